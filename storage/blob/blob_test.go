@@ -1,0 +1,163 @@
+package blob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	rnd := rand.NewChaCha8([32]byte{byte(n)})
+	_, _ = rnd.Read(b) // never fails
+	return b
+}
+
+func TestRoundTrip(t *testing.T) {
+	m := storagetest.NewMemory()
+	b := New(m, "/wasmgate/registry/blobs")
+	for _, n := range []int{0, 1, ChunkSize - 1, ChunkSize, ChunkSize + 1, 3*ChunkSize + 7} {
+		data := random(n)
+		digest := Digest(data)
+		if _, err := b.GetBlob(t.Context(), digest); storage.KindOf(err) != storage.NotFound {
+			t.Errorf("%d bytes: there before they were put: %v", n, err)
+		}
+		for range 2 {
+			if err := b.PutBlob(t.Context(), digest, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := b.GetBlob(t.Context(), digest)
+		if err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%d bytes: got %d, %v", n, len(got), err)
+		}
+		for range 2 {
+			if err := b.DeleteBlob(t.Context(), digest); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.GetBlob(t.Context(), digest); storage.KindOf(err) != storage.NotFound {
+			t.Errorf("%d bytes: there after they were deleted: %v", n, err)
+		}
+	}
+	page, err := m.Range(t.Context(), storage.Range{Prefix: "/"})
+	if err != nil || len(page.KVs) != 0 {
+		t.Errorf("%d keys are left, %v", len(page.KVs), err)
+	}
+}
+
+// failing lets n writes through.
+type failing struct {
+	storage.Store
+	n int
+}
+
+var errFull = errors.New("disk full")
+
+func (f *failing) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
+	if f.n == 0 {
+		return 0, &storage.Error{Kind: storage.Unavailable, Cause: errFull}
+	}
+	f.n--
+	return f.Store.Create(ctx, key, value, ttl)
+}
+
+func TestHalfWrittenIsNotReadable(t *testing.T) {
+	data := random(3*ChunkSize + 1)
+	digest := Digest(data)
+	for n := range 5 { // four chunks and the manifest
+		m := storagetest.NewMemory()
+		if err := New(&failing{m, n}, "/b").PutBlob(t.Context(), digest, data); !errors.Is(err, errFull) {
+			t.Fatalf("after %d writes: %v", n, err)
+		}
+		b := New(m, "/b")
+		if _, err := b.GetBlob(t.Context(), digest); storage.KindOf(err) != storage.NotFound {
+			t.Errorf("after %d writes the blob reads with %v", n, err)
+		}
+		if err := b.PutBlob(t.Context(), digest, data); err != nil {
+			t.Errorf("a second try after %d writes: %v", n, err)
+		}
+		if got, err := b.GetBlob(t.Context(), digest); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("after the second try: %d bytes, %v", len(got), err)
+		}
+	}
+}
+
+func TestCorruption(t *testing.T) {
+	data := random(2 * ChunkSize)
+	digest := Digest(data)
+	for _, damage := range []struct {
+		key   string
+		value []byte
+	}{
+		{"00000", data[:100]},
+		{"00001", data[:ChunkSize]},
+		{"00001", random(ChunkSize + 1)},
+		{"00001", nil},
+		{"manifest", []byte(`{"size":-1}`)},
+		{"manifest", []byte(`{"size":99999999999}`)},
+		{"manifest", []byte("nonsense")},
+	} {
+		m := storagetest.NewMemory()
+		b := New(m, "/b")
+		if err := b.PutBlob(t.Context(), digest, data); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := b.dir(digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ev := storage.Event{KV: storage.KV{Key: dir + damage.key, Value: damage.value}, Deleted: damage.value == nil}
+		m.Apply(ev)
+		if _, err := b.GetBlob(t.Context(), digest); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("damaged %s: %v", damage.key, err)
+		}
+		if err := b.PutBlob(t.Context(), digest, data); err != nil {
+			t.Errorf("mending %s: %v", damage.key, err)
+		}
+		if _, err := b.GetBlob(t.Context(), digest); err != nil {
+			t.Errorf("after mending %s: %v", damage.key, err)
+		}
+	}
+}
+
+func TestBadDigests(t *testing.T) {
+	b := New(storagetest.NewMemory(), "/b")
+	data := []byte("x")
+	for _, digest := range []string{
+		"", "sha256:", "sha256:abc", "sha512:" + Digest(data)[7:], Digest([]byte("y")),
+		strings.ToUpper(Digest(data)), "sha256:../../../registry/" + strings.Repeat("a", 40),
+	} {
+		if err := b.PutBlob(t.Context(), digest, data); !errors.Is(err, ErrDigest) {
+			t.Errorf("put %q: %v", digest, err)
+		}
+	}
+	if _, err := b.GetBlob(t.Context(), "sha256:.."); !errors.Is(err, ErrDigest) {
+		t.Errorf("get: %v", err)
+	}
+}
+
+func TestConcurrentPuts(t *testing.T) {
+	b := New(storagetest.NewMemory(), "/b")
+	data := random(2*ChunkSize + 3)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := b.PutBlob(t.Context(), Digest(data), data); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got, err := b.GetBlob(t.Context(), Digest(data)); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}

@@ -1,0 +1,97 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+const (
+	// compactKey is where API servers, of either make, agree on who compacts:
+	// its version counts the turns, its value is the revision compacted to.
+	compactKey             = "compact_rev_key"
+	defaultCompactInterval = 5 * time.Minute
+)
+
+// RunCompactor drops history older than one interval (5 minutes if zero) until
+// ctx ends, and returns ctx's error. Any number of servers may run it over one
+// cluster: one of them takes each turn.
+func (s *Store) RunCompactor(ctx context.Context, interval time.Duration) error {
+	if interval <= 0 {
+		interval = defaultCompactInterval
+	}
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var turn compactTurn
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		next, err := s.compact(ctx, turn)
+		if err != nil && ctx.Err() == nil {
+			s.log.Error().Err(err).Int64("revision", turn.revision).Msg("compaction failed; trying again at the next interval")
+			continue
+		}
+		turn = next
+	}
+}
+
+// compactTurn is what one turn leaves to the next: the version that the key
+// must still have, and the revision that was current then.
+type compactTurn struct {
+	version, revision int64
+}
+
+// compact takes one turn if nobody took it, and compacts to the revision that
+// was current one turn ago, so that an interval's worth of history remains.
+func (s *Store) compact(ctx context.Context, t compactTurn) (compactTurn, error) {
+	resp, err := s.client.Txn(ctx).
+		If(clientv3.Compare(clientv3.Version(compactKey), "=", t.version)).
+		Then(clientv3.OpPut(compactKey, strconv.FormatInt(t.revision, 10))).
+		Else(clientv3.OpGet(compactKey)).
+		Commit()
+	if err != nil {
+		return t, fmt.Errorf("etcd: take compaction turn: %w", err)
+	}
+	next := compactTurn{version: t.version + 1, revision: resp.Header.Revision}
+	if !resp.Succeeded {
+		// Somebody else did; join in at their count.
+		next.version = 0
+		if kvs := resp.Responses[0].GetResponseRange().GetKvs(); len(kvs) == 1 {
+			next.version = kvs[0].Version
+		}
+		return next, nil
+	}
+	if t.revision == 0 {
+		return next, nil
+	}
+	if _, err := s.client.Compact(ctx, t.revision); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+		return next, fmt.Errorf("etcd: compact: %w", err)
+	}
+	return next, nil
+}
+
+// CompactedRevision returns the revision that some API server last compacted
+// the store to, 0 if none did. The store may have been compacted further by
+// others.
+func (s *Store) CompactedRevision(ctx context.Context) (int64, error) {
+	resp, err := s.client.Get(ctx, compactKey, s.readOpts()...)
+	if err != nil {
+		return 0, failed(ctx, err, compactKey, 0)
+	}
+	if len(resp.Kvs) == 0 {
+		return 0, nil
+	}
+	rev, err := strconv.ParseInt(string(resp.Kvs[0].Value), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("etcd: %s: %w", compactKey, err)
+	}
+	return rev, nil
+}

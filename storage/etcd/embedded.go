@@ -1,0 +1,229 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"go.etcd.io/etcd/client/pkg/v3/types"
+	"go.etcd.io/etcd/server/v3/config"
+	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.etcd.io/etcd/server/v3/features"
+	"go.etcd.io/etcd/server/v3/storage/wal"
+)
+
+const (
+	memberName = "wasmgate"
+	// peerURL is the address of the only member among its peers, of which
+	// there are none; nothing listens there.
+	peerURL = "http://127.0.0.1:0"
+	// A single member wins every election; short ticks only let it start soon.
+	tickMs        = 20
+	electionTicks = 5
+	quotaBytes    = 8 << 30
+	// There is no follower to catch up, so little of the log is kept in memory.
+	snapshotCount = 2000
+	catchUpCount  = 100
+	startTimeout  = time.Minute
+	dbLockTimeout = 100 * time.Millisecond
+	// A start reads one segment of the log; etcd's own size is 64 MB.
+	segmentBytes = 16 << 20
+)
+
+var setSegmentBytes = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentBytes })
+
+// ErrDirInUse is returned by [StartEmbedded] when another server holds the
+// data directory.
+var ErrDirInUse = errors.New("data directory is in use by another process")
+
+// EmbeddedConfig says where and how the server inside this process runs.
+type EmbeddedConfig struct {
+	// Dir is the data directory. It is made with mode 0700 if missing.
+	Dir string
+	// ListenClientURL, such as http://127.0.0.1:0 or unix:///path, lets other
+	// processes read and write the store without any protection: it is there
+	// for tests and debugging. Empty means no listener.
+	ListenClientURL string
+	// Logger gets the server's errors. Its zero value is silent.
+	Logger zerolog.Logger
+}
+
+// Embedded is an etcd server with one member inside this process. What it
+// acknowledged survives the process being killed.
+type Embedded struct {
+	store    *Store
+	server   *etcdserver.EtcdServer
+	lock     *fileutil.LockedFile
+	listener *clientListener // nil without one
+}
+
+// StartEmbedded starts a server over the data directory of c and waits until
+// it serves. It fails at once with [ErrDirInUse] when another process holds
+// the directory. The caller closes it.
+func StartEmbedded(ctx context.Context, c EmbeddedConfig) (*Embedded, error) {
+	lock, err := lockDir(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedded{lock: lock}
+	if err := e.start(ctx, c); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (e *Embedded) start(ctx context.Context, c EmbeddedConfig) error {
+	setSegmentBytes()
+	conf, err := serverConfig(c)
+	if err != nil {
+		return err
+	}
+	server, err := etcdserver.NewServer(conf)
+	if err != nil {
+		return fmt.Errorf("etcd: start in %s: %w", c.Dir, err)
+	}
+	server.Start()
+	e.server = server
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	select {
+	case <-server.ReadyNotify():
+	case <-server.StopNotify():
+		return fmt.Errorf("etcd: server in %s stopped while starting", c.Dir)
+	case <-ctx.Done():
+		return fmt.Errorf("etcd: server in %s did not become ready: %w", c.Dir, ctx.Err())
+	}
+	// From here on everything that was ever committed is applied, which makes
+	// local reads linearizable.
+	if err := server.LinearizableReadNotify(ctx); err != nil {
+		return fmt.Errorf("etcd: server in %s: %w", c.Dir, err)
+	}
+	e.store = newStore(v3client.New(server), c.Logger, "", server.KV().Rev)
+	if c.ListenClientURL != "" {
+		if e.listener, err = listenClients(server, c.ListenClientURL, c.Logger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func serverConfig(c EmbeddedConfig) (config.ServerConfig, error) {
+	peers, err := types.NewURLs([]string{peerURL})
+	if err != nil {
+		return config.ServerConfig{}, fmt.Errorf("etcd: peer URL: %w", err)
+	}
+	log := zapLogger(c.Logger)
+	return config.ServerConfig{
+		Name:                        memberName,
+		DataDir:                     c.Dir,
+		PeerURLs:                    peers,
+		ClientURLs:                  peers,
+		InitialPeerURLsMap:          types.URLsMap{memberName: peers},
+		InitialClusterToken:         memberName,
+		NewCluster:                  true,
+		TickMs:                      tickMs,
+		ElectionTicks:               electionTicks,
+		PreVote:                     true,
+		SnapshotCount:               snapshotCount,
+		SnapshotCatchUpEntries:      catchUpCount,
+		MaxSnapFiles:                5,
+		MaxWALFiles:                 5,
+		QuotaBackendBytes:           quotaBytes,
+		BackendFreelistType:         bbolt.FreelistMapType,
+		MaxTxnOps:                   128,
+		MaxRequestBytes:             1536 << 10, // etcd's default, so that data can move to any cluster
+		MaxConcurrentStreams:        1 << 20,
+		AuthToken:                   "simple",
+		BcryptCost:                  10,
+		TokenTTL:                    300,
+		Logger:                      log,
+		StrictReconfigCheck:         true,
+		WarningApplyDuration:        time.Second,
+		WarningUnaryRequestDuration: time.Second,
+		WatchProgressNotifyInterval: 5 * time.Second,
+		MaxLearners:                 membership.DefaultMaxLearners,
+		V2Deprecation:               config.V2DeprDefault,
+		ServerFeatureGate:           features.NewDefaultServerFeatureGate(memberName, log),
+		Metrics:                     "basic",
+	}, nil
+}
+
+// lockDir makes dir and takes it for this process. The lock goes with the
+// process, however it ends.
+func lockDir(dir string) (*fileutil.LockedFile, error) {
+	if dir == "" {
+		return nil, errors.New("etcd: no data directory")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("etcd: data directory: %w", err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("etcd: data directory: %w", err)
+	}
+	lock, err := fileutil.TryLockFile(filepath.Join(dir, "wasmgate.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if errors.Is(err, fileutil.ErrLocked) {
+		return nil, fmt.Errorf("etcd: %s: %w", dir, ErrDirInUse)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("etcd: lock %s: %w", dir, err)
+	}
+	if err := probeDatabase(dir); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+// probeDatabase sees that no other make of etcd has the database open, for
+// which the server would wait without end.
+func probeDatabase(dir string) error {
+	path := filepath.Join(dir, "member", "snap", "db")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: dbLockTimeout})
+	if errors.Is(err, bbolt.ErrTimeout) {
+		return fmt.Errorf("etcd: %s: %w", path, ErrDirInUse)
+	}
+	if err != nil {
+		return fmt.Errorf("etcd: open %s: %w", path, err)
+	}
+	return db.Close()
+}
+
+// Store returns the server's store, which lives until Close.
+func (e *Embedded) Store() *Store { return e.store }
+
+// ClientURL is where the client listener is reached, with the port it really
+// has; empty without one.
+func (e *Embedded) ClientURL() string {
+	if e.listener == nil {
+		return ""
+	}
+	return e.listener.url
+}
+
+// Close ends all watches, stops the server and frees the directory.
+func (e *Embedded) Close() error {
+	var errs []error
+	if e.listener != nil {
+		e.listener.close()
+	}
+	if e.store != nil {
+		errs = append(errs, e.store.Close())
+	}
+	if e.server != nil {
+		e.server.Stop()
+	}
+	errs = append(errs, e.lock.Close())
+	return errors.Join(errs...)
+}

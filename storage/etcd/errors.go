@@ -1,0 +1,40 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// failed turns an error of etcd's client into a *storage.Error; nil stays nil.
+func failed(ctx context.Context, err error, key string, rev int64) error {
+	if err == nil {
+		return nil
+	}
+	// The client may report a caller's own end as a status of the transport.
+	if ctxErr := ctx.Err(); ctxErr != nil && !errors.Is(err, ctxErr) {
+		err = errors.Join(ctxErr, err)
+	}
+	return &storage.Error{Kind: kindOf(err), Key: key, Revision: rev, Cause: err}
+}
+
+func kindOf(err error) storage.Kind {
+	switch {
+	case errors.Is(err, rpctypes.ErrCompacted):
+		return storage.Compacted
+	case errors.Is(err, rpctypes.ErrFutureRev):
+		return storage.FutureRevision
+	case errors.Is(err, rpctypes.ErrRequestTooLarge):
+		return storage.TooLarge
+	// gRPC's own limits, either way, have no etcd error of their own.
+	case status.Code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
+		return storage.TooLarge
+	}
+	return storage.Unavailable
+}

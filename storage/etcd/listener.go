@@ -1,0 +1,64 @@
+package etcd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+
+	"github.com/rs/zerolog"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
+	"google.golang.org/grpc"
+)
+
+// clientListener serves the embedded server's client API to other processes.
+type clientListener struct {
+	url    string
+	server *grpc.Server
+	done   chan struct{}
+}
+
+// listenClients serves keys, watches, leases and maintenance, and leaves out
+// membership: a second member would end what local reads rely on.
+func listenClients(s *etcdserver.EtcdServer, address string, log zerolog.Logger) (*clientListener, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("etcd: client URL: %w", err)
+	}
+	var ln net.Listener
+	switch u.Scheme {
+	case "http":
+		ln, err = net.Listen("tcp", u.Host)
+	case "unix":
+		ln, err = net.Listen("unix", u.Host+u.Path)
+	default:
+		return nil, fmt.Errorf("etcd: client URL %q: scheme must be http or unix", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("etcd: client listener: %w", err)
+	}
+	if u.Scheme == "http" {
+		u.Host = ln.Addr().String()
+	}
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(math.MaxInt32))
+	pb.RegisterKVServer(g, v3rpc.NewQuotaKVServer(s))
+	pb.RegisterWatchServer(g, v3rpc.NewWatchServer(s))
+	pb.RegisterLeaseServer(g, v3rpc.NewQuotaLeaseServer(s))
+	pb.RegisterMaintenanceServer(g, v3rpc.NewMaintenanceServer(s, nil))
+	l := &clientListener{url: u.String(), server: g, done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		if err := g.Serve(ln); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			log.Error().Err(err).Msg("etcd client listener stopped")
+		}
+	}()
+	return l, nil
+}
+
+func (l *clientListener) close() {
+	l.server.Stop()
+	<-l.done
+}

@@ -1,0 +1,143 @@
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+const (
+	defaultDialTimeout = 20 * time.Second
+	keepAliveTime      = 30 * time.Second
+	keepAliveTimeout   = 10 * time.Second
+	// maxMessage bounds one message each way. Ranges are paged far below it.
+	maxMessage = 32 << 20
+	// healthKey is read to see that the cluster answers; it need not exist.
+	healthKey = "/wasmgate/health"
+)
+
+// Config says which etcd cluster to use and how to reach it.
+type Config struct {
+	// Endpoints are the client URLs of the members. At least one.
+	Endpoints []string
+	// CertFile and KeyFile are this client's certificate and key, CAFile the
+	// authorities that the servers' certificates must come from. All optional.
+	CertFile, KeyFile, CAFile string
+	// DialTimeout is how long Open waits for the first answer; 20 s if zero.
+	DialTimeout time.Duration
+	// ID is the name this process campaigns under in [Store.Lead]; the host
+	// name and process id if empty.
+	ID string
+	// Logger gets the client's errors. Its zero value is silent.
+	Logger zerolog.Logger
+}
+
+// Store is a storage.Store over etcd. All methods are safe for concurrent use.
+type Store struct {
+	client *clientv3.Client
+	log    zerolog.Logger
+	id     string
+	leases *leaseShare
+	rev    *revisionShare
+
+	// local reads the applied revision of an embedded single-member server;
+	// nil for a remote cluster. Only one process can hold the data directory
+	// and a write is applied before it is acknowledged, so this local read is
+	// linearizable.
+	local func() int64
+
+	watchID atomic.Int64
+	// mu guards watches: the outgoing metadata of each open watch, which is
+	// what the client finds the watch's stream by.
+	mu      sync.Mutex
+	watches map[int64]metadata.MD
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// Open connects to the cluster of c and waits until it answers. The caller
+// closes the store.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	if len(c.Endpoints) == 0 {
+		return nil, fmt.Errorf("etcd: no endpoints")
+	}
+	tlsConfig, err := clientTLS(c)
+	if err != nil {
+		return nil, err
+	}
+	timeout := c.DialTimeout
+	if timeout <= 0 {
+		timeout = defaultDialTimeout
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:            c.Endpoints,
+		DialTimeout:          timeout,
+		DialKeepAliveTime:    keepAliveTime,
+		DialKeepAliveTimeout: keepAliveTimeout,
+		MaxCallSendMsgSize:   maxMessage,
+		MaxCallRecvMsgSize:   maxMessage,
+		TLS:                  tlsConfig,
+		Logger:               zapLogger(c.Logger),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("etcd: open %v: %w", c.Endpoints, err)
+	}
+	s := newStore(client, c.Logger, c.ID, nil)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := s.Healthy(ctx); err != nil {
+		_ = client.Close() // the reason is err
+		return nil, fmt.Errorf("etcd: %v did not answer: %w", c.Endpoints, err)
+	}
+	return s, nil
+}
+
+func clientTLS(c Config) (*tls.Config, error) {
+	if c.CertFile == "" && c.KeyFile == "" && c.CAFile == "" {
+		return nil, nil
+	}
+	info := transport.TLSInfo{CertFile: c.CertFile, KeyFile: c.KeyFile, TrustedCAFile: c.CAFile}
+	conf, err := info.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("etcd: client certificate: %w", err)
+	}
+	return conf, nil
+}
+
+func newStore(client *clientv3.Client, log zerolog.Logger, id string, local func() int64) *Store {
+	if id == "" {
+		host, _ := os.Hostname() // an empty host still leaves the process id
+		id = fmt.Sprintf("%s_%d", host, os.Getpid())
+	}
+	s := &Store{client: client, log: log, id: id, local: local, watches: map[int64]metadata.MD{}}
+	s.leases = newLeaseShare(s.grant, time.Now)
+	s.rev = newRevisionShare(s.readRevision)
+	return s
+}
+
+// Close ends all watches and drops the connections. A store that came from
+// [Embedded.Store] is closed by [Embedded.Close].
+func (s *Store) Close() error {
+	if err := s.client.Close(); err != nil && s.client.Ctx().Err() == nil {
+		return fmt.Errorf("etcd: close: %w", err)
+	}
+	return nil
+}
+
+// Healthy reports whether the cluster has a leader and answers before ctx
+// ends.
+func (s *Store) Healthy(ctx context.Context) error {
+	_, err := s.client.Get(ctx, healthKey, clientv3.WithCountOnly())
+	return failed(ctx, err, "", 0)
+}

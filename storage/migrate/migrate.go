@@ -1,0 +1,220 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/time/rate"
+
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/paging"
+)
+
+const (
+	defaultPageSize    = 500
+	defaultConcurrency = 4
+	// maxFailures bounds the list of names; the count goes on.
+	maxFailures = 20
+	// maxConflicts is how often one key may be changed under our hands before
+	// it counts as failed.
+	maxConflicts = 100
+)
+
+// Store is what a migration needs of a storage.Store.
+type Store interface {
+	storage.Reader
+	storage.Writer
+}
+
+// Options says what to rewrite and how fast.
+type Options struct {
+	// Prefix selects the keys.
+	Prefix string
+	// From is the progress of an earlier run to go on from; its zero value
+	// starts at the beginning.
+	From Progress
+	// Rewrite returns what a key's value should become, or changed=false if it
+	// is as it should be. It is called concurrently, possibly several times
+	// for a key, must not change kv.Value and must have no side effects. An
+	// error counts the key as failed.
+	Rewrite func(ctx context.Context, kv storage.KV) (value []byte, changed bool, err error)
+	// Progress is called after each page, when everything up to its cursor is
+	// done, to save it. An error ends the run. Optional.
+	Progress func(Progress) error
+	// PageSize is the most keys of a page (500 if zero), Concurrency how many
+	// are rewritten at once (4 if zero).
+	PageSize, Concurrency int
+	// Rate is the most keys a second; 0 means no limit.
+	Rate float64
+}
+
+// Progress is how far a migration has come.
+type Progress struct {
+	// Cursor is the last key of the last finished page.
+	Cursor string `json:"cursor,omitempty"`
+	// Total is the number of keys there are, as of the last page: those done
+	// and those still ahead.
+	Total int64 `json:"total"`
+	// Done counts the keys looked at: Rewritten, Skipped (unchanged or gone)
+	// and Failed.
+	Done      int64 `json:"done"`
+	Rewritten int64 `json:"rewritten"`
+	Skipped   int64 `json:"skipped"`
+	Failed    int64 `json:"failed"`
+	// Failures names the first failed keys, each with the reason.
+	Failures []string `json:"failures,omitempty"`
+}
+
+// Run rewrites the keys after the cursor of o.From in order and returns how
+// far it came. A key that fails is noted and passed over: a run without error
+// has looked at every key, and all is as it should be if none failed. Keys
+// written while it runs must already be as Rewrite wants them.
+//
+// It fails when the store cannot be read, when Progress fails, or with ctx's
+// error; in each case the last progress given to Progress can be resumed from,
+// and nothing is lost: what was rewritten after it is skipped then.
+func Run(ctx context.Context, store Store, o Options) (Progress, error) {
+	if o.PageSize <= 0 {
+		o.PageSize = defaultPageSize
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = defaultConcurrency
+	}
+	limit := rate.Inf
+	if o.Rate > 0 {
+		limit = rate.Limit(o.Rate)
+	}
+	r := &run{store: store, o: o, pace: rate.NewLimiter(limit, 1), p: o.From}
+	// Every page is read at the most recent revision: a pinned one would be
+	// compacted away under a long run.
+	pager := paging.New(store, paging.Options{
+		Range: storage.Range{Prefix: o.Prefix, After: o.From.Cursor},
+		First: o.PageSize, Max: o.PageSize,
+	})
+	for {
+		page, ok, err := pager.Next(ctx)
+		if err != nil {
+			return r.p, fmt.Errorf("migrate %s: %w", o.Prefix, err)
+		}
+		if !ok {
+			return r.p, nil
+		}
+		before := r.p
+		if err := r.page(ctx, page); err != nil {
+			return before, fmt.Errorf("migrate %s: %w", o.Prefix, err)
+		}
+		if o.Progress != nil {
+			if err := o.Progress(r.p); err != nil {
+				return r.p, fmt.Errorf("migrate %s: save progress: %w", o.Prefix, err)
+			}
+		}
+	}
+}
+
+type run struct {
+	store Store
+	o     Options
+	pace  *rate.Limiter
+
+	mu   sync.Mutex // guards the fields below while a page is under way
+	p    Progress
+	away error // the store stopped answering: the page is not done
+}
+
+// page handles all keys of a page and moves the cursor past them, or fails
+// when ctx ends first.
+func (r *run) page(ctx context.Context, page storage.Page) error {
+	r.p.Total = r.p.Done + page.Count
+	// The backing array is shared with progress that was handed out.
+	r.p.Failures = append([]string(nil), r.p.Failures...)
+	work := make(chan storage.KV)
+	var wg sync.WaitGroup
+	for range min(r.o.Concurrency, len(page.KVs)) {
+		wg.Go(func() {
+			for kv := range work {
+				rewritten, err := r.key(ctx, kv)
+				r.note(kv.Key, rewritten, err)
+			}
+		})
+	}
+	var err error
+	for _, kv := range page.KVs {
+		if err = r.pace.Wait(ctx); err != nil {
+			break
+		}
+		work <- kv
+	}
+	close(work)
+	wg.Wait()
+	if err != nil || ctx.Err() != nil || r.away != nil {
+		return errors.Join(ctx.Err(), err, r.away)
+	}
+	if n := len(page.KVs); n > 0 {
+		r.p.Cursor = page.KVs[n-1].Key
+	}
+	return nil
+}
+
+// key rewrites one key unless it is as it should be, and reports whether it
+// did.
+func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
+	for range maxConflicts {
+		value, changed, err := r.o.Rewrite(ctx, kv)
+		if err != nil || !changed {
+			return false, err
+		}
+		_, err = r.store.Update(ctx, kv.Key, value, kv.Revision, 0)
+		var e *storage.Error
+		switch {
+		case err == nil:
+			return true, nil
+		case !errors.As(err, &e):
+			return false, err
+		case e.Kind == storage.NotFound:
+			return false, nil // gone, so nothing is left to rewrite
+		case e.Kind == storage.Conflict && e.Current != nil:
+			kv = *e.Current
+		case e.Kind == storage.Conflict, e.Kind == storage.Unavailable:
+			// Whether the write happened is not known: look.
+			if kv, err = r.store.Get(ctx, kv.Key); err != nil {
+				if storage.KindOf(err) == storage.NotFound {
+					return false, nil
+				}
+				return false, &awayError{err}
+			}
+		default:
+			return false, err
+		}
+	}
+	return false, fmt.Errorf("changed %d times while it was being rewritten", maxConflicts)
+}
+
+// awayError is the store's failure to answer, which is no failure of the key.
+type awayError struct{ cause error }
+
+func (e *awayError) Error() string { return e.cause.Error() }
+
+func (e *awayError) Unwrap() error { return e.cause }
+
+func (r *run) note(key string, rewritten bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if away := (*awayError)(nil); errors.As(err, &away) {
+		r.away = away.cause
+		return
+	}
+	r.p.Done++
+	switch {
+	case err != nil:
+		r.p.Failed++
+		if len(r.p.Failures) < maxFailures {
+			r.p.Failures = append(r.p.Failures, fmt.Sprintf("%s: %v", key, err))
+		}
+	case rewritten:
+		r.p.Rewritten++
+	default:
+		r.p.Skipped++
+	}
+}

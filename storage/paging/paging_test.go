@@ -1,0 +1,108 @@
+package paging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// fake serves n keys of a given size and refuses answers above a limit.
+type fake struct {
+	storage.Reader
+	n, size, maxBytes int
+	revision          int64
+	asked             []storage.Range
+}
+
+func (f *fake) Range(_ context.Context, r storage.Range) (storage.Page, error) {
+	f.asked = append(f.asked, r)
+	page := storage.Page{Revision: r.Revision}
+	if page.Revision == 0 {
+		f.revision++
+		page.Revision = f.revision
+	}
+	bytes := 0
+	for i := range f.n {
+		key := fmt.Sprintf("%s%06d", r.Prefix, i)
+		if key <= r.After {
+			continue
+		}
+		if len(page.KVs) == r.Limit {
+			page.More = true
+			break
+		}
+		page.KVs = append(page.KVs, storage.KV{Key: key, Value: make([]byte, f.size)})
+		bytes += f.size
+	}
+	if f.maxBytes > 0 && bytes > f.maxBytes {
+		return storage.Page{}, &storage.Error{Kind: storage.TooLarge}
+	}
+	return page, nil
+}
+
+func walk(t *testing.T, p *Pager) (keys []string, revisions []int64) {
+	t.Helper()
+	for {
+		page, ok, err := p.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return keys, revisions
+		}
+		revisions = append(revisions, page.Revision)
+		for _, kv := range page.KVs {
+			keys = append(keys, kv.Key)
+		}
+	}
+}
+
+func TestPagerSeesEveryKeyOnce(t *testing.T) {
+	for _, f := range []*fake{
+		{n: 0, size: 10},
+		{n: 1, size: 10},
+		{n: 500, size: 10},
+		{n: 5003, size: 10},
+		{n: 700, size: 100 << 10},
+		{n: 300, size: 1 << 20, maxBytes: 2 << 20},
+	} {
+		keys, _ := walk(t, New(f, Options{Range: storage.Range{Prefix: "/p/"}}))
+		if len(keys) != f.n || !slices.IsSorted(keys) || len(slices.Compact(keys)) != f.n {
+			t.Errorf("%d keys of %d bytes: saw %d", f.n, f.size, len(keys))
+		}
+	}
+}
+
+func TestPagerPins(t *testing.T) {
+	_, revs := walk(t, New(&fake{n: 5000, size: 1}, Options{Pin: true}))
+	if len(revs) < 3 || len(slices.Compact(revs)) != 1 {
+		t.Errorf("pinned pages are at revisions %v", revs)
+	}
+	_, revs = walk(t, New(&fake{n: 5000, size: 1}, Options{}))
+	if len(slices.Compact(revs)) < 3 {
+		t.Errorf("pages that are not pinned are at revisions %v", revs)
+	}
+}
+
+func TestPagerBoundsPages(t *testing.T) {
+	f := &fake{n: 5000, size: 1}
+	walk(t, New(f, Options{First: 100, Max: 300}))
+	for _, r := range f.asked {
+		if r.Limit > 300 {
+			t.Errorf("asked for %d keys", r.Limit)
+		}
+	}
+}
+
+func TestPagerGivesUpOnOneValueTooLarge(t *testing.T) {
+	p := New(&fake{n: 1, size: 10, maxBytes: 5}, Options{})
+	_, _, err := p.Next(t.Context())
+	var e *storage.Error
+	if !errors.As(err, &e) || e.Kind != storage.TooLarge {
+		t.Errorf("got %v", err)
+	}
+}

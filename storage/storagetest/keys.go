@@ -1,0 +1,151 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+func (k *kit) createGet() {
+	rev := k.create("a", "one")
+	kv, err := k.Get(k.ctx, k.prefix+"a")
+	if err != nil {
+		k.Fatal(err)
+	}
+	if kv.Key != k.prefix+"a" || string(kv.Value) != "one" || kv.Revision != rev {
+		k.Fatalf("got %s=%q at %d, want one at %d", kv.Key, kv.Value, kv.Revision, rev)
+	}
+	if next := k.update("a", "two", rev); next <= rev {
+		k.Fatalf("update's revision %d does not follow %d", next, rev)
+	}
+}
+
+func (k *kit) createExists() {
+	rev := k.create("a", "one")
+	_, err := k.Create(k.ctx, k.prefix+"a", []byte("two"), 0)
+	k.wantKind(err, storage.Exists)
+	k.wantCurrent(err, "one", rev)
+}
+
+func (k *kit) wantCurrent(err error, value string, rev int64) {
+	k.Helper()
+	var e *storage.Error
+	if !errors.As(err, &e) || e.Current == nil {
+		k.Fatalf("error %v does not carry the current key", err)
+	}
+	if string(e.Current.Value) != value || e.Current.Revision != rev {
+		k.Fatalf("error carries %q at %d, want %q at %d", e.Current.Value, e.Current.Revision, value, rev)
+	}
+}
+
+func (k *kit) compareAndSet() {
+	first := k.create("a", "one")
+	second := k.update("a", "two", first)
+	for _, wrong := range []int64{first, second + 1000, 0, -1} {
+		_, err := k.Update(k.ctx, k.prefix+"a", []byte("x"), wrong, 0)
+		k.wantKind(err, storage.Conflict)
+		k.wantCurrent(err, "two", second)
+		_, err = k.Delete(k.ctx, k.prefix+"a", wrong)
+		k.wantKind(err, storage.Conflict)
+		k.wantCurrent(err, "two", second)
+	}
+	if gone := k.remove("a", second); gone <= second {
+		k.Fatalf("delete's revision %d does not follow %d", gone, second)
+	}
+	_, err := k.Get(k.ctx, k.prefix+"a")
+	k.wantKind(err, storage.NotFound)
+	k.create("a", "again")
+}
+
+func (k *kit) missing() {
+	_, err := k.Get(k.ctx, k.prefix+"none")
+	k.wantKind(err, storage.NotFound)
+	for _, rev := range []int64{0, 1, 7} {
+		_, err = k.Update(k.ctx, k.prefix+"none", []byte("x"), rev, 0)
+		k.wantKind(err, storage.NotFound)
+		_, err = k.Delete(k.ctx, k.prefix+"none", rev)
+		k.wantKind(err, storage.NotFound)
+	}
+	page, err := k.Range(k.ctx, storage.Range{Prefix: k.prefix})
+	if err != nil || len(page.KVs) != 0 || page.More || page.Count != 0 {
+		k.Fatalf("range of nothing: %+v, %v", page, err)
+	}
+}
+
+func (k *kit) oneWinner() {
+	rev := k.create("a", "0")
+	var wins, losses atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			_, err := k.Update(k.ctx, k.prefix+"a", fmt.Appendf(nil, "writer %d", i), rev, 0)
+			switch {
+			case err == nil:
+				wins.Add(1)
+			case storage.KindOf(err) == storage.Conflict:
+				losses.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if wins.Load() != 1 || losses.Load() != 15 {
+		k.Fatalf("%d writers won and %d lost, want 1 and 15", wins.Load(), losses.Load())
+	}
+}
+
+func (k *kit) ttl() {
+	const ttl = 2 * time.Second
+	start := time.Now()
+	key := k.prefix + "short"
+	created, err := k.Create(k.ctx, key, []byte("x"), ttl)
+	if err != nil {
+		k.Fatal(err)
+	}
+	kept := k.prefix + "kept"
+	rev, err := k.Create(k.ctx, kept, []byte("x"), ttl)
+	if err != nil {
+		k.Fatal(err)
+	}
+	if _, err := k.Update(k.ctx, kept, []byte("y"), rev, 0); err != nil {
+		k.Fatal(err)
+	}
+	batches, _ := k.Watch(k.ctx, key, created)
+	for b := range batches {
+		for _, ev := range b.Events {
+			if !ev.Deleted {
+				continue
+			}
+			if lived := time.Since(start); lived < ttl {
+				k.Fatalf("the key lived %v, want at least %v", lived, ttl)
+			}
+			if _, err := k.Get(k.ctx, kept); err != nil {
+				k.Fatalf("a ttl of zero did not remove the earlier one: %v", err)
+			}
+			return
+		}
+	}
+	k.Fatal("the key never expired")
+}
+
+func (k *kit) tooLarge() {
+	_, err := k.Create(k.ctx, k.prefix+"big", []byte(strings.Repeat("x", 4<<20)), 0)
+	k.wantKind(err, storage.TooLarge)
+	_, err = k.Get(k.ctx, k.prefix+"big")
+	k.wantKind(err, storage.NotFound)
+}
+
+func (k *kit) canceled() {
+	ctx, cancel := context.WithCancel(k.ctx)
+	cancel()
+	_, err := k.Get(ctx, k.prefix+"a")
+	k.wantKind(err, storage.Unavailable)
+	if !errors.Is(err, context.Canceled) {
+		k.Fatalf("error %v does not say that the context ended", err)
+	}
+}

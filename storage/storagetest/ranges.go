@@ -1,0 +1,142 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// keys returns the keys of a page without the check's prefix.
+func (k *kit) keys(page storage.Page) []string {
+	names := make([]string, len(page.KVs))
+	for i, kv := range page.KVs {
+		names[i] = kv.Key[len(k.prefix):]
+	}
+	return names
+}
+
+func (k *kit) rangeOrder() {
+	for _, key := range []string{"b/2", "a/1", "b/1", "b0", "c", "b/10"} {
+		k.create(key, key)
+	}
+	for _, c := range []struct {
+		prefix, after string
+		limit         int
+		want          []string
+		more          bool
+		count         int64
+	}{
+		{prefix: "", want: []string{"a/1", "b/1", "b/10", "b/2", "b0", "c"}, count: 6},
+		{prefix: "b/", want: []string{"b/1", "b/10", "b/2"}, count: 3},
+		{prefix: "b/", limit: 2, want: []string{"b/1", "b/10"}, more: true, count: 3},
+		{prefix: "b/", after: "b/1", want: []string{"b/10", "b/2"}, count: 2},
+		{prefix: "b/", after: "b/10", limit: 1, want: []string{"b/2"}, count: 1},
+		{prefix: "b/", after: "a/1", want: []string{"b/1", "b/10", "b/2"}, count: 3},
+		{prefix: "b/", after: "c", want: []string{}, count: 0},
+		{prefix: "none/", want: []string{}, count: 0},
+	} {
+		r := storage.Range{Prefix: k.prefix + c.prefix, Limit: c.limit}
+		if c.after != "" {
+			r.After = k.prefix + c.after
+		}
+		page, err := k.Range(k.ctx, r)
+		if err != nil {
+			k.Fatalf("%+v: %v", r, err)
+		}
+		if got := k.keys(page); !slices.Equal(got, c.want) || page.More != c.more || page.Count != c.count {
+			k.Errorf("%+v: got %v more=%v count=%d, want %v more=%v count=%d", r, got, page.More, page.Count, c.want, c.more, c.count)
+		}
+	}
+}
+
+func (k *kit) pagesAtRevision() {
+	revs := map[string]int64{}
+	for i := range 10 {
+		key := fmt.Sprintf("k%02d", i)
+		revs[key] = k.create(key, "old")
+	}
+	first, err := k.Range(k.ctx, storage.Range{Prefix: k.prefix, Limit: 4})
+	if err != nil {
+		k.Fatal(err)
+	}
+	// Change what the later pages would show.
+	k.update("k05", "new", revs["k05"])
+	k.remove("k06", revs["k06"])
+	k.create("k065", "new")
+
+	got := k.keys(first)
+	for page := first; page.More; {
+		last := page.KVs[len(page.KVs)-1].Key
+		if page, err = k.Range(k.ctx, storage.Range{Prefix: k.prefix, After: last, Limit: 4, Revision: first.Revision}); err != nil {
+			k.Fatal(err)
+		}
+		if page.Revision != first.Revision {
+			k.Fatalf("a page is at revision %d, want %d", page.Revision, first.Revision)
+		}
+		for _, kv := range page.KVs {
+			if string(kv.Value) != "old" {
+				k.Errorf("%s shows a later write", kv.Key)
+			}
+		}
+		got = append(got, k.keys(page)...)
+	}
+	if len(got) != 10 || slices.Contains(got, "k065") {
+		k.Fatalf("the pages hold %v, want the ten keys of the first page's revision", got)
+	}
+}
+
+func (k *kit) futureRevision() {
+	rev := k.create("a", "x")
+	_, err := k.Range(k.ctx, storage.Range{Prefix: k.prefix, Revision: rev + 1_000_000})
+	k.wantKind(err, storage.FutureRevision)
+}
+
+func (k *kit) linearizable() {
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 20 {
+				key := fmt.Sprintf("%s%d-%d", k.prefix, w, i)
+				wrote, err := k.Create(k.ctx, key, []byte("x"), 0)
+				if err != nil {
+					k.Errorf("create: %v", err)
+					return
+				}
+				seen, err := k.Revision(k.ctx)
+				if err != nil || seen < wrote {
+					k.Errorf("revision %d (%v) after a write at %d", seen, err, wrote)
+					return
+				}
+				page, err := k.Range(k.ctx, storage.Range{Prefix: key})
+				if err != nil || len(page.KVs) != 1 || page.Revision < wrote {
+					k.Errorf("range misses %s: %+v, %v", key, page, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (k *kit) compacted() {
+	if k.compact == nil {
+		k.Skip("the store offers no compaction")
+	}
+	old := k.create("a", "1")
+	now := k.update("a", "3", k.update("a", "2", old))
+	if err := k.compact(k.ctx, now); err != nil {
+		k.Fatal(err)
+	}
+	_, err := k.Range(k.ctx, storage.Range{Prefix: k.prefix, Revision: old})
+	k.wantKind(err, storage.Compacted)
+	if _, err := k.Range(k.ctx, storage.Range{Prefix: k.prefix, Revision: now}); err != nil {
+		k.Fatalf("the revision compacted to must stay readable: %v", err)
+	}
+	batches, reason := k.Watch(k.ctx, k.prefix, old)
+	for b := range batches {
+		k.Fatalf("a compacted watch sent %+v", b)
+	}
+	k.wantKind(reason(), storage.Compacted)
+}

@@ -1,0 +1,153 @@
+package watchcache
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// memoSlots is how many rebuilt past states a bucket remembers.
+const memoSlots = 32
+
+// Bucket is one part of the cache: the keys that BucketOf gave its name. Its
+// methods are safe for concurrent use and never block.
+type Bucket[T any] struct {
+	name  string
+	cache *Cache[T]
+	state atomic.Pointer[state[T]]
+	ring  atomic.Pointer[ring[T]]
+	wake  broadcast
+	// memo holds past states by sequence number modulo its length. The pages
+	// of one list ask for the same one again and again.
+	memo [memoSlots]atomic.Pointer[memo[T]]
+
+	// What follows is the writer's alone.
+	pending *node[T] // the state that the next publish makes visible
+	latest  int64    // the revision of the last appended event
+	dirty   bool     // the bucket has events since it last woke its watchers
+	bytes   int64
+	total   int // events in the ring
+}
+
+type memo[T any] struct {
+	seq   int64
+	state *state[T]
+}
+
+// newBucket makes a bucket that holds items as of rev.
+func newBucket[T any](c *Cache[T], name string, rev int64) *Bucket[T] {
+	b := &Bucket[T]{name: name, cache: c}
+	b.install(0, &state[T]{rev: rev})
+	return b
+}
+
+// install makes s the state and starts an empty ring after it. A first above
+// the old end makes every cursor's position one that the ring does not hold.
+func (b *Bucket[T]) install(first int64, s *state[T]) {
+	b.cache.held.Add(-b.bytes)
+	b.pending, b.bytes, b.total = s.root, 0, 0
+	for i := range b.memo {
+		b.memo[i].Store(nil)
+	}
+	b.ring.Store(newRing(first, s))
+	b.state.Store(s)
+}
+
+// reset replaces the bucket's content without knowing how it came about.
+// Watchers get Expired.
+func (b *Bucket[T]) reset(s *state[T]) {
+	b.install(b.ring.Load().end()+1, s)
+	b.wake.notify()
+}
+
+// Name returns the bucket's name.
+func (b *Bucket[T]) Name() string { return b.name }
+
+// Snapshot returns the present state.
+func (b *Bucket[T]) Snapshot() Snapshot[T] {
+	rev := b.cache.rev.Load() // before the state: see the package documentation
+	s := b.state.Load()
+	return Snapshot[T]{rev: max(rev, s.rev), root: s.root}
+}
+
+// At returns the state at exactly rev, and false when rev has not been reached
+// or is no longer, or was never, held.
+func (b *Bucket[T]) At(rev int64) (Snapshot[T], bool) {
+	reached := b.cache.rev.Load()
+	s := b.state.Load()
+	if rev > max(reached, s.rev) || rev < b.cache.compacted.Load() {
+		return Snapshot[T]{}, false
+	}
+	if rev >= s.rev {
+		return Snapshot[T]{rev: rev, root: s.root}, true
+	}
+	r := b.ring.Load()
+	if rev < r.horizon {
+		return Snapshot[T]{}, false
+	}
+	seq := r.after(rev)
+	slot := &b.memo[seq%memoSlots]
+	if m := slot.Load(); m != nil && m.seq == seq {
+		return Snapshot[T]{rev: rev, root: m.state.root}, true
+	}
+	past := r.stateBefore(seq)
+	slot.Store(&memo[T]{seq: seq, state: past})
+	return Snapshot[T]{rev: rev, root: past.root}, true
+}
+
+// Watch returns a cursor over the events after revision from, which may lie in
+// the future. It fails with [Expired] when the history no longer reaches back
+// to from.
+func (b *Bucket[T]) Watch(from int64) (*Cursor[T], error) {
+	r := b.ring.Load()
+	if from < r.horizon {
+		return nil, &Expired{From: from, Oldest: r.horizon}
+	}
+	return &Cursor[T]{bucket: b, seq: r.after(from), from: from, seen: from}, nil
+}
+
+// append adds an event to the ring. Only the writer calls it.
+func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
+	r := b.ring.Load()
+	c := r.chunks[len(r.chunks)-1]
+	n := c.n.Load()
+	if n == int64(len(c.entries)) {
+		c.sealed = now
+		next := newChunk(c.first+n, &state[T]{rev: c.entries[n-1].item.Revision, root: b.pending}, min(2*len(c.entries), maxChunk))
+		chunks := make([]*chunk[T], 0, len(r.chunks)+1)
+		r = &ring[T]{chunks: append(append(chunks, r.chunks...), next), horizon: r.horizon}
+		b.ring.Store(r)
+		c, n = next, 0
+	}
+	c.entries[n] = e
+	c.bytes += size
+	b.bytes += size
+	b.cache.held.Add(size)
+	b.total++
+	b.pending = e.applyTo(b.pending)
+	c.n.Store(n + 1)
+}
+
+// publish makes the appended events' outcome the present state.
+func (b *Bucket[T]) publish(rev int64) {
+	b.state.Store(&state[T]{rev: rev, root: b.pending})
+}
+
+// trim drops the oldest chunks while drop says so of one. The chunk that is
+// being filled stays.
+func (b *Bucket[T]) trim(drop func(oldest *chunk[T]) bool) {
+	r := b.ring.Load()
+	i := 0
+	horizon := r.horizon
+	for i < len(r.chunks)-1 && drop(r.chunks[i]) {
+		c := r.chunks[i]
+		b.bytes -= c.bytes
+		b.cache.held.Add(-c.bytes)
+		b.total -= len(c.entries)
+		horizon = c.entries[len(c.entries)-1].item.Revision
+		i++
+	}
+	if i == 0 {
+		return
+	}
+	b.ring.Store(&ring[T]{chunks: append([]*chunk[T](nil), r.chunks[i:]...), horizon: horizon})
+}

@@ -1,0 +1,215 @@
+package watchcache
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+const (
+	defaultHistory      = 100_000
+	defaultKeep         = 5 * time.Minute
+	defaultHistoryBytes = 256 << 20
+	defaultReplay       = 20_000
+	// waitPatience is how long a waiter trusts that events will come by
+	// themselves before it asks the store for progress, and how long it waits
+	// between asking.
+	waitPatience = 5 * time.Millisecond
+	waitAgain    = 50 * time.Millisecond
+)
+
+// Options configures a [Cache]. Prefix, BucketOf and Make are required.
+type Options[T any] struct {
+	// Prefix is the part of the store to mirror, such as "/registry/".
+	Prefix string
+	// BucketOf names the bucket of a key, of which Prefix has been removed.
+	// The name must be the beginning of the key up to, not including, some
+	// slash; what follows the slash is the key of the item. "" ignores the
+	// key.
+	BucketOf func(key string) string
+	// Make makes the item of a stored key. It is called once for each put, and
+	// must not fail: a value that cannot be understood is an item that says so.
+	Make func(kv storage.KV) T
+	// Tombstone makes the item of a deletion from the last state. Without it
+	// the last state is used.
+	Tombstone func(last T, revision int64) T
+
+	// Keep is how long events are kept (5 minutes if zero), as far as History
+	// and HistoryBytes allow. Events are dropped in blocks, so some stay longer.
+	Keep time.Duration
+	// History is the most events to keep in a bucket; 100,000 if zero.
+	History int
+	// SizeOf tells what an item costs in memory and HistoryBytes how much the
+	// items of all kept events may cost together (256 MiB if zero). Without
+	// SizeOf only History bounds the memory.
+	SizeOf       func(T) int
+	HistoryBytes int64
+	// Replay is how many revisions of the store's past are read at the start,
+	// so that watches that began before it can go on: 20,000 if zero, none if
+	// negative.
+	Replay int
+	// OnError is told of failures that the cache recovers from by itself.
+	OnError func(error)
+}
+
+// compactions is what a store may offer to tell how far back it reaches.
+type compactions interface {
+	CompactedRevision(ctx context.Context) (int64, error)
+}
+
+// Cache mirrors one prefix of a store. All methods are safe for concurrent
+// use, except that Run runs once.
+type Cache[T any] struct {
+	store storage.Store
+	o     Options[T]
+
+	rev       atomic.Int64 // G: everything up to here is in all buckets
+	compacted atomic.Int64 // states below are no longer served
+	held      atomic.Int64 // bytes that kept events hold
+	moved     broadcast    // rev has changed
+	ask       chan struct{}
+	ready     chan struct{}
+	trouble   atomic.Pointer[error]
+
+	buckets atomic.Pointer[map[string]*Bucket[T]]
+	// mu is held while a bucket is added and while all are replaced, and
+	// guards base: the revision at which an unknown bucket was empty.
+	mu   sync.Mutex
+	base int64
+
+	// What follows is the writer's alone.
+	loaded  bool
+	target  int64        // the revision to reach before the cache is ready
+	changed []*Bucket[T] // by the revision being applied
+	touched []*Bucket[T] // by the batch being applied
+}
+
+var (
+	errNotLoaded = errors.New("watchcache: not loaded yet")
+	errStalled   = errors.New("watchcache: the store's watch has gone silent")
+)
+
+// New returns a cache that is empty until Run has loaded it.
+func New[T any](store storage.Store, o Options[T]) *Cache[T] {
+	if o.Keep <= 0 {
+		o.Keep = defaultKeep
+	}
+	if o.History <= 0 {
+		o.History = defaultHistory
+	}
+	if o.HistoryBytes <= 0 {
+		o.HistoryBytes = defaultHistoryBytes
+	}
+	if o.Replay == 0 {
+		o.Replay = defaultReplay
+	}
+	if o.Tombstone == nil {
+		o.Tombstone = func(last T, _ int64) T { return last }
+	}
+	if o.SizeOf == nil {
+		o.SizeOf = func(T) int { return 0 }
+	}
+	if o.OnError == nil {
+		o.OnError = func(error) {}
+	}
+	c := &Cache[T]{store: store, o: o, ask: make(chan struct{}, 1), ready: make(chan struct{})}
+	c.buckets.Store(&map[string]*Bucket[T]{})
+	c.setTrouble(errNotLoaded)
+	return c
+}
+
+// Bucket returns the bucket with the name, which is an empty one if the store
+// holds nothing there.
+func (c *Cache[T]) Bucket(name string) *Bucket[T] {
+	if b := (*c.buckets.Load())[name]; b != nil {
+		return b
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := *c.buckets.Load()
+	if b := old[name]; b != nil {
+		return b
+	}
+	next := make(map[string]*Bucket[T], len(old)+1)
+	maps.Copy(next, old)
+	b := newBucket(c, name, c.base)
+	next[name] = b
+	c.buckets.Store(&next)
+	return b
+}
+
+// Ready returns a channel that is closed once the cache has caught up with
+// what the store held when Run started.
+func (c *Cache[T]) Ready() <-chan struct{} { return c.ready }
+
+// Revision is the revision up to which the cache shows everything.
+func (c *Cache[T]) Revision() int64 { return c.rev.Load() }
+
+// Healthy returns why the cache is not loaded or no longer follows the store,
+// nil while it does.
+func (c *Cache[T]) Healthy() error {
+	if p := c.trouble.Load(); p != nil {
+		return *p
+	}
+	select {
+	case <-c.ready:
+		return nil
+	default:
+		return errNotLoaded
+	}
+}
+
+func (c *Cache[T]) setTrouble(err error) {
+	if err == nil {
+		c.trouble.Store(nil)
+		return
+	}
+	c.trouble.Store(&err)
+}
+
+// Wait waits until the cache has reached rev. It fails with FutureRevision
+// when ctx ends first.
+func (c *Cache[T]) Wait(ctx context.Context, rev int64) error {
+	if c.rev.Load() >= rev {
+		return nil
+	}
+	patience := time.NewTimer(waitPatience)
+	defer patience.Stop()
+	for {
+		moved := c.moved.wait()
+		if c.rev.Load() >= rev {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-patience.C:
+			c.askProgress()
+			patience.Reset(waitAgain)
+		case <-ctx.Done():
+			return &storage.Error{Kind: storage.FutureRevision, Revision: rev, Cause: ctx.Err()}
+		}
+	}
+}
+
+// Fresh waits until the cache shows every write that was acknowledged before
+// the call, and returns the store's revision that it has reached.
+func (c *Cache[T]) Fresh(ctx context.Context) (int64, error) {
+	rev, err := c.store.Revision(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return rev, c.Wait(ctx, rev)
+}
+
+// askProgress has Run ask the store for progress, unless it is about to.
+func (c *Cache[T]) askProgress() {
+	select {
+	case c.ask <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,21 @@
+// Package watchcache mirrors one prefix of a store in memory: its present
+// state, its recent past, and the changes between, split into buckets.
+//
+// It owns the loading and following of the store, the immutable snapshots that
+// readers get without waiting for anybody, the ring of events that each
+// watcher reads at its own pace, and how long both reach back. It must not
+// know what a value is: [Options] carries the functions that name a key's
+// bucket and make a value of its bytes.
+//
+// The gateway keeps one cache over all of its keys, with a bucket for each
+// resource.
+//
+// # How readers and the writer meet
+//
+// One goroutine writes. For each revision it first appends the events to the
+// ring of their bucket, then publishes the bucket's new state, and last the
+// cache's revision G. A reader goes the other way: G first, then the state S.
+// So S holds every event up to G, and the revision of what was read is the
+// greater of G and the revision of S's own last event. No reader takes a lock
+// and none can hold up the writer.
+package watchcache

@@ -1,0 +1,170 @@
+package watchcache
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+const (
+	minBackoff = 50 * time.Millisecond
+	maxBackoff = 5 * time.Second
+	// progressPace is the least time between two requests for progress.
+	progressPace = 10 * time.Millisecond
+	// tick is how often an idle watch is asked for progress, old events are
+	// dropped and the compacted revision is looked up; staleAfter is how long
+	// a watch may stay silent all the same.
+	tick       = 5 * time.Second
+	staleAfter = 6 * tick
+	// startTick paces requests for progress until the cache is ready.
+	startTick = 20 * time.Millisecond
+)
+
+// Run loads the cache and follows the store until ctx ends; then it returns
+// ctx's error. While the store is away it keeps trying, and what was loaded
+// stays readable.
+//
+//	empty --load--> following --watch breaks--> following, from the next revision
+//	                following --that is compacted--> load again; watchers get Expired
+func (c *Cache[T]) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { c.requestProgress(ctx) })
+	wg.Go(func() { c.followCompaction(ctx) })
+	backoff := minBackoff
+	for {
+		before := c.rev.Load()
+		err := c.runOnce(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.setTrouble(err)
+		c.o.OnError(err)
+		if c.rev.Load() > before {
+			backoff = minBackoff
+		}
+		select {
+		case <-time.After(backoff):
+			backoff = min(2*backoff, maxBackoff)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// runOnce loads if need be and follows until something goes wrong.
+func (c *Cache[T]) runOnce(ctx context.Context) error {
+	if !c.loaded {
+		if err := c.load(ctx); err != nil {
+			return err
+		}
+		c.loaded = true
+	}
+	err := c.follow(ctx)
+	if storage.KindOf(err) == storage.Compacted {
+		c.loaded = false
+	}
+	return err
+}
+
+// follow applies the watch's batches until it breaks or goes silent.
+func (c *Cache[T]) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// From the present revision, not the next: etcd reports no progress to a
+	// watch that begins in the future, so an idle store would look dead.
+	batches, reason := c.store.Watch(ctx, c.o.Prefix, c.rev.Load())
+	ticker := time.NewTicker(startTick)
+	defer ticker.Stop()
+	last, alive, settled := time.Now(), false, false
+	c.askProgress()
+	for {
+		select {
+		case b, ok := <-batches:
+			if !ok {
+				if err := reason(); err != nil {
+					return err
+				}
+				return errStalled
+			}
+			last = time.Now()
+			c.apply(b, last)
+			if !alive {
+				alive = true
+				c.setTrouble(nil)
+			}
+			if !settled && c.becomeReady() {
+				settled = true
+				ticker.Reset(tick)
+			}
+		case <-ticker.C:
+			if time.Since(last) > staleAfter {
+				return errStalled
+			}
+			c.sweep(time.Now())
+			c.askProgress()
+		}
+	}
+}
+
+// becomeReady reports whether the cache is ready.
+func (c *Cache[T]) becomeReady() bool {
+	if c.rev.Load() < c.target {
+		return false
+	}
+	select {
+	case <-c.ready:
+	default:
+		close(c.ready)
+	}
+	return true
+}
+
+// requestProgress turns the requests of all waiters into few to the store.
+func (c *Cache[T]) requestProgress(ctx context.Context) {
+	pace := time.NewTicker(progressPace)
+	defer pace.Stop()
+	for {
+		select {
+		case <-c.ask:
+		case <-ctx.Done():
+			return
+		}
+		if err := c.store.RequestProgress(ctx); err != nil && ctx.Err() == nil {
+			c.o.OnError(err)
+		}
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// followCompaction keeps exact past states from being served for longer than
+// the store itself serves them.
+func (c *Cache[T]) followCompaction(ctx context.Context) {
+	store, ok := c.store.(compactions)
+	if !ok {
+		return
+	}
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		rev, err := store.CompactedRevision(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				c.o.OnError(err)
+			}
+			continue
+		}
+		c.compacted.Store(rev)
+	}
+}

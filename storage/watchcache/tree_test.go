@@ -1,0 +1,140 @@
+package watchcache
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// model is the plain map that a tree must agree with.
+type model map[string]int64
+
+func (m model) keys() []string { return slices.Sorted(maps.Keys(m)) }
+
+// check compares a tree with the model in every way it can be read.
+func (m model) check(t *testing.T, root *node[int]) {
+	t.Helper()
+	s := Snapshot[int]{root: root}
+	keys := m.keys()
+	if s.Len() != len(keys) {
+		t.Fatalf("len %d, want %d", s.Len(), len(keys))
+	}
+	var got []string
+	s.Ascend("", "", func(it Item[int]) bool {
+		if it.Revision != m[it.Key] {
+			t.Fatalf("%s is at %d, want %d", it.Key, it.Revision, m[it.Key])
+		}
+		got = append(got, it.Key)
+		return true
+	})
+	if !slices.Equal(got, keys) {
+		t.Fatalf("keys differ: got %d, want %d", len(got), len(keys))
+	}
+	for _, prefix := range []string{"", "ns1/", "ns3/1", "ns9", "a", "z", "\xff"} {
+		for _, after := range []string{"", "ns1/15", "ns3/1", "zz"} {
+			var want []string
+			for _, k := range keys {
+				if strings.HasPrefix(k, prefix) && k > after {
+					want = append(want, k)
+				}
+			}
+			var got []string
+			s.Ascend(prefix, after, func(it Item[int]) bool { got = append(got, it.Key); return true })
+			if !slices.Equal(got, want) {
+				t.Fatalf("ascend %q after %q: got %d keys, want %d", prefix, after, len(got), len(want))
+			}
+			if n := s.CountAfter(prefix, after); n != len(want) {
+				t.Fatalf("count %q after %q: got %d, want %d", prefix, after, n, len(want))
+			}
+		}
+	}
+}
+
+func checkShape(t *testing.T, n *node[int], top bool) int {
+	t.Helper()
+	if n == nil {
+		return 0
+	}
+	if n.isLeaf() {
+		if len(n.items) == 0 || len(n.items) > maxLeaf || n.size != len(n.items) {
+			t.Fatalf("leaf with %d items says %d", len(n.items), n.size)
+		}
+		return 1
+	}
+	if len(n.kids) > maxKids || len(n.kids) < 1 || (top && len(n.kids) < 2) {
+		t.Fatalf("inner node with %d kids", len(n.kids))
+	}
+	size, height := 0, 0
+	for i, k := range n.kids {
+		h := checkShape(t, k, false)
+		if i > 0 && h != height {
+			t.Fatalf("kids of height %d and %d", height, h)
+		}
+		height = h
+		size += k.size
+		if n.keys[i] != k.first() {
+			t.Fatalf("key %q for a kid that starts at %q", n.keys[i], k.first())
+		}
+	}
+	if size != n.size {
+		t.Fatalf("size %d, kids have %d", n.size, size)
+	}
+	return height + 1
+}
+
+func TestTreeAgreesWithMap(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	type version struct {
+		root *node[int]
+		want model
+	}
+	var kept []version
+	var root *node[int]
+	want := model{}
+	for i := range 20_000 {
+		key := fmt.Sprintf("ns%d/%d", rnd.IntN(10), rnd.IntN(400))
+		// Grow at first, shrink at the end.
+		if rnd.IntN(20_000) > i {
+			root = root.with(&Item[int]{Key: key, Revision: int64(i)})
+			want[key] = int64(i)
+		} else {
+			root = root.without(key)
+			delete(want, key)
+		}
+		if it := root.get(key); (it != nil) != (want[key] != 0) && i > 0 {
+			t.Fatalf("step %d: %s present=%v", i, key, it != nil)
+		}
+		if i%997 == 0 {
+			kept = append(kept, version{root, maps.Clone(want)})
+		}
+	}
+	for _, k := range want.keys() {
+		root = root.without(k)
+	}
+	if root != nil {
+		t.Fatalf("%d items are left in an emptied tree", root.len())
+	}
+	// No earlier version was touched by what came after it.
+	for _, v := range kept {
+		checkShape(t, v.root, true)
+		v.want.check(t, v.root)
+	}
+}
+
+func TestBuild(t *testing.T) {
+	for _, n := range []int{0, 1, 47, 48, 49, 1000, 1153, 40_000} {
+		want := model{}
+		var items []*Item[int]
+		for i := range n {
+			it := &Item[int]{Key: fmt.Sprintf("ns%d/%06d", i*10/max(n, 1), i), Revision: int64(i + 1)}
+			items = append(items, it)
+			want[it.Key] = it.Revision
+		}
+		root := build(items)
+		checkShape(t, root, true)
+		want.check(t, root)
+	}
+}
