@@ -1,0 +1,40 @@
+package builtin
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// DefaultEventTTL is how long events are kept unless Options say otherwise.
+const DefaultEventTTL = time.Hour
+
+// Options are what may be set about built-in kinds. The zero value is usable.
+type Options struct {
+	// EventTTL is how long events are kept; zero means DefaultEventTTL.
+	EventTTL time.Duration
+}
+
+// All returns the built-in definitions in the order of discovery. The only
+// possible error is an embedded manifest that does not compile, which a test
+// rules out.
+func All(opts Options) ([]*crd.Definition, error) {
+	if opts.EventTTL == 0 {
+		opts.EventTTL = DefaultEventTTL
+	}
+	module, err := moduleDefinition()
+	if err != nil {
+		return nil, fmt.Errorf("built-in WasmModule: %w", err)
+	}
+	return []*crd.Definition{
+		configMap(),
+		event(opts.EventTTL),
+		namespace(),
+		secret(),
+		serviceAccount(),
+		lease(),
+		migration(),
+		module,
+	}, nil
+}

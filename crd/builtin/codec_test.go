@@ -1,0 +1,177 @@
+package builtin
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// golden is an object as kube-apiserver 1.36 served it and as it stood in its
+// etcd.
+type golden struct {
+	Served json.RawMessage `json:"served"`
+	Stored []byte          `json:"stored"`
+}
+
+func goldens(t testing.TB) map[string]golden {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no test data: %v", err)
+	}
+	out := map[string]golden{}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g golden
+		if err := json.Unmarshal(data, &g); err != nil {
+			t.Fatal(err)
+		}
+		out[strings.TrimSuffix(filepath.Base(f), ".json")] = g
+	}
+	return out
+}
+
+func definitions(t testing.TB) map[string]*crd.Definition {
+	all, err := All(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*crd.Definition{}
+	for _, d := range all {
+		out[d.Singular] = d
+	}
+	return out
+}
+
+func parse(t testing.TB, data []byte) map[string]any {
+	t.Helper()
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func TestStoredBytes_MT07_PER02(t *testing.T) {
+	defs := definitions(t)
+	for name, g := range goldens(t) {
+		t.Run(name, func(t *testing.T) {
+			d := defs[name]
+			served := parse(t, g.Served)
+			stored, err := d.Codec.Encode(served)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(stored, g.Stored) {
+				t.Errorf("stored\n%q, kube-apiserver stored\n%q", stored, g.Stored)
+			}
+			decoded, err := d.Codec.Decode(g.Stored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Versions[0].Shape.FromStorage(decoded); err != nil {
+				t.Fatal(err)
+			}
+			delete(served["metadata"].(map[string]any), "resourceVersion")
+			if !reflect.DeepEqual(decoded, served) {
+				t.Errorf("decoded\n%v, kube-apiserver serves\n%v", decoded, served)
+			}
+			fromJSON, err := d.Codec.Decode(g.Served)
+			if err != nil {
+				t.Fatal(err)
+			}
+			delete(fromJSON["metadata"].(map[string]any), "resourceVersion")
+			if !reflect.DeepEqual(fromJSON, served) {
+				t.Errorf("decoded from JSON\n%v, want\n%v", fromJSON, served)
+			}
+		})
+	}
+}
+
+// The reader of trees and the JSON of the Go types have to agree, or an object
+// would look different after it was stored.
+func TestTreeIsTheTypesJSON(t *testing.T) {
+	defs := definitions(t)
+	for name, d := range defs {
+		if d.Versions[0].Typed == nil {
+			continue
+		}
+		typed := d.Versions[0].Typed()
+		if g, ok := goldens(t)[name]; ok {
+			if err := json.Unmarshal(g.Served, typed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		data, err := json.Marshal(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := toTree(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := parse(t, data); !reflect.DeepEqual(tree, want) {
+			t.Errorf("%s: tree\n%v, JSON\n%v", name, tree, want)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	d := definitions(t)["configmap"]
+	secret := goldens(t)["secret"].Stored
+	for name, stored := range map[string][]byte{
+		"nothing":       nil,
+		"only a prefix": []byte("k8s\x00"),
+		"noise":         []byte("k8s\x00\xff\xff\xff\xff\xff\xff"),
+		"another kind":  secret,
+		"cut off":       goldens(t)["configmap"].Stored[:60],
+		"not JSON":      []byte("{"),
+		"wrong type":    []byte(`{"apiVersion":"v1","kind":"ConfigMap","data":5}`),
+	} {
+		if tree, err := d.Codec.Decode(stored); err == nil {
+			t.Errorf("%s: decoded as %v", name, tree)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	defs := definitions(f)
+	for _, g := range goldens(f) {
+		f.Add(g.Stored)
+		f.Add([]byte(g.Served))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for name, d := range defs {
+			tree, err := d.Codec.Decode(data)
+			if err != nil {
+				continue
+			}
+			if err := d.Versions[0].Shape.FromStorage(tree); err != nil {
+				continue
+			}
+			if d.Versions[0].Typed == nil {
+				continue
+			}
+			stored, err := d.Codec.Encode(tree)
+			if err != nil {
+				continue // times after the year 9999 can be stored but not written as text
+			}
+			back, err := d.Codec.Decode(stored)
+			if err != nil {
+				t.Fatalf("%s: does not decode what it encoded: %v", name, err)
+			}
+			if again, err := d.Codec.Encode(back); err != nil || !bytes.Equal(again, stored) {
+				t.Errorf("%s: encodes differently the second time: %v", name, err)
+			}
+		}
+	})
+}

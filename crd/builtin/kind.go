@@ -1,0 +1,70 @@
+package builtin
+
+import (
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/reflectschema"
+)
+
+// goType is a pointer to a Go type of the Kubernetes API.
+type goType[T any] interface {
+	*T
+	runtime.Object
+	metav1.Object
+	Unmarshal([]byte) error
+}
+
+// kind describes a built-in kind that has a Go type.
+type kind[T any] struct {
+	group, version, name, plural string
+	shortNames                   []string
+	namespaced                   bool
+	verbs                        []string
+	// alike are other versions of the group whose protobuf messages have the
+	// same layout, so that objects stored by another server can be read.
+	alike []string
+	// defaults fills in a tree that has been read into the Go type once.
+	defaults func(obj map[string]any)
+	rules    rules[T]
+	columns  []metav1.TableColumnDefinition
+	cells    func(*T) []any
+
+	fieldNames []string
+	fieldSet   func(obj map[string]any) fields.Set
+}
+
+// define makes the definition of k, which has one version.
+func define[T any, P goType[T]](k kind[T]) *crd.Definition {
+	t := reflect.TypeFor[T]()
+	d := &crd.Definition{
+		Group:          k.group,
+		Plural:         k.plural,
+		Singular:       lower(k.name),
+		Kind:           k.name,
+		ListKind:       k.name + "List",
+		ShortNames:     k.shortNames,
+		Namespaced:     k.namespaced,
+		StorageVersion: k.version,
+		KeyPrefix:      k.plural,
+		Verbs:          k.verbs,
+	}
+	d.Codec = newCodec[T, P](d.GVK(k.version), k.alike)
+	d.Versions = []*crd.Version{{
+		Name:             k.version,
+		Served:           true,
+		Shape:            &shape[T]{defaults: k.defaults},
+		Strategy:         newStrategy(k.namespaced, k.rules),
+		Subresources:     map[string]*crd.Subresource{},
+		Table:            &table[T]{columns: k.columns, cells: k.cells},
+		SelectableFields: k.fieldNames,
+		Fields:           k.fieldSet,
+		Schema:           reflectschema.For(t),
+		Typed:            func() runtime.Object { return P(new(T)) },
+	}}
+	return d
+}

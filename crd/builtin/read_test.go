@@ -1,0 +1,113 @@
+package builtin
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestTables_MT15(t *testing.T) {
+	defs := definitions(t)
+	gold := goldens(t)
+	for name, tc := range map[string]struct {
+		columns []string
+		cells   []any
+	}{
+		"namespace":      {[]string{"Name", "Status", "Age"}, []any{"bi-ns", "Active", "*"}},
+		"configmap":      {[]string{"Name", "Data", "Age"}, []any{"golden", int64(3), "*"}},
+		"secret":         {[]string{"Name", "Type", "Data", "Age"}, []any{"golden", "Opaque", int64(2), "*"}},
+		"serviceaccount": {[]string{"Name", "Age"}, []any{"golden", "*"}},
+		"lease":          {[]string{"Name", "Holder", "Age"}, []any{"golden", "me", "*"}},
+		"event": {[]string{"Last Seen", "Type", "Reason", "Object", "Subobject", "Source", "Message", "First Seen", "Count", "Name"},
+			[]any{"*", "Normal", "R", "configmap/a", "", "c, h", "m", "*", int64(3), "golden"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			obj := &unstructured.Unstructured{Object: parse(t, gold[name].Served)}
+			list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*obj, *obj}}
+			list.SetResourceVersion("12")
+			list.SetContinue("more")
+			table, err := defs[name].Versions[0].Table.ConvertToTable(context.Background(), list, &metav1.TableOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if table.ResourceVersion != "12" || table.Continue != "more" || len(table.Rows) != 2 || table.Rows[0].Object.Object == nil {
+				t.Errorf("table %+v", table)
+			}
+			var columns []string
+			for _, c := range table.ColumnDefinitions {
+				columns = append(columns, c.Name)
+				if c.Description == "" {
+					t.Errorf("column %s is not described", c.Name)
+				}
+			}
+			if !reflect.DeepEqual(columns, tc.columns) {
+				t.Errorf("columns %q", columns)
+			}
+			for i, want := range tc.cells {
+				if got := table.Rows[0].Cells[i]; want != "*" && !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: %#v, want %#v", tc.columns[i], got, want)
+				}
+			}
+			one, err := defs[name].Versions[0].Table.ConvertToTable(context.Background(), obj, &metav1.TableOptions{NoHeaders: true})
+			if err != nil || len(one.ColumnDefinitions) != 0 || len(one.Rows) != 1 || one.ResourceVersion != obj.GetResourceVersion() {
+				t.Errorf("one object: %+v, %v", one, err)
+			}
+		})
+	}
+}
+
+func TestMigrationTable(t *testing.T) {
+	d := definitions(t)["storageversionmigration"]
+	obj := shaped(t, d, `{"metadata":{"name":"m"},"spec":{"resource":{"group":"example.com","resource":"crontabs"}},"status":{"conditions":[
+		{"type":"Running","status":"False"},{"type":"Succeeded","status":"True"}]}}`)
+	table, err := d.Versions[0].Table.ConvertToTable(context.Background(), obj, nil)
+	if err != nil || !reflect.DeepEqual(table.Rows[0].Cells, []any{"m", "crontabs.example.com", "Succeeded"}) {
+		t.Errorf("%v %v", table, err)
+	}
+}
+
+func TestSelectableFields(t *testing.T) {
+	defs, gold := definitions(t), goldens(t)
+	for kind, want := range map[string]map[string]string{
+		"event": {"involvedObject.kind": "ConfigMap", "involvedObject.name": "a", "reason": "R", "type": "Normal", "source": "c",
+			"reportingComponent": "example.com/c", "involvedObject.fieldPath": ""},
+		"namespace": {"status.phase": "Active", "name": "bi-ns"},
+		"secret":    {"type": "Opaque"},
+	} {
+		v := defs[kind].Versions[0]
+		set := v.Fields(parse(t, gold[kind].Served))
+		for name, value := range want {
+			if set.Get(name) != value {
+				t.Errorf("%s: %s is %q", kind, name, set.Get(name))
+			}
+		}
+		for _, name := range v.SelectableFields {
+			if !set.Has(name) {
+				t.Errorf("%s: no %s", kind, name)
+			}
+		}
+	}
+}
+
+func TestNames_RES07(t *testing.T) {
+	prefixes := map[string]string{
+		"Namespace": "namespaces", "ConfigMap": "configmaps", "Secret": "secrets", "ServiceAccount": "serviceaccounts",
+		"Event": "events", "Lease": "leases", "StorageVersionMigration": "storageversionmigrations", "WasmModule": "wasmgate.dev/wasmmodules",
+	}
+	for _, d := range definitions(t) {
+		if d.ListKind != d.Kind+"List" || d.KeyPrefix != prefixes[d.Kind] {
+			t.Errorf("%s: list kind %s, stored below %s", d.Kind, d.ListKind, d.KeyPrefix)
+		}
+		delete(prefixes, d.Kind)
+		v := d.Version(d.StorageVersion)
+		if v == nil || !v.Served || v.Schema == nil || v.Table == nil || v.Strategy == nil || v.Shape == nil {
+			t.Errorf("%s: incomplete version %+v", d.Kind, v)
+		}
+	}
+	if len(prefixes) > 0 {
+		t.Errorf("missing: %v", prefixes)
+	}
+}

@@ -1,0 +1,75 @@
+package builtin
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metatable "k8s.io/apimachinery/pkg/api/meta/table"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+var (
+	metaDocs   = metav1.ObjectMeta{}.SwaggerDoc()
+	nameColumn = metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name", Description: metaDocs["name"]}
+	ageColumn  = metav1.TableColumnDefinition{Name: "Age", Type: "string", Description: metaDocs["creationTimestamp"]}
+)
+
+// column is a column of text.
+func column(name, description string) metav1.TableColumnDefinition {
+	return metav1.TableColumnDefinition{Name: name, Type: "string", Description: description}
+}
+
+// wide is a column that is printed only when asked for.
+func wide(c metav1.TableColumnDefinition) metav1.TableColumnDefinition {
+	c.Priority = 1
+	return c
+}
+
+// table prints objects of Go type T.
+type table[T any] struct {
+	columns []metav1.TableColumnDefinition
+	cells   func(*T) []any
+}
+
+// ConvertToTable implements rest.TableConvertor for *unstructured.Unstructured
+// and *unstructured.UnstructuredList.
+func (t *table[T]) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {
+	out := &metav1.Table{}
+	if o, ok := options.(*metav1.TableOptions); !ok || o == nil || !o.NoHeaders {
+		out.ColumnDefinitions = t.columns
+	}
+	if l, err := meta.ListAccessor(obj); err == nil {
+		out.ResourceVersion = l.GetResourceVersion()
+		out.Continue = l.GetContinue()
+		out.RemainingItemCount = l.GetRemainingItemCount()
+	} else if c, err := meta.CommonAccessor(obj); err == nil {
+		out.ResourceVersion = c.GetResourceVersion()
+	}
+	var err error
+	out.Rows, err = metatable.MetaToTableRow(obj, t.row)
+	return out, err
+}
+
+func (t *table[T]) row(obj runtime.Object, _ metav1.Object, _, _ string) ([]any, error) {
+	v := new(T)
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		if err := toTyped(u.Object, v); err != nil {
+			return nil, err
+		}
+	}
+	return t.cells(v), nil
+}
+
+// since prints how long ago t was.
+func since(t metav1.Time) string { return ago(t.Time) }
+
+func ago(t time.Time) string {
+	if t.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(time.Since(t))
+}

@@ -1,0 +1,219 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+func shaped(t *testing.T, d *crd.Definition, body string) *unstructured.Unstructured {
+	t.Helper()
+	tree := parse(t, []byte(body))
+	tree["apiVersion"], tree["kind"] = d.APIVersion(d.StorageVersion), d.Kind
+	if _, err := d.Versions[0].Shape.FromClient(tree, false); err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: tree}
+}
+
+func writeContext(d *crd.Definition) context.Context {
+	if !d.Namespaced {
+		return request.WithNamespace(context.Background(), "")
+	}
+	return request.WithNamespace(context.Background(), "bi-ns")
+}
+
+// message is what kube-apiserver would say, from the name on.
+func message(err error) string {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		return ""
+	}
+	_, msg, _ := strings.Cut(status.ErrStatus.Message, " is invalid: ")
+	return msg
+}
+
+// The messages are kube-apiserver 1.36's replies to the same requests.
+func TestCreate(t *testing.T) {
+	defs := definitions(t)
+	const badKey = `a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`
+	for name, tc := range map[string]struct{ kind, body, want string }{
+		"configmap":     {"configmap", `{"metadata":{"name":"a"},"data":{"a":"b"}}`, ""},
+		"configmap key": {"configmap", `{"metadata":{"name":"a"},"data":{"a b":"5"},"binaryData":{"a b":"AAAA"}}`, `[data[a b]: Invalid value: "a b": ` + badKey + `, data[a b]: Invalid value: "a b": duplicate of key present in binaryData, binaryData[a b]: Invalid value: "a b": ` + badKey + `]`},
+		"configmap size": {"configmap", `{"metadata":{"name":"a"},"data":{"a":"` + strings.Repeat("x", 1<<20) + `b"}}`,
+			`[]: Too long: may not be more than 1048576 bytes`},
+		"namespace name": {"namespace", `{"metadata":{"name":"a.b"}}`, `metadata.name: Invalid value: "a.b": must not contain dots`},
+		"namespace finalizers": {"namespace", `{"metadata":{"name":"b","finalizers":["bad"]},"spec":{"finalizers":["nodomain"]}}`,
+			`[metadata.finalizers[0]: Invalid value: "bad": name is neither a standard finalizer name nor is it fully qualified, spec.finalizers: Invalid value: "nodomain": name is neither a standard finalizer name nor is it fully qualified]`},
+		"secret tls":      {"secret", `{"metadata":{"name":"b"},"type":"kubernetes.io/tls"}`, `[data[tls.crt]: Required value, data[tls.key]: Required value]`},
+		"lease":           {"lease", `{"metadata":{"name":"l"},"spec":{"leaseDurationSeconds":0,"leaseTransitions":-1}}`, `[spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0, spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0]`},
+		"event namespace": {"event", `{"metadata":{"name":"e"},"involvedObject":{}}`, `involvedObject.namespace: Invalid value: "": does not match event.namespace`},
+		"event with time": {"event", `{"metadata":{"name":"e"},"involvedObject":{"namespace":"bi-ns"},"eventTime":"2020-01-01T00:00:00.123456Z","reportingComponent":"c"}`, `[reportingInstance: Required value, action: Required value, reason: Required value]`},
+		"migration":       {"storageversionmigration", `{"metadata":{"name":"m"}}`, `spec.resource.resource: Required value: resource is required to be set`},
+		"module inline":   {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"inline":"AGFzbQ=="},"config":[1]}}`, ""},
+		"module upload":   {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"upload":{}},"config":"x","limits":{"memory":"64Mi","timeout":"1.5s"}}}`, ""},
+		"module nothing":  {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{}}}`, `spec.source: Invalid value: exactly one of inline and upload must be set`},
+		"module both":     {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"inline":"AGFzbQ==","upload":{}}}}`, `spec.source: Invalid value: exactly one of inline and upload must be set`},
+		"module oci":      {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"oci":{"ref":"x"}}}}`, `spec.source.oci: Invalid value: oci sources are not supported: use inline or upload`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := defs[tc.kind]
+			obj := shaped(t, d, tc.body)
+			if d.Namespaced {
+				obj.SetNamespace("bi-ns")
+			}
+			rest.FillObjectMetaSystemFields(obj)
+			err := rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), obj)
+			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
+				t.Errorf("got  %v\nwant %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	defs := definitions(t)
+	for name, tc := range map[string]struct{ kind, sub, old, body, want string }{
+		"configmap immutable": {"configmap", "", `{"metadata":{"name":"a"},"immutable":true,"data":{"a":"1"},"binaryData":{"c":"AAAA"}}`, `{"metadata":{"name":"a"},"data":{"b":"3"}}`,
+			"[immutable: Forbidden: field is immutable when `immutable` is set, data: Forbidden: field is immutable when `immutable` is set, binaryData: Forbidden: field is immutable when `immutable` is set]"},
+		"secret type": {"secret", "", `{"metadata":{"name":"a"}}`, `{"metadata":{"name":"a"},"type":"kubernetes.io/tls"}`,
+			`[type: Invalid value: "kubernetes.io/tls": field is immutable, data[tls.crt]: Required value, data[tls.key]: Required value]`},
+		"namespace status": {"namespace", "status", `{"metadata":{"name":"a"}}`, `{"metadata":{"name":"a"},"status":{"phase":"Terminating"}}`,
+			"status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty"},
+		"migration spec": {"storageversionmigration", "", `{"metadata":{"name":"m"},"spec":{"resource":{"resource":"a"}}}`, `{"metadata":{"name":"m"},"spec":{"resource":{"resource":"b"}}}`,
+			`spec: Invalid value: {"resource":{"group":"","resource":"b"}}: field is immutable`},
+		"migration done": {"storageversionmigration", "status",
+			`{"metadata":{"name":"m"},"status":{"resourceVersion":"5"}}`, `{"metadata":{"name":"m"},"status":{"resourceVersion":"6"}}`,
+			`status.resourceVersion: Invalid value: "6": field is immutable`},
+		"event": {"event", "", `{"metadata":{"name":"e"},"involvedObject":{"namespace":"bi-ns"}}`, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"bi-ns"},"count":2}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := defs[tc.kind]
+			old, obj := shaped(t, d, tc.old), shaped(t, d, tc.body)
+			for _, o := range []*unstructured.Unstructured{old, obj} {
+				o.SetUID("u")
+				o.SetResourceVersion("7")
+				if d.Namespaced {
+					o.SetNamespace("bi-ns")
+				}
+			}
+			update := rest.RESTUpdateStrategy(d.Versions[0].Strategy)
+			if tc.sub != "" {
+				update = d.Versions[0].Subresources[tc.sub].Update
+			}
+			err := rest.BeforeUpdate(update, writeContext(d), obj, old)
+			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
+				t.Errorf("got  %v (%v)\nwant %v", got, err, tc.want)
+			}
+		})
+	}
+}
+
+// kube-apiserver's 400 is `KIND in version "V" cannot be handled as a KIND: `
+// and these.
+func TestUnreadable(t *testing.T) {
+	defs := definitions(t)
+	for _, tc := range []struct{ kind, body, want string }{
+		{"configmap", `{"data":5}`, `json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string`},
+		{"configmap", `{"data":{"a":5}}`, `json: cannot unmarshal number into Go struct field ConfigMap.data of type string`},
+		{"configmap", `{"metadata":{"name":5}}`, `json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`},
+		{"configmap", `{"metadata":[]}`, `json: cannot unmarshal array into Go struct field ConfigMap.metadata of type v1.ObjectMeta`},
+		{"configmap", `{"binaryData":{"a":"%%%"}}`, `illegal base64 data at input byte 0`},
+		{"lease", `{"spec":{"acquireTime":"2020-01-01T00:00:00.5Z"}}`, `parsing time "2020-01-01T00:00:00.5Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".5Z" as ".000000"`},
+	} {
+		_, err := defs[tc.kind].Versions[0].Shape.FromClient(parse(t, []byte(tc.body)), false)
+		if err == nil || err.Error() != tc.want {
+			t.Errorf("%s: got %v, want %s", tc.body, err, tc.want)
+		}
+	}
+}
+
+func TestUnknownFields(t *testing.T) {
+	d := definitions(t)["configmap"]
+	tree := parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","foo":1},"dat":{"a":"5"},"Data":{}}`))
+	unknown, err := d.Versions[0].Shape.FromClient(tree, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{`unknown field "metadata.foo"`: true, `unknown field "dat"`: true, `unknown field "Data"`: true}
+	for _, u := range unknown {
+		delete(want, u)
+	}
+	if len(want) > 0 || len(unknown) != 3 {
+		t.Errorf("unknown fields %q", unknown)
+	}
+	if got := parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)); !reflect.DeepEqual(tree, got) {
+		t.Errorf("left with %v", tree)
+	}
+}
+
+func TestSecretDefaults(t *testing.T) {
+	obj := shaped(t, definitions(t)["secret"], `{"stringData":{"a":"b"},"data":{"a":"AQI=","c":"AQI="}}`)
+	want := map[string]any{"a": "Yg==", "c": "AQI="}
+	if !reflect.DeepEqual(obj.Object["data"], want) || obj.Object["stringData"] != nil || obj.Object["type"] != "Opaque" {
+		t.Errorf("got %v", obj.Object)
+	}
+}
+
+func TestNamespaceLife_RES04(t *testing.T) {
+	d := definitions(t)["namespace"]
+	ns := shaped(t, d, `{"metadata":{"name":"team"},"status":{"phase":"Terminating"}}`)
+	rest.FillObjectMetaSystemFields(ns)
+	if err := rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), ns); err != nil {
+		t.Fatal(err)
+	}
+	phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase")
+	finalizers, _, _ := unstructured.NestedStringSlice(ns.Object, "spec", "finalizers")
+	if phase != "Active" || !reflect.DeepEqual(finalizers, []string{"kubernetes"}) || ns.GetLabels()["kubernetes.io/metadata.name"] != "team" {
+		t.Fatalf("created as %v", ns.Object)
+	}
+	if !d.Hooks.(Finalizing).StillFinalizing(ns.Object) {
+		t.Error("a new namespace has nothing to finalize")
+	}
+	changed, err := d.Hooks.BeforeDelete(context.Background(), ns.Object)
+	if phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase"); err != nil || !changed || phase != "Terminating" {
+		t.Fatalf("deletion: %v %v %v", changed, err, phase)
+	}
+
+	finalized := ns.DeepCopy()
+	unstructured.RemoveNestedField(finalized.Object, "spec", "finalizers")
+	main := finalized.DeepCopy()
+	d.Versions[0].Strategy.PrepareForUpdate(context.Background(), main, ns)
+	if !d.Hooks.(Finalizing).StillFinalizing(main.Object) {
+		t.Error("a plain update removed the finalizers")
+	}
+	d.Versions[0].Subresources["finalize"].Update.PrepareForUpdate(context.Background(), finalized, ns)
+	if d.Hooks.(Finalizing).StillFinalizing(finalized.Object) {
+		t.Error("finalize did not remove the finalizers")
+	}
+
+	_, err = d.Hooks.BeforeDelete(context.Background(), shaped(t, d, `{"metadata":{"name":"default"}}`).Object)
+	if !apierrors.IsForbidden(err) || err.Error() != `namespaces "default" is forbidden: this namespace may not be deleted` {
+		t.Errorf("default: %v", err)
+	}
+}
+
+func TestEventTTL(t *testing.T) {
+	all, err := All(Options{EventTTL: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		if d.Plural == "events" && d.TTL(nil) != time.Minute {
+			t.Error("events do not have the TTL that was asked for")
+		}
+	}
+	if definitions(t)["event"].TTL(nil) != time.Hour {
+		t.Error("events do not live an hour by default")
+	}
+}

@@ -1,0 +1,47 @@
+package custom
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// JSON is the stored form of custom resources, byte for byte the one of
+// kube-apiserver: canonical JSON and a newline. It also reads CBOR, which
+// kube-apiserver stores when CBORServingAndStorage is on.
+var JSON crd.Codec = jsonCodec{}
+
+var cborPrefix = []byte{0xd9, 0xd9, 0xf7} // the tag "self-described CBOR"
+
+type jsonCodec struct{}
+
+func (jsonCodec) Decode(stored []byte) (map[string]any, error) {
+	if bytes.HasPrefix(stored, cborPrefix) {
+		var tree map[string]any
+		if err := direct.Unmarshal(stored, &tree); err != nil {
+			return nil, fmt.Errorf("stored object: %w", err)
+		}
+		if tree == nil {
+			return nil, errors.New("stored object: it is null")
+		}
+		return tree, nil
+	}
+	tree, _, err := object.Parse(stored)
+	if err != nil {
+		return nil, fmt.Errorf("stored object: %w", err)
+	}
+	return tree, nil
+}
+
+func (jsonCodec) Encode(obj map[string]any) ([]byte, error) {
+	b, err := object.Encode(obj)
+	if err != nil {
+		return nil, err
+	}
+	return append(b, '\n'), nil
+}

@@ -1,0 +1,112 @@
+package custom
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/version"
+)
+
+// Compile makes the definition that serves the custom resources of c. It works
+// on a copy: c stays the caller's.
+//
+// It fails when c could not have passed validation: no storage version, no
+// names, a schema that is not structural.
+func Compile(c *apiextensionsv1.CustomResourceDefinition) (*crd.Definition, error) {
+	c = c.DeepCopy()
+	names := acceptedNames(c)
+	if names.Plural == "" || names.Kind == "" {
+		return nil, fmt.Errorf("custom resource definition %s: it has no plural or no kind", c.Name)
+	}
+	d := &crd.Definition{
+		Group:       c.Spec.Group,
+		Plural:      names.Plural,
+		Singular:    names.Singular,
+		Kind:        names.Kind,
+		ListKind:    names.ListKind,
+		ShortNames:  names.ShortNames,
+		Categories:  names.Categories,
+		Namespaced:  c.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		KeyPrefix:   c.Spec.Group + "/" + names.Plural,
+		Codec:       JSON,
+		Conversion:  c.Spec.Conversion,
+		UID:         c.UID,
+		Terminating: terminating(c),
+	}
+	for i := range c.Spec.Versions {
+		v := &c.Spec.Versions[i]
+		if v.Storage {
+			d.StorageVersion = v.Name
+		}
+		if !v.Served && !v.Storage {
+			continue
+		}
+		compiled, err := compileVersion(c, v, d)
+		if err != nil {
+			return nil, fmt.Errorf("custom resource definition %s: version %s: %w", c.Name, v.Name, err)
+		}
+		d.Versions = append(d.Versions, compiled)
+	}
+	if d.StorageVersion == "" {
+		return nil, fmt.Errorf("custom resource definition %s: it has no storage version", c.Name)
+	}
+	slices.SortStableFunc(d.Versions, func(a, b *crd.Version) int { return version.Compare(a.Name, b.Name) })
+	return d, nil
+}
+
+// acceptedNames are the names that are served. Before any were accepted they
+// are the ones asked for.
+func acceptedNames(c *apiextensionsv1.CustomResourceDefinition) apiextensionsv1.CustomResourceDefinitionNames {
+	names := c.Status.AcceptedNames
+	if names.Plural == "" || names.Kind == "" {
+		names = c.Spec.Names
+	}
+	if names.Singular == "" {
+		names.Singular = strings.ToLower(names.Kind)
+	}
+	if names.ListKind == "" {
+		names.ListKind = names.Kind + "List"
+	}
+	return names
+}
+
+func terminating(c *apiextensionsv1.CustomResourceDefinition) bool {
+	if c.DeletionTimestamp != nil {
+		return true
+	}
+	for _, cond := range c.Status.Conditions {
+		if cond.Type == apiextensionsv1.Terminating {
+			return cond.Status == apiextensionsv1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// deprecationWarning is what a request at version v is warned of, "" when it
+// is not deprecated.
+func deprecationWarning(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+	if !v.Deprecated {
+		return ""
+	}
+	if v.DeprecationWarning != nil {
+		return *v.DeprecationWarning
+	}
+	warning := fmt.Sprintf("%s/%s %s is deprecated", c.Spec.Group, v.Name, c.Spec.Names.Kind)
+	best := ""
+	for _, other := range c.Spec.Versions {
+		if !other.Served || other.Deprecated || version.Compare(other.Name, v.Name) >= 0 {
+			continue
+		}
+		if best == "" || version.Compare(other.Name, best) < 0 {
+			best = other.Name
+		}
+	}
+	if best == "" {
+		return warning
+	}
+	return warning + fmt.Sprintf("; use %s/%s %s", c.Spec.Group, best, c.Spec.Names.Kind)
+}

@@ -1,0 +1,85 @@
+package custom
+
+import (
+	"context"
+
+	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// library is a strategy as the library makes it.
+type library interface {
+	crd.Strategy
+	rest.ResetFieldsStrategy
+}
+
+// libraryUpdate is the library's strategy of a subresource.
+type libraryUpdate interface {
+	rest.RESTUpdateStrategy
+	rest.ResetFieldsStrategy
+}
+
+// lazyUpdate is an update strategy that is made when it is first needed: that
+// compiles CEL rules, about half a millisecond for each, and most definitions
+// of a server that starts are not written to for a long time.
+type lazyUpdate struct {
+	*crdserverscheme.UnstructuredObjectTyper
+	namespaced bool
+	get        func() libraryUpdate // safe for concurrent use
+}
+
+func (s *lazyUpdate) NamespaceScoped() bool                         { return s.namespaced }
+func (s *lazyUpdate) AllowCreateOnUpdate(context.Context) bool      { return false }
+func (s *lazyUpdate) AllowUnconditionalUpdate(context.Context) bool { return false }
+func (s *lazyUpdate) Canonicalize(runtime.Object)                   {}
+
+func (s *lazyUpdate) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	s.get().PrepareForUpdate(ctx, obj, old)
+}
+
+func (s *lazyUpdate) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return s.get().ValidateUpdate(ctx, obj, old)
+}
+
+func (s *lazyUpdate) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	return s.get().WarningsOnUpdate(ctx, obj, old)
+}
+
+// GetResetFields returns the fields that a write through this strategy cannot
+// change.
+func (s *lazyUpdate) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return s.get().GetResetFields()
+}
+
+// lazyStrategy adds creation.
+type lazyStrategy struct {
+	lazyUpdate
+	names.NameGenerator
+	whole func() library
+}
+
+func newLazyStrategy(namespaced bool, get func() library) *lazyStrategy {
+	return &lazyStrategy{*newLazyUpdate(namespaced, func() libraryUpdate { return get() }), names.SimpleNameGenerator, get}
+}
+
+func newLazyUpdate(namespaced bool, get func() libraryUpdate) *lazyUpdate {
+	return &lazyUpdate{crdserverscheme.NewUnstructuredObjectTyper(), namespaced, get}
+}
+
+func (s *lazyStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	s.whole().PrepareForCreate(ctx, obj)
+}
+
+func (s *lazyStrategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	return s.whole().Validate(ctx, obj)
+}
+
+func (s *lazyStrategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	return s.whole().WarningsOnCreate(ctx, obj)
+}

@@ -1,0 +1,165 @@
+package custom
+
+import "time"
+
+// tidyMetadata puts metadata that is well-formed into the exact form that the
+// API's own type gives it, which means dropping empty fields. It returns false
+// when there is anything it is not sure about; then the library decides (what
+// was dropped until then the library would drop too).
+func tidyMetadata(m map[string]any) bool {
+	for k, v := range m {
+		empty, ok := tidyField(k, v)
+		if !ok {
+			return false
+		}
+		if empty {
+			delete(m, k)
+		}
+	}
+	return true
+}
+
+// tidyField tells whether a field of metadata is empty, and whether it is
+// well-formed.
+func tidyField(name string, v any) (empty, ok bool) {
+	if v == nil {
+		return true, knownField(name)
+	}
+	switch name {
+	case "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion":
+		s, ok := v.(string)
+		return s == "", ok
+	case "generation":
+		n, ok := v.(int64)
+		return n == 0, ok
+	case "deletionGracePeriodSeconds":
+		_, ok := v.(int64)
+		return false, ok
+	case "creationTimestamp", "deletionTimestamp":
+		return false, isTime(v)
+	case "labels", "annotations":
+		m, ok := v.(map[string]any)
+		return len(m) == 0, ok && allStrings(m)
+	case "finalizers":
+		return tidyList(v, isString)
+	case "ownerReferences":
+		return tidyList(v, isOwner)
+	case "managedFields":
+		return tidyList(v, isManager)
+	default:
+		return false, false
+	}
+}
+
+func knownField(name string) bool {
+	switch name {
+	case "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+		"deletionGracePeriodSeconds", "creationTimestamp", "deletionTimestamp", "labels", "annotations",
+		"finalizers", "ownerReferences", "managedFields":
+		return true
+	}
+	return false
+}
+
+func tidyList(v any, good func(any) bool) (empty, ok bool) {
+	list, ok := v.([]any)
+	if !ok {
+		return false, false
+	}
+	for _, e := range list {
+		if !good(e) {
+			return false, false
+		}
+	}
+	return len(list) == 0, true
+}
+
+func isString(v any) bool {
+	_, ok := v.(string)
+	return ok
+}
+
+func allStrings(m map[string]any) bool {
+	for _, v := range m {
+		if !isString(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// isTime accepts times as they are printed: in UTC, whole seconds.
+func isTime(v any) bool {
+	s, ok := v.(string)
+	if !ok || len(s) != len("2006-01-02T15:04:05Z") || s[len(s)-1] != 'Z' {
+		return false
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	return err == nil && !t.IsZero()
+}
+
+// isOwner accepts owner references with their four required fields.
+func isOwner(v any) bool {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	required := 0
+	for k, v := range m {
+		switch k {
+		case "apiVersion", "kind", "name", "uid":
+			required++
+			ok = isString(v)
+		case "controller", "blockOwnerDeletion":
+			_, ok = v.(bool)
+		default:
+			return false
+		}
+		if !ok {
+			return false
+		}
+	}
+	return required == 4
+}
+
+// isManager accepts managedFields entries without empty fields.
+func isManager(v any) bool {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	for k, v := range m {
+		switch k {
+		case "manager", "operation", "apiVersion", "fieldsType", "subresource":
+			s, ok := v.(string)
+			if !ok || s == "" {
+				return false
+			}
+		case "time":
+			if !isTime(v) {
+				return false
+			}
+		case "fieldsV1":
+			if !isFieldSet(v) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isFieldSet accepts maps of maps, which is what field sets are made of.
+func isFieldSet(v any) bool {
+	m, ok := v.(map[string]any)
+	if !ok || m == nil {
+		return false
+	}
+	for _, v := range m {
+		if !isFieldSet(v) {
+			return false
+		}
+	}
+	return true
+}

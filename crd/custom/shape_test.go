@@ -1,0 +1,112 @@
+package custom
+
+import (
+	"strings"
+	"sync"
+	"testing"
+)
+
+const head = `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e"}`
+
+// fromClient shapes an object of those fields and returns all of it but its
+// head.
+func fromClient(t *testing.T, schema, fields string) (string, string) {
+	t.Helper()
+	obj := parse(t, head+","+fields+"}")
+	unknown, err := fooVersion(t, schema, false).Shape.FromClient(obj, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(obj, "apiVersion")
+	delete(obj, "kind")
+	delete(obj, "metadata")
+	return text(obj), strings.Join(unknown, ", ")
+}
+
+func TestFromClient(t *testing.T) {
+	for _, c := range []struct{ name, schema, in, out, unknown string }{
+		{"FV-02 pruning", `{type: object, properties: {a: {type: string}}}`, `"z":1,"a":"x","y":{"q":1}`, `{"a":"x"}`, `unknown field "y", unknown field "z"`},
+		{"FV-02 preserved", `{type: object, properties: {a: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`, `"a":{"z":{"y":null}}`, `{"a":{"z":{"y":null}}}`, ""},
+		{"CRD-05 nested", `{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: string}}}}}}`, `"a":[{"b":"x"},{"c":1}]`, `{"a":[{"b":"x"},{}]}`, `unknown field "a[1].c"`},
+		{"CRD-05 defaults", `{type: object, properties: {a: {type: string, default: d}, b: {type: object, default: {}, properties: {c: {type: integer, default: 3}}}}}`, `"b":{}`, `{"a":"d","b":{"c":3}}`, ""},
+		{"CRD-05 nulls", `{type: object, properties: {a: {type: string, default: d}, b: {type: string}, c: {type: string, nullable: true}}}`, `"a":null,"b":null,"c":null`, `{"a":"d","c":null}`, ""},
+		{"pruned defaults", `{type: object, properties: {a: {type: object, default: {b: x, z: 1}, properties: {b: {type: string}}}}}`, `"y":1`, `{"a":{"b":"x"}}`, `unknown field "y"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, unknown := fromClient(t, c.schema, c.in)
+			if out != c.out || unknown != c.unknown {
+				t.Errorf("got %s, %s", out, unknown)
+			}
+		})
+	}
+}
+
+func TestFromClient_metadata(t *testing.T) {
+	s := fooVersion(t, `{type: object}`, false).Shape
+	obj := parse(t, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","creationTimestamp":null,"labels":{},"foo":1}}`)
+	unknown, err := s.FromClient(obj, true)
+	if err != nil || len(unknown) != 1 || unknown[0] != `unknown field "metadata.foo"` || text(obj["metadata"]) != `{"name":"e"}` {
+		t.Errorf("got %s, %q, %v", text(obj), unknown, err)
+	}
+	for in, want := range map[string]string{
+		`{"metadata":{"labels":{"a":1}}}`: "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
+		`{"metadata":"x"}`:                "json: cannot unmarshal string into Go value of type v1.ObjectMeta",
+		`{"kind":1}`:                      ".kind accessor error: 1 is of the type int64, expected string",
+	} {
+		if _, err := s.FromClient(parse(t, in), false); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v", in, err)
+		}
+	}
+}
+
+func TestFromStorage(t *testing.T) {
+	s := fooVersion(t, `{type: object, properties: {a: {type: string, default: d}}}`, false).Shape
+	obj := parse(t, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","labels":{"a":1}},"old":true}`)
+	if err := s.FromStorage(obj); err != nil {
+		t.Fatal(err)
+	}
+	if got := text(obj); got != `{"a":"d","apiVersion":"example.com/v1","kind":"Foo","metadata":{"generation":1,"name":"e"}}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestFromConversion_noDefaults(t *testing.T) {
+	s := fooVersion(t, `{type: object, properties: {a: {type: string, default: d}}}`, false).Shape
+	obj := parse(t, head+`,"old":true}`)
+	if err := s.FromConversion(obj); err != nil || text(obj) != head+"}" {
+		t.Errorf("got %s, %v", text(obj), err)
+	}
+}
+
+func TestPreserveUnknownFields(t *testing.T) {
+	c := definition(t, "Foo", `[{name: v1, served: true, storage: true}]`)
+	c.Spec.PreserveUnknownFields = true
+	obj := parse(t, head+`,"anything":null}`)
+	unknown, err := compile(t, c).Versions[0].Shape.FromClient(obj, true)
+	if err != nil || len(unknown) > 0 || text(obj) != head[:0]+`{"anything":null,"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e"}}` {
+		t.Errorf("got %s, %q, %v", text(obj), unknown, err)
+	}
+}
+
+// TestShape_hammer shares one shape among goroutines.
+func TestShape_hammer(t *testing.T) {
+	v := fooVersion(t, `{type: object, properties: {a: {type: object, default: {b: {c: x}}, x-kubernetes-preserve-unknown-fields: true}}}`, false)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				obj := parse(t, head+`,"x":1}`)
+				if _, err := v.Shape.FromClient(obj, true); err != nil {
+					t.Error(err)
+				}
+				// The default is a copy of its own.
+				obj["a"].(map[string]any)["b"].(map[string]any)["c"] = "changed"
+				obj = parse(t, head+`}`)
+				if err := v.Shape.FromStorage(obj); err != nil || text(obj["a"]) != `{"b":{"c":"x"}}` {
+					t.Errorf("got %s, %v", text(obj), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,137 @@
+package custom
+
+import (
+	"fmt"
+	"sync"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// subresourceVerbs are served on every subresource of a custom resource.
+var subresourceVerbs = []string{"get", "patch", "update"}
+
+func compileVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion, d *crd.Definition) (*crd.Version, error) {
+	internal, err := internalSchema(v)
+	if err != nil {
+		return nil, err
+	}
+	s, err := structuralSchema(internal, c.Spec.PreserveUnknownFields)
+	if err != nil {
+		return nil, err
+	}
+	out := &crd.Version{
+		Name:       v.Name,
+		Served:     v.Served,
+		Deprecated: v.Deprecated,
+		Warning:    deprecationWarning(c, v),
+		Shape:      newShape(s, c.Spec.PreserveUnknownFields),
+		Table:      table(v.AdditionalPrinterColumns),
+	}
+	if v.Schema != nil {
+		out.Schema = v.Schema.OpenAPIV3Schema
+	}
+	if out.SelectableFields, out.Fields, err = selectableFields(v.SelectableFields); err != nil {
+		return nil, err
+	}
+	if err := addStrategies(out, d, v, internal, s); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// addStrategies sets the strategy of out and its subresources.
+func addStrategies(out *crd.Version, d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion, internal *apiextensions.JSONSchemaProps, s *structural) error {
+	kind := schema.GroupVersionKind{Group: d.Group, Version: v.Name, Kind: d.Kind}
+	namespaced := d.Namespaced
+	status, scale := subresources(v.Subresources)
+	whole, err := newValidator(internal)
+	if err != nil {
+		return err
+	}
+	var ofStatus validation.SchemaValidator // stays nil when there is nothing to validate
+	if status != nil && internal != nil {
+		if props, ok := internal.Properties["status"]; ok {
+			if ofStatus, err = newValidator(&props); err != nil {
+				return fmt.Errorf("status: %w", err)
+			}
+		}
+	}
+	strategies := sync.OnceValues(func() (library, libraryUpdate) {
+		s := customresource.NewStrategy(crdserverscheme.NewUnstructuredObjectTyper(), namespaced, kind,
+			whole, ofStatus, s, status, scale, v.SelectableFields)
+		return s, customresource.NewStatusStrategy(s)
+	})
+	strategy := newLazyStrategy(namespaced, func() library { s, _ := strategies(); return s })
+	out.Strategy = strategy
+	out.Subresources = map[string]*crd.Subresource{}
+	if status != nil {
+		out.Subresources["status"] = &crd.Subresource{
+			Name:   "status",
+			Update: newLazyUpdate(namespaced, func() libraryUpdate { _, s := strategies(); return s }),
+			Verbs:  subresourceVerbs,
+		}
+	}
+	if scale != nil {
+		out.Subresources["scale"] = &crd.Subresource{
+			Name:   "scale",
+			Update: strategy,
+			Verbs:  subresourceVerbs,
+			Kind:   autoscalingv1.SchemeGroupVersion.WithKind("Scale"),
+			Scale:  scalePaths(scale),
+		}
+	}
+	return nil
+}
+
+// subresources are the library's forms of what a version asks for.
+func subresources(in *apiextensionsv1.CustomResourceSubresources) (status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) {
+	if in == nil {
+		return nil, nil
+	}
+	if in.Status != nil {
+		status = &apiextensions.CustomResourceSubresourceStatus{}
+	}
+	if in.Scale != nil {
+		scale = &apiextensions.CustomResourceSubresourceScale{
+			SpecReplicasPath:   in.Scale.SpecReplicasPath,
+			StatusReplicasPath: in.Scale.StatusReplicasPath,
+			LabelSelectorPath:  in.Scale.LabelSelectorPath,
+		}
+	}
+	return status, scale
+}
+
+func scalePaths(s *apiextensions.CustomResourceSubresourceScale) *crd.Scale {
+	out := &crd.Scale{SpecReplicasPath: s.SpecReplicasPath, StatusReplicasPath: s.StatusReplicasPath}
+	if s.LabelSelectorPath != nil {
+		out.LabelSelectorPath = *s.LabelSelectorPath
+	}
+	return out
+}
+
+var metadataDocs = metav1.ObjectMeta{}.SwaggerDoc()
+
+// table prints the columns of a version; without any, name and age. Columns
+// that cannot be parsed print as far as they can be.
+func table(columns []apiextensionsv1.CustomResourceColumnDefinition) rest.TableConvertor {
+	if len(columns) == 0 {
+		columns = []apiextensionsv1.CustomResourceColumnDefinition{{
+			Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp",
+			Description: metadataDocs["creationTimestamp"],
+		}}
+	}
+	// The error says which column is wrong, and comes with a usable table.
+	t, _ := tableconvertor.New(columns)
+	return t
+}

@@ -1,0 +1,192 @@
+package crd
+
+import (
+	"context"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// Definition is everything the engine needs to serve one kind of object. It is
+// immutable: a changed CustomResourceDefinition compiles to a new Definition.
+type Definition struct {
+	Group      string
+	Plural     string
+	Singular   string
+	Kind       string
+	ListKind   string
+	ShortNames []string
+	Categories []string
+	Namespaced bool
+
+	// Versions are all versions that are served or stored, highest priority
+	// first (the order of discovery).
+	Versions []*Version
+	// StorageVersion names the version that writes are persisted at.
+	StorageVersion string
+	// KeyPrefix is where objects live below the store's root, without slashes
+	// at the ends: "configmaps", "example.com/crontabs".
+	KeyPrefix string
+	// Codec is the stored form.
+	Codec Codec
+
+	// Conversion is how a custom resource converts; nil means there is nothing
+	// to convert.
+	Conversion *apiextensionsv1.CustomResourceConversion
+	// UID is the uid of the CustomResourceDefinition; empty for built-ins.
+	UID types.UID
+	// Terminating: the CustomResourceDefinition is being deleted, so nothing
+	// can be created.
+	Terminating bool
+	// TTL is the time after which an object expires by itself; nil or zero
+	// means never.
+	TTL func(obj map[string]any) time.Duration
+	// Hooks are what the kind adds to deletion; nil for none.
+	Hooks Hooks
+	// Verbs limits what is served; nil means all of create, get, list, watch,
+	// update, patch, delete, deletecollection.
+	Verbs []string
+}
+
+// Version is one version of a kind.
+type Version struct {
+	Name       string
+	Served     bool
+	Deprecated bool
+	// Warning is sent with every reply at a deprecated version.
+	Warning string
+
+	// Shape makes objects of this version well-formed.
+	Shape Shape
+	// Strategy validates and prepares writes of the whole object.
+	Strategy Strategy
+	// Subresources are status and the like, by name.
+	Subresources map[string]*Subresource
+	// Table prints objects for kubectl get.
+	Table rest.TableConvertor
+	// SelectableFields are the field selector keys besides metadata.name and
+	// metadata.namespace.
+	SelectableFields []string
+	// Fields returns the values of SelectableFields of an object at this
+	// version; nil when there are none.
+	Fields func(obj map[string]any) fields.Set
+	// Schema is the OpenAPI schema of the whole object (with apiVersion, kind
+	// and metadata left out, as in a CustomResourceDefinition); nil when
+	// unknown.
+	Schema *apiextensionsv1.JSONSchemaProps
+	// Typed returns a new pointer to the Go type of this version, which
+	// carries strategic merge patch metadata; nil for custom resources, which
+	// refuse strategic merge patches.
+	Typed func() runtime.Object
+}
+
+// Strategy is what a kind adds to create and update: the same interfaces that
+// Kubernetes' own registries use, over *unstructured.Unstructured objects.
+type Strategy interface {
+	rest.RESTCreateStrategy
+	rest.RESTUpdateStrategy
+}
+
+// Subresource is a part of an object with a path of its own.
+type Subresource struct {
+	// Name is the last path segment: "status", "finalize", "scale".
+	Name string
+	// Update validates and prepares a write through the subresource. It has to
+	// restore from old everything that the subresource may not change.
+	Update rest.RESTUpdateStrategy
+	// Verbs are the verbs served, of get, update and patch.
+	Verbs []string
+	// Kind, when its Kind is set, is the kind of the subresource's body; else
+	// the body is the object itself.
+	Kind schema.GroupVersionKind
+	// Scale maps the object to and from autoscaling/v1 Scale; only for "scale".
+	Scale *Scale
+}
+
+// Scale holds the JSON paths of the scale subresource, in the simple dotted
+// form that CustomResourceDefinitions use (".spec.replicas").
+type Scale struct {
+	SpecReplicasPath   string
+	StatusReplicasPath string
+	LabelSelectorPath  string
+}
+
+// Shape makes objects of one version well-formed. The methods change obj in
+// place; obj has apiVersion and kind set. Shapes are safe for concurrent use.
+type Shape interface {
+	// FromClient prunes, coerces and then defaults an object that a client
+	// sent. With strict it also returns the paths of the fields it dropped, in
+	// Kubernetes' wording: unknown field "spec.x". An error means that the
+	// object cannot be read as one of this kind at all.
+	FromClient(obj map[string]any, strict bool) (unknown []string, err error)
+	// FromStorage does the same with a stored object, and drops metadata that
+	// it cannot read instead of failing.
+	FromStorage(obj map[string]any) error
+	// FromConversion prunes and coerces what a converter made; it defaults
+	// nothing.
+	FromConversion(obj map[string]any) error
+}
+
+// Codec is the stored form of an object.
+type Codec interface {
+	// Decode reads stored bytes into a fresh tree of map[string]any, []any,
+	// string, bool, int64, float64 and nil. Stored bytes identify themselves:
+	// every codec reads every form it may meet.
+	Decode(stored []byte) (map[string]any, error)
+	// Encode writes a tree at the storage version. The same tree always gives
+	// the same bytes.
+	Encode(obj map[string]any) ([]byte, error)
+}
+
+// Version returns the version of that name, or nil.
+func (d *Definition) Version(name string) *Version {
+	for _, v := range d.Versions {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// GroupResource is the definition's group and plural.
+func (d *Definition) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: d.Group, Resource: d.Plural}
+}
+
+// GVK is the group, version and kind of objects at a version.
+func (d *Definition) GVK(version string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: d.Group, Version: version, Kind: d.Kind}
+}
+
+// APIVersion is the apiVersion field of objects at a version.
+func (d *Definition) APIVersion(version string) string {
+	if d.Group == "" {
+		return version
+	}
+	return d.Group + "/" + version
+}
+
+// allVerbs is sorted, as discovery prints it.
+var allVerbs = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+
+// ServedVerbs are the verbs of the whole resource.
+func (d *Definition) ServedVerbs() metav1.Verbs {
+	if d.Verbs != nil {
+		return d.Verbs
+	}
+	return allVerbs
+}
+
+// Hooks lets the package that owns a kind act around the engine's verbs
+// without the engine knowing the kind.
+type Hooks interface {
+	// BeforeDelete may refuse a deletion or add finalizers; it changes obj in
+	// place and reports whether it did.
+	BeforeDelete(ctx context.Context, obj map[string]any) (changed bool, err error)
+}

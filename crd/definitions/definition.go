@@ -1,0 +1,67 @@
+package definitions
+
+import (
+	"reflect"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/reflectschema"
+)
+
+// Definition is the definition of CustomResourceDefinitions themselves.
+func Definition() *crd.Definition {
+	main, status := newStrategy(), newStatusStrategy()
+	return &crd.Definition{
+		Group:      apiextensionsv1.GroupName,
+		Plural:     "customresourcedefinitions",
+		Singular:   "customresourcedefinition",
+		Kind:       Kind,
+		ListKind:   Kind + "List",
+		ShortNames: []string{"crd", "crds"},
+		Categories: []string{"api-extensions"},
+		Versions: []*crd.Version{{
+			Name:     "v1",
+			Served:   true,
+			Shape:    shape{},
+			Strategy: main,
+			Subresources: map[string]*crd.Subresource{"status": {
+				Name:   "status",
+				Update: status,
+				Verbs:  []string{"get", "patch", "update"},
+			}},
+			Schema: reflectschema.For(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()),
+			Table:  rest.NewDefaultTableConvertor(apiextensionsv1.Resource("customresourcedefinitions")),
+			Typed:  func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
+		}},
+		StorageVersion: "v1",
+		KeyPrefix:      apiextensionsv1.GroupName + "/customresourcedefinitions",
+		Codec:          codec{},
+		Hooks:          hooks{},
+	}
+}
+
+// shape reads objects through the API's own type.
+type shape struct{}
+
+func (shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
+	c, unknown, err := fromTree(obj, strict)
+	if err != nil {
+		return nil, err
+	}
+	scheme.Default(c)
+	tree, err := toTree(c)
+	if err != nil {
+		return nil, err
+	}
+	replace(obj, tree)
+	return unknown, nil
+}
+
+// FromStorage has nothing to do: the codec went through the type already.
+func (shape) FromStorage(map[string]any) error { return nil }
+
+// FromConversion has nothing to do: there is one version.
+func (shape) FromConversion(map[string]any) error { return nil }

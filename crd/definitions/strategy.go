@@ -1,0 +1,169 @@
+package definitions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// updater is the library's strategy for a write, over its own types.
+type updater interface {
+	rest.RESTUpdateStrategy
+	rest.ResetFieldsStrategy
+}
+
+// updateStrategy is a library's update strategy over unstructured objects. The
+// embedded one answers what does not depend on an object.
+type updateStrategy struct {
+	library updater
+	*crdserverscheme.UnstructuredObjectTyper
+}
+
+// strategy adds creation.
+type strategy struct {
+	updateStrategy
+	names.NameGenerator
+	create rest.RESTCreateStrategy
+}
+
+func newStrategy() crd.Strategy {
+	library := customresourcedefinition.NewStrategy(scheme)
+	return &strategy{
+		updateStrategy{library, crdserverscheme.NewUnstructuredObjectTyper()}, names.SimpleNameGenerator, library,
+	}
+}
+
+// statusStrategy also keeps storedVersions true, which the library leaves to
+// whoever writes it: the storage version stays in it, and only versions that
+// exist are.
+type statusStrategy struct{ updateStrategy }
+
+func newStatusStrategy() rest.RESTUpdateStrategy {
+	return &statusStrategy{updateStrategy{
+		customresourcedefinition.NewStatusStrategy(scheme), crdserverscheme.NewUnstructuredObjectTyper(),
+	}}
+}
+
+func (s *statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	in, oldIn, err := readBoth(obj, old)
+	if err != nil {
+		return unreadable(err)
+	}
+	errs := s.library.ValidateUpdate(ctx, in, oldIn)
+	if slices.Equal(in.Status.StoredVersions, oldIn.Status.StoredVersions) {
+		return errs // whatever it is, this write did not make it so
+	}
+	return append(errs, validation.ValidateCustomResourceDefinitionStoredVersions(
+		in.Status.StoredVersions, in.Spec.Versions, field.NewPath("status", "storedVersions"))...)
+}
+
+func (s *updateStrategy) NamespaceScoped() bool                         { return false }
+func (s *updateStrategy) AllowCreateOnUpdate(ctx context.Context) bool  { return false }
+func (s *updateStrategy) AllowUnconditionalUpdate(context.Context) bool { return false }
+func (s *updateStrategy) Canonicalize(runtime.Object)                   {}
+
+// GetResetFields returns the fields that a write through this strategy cannot
+// change.
+func (s *updateStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return s.library.GetResetFields()
+}
+
+func (s *strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	in, err := read(obj)
+	if err != nil {
+		return // Validate reports it
+	}
+	s.create.PrepareForCreate(ctx, in)
+	write(obj, in)
+}
+
+func (s *strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	in, err := read(obj)
+	if err != nil {
+		return unreadable(err)
+	}
+	errs := replaceModuleURL(in)
+	return append(errs, s.create.Validate(ctx, in)...)
+}
+
+func (s *strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	in, err := read(obj)
+	if err != nil {
+		return nil
+	}
+	return s.create.WarningsOnCreate(ctx, in)
+}
+
+func (s *updateStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	in, oldIn, err := readBoth(obj, old)
+	if err != nil {
+		return // ValidateUpdate reports it
+	}
+	s.library.PrepareForUpdate(ctx, in, oldIn)
+	write(obj, in)
+}
+
+func (s *updateStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	in, oldIn, err := readBoth(obj, old)
+	if err != nil {
+		return unreadable(err)
+	}
+	errs := replaceModuleURL(in)
+	return append(errs, s.library.ValidateUpdate(ctx, in, oldIn)...)
+}
+
+func (s *updateStrategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	in, oldIn, err := readBoth(obj, old)
+	if err != nil {
+		return nil
+	}
+	return s.library.WarningsOnUpdate(ctx, in, oldIn)
+}
+
+func read(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("custom resource definition: it is a %T", obj)
+	}
+	return internal(u.Object)
+}
+
+func readBoth(obj, old runtime.Object) (in, oldIn *apiextensions.CustomResourceDefinition, err error) {
+	if in, err = read(obj); err != nil {
+		return nil, nil, err
+	}
+	if oldIn, err = read(old); err != nil {
+		return nil, nil, err
+	}
+	return in, oldIn, nil
+}
+
+// write puts in back into obj. What was read from a tree can be written to one.
+func write(obj runtime.Object, in *apiextensions.CustomResourceDefinition) {
+	tree, err := fromInternal(in)
+	if err != nil {
+		return
+	}
+	u := obj.(*unstructured.Unstructured)
+	if u.Object == nil {
+		u.Object = map[string]any{}
+	}
+	replace(u.Object, tree)
+}
+
+func unreadable(err error) field.ErrorList {
+	return field.ErrorList{field.InternalError(nil, err)}
+}

@@ -1,0 +1,102 @@
+package definitions
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// Kind is the kind of the objects.
+const Kind = "CustomResourceDefinition"
+
+// FromTree reads a tree at v1. Fields of a wrong type are an error in the words
+// of the JSON library; unknown fields are ignored. It sets no defaults and
+// shares no memory with tree.
+func FromTree(tree map[string]any) (*apiextensionsv1.CustomResourceDefinition, error) {
+	c, _, err := fromTree(tree, false)
+	return c, err
+}
+
+// fromTree is FromTree; with strict it also returns what it ignored, as
+// Kubernetes words it.
+func fromTree(tree map[string]any, strict bool) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
+	b, err := object.Encode(tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &apiextensionsv1.CustomResourceDefinition{}
+	if !strict {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(b, c); err != nil {
+			return nil, nil, err
+		}
+		return c, nil, nil
+	}
+	ignored, err := kjson.UnmarshalStrict(b, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var unknown []string
+	for _, e := range ignored {
+		unknown = append(unknown, e.Error())
+	}
+	return c, unknown, nil
+}
+
+// ToTree writes c as a tree at v1. The tree is nil when c holds raw JSON (a
+// default, an example, an enum value) that is not JSON.
+func ToTree(c *apiextensionsv1.CustomResourceDefinition) map[string]any {
+	tree, err := toTree(c)
+	if err != nil {
+		return nil
+	}
+	return tree
+}
+
+func toTree(c *apiextensionsv1.CustomResourceDefinition) (map[string]any, error) {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("custom resource definition %s: %w", c.Name, err)
+	}
+	tree, _, err := object.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("custom resource definition %s: %w", c.Name, err)
+	}
+	tree["apiVersion"] = apiextensionsv1.SchemeGroupVersion.String()
+	tree["kind"] = Kind
+	return tree, nil
+}
+
+// internal is the hub version of a tree at v1.
+func internal(tree map[string]any) (*apiextensions.CustomResourceDefinition, error) {
+	c, err := FromTree(tree)
+	if err != nil {
+		return nil, err
+	}
+	out := &apiextensions.CustomResourceDefinition{}
+	if err := scheme.Convert(c, out, nil); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// fromInternal is the tree at v1 of the hub version.
+func fromInternal(in *apiextensions.CustomResourceDefinition) (map[string]any, error) {
+	c := &apiextensionsv1.CustomResourceDefinition{}
+	if err := scheme.Convert(in, c, nil); err != nil {
+		return nil, err
+	}
+	return toTree(c)
+}
+
+// replace makes dst hold what src holds; whoever holds dst sees it.
+func replace(dst, src map[string]any) {
+	clear(dst)
+	for k, v := range src {
+		dst[k] = v
+	}
+}

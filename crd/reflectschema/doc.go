@@ -1,0 +1,7 @@
+// Package reflectschema derives OpenAPI schemas from the Go types of the
+// Kubernetes API, so that built-in kinds are described the way custom
+// resources are.
+//
+// It knows Go types, their json tags and their SwaggerDoc methods. It must not
+// know definitions, HTTP or storage. crd/builtin and crd/definitions call it.
+package reflectschema

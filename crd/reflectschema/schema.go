@@ -1,0 +1,176 @@
+package reflectschema
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// For returns the schema of the objects of Go type t, a struct or a pointer to
+// one, in the form a CustomResourceDefinition carries: apiVersion, kind and
+// metadata are left out at the top. The result is structural; what a
+// structural schema cannot express (recursive types, free-form JSON) preserves
+// unknown fields. The caller owns the result.
+func For(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	b := &builder{}
+	s := b.of(t)
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		delete(s.Properties, name)
+	}
+	return s
+}
+
+// Field is one JSON field of a Go struct.
+type Field struct {
+	// Name is the field's name in JSON.
+	Name string
+	// Type is the Go type.
+	Type reflect.Type
+	// PatchStrategy and PatchMergeKey are strategic merge patch's tags.
+	PatchStrategy string
+	PatchMergeKey string
+	// Description is what the struct's SwaggerDoc says of the field.
+	Description string
+}
+
+// Fields returns the JSON fields of struct type t in the order of the source;
+// embedded structs that JSON inlines are inlined.
+func Fields(t reflect.Type) []Field {
+	docs := swaggerDoc(t)
+	var out []Field
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		tag := sf.Tag.Get("json")
+		name, _, _ := strings.Cut(tag, ",")
+		if name == "-" || (!sf.IsExported() && !sf.Anonymous) {
+			continue
+		}
+		if name == "" && sf.Anonymous {
+			if et := indirect(sf.Type); et.Kind() == reflect.Struct {
+				out = append(out, Fields(et)...)
+				continue
+			}
+		}
+		if name == "" {
+			name = sf.Name
+		}
+		out = append(out, Field{
+			Name:          name,
+			Type:          sf.Type,
+			PatchStrategy: sf.Tag.Get("patchStrategy"),
+			PatchMergeKey: sf.Tag.Get("patchMergeKey"),
+			Description:   docs[name],
+		})
+	}
+	return out
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// swaggerDoc returns the field descriptions of a struct; the entry "" is the
+// struct's own.
+func swaggerDoc(t reflect.Type) map[string]string {
+	if d, ok := reflect.Zero(t).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
+		return d.SwaggerDoc()
+	}
+	return nil
+}
+
+// builder holds the struct types between the root and the type at hand, to
+// notice recursion.
+type builder struct{ open []reflect.Type }
+
+func (b *builder) of(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
+	t = indirect(t)
+	if s := wellKnown(t); s != nil {
+		return s
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return &apiextensionsv1.JSONSchemaProps{Type: "string"}
+	case reflect.Bool:
+		return &apiextensionsv1.JSONSchemaProps{Type: "boolean"}
+	case reflect.Int64, reflect.Int, reflect.Uint64, reflect.Uint, reflect.Uint32:
+		return &apiextensionsv1.JSONSchemaProps{Type: "integer", Format: "int64"}
+	case reflect.Int32, reflect.Int16, reflect.Int8, reflect.Uint16, reflect.Uint8:
+		return &apiextensionsv1.JSONSchemaProps{Type: "integer", Format: "int32"}
+	case reflect.Float64:
+		return &apiextensionsv1.JSONSchemaProps{Type: "number", Format: "double"}
+	case reflect.Float32:
+		return &apiextensionsv1.JSONSchemaProps{Type: "number", Format: "float"}
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return &apiextensionsv1.JSONSchemaProps{Type: "string", Format: "byte"}
+		}
+		return &apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: b.of(t.Elem())}}
+	case reflect.Map:
+		return &apiextensionsv1.JSONSchemaProps{Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: b.of(t.Elem())}}
+	case reflect.Struct:
+		return b.structure(t)
+	default:
+		return anything()
+	}
+}
+
+func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
+	for _, o := range b.open {
+		if o == t {
+			s := anything()
+			s.Type, s.Description = "object", swaggerDoc(t)[""]
+			return s
+		}
+	}
+	b.open = append(b.open, t)
+	defer func() { b.open = b.open[:len(b.open)-1] }()
+	s := &apiextensionsv1.JSONSchemaProps{Type: "object", Description: swaggerDoc(t)[""]}
+	for _, f := range Fields(t) {
+		if len(b.open) == 1 && f.Name == "metadata" {
+			continue
+		}
+		p := b.of(f.Type)
+		if f.Description != "" {
+			p.Description = f.Description
+		}
+		listType(p, f)
+		if s.Properties == nil {
+			s.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
+		}
+		s.Properties[f.Name] = *p
+	}
+	return s
+}
+
+// listType says in the words of custom resources what strategic merge patch's
+// tags say: a list merged by a key is a map. The key needs a value in every
+// item, so it gets a default where the Go type would have its zero value.
+func listType(p *apiextensionsv1.JSONSchemaProps, f Field) {
+	if p.Type != "array" || !strings.Contains(f.PatchStrategy, "merge") {
+		return
+	}
+	items := p.Items.Schema
+	if f.PatchMergeKey == "" {
+		if items.Type != "object" && items.Type != "array" {
+			p.XListType = ptr("set")
+		}
+		return
+	}
+	key, ok := items.Properties[f.PatchMergeKey]
+	if !ok || key.Type != "string" {
+		return
+	}
+	key.Default = &apiextensionsv1.JSON{Raw: json.RawMessage(`""`)}
+	items.Properties[f.PatchMergeKey] = key
+	p.XListType, p.XListMapKeys = ptr("map"), []string{f.PatchMergeKey}
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,117 @@
+package reflectschema
+
+import (
+	"reflect"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+func TestSchemasAreStructural(t *testing.T) {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[corev1.Namespace](),
+		reflect.TypeFor[corev1.ConfigMap](),
+		reflect.TypeFor[corev1.Secret](),
+		reflect.TypeFor[corev1.ServiceAccount](),
+		reflect.TypeFor[corev1.Event](),
+		reflect.TypeFor[corev1.Pod](),
+		reflect.TypeFor[*coordinationv1.Lease](),
+		reflect.TypeFor[storagemigrationv1.StorageVersionMigration](),
+		reflect.TypeFor[apiextensionsv1.CustomResourceDefinition](),
+	} {
+		s := For(typ)
+		internal := &apiextensions.JSONSchemaProps{}
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(s, internal, nil); err != nil {
+			t.Fatal(err)
+		}
+		structural, err := structuralschema.NewStructural(internal)
+		if err != nil {
+			t.Errorf("%s: %v", typ, err)
+			continue
+		}
+		if errs := structuralschema.ValidateStructural(nil, structural); len(errs) > 0 {
+			t.Errorf("%s: %v", typ, errs.ToAggregate())
+		}
+		for _, name := range []string{"apiVersion", "kind", "metadata"} {
+			if _, ok := s.Properties[name]; ok {
+				t.Errorf("%s: %s was not left out", typ, name)
+			}
+		}
+	}
+}
+
+type recursive struct {
+	Name  string       `json:"name"`
+	Items []*recursive `json:"items"`
+	Same  *recursive   `json:"same,omitempty"`
+}
+
+type sample struct {
+	metav1.TypeMeta `json:",inline"`
+	Bytes           []byte                `json:"bytes"`
+	Number          int32                 `json:"number,omitempty"`
+	Big             *int64                `json:"big,omitempty"`
+	Port            intstr.IntOrString    `json:"port"`
+	Memory          resource.Quantity     `json:"memory"`
+	At              metav1.Time           `json:"at"`
+	For             metav1.Duration       `json:"for"`
+	Raw             runtime.RawExtension  `json:"raw"`
+	Any             *apiextensionsv1.JSON `json:"any,omitempty"`
+	Map             map[string][]string   `json:"map"`
+	Tree            recursive             `json:"tree"`
+	Skipped         string                `json:"-"`
+	Names           []string              `json:"names" patchStrategy:"merge"`
+	Items           []recursive           `json:"list" patchStrategy:"merge" patchMergeKey:"name"`
+}
+
+func (sample) SwaggerDoc() map[string]string {
+	return map[string]string{"": "A sample.", "number": "A number."}
+}
+
+func TestTypes(t *testing.T) {
+	s := For(reflect.TypeFor[sample]())
+	if s.Description != "A sample." || s.Properties["number"].Description != "A number." {
+		t.Error("descriptions are missing")
+	}
+	for name, want := range map[string]apiextensionsv1.JSONSchemaProps{
+		"bytes":  {Type: "string", Format: "byte"},
+		"big":    {Type: "integer", Format: "int64"},
+		"port":   {XIntOrString: true},
+		"memory": {XIntOrString: true},
+		"at":     {Type: "string", Format: "date-time"},
+		"for":    {Type: "string"},
+		"raw":    {Type: "object", XPreserveUnknownFields: ptr(true)},
+		"any":    {XPreserveUnknownFields: ptr(true)},
+	} {
+		if got := s.Properties[name]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if _, ok := s.Properties["Skipped"]; ok {
+		t.Error("a field that JSON skips is there")
+	}
+	if m := s.Properties["map"].AdditionalProperties; m == nil || m.Schema.Items.Schema.Type != "string" {
+		t.Error("the map has no values")
+	}
+	if names := s.Properties["names"]; names.XListType == nil || *names.XListType != "set" {
+		t.Error("names are not a set")
+	}
+	list := s.Properties["list"]
+	if list.XListType == nil || *list.XListType != "map" || !reflect.DeepEqual(list.XListMapKeys, []string{"name"}) {
+		t.Errorf("list is not a map: %+v", list)
+	}
+	tree := s.Properties["tree"]
+	inner := tree.Properties["items"].Items.Schema
+	if inner.Type != "object" || inner.XPreserveUnknownFields == nil || inner.Properties != nil {
+		t.Errorf("recursion does not end: %+v", inner)
+	}
+}
