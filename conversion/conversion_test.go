@@ -1,0 +1,195 @@
+package conversion_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/convtest"
+)
+
+// convertFunc is a converter for tests.
+type convertFunc func(desired string, objects [][]byte) ([][]byte, error)
+
+func (f convertFunc) Convert(_ context.Context, desired string, objects [][]byte) ([][]byte, error) {
+	return f(desired, objects)
+}
+func (convertFunc) Epoch() uint64 { return 0 }
+
+func TestNone_CRD10(t *testing.T) {
+	convtest.Run(t, convtest.Subject{None: true, New: func(*testing.T) conversion.Converter { return conversion.None{} }})
+}
+
+func TestNoneChangesNothingElse_CRD10(t *testing.T) {
+	in := ` {"kind":"A", "apiVersion" : "g/v1" ,"x":{"apiVersion":"g/v1"}, "n":1.00} `
+	out, err := conversion.None{}.Convert(t.Context(), "g/v2", [][]byte{[]byte(in)})
+	want := ` {"kind":"A", "apiVersion" : "g/v2" ,"x":{"apiVersion":"g/v1"}, "n":1.00} `
+	if err != nil || string(out[0]) != want {
+		t.Errorf("got %s, %v", out, err)
+	}
+}
+
+const original = `{"apiVersion":"example.com/v1beta1","kind":"Conv","metadata":{"annotations":{"k":"v"},"creationTimestamp":"2026-11-21T08:38:56Z","finalizers":["f"],"name":"a","namespace":"default","resourceVersion":"7","uid":"2fd0"},"x":1}`
+
+// reply makes a converter that returns the original with replacements.
+func reply(pairs ...string) convertFunc {
+	pairs = append([]string{"example.com/v1beta1", "example.com/v1"}, pairs...)
+	return func(_ string, objects [][]byte) ([][]byte, error) {
+		var out [][]byte
+		for _, o := range objects {
+			s := string(o)
+			for i := 0; i < len(pairs); i += 2 {
+				s = strings.ReplaceAll(s, pairs[i], pairs[i+1])
+			}
+			out = append(out, []byte(s))
+		}
+		return out, nil
+	}
+}
+
+// The messages are kube-apiserver 1.36's, as it sent them for a webhook that
+// replied the same.
+func TestRefusedReplies_CRD16_CRD17(t *testing.T) {
+	const prefix = "conversion webhook for example.com/v1beta1, Kind=Conv "
+	label := "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+	for _, c := range []struct {
+		name      string
+		converter convertFunc
+		want      string
+	}{
+		{"group version", reply("example.com/v1", "example.org/v9"), prefix + "returned invalid object at index 0: invalid groupVersion (expected example.com/v1, received example.org/v9)"},
+		{"kind", reply(`"Conv"`, `"Other"`), prefix + "returned invalid object at index 0: invalid kind (expected Conv, received Other)"},
+		{"no kind", reply(`"kind":"Conv",`, ``, original, ``), "Object 'Kind' is missing in '" + strings.Replace(strings.Replace(original, `"kind":"Conv",`, ``, 1), "v1beta1", "v1", 1) + "'"},
+		{"name", reply(`"name":"a"`, `"name":"x"`), prefix + "returned invalid object: must have the same name: a != x"},
+		{"namespace", reply(`"default"`, `"x"`), prefix + "returned invalid object: must have the same namespace: default != x"},
+		{"uid", reply(`2fd0`, `x`), prefix + "returned invalid object: must have the same UID: 2fd0 != x"},
+		{"no metadata", reply(original[strings.Index(original, `"metadata"`):], `"x":1}`), prefix + "returned invalid object: must have the same name: a != "},
+		{"string object", func(string, [][]byte) ([][]byte, error) { return [][]byte{[]byte(`"foo"`)}, nil }, "json: cannot unmarshal string into Go value of type map[string]interface {}"},
+		{"null object", func(string, [][]byte) ([][]byte, error) { return [][]byte{[]byte(`null`)}, nil }, "unexpected end of JSON input"},
+		{"none", func(string, [][]byte) ([][]byte, error) { return nil, nil }, prefix + "returned 0 objects, expected 1"},
+		{"two", func(_ string, o [][]byte) ([][]byte, error) { return append(o, o...), nil }, prefix + "returned 2 objects, expected 1"},
+		{"label key", reply(`"annotations":{"k":"v"}`, `"labels":{"a b":"c"}`), prefix + `returned invalid metadata: metadata.labels: Invalid value: "a b": ` + label},
+		{"label type", reply(`"annotations":{"k":"v"}`, `"labels":{"a":1}`), prefix + "returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object"},
+		{"labels type", reply(`"annotations":{"k":"v"}`, `"labels":"x"`), prefix + "returned invalid metadata: invalid metadata.labels of type string in converted object"},
+		{"annotation key", reply(`{"k":"v"}`, `{"a b":"c"}`), prefix + `returned invalid metadata: metadata.annotation: Invalid value: "a b": ` + label},
+		{"failed", func(string, [][]byte) ([][]byte, error) { return nil, errors.New("my message") }, prefix + "failed: my message"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := conversion.Checked(c.converter).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+			if err == nil || err.Error() != c.want {
+				t.Fatalf("got  %v\nwant %s", err, c.want)
+			}
+			var typed *conversion.Error
+			if !errors.As(err, &typed) || typed.From != "example.com/v1beta1" || typed.To != "example.com/v1" || typed.Objects[0] != "default/a" {
+				t.Errorf("error is %#v", err)
+			}
+		})
+	}
+}
+
+func TestBatchErrorsNameTheObject_CRD16(t *testing.T) {
+	other := strings.ReplaceAll(original, `"name":"a"`, `"name":"b"`)
+	_, err := conversion.Checked(reply(`"name":"b"`, `"name":"x"`)).Convert(t.Context(), "example.com/v1",
+		[][]byte{[]byte(original), []byte(other)})
+	want := "conversion webhook for example.com/v1beta1, Kind=Conv returned invalid converted object at index 1: must have the same name: b != x"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestMetadataIsRestored_CRD17(t *testing.T) {
+	for name, c := range map[string]struct{ meta, want string }{
+		"everything else":     {`{"name":"a","namespace":"default","uid":"2fd0","finalizers":[],"resourceVersion":"1","ownerReferences":[{}],"annotations":{"k":"v"}}`, `{"annotations":{"k":"v"},"creationTimestamp":"2026-11-21T08:38:56Z","finalizers":["f"],"name":"a","namespace":"default","resourceVersion":"7","uid":"2fd0"}`},
+		"labels added":        {`{"name":"a","namespace":"default","uid":"2fd0","annotations":{"k":"v"},"labels":{"l":"1"}}`, `{"annotations":{"k":"v"},"creationTimestamp":"2026-11-21T08:38:56Z","finalizers":["f"],"labels":{"l":"1"},"name":"a","namespace":"default","resourceVersion":"7","uid":"2fd0"}`},
+		"annotations changed": {`{"annotations":{"k":"w","n":"\u00e9"},"uid":"2fd0","namespace":"default","name":"a"}`, `{"annotations":{"k":"w","n":"\u00e9"},"creationTimestamp":"2026-11-21T08:38:56Z","finalizers":["f"],"name":"a","namespace":"default","resourceVersion":"7","uid":"2fd0"}`},
+		"annotations dropped": {`{"annotations":null,"name":"a","namespace":"default","uid":"2fd0"}`, `{"creationTimestamp":"2026-11-21T08:38:56Z","finalizers":["f"],"name":"a","namespace":"default","resourceVersion":"7","uid":"2fd0"}`},
+		"escaped keys":        {`{"n\u0061me":"a","namespace":"d\u0065fault","uid":"2fd0","l\u0061bels":{"l":"1"}}`, `{"creationTimestamp":"2026-11-21T08:38:56Z","finalizers":["f"],"labels":{"l":"1"},"name":"a","namespace":"default","resourceVersion":"7","uid":"2fd0"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := `{"apiVersion":"example.com/v1","kind":"Conv","metadata":` + c.meta + `,"y":2}`
+			out, err := conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{[]byte(got)}, nil })).
+				Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+			want := `{"apiVersion":"example.com/v1","kind":"Conv","metadata":` + c.want + `,"y":2}`
+			if err != nil || string(out[0]) != want {
+				t.Errorf("got  %s %v\nwant %s", out, err, want)
+			}
+		})
+	}
+}
+
+func TestSmuggledDuplicatesAreRefused_CRD17(t *testing.T) {
+	for _, extra := range []string{`"kind":"Other"`, `"metadata":{}`, `"m\u0065tadata":{}`, `"apiVersion":"x"`} {
+		_, err := conversion.Checked(reply(`"x":1`, extra)).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+		if err == nil || !strings.Contains(err.Error(), "duplicate field") {
+			t.Errorf("%s: %v", extra, err)
+		}
+	}
+}
+
+func TestBatchedStopsAtTheFirstError_CRD18(t *testing.T) {
+	var objects [][]byte
+	for i := range 20 {
+		objects = append(objects, convtest.Object(i, convtest.V1beta1))
+	}
+	c := conversion.Batched(convertFunc(func(desired string, o [][]byte) ([][]byte, error) {
+		if strings.Contains(string(o[0]), `"tab-10"`) {
+			return nil, errors.New("bad object")
+		}
+		return conversion.None{}.Convert(context.Background(), desired, o)
+	}), conversion.Batch{MaxObjects: 1, Parallel: 2})
+	out, err := c.Convert(t.Context(), convtest.V1, objects)
+	if out != nil || err == nil || !strings.Contains(err.Error(), "bad object") {
+		t.Errorf("got %d objects, %v", len(out), err)
+	}
+}
+
+// FuzzChecked: whatever a converter replies, what is accepted is valid JSON
+// with the identity and the metadata of the original.
+func FuzzChecked(f *testing.F) {
+	f.Add([]byte(original))
+	f.Add([]byte(`{"apiVersion":"example.com/v1","kind":"Conv","metadata":{"name":"a","namespace":"default","uid":"2fd0","labels":{"a":"b"}},"z":[]}`))
+	f.Add([]byte(`{"apiVersion":"example.com/v1","kind":"Conv","metadata":{"name":"a","namespace":"default","uid":"2fd0","labels":null,"labels":{"a":"b"}}}`))
+	var had struct {
+		Metadata map[string]any `json:"metadata"`
+	}
+	if err := json.Unmarshal([]byte(original), &had); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		out, err := conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{data}, nil })).
+			Convert(context.Background(), "example.com/v1", [][]byte{[]byte(original)})
+		if err != nil {
+			return
+		}
+		var got map[string]any
+		if err := json.Unmarshal(out[0], &got); err != nil || !utf8.Valid(out[0]) {
+			t.Fatalf("accepted %q as %q: %v", data, out[0], err)
+		}
+		meta, _ := got["metadata"].(map[string]any)
+		if got["apiVersion"] != "example.com/v1" || got["kind"] != "Conv" {
+			t.Fatalf("accepted %q", data)
+		}
+		for k, v := range had.Metadata {
+			if k != "annotations" && !reflect.DeepEqual(meta[k], v) {
+				t.Fatalf("metadata.%s is %v in %q", k, meta[k], out[0])
+			}
+		}
+	})
+}
+
+func BenchmarkChecked(b *testing.B) {
+	in := [][]byte{convtest.Object(1, convtest.V1beta1)}
+	out := [][]byte{convtest.Object(1, convtest.V1)}
+	c := conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return out, nil }))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Convert(b.Context(), convtest.V1, in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package conversion
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is a failed conversion. Clients see it as a Status with code 500, no
+// reason and Error() as the message, which is kube-apiserver's wording whoever
+// converted: None, a webhook or a Wasm module.
+type Error struct {
+	// From and Kind are the apiVersion and kind of the first object concerned.
+	From string
+	Kind string
+	// To is the apiVersion that was asked for.
+	To string
+	// Objects are the objects concerned, as namespace/name, at most a few.
+	Objects []string
+	// Reason is the whole message.
+	Reason string
+	// Cause is what the converter returned; nil when its reply was refused.
+	Cause error
+}
+
+// Error returns the reason.
+func (e *Error) Error() string { return e.Reason }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// maxNamed is how many objects an Error names.
+const maxNamed = 10
+
+// call collects what the errors of one call of a converter have in common.
+type call struct {
+	desired string
+	sent    []view
+}
+
+// gvk is "group/version, Kind=kind" of the first object that was sent.
+func (c *call) gvk() string {
+	v := c.sent[0].apiVersionString()
+	if !strings.Contains(v, "/") {
+		v = "/" + v
+	}
+	return v + ", Kind=" + c.sent[0].kindString()
+}
+
+func (c *call) error(reason string, cause error, about []view) *Error {
+	e := &Error{
+		From:   c.sent[0].apiVersionString(),
+		Kind:   c.sent[0].kindString(),
+		To:     c.desired,
+		Reason: reason,
+		Cause:  cause,
+	}
+	for i := range about {
+		if i == maxNamed {
+			break
+		}
+		e.Objects = append(e.Objects, about[i].nameString())
+	}
+	return e
+}
+
+// failed is the error of a call that gave no reply.
+func (c *call) failed(cause error) error {
+	return c.error(fmt.Sprintf("conversion webhook for %s failed: %v", c.gvk(), cause), cause, c.sent)
+}
+
+// count is the error of a reply with too few or too many objects.
+func (c *call) count(got int) error {
+	return c.error(fmt.Sprintf("conversion webhook for %s returned %d objects, expected %d", c.gvk(), got, len(c.sent)), nil, c.sent)
+}
+
+// refused is the error of an object in a reply that breaks the contract. One
+// object and many have different words for the same thing, as upstream.
+func (c *call) refused(index int, p *problem) error {
+	about := c.sent[index : index+1]
+	many := len(c.sent) > 1
+	var reason string
+	switch {
+	case p.what == unreadable && !many:
+		reason = p.why
+	case p.what == badMetadata && many:
+		reason = fmt.Sprintf("conversion webhook for %s returned invalid metadata in object at index %d: %s", c.gvk(), index, p.why)
+	case p.what == badMetadata:
+		reason = fmt.Sprintf("conversion webhook for %s returned invalid metadata: %s", c.gvk(), p.why)
+	case many:
+		reason = fmt.Sprintf("conversion webhook for %s returned invalid converted object at index %d: %s", c.gvk(), index, p.why)
+	case p.what == badType:
+		reason = fmt.Sprintf("conversion webhook for %s returned invalid object at index 0: %s", c.gvk(), p.why)
+	default:
+		reason = fmt.Sprintf("conversion webhook for %s returned invalid object: %s", c.gvk(), p.why)
+	}
+	return c.error(reason, nil, about)
+}
+
+// problem is what is wrong with one converted object.
+type problem struct {
+	what int
+	why  string
+}
+
+const (
+	unreadable  = iota // not an object of any kind
+	badType            // apiVersion or kind
+	badIdentity        // name, namespace, uid
+	badMetadata        // anything else in metadata
+)
