@@ -1,0 +1,30 @@
+package plugins
+
+// ABI 1, by export name; the hooks are exports too.
+const (
+	// ABIVersion is the version that is spoken here.
+	ABIVersion = 1
+	// ExportABI marks a module of ABI 1; it is never called.
+	ExportABI = "wasmgate_abi_v1"
+	// ExportAlloc (size i32) -> i32 gives room for a request.
+	ExportAlloc = "wasmgate_alloc"
+	// ExportConfigure (ptr i32, len i32) -> i64 is optional and gets the
+	// module's configuration once in each instance. An empty reply accepts it;
+	// {"error": "..."} refuses it.
+	ExportConfigure = "wasmgate_configure"
+	// ExportDescribe () -> i64 is optional and returns a JSON object about the
+	// module.
+	ExportDescribe = "wasmgate_describe"
+	// ExportMemory is the linear memory.
+	ExportMemory = "memory"
+
+	// ImportModule is the name of the gateway's own imports.
+	ImportModule = "wasmgate"
+	// ImportLog (ptr i32, len i32) logs a line of UTF-8.
+	ImportLog = "log"
+	// ImportWASI is the only other import module.
+	ImportWASI = "wasi_snapshot_preview1"
+)
+
+// Hooks are all hooks of ABI 1.
+func Hooks() []Hook { return []Hook{Convert, Admit, Prioritize} }

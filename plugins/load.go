@@ -1,0 +1,71 @@
+package plugins
+
+import (
+	"fmt"
+	"time"
+)
+
+// The limits of a module that sets none, and the most it may set.
+const (
+	DefaultMemoryBytes   = 64 << 20
+	DefaultTimeout       = 10 * time.Second
+	DefaultResponseBytes = 32 << 20
+
+	MaxMemoryBytes   = 1 << 30
+	MaxTimeout       = 30 * time.Second
+	MaxResponseBytes = 256 << 20
+	// MaxModuleBytes is the largest module that is accepted.
+	MaxModuleBytes = 64 << 20
+)
+
+// Effective returns the limits with defaults filled in and capped.
+func (l Limits) Effective() Limits {
+	l.MemoryBytes = bound(l.MemoryBytes, DefaultMemoryBytes, MaxMemoryBytes)
+	l.Timeout = bound(l.Timeout, DefaultTimeout, MaxTimeout)
+	l.ResponseBytes = bound(l.ResponseBytes, DefaultResponseBytes, MaxResponseBytes)
+	return l
+}
+
+func bound[T int64 | time.Duration](value, standard, most T) T {
+	if value <= 0 {
+		return standard
+	}
+	return min(value, most)
+}
+
+// LoadReason classifies a [LoadError]; it is fit for the reason of a status
+// condition.
+type LoadReason string
+
+// The reasons for which a module is refused.
+const (
+	NotWasm        LoadReason = "NotWasm"
+	TooLarge       LoadReason = "TooLarge"
+	Malformed      LoadReason = "Malformed"
+	MissingExport  LoadReason = "MissingExport"
+	WrongSignature LoadReason = "WrongSignature"
+	ForeignImport  LoadReason = "ForeignImport"
+	MemoryLimit    LoadReason = "MemoryLimit"
+	CompileFailed  LoadReason = "CompileFailed"
+	StartFailed    LoadReason = "StartFailed"
+	ConfigRefused  LoadReason = "ConfigRefused"
+	DigestMismatch LoadReason = "DigestMismatch"
+)
+
+// LoadError says why a module cannot be used. It is final: the same bytes with
+// the same configuration and limits are refused again.
+type LoadError struct {
+	Module string
+	Reason LoadReason
+	// Detail is a sentence that names the import or export concerned.
+	Detail string
+	Cause  error
+}
+
+// Error names module and detail.
+func (e *LoadError) Error() string {
+	return fmt.Sprintf("wasm module %q: %s: %s", e.Module, e.Reason, e.Detail)
+}
+
+// Unwrap returns the cause.
+func (e *LoadError) Unwrap() error { return e.Cause }

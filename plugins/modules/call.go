@@ -1,0 +1,70 @@
+package modules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/pool"
+)
+
+// Call calls a hook of the module of that name. check looks at the reply, which
+// belongs to it; when check fails, and after any failure in the guest, the
+// instance is thrown away, unless the error is a [Verdict]. The error is a
+// *plugins.CallError, or check's.
+func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, request []byte, check func(reply []byte) error) error {
+	for {
+		rev := r.active(name)
+		if rev == nil {
+			return r.notReady(name, hook)
+		}
+		if !slices.Contains(rev.module.Hooks(), hook) {
+			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Refused,
+				Reason: fmt.Sprintf("the module does not export this hook; it has %v", rev.module.Hooks())}
+		}
+		lease, err := rev.instances.Take(ctx)
+		switch {
+		case errors.Is(err, pool.ErrDrained):
+			continue // replaced since; the next look finds its successor
+		case err != nil && ctx.Err() != nil:
+			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Deadline,
+				Reason: "the request ended while it waited for an instance", Cause: ctx.Err()}
+		case err != nil:
+			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
+		}
+		reply, err := lease.Value.Call(ctx, hook, request)
+		if err == nil {
+			err = check(reply)
+		}
+		var verdict Verdict
+		if err != nil && !(errors.As(err, &verdict) && verdict.Verdict()) {
+			lease.Discard()
+		} else {
+			lease.Return()
+		}
+		return err
+	}
+}
+
+// Verdict is an error that a module gives as its answer, in good order.
+type Verdict interface {
+	error
+	Verdict() bool
+}
+
+func (r *Registry) notReady(name string, hook plugins.Hook) error {
+	e := &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady}
+	status, known := r.Status(name)
+	switch {
+	case known && status.Failure != nil:
+		e.Reason = fmt.Sprintf("the module was refused (%s: %s); fix it and set it again", status.Failure.Reason, status.Failure.Detail)
+		e.Cause = status.Failure
+	case known:
+		e.Reason = "the module is being loaded; try again"
+	default:
+		e.Reason = fmt.Sprintf("there is no such module; create a WasmModule named %q, for example with: wasmgate module push %s FILE", name, name)
+	}
+	return e
+}

@@ -1,0 +1,76 @@
+package modules
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/pool"
+	"github.com/wasmgate/wasmgate/plugins/wasm"
+)
+
+// revision is one module with one configuration and its instances.
+type revision struct {
+	module      *wasm.Module
+	instances   *pool.Pool[*wasm.Instance]
+	digest      string
+	config      []byte
+	limits      plugins.Limits
+	description []byte
+	epoch       uint64
+}
+
+func newRevision(cfg Config, module *wasm.Module, digest string, spec Spec) *revision {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(digest))
+	_, _ = h.Write(spec.Config)
+	return &revision{
+		module: module,
+		digest: digest,
+		config: bytes.Clone(spec.Config),
+		limits: spec.Limits,
+		epoch:  h.Sum64(),
+		instances: pool.New(pool.Config[*wasm.Instance]{
+			New:     module.Instantiate,
+			Close:   func(i *wasm.Instance) { _ = i.Close() },
+			Max:     cfg.Instances,
+			MaxUses: cfg.MaxUses,
+		}),
+	}
+}
+
+// is says whether the revision is what spec asks for.
+func (r *revision) is(digest string, spec Spec) bool {
+	return r.digest == digest && bytes.Equal(r.config, spec.Config) && r.limits == spec.Limits
+}
+
+func (r *revision) status() Status {
+	return Status{
+		Digest: r.digest, Size: r.module.Size(), ABI: plugins.ABIVersion,
+		Hooks: slices.Clone(r.module.Hooks()), Description: bytes.Clone(r.description),
+	}
+}
+
+// selfTest starts the first instance, which the pool then keeps.
+func (r *revision) selfTest(ctx context.Context) error {
+	lease, err := r.instances.Take(ctx)
+	if err != nil {
+		return err
+	}
+	r.description, err = lease.Value.Describe(ctx)
+	if err != nil {
+		lease.Discard()
+		var call *plugins.CallError
+		if errors.As(err, &call) && ctx.Err() == nil {
+			return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.StartFailed,
+				Detail: fmt.Sprintf("%s failed: %s: %s", call.Hook, call.Kind, call.Reason), Cause: err}
+		}
+		return err
+	}
+	lease.Return()
+	return nil
+}

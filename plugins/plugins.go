@@ -1,0 +1,67 @@
+// Package plugins owns what the rest of the system says about WebAssembly
+// modules: hooks, limits and typed call errors.
+//
+// It must not know the runtime that executes them (plugins/wasm is the only
+// importer of wazero), custom resource definitions or HTTP.
+package plugins
+
+import (
+	"fmt"
+	"time"
+)
+
+// Hook is an export of a module that the gateway calls.
+type Hook string
+
+// The hooks of ABI 1.
+const (
+	Convert    Hook = "wasmgate_convert"
+	Admit      Hook = "wasmgate_admit"
+	Prioritize Hook = "wasmgate_prioritize"
+)
+
+// Limits bound one module. A zero field means its default.
+type Limits struct {
+	// MemoryBytes is the most linear memory one instance may have.
+	MemoryBytes int64
+	// Timeout is the most time one call may take.
+	Timeout time.Duration
+	// ResponseBytes is the largest reply that is read from a guest.
+	ResponseBytes int64
+	// Fuel is the instruction budget of one call. It is accepted and kept; the
+	// metering pass that charges it is not part of the pipeline yet.
+	Fuel int64
+}
+
+// ErrorKind classifies a [CallError].
+type ErrorKind string
+
+// The kinds of call errors.
+const (
+	Trap        ErrorKind = "Trap"
+	Deadline    ErrorKind = "DeadlineExceeded"
+	OutOfMemory ErrorKind = "MemoryExceeded"
+	BadReply    ErrorKind = "BadReply"
+	Refused     ErrorKind = "Refused"
+	NotReady    ErrorKind = "NotReady"
+)
+
+// CallError is a failed call of a hook. The instance it happened in was thrown
+// away.
+type CallError struct {
+	Module string
+	Hook   Hook
+	Kind   ErrorKind
+	// Reason is a sentence fit for a client, including what the guest logged
+	// last when that helps.
+	Reason string
+	Cause  error
+}
+
+// Error names module, hook and reason.
+func (e *CallError) Error() string {
+	return fmt.Sprintf("wasm module %q: %s: %s: %s", e.Module, e.Hook, e.Kind, e.Reason)
+}
+
+// Unwrap returns the cause.
+func (e *CallError) Unwrap() error { return e.Cause }

@@ -1,0 +1,15 @@
+// Package wasm owns running WebAssembly: checking a module, compiling it,
+// making instances of it, and calling them within limits.
+//
+// It is the only importer of wazero. It must not know what hooks mean, where
+// modules come from, or that instances are pooled; plugins/modules calls it.
+//
+// Modules are hostile. One can only read and write its own memory, which is
+// bounded; it sees no files, network, environment, real time or real
+// randomness; it is stopped at its deadline; and every position it returns is
+// checked. After any error the instance is of no more use and has to be closed.
+//
+// A module goes through these steps before it is compiled (load.go): its
+// sections are read, imports and exports verified, and then each [Transform]
+// rewrites the bytes. Today one does, which caps the memory.
+package wasm

@@ -1,0 +1,97 @@
+package wasm
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Config describes an engine. The zero value compiles without a cache on disk.
+type Config struct {
+	// CacheDir keeps compiled code between runs; it is made if need be. What is
+	// in it is executed, so nobody else may write there.
+	CacheDir string
+	// Compilations is how many modules are compiled at once, by default 1.
+	Compilations int
+	// Log gets the lines that modules log; it may be nil. It is called from
+	// the goroutine of the call and must not block.
+	Log func(module, line string)
+}
+
+// Engine runs modules. There is one for the whole gateway. It is safe for
+// concurrent use.
+type Engine struct {
+	runtime    wazero.Runtime
+	cache      wazero.CompilationCache
+	wasi       map[string]signature
+	compiling  chan struct{}
+	logModules func(module, line string)
+}
+
+// NewEngine makes an engine; the caller closes it.
+func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
+	e := &Engine{logModules: cfg.Log, compiling: make(chan struct{}, max(1, cfg.Compilations))}
+	if cfg.CacheDir == "" {
+		e.cache = wazero.NewCompilationCache()
+	} else {
+		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
+			return nil, fmt.Errorf("compilation cache: %w", err)
+		}
+		var err error
+		if e.cache, err = wazero.NewCompilationCacheWithDir(cfg.CacheDir); err != nil {
+			return nil, fmt.Errorf("compilation cache: %w", err)
+		}
+	}
+	e.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+		WithCompilationCache(e.cache).
+		WithMemoryLimitPages(plugins.MaxMemoryBytes/pageBytes).
+		WithDebugInfoEnabled(false).
+		WithCloseOnContextDone(true))
+	if err := e.provideImports(ctx); err != nil {
+		_ = e.Close(ctx)
+		return nil, err
+	}
+	return e, nil
+}
+
+// Close ends the engine and everything in it. No call may be under way.
+func (e *Engine) Close(ctx context.Context) error {
+	err := e.runtime.Close(ctx)
+	if cacheErr := e.cache.Close(ctx); err == nil {
+		err = cacheErr
+	}
+	return err
+}
+
+// provideImports makes what guests may import.
+func (e *Engine) provideImports(ctx context.Context) error {
+	builder := e.runtime.NewHostModuleBuilder(plugins.ImportWASI)
+	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(builder)
+	wasi, err := builder.Instantiate(ctx)
+	if err != nil {
+		return fmt.Errorf("WASI: %w", err)
+	}
+	e.wasi = map[string]signature{}
+	for name, def := range wasi.ExportedFunctionDefinitions() {
+		e.wasi[name] = signature("(" + typeNames(def.ParamTypes()) + ") -> (" + typeNames(def.ResultTypes()) + ")")
+	}
+	_, err = e.runtime.NewHostModuleBuilder(plugins.ImportModule).
+		NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(hostLog), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, nil).
+		Export(plugins.ImportLog).
+		Instantiate(ctx)
+	if err != nil {
+		return fmt.Errorf("imports: %w", err)
+	}
+	return nil
+}
+
+func typeNames(types []api.ValueType) string {
+	return readValueTypes(&reader{data: append([]byte{byte(len(types))}, types...)})
+}

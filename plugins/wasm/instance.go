@@ -1,0 +1,224 @@
+package wasm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Instance is a running module with its own memory. It makes one call at a
+// time and is not safe for concurrent use. After an error it may only be
+// closed.
+type Instance struct {
+	module *Module
+	guest  api.Module
+	env    *environment
+	alloc  api.Function
+	hooks  map[plugins.Hook]api.Function
+}
+
+// Instantiate starts an instance: the module's start function and _initialize
+// run, and it gets its configuration, all within the module's timeout. The
+// error is a *plugins.LoadError when the guest is to blame.
+func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
+	env := newEnvironment(m.name, m.engine.logModules)
+	env.begin()
+	defer env.end()
+	callCtx, cancel := m.callContext(ctx, env)
+	defer cancel()
+	guest, err := m.engine.runtime.InstantiateModule(callCtx, m.compiled, env.config())
+	if err != nil {
+		return nil, m.startError(ctx, env, err)
+	}
+	i := &Instance{module: m, guest: guest, env: env, hooks: map[plugins.Hook]api.Function{}}
+	i.alloc = guest.ExportedFunction(plugins.ExportAlloc)
+	for _, h := range m.hooks {
+		i.hooks[h] = guest.ExportedFunction(string(h))
+	}
+	if err := i.configure(ctx); err != nil {
+		_ = i.Close()
+		return nil, err
+	}
+	return i, nil
+}
+
+func (m *Module) callContext(ctx context.Context, env *environment) (context.Context, context.CancelFunc) {
+	ctx = context.WithValue(ctx, environmentKey{}, env)
+	return context.WithTimeout(ctx, m.limits.Timeout)
+}
+
+// startError words a failed start.
+func (m *Module) startError(ctx context.Context, env *environment, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, ctx.Err())
+	}
+	detail := "it failed to start: "
+	if errors.Is(err, context.DeadlineExceeded) {
+		detail += fmt.Sprintf("it did not finish within %s", m.limits.Timeout)
+	} else {
+		detail += trapText(err)
+	}
+	if words := env.lastWords(); words != "" {
+		detail += "; it logged: " + words
+	}
+	return &plugins.LoadError{Module: m.name, Reason: plugins.StartFailed, Detail: detail, Cause: err}
+}
+
+// configure hands over the configuration.
+func (i *Instance) configure(ctx context.Context) error {
+	if len(i.module.config) == 0 {
+		return nil
+	}
+	reply, err := i.call(ctx, plugins.ExportConfigure, i.guest.ExportedFunction(plugins.ExportConfigure), i.module.config)
+	refuse := func(why string, cause error) error {
+		return &plugins.LoadError{Module: i.module.name, Reason: plugins.ConfigRefused, Detail: why, Cause: cause}
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return refuse(err.Error(), err)
+	}
+	if len(reply) == 0 {
+		return nil
+	}
+	var answer struct {
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal(reply, &answer); err != nil {
+		return refuse("its reply to the configuration is not JSON: "+firstLine(err.Error()), err)
+	}
+	if answer.Error != "" {
+		return refuse("it refuses its configuration: "+firstLine(answer.Error), nil)
+	}
+	return nil
+}
+
+// Describe returns what the module says about itself, a JSON object, or nil
+// when it says nothing.
+func (i *Instance) Describe(ctx context.Context) ([]byte, error) {
+	if !i.module.describe {
+		return nil, nil
+	}
+	reply, err := i.call(ctx, plugins.ExportDescribe, i.guest.ExportedFunction(plugins.ExportDescribe), nil)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]json.RawMessage
+	if len(reply) > 64<<10 || json.Unmarshal(reply, &object) != nil {
+		return nil, i.callError(plugins.ExportDescribe, plugins.BadReply, "its description is not a JSON object of at most 64 KiB", nil)
+	}
+	return reply, nil
+}
+
+// Call calls a hook. The request is copied into the guest and the reply out of
+// it. The error is a *plugins.CallError.
+func (i *Instance) Call(ctx context.Context, hook plugins.Hook, request []byte) ([]byte, error) {
+	fn := i.hooks[hook]
+	if fn == nil {
+		return nil, i.callError(string(hook), plugins.Refused, "the module does not export this hook", nil)
+	}
+	return i.call(ctx, string(hook), fn, request)
+}
+
+func (i *Instance) call(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
+	i.env.begin()
+	defer i.env.end()
+	callCtx, cancel := i.module.callContext(ctx, i.env)
+	defer cancel()
+	var stack [2]uint64
+	if request != nil {
+		if err := i.writeRequest(callCtx, export, request, &stack); err != nil {
+			return nil, i.withContext(ctx, err)
+		}
+	}
+	if err := fn.CallWithStack(callCtx, stack[:]); err != nil {
+		return nil, i.withContext(ctx, i.failure(export, err))
+	}
+	return i.readReply(export, stack[0])
+}
+
+func (i *Instance) writeRequest(ctx context.Context, export string, request []byte, stack *[2]uint64) error {
+	stack[0] = uint64(len(request))
+	if err := i.alloc.CallWithStack(ctx, stack[:]); err != nil {
+		return i.failure(export, err)
+	}
+	ptr := api.DecodeU32(stack[0])
+	if !i.guest.Memory().Write(ptr, request) {
+		return i.callError(export, plugins.BadReply,
+			fmt.Sprintf("%s(%d) returned %d, which is outside of the module's memory of %d bytes", plugins.ExportAlloc, len(request), ptr, i.guest.Memory().Size()), nil)
+	}
+	stack[0], stack[1] = uint64(ptr), uint64(len(request))
+	return nil
+}
+
+func (i *Instance) readReply(export string, result uint64) ([]byte, error) {
+	ptr, size := uint32(result>>32), uint32(result)
+	if int64(size) > i.module.limits.ResponseBytes {
+		return nil, i.callError(export, plugins.BadReply, fmt.Sprintf("the reply has %d bytes, more than the limit of %d", size, i.module.limits.ResponseBytes), nil)
+	}
+	if size == 0 {
+		return nil, nil
+	}
+	view, ok := i.guest.Memory().Read(ptr, size)
+	if !ok {
+		return nil, i.callError(export, plugins.BadReply,
+			fmt.Sprintf("the reply (%d bytes at %d) is outside of the module's memory of %d bytes", size, ptr, i.guest.Memory().Size()), nil)
+	}
+	return append(make([]byte, 0, size), view...), nil
+}
+
+func (i *Instance) callError(export string, kind plugins.ErrorKind, reason string, cause error) *plugins.CallError {
+	return &plugins.CallError{Module: i.module.name, Hook: plugins.Hook(export), Kind: kind, Reason: reason, Cause: cause}
+}
+
+// withContext makes the end of the caller's context the cause of an error that
+// came of it.
+func (i *Instance) withContext(ctx context.Context, err error) error {
+	var call *plugins.CallError
+	if ctx.Err() != nil && errors.As(err, &call) {
+		call.Kind, call.Reason, call.Cause = plugins.Deadline, "the request ended before the module did: "+ctx.Err().Error(), ctx.Err()
+	}
+	return err
+}
+
+// failure classifies an error of the runtime.
+func (i *Instance) failure(export string, err error) *plugins.CallError {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return i.callError(export, plugins.Deadline, fmt.Sprintf("the module did not finish within %s and was stopped", i.module.limits.Timeout), context.DeadlineExceeded)
+	}
+	reason, kind := trapText(err), plugins.Trap
+	words := i.env.lastWords()
+	// A failed memory.grow is seen by the guest alone, so what it does then
+	// has to tell: it fails with all its memory used, or says why.
+	used := int64(i.guest.Memory().Size())
+	if used+pageBytes > i.module.limits.MemoryBytes || strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory") {
+		kind = plugins.OutOfMemory
+		reason = fmt.Sprintf("it ran out of memory (it has %d of %d bytes): %s", used, i.module.limits.MemoryBytes, reason)
+	}
+	if words != "" {
+		reason += "; it logged: " + words
+	}
+	return i.callError(export, kind, reason, err)
+}
+
+// trapText is the runtime's error in one line.
+func trapText(err error) string {
+	var exit *sys.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Sprintf("it exited with code %d", exit.ExitCode())
+	}
+	return firstLine(err.Error())
+}
+
+// Close frees the instance. It may be called more than once.
+func (i *Instance) Close() error {
+	return i.guest.Close(context.Background())
+}

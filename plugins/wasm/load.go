@@ -1,0 +1,163 @@
+package wasm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Module is a compiled module. It is immutable and safe for concurrent use.
+type Module struct {
+	engine   *Engine
+	compiled wazero.CompiledModule
+	name     string
+	limits   plugins.Limits
+	config   []byte
+	hooks    []plugins.Hook
+	describe bool
+	size     int
+}
+
+// Source is a module before it is loaded.
+type Source struct {
+	// Name is used in errors and logs.
+	Name string
+	// Bytes are the module; they are not changed or kept.
+	Bytes []byte
+	// Config is the JSON that instances are configured with; empty for none.
+	Config []byte
+	// Limits bound every instance.
+	Limits plugins.Limits
+}
+
+// Load checks, rewrites and compiles a module. It takes about a second for
+// every few megabytes, and at most a few modules compile at once. The error is
+// a *plugins.LoadError, or that of ctx when it ended first. The caller closes
+// the module.
+func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
+	limits := src.Limits.Effective()
+	prepared, hooks, err := e.prepare(src.Bytes, limits)
+	if err == nil {
+		err = checkConfig(src, prepared)
+	}
+	if err != nil {
+		return nil, named(src.Name, err)
+	}
+	select {
+	case e.compiling <- struct{}{}:
+		defer func() { <-e.compiling }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wasm module %q: waiting to be compiled: %w", src.Name, ctx.Err())
+	}
+	compiled, err := e.compile(ctx, prepared)
+	if err != nil {
+		return nil, named(src.Name, err)
+	}
+	_, describe := compiled.ExportedFunctions()[plugins.ExportDescribe]
+	return &Module{
+		engine: e, compiled: compiled, name: src.Name, limits: limits,
+		config: bytes.Clone(src.Config), hooks: hooks, describe: describe, size: len(src.Bytes),
+	}, nil
+}
+
+// prepare is the pipeline between upload and compiler.
+func (e *Engine) prepare(module []byte, limits plugins.Limits) ([]byte, []plugins.Hook, error) {
+	if len(module) > plugins.MaxModuleBytes {
+		return nil, nil, refusal(plugins.TooLarge, "it has %d bytes, more than %d", len(module), plugins.MaxModuleBytes)
+	}
+	if len(module) < 8 || !bytes.HasPrefix(module, magic) {
+		return nil, nil, refusal(plugins.NotWasm, "the bytes are not a WebAssembly module")
+	}
+	if !bytes.Equal(module[4:8], []byte{1, 0, 0, 0}) {
+		return nil, nil, refusal(plugins.NotWasm, "it is not a core module of WebAssembly version 1 (a component, perhaps)")
+	}
+	in, err := inspect(module)
+	if err != nil {
+		return nil, nil, refusal(plugins.Malformed, "%v", err)
+	}
+	hooks, refused := in.verify(e.wasi)
+	if refused != nil {
+		return nil, nil, refused
+	}
+	for _, t := range transforms {
+		if module, err = t.Apply(module, limits); err != nil {
+			return nil, nil, err
+		}
+	}
+	return module, hooks, nil
+}
+
+func checkConfig(src Source, module []byte) error {
+	if len(src.Config) == 0 {
+		return nil
+	}
+	if !json.Valid(src.Config) {
+		return refusal(plugins.ConfigRefused, "its configuration is not JSON")
+	}
+	in, err := inspect(module)
+	if err != nil {
+		return err
+	}
+	if _, ok := in.exports[plugins.ExportConfigure]; !ok {
+		return refusal(plugins.ConfigRefused, "it has a configuration, but does not export %q", plugins.ExportConfigure)
+	}
+	return nil
+}
+
+// compile runs the compiler, which is given hostile input, behind a recover.
+func (e *Engine) compile(ctx context.Context, module []byte) (compiled wazero.CompiledModule, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			compiled, err = nil, refusal(plugins.CompileFailed, "the compiler failed: %v", r)
+		}
+	}()
+	compiled, err = e.runtime.CompileModule(ctx, module)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &plugins.LoadError{Reason: plugins.CompileFailed, Detail: firstLine(err.Error()), Cause: err}
+	}
+	return compiled, nil
+}
+
+// named puts the module's name into a refusal.
+func named(name string, err error) error {
+	var refused *plugins.LoadError
+	if errors.As(err, &refused) {
+		refused.Module = name
+		return refused
+	}
+	return fmt.Errorf("wasm module %q: %w", name, err)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	const most = 300
+	if len(line) > most {
+		line = line[:most] + "..."
+	}
+	return line
+}
+
+// Name is the name that the module was loaded with.
+func (m *Module) Name() string { return m.name }
+
+// Hooks are the hooks that the module exports.
+func (m *Module) Hooks() []plugins.Hook { return m.hooks }
+
+// Limits are the limits in force.
+func (m *Module) Limits() plugins.Limits { return m.limits }
+
+// Size is the number of bytes that were loaded.
+func (m *Module) Size() int { return m.size }
+
+// Close frees the compiled code. All instances have to be closed before.
+func (m *Module) Close(ctx context.Context) error { return m.compiled.Close(ctx) }

@@ -1,0 +1,243 @@
+package sdk
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
+)
+
+// HandleConversion answers one ConversionReview: what a module does with every
+// request, and all that an HTTPS conversion webhook has to do with the body of
+// one. Conversions that fail give a review whose result is Failed. The reply
+// is a fresh slice.
+func HandleConversion(request []byte) []byte {
+	return appendReply(make([]byte, 0, len(request)+256), request)
+}
+
+// Apply converts one object to a version, for tests. apiVersion is
+// "group/version".
+func Apply(object []byte, apiVersion string) ([]byte, error) {
+	end, err := rawjson.Skip(object, 0)
+	if err != nil || rawjson.Space(object, end) != len(object) {
+		return nil, errors.New("not a JSON object")
+	}
+	c := conversion{desired: apiVersion}
+	c.group, c.version = splitVersion(apiVersion)
+	out, _, err := c.appendConverted(nil, object, 0)
+	return out, err
+}
+
+// envelope is what is read of a review before the objects.
+type envelope struct {
+	apiVersion []byte
+	uid        []byte
+	desired    string
+	objectsAt  int
+}
+
+// appendReply converts objects in the same pass in which it finds them, when
+// the desired version comes before them, as it does.
+func appendReply(dst, request []byte) []byte {
+	start := len(dst)
+	e := envelope{apiVersion: []byte(`"apiextensions.k8s.io/v1"`), uid: []byte(`""`), objectsAt: -1}
+	dst = append(dst, `{"kind":"ConversionReview","response":{"convertedObjects":[`...)
+	dst, err := e.read(dst, request)
+	if err == nil && e.objectsAt >= 0 {
+		dst, _, err = appendObjects(dst, request, e.objectsAt, e.desired)
+	}
+	if err != nil {
+		dst = append(dst[:start], `{"kind":"ConversionReview","response":{"result":{"status":"Failed","message":`...)
+		dst = rawjson.AppendString(dst, err.Error())
+		dst = append(dst, '}')
+	} else {
+		dst = append(dst, `],"result":{"status":"Success"}`...)
+	}
+	dst = append(append(dst, `,"uid":`...), e.uid...)
+	dst = append(append(dst, `},"apiVersion":`...), e.apiVersion...)
+	return append(dst, '}')
+}
+
+var errReview = errors.New("the request is not a ConversionReview")
+
+func (e *envelope) read(dst, request []byte) ([]byte, error) {
+	w, err := rawjson.Open(request, 0, true)
+	if err != nil {
+		return dst, errReview
+	}
+	for w.Next() {
+		switch string(w.Key()) {
+		case "apiVersion":
+			e.apiVersion = w.Value()
+		case "request":
+			end := 0
+			if dst, end, err = e.readRequest(dst, request, w.At()); err != nil {
+				return dst, err
+			}
+			w.Resume(end)
+		default:
+			w.Value()
+		}
+	}
+	if w.Err() != nil {
+		return dst, errReview
+	}
+	return dst, nil
+}
+
+func (e *envelope) readRequest(dst, request []byte, at int) ([]byte, int, error) {
+	w, err := rawjson.Open(request, at, true)
+	if err != nil {
+		return dst, at, errReview
+	}
+	// The uid is found even after a failed conversion, since the reply needs
+	// it.
+	var failed error
+	for w.Next() {
+		switch string(w.Key()) {
+		case "uid":
+			e.uid = w.Value()
+		case "desiredAPIVersion":
+			e.desired, _ = rawjson.String(w.Value())
+		case "objects":
+			objects := w.At()
+			if e.desired == "" {
+				e.objectsAt = objects
+				w.Value()
+				continue
+			}
+			end := 0
+			if dst, end, failed = appendObjects(dst, request, objects, e.desired); failed != nil {
+				w.Value()
+				continue
+			}
+			w.Resume(end)
+		default:
+			w.Value()
+		}
+	}
+	if failed == nil && w.Err() != nil {
+		failed = errReview
+	}
+	return dst, w.End(), failed
+}
+
+// appendObjects converts the array of objects at a position.
+func appendObjects(dst, request []byte, at int, desired string) ([]byte, int, error) {
+	if desired == "" {
+		return dst, at, errors.New("the request has no desiredAPIVersion")
+	}
+	list, err := rawjson.Open(request, at, true)
+	if err != nil || list.IsObject() {
+		return dst, at, errReview
+	}
+	c := conversion{desired: desired}
+	c.group, c.version = splitVersion(desired)
+	for first := true; list.Next(); first = false {
+		if !first {
+			dst = append(dst, ',')
+		}
+		end := 0
+		if dst, end, err = c.appendConverted(dst, request, list.At()); err != nil {
+			return dst, at, err
+		}
+		list.Resume(end)
+	}
+	if list.Err() != nil {
+		return dst, at, errReview
+	}
+	return dst, list.End(), nil
+}
+
+// conversion is what the objects of one review have in common.
+type conversion struct {
+	desired        string
+	group, version string
+	object         Object // reused, with the memory of its fields
+	// The route of the object before, which is nearly always the next one's.
+	// kind and from are raw.
+	kind, from []byte
+	route      []hop
+}
+
+// hop is a step with the apiVersion that it leads to, as JSON.
+type hop struct {
+	fn         Func
+	apiVersion []byte
+}
+
+// appendConverted converts the object at a position and returns where it ends.
+func (c *conversion) appendConverted(dst, text []byte, at int) ([]byte, int, error) {
+	w, err := rawjson.Open(text, at, true)
+	if err != nil || !w.IsObject() {
+		return dst, at, errors.New("an element of objects is not an object")
+	}
+	o := &c.object
+	o.root.opened, o.root.edited, o.scratch = false, false, o.scratch[:0]
+	if !o.root.fill(&w) {
+		return dst, at, errReview
+	}
+	o.root.raw = text[at:w.End()]
+	if err := c.convert(o); err != nil {
+		return dst, at, errors.New(describe(o) + ": " + err.Error())
+	}
+	return o.root.append(dst), w.End(), nil
+}
+
+func (c *conversion) convert(o *Object) error {
+	from, kind := o.At("apiVersion").Raw(), o.At("kind").Raw()
+	if c.route == nil || !bytes.Equal(from, c.from) || !bytes.Equal(kind, c.kind) {
+		if o.APIVersion() == c.desired {
+			return nil
+		}
+		if err := c.findRoute(o); err != nil {
+			return err
+		}
+		c.from, c.kind = from, kind
+	}
+	for _, h := range c.route {
+		if err := h.fn(o); err != nil {
+			return err
+		}
+		if err := o.At("apiVersion").SetRaw(h.apiVersion); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conversion) findRoute(o *Object) error {
+	c.route = nil
+	group, version := splitVersion(o.APIVersion())
+	if group != c.group {
+		return errors.New("cannot convert from group " + group + " to group " + c.group)
+	}
+	for _, s := range kindFor(o.Kind()).route(version, c.version) {
+		next := s.to
+		if c.group != "" {
+			next = c.group + "/" + s.to
+		}
+		c.route = append(c.route, hop{s.fn, rawjson.AppendString(nil, next)})
+	}
+	if c.route == nil {
+		return errors.New("this module has no conversion from " + version + " to " + c.version)
+	}
+	return nil
+}
+
+func splitVersion(apiVersion string) (group, version string) {
+	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
+		return group, version
+	}
+	return "", apiVersion
+}
+
+// describe names an object in a message: CronTab default/my-crontab.
+func describe(o *Object) string {
+	name := o.Name()
+	if ns := o.Namespace(); ns != "" {
+		name = ns + "/" + name
+	}
+	return o.Kind() + " " + name
+}

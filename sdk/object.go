@@ -1,0 +1,219 @@
+package sdk
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
+)
+
+// Object is one object that is being converted. It is valid only during the
+// call that it was handed to.
+type Object struct {
+	root node
+	// scratch holds small new values; what it held before stays valid when it
+	// grows, and nothing of it outlives the call.
+	scratch []byte
+}
+
+// keep makes a slice of what was appended to scratch since mark.
+func (o *Object) keep(scratch []byte, mark int) []byte {
+	o.scratch = scratch
+	return scratch[mark:len(scratch):len(scratch)]
+}
+
+func (o *Object) quoted(s string) []byte {
+	return o.keep(rawjson.AppendString(o.scratch, s), len(o.scratch))
+}
+
+// Parse reads a JSON object, for tests. The text must stay unchanged while the
+// object is in use.
+func Parse(text []byte) (*Object, error) {
+	if end, err := rawjson.Skip(text, 0); err != nil || rawjson.Space(text, end) != len(text) {
+		return nil, errors.New("not a JSON object")
+	}
+	o := &Object{root: node{raw: text}}
+	if !o.root.open() || o.root.array {
+		return nil, errors.New("not a JSON object")
+	}
+	return o, nil
+}
+
+// JSON returns the object as it stands.
+func (o *Object) JSON() []byte { return o.root.append(nil) }
+
+// APIVersion returns the apiVersion field.
+func (o *Object) APIVersion() string { return o.text("apiVersion") }
+
+// Kind returns the kind field.
+func (o *Object) Kind() string { return o.text("kind") }
+
+// Name returns metadata.name.
+func (o *Object) Name() string { return o.text("metadata", "name") }
+
+// Namespace returns metadata.namespace, empty for cluster-scoped objects.
+func (o *Object) Namespace() string { return o.text("metadata", "namespace") }
+
+func (o *Object) text(path ...string) string {
+	s, _ := o.At(path...).String()
+	return s
+}
+
+// At names a field by the keys that lead to it, or an array's element by its
+// index: o.At("spec", "ports", "0", "name"). The field need not exist.
+func (o *Object) At(path ...string) Field { return Field{o, path} }
+
+// Field is a place in an object.
+type Field struct {
+	o    *Object
+	path []string
+}
+
+// Exists says whether the field is there, be it null.
+func (f Field) Exists() bool { return f.o.root.find(f.path) != nil }
+
+// Raw returns the field's JSON text; nil when there is no such field. It must
+// not be changed.
+func (f Field) Raw() []byte {
+	n := f.o.root.find(f.path)
+	if n == nil {
+		return nil
+	}
+	return n.text()
+}
+
+// String returns the field; ok is false when it is not there or not a string.
+func (f Field) String() (s string, ok bool) { return rawjson.String(f.Raw()) }
+
+// Bool returns the field; ok is false when it is not there or not a bool.
+func (f Field) Bool() (b, ok bool) {
+	raw := string(f.Raw())
+	return raw == "true", raw == "true" || raw == "false"
+}
+
+// Int returns the field; ok is false when it is not there or not an integer
+// that fits.
+func (f Field) Int() (i int64, ok bool) {
+	i, err := strconv.ParseInt(string(f.Raw()), 10, 64)
+	return i, err == nil
+}
+
+// Float returns the field; ok is false when it is not there or not a number.
+func (f Field) Float() (x float64, ok bool) {
+	raw := f.Raw()
+	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(string(raw), 64)
+	return x, err == nil
+}
+
+// Len returns the number of elements of an array or fields of an object, else 0.
+func (f Field) Len() int {
+	n := f.o.root.find(f.path)
+	if n == nil || !n.open() {
+		return 0
+	}
+	return len(n.members)
+}
+
+// SetString makes the field a string; see [Field.SetRaw].
+func (f Field) SetString(s string) error { return f.SetRaw(f.o.quoted(s)) }
+
+// SetInt makes the field an integer; see [Field.SetRaw].
+func (f Field) SetInt(i int64) error { return f.SetRaw(strconv.AppendInt(nil, i, 10)) }
+
+// SetBool makes the field a bool; see [Field.SetRaw].
+func (f Field) SetBool(b bool) error { return f.SetRaw(strconv.AppendBool(nil, b)) }
+
+// SetRaw makes the field any JSON value. Objects on the way to it are made
+// where they are missing. The error says that something on the way is there and
+// is not an object.
+func (f Field) SetRaw(json []byte) error {
+	if len(f.path) == 0 {
+		return errors.New("the object itself cannot be replaced")
+	}
+	n := &f.o.root
+	for i, name := range f.path {
+		if n.raw == nil && !n.opened || rawjson.IsNull(n.raw) {
+			*n = node{opened: true, edited: true}
+		}
+		if n = n.grow(f.o, name); n == nil {
+			return errors.New(strings.Join(f.path[:i], ".") + " is not an object")
+		}
+	}
+	n.put(json)
+	return nil
+}
+
+// Delete removes the field, if it is there.
+func (f Field) Delete() { f.take() }
+
+// take removes the field and returns it.
+func (f Field) take() (node, bool) {
+	if len(f.path) == 0 || !f.Exists() {
+		return node{}, false
+	}
+	n := &f.o.root
+	last := len(f.path) - 1
+	for _, name := range f.path[:last] {
+		n.edited = true
+		n = n.child(name)
+	}
+	i := n.index(f.path[last])
+	taken := n.members[i].value
+	n.edited = true
+	n.members = append(n.members[:i], n.members[i+1:]...)
+	return taken, true
+}
+
+// MoveTo puts the field somewhere else in the object, unchanged, replacing
+// what is there. Without the field nothing happens. The error is that of
+// [Field.SetRaw], and then nothing has moved.
+func (f Field) MoveTo(path ...string) error {
+	n := f.o.root.find(f.path)
+	if n == nil || len(f.path) == 0 {
+		return nil
+	}
+	raw := n.text()
+	taken, _ := f.take()
+	if err := f.o.At(path...).SetRaw(raw); err != nil {
+		_ = f.SetRaw(taken.text())
+		return err
+	}
+	return nil
+}
+
+// Each calls fn for every element of an array that is an object; the elements
+// may be changed. It stops at the first error and returns it.
+func (f Field) Each(fn func(i int, element *Object) error) error {
+	n := f.o.root.find(f.path)
+	if n == nil || !n.open() || !n.array {
+		return nil
+	}
+	for i := range n.members {
+		element := &Object{root: n.members[i].value}
+		if !element.root.open() || element.root.array {
+			continue
+		}
+		if err := fn(i, element); err != nil {
+			return err
+		}
+		n.members[i].value = element.root
+		if element.root.edited {
+			f.touch()
+		}
+	}
+	return nil
+}
+
+// touch marks everything on the way to the field as changed.
+func (f Field) touch() {
+	n := &f.o.root
+	for _, name := range f.path {
+		n.edited = true
+		n = n.child(name)
+	}
+	n.edited = true
+}
