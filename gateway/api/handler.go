@@ -1,0 +1,299 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Documents serves the paths that are not about objects: health, version,
+// metrics, discovery, OpenAPI.
+type Documents interface {
+	// Serve answers a request, or returns nil when the path is not one of its
+	// own. snapshot is what the request is answered from.
+	Serve(ctx context.Context, r *Request, snapshot *resource.Snapshot) *Response
+}
+
+// Observer is told about every request, for metrics. Its methods must be
+// cheap.
+type Observer interface {
+	// Begin is called when a request was classified; the function it returns
+	// when it was answered (for a watch: when it ended). What i names is
+	// served, or i names nothing: no client can invent labels.
+	Begin(i *Info, dryRun bool) (end func(code int))
+}
+
+// Content receives the bytes of a subresource that is not an object, such as
+// a module's.
+type Content interface {
+	// Put stores body for the named object and returns the object as it then
+	// is, or a status error.
+	Put(ctx context.Context, t resource.Target, contentType string, body []byte) (*resource.Written, error)
+}
+
+// ContentPath names such a subresource.
+type ContentPath struct {
+	schema.GroupResource
+	Subresource string
+}
+
+// Config is what a [Handler] needs. All fields but Contents are required.
+type Config struct {
+	Engine        *resource.Engine
+	Authenticator authn.Authenticator
+	Authorizer    authz.Authorizer
+	Documents     []Documents
+	Observer      Observer
+	Contents      map[ContentPath]Content
+	Log           zerolog.Logger
+	// RequestTimeout ends every request but watches.
+	RequestTimeout time.Duration
+	// MinWatchTimeout is the least time a watch without timeoutSeconds lives;
+	// the most is twice that.
+	MinWatchTimeout time.Duration
+	// BodyLimit is the largest body, except for contents.
+	BodyLimit int
+}
+
+// Handler answers requests.
+type Handler struct{ Config }
+
+// New makes a handler.
+func New(c Config) *Handler { return &Handler{c} }
+
+// Serve is the whole life of a request, in this order: classify, count,
+// recover from panics, authenticate, authorize, bound the time, answer.
+func (h *Handler) Serve(r *Request) (resp *Response) {
+	watching := isWatch(r.Query)
+	info := parseInfo(r.Method, r.Path, watching)
+	end := h.observe(r, &info)
+	defer func() {
+		if p := recover(); p != nil {
+			h.Log.Error().Interface("panic", p).Str("path", r.Path).Bytes("stack", debug.Stack()).Msg("request failed")
+			resp = errorResponse(apierrors.NewInternalError(errPanic))
+		}
+		if resp.Stream == nil {
+			end(resp.Code)
+			return
+		}
+		stream := resp.Stream
+		code := resp.Code
+		resp.Stream = func(ctx context.Context, w FrameWriter) {
+			defer end(code)
+			stream(ctx, w)
+		}
+	}()
+	if err := h.admit(r, &info); err != nil {
+		return errorResponse(err)
+	}
+	if info.Resource && info.Verb == "watch" {
+		return h.object(context.Background(), r, &info)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), h.RequestTimeout)
+	defer cancel()
+	return h.object(ctx, r, &info)
+}
+
+// observe begins the count of a request.
+func (h *Handler) observe(r *Request, i *Info) func(code int) {
+	shown := *i
+	if r, _ := h.Engine.Catalog().Snapshot().Find(i.Group, i.Version, i.Plural); r == nil {
+		shown = Info{Verb: i.Verb}
+	}
+	return h.Observer.Begin(&shown, strings.Contains(r.Query, "dryRun=All"))
+}
+
+// admit authenticates and authorizes.
+func (h *Handler) admit(r *Request, i *Info) error {
+	open := !i.Resource && authz.Open(i.Verb, i.Path)
+	user, ok, err := h.Authenticator.Authenticate(authn.Request{BearerToken: bearer(r.Authorization), ClientCerts: r.ClientCerts})
+	if err != nil {
+		h.Log.Debug().Err(err).Msg("credentials refused")
+	}
+	if !ok {
+		if !open {
+			return authz.UnauthorizedError()
+		}
+		user = authn.AnonymousUser()
+	}
+	a := authz.Attributes{
+		User: user, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
+		Namespace: i.Namespace, Name: i.Name, Path: i.Path, ResourceRequest: i.Resource,
+	}
+	allowed, reason, err := h.Authorizer.Authorize(context.Background(), a)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if !allowed {
+		return authz.ForbiddenError(a, reason)
+	}
+	return nil
+}
+
+func bearer(header string) string {
+	scheme, token, ok := strings.Cut(header, " ")
+	if !ok || !strings.EqualFold(scheme, "bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// maxLookups bounds how often a request that met a definition being replaced
+// is started over.
+const maxLookups = 10
+
+// object answers a request for objects, or hands it to the documents.
+func (h *Handler) object(ctx context.Context, r *Request, i *Info) *Response {
+	if !i.Resource {
+		return h.document(ctx, r, h.Engine.Catalog().Snapshot())
+	}
+	for range maxLookups {
+		resp, err := h.served(ctx, r, i, h.Engine.Catalog().Snapshot())
+		if err == nil {
+			return resp
+		}
+		if !errors.Is(err, resource.ErrReplaced) {
+			return errorResponse(err)
+		}
+	}
+	return errorResponse(apierrors.NewInternalError(resource.ErrReplaced))
+}
+
+// served answers from one snapshot of what is served.
+func (h *Handler) served(ctx context.Context, r *Request, i *Info, snapshot *resource.Snapshot) (*Response, error) {
+	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
+	if res == nil {
+		return notFound(), nil
+	}
+	t := resource.Target{Resource: res, Version: version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
+	if !res.Def.Namespaced {
+		t.Namespace = ""
+		if i.Namespace != "" && !(i.Group == "" && i.Plural == "namespaces") {
+			return notFound(), nil
+		}
+	} else if i.Namespace == "" && (i.Name != "" || i.Verb == "create") {
+		if i.Name == "" {
+			return methodNotAllowed(res, i.Verb), nil
+		}
+		return notFound(), nil
+	}
+	resp, err := h.verb(ctx, r, i, t)
+	if errors.Is(err, resource.ErrReplaced) {
+		return nil, err
+	}
+	if err != nil {
+		resp = errorResponse(err)
+	}
+	if version.Deprecated && version.Warning != "" {
+		resp.Headers = append(resp.Headers, warningHeader(version.Warning))
+	}
+	return resp, nil
+}
+
+func (h *Handler) document(ctx context.Context, r *Request, s *resource.Snapshot) *Response {
+	for _, d := range h.Documents {
+		if resp := d.Serve(ctx, r, s); resp != nil {
+			return resp
+		}
+	}
+	return notFound()
+}
+
+// verb dispatches to the verbs.
+func (h *Handler) verb(ctx context.Context, r *Request, i *Info, t resource.Target) (*Response, error) {
+	if i.Subresource != "" {
+		return h.subresource(ctx, r, i, t)
+	}
+	if !allowed(t.Resource.Def.ServedVerbs(), i.Verb) || i.Verb == "update" && i.Name == "" || i.Verb == "patch" && i.Name == "" || i.Verb == "create" && i.Name != "" {
+		return methodNotAllowed(t.Resource, i.Verb), nil
+	}
+	switch i.Verb {
+	case "get":
+		return h.get(ctx, r, t)
+	case "list":
+		return h.list(ctx, r, t)
+	case "watch":
+		return h.watch(ctx, r, t)
+	case "create":
+		return h.create(ctx, r, t)
+	case "update":
+		return h.update(ctx, r, t)
+	case "patch":
+		return h.patch(ctx, r, t)
+	case "delete":
+		return h.delete(ctx, r, t)
+	case "deletecollection":
+		return h.deleteCollection(ctx, r, t)
+	}
+	return methodNotAllowed(t.Resource, i.Verb), nil
+}
+
+func allowed(verbs []string, verb string) bool {
+	for _, v := range verbs {
+		if v == verb {
+			return true
+		}
+	}
+	return false
+}
+
+// subresource answers requests below an object's name.
+func (h *Handler) subresource(ctx context.Context, r *Request, i *Info, t resource.Target) (*Response, error) {
+	if c := h.Contents[ContentPath{t.Resource.GroupResource(), i.Subresource}]; c != nil {
+		return h.content(ctx, r, i, t, c)
+	}
+	s := t.Version.Subresources[i.Subresource]
+	if s == nil || i.Name == "" {
+		return notFound(), nil
+	}
+	if !allowed(s.Verbs, i.Verb) {
+		return methodNotAllowed(t.Resource, i.Verb), nil
+	}
+	switch i.Verb {
+	case "get":
+		return h.get(ctx, r, t)
+	case "update":
+		return h.update(ctx, r, t)
+	default:
+		return h.patch(ctx, r, t)
+	}
+}
+
+func (h *Handler) content(ctx context.Context, r *Request, i *Info, t resource.Target, c Content) (*Response, error) {
+	if i.Verb != "update" {
+		return methodNotAllowed(t.Resource, i.Verb), nil
+	}
+	w, err := c.Put(ctx, t, r.ContentType, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &Response{Code: http.StatusOK, ContentType: mediaJSON, Body: w.Object}, nil
+}
+
+// isWatch reads the watch parameter without decoding the query.
+func isWatch(query string) bool {
+	if !strings.Contains(query, "watch") {
+		return false
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return false
+	}
+	switch values.Get("watch") {
+	case "true", "1", "True", "TRUE", "t", "T":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Info is what a request's method, path and watch parameter say. It is parsed
+// once (KEP-less convention of the Kubernetes API: verbs are classified before
+// authorization, row VERB-01).
+type Info struct {
+	// Resource tells a request about API objects from all others.
+	Resource bool
+	// Verb is the API verb, or the lower-case method for other requests.
+	Verb        string
+	Group       string
+	Version     string
+	Namespace   string
+	Plural      string
+	Name        string
+	Subresource string
+	Path        string
+}
+
+// namespaceSubresources are the third segments below a namespace that are
+// about the namespace itself.
+var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
+
+// parseInfo classifies a request. ok is false for a path below /api or /apis
+// that addresses nothing.
+func parseInfo(method, path string, watch bool) Info {
+	i := Info{Path: path, Verb: strings.ToLower(method)}
+	rest, core := strings.CutPrefix(path, "/api/")
+	if !core {
+		var named bool
+		if rest, named = strings.CutPrefix(path, "/apis/"); !named {
+			return i
+		}
+		if i.Group, rest, named = strings.Cut(rest, "/"); !named || i.Group == "" {
+			return i
+		}
+	}
+	version, rest, deep := strings.Cut(rest, "/")
+	i.Version = version
+	rest = strings.TrimSuffix(rest, "/")
+	if !deep || rest == "" || version == "" {
+		return i
+	}
+	parts := strings.Split(rest, "/")
+	if parts[0] == "namespaces" && len(parts) > 2 && !(len(parts) == 3 && i.Group == "" && namespaceSubresources[parts[2]]) {
+		i.Namespace = parts[1]
+		parts = parts[2:]
+	} else if parts[0] == "namespaces" && len(parts) >= 2 && i.Group == "" {
+		i.Namespace = parts[1] // as kube-apiserver reports it to authorizers
+	}
+	i.Resource = true
+	i.Plural = parts[0]
+	if len(parts) > 1 {
+		i.Name = parts[1]
+	}
+	if len(parts) > 2 {
+		i.Subresource = strings.Join(parts[2:], "/")
+	}
+	i.Verb = verb(method, i.Name != "", watch)
+	return i
+}
+
+func verb(method string, named, watch bool) string {
+	switch method {
+	case http.MethodGet, http.MethodHead:
+		switch {
+		case watch:
+			return "watch"
+		case named:
+			return "get"
+		}
+		return "list"
+	case http.MethodPost:
+		return "create"
+	case http.MethodPut:
+		return "update"
+	case http.MethodPatch:
+		return "patch"
+	case http.MethodDelete:
+		if named {
+			return "delete"
+		}
+		return "deletecollection"
+	}
+	return strings.ToLower(method)
+}

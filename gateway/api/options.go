@@ -1,0 +1,254 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	listvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// query parses a raw query.
+func query(raw string) (url.Values, error) {
+	if raw == "" {
+		return nil, nil
+	}
+	v, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return v, nil
+}
+
+// listOptions reads and validates the options of list, watch and
+// deletecollection.
+func listOptions(raw string, watch bool) (*internalversion.ListOptions, error) {
+	o := &internalversion.ListOptions{}
+	v, err := query(raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(v) > 0 {
+		if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+	}
+	o.Watch = watch
+	if errs := listvalidation.ValidateListOptions(o, true); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	}
+	if o.Limit < 0 {
+		o.Limit = 0
+	}
+	return o, nil
+}
+
+// writeOptions reads the options of create, update and patch.
+func writeOptions(v url.Values, kind string, w *warnings) (resource.WriteOptions, error) {
+	o := resource.WriteOptions{Warn: w.add}
+	if len(v) == 0 {
+		return o, nil
+	}
+	path := field.NewPath("")
+	var errs field.ErrorList
+	var err *field.Error
+	if o.DryRun, err = dryRun(v["dryRun"]); err != nil {
+		errs = append(errs, err)
+	}
+	o.FieldValidation = v.Get("fieldValidation")
+	errs = append(errs, validation.ValidateFieldManager(v.Get("fieldManager"), field.NewPath("fieldManager"))...)
+	errs = append(errs, fieldValidation(path, o.FieldValidation)...)
+	if len(errs) > 0 {
+		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
+	}
+	return o, nil
+}
+
+func fieldValidation(_ *field.Path, level string) field.ErrorList {
+	switch level {
+	case "", "Ignore", "Warn", "Strict":
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(field.NewPath("fieldValidation"), level, []string{"", "Ignore", "Warn", "Strict"})}
+}
+
+// dryRun reads the parameter: absent or empty is a real request.
+func dryRun(values []string) (bool, *field.Error) {
+	on := false
+	for _, v := range values {
+		switch v {
+		case "":
+		case metav1.DryRunAll:
+			on = true
+		default:
+			return false, field.NotSupported(field.NewPath("dryRun"), values, []string{metav1.DryRunAll})
+		}
+	}
+	return on, nil
+}
+
+// deleteOptions reads the options of a deletion from its body, or from the
+// query when there is none.
+func deleteOptions(r *Request, v url.Values) (*metav1.DeleteOptions, resource.WriteOptions, error) {
+	o := &metav1.DeleteOptions{}
+	var w resource.WriteOptions
+	if len(r.Body) > 0 {
+		if err := bodyDeleteOptions(r, o); err != nil {
+			return nil, w, err
+		}
+	} else if len(v) > 0 {
+		if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
+			return nil, w, apierrors.NewBadRequest(err.Error())
+		}
+	}
+	dry, ferr := dryRun(o.DryRun)
+	if ferr != nil {
+		return nil, w, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", field.ErrorList{ferr})
+	}
+	w.DryRun = dry
+	return o, w, nil
+}
+
+func bodyDeleteOptions(r *Request, o *metav1.DeleteOptions) error {
+	if media, err := bodyMedia(r.ContentType); err == nil && media == mediaProtobuf {
+		return protobufDeleteOptions(r.Body, o)
+	}
+	body, err := jsonBody(r)
+	if err != nil {
+		return err
+	}
+	return decodeDeleteOptions(body, o)
+}
+
+func decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
+	tree, _, err := object.Parse(body)
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("couldn't get version/kind; json parse error: %v", err))
+	}
+	if kind, _ := tree["kind"].(string); kind != "" && kind != "DeleteOptions" {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s cannot be handled as a DeleteOptions", kind))
+	}
+	if err := yaml.Unmarshal(body, o); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// mediaProtobuf is accepted for the bodies of kinds that have a protobuf form.
+const mediaProtobuf = "application/vnd.kubernetes.protobuf"
+
+// objectBody is the request's body, an object of the target's kind, as JSON.
+func objectBody(r *Request, t resource.Target) ([]byte, error) {
+	if media, err := bodyMedia(r.ContentType); err != nil || media != mediaProtobuf || t.Version.Typed == nil {
+		return jsonBody(r)
+	}
+	if !bytes.HasPrefix(r.Body, protobufPrefix) {
+		return nil, apierrors.NewBadRequest("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+	}
+	tree, err := t.Resource.Def.Codec.Decode(r.Body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return object.Encode(tree)
+}
+
+var protobufPrefix = []byte("k8s\x00")
+
+// protobufDeleteOptions reads options in the form that typed clients send.
+func protobufDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
+	var u runtime.Unknown
+	if !bytes.HasPrefix(body, protobufPrefix) {
+		return apierrors.NewBadRequest("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+	}
+	if err := u.Unmarshal(body[len(protobufPrefix):]); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	if err := o.Unmarshal(u.Raw); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// jsonBody is the request's body as JSON.
+func jsonBody(r *Request) ([]byte, error) {
+	media, err := bodyMedia(r.ContentType)
+	if err != nil {
+		return nil, err
+	}
+	switch media {
+	case mediaJSON:
+		return r.Body, nil
+	case mediaYAML:
+		return yamlToJSON(r.Body)
+	}
+	return nil, unsupportedMedia(r.ContentType)
+}
+
+// yamlToJSON converts one YAML document. What is JSON already stays as it is,
+// so that duplicate fields are still seen.
+func yamlToJSON(body []byte) ([]byte, error) {
+	if trimmed := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n"); strings.HasPrefix(trimmed, "{") {
+		if _, _, err := object.Parse(body); err == nil {
+			return body, nil
+		}
+	}
+	if err := boundYAML(body); err != nil {
+		return nil, err
+	}
+	out, err := yaml.YAMLToJSONStrict(body)
+	if err == nil {
+		return out, nil
+	}
+	if out, lax := yaml.YAMLToJSON(body); lax == nil { // only duplicate keys: the last one counts
+		return out, nil
+	}
+	return nil, apierrors.NewBadRequest(fmt.Sprintf("yaml: %v", err))
+}
+
+// maxYAMLDepth bounds indentation and flow nesting before the YAML library
+// sees the document.
+const maxYAMLDepth = 1000
+
+// boundYAML refuses documents that only aim at the parser: flow collections
+// nested too deep. (Aliases are bounded by the library itself.)
+func boundYAML(body []byte) error {
+	depth := 0
+	for _, c := range body {
+		switch c {
+		case '{', '[':
+			if depth++; depth > maxYAMLDepth {
+				return apierrors.NewBadRequest(fmt.Sprintf("yaml: exceeded max depth of %d", maxYAMLDepth))
+			}
+		case '}', ']':
+			if depth > 0 {
+				depth--
+			}
+		}
+	}
+	return nil
+}
+
+// bodyLimit refuses a body that is too large.
+func (h *Handler) bodyLimit(r *Request) error {
+	if len(r.Body) > h.BodyLimit {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusRequestEntityTooLarge, Reason: metav1.StatusReasonRequestEntityTooLarge,
+			Message: fmt.Sprintf("Request entity too large: limit is %d", h.BodyLimit),
+		}}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+	"crypto/x509"
+	"io"
+)
+
+// Request is one HTTP request as a value. Nothing in it refers to memory of
+// the HTTP framework.
+type Request struct {
+	Method string
+	// Path is the decoded path, Query the raw query without the question mark.
+	Path  string
+	Query string
+	// Body is the whole body; the handler may keep it.
+	Body []byte
+
+	Accept        string
+	ContentType   string
+	Authorization string
+	UserAgent     string
+	IfNoneMatch   string
+	// ClientCerts is the chain that the client proved to own, leaf first.
+	ClientCerts []*x509.Certificate
+}
+
+// Response is one reply. Exactly one of Body, Write and Stream is used.
+type Response struct {
+	Code        int
+	ContentType string
+	// Headers are further header fields; Warning may occur several times.
+	Headers []Header
+	// Body is shared and must not be changed.
+	Body []byte
+	// Write sends Length bytes.
+	Write  func(w io.Writer) error
+	Length int
+	// Stream sends a chunked reply of no known length until ctx ends (the
+	// client left, or the server stops) or it returns.
+	Stream func(ctx context.Context, w FrameWriter)
+}
+
+// Header is one header field.
+type Header struct{ Name, Value string }
+
+// FrameWriter sends a stream in pieces. Write only collects; Flush sends what
+// was collected as one chunk, and fails when the client does not take it in
+// time or is gone.
+type FrameWriter interface {
+	io.Writer
+	Flush() error
+}

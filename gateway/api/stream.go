@@ -1,0 +1,250 @@
+package api
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// bookmarkInterval is how often a client that allows bookmarks gets one.
+const bookmarkInterval = time.Minute
+
+// stream is one watch being sent.
+type stream struct {
+	target  resource.Target
+	form    form
+	query   url.Values
+	options *internalversion.ListOptions
+	watch   *resource.Watch
+	out     FrameWriter
+	// tables counts tables sent, since only the first has column definitions.
+	tables int
+	// entries and buf are memory for send and frame.
+	entries []*resource.Entry
+	buf     []byte
+}
+
+// watch answers a watch: what can be refused is refused before the stream
+// begins; a start that is too old is an ERROR event in it, as kube-apiserver
+// does it.
+func (h *Handler) watch(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	f, err := negotiate(r.Accept)
+	if err != nil {
+		return nil, err
+	}
+	if f.as == "PartialObjectMetadataList" || f.media != mediaJSON {
+		return nil, notAcceptable()
+	}
+	o, err := listOptions(r.Query, true)
+	if err != nil {
+		return nil, err
+	}
+	v, err := query(r.Query)
+	if err != nil {
+		return nil, err
+	}
+	if t.Name != "" {
+		return nil, apierrors.NewMethodNotSupported(t.Resource.GroupResource(), "watch")
+	}
+	sctx, cancel := context.WithTimeout(ctx, h.RequestTimeout)
+	w, err := h.Engine.Watch(sctx, t, o)
+	cancel()
+	if err != nil && !apierrors.IsResourceExpired(err) {
+		return nil, err
+	}
+	lifetime := h.lifetime(o)
+	return &Response{Code: http.StatusOK, ContentType: mediaJSON, Stream: func(ctx context.Context, out FrameWriter) {
+		s := &stream{target: t, form: f, query: v, options: o, watch: w, out: out}
+		ctx, cancel := context.WithTimeout(ctx, lifetime)
+		defer cancel()
+		if err == nil {
+			err = s.run(ctx)
+		}
+		if err != nil {
+			s.fail(err)
+		}
+	}}, nil
+}
+
+// lifetime is how long a watch may last.
+func (h *Handler) lifetime(o *internalversion.ListOptions) time.Duration {
+	if o.TimeoutSeconds != nil && *o.TimeoutSeconds > 0 {
+		return time.Duration(*o.TimeoutSeconds) * time.Second
+	}
+	return h.MinWatchTimeout + rand.N(h.MinWatchTimeout+1)
+}
+
+// run sends the watch until ctx ends, the resource is replaced, or it fails.
+// A nil error is a clean end.
+func (s *stream) run(ctx context.Context) error {
+	if err := s.out.Flush(); err != nil { // the head goes out at once
+		return nil
+	}
+	if err := s.initial(ctx); err != nil {
+		return err
+	}
+	bookmarks := time.NewTicker(bookmarkInterval)
+	defer bookmarks.Stop()
+	last := s.watch.InitialRevision
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.watch.Replaced:
+			return nil
+		case <-bookmarks.C:
+			if rev := s.watch.Revision(); s.options.AllowWatchBookmarks && rev > last {
+				last = rev
+				s.bookmark(rev, false)
+			}
+		case <-s.watch.Wait():
+			if err := s.pending(ctx); err != nil {
+				return err
+			}
+		}
+		if s.out.Flush() != nil {
+			return nil
+		}
+	}
+}
+
+// pending sends all that has happened, a piece at a time.
+func (s *stream) pending(ctx context.Context) error {
+	for more := true; more && ctx.Err() == nil; {
+		changes, m, err := s.watch.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.send(ctx, changes); err != nil {
+			return err
+		}
+		if more = m; more && s.out.Flush() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// initialPiece is how many initial objects are sent at once.
+const initialPiece = 200
+
+func (s *stream) initial(ctx context.Context) error {
+	for entries := s.watch.Initial; len(entries) > 0; {
+		n := min(len(entries), initialPiece)
+		changes := make([]resource.Change, n)
+		for i, e := range entries[:n] {
+			changes[i] = resource.Change{Type: watch.Added, Entry: e}
+		}
+		entries = entries[n:]
+		if err := s.send(ctx, changes); err != nil {
+			return err
+		}
+		if err := s.out.Flush(); err != nil {
+			return nil
+		}
+	}
+	s.watch.Initial = nil
+	if s.watch.InitialEnd {
+		s.bookmark(s.watch.InitialRevision, true)
+		if err := s.out.Flush(); err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// send writes changes in the client's form.
+func (s *stream) send(ctx context.Context, changes []resource.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	s.entries = s.entries[:0]
+	for i := range changes {
+		s.entries = append(s.entries, changes[i].Entry)
+	}
+	entries := s.entries
+	var objects [][]byte
+	var err error
+	if s.form.as == "PartialObjectMetadata" {
+		objects = make([][]byte, len(entries))
+		for i, e := range entries {
+			if objects[i], err = s.target.Resource.MetadataView(e); err != nil {
+				return err
+			}
+		}
+	} else if objects, err = s.target.Resource.Views(ctx, entries, s.target.Version.Name); err != nil {
+		return err
+	}
+	for i, c := range changes {
+		data := objects[i]
+		if s.form.table() {
+			if data, err = s.table(ctx, data); err != nil {
+				return err
+			}
+		}
+		s.frame(c.Type, data)
+	}
+	return nil
+}
+
+func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
+	v := url.Values{}
+	for k, x := range s.query {
+		v[k] = x
+	}
+	if s.tables > 0 {
+		v.Set("noHeaders", "true")
+	}
+	s.tables++
+	return tableOf(ctx, s.target, [][]byte{data}, tableMeta{}, v)
+}
+
+// frame adds one event to what the next flush sends.
+func (s *stream) frame(kind watch.EventType, data []byte) {
+	if n := len(data); n > 0 && data[n-1] == '\n' {
+		data = data[:n-1]
+	}
+	b := append(s.buf[:0], `{"type":"`...)
+	b = append(b, kind...)
+	b = append(b, `","object":`...)
+	b = append(b, data...)
+	s.buf = append(b, "}\n"...)
+	_, _ = s.out.Write(s.buf) // collecting cannot fail; Flush tells
+	if cap(s.buf) > 1<<20 {
+		s.buf = nil
+	}
+}
+
+// bookmark tells the client up to which revision it has seen everything.
+func (s *stream) bookmark(revision int64, initialEnd bool) {
+	kind, apiVersion := s.target.Resource.Def.Kind, s.target.Resource.Def.APIVersion(s.target.Version.Name)
+	if !s.form.full() {
+		kind, apiVersion = s.form.as, "meta.k8s.io/v1"
+	}
+	b := object.AppendString([]byte(`{"kind":`), kind)
+	b = object.AppendString(append(b, `,"apiVersion":`...), apiVersion)
+	b = append(b, `,"metadata":{"resourceVersion":"`...)
+	b = strconv.AppendInt(b, revision, 10)
+	b = append(b, '"')
+	if initialEnd {
+		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
+	}
+	s.frame(watch.Bookmark, append(b, "}}"...))
+}
+
+// fail ends the stream with an ERROR event.
+func (s *stream) fail(err error) {
+	s.frame(watch.Error, errorResponse(err).Body)
+	_ = s.out.Flush() // the stream ends anyway
+}

@@ -1,0 +1,217 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+func (h *Handler) get(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	f, err := negotiate(r.Accept)
+	if err != nil {
+		return nil, err
+	}
+	v, err := query(r.Query)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"))
+	if err != nil {
+		return nil, err
+	}
+	data, err := h.one(ctx, f, t, entry, v)
+	if err == nil && scaling(t) {
+		data, err = t.Scale(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return render(http.StatusOK, f, data, v)
+}
+
+// scaling tells a request whose body is a Scale.
+func scaling(t resource.Target) bool {
+	s := t.Version.Subresources[t.Subresource]
+	return s != nil && s.Scale != nil
+}
+
+// writer does one write with the options of the request.
+type writer func(o resource.WriteOptions) (*resource.Written, error)
+
+// write runs a create, update or patch and puts its outcome into the client's
+// form. kind names the options in error messages.
+func (h *Handler) write(r *Request, t resource.Target, kind string, do writer) (*Response, error) {
+	f, err := negotiate(r.Accept)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.bodyLimit(r); err != nil {
+		return nil, err
+	}
+	v, err := query(r.Query)
+	if err != nil {
+		return nil, err
+	}
+	var w warnings
+	o, err := writeOptions(v, kind, &w)
+	if err != nil {
+		return nil, err
+	}
+	out, err := do(o)
+	if errors.Is(err, resource.ErrReplaced) {
+		return nil, err
+	}
+	if err != nil {
+		resp := errorResponse(err)
+		resp.Headers = append(resp.Headers, w.list...)
+		return resp, nil
+	}
+	code := http.StatusOK
+	if out.Created {
+		code = http.StatusCreated
+	}
+	data, err := h.written(f, t, out.Object, v)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := render(code, f, data, v)
+	if err == nil {
+		resp.Headers = append(resp.Headers, w.list...)
+	}
+	return resp, err
+}
+
+func (h *Handler) create(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	return h.write(r, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		body, err := objectBody(r, t)
+		if err != nil {
+			return nil, err
+		}
+		return h.Engine.Create(ctx, t, body, o)
+	})
+}
+
+func (h *Handler) update(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	return h.write(r, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		body, err := objectBody(r, t)
+		if err != nil {
+			return nil, err
+		}
+		if scaling(t) {
+			return h.Engine.UpdateScale(ctx, t, body, o)
+		}
+		return h.Engine.Update(ctx, t, body, o)
+	})
+}
+
+func (h *Handler) patch(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	return h.write(r, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		media, err := bodyMedia(r.ContentType)
+		if err != nil {
+			return nil, resource.UnsupportedPatch(t)
+		}
+		if scaling(t) {
+			return h.Engine.PatchScale(ctx, t, types.PatchType(media), r.Body, o)
+		}
+		return h.Engine.Patch(ctx, t, types.PatchType(media), r.Body, o)
+	})
+}
+
+func (h *Handler) delete(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	f, v, err := h.deletion(r)
+	if err != nil {
+		return nil, err
+	}
+	o, w, err := deleteOptions(r, v)
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.Engine.Delete(ctx, t, o, w)
+	if err != nil {
+		return nil, err
+	}
+	if out.Deleted {
+		return statusResponse(deleted(t, out.UID)), nil
+	}
+	data, err := h.written(f, t, out.Object, v)
+	if err != nil {
+		return nil, err
+	}
+	return render(http.StatusOK, f, data, v)
+}
+
+func (h *Handler) deletion(r *Request) (form, url.Values, error) {
+	f, err := negotiate(r.Accept)
+	if err != nil {
+		return f, nil, err
+	}
+	if err := h.bodyLimit(r); err != nil {
+		return f, nil, err
+	}
+	v, err := query(r.Query)
+	return f, v, err
+}
+
+// deleted is the reply for an object that is gone.
+func deleted(t resource.Target, uid string) metav1.Status {
+	return metav1.Status{Status: metav1.StatusSuccess, Code: 0, Details: &metav1.StatusDetails{
+		Name: t.Name, Group: t.Resource.Def.Group, Kind: t.Resource.Def.Plural, UID: types.UID(uid),
+	}}
+}
+
+func (h *Handler) deleteCollection(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	f, v, err := h.deletion(r)
+	if err != nil {
+		return nil, err
+	}
+	list, err := listOptions(r.Query, false)
+	if err != nil {
+		return nil, err
+	}
+	o, w, err := deleteOptions(r, withoutListOptions(v))
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.Engine.DeleteCollection(ctx, t, list, o, w)
+	if err != nil {
+		return nil, err
+	}
+	return h.collection(ctx, f, t, out, v)
+}
+
+// withoutListOptions keeps only what a deletion reads.
+func withoutListOptions(v url.Values) url.Values {
+	out := url.Values{}
+	for _, k := range []string{"dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"} {
+		if x, ok := v[k]; ok {
+			out[k] = x
+		}
+	}
+	return out
+}
+
+func (h *Handler) list(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
+	f, err := negotiate(r.Accept)
+	if err != nil {
+		return nil, err
+	}
+	v, err := query(r.Query)
+	if err != nil {
+		return nil, err
+	}
+	o, err := listOptions(r.Query, false)
+	if err != nil {
+		return nil, err
+	}
+	l, err := h.Engine.List(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	return h.collection(ctx, f, t, l, v)
+}

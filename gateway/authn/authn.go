@@ -1,0 +1,90 @@
+package authn
+
+import (
+	"crypto/x509"
+	"errors"
+	"slices"
+)
+
+// Names that Kubernetes gives a meaning.
+const (
+	// Anonymous is the name of the user that nobody vouches for.
+	Anonymous = "system:anonymous"
+	// Unauthenticated is the group of [Anonymous].
+	Unauthenticated = "system:unauthenticated"
+	// AllAuthenticated is a group of every user that was authenticated.
+	AllAuthenticated = "system:authenticated"
+	// Masters is the group that may do everything.
+	Masters = "system:masters"
+)
+
+// User is an identity. It is shared by all requests of that identity: nobody
+// changes it.
+type User struct {
+	Name   string
+	UID    string
+	Groups []string
+	Extra  map[string][]string
+}
+
+// In reports whether the user belongs to group. A nil user belongs to none.
+func (u *User) In(group string) bool {
+	return u != nil && slices.Contains(u.Groups, group)
+}
+
+// AnonymousUser is the user of requests without credentials, on the few paths
+// that are open to everybody.
+func AnonymousUser() *User {
+	return &User{Name: Anonymous, Groups: []string{Unauthenticated}}
+}
+
+// Request is what a client shows of itself.
+type Request struct {
+	// BearerToken is the token of the Authorization header, without "Bearer ".
+	BearerToken string
+	// ClientCerts is the certificate chain of the TLS handshake, leaf first.
+	// Nobody has verified it yet.
+	ClientCerts []*x509.Certificate
+}
+
+// Empty reports whether the request carries no credentials at all.
+func (r Request) Empty() bool { return r.BearerToken == "" && len(r.ClientCerts) == 0 }
+
+// Authenticator recognises one kind of credential. It is safe for concurrent
+// use and never blocks.
+type Authenticator interface {
+	// Authenticate returns the user and true, or false when it does not know
+	// the credentials. The error says why credentials of its kind were
+	// refused; it is for logs, never for clients.
+	Authenticate(Request) (*User, bool, error)
+}
+
+// Union asks each authenticator in turn and takes the first that knows the
+// user. When none does, the errors of all are joined.
+type Union []Authenticator
+
+// Authenticate implements [Authenticator].
+func (u Union) Authenticate(r Request) (*User, bool, error) {
+	var errs []error
+	for _, a := range u {
+		user, ok, err := a.Authenticate(r)
+		if ok {
+			return user, true, nil
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return nil, false, errors.Join(errs...)
+}
+
+// withAuthenticated returns groups with [AllAuthenticated] among them, in a
+// slice of its own.
+func withAuthenticated(groups []string) []string {
+	out := make([]string, 0, len(groups)+1)
+	out = append(out, groups...)
+	if !slices.Contains(out, AllAuthenticated) {
+		out = append(out, AllAuthenticated)
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/gateway/options"
+)
+
+// Runner runs a gateway until ctx ends, then shuts it down in good order. It
+// calls started once, when the gateway is ready.
+type Runner func(ctx context.Context, o options.Serve, log zerolog.Logger, started func(options.Started)) error
+
+// Main runs the command line of the process and returns its exit status.
+// SIGINT and SIGTERM end what runs in good order; a second one ends the
+// process at once.
+func Main(run Runner) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
+		<-again
+		os.Exit(1)
+	}()
+	if err := New(run).ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		return 1
+	}
+	return 0
+}
+
+// New returns the root command. run is what `wasmgate serve` calls.
+func New(run Runner) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "wasmgate",
+		Short: "The Kubernetes API over etcd, extended by WebAssembly modules",
+		Long: "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
+			"converted between their versions by sandboxed WebAssembly modules.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(suggestFlag)
+	root.AddCommand(newServe(run), newMigrate(), newModule(), newVersion())
+	return root
+}

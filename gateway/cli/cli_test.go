@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"github.com/wasmgate/wasmgate/gateway/options"
+)
+
+// serve runs `wasmgate serve` with a runner that only notes its options.
+func serve(t *testing.T, args ...string) (got *options.Serve, out string, err error) {
+	t.Helper()
+	root := New(func(ctx context.Context, o options.Serve, log zerolog.Logger, started func(options.Started)) error {
+		got = &o
+		log.Info().Msg("hello")
+		log.Debug().Msg("details")
+		started(options.Started{URL: "https://127.0.0.1:6443", Kubeconfig: "/tmp/a b/admin.kubeconfig", DataDir: o.DataDir, Embedded: o.Embedded()})
+		return o.LogCheck(ctx)
+	})
+	var buf bytes.Buffer
+	root.SetOut(&buf)
+	root.SetErr(&buf)
+	root.SetArgs(append([]string{"serve"}, args...))
+	err = root.ExecuteContext(context.Background())
+	return got, buf.String(), err
+}
+
+func TestServe_Defaults(t *testing.T) {
+	got, out, err := serve(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := options.Default()
+	if got.DataDir != want.DataDir || got.BindAddress != "127.0.0.1" || got.SecurePort != 6443 || got.EtcdPrefix != "/registry" || !got.Embedded() {
+		t.Errorf("%+v", got)
+	}
+	for _, line := range []string{
+		"wasmgate serves https://127.0.0.1:6443 (embedded etcd in ./wasmgate-data)",
+		"export KUBECONFIG='/tmp/a b/admin.kubeconfig'", "kubectl api-resources", "INF hello",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("missing %q in\n%s", line, out)
+		}
+	}
+	if strings.Contains(out, "details") {
+		t.Error("debug messages without -v")
+	}
+}
+
+func TestServe_FlagsAndEnvironment(t *testing.T) {
+	t.Setenv("WASMGATE_ETCD_SERVERS", "http://a:2379,http://b:2379")
+	t.Setenv("WASMGATE_SECURE_PORT", "7443")
+	t.Setenv("WASMGATE_EVENT_TTL", "10m")
+	got, out, err := serve(t, "--secure-port=0", "--bind-address=0.0.0.0", "-v4", "--log-format=json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.EtcdServers) != 2 || got.Embedded() || got.EventTTL != 10*time.Minute {
+		t.Errorf("from the environment: %+v", got)
+	}
+	if got.SecurePort != 0 || got.BindAddress != "0.0.0.0" {
+		t.Errorf("a flag must win over the environment: %+v", got)
+	}
+	if !strings.Contains(out, `"message":"details"`) {
+		t.Errorf("no JSON debug log:\n%s", out)
+	}
+	t.Setenv("WASMGATE_SECURE_PORT", "many")
+	if _, _, err := serve(t); err == nil || !strings.Contains(err.Error(), "WASMGATE_SECURE_PORT") {
+		t.Errorf("a bad variable: %v", err)
+	}
+}
+
+func TestServe_RefusesWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"unknown flag":       {[]string{"--etcd-server=x"}, []string{"unknown flag: --etcd-server", "did you mean --etcd-servers?"}},
+		"nothing like it":    {[]string{"--quux"}, []string{"unknown flag: --quux", "--help"}},
+		"two bad values":     {[]string{"--secure-port=70000", "--bind-address=x"}, []string{"--secure-port: must be", "--bind-address: "}},
+		"not a number":       {[]string{"--secure-port=x"}, []string{"--secure-port"}},
+		"log format":         {[]string{"--log-format=xml"}, []string{"--log-format: want text or json"}},
+		"an argument":        {[]string{"now"}, []string{"now"}},
+		"half a certificate": {[]string{"--tls-cert-file=c"}, []string{"--tls-private-key-file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := serve(t, c.args...)
+			if err == nil || got != nil {
+				t.Fatalf("started with %+v, %v", got, err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("missing %q in %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestServe_HelpGroupsEveryFlag(t *testing.T) {
+	_, out, err := serve(t, "--help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Storage:", "Serving:", "Access:", "Lifetimes:", "Logging:",
+		"--etcd-servers", "--etcd-prefix", "--etcd-cafile", "--data-dir", "--bind-address", "--secure-port", "--tls-cert-file",
+		"--token-auth-file", "--client-ca-file", "--write-kubeconfig", "--shutdown-delay-duration", "--event-ttl",
+		"--etcd-compaction-interval", "--request-timeout", "--min-request-timeout", "WASMGATE_DATA_DIR"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("missing %s", want)
+		}
+	}
+	cmd, _, err := New(nil).Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && !strings.Contains(out, "--"+f.Name) {
+			t.Errorf("--%s is in no group", f.Name)
+		}
+	})
+}
+
+func TestServe_ReportsTheRunnersError(t *testing.T) {
+	failed := errors.New("port taken")
+	root := New(func(context.Context, options.Serve, zerolog.Logger, func(options.Started)) error { return failed })
+	root.SetArgs([]string{"serve"})
+	if err := root.ExecuteContext(context.Background()); !errors.Is(err, failed) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestVersionCompletionAndSuggestions(t *testing.T) {
+	if out, err := command(t, "version"); err != nil || !strings.HasPrefix(out, "wasmgate ") {
+		t.Errorf("version: %v %q", err, out)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if out, err := command(t, "completion", shell); err != nil || !strings.Contains(out, "wasmgate") {
+			t.Errorf("completion %s: %v", shell, err)
+		}
+	}
+	if out, err := command(t, "__complete", "module", "pu"); err != nil || !strings.Contains(out, "push") {
+		t.Errorf("completing: %v %q", err, out)
+	}
+	if _, err := command(t, "serv"); err == nil || !strings.Contains(err.Error(), "serve") {
+		t.Errorf("a misspelled command: %v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Now()
+	p := &progressBar{out: &out, title: "crontabs.example.com", now: func() time.Time { return now }}
+	p.show(progress{Total: 100, Done: 25, Rate: 25})
+	p.show(progress{Total: 100, Done: 26, Rate: 25}) // too soon for a line
+	now = now.Add(plainEvery)
+	p.show(progress{Total: 100, Done: 50, Failed: 2, paused: true})
+	p.end()
+	want := "crontabs.example.com: 25/100 objects (25%) 25/s 3s left\ncrontabs.example.com: 50/100 objects (50%) PAUSED 2 FAILED\n"
+	if out.String() != want {
+		t.Errorf("plain:\n%q\nwant\n%q", out.String(), want)
+	}
+
+	out.Reset()
+	p = &progressBar{out: &out, title: "crontabs.example.com", now: time.Now, width: 80}
+	p.show(progress{Total: 100, Done: 50})
+	if s := out.String(); !strings.Contains(s, "[=================>  ") || !strings.HasPrefix(s, "\r") || len(s) > 80+5 {
+		t.Errorf("terminal: %q", s)
+	}
+	for _, width := range []int{1, 10, 30, 300} {
+		p.width = width
+		for _, g := range []progress{{}, {Total: 5, Done: 9}, {Total: -1, Done: -1, Rate: 1e-9}, {Total: 1 << 60, Done: 3, Rate: 0.001}} {
+			out.Reset()
+			p.show(g)
+			if s := strings.TrimSuffix(strings.TrimPrefix(out.String(), "\r"), "\x1b[K"); len(s) >= max(width, 1) && width > 1 {
+				t.Errorf("width %d: %q", width, s)
+			}
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"etcd-server", "etcd-servers", 1}} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("%s %s: %d", c.a, c.b, got)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// report plays the migration controller.
+func report(obj map[string]any, p progress, conditions ...any) {
+	text, _ := json.Marshal(p)
+	obj["metadata"].(map[string]any)["annotations"] = map[string]any{progressAnnotation: string(text)}
+	obj["status"] = map[string]any{"conditions": conditions}
+}
+
+func cond(name, value, reason, message string) any {
+	return map[string]any{"type": name, "status": value, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+}
+
+func TestMigrate(t *testing.T) {
+	for name, drop := range map[string]bool{"one watch": false, "watches that break": true} {
+		t.Run(name, func(t *testing.T) {
+			g := newFakeGateway(t)
+			g.dropWatches = drop
+			g.changed = func(g *fakeGateway, path string, obj map[string]any) {
+				spec, _ := json.Marshal(obj["spec"])
+				if string(spec) != `{"resource":{"group":"example.com","resource":"crontabs"}}` {
+					t.Errorf("spec %s", spec)
+				}
+				go func() {
+					g.later(path, func(o map[string]any) {
+						report(o, progress{Total: 10, Done: 4, Rate: 2}, cond("Running", "True", "InProgress", ""))
+					})
+					g.later(path, func(o map[string]any) {
+						report(o, progress{Total: 10, Done: 10, Rewritten: 7, Skipped: 3}, cond("Running", "False", "Done", ""), cond("Succeeded", "True", "Done", ""))
+					})
+				}()
+			}
+			for _, resource := range []string{"crontabs.example.com", "ct"} {
+				g.mu.Lock()
+				g.objects = map[string]map[string]any{}
+				g.mu.Unlock()
+				out, err := command(t, "migrate", resource, "--kubeconfig", g.kubeconfig)
+				if err != nil || !strings.Contains(out, "crontabs.example.com migrated: 10 objects, 7 rewritten, 3 already at the storage version") {
+					t.Errorf("%s: %v\n%s", resource, err, out)
+				}
+			}
+		})
+	}
+}
+
+func TestMigrate_FailureSaysWhatToDo(t *testing.T) {
+	g := newFakeGateway(t)
+	g.changed = func(g *fakeGateway, path string, _ map[string]any) {
+		go g.later(path, func(o map[string]any) {
+			report(o, progress{Total: 2, Done: 2, Failed: 1, Failures: []string{"default/broken"}}, cond("Failed", "True", "ConversionFailed", "1 object failed"))
+		})
+	}
+	out, err := command(t, "migrate", "crontabs.example.com", "--kubeconfig", g.kubeconfig)
+	if err == nil {
+		t.Fatalf("no error:\n%s", out)
+	}
+	for _, want := range []string{"ConversionFailed: 1 object failed", "default/broken", "wasmgate migrate crontabs.example.com"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("missing %q in %v", want, err)
+		}
+	}
+}
+
+func TestMigrate_Errors(t *testing.T) {
+	g := newFakeGateway(t)
+	if _, err := command(t, "migrate", "nonsense.example.com", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), `serves no resource "nonsense.example.com"`) {
+		t.Errorf("unknown resource: %v", err)
+	}
+	if out, err := command(t, "migrate", "configmaps", "--no-wait", "--kubeconfig", g.kubeconfig); err != nil || !strings.Contains(out, "storageversionmigration/configmaps-x7k2p created") {
+		t.Errorf("--no-wait: %v %s", err, out)
+	}
+	if _, err := command(t, "migrate", "crontabs.example.com", "--timeout", "200ms", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), "gave up waiting") || !strings.Contains(err.Error(), "goes on without this command") {
+		t.Errorf("timeout: %v", err)
+	}
+	if _, err := command(t, "migrate"); err == nil {
+		t.Error("no argument: accepted")
+	}
+}
+
+// moduleGateway plays the module controller: content that begins with "bad" is
+// refused.
+func moduleGateway(t *testing.T) *fakeGateway {
+	g := newFakeGateway(t)
+	g.changed = func(g *fakeGateway, path string, obj map[string]any) {
+		annotations, _ := obj["metadata"].(map[string]any)["annotations"].(map[string]any)
+		digest, _ := annotations[contentAnnotation].(string)
+		content := string(g.contents[path])
+		go g.later(path, func(o map[string]any) {
+			st, _ := o["status"].(map[string]any)
+			served, _ := st["digest"].(string)
+			switch {
+			case digest == "":
+				o["status"] = map[string]any{"conditions": []any{cond(compiled, "False", awaitingContent, "upload"), cond(ready, "False", awaitingContent, "upload")}}
+			case strings.HasPrefix(content, "bad") && served != "":
+				st["conditions"] = []any{cond(compiled, "False", "NotWasm", content+" is no module"), cond(ready, "True", "PreviousRevision", "")}
+			case strings.HasPrefix(content, "bad"):
+				o["status"] = map[string]any{"conditions": []any{cond(compiled, "False", "NotWasm", content+" is no module"), cond(ready, "False", "NotWasm", "")}}
+			default:
+				o["status"] = map[string]any{"digest": digest, "size": len(content), "hooks": []any{"wasmgate_convert"},
+					"conditions": []any{cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", "")}}
+			}
+		})
+	}
+	return g
+}
+
+func (g *fakeGateway) push(t *testing.T, name, content string, args ...string) (string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "m.wasm")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return command(t, append([]string{"module", "push", name, file, "--kubeconfig", g.kubeconfig}, args...)...)
+}
+
+func TestModulePush(t *testing.T) {
+	g := moduleGateway(t)
+	out, err := g.push(t, "crontab", "good one")
+	if err != nil || !strings.Contains(out, "wasmmodule/crontab ready: sha256:") || !strings.Contains(out, "8 bytes") {
+		t.Fatalf("first: %v\n%s", err, out)
+	}
+	_, err = g.push(t, "crontab", "bad one")
+	if err == nil || !strings.Contains(err.Error(), "Compiled is False: NotWasm: bad one is no module") || !strings.Contains(err.Error(), "The content before it stays in use: sha256:") {
+		t.Errorf("a bad revision: %v", err)
+	}
+	if _, err = g.push(t, "crontab", "bad one"); err == nil || !strings.Contains(err.Error(), "bad one is no module") {
+		t.Errorf("the same bad revision again: %v", err)
+	}
+	if out, err = g.push(t, "crontab", "good two"); err != nil {
+		t.Errorf("after a bad revision: %v\n%s", err, out)
+	}
+	if _, err = g.push(t, "other", "bad from the start"); err == nil || strings.Contains(err.Error(), "stays in use") {
+		t.Errorf("bad from the start: %v", err)
+	}
+	if out, err = command(t, "module", "list", "--kubeconfig", g.kubeconfig); err != nil ||
+		!strings.Contains(out, "crontab   True") || !strings.Contains(out, "convert") || !strings.Contains(out, "NotWasm") {
+		t.Errorf("list: %v\n%s", err, out)
+	}
+}
+
+func TestModulePush_WithoutWaiting(t *testing.T) {
+	g := newFakeGateway(t)
+	out, err := g.push(t, "m", "x", "--wait=false")
+	if err != nil || !strings.Contains(out, "uploaded") {
+		t.Errorf("%v %s", err, out)
+	}
+	if _, err := g.push(t, "m", "y", "--timeout", "200ms"); err == nil || !strings.Contains(err.Error(), "gave up waiting") {
+		t.Errorf("a gateway that says nothing: %v", err)
+	}
+}
+
+func TestModulePush_Errors(t *testing.T) {
+	g := newFakeGateway(t)
+	if _, err := g.push(t, "m", ""); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("empty file: %v", err)
+	}
+	if _, err := command(t, "module", "push", "m", filepath.Join(t.TempDir(), "none"), "--kubeconfig", g.kubeconfig); err == nil {
+		t.Error("missing file: no error")
+	}
+	g.objects[modulesPath+"/inline"] = map[string]any{"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule",
+		"metadata": map[string]any{"name": "inline", "resourceVersion": "1"}, "spec": map[string]any{"source": map[string]any{"inline": "AA=="}}}
+	if _, err := g.push(t, "inline", "x"); err == nil || !strings.Contains(err.Error(), "does not take uploads") {
+		t.Errorf("inline source: %v", err)
+	}
+	g.Close()
+	if _, err := g.push(t, "m", "x"); err == nil {
+		t.Error("no server: no error")
+	}
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
+)
+
+// fakeGateway speaks as much of the API as the commands use.
+type fakeGateway struct {
+	*httptest.Server
+	kubeconfig string
+	// changed is called, with the lock held, after each write; it plays the
+	// controllers by calling set.
+	changed func(g *fakeGateway, path string, obj map[string]any)
+	// dropWatches ends every watch after one event.
+	dropWatches bool
+
+	mu       sync.Mutex
+	objects  map[string]map[string]any
+	contents map[string][]byte
+	revision int
+	// news is closed and replaced at every change.
+	news chan struct{}
+}
+
+func newFakeGateway(t *testing.T) *fakeGateway {
+	t.Helper()
+	g := &fakeGateway{objects: map[string]map[string]any{}, contents: map[string][]byte{}, news: make(chan struct{})}
+	g.changed = func(*fakeGateway, string, map[string]any) {}
+	g.Server = httptest.NewServer(g)
+	t.Cleanup(g.Close)
+	g.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	if err := kubeconfig.Write(g.kubeconfig, kubeconfig.Admin{Server: g.URL, Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+const (
+	migrationsPath = "/apis/storagemigration.k8s.io/v1/storageversionmigrations"
+	modulesPath    = "/apis/wasmgate.dev/v1/wasmmodules"
+)
+
+var discoveryDocuments = map[string]string{
+	"/api": `{"kind":"APIVersions","versions":["v1"]}`,
+	"/apis": `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"example.com",
+		"versions":[{"groupVersion":"example.com/v1","version":"v1"}],"preferredVersion":{"groupVersion":"example.com/v1","version":"v1"}}]}`,
+	"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[
+		{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["get"],"shortNames":["cm"]}]}`,
+	"/apis/example.com/v1": `{"kind":"APIResourceList","groupVersion":"example.com/v1","resources":[
+		{"name":"crontabs","singularName":"crontab","namespaced":true,"kind":"CronTab","verbs":["get"],"shortNames":["ct"]}]}`,
+}
+
+func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if doc, ok := discoveryDocuments[r.URL.Path]; ok {
+		_, _ = io.WriteString(w, doc)
+		return
+	}
+	base, name := r.URL.Path, ""
+	for _, collection := range []string{migrationsPath, modulesPath} {
+		if rest, ok := strings.CutPrefix(r.URL.Path, collection+"/"); ok {
+			base, name = collection, rest
+		}
+	}
+	if base != migrationsPath && base != modulesPath {
+		status(w, 404, "NotFound")
+		return
+	}
+	if r.Method == http.MethodGet && r.URL.Query().Get("watch") != "" {
+		g.watch(w, r, base)
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case r.Method == http.MethodPost:
+		g.create(w, r, base)
+	case r.Method == http.MethodPut && strings.HasSuffix(name, "/content"):
+		g.upload(w, r, base+"/"+strings.TrimSuffix(name, "/content"))
+	case name == "":
+		g.list(w, base)
+	case g.objects[base+"/"+name] == nil:
+		status(w, 404, "NotFound")
+	default:
+		_ = json.NewEncoder(w).Encode(g.objects[base+"/"+name])
+	}
+}
+
+func (g *fakeGateway) create(w http.ResponseWriter, r *http.Request, base string) {
+	var obj map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&obj); err != nil {
+		status(w, 400, "BadRequest")
+		return
+	}
+	meta := obj["metadata"].(map[string]any)
+	if prefix, ok := meta["generateName"].(string); ok {
+		meta["name"] = prefix + "x7k2p"
+	}
+	path := fmt.Sprintf("%s/%s", base, meta["name"])
+	if g.objects[path] != nil {
+		status(w, 409, "AlreadyExists")
+		return
+	}
+	g.set(path, obj)
+	w.WriteHeader(201)
+	_ = json.NewEncoder(w).Encode(obj)
+	g.changed(g, path, obj)
+}
+
+func (g *fakeGateway) upload(w http.ResponseWriter, r *http.Request, path string) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.Header.Get("Content-Type") != "application/wasm" {
+		status(w, 415, "UnsupportedMediaType")
+		return
+	}
+	g.contents[path] = body
+	obj := g.copy(path)
+	sum := sha256.Sum256(body)
+	obj["metadata"].(map[string]any)["annotations"] = map[string]any{contentAnnotation: "sha256:" + hex.EncodeToString(sum[:])}
+	g.set(path, obj)
+	_ = json.NewEncoder(w).Encode(obj)
+	g.changed(g, path, obj)
+}
+
+func (g *fakeGateway) list(w http.ResponseWriter, base string) {
+	items := []any{}
+	for path, obj := range g.objects {
+		if strings.HasPrefix(path, base+"/") {
+			items = append(items, obj)
+		}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "WasmModuleList", "apiVersion": "wasmgate.dev/v1", "metadata": map[string]any{"resourceVersion": "1"}, "items": items})
+}
+
+// watch sends the object that the field selector names whenever it changes.
+func (g *fakeGateway) watch(w http.ResponseWriter, r *http.Request, base string) {
+	path := base + "/" + strings.TrimPrefix(r.URL.Query().Get("fieldSelector"), "metadata.name=")
+	seen := r.URL.Query().Get("resourceVersion")
+	w.WriteHeader(200)
+	w.(http.Flusher).Flush()
+	for {
+		g.mu.Lock()
+		news, obj := g.news, g.objects[path]
+		g.mu.Unlock()
+		if rv := obj["metadata"].(map[string]any)["resourceVersion"].(string); rv != seen {
+			seen = rv
+			_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": obj})
+			w.(http.Flusher).Flush()
+			if g.dropWatches {
+				return
+			}
+		}
+		select {
+		case <-news:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// set stores an object, which is not changed any more afterwards.
+func (g *fakeGateway) set(path string, obj map[string]any) {
+	g.revision++
+	obj["metadata"].(map[string]any)["resourceVersion"] = fmt.Sprint(g.revision)
+	g.objects[path] = obj
+	close(g.news)
+	g.news = make(chan struct{})
+}
+
+// copy returns a deep copy of an object.
+func (g *fakeGateway) copy(path string) map[string]any {
+	data, _ := json.Marshal(g.objects[path])
+	var obj map[string]any
+	_ = json.Unmarshal(data, &obj)
+	return obj
+}
+
+// later makes a change from outside of a request.
+func (g *fakeGateway) later(path string, change func(obj map[string]any)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	obj := g.copy(path)
+	change(obj)
+	g.set(path, obj)
+}
+
+func status(w http.ResponseWriter, code int, reason string) {
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no: " + reason, "reason": reason, "code": code})
+}
+
+// command runs wasmgate with arguments and returns what it printed.
+func command(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	root := New(nil)
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	return out.String(), err
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// envPrefix begins the environment variables that stand for flags.
+const envPrefix = "WASMGATE_"
+
+// flagGroup is a headed part of a command's flags.
+type flagGroup struct {
+	title string
+	*pflag.FlagSet
+}
+
+func newGroup(title string) flagGroup {
+	set := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	set.SortFlags = false // in the order of importance
+	return flagGroup{title, set}
+}
+
+// addGroups adds the flags of all groups to a command and prints them under
+// their headings in its usage.
+func addGroups(cmd *cobra.Command, groups ...flagGroup) {
+	for _, g := range groups {
+		cmd.Flags().AddFlagSet(g.FlagSet)
+	}
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		out := cmd.OutOrStderr()
+		fmt.Fprintf(out, "Usage:\n  %s\n", cmd.UseLine())
+		for _, g := range groups {
+			fmt.Fprintf(out, "\n%s:\n%s", g.title, g.FlagUsagesWrapped(100))
+		}
+		fmt.Fprintf(out, "\nEvery flag can be set by an environment variable, too: --data-dir is %sDATA_DIR.\n", envPrefix)
+		return nil
+	})
+}
+
+// fromEnv sets the flags that were not given on the command line from the
+// environment.
+func fromEnv(flags *pflag.FlagSet) error {
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := envPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := os.LookupEnv(name)
+		if !ok || f.Changed || err != nil || f.Name == "help" {
+			return
+		}
+		if serr := flags.Set(f.Name, value); serr != nil {
+			err = fmt.Errorf("environment variable %s: %w", name, serr)
+		}
+	})
+	return err
+}
+
+// suggestFlag adds the flag that was probably meant to the error about an
+// unknown one.
+func suggestFlag(cmd *cobra.Command, err error) error {
+	const unknown = "unknown flag: --"
+	name, ok := strings.CutPrefix(err.Error(), unknown)
+	if !ok {
+		return fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())
+	}
+	best, distance := "", len(name)/2+1
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := editDistance(name, f.Name); d < distance && !f.Hidden {
+			best, distance = f.Name, d
+		}
+	})
+	if best == "" {
+		return fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())
+	}
+	return fmt.Errorf("%w; did you mean --%s?\nSee '%s --help'", err, best, cmd.CommandPath())
+}
+
+// editDistance is the number of letters to insert, delete or replace to turn
+// one word into the other.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

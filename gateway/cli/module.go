@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/client-go/dynamic"
+)
+
+var modules = schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", Resource: "wasmmodules"}
+
+// The conditions of a module.
+const (
+	compiled = "Compiled"
+	ready    = "Ready"
+)
+
+// moduleStatus is the part of a WasmModule's status that is looked at here.
+type moduleStatus struct {
+	Digest     string             `json:"digest"`
+	Size       int64              `json:"size"`
+	Hooks      []string           `json:"hooks"`
+	Conditions []metav1.Condition `json:"conditions"`
+}
+
+// statusOf reads the status of a module; what it cannot read is left out.
+func statusOf(obj *unstructured.Unstructured) moduleStatus {
+	var m struct {
+		Status moduleStatus `json:"status"`
+	}
+	if data, err := json.Marshal(obj.Object); err == nil {
+		_ = json.Unmarshal(data, &m)
+	}
+	return m.Status
+}
+
+// condition returns the condition of that type, or one that is Unknown.
+func (s moduleStatus) condition(name string) metav1.Condition {
+	if c := meta.FindStatusCondition(s.Conditions, name); c != nil {
+		return *c
+	}
+	return metav1.Condition{Type: name, Status: metav1.ConditionUnknown}
+}
+
+func newModule() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "module",
+		Short: "Upload and list WebAssembly modules",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newModulePush(), newModuleList())
+	return cmd
+}
+
+func newModuleList() *cobra.Command {
+	var client clientFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the modules and whether they are ready",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := client.connect(cmd)
+			if err != nil {
+				return err
+			}
+			dyn, err := dynamic.NewForConfig(cfg)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), client.timeout)
+			defer cancel()
+			return listModules(ctx, dyn.Resource(modules), cmd.OutOrStdout())
+		},
+	}
+	client.add(cmd, time.Minute)
+	return cmd
+}
+
+func listModules(ctx context.Context, objects dynamic.ResourceInterface, out io.Writer) error {
+	list, err := objects.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return noModules(err)
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+	fmt.Fprintln(w, "NAME\tREADY\tSIZE\tHOOKS\tDIGEST\tAGE\tREASON")
+	for i := range list.Items {
+		obj := &list.Items[i]
+		s := statusOf(obj)
+		r := s.condition(ready)
+		reason := ""
+		if r.Status != metav1.ConditionTrue {
+			reason = r.Reason
+		}
+		hooks := make([]string, len(s.Hooks))
+		for i, h := range s.Hooks {
+			hooks[i] = strings.TrimPrefix(h, "wasmgate_")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", obj.GetName(), r.Status, s.Size, strings.Join(hooks, ","),
+			shortDigest(s.Digest), duration.HumanDuration(time.Since(obj.GetCreationTimestamp().Time)), reason)
+	}
+	return w.Flush()
+}
+
+// shortDigest is enough of a digest for a person to compare.
+func shortDigest(d string) string {
+	return strings.TrimPrefix(d, "sha256:")[:min(12, len(strings.TrimPrefix(d, "sha256:")))]
+}
+
+// noModules explains an answer from a server that has no modules.
+func noModules(err error) error {
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("the server has no WasmModule (wasmgate.dev/v1): is it a wasmgate? (%w)", err)
+	}
+	return err
+}
+
+// newModuleObject is a module whose bytes are uploaded.
+func newModuleObject(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": modules.GroupVersion().String(),
+		"kind":       "WasmModule",
+		"metadata":   map[string]any{"name": name},
+		"spec":       map[string]any{"source": map[string]any{"upload": map[string]any{}}},
+	}}
+}
+
+// isUpload tells whether the module's bytes are uploaded rather than written
+// in its spec.
+func isUpload(obj *unstructured.Unstructured) bool {
+	_, ok, err := unstructured.NestedFieldNoCopy(obj.Object, "spec", "source", "upload")
+	return ok && err == nil
+}

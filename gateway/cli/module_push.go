@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+)
+
+// staleAfter is how long a failure that was reported before the upload is taken
+// to be about the content before. After it the gateway must mean the new
+// content, which then fails in the very same way.
+const staleAfter = 30 * time.Second
+
+// contentAnnotation is the digest of the content that was uploaded last.
+const contentAnnotation = "wasmgate.dev/content-digest"
+
+// awaitingContent is the reason of a module that has no content yet.
+const awaitingContent = "ContentMissing"
+
+// pushCommand is one run of `wasmgate module push`.
+type pushCommand struct {
+	client clientFlags
+	wait   bool
+	out    io.Writer
+}
+
+func newModulePush() *cobra.Command {
+	p := &pushCommand{}
+	cmd := &cobra.Command{
+		Use:   "push NAME FILE.wasm",
+		Short: "Upload a WebAssembly module",
+		Long: "Upload a WebAssembly module, making the WasmModule NAME if there is none, and\n" +
+			"wait until it is ready. When the new content cannot be used, the reason is\n" +
+			"printed and the content before it stays in use.",
+		Example: "  wasmgate module push crontab crontab.wasm",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := p.client.connect(cmd)
+			if err != nil {
+				return err
+			}
+			content, err := os.ReadFile(args[1])
+			if err != nil {
+				return err
+			}
+			if len(content) == 0 {
+				return fmt.Errorf("%s is empty", args[1])
+			}
+			p.out = cmd.OutOrStdout()
+			ctx, cancel := context.WithTimeout(cmd.Context(), p.client.timeout)
+			defer cancel()
+			return p.run(ctx, cfg, args[0], content)
+		},
+	}
+	p.client.add(cmd, 5*time.Minute)
+	cmd.Flags().BoolVar(&p.wait, "wait", true, "wait until the module is ready")
+	return cmd
+}
+
+func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, content []byte) error {
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	objects := client.Resource(modules)
+	before, err := ensureModule(ctx, objects, name)
+	if err != nil {
+		return err
+	}
+	if err := upload(ctx, cfg, name, content); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(content)
+	digest := "sha256:" + hex.EncodeToString(sum[:])
+	if !p.wait {
+		fmt.Fprintf(p.out, "wasmmodule/%s uploaded: %s, %d bytes\n", name, digest, len(content))
+		return nil
+	}
+	if err := p.awaitReady(ctx, objects, before, digest); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "wasmmodule/%s ready: %s, %d bytes\n", name, digest, len(content))
+	return nil
+}
+
+// ensureModule returns the module, which it makes if there is none.
+func ensureModule(ctx context.Context, objects dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
+	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		obj, err = objects.Create(ctx, newModuleObject(name), metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			obj, err = objects.Get(ctx, name, metav1.GetOptions{})
+		}
+	}
+	if err != nil {
+		return nil, noModules(err)
+	}
+	if !isUpload(obj) {
+		return nil, fmt.Errorf("wasmmodule/%s does not take uploads: set its spec.source to {\"upload\": {}}", name)
+	}
+	return obj, nil
+}
+
+// upload puts the bytes.
+func upload(ctx context.Context, cfg *rest.Config, name string, content []byte) error {
+	cfg = rest.CopyConfig(cfg)
+	cfg.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	gv := modules.GroupVersion()
+	cfg.GroupVersion, cfg.APIPath = &gv, "/apis"
+	client, err := rest.RESTClientFor(cfg)
+	if err != nil {
+		return err
+	}
+	err = client.Put().Resource(modules.Resource).Name(name).SubResource("content").
+		SetHeader("Content-Type", "application/wasm").Body(content).Do(ctx).Error()
+	if err != nil {
+		return fmt.Errorf("upload refused: %w", err)
+	}
+	return nil
+}
+
+// awaitReady waits until the gateway serves the digest or says why it does
+// not. before is the module as it was before the upload.
+func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceInterface, before *unstructured.Unstructured, digest string) error {
+	name := before.GetName()
+	var last moduleStatus
+	check := func(settled bool) func(*unstructured.Unstructured) (bool, error) {
+		return func(obj *unstructured.Unstructured) (bool, error) {
+			last = statusOf(obj)
+			if last.serves(digest) {
+				return true, nil
+			}
+			if c, failed := last.refusal(statusOf(before), settled); failed {
+				return true, pushError(name, c, last)
+			}
+			return false, nil
+		}
+	}
+	// A gateway that refuses the same content again may have nothing new to
+	// write, so a refusal that looks stale is looked at again later.
+	again := before.GetAnnotations()[contentAnnotation] == digest
+	first, cancel := context.WithTimeout(ctx, staleAfter)
+	defer cancel()
+	err := follow(first, objects, name, check(again))
+	if first.Err() != nil && ctx.Err() == nil {
+		err = follow(ctx, objects, name, check(true))
+	}
+	if ctx.Err() != nil {
+		c := last.condition(compiled)
+		return interrupted(ctx, err, fmt.Sprintf("the module was uploaded and the gateway goes on with it (Compiled is %s %s); see it with: kubectl get wasmmodule %s -o yaml", c.Status, c.Reason, name))
+	}
+	return err
+}
+
+// serves tells that calls are served by this content.
+func (s moduleStatus) serves(digest string) bool {
+	return s.Digest == digest && s.condition(compiled).Status == metav1.ConditionTrue && s.condition(ready).Status == metav1.ConditionTrue
+}
+
+// refusal returns the condition by which the gateway refuses the content. One
+// that is as it was before the upload counts only when settled.
+func (s moduleStatus) refusal(before moduleStatus, settled bool) (metav1.Condition, bool) {
+	for _, name := range []string{compiled, ready} {
+		c := s.condition(name)
+		if c.Status == metav1.ConditionFalse && c.Reason != awaitingContent && (settled || c != before.condition(name)) {
+			return c, true
+		}
+	}
+	return metav1.Condition{}, false
+}
+
+func pushError(name string, c metav1.Condition, s moduleStatus) error {
+	keeps := ""
+	if s.condition(ready).Status == metav1.ConditionTrue {
+		keeps = "\nThe content before it stays in use: " + s.Digest
+	}
+	return fmt.Errorf("wasmmodule/%s cannot be used: %s is False: %s: %s%s", name, c.Type, c.Reason, c.Message, keeps)
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/gateway/health"
+	"github.com/wasmgate/wasmgate/gateway/options"
+)
+
+// logOptions are the flags about logging.
+type logOptions struct {
+	verbosity int
+	format    string
+}
+
+func newServe(run Runner) *cobra.Command {
+	o := options.Default()
+	var l logOptions
+	cmd := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Run the gateway",
+		Long: "Run the gateway. Without flags it keeps its data in an embedded etcd below\n" +
+			"./wasmgate-data, serves on 127.0.0.1:6443 with a certificate of its own\n" +
+			"authority, and writes a kubeconfig for the administrator.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return fmt.Errorf("the configuration is not valid:\n%w", err)
+			}
+			out := health.NewLogWriter(cmd.ErrOrStderr())
+			log, err := l.logger(out)
+			if err != nil {
+				return err
+			}
+			o.LogCheck = out.Check
+			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
+		},
+	}
+	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), lifetimeFlags(&o), logFlags(&l))
+	return cmd
+}
+
+func etcdFlags(o *options.Serve) flagGroup {
+	f := newGroup("Storage")
+	f.StringVar(&o.DataDir, "data-dir", o.DataDir, "`directory` for everything the gateway keeps on disk")
+	f.StringSliceVar(&o.EtcdServers, "etcd-servers", nil, "client `URLs` of an existing etcd cluster, comma-separated; without it etcd runs inside the gateway")
+	f.StringVar(&o.EtcdPrefix, "etcd-prefix", o.EtcdPrefix, "where all keys in etcd begin")
+	f.StringVar(&o.EtcdCAFile, "etcd-cafile", "", "PEM `file` with the authorities that verify etcd")
+	f.StringVar(&o.EtcdCertFile, "etcd-certfile", "", "PEM `file` with the client certificate for etcd")
+	f.StringVar(&o.EtcdKeyFile, "etcd-keyfile", "", "PEM `file` with the private key of --etcd-certfile")
+	f.DurationVar(&o.EtcdCompactionInterval, "etcd-compaction-interval", o.EtcdCompactionInterval, "how often the history in etcd is compacted; 0 means never")
+	f.StringVar(&o.EmbeddedEtcdClientURL, "embedded-etcd-client-url", "", "`URL` on which the embedded etcd listens for clients such as etcdctl, without authentication; for debugging")
+	return f
+}
+
+func servingFlags(o *options.Serve) flagGroup {
+	f := newGroup("Serving")
+	f.StringVar(&o.BindAddress, "bind-address", o.BindAddress, "IP `address` to listen on; 0.0.0.0 means all")
+	f.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "`port` to listen on; 0 picks a free one and prints it")
+	f.StringVar(&o.TLSCertFile, "tls-cert-file", "", "PEM `file` with the serving certificate and its chain; without it the gateway's own authority issues one")
+	f.StringVar(&o.TLSPrivateKeyFile, "tls-private-key-file", "", "PEM `file` with the private key of --tls-cert-file")
+	f.DurationVar(&o.RequestTimeout, "request-timeout", o.RequestTimeout, "how long a request other than a watch may take")
+	f.IntVar(&o.MinRequestTimeout, "min-request-timeout", o.MinRequestTimeout, "the least number of `seconds` that a watch stays open if the client sets no time")
+	f.IntVar(&o.MaxRequestBodyBytes, "max-request-body", o.MaxRequestBodyBytes, "the largest request body in `bytes`; the content of modules has a limit of its own")
+	return f
+}
+
+func accessFlags(o *options.Serve) flagGroup {
+	f := newGroup("Access")
+	f.StringVar(&o.TokenAuthFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
+	f.StringVar(&o.ClientCAFile, "client-ca-file", "", "PEM `file` with the authorities of client certificates")
+	f.StringVar(&o.WriteKubeconfig, "write-kubeconfig", "", "`file` for the administrator's kubeconfig (default admin.kubeconfig in --data-dir)")
+	return f
+}
+
+func lifetimeFlags(o *options.Serve) flagGroup {
+	f := newGroup("Lifetimes")
+	f.DurationVar(&o.EventTTL, "event-ttl", o.EventTTL, "how long Events are kept")
+	f.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long the gateway still serves after SIGTERM has made /readyz fail")
+	return f
+}
+
+func logFlags(l *logOptions) flagGroup {
+	f := newGroup("Logging")
+	f.IntVarP(&l.verbosity, "v", "v", 0, "log verbosity: 0 normal, 4 debug, 6 trace")
+	f.StringVar(&l.format, "log-format", "text", "text or json")
+	return f
+}
+
+func (l logOptions) logger(out io.Writer) (zerolog.Logger, error) {
+	level := zerolog.InfoLevel
+	switch {
+	case l.verbosity >= 6:
+		level = zerolog.TraceLevel
+	case l.verbosity >= 4:
+		level = zerolog.DebugLevel
+	}
+	switch l.format {
+	case "json":
+	case "text":
+		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: "15:04:05.000"}
+	default:
+		return zerolog.Nop(), fmt.Errorf("--log-format: want text or json, got %q", l.format)
+	}
+	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
+}
+
+// printStarted says what to type next.
+func printStarted(out io.Writer, s options.Started) {
+	store := "an existing etcd"
+	if s.Embedded {
+		store = "embedded etcd in " + s.DataDir
+	}
+	path, err := filepath.Abs(s.Kubeconfig)
+	if err != nil {
+		path = s.Kubeconfig
+	}
+	fmt.Fprintf(out, `wasmgate serves %s (%s)
+
+Next, in another terminal:
+  export KUBECONFIG=%s
+  kubectl api-resources
+  kubectl create namespace demo
+  wasmgate module push NAME FILE.wasm
+`, s.URL, store, shellQuote(path))
+}

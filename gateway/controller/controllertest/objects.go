@@ -1,0 +1,237 @@
+// Package controllertest holds an in-memory [controller.Objects] for tests. It
+// behaves like the API where controllers can tell: resource versions and
+// conflicts, finalizers, generations, subresources, and a cache that may be
+// behind what was committed until Fresh is called.
+//
+// It knows no schemas, versions or conversions.
+package controllertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+)
+
+// Objects is an in-memory [controller.Objects].
+type Objects struct {
+	mu       sync.Mutex
+	revision int64
+	served   map[schema.GroupResource]controller.ServedResource
+	// stored is what was committed, cached what reads see.
+	stored map[controller.Key]*unstructured.Unstructured
+	cached map[controller.Key]*unstructured.Unstructured
+	// pending are the keys of held kinds that cached is behind on, in order.
+	pending []controller.Key
+	held    map[schema.GroupResource]bool
+	broken  map[schema.GroupResource]bool
+	fail    func(op string, key controller.Key) error
+	// changed is closed and replaced with every change of cached.
+	changed   chan struct{}
+	followers map[*follower]bool
+	writes    int
+}
+
+var _ controller.Objects = (*Objects)(nil)
+
+// New returns Objects that serve the kinds of the controllers, config maps and
+// more.
+func New(more ...controller.ServedResource) *Objects {
+	o := &Objects{
+		served: map[schema.GroupResource]controller.ServedResource{},
+		stored: map[controller.Key]*unstructured.Unstructured{}, cached: map[controller.Key]*unstructured.Unstructured{},
+		held: map[schema.GroupResource]bool{}, broken: map[schema.GroupResource]bool{},
+		changed: make(chan struct{}), followers: map[*follower]bool{},
+	}
+	o.Serve(controller.ServedResource{GroupResource: controller.NamespaceResource, Version: "v1", Kind: "Namespace"})
+	o.Serve(controller.ServedResource{GroupResource: controller.CRDResource, Version: "v1", Kind: "CustomResourceDefinition"})
+	o.Serve(controller.ServedResource{GroupResource: controller.MigrationResource, Version: "v1", Kind: "StorageVersionMigration"})
+	o.Serve(controller.ServedResource{GroupResource: controller.ModuleResource, Version: "v1", Kind: "WasmModule"})
+	o.Serve(controller.ServedResource{GroupResource: ConfigMaps, Version: "v1", Kind: "ConfigMap", Namespaced: true})
+	for _, r := range more {
+		o.Serve(r)
+	}
+	return o
+}
+
+// ConfigMaps is a namespaced built-in that is always served.
+var ConfigMaps = schema.GroupResource{Resource: "configmaps"}
+
+// Serve serves one more kind.
+func (o *Objects) Serve(r controller.ServedResource) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.served[r.GroupResource] = r
+}
+
+// Hold lets the cache fall behind on a kind until Fresh.
+func (o *Objects) Hold(gr schema.GroupResource) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held[gr] = true
+}
+
+// Break lets every read of whole objects of a kind fail, as a broken converter
+// does; metadata can still be read.
+func (o *Objects) Break(gr schema.GroupResource) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.broken[gr] = true
+}
+
+// Fail lets fn decide about the failure of every "create", "update",
+// "update/SUBRESOURCE", "delete" and "list". fn is called without a lock held.
+func (o *Objects) Fail(fn func(op string, key controller.Key) error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fail = fn
+}
+
+// Writes is the number of committed writes.
+func (o *Objects) Writes() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.writes
+}
+
+// Changed returns a channel that is closed with the next change that reads see.
+func (o *Objects) Changed() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.changed
+}
+
+func (o *Objects) failure(op string, key controller.Key) error {
+	o.mu.Lock()
+	fn := o.fail
+	o.mu.Unlock()
+	if fn == nil {
+		return nil
+	}
+	return fn(op, key)
+}
+
+// Get implements [controller.Objects].
+func (o *Objects) Get(_ context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	obj, ok := o.cached[controller.Key{GroupResource: gr, Namespace: namespace, Name: name}]
+	switch {
+	case !ok:
+		return nil, apierrors.NewNotFound(gr, name)
+	case o.broken[gr]:
+		return nil, apierrors.NewInternalError(fmt.Errorf("conversion of %s failed", name))
+	}
+	return obj.DeepCopy(), nil
+}
+
+// List implements [controller.Objects].
+func (o *Objects) List(_ context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, ok := o.served[gr]; !ok {
+		return nil, apierrors.NewNotFound(gr, "")
+	}
+	if o.broken[gr] {
+		return nil, apierrors.NewInternalError(fmt.Errorf("conversion of %s failed", gr))
+	}
+	var all []*unstructured.Unstructured
+	for key, obj := range o.cached {
+		if key.GroupResource == gr && (namespace == "" || key.Namespace == namespace) {
+			all = append(all, obj.DeepCopy())
+		}
+	}
+	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int { return compareNames(a, b) })
+	return all, nil
+}
+
+// ListMetadata implements [controller.Objects].
+func (o *Objects) ListMetadata(_ context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error) {
+	if err := o.failure("list", controller.Key{GroupResource: gr, Namespace: namespace}); err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, ok := o.served[gr]; !ok {
+		return nil, apierrors.NewNotFound(gr, "")
+	}
+	var all []metav1.PartialObjectMetadata
+	for key, obj := range o.cached {
+		if key.GroupResource != gr || namespace != "" && key.Namespace != namespace {
+			continue
+		}
+		var m metav1.PartialObjectMetadata
+		tree := map[string]any{"metadata": obj.Object["metadata"]}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, &m); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// Served implements [controller.Objects].
+func (o *Objects) Served() []controller.ServedResource {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var all []controller.ServedResource
+	for _, r := range o.served {
+		all = append(all, r)
+	}
+	return all
+}
+
+// Fresh implements [controller.Objects].
+func (o *Objects) Fresh(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, key := range o.pending {
+		o.publishLocked(key)
+	}
+	o.pending = nil
+	return ctx.Err()
+}
+
+func (o *Objects) commitLocked(key controller.Key, obj *unstructured.Unstructured) {
+	o.revision++
+	o.writes++
+	if obj == nil {
+		delete(o.stored, key)
+	} else {
+		obj.SetResourceVersion(strconv.FormatInt(o.revision, 10))
+		o.stored[key] = obj
+	}
+	if o.held[key.GroupResource] {
+		o.pending = append(o.pending, key)
+		return
+	}
+	o.publishLocked(key)
+}
+
+func (o *Objects) publishLocked(key controller.Key) {
+	if obj, ok := o.stored[key]; ok {
+		o.cached[key] = obj
+	} else {
+		delete(o.cached, key)
+	}
+	close(o.changed)
+	o.changed = make(chan struct{})
+	for f := range o.followers {
+		if f.gr == key.GroupResource {
+			f.push(key)
+		}
+	}
+}
+
+func compareNames(a, b *unstructured.Unstructured) int {
+	return slices.Compare([]string{a.GetNamespace(), a.GetName()}, []string{b.GetNamespace(), b.GetName()})
+}

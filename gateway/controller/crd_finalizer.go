@@ -1,0 +1,190 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// recheck is how often something that holds up a deletion is looked at again
+// without being told of a change.
+const recheck = 5 * time.Second
+
+// ownResources are never emptied, whatever a definition is named.
+var ownResources = []schema.GroupResource{NamespaceResource, CRDResource, MigrationResource, ModuleResource}
+
+// CRDFinalizer empties a CustomResourceDefinition that is being deleted and
+// then lets it go. It works on stored metadata, so a converter that fails
+// cannot keep a definition from being deleted.
+type CRDFinalizer struct {
+	objects Objects
+}
+
+// NewCRDFinalizer returns the controller.
+func NewCRDFinalizer(objects Objects) *CRDFinalizer { return &CRDFinalizer{objects: objects} }
+
+// Name implements [Controller].
+func (c *CRDFinalizer) Name() string { return "crd-finalizer" }
+
+// Watches implements [Controller].
+func (c *CRDFinalizer) Watches() []schema.GroupResource { return []schema.GroupResource{CRDResource} }
+
+// Workers implements [Concurrent].
+func (c *CRDFinalizer) Workers() int { return 4 }
+
+// Reconcile implements [Controller].
+func (c *CRDFinalizer) Reconcile(ctx context.Context, q Queue, key Key) error {
+	obj, err := c.objects.Get(ctx, CRDResource, "", key.Name)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	if err != nil || obj.GetDeletionTimestamp() == nil ||
+		!slices.Contains(obj.GetFinalizers(), apiextensionsv1.CustomResourceCleanupFinalizer) {
+		q.Follow(key)
+		return nil
+	}
+	crd, err := outline(obj)
+	if err != nil {
+		return err
+	}
+	if reason, message := whyNotEmptied(crd); reason != "" {
+		return c.release(ctx, q, key, obj, terminating(apiextensionsv1.ConditionFalse, reason, message))
+	}
+	if !deletionReported(crd) {
+		obj, err = c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
+			"InstanceDeletionInProgress", "CustomResource deletion is in progress"))
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+	}
+	done, err := c.empty(ctx, q, key, resourceOf(crd), obj)
+	if err != nil || !done {
+		return ignoreNotFound(err)
+	}
+	return c.release(ctx, q, key, obj, terminating(apiextensionsv1.ConditionFalse,
+		"InstanceDeletionCompleted", "removed all instances"))
+}
+
+// empty deletes the instances and reports whether none is left. While some
+// are, their changes wake key.
+func (c *CRDFinalizer) empty(ctx context.Context, q Queue, key Key, gr schema.GroupResource, obj *unstructured.Unstructured) (bool, error) {
+	scope := Scope{GroupResource: gr}
+	left, errs := sweep(ctx, c.objects, scope)
+	if len(errs) > 0 {
+		err := errors.Join(errs...)
+		_, statusErr := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
+			"InstanceDeletionFailed", fmt.Sprintf("could not issue all deletes: %v", shorten(err.Error()))))
+		if apierrors.IsConflict(statusErr) {
+			return false, statusErr
+		}
+		return false, err
+	}
+	if len(left) == 0 {
+		return true, nil
+	}
+	q.Follow(key, scope)
+	q.AddAfter(key, recheck)
+	_, err := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue, "InstanceDeletionCheck",
+		"could not confirm zero CustomResources remaining: "+describeLeft(left)))
+	return false, err
+}
+
+// release reports cond and removes the finalizer.
+func (c *CRDFinalizer) release(ctx context.Context, q Queue, key Key, obj *unstructured.Unstructured,
+	cond apiextensionsv1.CustomResourceDefinitionCondition) error {
+	obj, err := c.report(ctx, obj, cond)
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	obj.SetFinalizers(slices.DeleteFunc(obj.GetFinalizers(), func(f string) bool {
+		return f == apiextensionsv1.CustomResourceCleanupFinalizer
+	}))
+	if _, err = c.objects.Update(ctx, CRDResource, "", obj); err == nil {
+		q.Follow(key)
+	}
+	return ignoreNotFound(err)
+}
+
+// report writes one condition, unless it is there already.
+func (c *CRDFinalizer) report(ctx context.Context, obj *unstructured.Unstructured,
+	cond apiextensionsv1.CustomResourceDefinitionCondition) (*unstructured.Unstructured, error) {
+	crd, err := outline(obj)
+	if err != nil {
+		return nil, err
+	}
+	cond.LastTransitionTime = metav1.Now()
+	i := slices.IndexFunc(crd.Status.Conditions, func(have apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return have.Type == cond.Type
+	})
+	if i < 0 {
+		crd.Status.Conditions = append(crd.Status.Conditions, cond)
+	} else {
+		have := crd.Status.Conditions[i]
+		if have.Status == cond.Status && have.Reason == cond.Reason && have.Message == cond.Message {
+			return obj, nil
+		}
+		if have.Status == cond.Status {
+			cond.LastTransitionTime = have.LastTransitionTime
+		}
+		crd.Status.Conditions[i] = cond
+	}
+	if err := setStatus(obj, &crd.Status); err != nil {
+		return nil, err
+	}
+	return c.objects.Update(ctx, CRDResource, "status", obj)
+}
+
+// whyNotEmptied tells why a definition can have no instances of its own.
+func whyNotEmptied(crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
+	switch {
+	case slices.Contains(ownResources, resourceOf(crd)):
+		return "OverlappingBuiltInResource", "instances overlap with built-in resources in storage"
+	case !conditionTrue(crd, apiextensionsv1.Established):
+		return "NeverEstablished", "resource was never established"
+	}
+	return "", ""
+}
+
+func deletionReported(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Terminating && c.Status == apiextensionsv1.ConditionTrue &&
+			(c.Reason == "InstanceDeletionInProgress" || c.Reason == "InstanceDeletionCheck" || c.Reason == "InstanceDeletionFailed")
+	})
+}
+
+func resourceOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupResource {
+	return schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
+}
+
+func terminating(s apiextensionsv1.ConditionStatus, reason, message string) apiextensionsv1.CustomResourceDefinitionCondition {
+	return apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: s, Reason: reason, Message: message,
+	}
+}
+
+// describeLeft says what holds the items that are left, in a stable order.
+func describeLeft(left []metav1.PartialObjectMetadata) string {
+	held := map[string]int{}
+	countFinalizers(held, left)
+	s := fmt.Sprintf("%d left", len(left))
+	if parts := sortedCounts(held, "%s in %d"); len(parts) > 0 {
+		s += ", held by finalizers: " + strings.Join(parts, ", ")
+	}
+	return shorten(s)
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

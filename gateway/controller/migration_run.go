@@ -1,0 +1,193 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// migrationJob is one migration while it is being reconciled.
+type migrationJob struct {
+	*Migration
+	key      Key
+	uid      types.UID
+	gr       schema.GroupResource
+	controls migrationControls
+	state    MigrationProgress
+}
+
+// run makes passes until one is clean, then ends the migration.
+func (j *migrationJob) run(ctx context.Context) error {
+	for {
+		target, err := j.target(ctx)
+		if err != nil {
+			return err
+		}
+		if err := j.begin(ctx, target); err != nil {
+			return err
+		}
+		whole := j.state.Cursor == ""
+		result, err := j.pass(ctx)
+		if err != nil {
+			return err
+		}
+		if err := j.passEnded(ctx, result); err != nil {
+			return err
+		}
+		clean := whole && result.Failed == 0 && result.Rewritten == 0
+		if target.custom() && !clean {
+			continue
+		}
+		message := fmt.Sprintf("%d objects are stored at %s", j.state.Done, target.StorageVersion)
+		if target.custom() {
+			err := j.retireVersions(ctx, target)
+			if errors.Is(err, errDefinitionChanged) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			message += fmt.Sprintf("; status.storedVersions is [%s]", target.StorageVersion)
+		}
+		return j.report(ctx, migrationSucceeded, message)
+	}
+}
+
+// begin makes the state fit the target. Another storage version, or another
+// definition of the same name, starts over; a mere change of the definition
+// does not, as every pass looks at everything that it leaves unsure.
+func (j *migrationJob) begin(ctx context.Context, target migrationTarget) error {
+	s := &j.state
+	if s.StorageVersion != target.StorageVersion || s.UID != target.UID {
+		total, err := j.rewriter.Count(ctx, j.gr)
+		if err != nil {
+			return fmt.Errorf("count %s: %w", j.gr, err)
+		}
+		*s = MigrationProgress{Pass: 1, Total: total}
+	}
+	s.migrationTarget = target
+	if err := j.save(ctx); err != nil {
+		return err
+	}
+	return j.report(ctx, migrationRunning, "rewriting at "+target.StorageVersion)
+}
+
+// pass makes one call of Rewrite, saves its progress as it goes, and stops it
+// when the controls change. The state holds what was reached in any case.
+func (j *migrationJob) pass(ctx context.Context) (Progress, error) {
+	opts := RewriteOptions{}
+	if j.state.Pass == 1 {
+		opts = RewriteOptions{From: j.state.Cursor, Rate: j.controls.rate}
+	}
+	guarded, stop := j.guard(ctx)
+	defer stop()
+
+	base, started, saved := j.state, time.Now(), time.Now()
+	reached := func(p Progress) {
+		j.state = base.add(p)
+		if base.Pass == 1 {
+			j.state.Rate = perSecond(p.Done, time.Since(started))
+		}
+	}
+	result, err := j.rewriter.Rewrite(guarded, j.gr, opts, func(p Progress) error {
+		reached(p)
+		if time.Since(saved) < j.saveEvery {
+			return nil
+		}
+		saved = time.Now()
+		return j.save(guarded)
+	})
+	reached(result)
+	if err == nil {
+		return result, nil
+	}
+	if ctx.Err() == nil { // else this process no longer decides
+		err = errors.Join(err, j.save(ctx))
+	}
+	if errors.Is(context.Cause(guarded), errControlsChanged) && ctx.Err() == nil {
+		return result, errControlsChanged
+	}
+	return result, fmt.Errorf("rewrite %s: %w", j.gr, err)
+}
+
+// passEnded moves on to the next pass, unless there were too many.
+func (j *migrationJob) passEnded(ctx context.Context, result Progress) error {
+	s := &j.state
+	if s.Pass == 1 {
+		s.Total = s.Done
+	}
+	s.Pass, s.Cursor = s.Pass+1, ""
+	failed := s.Failed > 0
+	if failed {
+		s.FailedPasses++
+	}
+	if err := j.save(ctx); err != nil {
+		return err
+	}
+	switch {
+	case failed && s.FailedPasses >= maxFailedPasses:
+		return failf("%s", describeFailures(s, result.Reason))
+	case failed:
+		return &migrationLater{
+			after:   j.retryAfter << (s.FailedPasses - 1),
+			message: shorten("trying again: " + describeFailures(s, result.Reason)),
+		}
+	case s.Pass > maxPasses:
+		return failf("objects at other versions than %s kept appearing through %d passes; status.storedVersions was left alone",
+			s.StorageVersion, maxPasses)
+	}
+	return nil
+}
+
+func describeFailures(s *MigrationProgress, reason string) string {
+	names := s.Failures[:min(len(s.Failures), 10)]
+	text := fmt.Sprintf("%d of %d objects could not be rewritten", s.Failed, s.Total)
+	if len(names) > 0 {
+		text += " (" + strings.Join(names, ", ")
+		if int64(len(names)) < s.Failed {
+			text += ", ..."
+		}
+		text += ")"
+	}
+	if reason != "" {
+		text += ": " + reason
+	}
+	return text + "; status.storedVersions was left alone"
+}
+
+// guard derives a context that ends when the migration is paused, throttled
+// otherwise or deleted.
+func (j *migrationJob) guard(ctx context.Context) (context.Context, func()) {
+	guarded, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for pause(guarded, j.controlsEvery) {
+			obj, err := j.objects.Get(guarded, MigrationResource, "", j.key.Name)
+			if err != nil && !apierrors.IsNotFound(err) {
+				continue
+			}
+			if err == nil && obj.GetUID() == j.uid && obj.GetDeletionTimestamp() == nil {
+				if now, err := readControls(obj); err == nil && now == j.controls {
+					continue
+				}
+			}
+			cancel(errControlsChanged)
+		}
+	}()
+	return guarded, func() { cancel(nil); <-ended }
+}
+
+func perSecond(n int64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return math.Round(10*float64(n)/d.Seconds()) / 10
+}

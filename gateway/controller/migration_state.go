@@ -1,0 +1,153 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The annotations of a StorageVersionMigration.
+const (
+	// ProgressAnnotation holds a [MigrationProgress] as JSON.
+	ProgressAnnotation = "migration.wasmgate.dev/progress"
+	// PausedAnnotation stops a migration while it is "true".
+	PausedAnnotation = "migration.wasmgate.dev/paused"
+	// RateAnnotation is the most objects per second, a number above zero.
+	RateAnnotation = "migration.wasmgate.dev/rate"
+)
+
+// MigrationProgress is what a StorageVersionMigration says about itself in
+// [ProgressAnnotation].
+type MigrationProgress struct {
+	Total     int64 `json:"total"`
+	Done      int64 `json:"done"`
+	Rewritten int64 `json:"rewritten"`
+	Skipped   int64 `json:"skipped"`
+	Failed    int64 `json:"failed"`
+	// Failures names some of the failed objects.
+	Failures []string `json:"failures,omitempty"`
+	// Rate is the objects per second of the first pass.
+	Rate float64 `json:"rate"`
+	// Cursor is where the first pass goes on.
+	Cursor string `json:"cursor"`
+	// Pass is the pass that is under way, from 1; later ones only check.
+	Pass int `json:"pass"`
+	// FailedPasses counts the passes that left failed objects behind.
+	FailedPasses int `json:"failedPasses,omitempty"`
+
+	migrationTarget
+}
+
+// migrationTarget is the definition as it was when a pass began.
+type migrationTarget struct {
+	StorageVersion string    `json:"storageVersion,omitempty"`
+	Generation     int64     `json:"generation,omitempty"`
+	UID            types.UID `json:"uid,omitempty"`
+}
+
+// maxFailures bounds the names of failed objects that are kept.
+const maxFailures = 100
+
+// readState reads the saved progress. What cannot be read counts as nothing
+// done: rewriting again is harmless.
+func readState(obj *unstructured.Unstructured) MigrationProgress {
+	var s MigrationProgress
+	saved := obj.GetAnnotations()[ProgressAnnotation]
+	if saved == "" || json.Unmarshal([]byte(saved), &s) != nil ||
+		s.Done < 0 || s.Total < 0 || s.Pass < 0 || s.FailedPasses < 0 {
+		s = MigrationProgress{}
+	}
+	s.Pass = max(1, s.Pass)
+	s.Failures = s.Failures[:min(len(s.Failures), maxFailures)]
+	return s
+}
+
+// add returns s with the progress of one call of Rewrite in pass s.Pass. A
+// later pass counts again what the first counted, except what it changes.
+func (s MigrationProgress) add(p Progress) MigrationProgress {
+	s.Rewritten += p.Rewritten
+	if s.Pass > 1 {
+		s.Failed, s.Failures = p.Failed, bounded(p.Failures)
+		return s
+	}
+	s.Done += p.Done
+	s.Total = max(s.Total, s.Done)
+	s.Skipped += p.Skipped
+	s.Failed += p.Failed
+	s.Failures = bounded(append(s.Failures[:len(s.Failures):len(s.Failures)], p.Failures...))
+	s.Cursor = p.Cursor
+	return s
+}
+
+func bounded(names []string) []string { return names[:min(len(names), maxFailures)] }
+
+// migrationControls are what a user may change while a migration runs.
+type migrationControls struct {
+	paused bool
+	rate   float64
+}
+
+func readControls(obj *unstructured.Unstructured) (migrationControls, error) {
+	annotations := obj.GetAnnotations()
+	c := migrationControls{paused: annotations[PausedAnnotation] == "true"}
+	if text, ok := annotations[RateAnnotation]; ok {
+		rate, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(rate) || math.IsInf(rate, 0) || rate <= 0 {
+			return c, fmt.Errorf("annotation %s: %q is not a number above zero", RateAnnotation, text)
+		}
+		c.rate = rate
+	}
+	return c, nil
+}
+
+// save writes the progress into the annotation.
+func (j *migrationJob) save(ctx context.Context) error {
+	text, err := json.Marshal(&j.state)
+	if err != nil {
+		return fmt.Errorf("encode progress: %w", err)
+	}
+	return j.update(ctx, "", func(obj *unstructured.Unstructured) (bool, error) {
+		annotations := obj.GetAnnotations()
+		if annotations[ProgressAnnotation] == string(text) {
+			return false, nil
+		}
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[ProgressAnnotation] = string(text)
+		obj.SetAnnotations(annotations)
+		return true, nil
+	})
+}
+
+// update changes the migration's object as it is now, through a subresource.
+// It is tried again while others change it too; change reports whether there
+// is anything to write.
+func (j *migrationJob) update(ctx context.Context, subresource string, change func(*unstructured.Unstructured) (bool, error)) error {
+	for try := 0; ; try++ {
+		obj, err := j.objects.Get(ctx, MigrationResource, "", j.key.Name)
+		if err != nil {
+			return err
+		}
+		if obj.GetUID() != j.uid {
+			return apierrors.NewNotFound(MigrationResource, j.key.Name)
+		}
+		changed, err := change(obj)
+		if err != nil || !changed {
+			return err
+		}
+		_, err = j.objects.Update(ctx, MigrationResource, subresource, obj)
+		if !apierrors.IsConflict(err) || try == conflictRetries {
+			return err
+		}
+		if err := j.objects.Fresh(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// ModuleRevision is everything that makes a module behave as it does.
+type ModuleRevision struct {
+	// Digest is "sha256:" and the hex digest of Bytes.
+	Digest string
+	Bytes  []byte
+	// Config is JSON for the module's instances; nil means none.
+	Config []byte
+	Limits plugins.Limits
+}
+
+// ModuleStatus is what is known of a revision that was loaded.
+type ModuleStatus struct {
+	Digest string
+	Size   int64
+	ABI    int
+	Hooks  []string
+}
+
+// Modules runs modules.
+type Modules interface {
+	// Set compiles rev and, if that works, lets it serve calls to name instead
+	// of the revision before. Otherwise the one before keeps serving. A
+	// *[plugins.LoadError] is final; other errors are worth another try.
+	Set(ctx context.Context, name string, rev ModuleRevision) (ModuleStatus, error)
+	// Remove forgets a module; a name that is unknown is no error.
+	Remove(name string)
+}
+
+// ErrNoContent means that [ModuleContent] does not hold a digest.
+var ErrNoContent = errors.New("no such content")
+
+// ModuleContent keeps the bytes of modules by digest.
+type ModuleContent interface {
+	// Get returns the bytes, or an error that is [ErrNoContent].
+	Get(ctx context.Context, digest string) ([]byte, error)
+	// Put keeps bytes; the same digest again is no error.
+	Put(ctx context.Context, digest string, bytes []byte) error
+}
+
+// The annotations of a WasmModule.
+const (
+	// ContentAnnotation is the digest of the content that was uploaded last.
+	ContentAnnotation = "wasmgate.dev/content-digest"
+	// KeptAnnotation remembers, while a bad revision is refused, how the good
+	// one that keeps serving was configured, for the time after a restart.
+	KeptAnnotation = "wasmgate.dev/kept-revision"
+)
+
+// ModuleController loads WasmModules and reports on them. Every gateway runs
+// it, as each compiles for itself.
+//
+//	            good                      bad
+//	(nothing) ------> serving R1 ------------------> serving R1, R2 refused
+//	    |                ^  ^                              |         | restart
+//	    | bad            |  +----- good R3 ----------------+         v
+//	    v                |                               R1 loaded again from its
+//	refused -------------+ good                          digest in the status
+type ModuleController struct {
+	objects Objects
+	modules Modules
+	content ModuleContent
+
+	// mu guards loaded, not what it points to: one name is reconciled by one
+	// worker at a time.
+	mu     sync.Mutex
+	loaded map[string]*loadedModule
+}
+
+// loadedModule is what this gateway made of one module.
+type loadedModule struct {
+	uid types.UID
+	// serving is the revision that serves, without its bytes; nil for none.
+	serving *servingRevision
+	// refused is the last revision that was, so that it is not compiled again
+	// for every change of the object.
+	refused    string
+	refusedFor *moduleProblem
+	// stored is the digest of the inline bytes that the content store has.
+	stored string
+	// restored tells that the search for an earlier good revision has ended.
+	restored bool
+	// reported is the last outcome that was written. Another gateway may come
+	// to another; writing only what is new keeps the two from correcting each
+	// other for ever.
+	reported string
+}
+
+type servingRevision struct {
+	ModuleStatus
+	identity string
+	rev      ModuleRevision
+}
+
+// NewModules returns the controller.
+func NewModules(objects Objects, modules Modules, content ModuleContent) *ModuleController {
+	return &ModuleController{objects: objects, modules: modules, content: content, loaded: map[string]*loadedModule{}}
+}
+
+// Name implements [Controller].
+func (c *ModuleController) Name() string { return "modules" }
+
+// Watches implements [Controller].
+func (c *ModuleController) Watches() []schema.GroupResource {
+	return []schema.GroupResource{ModuleResource}
+}
+
+// Workers implements [Concurrent].
+func (c *ModuleController) Workers() int { return 2 }
+
+// Reconcile implements [Controller].
+func (c *ModuleController) Reconcile(ctx context.Context, _ Queue, key Key) error {
+	obj, err := c.objects.Get(ctx, ModuleResource, "", key.Name)
+	if apierrors.IsNotFound(err) {
+		c.forget(key.Name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m := c.moduleOf(obj)
+	problem, err := c.load(ctx, obj, m)
+	if problem == nil && err != nil {
+		return err
+	}
+	if problem != nil {
+		err = errors.Join(err, c.restore(ctx, obj, m))
+	}
+	if reportErr := c.report(ctx, obj, m, problem); reportErr != nil {
+		return ignoreNotFound(reportErr)
+	}
+	return err
+}
+
+// load makes the revision that obj asks for serve. A problem is for the
+// status; an error besides means that another try may help.
+func (c *ModuleController) load(ctx context.Context, obj *unstructured.Unstructured, m *loadedModule) (*moduleProblem, error) {
+	rev, problem := wantedRevision(obj)
+	if problem != nil {
+		return problem, nil
+	}
+	identity := rev.identity()
+	if m.serving != nil && m.serving.identity == identity {
+		return nil, c.store(ctx, m, rev)
+	}
+	if m.refused == identity {
+		return m.refusedFor, nil
+	}
+	if rev.Bytes == nil {
+		var err error
+		if rev.Bytes, err = c.content.Get(ctx, rev.Digest); errors.Is(err, ErrNoContent) {
+			return &moduleProblem{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, uploadHint(obj.GetName()))}, err
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	problem, err := c.set(ctx, obj.GetName(), m, *rev)
+	if problem == nil && err == nil {
+		return nil, c.store(ctx, m, rev)
+	}
+	if err == nil {
+		m.refused, m.refusedFor = identity, problem
+	}
+	return problem, err
+}
+
+// store keeps the bytes of a good inline revision for the time when the object
+// holds others, bad ones.
+func (c *ModuleController) store(ctx context.Context, m *loadedModule, rev *ModuleRevision) error {
+	if wantsUpload := rev.Bytes == nil; wantsUpload || m.stored == rev.Digest {
+		return nil
+	}
+	if err := c.content.Put(ctx, rev.Digest, rev.Bytes); err != nil {
+		return fmt.Errorf("keep content %s: %w", rev.Digest, err)
+	}
+	m.stored = rev.Digest
+	return nil
+}
+
+// set loads one revision.
+func (c *ModuleController) set(ctx context.Context, name string, m *loadedModule, rev ModuleRevision) (*moduleProblem, error) {
+	if got := digestOf(rev.Bytes); got != rev.Digest {
+		return &moduleProblem{string(plugins.DigestMismatch), fmt.Sprintf("the content's digest is %s, not %s", got, rev.Digest)}, nil
+	}
+	status, err := c.modules.Set(ctx, name, rev)
+	var refused *plugins.LoadError
+	switch {
+	case errors.As(err, &refused):
+		return &moduleProblem{string(refused.Reason), refused.Detail}, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return &moduleProblem{"LoadFailed", err.Error()}, err
+	}
+	identity := rev.identity()
+	rev.Bytes = nil
+	m.serving = &servingRevision{ModuleStatus: status, identity: identity, rev: rev}
+	return nil, nil
+}
+
+// restore looks for the revision that served before this process started, when
+// the newest one cannot.
+func (c *ModuleController) restore(ctx context.Context, obj *unstructured.Unstructured, m *loadedModule) error {
+	if m.serving != nil || m.restored {
+		return nil
+	}
+	rev, ok := lastGoodRevision(obj)
+	if !ok {
+		m.restored = true
+		return nil
+	}
+	var err error
+	if rev.Bytes, err = c.content.Get(ctx, rev.Digest); errors.Is(err, ErrNoContent) {
+		m.restored = true
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if _, err = c.set(ctx, obj.GetName(), m, rev); err != nil {
+		return err
+	}
+	m.restored = true
+	return nil
+}
+
+// moduleOf finds what was loaded under obj's name; a module that was deleted
+// and created again starts from nothing.
+func (c *ModuleController) moduleOf(obj *unstructured.Unstructured) *loadedModule {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.loaded[obj.GetName()]
+	if m != nil && m.uid != obj.GetUID() {
+		c.modules.Remove(obj.GetName())
+		m = nil
+	}
+	if m == nil {
+		m = &loadedModule{uid: obj.GetUID()}
+		c.loaded[obj.GetName()] = m
+	}
+	return m
+}
+
+func (c *ModuleController) forget(name string) {
+	c.modules.Remove(name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.loaded, name)
+}

@@ -1,0 +1,203 @@
+package controller
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// moduleProblem is why a revision cannot serve, in the words of a condition.
+type moduleProblem struct {
+	reason  string
+	message string
+}
+
+// maxKeptConfig bounds the configuration that is copied into an annotation.
+const maxKeptConfig = 32 << 10
+
+// wantedRevision is the revision that the object asks for. Bytes are set for
+// an inline source only.
+func wantedRevision(obj *unstructured.Unstructured) (*ModuleRevision, *moduleProblem) {
+	spec := section(obj, "spec")
+	source, _ := spec["source"].(map[string]any)
+	rev := &ModuleRevision{}
+	inline, hasInline := source["inline"].(string)
+	_, hasUpload := source["upload"]
+	switch {
+	case hasInline && hasUpload:
+		return nil, &moduleProblem{"SourceInvalid", "spec.source must have exactly one of inline and upload"}
+	case hasInline:
+		bytes, err := base64.StdEncoding.DecodeString(inline)
+		if err != nil {
+			return nil, &moduleProblem{"SourceInvalid", "spec.source.inline: " + err.Error()}
+		}
+		rev.Bytes, rev.Digest = bytes, digestOf(bytes)
+	case hasUpload:
+		rev.Digest = obj.GetAnnotations()[ContentAnnotation]
+		if rev.Digest == "" {
+			return nil, &moduleProblem{"ContentMissing", uploadHint(obj.GetName())}
+		}
+	default:
+		return nil, &moduleProblem{"SourceNotSupported", "spec.source must have inline or upload; nothing else is supported"}
+	}
+	var err error
+	if rev.Config, err = moduleConfig(spec); err != nil {
+		return nil, &moduleProblem{"ConfigInvalid", err.Error()}
+	}
+	limits, _ := spec["limits"].(map[string]any)
+	if rev.Limits, err = parseLimits(limits); err != nil {
+		return nil, &moduleProblem{"LimitsInvalid", err.Error()}
+	}
+	return rev, nil
+}
+
+// lastGoodRevision is the revision that served before, without its bytes. Its
+// configuration is the present one unless another was kept.
+func lastGoodRevision(obj *unstructured.Unstructured) (rev ModuleRevision, ok bool) {
+	if digest, _ := section(obj, "status")["digest"].(string); digest != "" {
+		rev.Digest = digest
+	} else {
+		return rev, false
+	}
+	var kept keptRevision
+	if text := obj.GetAnnotations()[KeptAnnotation]; text != "" &&
+		json.Unmarshal([]byte(text), &kept) == nil && kept.Digest == rev.Digest {
+		rev.Config, rev.Limits = kept.Config, kept.Limits
+		return rev, true
+	}
+	spec := section(obj, "spec")
+	limits, _ := spec["limits"].(map[string]any)
+	var err error
+	if rev.Config, err = moduleConfig(spec); err != nil {
+		return rev, false
+	}
+	if rev.Limits, err = parseLimits(limits); err != nil {
+		rev.Limits = plugins.Limits{} // the defaults, as the present ones are what is bad
+	}
+	return rev, true
+}
+
+// keptRevision is the value of [KeptAnnotation].
+type keptRevision struct {
+	Digest string          `json:"digest"`
+	Config json.RawMessage `json:"config,omitempty"`
+	Limits plugins.Limits  `json:"limits"`
+}
+
+// keep encodes how a revision is configured; "" when that is too much.
+func keep(rev ModuleRevision) string {
+	if len(rev.Config) > maxKeptConfig {
+		return ""
+	}
+	text, err := json.Marshal(keptRevision{Digest: rev.Digest, Config: rev.Config, Limits: rev.Limits})
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// identity is the same for revisions that behave the same.
+func (r *ModuleRevision) identity() string {
+	return fmt.Sprintf("%s config=%s limits=%+v", r.Digest, digestOf(r.Config), r.Limits)
+}
+
+func digestOf(bytes []byte) string {
+	sum := sha256.Sum256(bytes)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func uploadHint(name string) string {
+	return fmt.Sprintf("upload it with: wasmgate module push %s file.wasm", name)
+}
+
+func moduleConfig(spec map[string]any) ([]byte, error) {
+	config, ok := spec["config"]
+	if !ok || config == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("spec.config: %w", err)
+	}
+	return text, nil
+}
+
+// parseLimits reads spec.limits and names every field that is wrong.
+func parseLimits(limits map[string]any) (plugins.Limits, error) {
+	var (
+		l    plugins.Limits
+		errs []error
+	)
+	bytes := func(field string, into *int64) {
+		value, ok := limits[field]
+		if !ok || value == nil {
+			return
+		}
+		q, err := resource.ParseQuantity(scalar(value))
+		if n := q.Value(); err != nil || n <= 0 || n == math.MaxInt64 || q.CmpInt64(n) != 0 { // Value rounds, parsing clamps
+			errs = append(errs, fmt.Errorf("spec.limits.%s: %q is not a whole number of bytes above zero", field, scalar(value)))
+		} else {
+			*into = n
+		}
+	}
+	bytes("memory", &l.MemoryBytes)
+	bytes("responseSize", &l.ResponseBytes)
+	if value, ok := limits["timeout"]; ok && value != nil {
+		d, err := time.ParseDuration(scalar(value))
+		if err != nil || d <= 0 {
+			errs = append(errs, fmt.Errorf("spec.limits.timeout: %q is not a duration above zero such as 500ms", scalar(value)))
+		} else {
+			l.Timeout = d
+		}
+	}
+	if value, ok := limits["fuel"]; ok && value != nil {
+		n, ok := wholeNumber(value)
+		if !ok || n < 0 {
+			errs = append(errs, fmt.Errorf("spec.limits.fuel: %q is not a whole number", scalar(value)))
+		} else {
+			l.Fuel = n
+		}
+	}
+	if len(errs) > 0 {
+		return plugins.Limits{}, errors.Join(errs...)
+	}
+	return l, nil
+}
+
+// scalar prints a JSON scalar the way it was written.
+func scalar(value any) string {
+	switch v := value.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+func wholeNumber(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int64:
+		return v, true
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v), true
+		}
+	}
+	return 0, false
+}

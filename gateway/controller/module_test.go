@@ -1,0 +1,378 @@
+package controller_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// memoryModules accepts bytes and configurations that do not say "bad".
+type memoryModules struct {
+	mu      sync.Mutex
+	serving map[string]controller.ModuleRevision
+	sets    int
+	// transient, when above zero, is how many calls fail for no lasting reason.
+	transient int
+}
+
+func (m *memoryModules) Set(_ context.Context, name string, rev controller.ModuleRevision) (controller.ModuleStatus, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sets++
+	if m.transient > 0 {
+		m.transient--
+		return controller.ModuleStatus{}, errors.New("the disk is full")
+	}
+	if strings.Contains(string(rev.Bytes), "bad") {
+		return controller.ModuleStatus{}, fmt.Errorf("load: %w", &plugins.LoadError{Module: name, Reason: plugins.MissingExport, Detail: "export wasmgate_alloc is missing"})
+	}
+	if strings.Contains(string(rev.Config), "bad") {
+		return controller.ModuleStatus{}, &plugins.LoadError{Module: name, Reason: plugins.ConfigRefused, Detail: "no such region"}
+	}
+	m.serving[name] = rev
+	return controller.ModuleStatus{Digest: rev.Digest, Size: int64(len(rev.Bytes)), ABI: 1, Hooks: []string{"wasmgate_convert"}}, nil
+}
+
+func (m *memoryModules) Remove(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.serving, name)
+}
+
+func (m *memoryModules) get(name string) (controller.ModuleRevision, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rev, ok := m.serving[name]
+	return rev, ok
+}
+
+func (m *memoryModules) setCalls() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sets
+}
+
+// memoryContent is a ModuleContent.
+type memoryContent struct {
+	mu    sync.Mutex
+	blobs map[string][]byte
+}
+
+func (c *memoryContent) Get(_ context.Context, digest string) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	bytes, ok := c.blobs[digest]
+	if !ok {
+		return nil, fmt.Errorf("blob %s: %w", digest, controller.ErrNoContent)
+	}
+	return bytes, nil
+}
+
+func (c *memoryContent) Put(_ context.Context, digest string, bytes []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blobs[digest] = bytes
+	return nil
+}
+
+// moduleWorld is one gateway's view; start makes another gateway over the same
+// objects and content.
+type moduleWorld struct {
+	*controllertest.Objects
+	content *memoryContent
+}
+
+func newModuleWorld() *moduleWorld {
+	return &moduleWorld{controllertest.New(), &memoryContent{blobs: map[string][]byte{}}}
+}
+
+func (w *moduleWorld) start(t *testing.T) (*memoryModules, func()) {
+	t.Helper()
+	m := &memoryModules{serving: map[string]controller.ModuleRevision{}}
+	return m, controllertest.Start(t, w.Objects, controller.NewModules(w.Objects, m, w.content))
+}
+
+func digest(bytes string) string {
+	sum := sha256.Sum256([]byte(bytes))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func inlineSpec(bytes string) map[string]any {
+	return map[string]any{"source": map[string]any{"inline": base64.StdEncoding.EncodeToString([]byte(bytes))}}
+}
+
+func createModule(t *testing.T, w *moduleWorld, spec map[string]any) {
+	t.Helper()
+	controllertest.MustCreate(t, w.Objects, controller.ModuleResource, map[string]any{
+		"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs"}, "spec": spec,
+	})
+}
+
+func changeModule(t *testing.T, w *moduleWorld, change func(obj *unstructured.Unstructured)) {
+	t.Helper()
+	controllertest.MustChange(t, w.Objects, controller.ModuleResource, "", "", "tabs", change)
+}
+
+// expect waits for "STATUS REASON" of both conditions and a serving digest.
+func (w *moduleWorld) expect(t *testing.T, compiled, ready, servingDigest string) *unstructured.Unstructured {
+	t.Helper()
+	var obj *unstructured.Unstructured
+	var got string
+	defer func() {
+		if t.Failed() {
+			t.Logf("last seen: %s", got)
+		}
+	}()
+	want := compiled + ", " + ready + ", " + servingDigest
+	controllertest.Eventually(t, w.Objects, want, func() bool {
+		obj = controllertest.MustGet(t, w.Objects, controller.ModuleResource, "", "tabs")
+		c, cr, _ := controllertest.Condition(obj, "Compiled")
+		r, rr, _ := controllertest.Condition(obj, "Ready")
+		d, _, _ := unstructured.NestedString(obj.Object, "status", "digest")
+		observed, _, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration")
+		got = c + " " + cr + ", " + r + " " + rr + ", " + d
+		return got == want && observed == obj.GetGeneration()
+	})
+	return obj
+}
+
+func TestModule_inline(t *testing.T) {
+	w := newModuleWorld()
+	modules, _ := w.start(t)
+	spec := inlineSpec("good 1")
+	spec["config"] = map[string]any{"region": "eu"}
+	spec["limits"] = map[string]any{"memory": "16Mi", "timeout": "250ms", "fuel": int64(7), "responseSize": int64(1024)}
+	createModule(t, w, spec)
+	obj := w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+	status := obj.Object["status"].(map[string]any)
+	if status["size"] != int64(6) || status["abi"] != int64(1) || fmt.Sprint(status["hooks"]) != "[wasmgate_convert]" {
+		t.Errorf("status %v", status)
+	}
+	rev, _ := modules.get("tabs")
+	if string(rev.Config) != `{"region":"eu"}` || rev.Limits != (plugins.Limits{MemoryBytes: 16 << 20, Timeout: 250e6, Fuel: 7, ResponseBytes: 1024}) {
+		t.Errorf("revision %+v", rev)
+	}
+	if err := w.Delete(context.Background(), controller.ModuleResource, "", "tabs", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	controllertest.Eventually(t, w.Objects, "removed", func() bool { _, ok := modules.get("tabs"); return !ok })
+}
+
+func TestModule_upload(t *testing.T) {
+	w := newModuleWorld()
+	modules, _ := w.start(t)
+	createModule(t, w, map[string]any{"source": map[string]any{"upload": map[string]any{}}})
+	obj := w.expect(t, "False ContentMissing", "False ContentMissing", "")
+	if _, _, message := controllertest.Condition(obj, "Compiled"); message != "upload it with: wasmgate module push tabs file.wasm" {
+		t.Error(message)
+	}
+	if err := w.content.Put(context.Background(), digest("good"), []byte("good")); err != nil {
+		t.Fatal(err)
+	}
+	changeModule(t, w, func(obj *unstructured.Unstructured) {
+		obj.SetAnnotations(map[string]string{controller.ContentAnnotation: digest("good")})
+	})
+	w.expect(t, "True Compiled", "True Serving", digest("good"))
+	if rev, _ := modules.get("tabs"); string(rev.Bytes) != "good" {
+		t.Errorf("serves %q", rev.Bytes)
+	}
+}
+
+func TestModule_uploadedContentIsChecked(t *testing.T) {
+	w := newModuleWorld()
+	w.start(t)
+	w.content.blobs[digest("good")] = []byte("something else")
+	controllertest.MustCreate(t, w.Objects, controller.ModuleResource, map[string]any{
+		"metadata": map[string]any{"name": "tabs", "annotations": map[string]any{controller.ContentAnnotation: digest("good")}},
+		"spec":     map[string]any{"source": map[string]any{"upload": map[string]any{}}},
+	})
+	w.expect(t, "False DigestMismatch", "False DigestMismatch", "")
+}
+
+func TestModule_aBadRevisionLeavesTheGoodOneServing(t *testing.T) {
+	w := newModuleWorld()
+	modules, stop := w.start(t)
+	createModule(t, w, inlineSpec("good 1"))
+	w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("bad 2") })
+	obj := w.expect(t, "False MissingExport", "True PreviousRevision", digest("good 1"))
+	if _, _, message := controllertest.Condition(obj, "Compiled"); message != "export wasmgate_alloc is missing" {
+		t.Error(message)
+	}
+	if _, _, message := controllertest.Condition(obj, "Ready"); !strings.Contains(message, digest("good 1")+" keeps serving") {
+		t.Error(message)
+	}
+	if rev, _ := modules.get("tabs"); string(rev.Bytes) != "good 1" {
+		t.Errorf("serves %q", rev.Bytes)
+	}
+	calls := modules.setCalls()
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"a": "b"}) })
+
+	// After a restart the good one is loaded again, from the content store.
+	stop()
+	if now := modules.setCalls(); now > calls {
+		t.Errorf("the bad revision was compiled again, %d times", now-calls)
+	}
+	modules, _ = w.start(t)
+	controllertest.Eventually(t, w.Objects, "good revision back", func() bool {
+		rev, ok := modules.get("tabs")
+		return ok && string(rev.Bytes) == "good 1"
+	})
+	w.expect(t, "False MissingExport", "True PreviousRevision", digest("good 1"))
+
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("good 3") })
+	obj = w.expect(t, "True Compiled", "True Serving", digest("good 3"))
+	if note, ok := obj.GetAnnotations()[controller.KeptAnnotation]; ok {
+		t.Errorf("note left behind: %s", note)
+	}
+}
+
+func TestModule_aBadConfigLeavesTheGoodOneServing(t *testing.T) {
+	w := newModuleWorld()
+	_, stop := w.start(t)
+	spec := func(region string) map[string]any {
+		s := inlineSpec("good")
+		s["config"] = region
+		return s
+	}
+	createModule(t, w, spec("eu"))
+	w.expect(t, "True Compiled", "True Serving", digest("good"))
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = spec("bad") })
+	w.expect(t, "False ConfigRefused", "True PreviousRevision", digest("good"))
+	stop()
+
+	modules, _ := w.start(t)
+	controllertest.Eventually(t, w.Objects, "good configuration back", func() bool {
+		rev, ok := modules.get("tabs")
+		return ok && string(rev.Config) == `"eu"`
+	})
+	w.expect(t, "False ConfigRefused", "True PreviousRevision", digest("good"))
+}
+
+func TestModule_transientFailureIsRetried(t *testing.T) {
+	w := newModuleWorld()
+	modules, _ := w.start(t)
+	modules.mu.Lock()
+	modules.transient = 3
+	modules.mu.Unlock()
+	createModule(t, w, inlineSpec("good"))
+	w.expect(t, "True Compiled", "True Serving", digest("good"))
+}
+
+// Two gateways that disagree report once each and then keep quiet.
+func TestModule_gatewaysThatDisagreeDoNotFight(t *testing.T) {
+	w := newModuleWorld()
+	createModule(t, w, inlineSpec("good"))
+	w.start(t)
+	broken := &brokenModules{}
+	controllertest.Start(t, w.Objects, controller.NewModules(w.Objects, broken, w.content))
+	controllertest.Eventually(t, w.Objects, "both reported", func() bool { return w.Writes() >= 3 })
+	for i := range 20 { // each change wakes both
+		changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"i": fmt.Sprint(i)}) })
+	}
+	if n := w.Writes(); n > 30 {
+		t.Errorf("%d writes", n)
+	}
+}
+
+type brokenModules struct{}
+
+func (brokenModules) Set(_ context.Context, name string, _ controller.ModuleRevision) (controller.ModuleStatus, error) {
+	return controller.ModuleStatus{}, &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "no room"}
+}
+func (brokenModules) Remove(string) {}
+
+func TestModule_problemsOfTheSpec(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec    map[string]any
+		reason  string
+		message string
+	}{
+		"no base64": {map[string]any{"source": map[string]any{"inline": "???"}}, "SourceInvalid", "spec.source.inline"},
+		"two sources": {map[string]any{"source": map[string]any{"inline": "AA==", "upload": map[string]any{}}},
+			"SourceInvalid", "exactly one"},
+		"oci": {map[string]any{"source": map[string]any{"oci": map[string]any{}}}, "SourceNotSupported", "inline or upload"},
+		"limits": {map[string]any{"source": map[string]any{"inline": "AA=="}, "limits": map[string]any{"memory": "lots", "timeout": "soon"}},
+			"LimitsInvalid", `spec.limits.timeout: "soon"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newModuleWorld()
+			w.start(t)
+			createModule(t, w, test.spec)
+			obj := w.expect(t, "False "+test.reason, "False "+test.reason, "")
+			if _, _, message := controllertest.Condition(obj, "Compiled"); !strings.Contains(message, test.message) {
+				t.Error(message)
+			}
+		})
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	for _, test := range []struct {
+		limits map[string]any
+		want   plugins.Limits
+		errs   []string
+	}{
+		{limits: nil},
+		{limits: map[string]any{"memory": "1.5Gi"}, want: plugins.Limits{MemoryBytes: 3 << 29}},
+		{limits: map[string]any{"memory": int64(65536), "responseSize": "1k"}, want: plugins.Limits{MemoryBytes: 65536, ResponseBytes: 1000}},
+		{limits: map[string]any{"fuel": float64(5), "timeout": "1m1s"}, want: plugins.Limits{Fuel: 5, Timeout: 61e9}},
+		{limits: map[string]any{"memory": "0", "responseSize": "0.5", "timeout": "-1s", "fuel": 1.5},
+			errs: []string{"limits.memory", "limits.responseSize", "limits.timeout", "limits.fuel"}},
+		{limits: map[string]any{"memory": map[string]any{}}, errs: []string{"limits.memory"}},
+		{limits: map[string]any{"memory": "99999999999999999999Gi"}, errs: []string{"limits.memory"}},
+	} {
+		got, err := controller.ParseLimits(test.limits)
+		if got != test.want {
+			t.Errorf("%v: %+v", test.limits, got)
+		}
+		if (err != nil) != (len(test.errs) > 0) {
+			t.Errorf("%v: %v", test.limits, err)
+		}
+		for _, want := range test.errs {
+			if err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %v lacks %q", test.limits, err, want)
+			}
+		}
+	}
+}
+
+func TestReferencedBy(t *testing.T) {
+	o := controllertest.New()
+	bind := func(plural, url string) {
+		tree := crdTree(plural, plural, "v1")
+		tree["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "Webhook",
+			"webhook": map[string]any{"clientConfig": map[string]any{"url": url}}}
+		controllertest.MustCreate(t, o, controller.CRDResource, tree)
+	}
+	bind("zebras", "wasm://tabs")
+	bind("apples", "wasm://tabs")
+	bind("others", "wasm://tabs2")
+	bind("hooks", "https://tabs/")
+	controllertest.MustCreate(t, o, controller.CRDResource, crdTree("plain", "Plain", "v1"))
+
+	names, err := controller.ModuleReferences(context.Background(), o, "tabs")
+	if err != nil || fmt.Sprint(names) != "[apples.example.com zebras.example.com]" {
+		t.Errorf("%v, %v", names, err)
+	}
+	err = controller.CheckModuleDelete(context.Background(), o, "tabs")
+	if err == nil || !strings.Contains(err.Error(), "apples.example.com, zebras.example.com") {
+		t.Errorf("delete of a module in use: %v", err)
+	}
+	if err := controller.CheckModuleDelete(context.Background(), o, "unused"); err != nil {
+		t.Error(err)
+	}
+}

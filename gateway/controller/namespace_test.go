@@ -1,0 +1,195 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+)
+
+func deleteNamespace(t *testing.T, o *controllertest.Objects, name string) {
+	t.Helper()
+	if err := o.Delete(context.Background(), controller.NamespaceResource, "", name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func namespaceGone(t *testing.T, o *controllertest.Objects, name string) {
+	t.Helper()
+	controllertest.Eventually(t, o, "namespace gone", func() bool { return controllertest.Gone(o, controller.NamespaceResource, "", name) })
+}
+
+func TestNamespace_emptiesBeforeItGoes_RES05(t *testing.T) {
+	o := withCrontabs(t, 20)
+	for i := range 20 {
+		controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("work", fmt.Sprintf("config-%d", i)))
+	}
+	controllertest.MustCreate(t, o, controller.NamespaceResource, namespaceTree("other"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("other", "stays"))
+	o.Break(crontabs) // no object may be read, so none can be converted
+	o.Fail(func(op string, _ controller.Key) error {
+		if op != "update/finalize" {
+			return nil
+		}
+		for _, r := range o.Served() {
+			if left, _ := o.ListMetadata(context.Background(), r.GroupResource, "work"); r.Namespaced && len(left) > 0 {
+				t.Errorf("finalized with %d %s left", len(left), r.GroupResource)
+			}
+		}
+		return nil
+	})
+	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	deleteNamespace(t, o, "work")
+	namespaceGone(t, o, "work")
+	if controllertest.Gone(o, controllertest.ConfigMaps, "other", "stays") {
+		t.Error("an object of another namespace was deleted")
+	}
+}
+
+func TestNamespace_honoursFinalizersOfChildren_RES05(t *testing.T) {
+	o := withCrontabs(t, 1)
+	controllertest.MustCreate(t, o, crontabs, objectTree("work", "held", "example.com/hold"))
+	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	deleteNamespace(t, o, "work")
+
+	controllertest.Eventually(t, o, "conditions", func() bool {
+		ns := controllertest.MustGet(t, o, controller.NamespaceResource, "", "work")
+		_, _, finalizers := controllertest.Condition(ns, "NamespaceFinalizersRemaining")
+		return finalizers == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
+	})
+	ns := controllertest.MustGet(t, o, controller.NamespaceResource, "", "work")
+	if phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase"); phase != "Terminating" {
+		t.Errorf("phase %q", phase)
+	}
+	for condition, want := range map[string]string{
+		"NamespaceDeletionDiscoveryFailure":           "False ResourcesDiscovered All resources successfully discovered",
+		"NamespaceDeletionGroupVersionParsingFailure": "False ParsedGroupVersions All legacy kube types successfully parsed",
+		"NamespaceDeletionContentFailure":             "False ContentDeleted All content successfully deleted, may be waiting on finalization",
+		"NamespaceContentRemaining":                   "True SomeResourcesRemain Some resources are remaining: crontabs.example.com has 1 resource instances",
+	} {
+		status, reason, message := controllertest.Condition(ns, condition)
+		if got := status + " " + reason + " " + message; got != want {
+			t.Errorf("%s: %s", condition, got)
+		}
+	}
+	removeFinalizer(t, o, crontabs, "work", "held", "example.com/hold")
+	namespaceGone(t, o, "work")
+	controllertest.Eventually(t, o, "no follower left", func() bool { return o.Followers(crontabs) == 0 })
+}
+
+func TestNamespace_deletesWhatTheCacheDidNotShowYet_RES05(t *testing.T) {
+	o := withCrontabs(t, 0)
+	o.Hold(crontabs)
+	controllertest.MustCreate(t, o, crontabs, objectTree("work", "unseen"))
+	deleteNamespace(t, o, "work")
+	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	namespaceGone(t, o, "work")
+	if err := o.Fresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !controllertest.Gone(o, crontabs, "work", "unseen") {
+		t.Error("an object outlived its namespace")
+	}
+}
+
+// A create that was let in before the deletion can commit while the namespace
+// is being emptied, even after its kind was listed.
+func TestNamespace_deletesWhatCommitsMeanwhile_RES05(t *testing.T) {
+	o := withCrontabs(t, 3)
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("work", "config"))
+	var late atomic.Bool
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "delete" && key.Namespace == "work" && late.CompareAndSwap(false, true) {
+			for i := range 5 {
+				o.Smuggle(crontabs, objectTree("work", fmt.Sprintf("late-%d", i)))
+				o.Smuggle(controllertest.ConfigMaps, objectTree("work", fmt.Sprintf("late-%d", i)))
+			}
+		}
+		return nil
+	})
+	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	deleteNamespace(t, o, "work")
+	namespaceGone(t, o, "work")
+	for _, r := range o.Served() {
+		if left, _ := o.ListMetadata(context.Background(), r.GroupResource, "work"); r.Namespaced && len(left) > 0 {
+			t.Errorf("%d %s left", len(left), r.GroupResource)
+		}
+	}
+}
+
+func TestNamespace_deletesStragglers_RES05(t *testing.T) {
+	controller.HurryStragglers(t)
+	o := withCrontabs(t, 0)
+	o.Fail(func(op string, _ controller.Key) error {
+		if op == "update/finalize" {
+			o.Smuggle(crontabs, objectTree("work", "straggler"))
+		}
+		return nil
+	})
+	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	deleteNamespace(t, o, "work")
+	namespaceGone(t, o, "work")
+	controllertest.Eventually(t, o, "straggler gone", func() bool { return controllertest.Gone(o, crontabs, "work", "straggler") })
+}
+
+func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
+	o := withCrontabs(t, 2)
+	var broken atomic.Bool
+	broken.Store(true)
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "delete" && key.GroupResource == crontabs && broken.Load() {
+			return apierrors.NewInternalError(errors.New("disk on fire"))
+		}
+		return nil
+	})
+	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	deleteNamespace(t, o, "work")
+	controllertest.Eventually(t, o, "failure reported", func() bool {
+		status, reason, message := controllertest.Condition(
+			controllertest.MustGet(t, o, controller.NamespaceResource, "", "work"), "NamespaceDeletionContentFailure")
+		return status == "True" && reason == "ContentDeletionFailed" && strings.Contains(message, "disk on fire")
+	})
+	broken.Store(false)
+	namespaceGone(t, o, "work")
+}
+
+func TestBootstrap(t *testing.T) {
+	o := controllertest.New()
+	controllertest.Start(t, o, controller.NewBootstrap(o), controller.NewNamespaceFinalizer(o))
+	exist := func() bool {
+		for _, name := range controller.SystemNamespaces {
+			if controllertest.Gone(o, controller.NamespaceResource, "", name) {
+				return false
+			}
+		}
+		return true
+	}
+	controllertest.Eventually(t, o, "all there", func() bool { return exist() && o.Followers(controller.NamespaceResource) == 2 })
+	uid := controllertest.MustGet(t, o, controller.NamespaceResource, "", "kube-public").GetUID()
+	deleteNamespace(t, o, "kube-public")
+	controllertest.Eventually(t, o, "created again", func() bool {
+		ns, err := o.Get(context.Background(), controller.NamespaceResource, "", "kube-public")
+		return err == nil && ns.GetUID() != uid
+	})
+}
+
+func TestEnsureSystemNamespaces(t *testing.T) {
+	o := controllertest.New()
+	for range 2 {
+		if err := controller.EnsureSystemNamespaces(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w := o.Writes(); w != len(controller.SystemNamespaces) {
+		t.Errorf("%d writes", w)
+	}
+}

@@ -1,0 +1,131 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+)
+
+// funcController reconciles config maps with a function.
+type funcController struct {
+	reconcile func(ctx context.Context, q controller.Queue, key controller.Key) error
+	seeds     []controller.Key
+}
+
+func (c *funcController) Name() string { return "test" }
+func (c *funcController) Watches() []schema.GroupResource {
+	return []schema.GroupResource{controllertest.ConfigMaps}
+}
+func (c *funcController) Seeds() []controller.Key { return c.seeds }
+func (c *funcController) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	return c.reconcile(ctx, q, key)
+}
+
+func TestRun_reconcilesWhatExistsAndWhatChanges(t *testing.T) {
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "before"))
+	seen := make(chan controller.Key, 10)
+	controllertest.Start(t, o, &funcController{
+		seeds: []controller.Key{{Name: "seed"}},
+		reconcile: func(_ context.Context, _ controller.Queue, key controller.Key) error {
+			seen <- key
+			return nil
+		},
+	})
+	got := map[string]bool{(<-seen).Name: true, (<-seen).Name: true}
+	if !got["before"] || !got["seed"] {
+		t.Errorf("at the start: %v", got)
+	}
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "after"))
+	if key := <-seen; key.Name != "after" || key.GroupResource != controllertest.ConfigMaps {
+		t.Errorf("after a change: %v", key)
+	}
+}
+
+func TestRun_retries(t *testing.T) {
+	conflict := apierrors.NewConflict(controllertest.ConfigMaps, "x", errors.New("changed"))
+	for name, failure := range map[string]func() error{
+		"error":    func() error { return errors.New("no luck") },
+		"conflict": func() error { return conflict },
+		"panic":    func() error { panic("out of luck") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := controllertest.New()
+			var calls atomic.Int32
+			done := make(chan struct{})
+			controllertest.Start(t, o, &funcController{
+				seeds: []controller.Key{{Name: "x"}},
+				reconcile: func(context.Context, controller.Queue, controller.Key) error {
+					if calls.Add(1) < 4 {
+						return failure()
+					}
+					close(done)
+					return nil
+				},
+			})
+			<-done
+		})
+	}
+}
+
+func TestRun_conflictWaitsForTheCache(t *testing.T) {
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "x"))
+	o.Hold(controllertest.ConfigMaps)
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "unseen"))
+	done := make(chan struct{})
+	controllertest.Start(t, o, &funcController{reconcile: func(ctx context.Context, _ controller.Queue, key controller.Key) error {
+		if key.Name != "x" {
+			return nil
+		}
+		if controllertest.Gone(o, controllertest.ConfigMaps, "", "unseen") {
+			return apierrors.NewConflict(controllertest.ConfigMaps, "x", errors.New("the cache is behind"))
+		}
+		close(done)
+		return nil
+	}})
+	<-done
+}
+
+func TestRun_follow(t *testing.T) {
+	o := controllertest.New(servedCrontabs)
+	controllertest.MustCreate(t, o, controller.NamespaceResource, namespaceTree("a"))
+	controllertest.MustCreate(t, o, controller.NamespaceResource, namespaceTree("b"))
+	calls := make(chan controller.Key, 10)
+	follow := atomic.Bool{}
+	follow.Store(true)
+	owner := controller.Key{Name: "owner"}
+	stop := controllertest.Start(t, o, &funcController{
+		seeds: []controller.Key{owner},
+		reconcile: func(_ context.Context, q controller.Queue, key controller.Key) error {
+			if follow.Load() {
+				q.Follow(key, controller.Scope{GroupResource: crontabs, Namespace: "a"})
+			} else {
+				q.Follow(key)
+			}
+			calls <- key
+			return nil
+		},
+	})
+	<-calls
+	<-calls // once more, for what happened before the follower was there
+	controllertest.MustCreate(t, o, crontabs, objectTree("b", "elsewhere"))
+	controllertest.Eventually(t, o, "one follower", func() bool { return o.Followers(crontabs) == 1 })
+	follow.Store(false)
+	controllertest.MustCreate(t, o, crontabs, objectTree("a", "here"))
+	if key := <-calls; key != owner {
+		t.Errorf("woke %v", key)
+	}
+	controllertest.Eventually(t, o, "no follower", func() bool { return o.Followers(crontabs) == 0 })
+	stop()
+	if n := o.Followers(controllertest.ConfigMaps); n != 0 {
+		t.Errorf("%d followers outlive Run", n)
+	}
+}

@@ -1,0 +1,131 @@
+package discovery
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/version"
+)
+
+// group is an API group that serves something.
+type group struct {
+	name string
+	// versions come in the order of priority.
+	versions []*groupVersion
+}
+
+// groupVersion is one version of a group, with what is served at it.
+type groupVersion struct {
+	group string
+	name  string
+	// kinds are sorted by plural.
+	kinds []served
+}
+
+type served struct {
+	def     *crd.Definition
+	version *crd.Version
+}
+
+// priorities are kube-apiserver's for its own groups. Every other group comes
+// after them, by name.
+var priorities = map[string]int{
+	"events.k8s.io":                17750,
+	"authentication.k8s.io":        17700,
+	"authorization.k8s.io":         17600,
+	"rbac.authorization.k8s.io":    17000,
+	"admissionregistration.k8s.io": 16700,
+	"apiextensions.k8s.io":         16700,
+	"coordination.k8s.io":          16500,
+	"storagemigration.k8s.io":      15800,
+}
+
+// groupsOf sorts definitions into groups. core is the group without a name,
+// nil when it serves nothing; it is not among the others.
+func groupsOf(defs []*crd.Definition) (core *group, others []*group) {
+	byGroup := map[string][]*crd.Definition{}
+	for _, d := range defs {
+		byGroup[d.Group] = append(byGroup[d.Group], d)
+	}
+	for name, defs := range byGroup {
+		g := newGroup(name, defs)
+		switch {
+		case len(g.versions) == 0:
+		case name == "":
+			core = g
+		default:
+			others = append(others, g)
+		}
+	}
+	slices.SortFunc(others, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(priorities[b.name], priorities[a.name]), cmp.Compare(a.name, b.name))
+	})
+	return core, others
+}
+
+func newGroup(name string, defs []*crd.Definition) *group {
+	slices.SortFunc(defs, func(a, b *crd.Definition) int { return cmp.Compare(a.Plural, b.Plural) })
+	byVersion := map[string]*groupVersion{}
+	var orders [][]string
+	for _, d := range defs {
+		var order []string
+		for _, v := range d.Versions {
+			if !v.Served {
+				continue
+			}
+			gv := byVersion[v.Name]
+			if gv == nil {
+				gv = &groupVersion{group: name, name: v.Name}
+				byVersion[v.Name] = gv
+			}
+			gv.kinds = append(gv.kinds, served{d, v})
+			order = append(order, v.Name)
+		}
+		orders = append(orders, order)
+	}
+	g := &group{name: name}
+	for _, v := range mergeOrders(orders) {
+		g.versions = append(g.versions, byVersion[v])
+	}
+	return g
+}
+
+// mergeOrders joins the version orders of a group's kinds into one that agrees
+// with all of them where they agree with each other; what they leave open is
+// decided by Kubernetes' order of version names.
+func mergeOrders(orders [][]string) []string {
+	before := map[string]map[string]bool{}
+	for _, order := range orders {
+		for i, v := range order {
+			if before[v] == nil {
+				before[v] = map[string]bool{}
+			}
+			for _, earlier := range order[:i] {
+				before[v][earlier] = true
+			}
+		}
+	}
+	var out []string
+	for len(before) > 0 {
+		next, free := "", false
+		for v, earlier := range before {
+			vFree := len(earlier) == 0
+			if next == "" || vFree && !free || vFree == free && version.Compare(v, next) < 0 {
+				next, free = v, vFree
+			}
+		}
+		out = append(out, next)
+		delete(before, next)
+		for _, earlier := range before {
+			delete(earlier, next)
+		}
+	}
+	return out
+}
+
+func (v *groupVersion) groupVersion() string {
+	return metav1.GroupVersion{Group: v.group, Version: v.name}.String()
+}

@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+)
+
+func TestMediaTypes(t *testing.T) {
+	s := gatewaytest.Shared(t)
+	c := newCronTabs(t, s, nil)
+	c.create("one")
+	one := c.path("v1", "one")
+	typed := func(t *testing.T, r *gatewaytest.Reply, want string) *gatewaytest.Reply {
+		t.Helper()
+		if got := r.Header.Get("Content-Type"); got != want {
+			t.Errorf("Content-Type %q, want %q", got, want)
+		}
+		return r
+	}
+
+	c.run("MT-01 JSON is the default", func(t *testing.T, c *cronTabs) {
+		for _, accept := range []string{"", "*/*", "application/json", "application/*"} {
+			typed(t, c.api.Get(one, "Accept", accept).Want(200), "application/json").Equal("kind", "CronTab")
+			typed(t, c.api.Get(c.list("v1"), "Accept", accept).Want(200), "application/json").Equal("kind", "CronTabList")
+		}
+	})
+	c.run("MT-02 the first acceptable type by weight wins", func(t *testing.T, c *cronTabs) {
+		typed(t, c.api.Get(one, "Accept", "text/csv, application/yaml;q=0.5, application/json;q=0.9").Want(200), "application/json")
+		typed(t, c.api.Get(one, "Accept", "application/yaml, application/json").Want(200), "application/yaml")
+	})
+	c.run("MT-03 nothing acceptable is 406", func(t *testing.T, c *cronTabs) {
+		c.api.Get(one, "Accept", "image/png").WantStatus(406, "NotAcceptable", "application/json, application/yaml")
+		c.api.Get(configMaps(c.ns), "Accept", "text/csv").WantStatus(406, "NotAcceptable")
+		c.api.Get(one, "Accept", "application/vnd.kubernetes.protobuf").Want(406)
+	})
+	c.run("MT-04 an unknown request type is 415", func(t *testing.T, c *cronTabs) {
+		for _, path := range []string{c.list("v1"), configMaps(c.ns)} {
+			c.api.Post(path, `x`, "Content-Type", "text/csv").WantStatus(415, "UnsupportedMediaType", "application/json, application/yaml")
+		}
+		r := c.api.Post(c.list("v1"), c.object("v1", "mixed", `{}`), "Content-Type", "application/json", "Accept", "application/yaml").Want(201)
+		typed(t, r, "application/yaml")
+	})
+	c.run("MT-05 YAML in and out", func(t *testing.T, c *cronTabs) {
+		r := typed(t, c.api.Get(c.list("v1"), "Accept", "application/yaml").Want(200), "application/yaml")
+		if got := fromYAML(t, r).Str("kind"); got != "CronTabList" {
+			t.Errorf("kind %q", got)
+		}
+		body := "apiVersion: " + c.group + "/v1\nkind: CronTab\nmetadata:\n  name: fromyaml\nspec:\n  host: \"y\"\n  replicas: 3\n"
+		r = typed(t, c.api.Post(c.list("v1"), body, "Content-Type", "application/yaml", "Accept", "application/yaml").Want(201), "application/yaml")
+		if o := fromYAML(t, r); o.Str("spec.replicas") != "3" || o.Str("metadata.uid") == "" {
+			t.Errorf("created %v", o)
+		}
+		body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fromyaml\ndata:\n  a: b\n"
+		c.api.Post(configMaps(c.ns), body, "Content-Type", "application/yaml").Want(201).Equal("data.a", "b")
+	})
+	c.run("MT-15 MT-16 tables", func(t *testing.T, c *cronTabs) {
+		r := typed(t, c.api.Get(c.list("v1")+"?fieldSelector=metadata.name%3Done", "Accept", tableAccept).Want(200), "application/json")
+		r.Equal("kind", "Table").Equal("apiVersion", "meta.k8s.io/v1")
+		if got := columns(r.Object()); got != "Name:string:0 Host:string:0 Replicas:integer:1" {
+			t.Errorf("columns %q", got)
+		}
+		r.Equal("rows.0.cells.0", "one").Equal("rows.0.cells.1", "one").Equal("rows.0.cells.2", "").
+			Equal("rows.0.object.kind", "PartialObjectMetadata").Equal("rows.0.object.metadata.name", "one")
+		c.api.Get(one, "Accept", tableAccept).Want(200).Equal("kind", "Table").Equal("rows.0.cells.0", "one")
+		if got := columns(c.api.Get(c.list("v1beta1"), "Accept", tableAccept).Want(200).Object()); got != "Name:string:0 Age:date:0" {
+			t.Errorf("default columns %q", got)
+		}
+		if got := columns(c.api.Get(configMaps(c.ns), "Accept", tableAccept).Want(200).Object()); got != "Name:string:0 Data:string:0 Age:string:0" {
+			t.Errorf("columns of configmaps %q", got)
+		}
+		c.api.Get(one+"?includeObject=Object", "Accept", tableAccept).Want(200).Equal("rows.0.object.spec.host", "one")
+		c.api.Get(one+"?includeObject=None", "Accept", tableAccept).Want(200).Equal("rows.0.object", "")
+	})
+	c.run("MT-17 a table falls back to the object", func(t *testing.T, c *cronTabs) {
+		c.api.Get(one, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v9, application/json").Want(200).Equal("kind", "CronTab")
+		c.api.Get(one, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v9").Want(406)
+	})
+	c.run("MT-18 metadata only", func(t *testing.T, c *cronTabs) {
+		o := typed(t, c.api.Get(one, "Accept", metaAccept).Want(200), "application/json").
+			Equal("kind", "PartialObjectMetadata").Equal("apiVersion", "meta.k8s.io/v1").Equal("metadata.name", "one").Object()
+		if len(o) != 3 {
+			t.Errorf("more than metadata: %v", o)
+		}
+		l := c.api.Get(c.list("v1"), "Accept", metaList).Want(200).Equal("kind", "PartialObjectMetadataList").
+			Equal("items.0.kind", "PartialObjectMetadata").Equal("items.0.spec", "").Object()
+		if l.RV() == "" || len(l.Items()) == 0 {
+			t.Errorf("list %v", l)
+		}
+		w := c.api.Watch(c.list("v1")+"?watch=1&resourceVersion="+l.RV(), "Accept", metaAccept)
+		c.touch("one", "18")
+		if e := w.Expect("MODIFIED", "one"); e.Object.Str("kind") != "PartialObjectMetadata" || e.Object.Str("spec") != "" {
+			t.Errorf("event %v", e.Object)
+		}
+	})
+	c.run("MT-20 metadata is preferred over the fallback", func(t *testing.T, c *cronTabs) {
+		c.api.Get(c.list("v1"), "Accept", metaList+",application/json;q=0.9").Want(200).Equal("kind", "PartialObjectMetadataList")
+		c.api.Get("/version", "Accept", metaAccept).Want(200, 406)
+	})
+}
+
+func fromYAML(t testing.TB, r *gatewaytest.Reply) object {
+	t.Helper()
+	var o object
+	if err := yaml.Unmarshal(r.Body, &o); err != nil {
+		t.Fatalf("%v in %s", err, r.Body)
+	}
+	if strings.HasPrefix(string(r.Body), "{") {
+		t.Errorf("the reply is JSON: %s", r.Body)
+	}
+	return o
+}
+
+// columns prints a table's columns as name:type:priority.
+func columns(table object) string {
+	all, _ := table["columnDefinitions"].([]any)
+	var out []string
+	for _, c := range all {
+		c := object(c.(map[string]any))
+		out = append(out, c.Str("name")+":"+c.Str("type")+":"+c.Str("priority"))
+	}
+	return strings.Join(out, " ")
+}

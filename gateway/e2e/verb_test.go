@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+)
+
+func TestVerbs(t *testing.T) {
+	s := gatewaytest.Shared(t)
+	c := newCronTabs(t, s, nil)
+
+	c.run("VERB-01 requests are classified", func(t *testing.T, c *cronTabs) {
+		c.create("classified")
+		c.api.Get(c.path("v1", "classified"))
+		c.api.Get(c.list("v1"))
+		w := c.watch("timeoutSeconds=1")
+		w.End()
+		c.api.Put(c.path("v1", "classified"), c.api.Get(c.path("v1", "classified")).Object()).Want(200)
+		c.touch("classified", "1")
+		c.api.Delete(c.path("v1", "classified")).Want(200)
+		c.api.Delete(c.list("v1")).Want(200)
+		// The watch is counted when its handler returns, which may be later.
+		metrics := c.api.Eventually("/metrics", func(r *gatewaytest.Reply) bool {
+			return strings.Contains(strings.Join(verbsOf(string(r.Body), c.group), " "), "WATCH")
+		})
+		got := verbsOf(string(metrics.Body), c.group)
+		for _, want := range []string{"POST", "GET", "LIST", "WATCH", "PUT", "PATCH", "DELETE"} {
+			if !strings.Contains(" "+strings.Join(got, " ")+" ", " "+want+" ") {
+				t.Errorf("apiserver_request_total has no verb %s for the group, only %v", want, got)
+			}
+		}
+	})
+	c.run("VERB-02 create answers 201 with the stored object", func(t *testing.T, c *cronTabs) {
+		made := c.api.Post(c.list("v1"), c.object("v1", "made", `{"host":"h","unknown":true}`)).Want(201).
+			Equal("spec.host", "h").Equal("spec.suspend", "false").Equal("spec.unknown", "").Equal("metadata.generation", "1").Object()
+		for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields.0.manager"} {
+			if made.Str("metadata."+field) == "" {
+				t.Errorf("the reply has no metadata.%s", field)
+			}
+		}
+		if got := c.api.Get(c.path("v1", "made")).Want(200).Object(); got.Str("metadata") != made.Str("metadata") || got.Str("spec") != made.Str("spec") {
+			t.Errorf("created %v, then read %v", made, got)
+		}
+		generated := c.object("v1", "", `{}`)
+		generated["metadata"] = map[string]any{"generateName": "made-"}
+		if name := c.api.Post(c.list("v1"), generated).Want(201).Str("metadata.name"); !regexp.MustCompile(`^made-[a-z0-9]{5}$`).MatchString(name) {
+			t.Errorf("generated name %q", name)
+		}
+	})
+	c.run("VERB-03 PUT creates only where the type permits", func(t *testing.T, c *cronTabs) {
+		c.api.Put(c.path("v1", "missing"), c.object("v1", "missing", `{}`)).WantStatus(404, "NotFound", `"missing" not found`)
+		c.api.Put(configMaps(c.ns)+"/missing", configMap(t, c.ns, "missing", `{}`)).WantStatus(404, "NotFound", `"missing" not found`)
+		lease := object{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": "new", "namespace": c.ns}, "spec": map[string]any{"holderIdentity": "me"}}
+		c.api.Put("/apis/coordination.k8s.io/v1/namespaces/"+c.ns+"/leases/new", lease).Want(201).Equal("spec.holderIdentity", "me")
+	})
+	c.run("VERB-04 single-object verbs take one object", func(t *testing.T, c *cronTabs) {
+		item := c.object("v1", "a", `{}`)
+		list := object{"apiVersion": c.group + "/v1", "kind": "CronTabList", "items": []any{item}}
+		c.api.Post(c.list("v1"), list).Want(400, 422)
+		c.api.Post(c.list("v1"), []any{item}).WantStatus(400, "BadRequest")
+		c.api.Post(configMaps(c.ns), object{"apiVersion": "v1", "kind": "ConfigMapList", "items": []any{configMap(t, c.ns, "a", `{}`)}}).WantStatus(400, "BadRequest")
+		c.api.Put(configMaps(c.ns), item).WantStatus(405, "MethodNotAllowed")
+		c.api.Put(c.list("v1"), item).Want(400, 405)
+		c.api.Merge(configMaps(c.ns), `{}`).WantStatus(405, "MethodNotAllowed")
+		c.api.Merge(c.list("v1"), `{}`).Want(400, 405)
+		c.api.Post(configMaps(c.ns)+"/a", item).WantStatus(405, "MethodNotAllowed")
+		c.api.Get(c.path("v1", "a")).Want(404)
+	})
+	c.run("VERB-04 deletecollection honours selectors", func(t *testing.T, c *cronTabs) {
+		own := newCronTabs(t, s, nil)
+		own.createLabelled("a", `{"app":"x"}`)
+		own.createLabelled("b", `{"app":"y"}`)
+		own.createLabelled("c", `{"app":"x"}`)
+		own.api.Delete(own.list("v1") + "?labelSelector=app%3Dx").Want(200)
+		if got := own.api.Get(own.list("v1")).Want(200).Object().Names(); got != "b" {
+			t.Errorf("left: %q", got)
+		}
+		own.create("d")
+		own.api.Delete(own.list("v1") + "?fieldSelector=metadata.name%3Db").Want(200)
+		if got := own.api.Get(own.list("v1")).Want(200).Object().Names(); got != "d" {
+			t.Errorf("left: %q", got)
+		}
+	})
+}
+
+var requestTotal = regexp.MustCompile(`(?m)^apiserver_request_total\{([^}]*)\} [1-9]`)
+
+// verbsOf returns the verbs that apiserver_request_total counted for a group.
+func verbsOf(metrics, group string) []string {
+	var verbs []string
+	verb := regexp.MustCompile(`verb="([^"]*)"`)
+	for _, m := range requestTotal.FindAllStringSubmatch(metrics, -1) {
+		if v := verb.FindStringSubmatch(m[1]); v != nil && strings.Contains(m[1], `group="`+group+`"`) {
+			verbs = append(verbs, v[1])
+		}
+	}
+	return verbs
+}

@@ -1,0 +1,117 @@
+// Package kubeconfig writes the administrator's kubeconfig and finds the one
+// that a command should use.
+//
+// It knows the file format through client-go only, and must not know how
+// certificates or tokens are made (gateway/pki), or what a command does with
+// its connection.
+package kubeconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/wasmgate/wasmgate/gateway/pki"
+)
+
+// FileName is the name under which the administrator's kubeconfig is written
+// into the data directory.
+const FileName = "admin.kubeconfig"
+
+// DefaultDataDir is where `wasmgate serve` keeps its data, and so where [Load]
+// looks last.
+const DefaultDataDir = "wasmgate-data"
+
+// Admin is what the administrator's kubeconfig says.
+type Admin struct {
+	// Server is the URL of the gateway.
+	Server string
+	// Trust is the PEM bundle that verifies the server.
+	Trust []byte
+	// ServerName, if not empty, is the name to verify the server under.
+	ServerName string
+	// Token is the bearer token.
+	Token string
+}
+
+// Write writes the kubeconfig for a with mode 0600, in one step. A file that
+// says the same already is left alone.
+func Write(path string, a Admin) error {
+	const name = "wasmgate"
+	const user = "wasmgate-admin"
+	cfg := clientcmdapi.NewConfig()
+	cfg.Clusters[name] = &clientcmdapi.Cluster{
+		Server:                   a.Server,
+		TLSServerName:            a.ServerName,
+		CertificateAuthorityData: a.Trust,
+	}
+	cfg.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: a.Token}
+	cfg.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user}
+	cfg.CurrentContext = name
+	data, err := clientcmd.Write(*cfg)
+	if err != nil {
+		return fmt.Errorf("kubeconfig %s: %w", path, err)
+	}
+	if unchanged(path, data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("kubeconfig: %w", err)
+	}
+	if err := pki.WriteFile(path, data); err != nil {
+		return fmt.Errorf("kubeconfig %s: %w", path, err)
+	}
+	return nil
+}
+
+func unchanged(path string, data []byte) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		return false
+	}
+	old, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(old, data)
+}
+
+// ErrNone tells that no kubeconfig was found anywhere.
+var ErrNone = errors.New("no kubeconfig found: pass --kubeconfig, set KUBECONFIG, or run where `wasmgate serve` keeps its " + DefaultDataDir)
+
+// Load returns the client configuration for a command: from the file explicit
+// if that is not empty, else by the usual rules (KUBECONFIG, then
+// ~/.kube/config), else from the data directory of a gateway that was started
+// here. It also returns where the configuration came from, for messages.
+func Load(explicit string) (*rest.Config, string, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = explicit
+	rules.WarnIfAllMissing = false
+	raw, err := rules.Load()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	}
+	if clientcmdapi.IsConfigEmpty(raw) {
+		if explicit != "" {
+			return nil, "", fmt.Errorf("kubeconfig %s is empty", explicit)
+		}
+		local := filepath.Join(DefaultDataDir, FileName)
+		if raw, err = clientcmd.LoadFromFile(local); errors.Is(err, os.ErrNotExist) {
+			return nil, "", ErrNone
+		} else if err != nil {
+			return nil, "", fmt.Errorf("kubeconfig %s: %w", local, err)
+		}
+		explicit = local
+	}
+	cfg, err := clientcmd.NewDefaultClientConfig(*raw, nil).ClientConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	}
+	if explicit == "" {
+		explicit = rules.GetDefaultFilename()
+	}
+	return cfg, explicit, nil
+}

@@ -1,0 +1,149 @@
+package kubeconfig
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// here makes an empty directory the working directory and home, so that no
+// kubeconfig of the machine is found.
+func here(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("HOME", dir)
+	t.Setenv("KUBECONFIG", "")
+	// client-go reads HOME once, when the package is loaded.
+	home := clientcmd.RecommendedHomeFile
+	clientcmd.RecommendedHomeFile = filepath.Join(dir, ".kube", "config")
+	t.Cleanup(func() { clientcmd.RecommendedHomeFile = home })
+	return dir
+}
+
+func write(t *testing.T, path, server string) {
+	t.Helper()
+	if err := Write(path, Admin{Server: server, Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWrite_ConnectsWithTokenAndTrust(t *testing.T) {
+	var token string
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		token = r.Header.Get("Authorization")
+	}))
+	defer srv.Close()
+	path := filepath.Join(here(t), "sub", FileName)
+	admin := Admin{Server: srv.URL, Trust: certPEM(srv.Certificate()), Token: "s3cret"}
+	if err := Write(path, admin); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("mode %v, %v", info.Mode(), err)
+	}
+	cfg, from, err := Load(path)
+	if err != nil || from != path {
+		t.Fatalf("%q %v", from, err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := client.Get(cfg.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if token != "Bearer s3cret" {
+		t.Errorf("the server got %q", token)
+	}
+}
+
+func TestWrite_ReplacesWhatDiffersAndTightensTheMode(t *testing.T) {
+	path := filepath.Join(here(t), FileName)
+	write(t, path, "https://one.example")
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, "https://one.example")
+	if same, _ := os.Stat(path); !os.SameFile(before, same) {
+		t.Error("an unchanged file was replaced")
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, "https://one.example")
+	if after, _ := os.Stat(path); after.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", after.Mode())
+	}
+	write(t, path, "https://two.example")
+	if cfg, _, err := Load(path); err != nil || cfg.Host != "https://two.example" {
+		t.Errorf("%v %v", cfg, err)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".admin*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("temporary files left: %v %v", left, err)
+	}
+}
+
+func TestLoad_Order(t *testing.T) {
+	dir := here(t)
+	if _, _, err := Load(""); !errors.Is(err, ErrNone) {
+		t.Fatalf("nothing there: %v", err)
+	}
+	check := func(explicit, want string) {
+		t.Helper()
+		cfg, from, err := Load(explicit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Host != want || from == "" {
+			t.Errorf("got %s from %s, want %s", cfg.Host, from, want)
+		}
+	}
+	write(t, filepath.Join(dir, DefaultDataDir, FileName), "https://data-dir")
+	check("", "https://data-dir")
+	write(t, clientcmd.RecommendedHomeFile, "https://home")
+	check("", "https://home")
+	write(t, filepath.Join(dir, "env"), "https://env")
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "env"))
+	check("", "https://env")
+	write(t, filepath.Join(dir, "flag"), "https://flag")
+	check(filepath.Join(dir, "flag"), "https://flag")
+}
+
+func TestLoad_Errors(t *testing.T) {
+	dir := here(t)
+	if _, _, err := Load(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("missing file: %v", err)
+	}
+	bad := filepath.Join(dir, "bad")
+	if err := os.WriteFile(bad, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Load(bad); err == nil {
+		t.Error("a malformed file was accepted")
+	}
+	if err := os.WriteFile(bad, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Load(bad); err == nil || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("empty file: %v", err)
+	}
+}
+
+func certPEM(c *x509.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
+}

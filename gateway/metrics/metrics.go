@@ -1,0 +1,196 @@
+package metrics
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/expfmt"
+)
+
+// ContentType is the media type of [Metrics.Render].
+const ContentType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
+// Counter only grows.
+type Counter interface{ Add(float64) }
+
+// Gauge goes up and down.
+type Gauge interface{ Add(float64) }
+
+// Histogram takes durations in seconds.
+type Histogram interface{ Observe(seconds float64) }
+
+// Metrics is one gateway's set of metrics. It is safe for concurrent use.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	requests    *prometheus.CounterVec
+	durations   *prometheus.HistogramVec
+	longRunning *prometheus.GaugeVec
+	etcd        *prometheus.HistogramVec
+	watchEvents *prometheus.CounterVec
+	pluginCalls *prometheus.CounterVec
+	pluginTime  *prometheus.HistogramVec
+
+	migrationDone, migrationTotal *prometheus.GaugeVec
+	migrationFailures             *prometheus.CounterVec
+
+	readOnly, mutating Gauge
+
+	// ConversionObjects counts objects that a converter converted.
+	ConversionObjects Counter
+	// ConversionCacheHits counts conversions that were remembered.
+	ConversionCacheHits Counter
+
+	mu      sync.RWMutex
+	handles map[requestKey]*RequestHandle
+}
+
+// requestBuckets are kube-apiserver's, so that its dashboards and alerts fit.
+var requestBuckets = []float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
+
+// pluginBuckets go from 10 microseconds to 10 seconds.
+var pluginBuckets = []float64{1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
+
+// New returns a set of metrics, with those of the Go runtime and the process.
+func New() *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), handles: map[requestKey]*RequestHandle{}}
+	m.newRequestMetrics()
+	m.newPluginMetrics()
+	m.newMigrationMetrics()
+	m.registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+func (m *Metrics) newRequestMetrics() {
+	labels := []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
+	m.requests = m.counters("apiserver_request_total",
+		"Requests answered, by verb, dry run, group, version, resource, scope, component and HTTP status.",
+		append(labels, "code")...)
+	m.durations = m.histograms("apiserver_request_duration_seconds",
+		"Time from the arrival of a request to the end of its reply, watches left out.",
+		requestBuckets, labels...)
+	m.longRunning = m.gauges("apiserver_longrunning_requests",
+		"Watches that are open.",
+		"verb", "group", "version", "resource", "subresource", "scope", "component")
+	inflight := m.gauges("apiserver_current_inflight_requests",
+		"Requests being answered, watches left out.", "request_kind")
+	m.readOnly = inflight.WithLabelValues("readOnly")
+	m.mutating = inflight.WithLabelValues("mutating")
+	m.etcd = m.histograms("etcd_request_duration_seconds",
+		"Time of requests to etcd, by operation and resource.",
+		requestBuckets, "operation", "group", "resource")
+	m.watchEvents = m.counters("apiserver_watch_events_total",
+		"Events sent to watchers.", "group", "version", "resource")
+	objects := m.counters("wasmgate_conversion_objects_total", "Objects converted by a converter.")
+	hits := m.counters("wasmgate_conversion_cache_hits_total", "Conversions answered from memory.")
+	m.ConversionObjects, m.ConversionCacheHits = objects.WithLabelValues(), hits.WithLabelValues()
+}
+
+func (m *Metrics) newPluginMetrics() {
+	m.pluginCalls = m.counters("wasmgate_plugin_calls_total",
+		"Calls of a module's hook, by result.", "module", "hook", "result")
+	m.pluginTime = m.histograms("wasmgate_plugin_call_seconds",
+		"Time of calls of a module's hook.", pluginBuckets, "module", "hook")
+}
+
+func (m *Metrics) newMigrationMetrics() {
+	m.migrationDone = m.gauges("wasmgate_migration_objects_done",
+		"Objects that the running or last migration of a resource has dealt with.", "group", "resource")
+	m.migrationTotal = m.gauges("wasmgate_migration_objects_total",
+		"Objects that the running or last migration of a resource has to deal with.", "group", "resource")
+	m.migrationFailures = m.counters("wasmgate_migration_failures_total",
+		"Objects that a migration could not rewrite.", "group", "resource")
+}
+
+// Inflight is the gauge of requests being answered, watches left out.
+func (m *Metrics) Inflight(mutating bool) Gauge {
+	if mutating {
+		return m.mutating
+	}
+	return m.readOnly
+}
+
+// Etcd is the histogram for one kind of request to etcd. Keep what it returns.
+func (m *Metrics) Etcd(operation, group, resource string) Histogram {
+	return m.etcd.WithLabelValues(operation, group, resource)
+}
+
+// WatchEvents counts events sent to watchers of one resource. Keep what it
+// returns.
+func (m *Metrics) WatchEvents(group, version, resource string) Counter {
+	return m.watchEvents.WithLabelValues(group, version, resource)
+}
+
+// PluginCall counts one call of a module's hook. result is "ok" or the kind of
+// the error.
+func (m *Metrics) PluginCall(module, hook, result string, seconds float64) {
+	m.pluginCalls.WithLabelValues(module, hook, result).Inc()
+	m.pluginTime.WithLabelValues(module, hook).Observe(seconds)
+}
+
+// ForgetPlugin drops the metrics of a module that was deleted.
+func (m *Metrics) ForgetPlugin(module string) {
+	m.pluginCalls.DeletePartialMatch(prometheus.Labels{"module": module})
+	m.pluginTime.DeletePartialMatch(prometheus.Labels{"module": module})
+}
+
+// MigrationProgress records how far the migration of a resource is.
+func (m *Metrics) MigrationProgress(group, resource string, done, total int64) {
+	m.migrationDone.WithLabelValues(group, resource).Set(float64(done))
+	m.migrationTotal.WithLabelValues(group, resource).Set(float64(total))
+}
+
+// MigrationFailures counts objects that a migration could not rewrite.
+func (m *Metrics) MigrationFailures(group, resource string) Counter {
+	return m.migrationFailures.WithLabelValues(group, resource)
+}
+
+// GaugeFunc adds a gauge without labels whose value is asked for whenever the
+// metrics are read. value must be fast and safe for concurrent use. A name can
+// be added once.
+func (m *Metrics) GaugeFunc(name, help string, value func() float64) error {
+	err := m.registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+	if err != nil {
+		return fmt.Errorf("metric %s: %w", name, err)
+	}
+	return nil
+}
+
+// Render returns all metrics in the Prometheus text format ([ContentType]).
+func (m *Metrics) Render() ([]byte, error) {
+	families, err := m.registry.Gather()
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	var out bytes.Buffer
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(&out, f); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	m.registry.MustRegister(v)
+	return v
+}
+
+func (m *Metrics) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	m.registry.MustRegister(v)
+	return v
+}
+
+func (m *Metrics) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	m.registry.MustRegister(v)
+	return v
+}

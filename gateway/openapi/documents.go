@@ -1,0 +1,138 @@
+package openapi
+
+import (
+	"crypto/sha512"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/kube-openapi/pkg/handler3"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// Documents are the OpenAPI documents for one set of definitions. They are
+// immutable and safe for concurrent use.
+type Documents struct {
+	kinds map[*crd.Version]*kind
+	// versions are the group versions by their path below /openapi/v3, such as
+	// "api/v1" and "apis/example.com/v1".
+	versions map[string]*groupVersion
+
+	index func() *encoded
+	v2    *whole
+}
+
+// encoded is a finished document.
+type encoded struct {
+	body []byte
+	hash string
+}
+
+func (e *encoded) etag() string { return `"` + e.hash + `"` }
+
+// New returns the documents for defs, which must not change any more. What is
+// unchanged since previous (nil for none) is taken over from it.
+func New(defs []*crd.Definition, previous *Documents) *Documents {
+	d := &Documents{kinds: map[*crd.Version]*kind{}, versions: map[string]*groupVersion{}}
+	if previous == nil {
+		previous = &Documents{}
+	}
+	byPath := map[string][]*kind{}
+	var all []*kind
+	for _, def := range defs {
+		for _, v := range def.Versions {
+			if !v.Served {
+				continue
+			}
+			k := previous.kinds[v]
+			if k == nil || k.def != def {
+				k = newKind(def, v)
+			}
+			d.kinds[v] = k
+			all = append(all, k)
+			byPath[groupPath(def.Group, v.Name)] = append(byPath[groupPath(def.Group, v.Name)], k)
+		}
+	}
+	for path, kinds := range byPath {
+		sortKinds(kinds)
+		gv := previous.versions[path]
+		if gv == nil || !slices.Equal(gv.kinds, kinds) {
+			gv = newGroupVersion(kinds)
+		}
+		d.versions[path] = gv
+	}
+	sortKinds(all)
+	if d.v2 = previous.v2; d.v2 == nil || !slices.Equal(d.v2.kinds, all) {
+		d.v2 = newWhole(all)
+	}
+	d.index = sync.OnceValue(d.makeIndex)
+	return d
+}
+
+func sortKinds(kinds []*kind) {
+	slices.SortFunc(kinds, func(a, b *kind) int { return strings.Compare(a.sortKey, b.sortKey) })
+}
+
+func groupPath(group, version string) string {
+	if group == "" {
+		return "api/" + version
+	}
+	return "apis/" + group + "/" + version
+}
+
+func digest(data []byte) string { return fmt.Sprintf("%X", sha512.Sum512(data)) }
+
+const indexPath, v2Path = "/openapi/v3", "/openapi/v2"
+
+// makeIndex lists the documents with their hashes. It does not make them.
+func (d *Documents) makeIndex() *encoded {
+	list := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
+	for path, gv := range d.versions {
+		u := url.URL{Path: indexPath + "/" + path, RawQuery: "hash=" + gv.hash()}
+		list.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: u.String()}
+	}
+	body, err := json.Marshal(list)
+	if err != nil {
+		return &encoded{}
+	}
+	return &encoded{body: body, hash: digest(body)}
+}
+
+// Lookup returns the document at path in the best form that accept, an Accept
+// header, allows. ok is false when there is no document at path. When there is
+// one, but in no acceptable form, contentType is empty: answer 406. The body
+// must not be changed.
+//
+// The etag comes quoted; for the documents below /openapi/v3 it is the hash
+// that the index gives, so a request with another one in its query belongs
+// redirected to the right one, and a reply to the right one never changes.
+func (d *Documents) Lookup(path, accept string) (body []byte, contentType, etag string, ok bool) {
+	path = strings.TrimSuffix(path, "/")
+	switch path {
+	case indexPath:
+		e := d.index()
+		return e.body, mediaJSON, e.etag(), true
+	case v2Path:
+		form := negotiate(accept, v2Protobuf)
+		if form == "" {
+			return nil, "", "", true
+		}
+		e := d.v2.encoded(form)
+		return e.body, form, e.etag(), true
+	}
+	below, found := strings.CutPrefix(path, indexPath+"/")
+	gv := d.versions[below]
+	if !found || gv == nil {
+		return nil, "", "", false
+	}
+	form := negotiate(accept, v3Protobuf)
+	if form == "" {
+		return nil, "", "", true
+	}
+	e := gv.encoded(form)
+	return e.body, form, e.etag(), true
+}

@@ -1,0 +1,306 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	openapiv2 "github.com/google/gnostic-models/openapiv2"
+	openapiv3 "github.com/google/gnostic-models/openapiv3"
+	"google.golang.org/protobuf/proto"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/kube-openapi/pkg/handler3"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/custom"
+)
+
+const corePath = "/openapi/v3/api/v1"
+
+func builtins(t testing.TB) []*crd.Definition {
+	t.Helper()
+	all, err := builtin.All(builtin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// disks is a custom resource with a field of the given description.
+func disks(t testing.TB, group, description string) *crd.Definition {
+	t.Helper()
+	c := &apiextensionsv1.CustomResourceDefinition{}
+	c.Name = "disks." + group
+	c.Spec.Group, c.Spec.Scope = group, apiextensionsv1.NamespaceScoped
+	c.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "disks", Singular: "disk", Kind: "Disk", ListKind: "DiskList"}
+	c.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{
+		Name: "v1", Served: true, Storage: true,
+		Subresources: &apiextensionsv1.CustomResourceSubresources{
+			Status: &apiextensionsv1.CustomResourceSubresourceStatus{},
+			Scale:  &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.size", StatusReplicasPath: ".status.size"},
+		},
+		SelectableFields: []apiextensionsv1.SelectableField{{JSONPath: ".size"}},
+		Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+			Type:       "object",
+			Properties: map[string]apiextensionsv1.JSONSchemaProps{"size": {Type: "integer", Description: description}},
+		}},
+	}}
+	d, err := custom.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func v3(t *testing.T, d *Documents, path string) *spec3.OpenAPI {
+	t.Helper()
+	body, contentType, _, ok := d.Lookup(path, "application/json")
+	if !ok || contentType != "application/json" {
+		t.Fatalf("%s: ok %v, content type %q", path, ok, contentType)
+	}
+	doc := &spec3.OpenAPI{}
+	if err := json.Unmarshal(body, doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func parameters(op *spec3.Operation) []string {
+	var out []string
+	for _, p := range op.Parameters {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+func gvk(ext spec.Extensions) string { return fmt.Sprint(ext["x-kubernetes-group-version-kind"]) }
+
+func TestCore_RES10(t *testing.T) {
+	doc := v3(t, New(builtins(t), nil), corePath)
+	for path, item := range doc.Paths.Paths {
+		if !strings.HasPrefix(path, "/api/v1/") {
+			t.Errorf("path %s", path)
+		}
+		if item.Patch == nil {
+			continue
+		}
+		params := parameters(item.Patch)
+		if !slices.Contains(params, "fieldValidation") || !slices.Contains(params, "dryRun") {
+			t.Errorf("%s: PATCH has the parameters %q", path, params)
+		}
+		if item.Patch.RequestBody.Content[strategicPatch] == nil {
+			t.Errorf("%s does not take strategic merge patches", path)
+		}
+	}
+	item := doc.Paths.Paths["/api/v1/namespaces/{namespace}/configmaps/{name}"]
+	if got := gvk(item.Patch.Extensions); got != "map[group: kind:ConfigMap version:v1]" {
+		t.Errorf("a ConfigMap's kind is %s", got)
+	}
+	if id := item.Patch.OperationId; id != "patchCoreV1NamespacedConfigMap" {
+		t.Errorf("operation %s", id)
+	}
+	schema := doc.Components.Schemas["io.k8s.api.core.v1.ConfigMap"]
+	if got := gvk(schema.Extensions); got != "[map[group: kind:ConfigMap version:v1]]" {
+		t.Errorf("the schema's kind is %s", got)
+	}
+	if schema.Properties["data"].Description == "" || schema.Properties["metadata"].AllOf == nil {
+		t.Errorf("schema %+v", schema)
+	}
+	secrets := doc.Components.Schemas["io.k8s.api.core.v1.ServiceAccount"].Properties["secrets"].Extensions
+	if secrets["x-kubernetes-patch-strategy"] != "merge" || secrets["x-kubernetes-patch-merge-key"] != "name" || secrets["x-kubernetes-list-type"] != "map" {
+		t.Errorf("secrets merge by %v", secrets)
+	}
+}
+
+func TestOnlyWhatIsServed(t *testing.T) {
+	docs := New(builtins(t), nil)
+	doc := v3(t, docs, corePath)
+	if doc.Paths.Paths["/api/v1/namespaces"].Delete != nil {
+		t.Error("namespaces cannot be deleted by collection, but the document says so")
+	}
+	if doc.Paths.Paths["/api/v1/namespaces/{namespace}/secrets"].Delete == nil {
+		t.Error("secrets can be deleted by collection, but the document does not say so")
+	}
+	finalize := doc.Paths.Paths["/api/v1/namespaces/{name}/finalize"]
+	if finalize == nil || finalize.Put == nil || finalize.Get != nil || finalize.Patch != nil {
+		t.Fatalf("finalize: %+v", finalize)
+	}
+	if finalize.Put.OperationId != "replaceCoreV1NamespaceFinalize" || finalize.Put.Description != "replace finalize of the specified Namespace" {
+		t.Errorf("finalize: %s, %s", finalize.Put.OperationId, finalize.Put.Description)
+	}
+	leases := v3(t, docs, "/openapi/v3/apis/coordination.k8s.io/v1")
+	if leases.Components.Schemas["io.k8s.api.coordination.v1.Lease"] == nil {
+		t.Error("leases do not have their Kubernetes name")
+	}
+}
+
+func TestCustomResource_RES10(t *testing.T) {
+	doc := v3(t, New([]*crd.Definition{disks(t, "disc.example.com", "how large")}, nil), "/openapi/v3/apis/disc.example.com/v1")
+	const item = "/apis/disc.example.com/v1/namespaces/{namespace}/disks/{name}"
+	for _, path := range []string{item, item + "/status", item + "/scale", "/apis/disc.example.com/v1/disks"} {
+		if doc.Paths.Paths[path] == nil {
+			t.Errorf("no %s", path)
+		}
+	}
+	patch := doc.Paths.Paths[item].Patch
+	if patch.RequestBody.Content[strategicPatch] != nil || patch.RequestBody.Content["application/merge-patch+json"] == nil {
+		t.Errorf("patches: %v", patch.RequestBody.Content)
+	}
+	schema := doc.Components.Schemas["com.example.disc.v1.Disk"]
+	if schema.Properties["size"].Description != "how large" || schema.Extensions["x-kubernetes-selectable-fields"] == nil {
+		t.Errorf("schema %+v", schema)
+	}
+}
+
+func TestIndexAndHash_RES10(t *testing.T) {
+	docs := New(append(builtins(t), disks(t, "disc.example.com", "a")), nil)
+	body, _, indexTag, _ := docs.Lookup("/openapi/v3", "")
+	var index handler3.OpenAPIV3Discovery
+	if err := json.Unmarshal(body, &index); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"api/v1", "apis/coordination.k8s.io/v1", "apis/wasmgate.dev/v1", "apis/disc.example.com/v1"} {
+		location, hash, _ := strings.Cut(index.Paths[path].ServerRelativeURL, "?hash=")
+		_, _, etag, ok := docs.Lookup(location, "")
+		if !ok || etag != `"`+hash+`"` {
+			t.Errorf("%s is at %s: ok %v, etag %s", path, index.Paths[path].ServerRelativeURL, ok, etag)
+		}
+	}
+	again := New(append(builtins(t), disks(t, "disc.example.com", "a")), nil)
+	if _, _, tag, _ := again.Lookup("/openapi/v3", ""); tag != indexTag {
+		t.Error("the same definitions have different hashes")
+	}
+	changed := New(append(builtins(t), disks(t, "disc.example.com", "b")), nil)
+	if _, _, tag, _ := changed.Lookup("/openapi/v3", ""); tag == indexTag {
+		t.Error("another schema has the same hash")
+	}
+}
+
+func TestOnlyWhatChangedIsBuilt(t *testing.T) {
+	defs := append(builtins(t), disks(t, "one.example.com", "a"), disks(t, "two.example.com", "a"))
+	first := New(defs, nil)
+	one, core := "/openapi/v3/apis/one.example.com/v1", corePath
+	for _, path := range []string{one, core, "/openapi/v2"} {
+		first.Lookup(path, "")
+	}
+	same := New(slices.Clone(defs), first)
+	if same.v2 != first.v2 {
+		t.Error("nothing changed, but the version 2 document is new")
+	}
+	defs = slices.Clone(defs)
+	defs[len(defs)-1] = disks(t, "two.example.com", "b")
+	second := New(defs, first)
+	for _, path := range []string{one, core} {
+		before, _, _, _ := first.Lookup(path, "")
+		after, _, _, _ := second.Lookup(path, "")
+		if &before[0] != &after[0] {
+			t.Errorf("%s was built again", path)
+		}
+	}
+	v2, _, tag, _ := second.Lookup("/openapi/v2", "")
+	if _, _, before, _ := first.Lookup("/openapi/v2", ""); before == tag || !strings.Contains(string(v2), "com.example.two.v1.Disk") {
+		t.Error("the version 2 document did not follow")
+	}
+	gone := New(defs[:len(defs)-1], second)
+	if _, _, _, ok := gone.Lookup("/openapi/v3/apis/two.example.com/v1", ""); ok {
+		t.Error("a group version that is gone is still there")
+	}
+}
+
+func TestProtobuf(t *testing.T) {
+	docs := New(append(builtins(t), disks(t, "disc.example.com", "a")), nil)
+	for _, accept := range []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf, */*;q=0.1"} {
+		body, contentType, _, ok := docs.Lookup("/openapi/v2", accept)
+		if !ok || contentType != v2Protobuf {
+			t.Fatalf("%s: ok %v, content type %s", accept, ok, contentType)
+		}
+		var doc openapiv2.Document
+		if err := proto.Unmarshal(body, &doc); err != nil {
+			t.Fatal(err)
+		}
+		checkV2(t, &doc)
+	}
+	body, contentType, _, _ := docs.Lookup(corePath, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf")
+	var doc openapiv3.Document
+	if err := proto.Unmarshal(body, &doc); err != nil || contentType != v3Protobuf || len(doc.Paths.Path) == 0 {
+		t.Errorf("%v, content type %s", err, contentType)
+	}
+}
+
+// checkV2 looks for what kubectl looks for before it leaves field validation
+// to the server.
+func checkV2(t *testing.T, doc *openapiv2.Document) {
+	t.Helper()
+	found := map[string]bool{}
+	for _, p := range doc.Paths.Path {
+		found[p.Name] = true
+		if p.Value.Patch == nil {
+			continue
+		}
+		var names []string
+		for _, param := range append(p.Value.Patch.Parameters, p.Value.Parameters...) {
+			if ref := param.GetJsonReference(); ref != nil {
+				names = append(names, ref.XRef)
+			} else {
+				names = append(names, param.GetParameter().GetNonBodyParameter().GetQueryParameterSubSchema().GetName())
+			}
+		}
+		if all := strings.Join(names, " "); !strings.Contains(all, "fieldValidation") || !strings.Contains(all, "dryRun") {
+			t.Errorf("%s: PATCH has the parameters %q", p.Name, names)
+		}
+	}
+	if !found["/api/v1/namespaces/{name}"] || !found["/apis/disc.example.com/v1/namespaces/{namespace}/disks/{name}"] {
+		t.Errorf("paths %v", found)
+	}
+}
+
+func TestNegotiation(t *testing.T) {
+	docs := New(builtins(t), nil)
+	for _, tc := range []struct {
+		path, accept, contentType string
+		ok                        bool
+	}{
+		{"/openapi/v2", "*/*", "application/json", true},
+		{"/openapi/v2", "text/html", "", true},
+		{corePath, "application/json;q=0", "", true},
+		{corePath + "/", "application/json, */*", "application/json", true},
+		{"/openapi/v3/apis/none.example.com/v1", "", "", false},
+		{"/openapi/v4", "", "", false},
+		{"/openapi/v3api/v1", "", "", false},
+	} {
+		if _, contentType, _, ok := docs.Lookup(tc.path, tc.accept); ok != tc.ok || contentType != tc.contentType {
+			t.Errorf("%s as %q: ok %v, content type %q", tc.path, tc.accept, ok, contentType)
+		}
+	}
+}
+
+func TestKindsWithoutSchema(t *testing.T) {
+	plain := disks(t, "plain.example.com", "a")
+	version := *plain.Versions[0]
+	version.Schema = nil
+	def := *plain
+	def.Versions = []*crd.Version{&version}
+	doc := v3(t, New([]*crd.Definition{&def}, nil), "/openapi/v3/apis/plain.example.com/v1")
+	if s := doc.Components.Schemas["com.example.plain.v1.Disk"]; s == nil || len(s.Properties) != 0 {
+		t.Errorf("schema %+v", s)
+	}
+}
+
+func TestNamesCannotBeTakenOver(t *testing.T) {
+	rogue := disks(t, "meta.apis.pkg.apimachinery.k8s.io", "a")
+	rogue.Kind, rogue.ListKind = "ObjectMeta", "ObjectMetaList"
+	body, _, _, _ := New(append(builtins(t), rogue), nil).Lookup("/openapi/v2", "")
+	var doc spec.Swagger
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	schema := doc.Definitions["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+	if _, ok := schema.Properties["ownerReferences"]; !ok {
+		t.Errorf("metadata is described by a custom resource: %v", schema.Properties)
+	}
+}

@@ -1,0 +1,35 @@
+package openapi
+
+import (
+	"strings"
+
+	"github.com/munnerz/goautoneg"
+)
+
+// The media types of replies.
+const (
+	mediaJSON  = "application/json"
+	v2Protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+	v3Protobuf = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+)
+
+// negotiate returns JSON or protobuf, whichever accept likes best, or "" for
+// neither. Clients may also ask for protobuf by its former name.
+func negotiate(accept, protobuf string) string {
+	if accept == "" {
+		return mediaJSON
+	}
+	former := strings.Replace(protobuf, ".v1.0+", "@v1.0+", 1)
+	for _, clause := range goautoneg.ParseAccept(accept) {
+		if clause.Q == 0 {
+			continue
+		}
+		switch clause.Type + "/" + clause.SubType {
+		case mediaJSON, "application/*", "*/*":
+			return mediaJSON
+		case protobuf, former:
+			return protobuf
+		}
+	}
+	return ""
+}

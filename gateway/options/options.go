@@ -1,0 +1,187 @@
+// Package options is the configuration of a gateway: what `wasmgate serve`
+// accepts, what it means and what it defaults to.
+//
+// It is plain data with one check. It must not know flags (gateway/cli), nor
+// what the values are used for (gateway/server).
+package options
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
+)
+
+// Serve is the configuration of one gateway.
+type Serve struct {
+	// EtcdServers are the client URLs of an existing etcd cluster; none means
+	// an embedded etcd below DataDir.
+	EtcdServers []string
+	// EtcdPrefix is where all keys begin.
+	EtcdPrefix string
+	// EtcdCAFile verifies etcd; EtcdCertFile and EtcdKeyFile identify the
+	// gateway to it.
+	EtcdCAFile, EtcdCertFile, EtcdKeyFile string
+	// EtcdCompactionInterval is how often history is compacted; 0 means never.
+	EtcdCompactionInterval time.Duration
+	// EmbeddedEtcdClientURL, if set, makes the embedded etcd listen for
+	// clients there, without authentication.
+	EmbeddedEtcdClientURL string
+
+	// DataDir holds everything the gateway keeps on disk.
+	DataDir string
+
+	// BindAddress is the IP address to listen on.
+	BindAddress string
+	// SecurePort is the port to listen on; 0 picks a free one.
+	SecurePort int
+	// TLSCertFile and TLSPrivateKeyFile are the operator's serving
+	// certificate; none means one from the gateway's own authority.
+	TLSCertFile, TLSPrivateKeyFile string
+
+	// TokenAuthFile and ClientCAFile say whom to trust besides the
+	// administrator of DataDir.
+	TokenAuthFile, ClientCAFile string
+	// WriteKubeconfig is where the administrator's kubeconfig is written;
+	// empty means into DataDir.
+	WriteKubeconfig string
+
+	// RequestTimeout bounds every request but watches.
+	RequestTimeout time.Duration
+	// MinRequestTimeout is the least number of seconds that a watch without a
+	// timeout of its own stays open.
+	MinRequestTimeout int
+	// MaxRequestBodyBytes is the largest request body, except for the content
+	// of modules.
+	MaxRequestBodyBytes int
+	// EventTTL is how long Events are kept.
+	EventTTL time.Duration
+	// ShutdownDelay is how long the gateway goes on serving after it has
+	// become not ready.
+	ShutdownDelay time.Duration
+
+	// LogCheck is the health check "log"; nil means that it always passes. It
+	// is set by whoever made the logger and has no flag.
+	LogCheck func(context.Context) error
+}
+
+// Started tells that a gateway is ready, and how to reach it.
+type Started struct {
+	// URL is the address of the API.
+	URL string
+	// Kubeconfig is the path of the administrator's kubeconfig.
+	Kubeconfig string
+	// DataDir is where the gateway keeps its files.
+	DataDir string
+	// Embedded tells that etcd runs in this process.
+	Embedded bool
+}
+
+// Default returns the configuration of `wasmgate serve` without flags.
+func Default() Serve {
+	return Serve{
+		EtcdPrefix:             "/registry",
+		EtcdCompactionInterval: 5 * time.Minute,
+		DataDir:                "./" + kubeconfig.DefaultDataDir,
+		BindAddress:            "127.0.0.1",
+		SecurePort:             6443,
+		RequestTimeout:         time.Minute,
+		MinRequestTimeout:      1800,
+		MaxRequestBodyBytes:    3 << 20,
+		EventTTL:               time.Hour,
+	}
+}
+
+// Embedded tells that etcd is to run inside the gateway.
+func (s Serve) Embedded() bool { return len(s.EtcdServers) == 0 }
+
+// KubeconfigPath is where the administrator's kubeconfig goes.
+func (s Serve) KubeconfigPath() string {
+	if s.WriteKubeconfig != "" {
+		return s.WriteKubeconfig
+	}
+	return filepath.Join(s.DataDir, kubeconfig.FileName)
+}
+
+// Validate returns all that is wrong with the configuration, joined into one
+// error, each named by its flag.
+func (s Serve) Validate() error {
+	var errs []error
+	bad := func(flag, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("--"+flag+": "+format, args...))
+	}
+	s.validateEtcd(bad)
+	s.validateServing(bad)
+	if s.DataDir == "" {
+		bad("data-dir", "must not be empty")
+	}
+	for flag, d := range map[string]time.Duration{
+		"event-ttl": s.EventTTL, "request-timeout": s.RequestTimeout,
+	} {
+		if d <= 0 {
+			bad(flag, "must be greater than 0, got %s", d)
+		}
+	}
+	if s.ShutdownDelay < 0 {
+		bad("shutdown-delay-duration", "must not be negative, got %s", s.ShutdownDelay)
+	}
+	if s.MinRequestTimeout <= 0 {
+		bad("min-request-timeout", "must be greater than 0, got %d", s.MinRequestTimeout)
+	}
+	if s.MaxRequestBodyBytes < 1<<10 {
+		bad("max-request-body", "must be at least 1024 bytes, got %d", s.MaxRequestBodyBytes)
+	}
+	return errors.Join(errs...)
+}
+
+func (s Serve) validateEtcd(bad func(flag, format string, args ...any)) {
+	for _, server := range s.EtcdServers {
+		if !isURL(server) {
+			bad("etcd-servers", "%q is not a URL such as http://127.0.0.1:2379", server)
+		}
+	}
+	if !strings.HasPrefix(s.EtcdPrefix, "/") || len(s.EtcdPrefix) < 2 || strings.HasSuffix(s.EtcdPrefix, "/") {
+		bad("etcd-prefix", "must begin with a slash, end without one and name something, got %q", s.EtcdPrefix)
+	}
+	if s.EtcdCompactionInterval < 0 {
+		bad("etcd-compaction-interval", "must not be negative, got %s", s.EtcdCompactionInterval)
+	}
+	if (s.EtcdCertFile == "") != (s.EtcdKeyFile == "") {
+		bad("etcd-certfile", "goes with --etcd-keyfile: set both or none")
+	}
+	if s.Embedded() && (s.EtcdCAFile != "" || s.EtcdCertFile != "") {
+		bad("etcd-cafile", "it and --etcd-certfile are for --etcd-servers; the embedded etcd needs none")
+	}
+	if s.EmbeddedEtcdClientURL == "" {
+		return
+	}
+	if !s.Embedded() {
+		bad("embedded-etcd-client-url", "there is no embedded etcd with --etcd-servers")
+	}
+	if !isURL(s.EmbeddedEtcdClientURL) {
+		bad("embedded-etcd-client-url", "%q is not a URL such as http://127.0.0.1:2379", s.EmbeddedEtcdClientURL)
+	}
+}
+
+func (s Serve) validateServing(bad func(flag, format string, args ...any)) {
+	if net.ParseIP(s.BindAddress) == nil {
+		bad("bind-address", "%q is not an IP address", s.BindAddress)
+	}
+	if s.SecurePort < 0 || s.SecurePort > 65535 {
+		bad("secure-port", "must be between 0 and 65535, got %d", s.SecurePort)
+	}
+	if (s.TLSCertFile == "") != (s.TLSPrivateKeyFile == "") {
+		bad("tls-cert-file", "goes with --tls-private-key-file: set both or none")
+	}
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}

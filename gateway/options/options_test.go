@@ -1,0 +1,54 @@
+package options
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDefaultIsValid(t *testing.T) {
+	o := Default()
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if !o.Embedded() || o.KubeconfigPath() != "wasmgate-data/admin.kubeconfig" {
+		t.Errorf("embedded %v, kubeconfig %s", o.Embedded(), o.KubeconfigPath())
+	}
+}
+
+func TestValidate_ReportsEveryProblem(t *testing.T) {
+	o := Serve{
+		EtcdServers: []string{"127.0.0.1:2379"}, EtcdPrefix: "registry/", EtcdCertFile: "c",
+		EmbeddedEtcdClientURL: "http://127.0.0.1:1", EtcdCompactionInterval: -1,
+		BindAddress: "localhost", SecurePort: 70000, TLSCertFile: "c",
+		ShutdownDelay: -time.Second,
+	}
+	err := o.Validate()
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{
+		`--etcd-servers: "127.0.0.1:2379" is not a URL such as http://127.0.0.1:2379`,
+		"--etcd-prefix: ", "--etcd-certfile: ", "--embedded-etcd-client-url: there is no embedded etcd",
+		"--etcd-compaction-interval: ", `--bind-address: "localhost" is not an IP address`,
+		"--secure-port: must be between 0 and 65535, got 70000", "--tls-cert-file: ", "--data-dir: ",
+		"--event-ttl: ", "--request-timeout: ", "--shutdown-delay-duration: ", "--min-request-timeout: ",
+		"--max-request-body: ",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("missing %q", want)
+		}
+	}
+}
+
+func TestValidate_EmbeddedEtcd(t *testing.T) {
+	o := Default()
+	o.EmbeddedEtcdClientURL = "http://127.0.0.1:2379"
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+	o.EtcdCAFile = "ca"
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "--etcd-cafile") {
+		t.Errorf("certificates for the embedded etcd: %v", err)
+	}
+}

@@ -1,0 +1,64 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+var namespaces = schema.GroupResource{Resource: "namespaces"}
+
+// admitCreate is the admission of creations: a namespaced object needs a
+// namespace that exists and is not going away, and a custom resource a
+// definition that stays.
+func (e *Engine) admitCreate(ctx context.Context, t Target, name string) error {
+	if t.Resource.Def.Terminating {
+		return apierrors.NewForbidden(t.Resource.GroupResource(), name, fmt.Errorf("create not allowed while custom resource definition is terminating"))
+	}
+	if t.Namespace == "" {
+		return nil
+	}
+	entry, err := e.namespace(ctx, t.Namespace)
+	if err != nil {
+		return err
+	}
+	ns := e.catalog.Snapshot().Resource(namespaces)
+	meta, err := ns.metadataJSON(entry)
+	if err != nil {
+		return err
+	}
+	if object.Field(meta, "deletionTimestamp") == nil {
+		return nil
+	}
+	forbidden := apierrors.NewForbidden(t.Resource.GroupResource(), name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", t.Namespace))
+	forbidden.ErrStatus.Details.Causes = append(forbidden.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", t.Namespace), Field: "metadata.namespace",
+	})
+	return forbidden
+}
+
+// namespace finds a namespace in the cache, or in the store when it may be too
+// new for the cache.
+func (e *Engine) namespace(ctx context.Context, name string) (*Entry, error) {
+	r := e.catalog.Snapshot().Resource(namespaces)
+	if r == nil {
+		return nil, apierrors.NewNotFound(namespaces, name)
+	}
+	if it, ok := r.bucket.Snapshot().Get(name); ok {
+		return it.Value, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	kv, err := e.store.Get(ctx, r.key("", name))
+	if err != nil {
+		return nil, Target{Resource: r, Name: name}.storeError(err)
+	}
+	return NewEntry(kv), nil
+}

@@ -1,0 +1,108 @@
+package resource
+
+import (
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// Field validation levels.
+const (
+	validationIgnore = "Ignore"
+	validationStrict = "Strict"
+)
+
+// maxStrictErrors is the most unknown or duplicate fields that are named.
+const maxStrictErrors = 100
+
+// decodeBody reads an object that a client sent: its tree, well-formed by the
+// version's schema, with unknown and duplicate fields reported as the options
+// ask.
+func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) {
+	tree, duplicates, err := object.Parse(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %s (%s)", t.Resource.Def.Kind, err, excerpt(body)))
+	}
+	if err := t.checkKind(tree, body); err != nil {
+		return nil, err
+	}
+	return tree, t.wellFormed(tree, duplicates, o)
+}
+
+// wellFormed applies the schema of the request's version to tree.
+func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOptions) error {
+	if meta, ok := tree["metadata"]; ok && meta == nil {
+		delete(tree, "metadata")
+	}
+	unknown, err := t.Version.Shape.FromClient(tree, o.FieldValidation != validationIgnore)
+	if err != nil {
+		if _, ok := err.(apierrors.APIStatus); ok {
+			return err
+		}
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, err))
+	}
+	problems := append(duplicates, unknown...)
+	if len(problems) == 0 || o.FieldValidation == validationIgnore {
+		return nil
+	}
+	if len(problems) > maxStrictErrors {
+		problems = problems[:maxStrictErrors]
+	}
+	if o.FieldValidation == validationStrict {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %s",
+			t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, strings.Join(problems, ", ")))
+	}
+	if o.Warn != nil {
+		for _, p := range problems {
+			o.Warn(p)
+		}
+	}
+	return nil
+}
+
+// checkKind compares apiVersion and kind with those of the request's path.
+func (t Target) checkKind(tree map[string]any, body []byte) error {
+	kind, _ := tree["kind"].(string)
+	if kind == "" {
+		return apierrors.NewBadRequest(runtime.NewMissingKindErr(excerpt(body)).Error())
+	}
+	apiVersion, _ := tree["apiVersion"].(string)
+	if apiVersion == "" {
+		return apierrors.NewBadRequest(runtime.NewMissingVersionErr(excerpt(body)).Error())
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	want := t.Resource.Def.APIVersion(t.Version.Name)
+	if gv.Group != t.Resource.Def.Group || gv.Version != t.Version.Name {
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, want))
+	}
+	if kind != t.Resource.Def.Kind {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", kind, gv.Version, t.Resource.Def.Kind, kind, apiVersion))
+	}
+	return nil
+}
+
+func excerpt(body []byte) string {
+	const most = 256
+	if len(body) > most {
+		return string(body[:most]) + "..."
+	}
+	return string(body)
+}
+
+// asUnstructured wraps a tree for the Kubernetes strategies. A tree without
+// metadata gets an empty one.
+func asUnstructured(tree map[string]any) *unstructured.Unstructured {
+	if _, ok := tree["metadata"].(map[string]any); !ok {
+		tree["metadata"] = map[string]any{}
+	}
+	return &unstructured.Unstructured{Object: tree}
+}

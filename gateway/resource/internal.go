@@ -1,0 +1,230 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/storage/watchcache"
+)
+
+// Internal is the engine as the gateway's own controllers use it: the same
+// verbs, at storage versions. It implements [controller.Objects].
+type Internal struct{ e *Engine }
+
+var _ controller.Objects = Internal{}
+
+// Internal returns the engine for the gateway's own controllers.
+func (e *Engine) Internal() Internal { return Internal{e} }
+
+func (i Internal) target(gr schema.GroupResource, namespace, name, subresource string) (Target, error) {
+	r := i.e.catalog.Snapshot().Resource(gr)
+	if r == nil {
+		return Target{}, apierrors.NewNotFound(gr, name)
+	}
+	return Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion), Namespace: namespace, Name: name, Subresource: subresource}, nil
+}
+
+// Get implements [controller.Objects].
+func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
+	t, err := i.target(gr, namespace, name, "")
+	if err != nil {
+		return nil, err
+	}
+	entry, err := i.e.Get(ctx, t, "0")
+	if err != nil {
+		return nil, err
+	}
+	return t.unstructured(ctx, entry)
+}
+
+func (t Target) unstructured(ctx context.Context, e *Entry) (*unstructured.Unstructured, error) {
+	data, err := t.Resource.View(ctx, e, t.Version.Name)
+	if err != nil {
+		return nil, err
+	}
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		return nil, t.Resource.unreadable(e, err)
+	}
+	return &unstructured.Unstructured{Object: tree}, nil
+}
+
+// List implements [controller.Objects].
+func (i Internal) List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
+	t, err := i.target(gr, namespace, "", "")
+	if err != nil {
+		return nil, err
+	}
+	var out []*unstructured.Unstructured
+	t.each(func(e *Entry) bool {
+		var u *unstructured.Unstructured
+		if u, err = t.unstructured(ctx, e); err == nil {
+			out = append(out, u)
+		}
+		return err == nil
+	})
+	return out, err
+}
+
+// each visits the cached objects of the target's collection.
+func (t Target) each(fn func(*Entry) bool) {
+	prefix := ""
+	if t.Namespace != "" {
+		prefix = t.Namespace + "/"
+	}
+	t.Resource.bucket.Snapshot().Ascend(prefix, "", func(it watchcache.Item[*Entry]) bool { return fn(it.Value) })
+}
+
+// ListMetadata implements [controller.Objects]. Of an object whose metadata
+// cannot be read only namespace and name are filled in, from its key.
+func (i Internal) ListMetadata(_ context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error) {
+	t, err := i.target(gr, namespace, "", "")
+	if err != nil {
+		return nil, err
+	}
+	if t.Resource.Def.Terminating && !i.e.catalog.settled(gr) {
+		// A creation that was let in before may still come: no list is the last.
+		return nil, apierrors.NewServerTimeout(gr, "list", 1)
+	}
+	prefix := ""
+	if namespace != "" {
+		prefix = namespace + "/"
+	}
+	var out []metav1.PartialObjectMetadata
+	t.Resource.bucket.Snapshot().Ascend(prefix, "", func(it watchcache.Item[*Entry]) bool {
+		var m metav1.PartialObjectMetadata
+		if data, err := t.Resource.MetadataView(it.Value); err != nil || json.Unmarshal(data, &m) != nil {
+			m = metav1.PartialObjectMetadata{}
+		}
+		m.Namespace, m.Name = splitKey(it.Key)
+		out = append(out, m)
+		return true
+	})
+	return out, nil
+}
+
+// retry repeats a write whose definition was replaced under it.
+func retry[T any](write func() (T, error)) (out T, err error) {
+	for range 10 {
+		if out, err = write(); !errors.Is(err, ErrReplaced) {
+			return out, err
+		}
+	}
+	return out, apierrors.NewInternalError(err)
+}
+
+// Create implements [controller.Objects].
+func (i Internal) Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	data, err := object.Encode(obj.Object)
+	if err != nil {
+		return nil, err
+	}
+	return written(retry(func() (*Written, error) {
+		t, err := i.target(gr, obj.GetNamespace(), "", "")
+		if err != nil {
+			return nil, err
+		}
+		return i.e.Create(ctx, t, data, WriteOptions{})
+	}))
+}
+
+// Update implements [controller.Objects].
+func (i Internal) Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	data, err := object.Encode(obj.Object)
+	if err != nil {
+		return nil, err
+	}
+	return written(retry(func() (*Written, error) {
+		t, err := i.target(gr, obj.GetNamespace(), obj.GetName(), subresource)
+		if err != nil {
+			return nil, err
+		}
+		return i.e.Update(ctx, t, data, WriteOptions{})
+	}))
+}
+
+func written(w *Written, err error) (*unstructured.Unstructured, error) {
+	if err != nil {
+		return nil, err
+	}
+	tree, _, err := object.Parse(w.Object)
+	if err != nil {
+		return nil, err
+	}
+	return &unstructured.Unstructured{Object: tree}, nil
+}
+
+// Delete implements [controller.Objects].
+func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error {
+	_, err := retry(func() (*Written, error) {
+		t, err := i.target(gr, namespace, name, "")
+		if err != nil {
+			return nil, err
+		}
+		t.Version = nil // nothing is replied, so nothing is converted
+		return i.e.Delete(ctx, t, &o, WriteOptions{})
+	})
+	return err
+}
+
+// Follow implements [controller.Objects]. When a kind is not served yet, or
+// is redefined, it waits and starts over.
+func (i Internal) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
+	select {
+	case <-i.e.ready:
+	case <-ctx.Done():
+		return nil
+	}
+	t, err := i.target(gr, "", "", "")
+	if err != nil {
+		return err
+	}
+	for {
+		s := t.Resource.bucket.Snapshot()
+		s.Ascend("", "", func(it watchcache.Item[*Entry]) bool {
+			fn(splitKey(it.Key))
+			return ctx.Err() == nil
+		})
+		cursor, err := t.Resource.bucket.Watch(s.Revision())
+		for err == nil {
+			var events []watchcache.Event[*Entry]
+			if events, _, err = cursor.Next(ctx, maxChanges); err != nil {
+				break
+			}
+			for _, ev := range events {
+				fn(splitKey(ev.Item.Key))
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		var x *watchcache.Expired
+		if !errors.As(err, &x) {
+			return fmt.Errorf("following %s: %w", gr, err)
+		}
+	}
+}
+
+// Fresh implements [controller.Objects].
+func (i Internal) Fresh(ctx context.Context) error {
+	_, err := i.e.cache.Fresh(ctx)
+	return err
+}
+
+// Served implements [controller.Objects].
+func (i Internal) Served() []controller.ServedResource {
+	var out []controller.ServedResource
+	for _, d := range i.e.catalog.Snapshot().Definitions {
+		out = append(out, controller.ServedResource{GroupResource: d.GroupResource(), Namespaced: d.Namespaced, Version: d.StorageVersion, Kind: d.Kind})
+	}
+	return out
+}

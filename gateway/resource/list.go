@@ -1,0 +1,248 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apistorage "k8s.io/apiserver/pkg/storage"
+
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/watchcache"
+)
+
+// List is one page of a collection.
+type List struct {
+	// Revision is the list's resourceVersion.
+	Revision int64
+	// Continue is the token of the next page, empty on the last.
+	Continue string
+	// Remaining is how many objects follow this page; nil when unknown.
+	Remaining *int64
+	Entries   []*Entry
+}
+
+// listing is a list under way.
+type listing struct {
+	target    Target
+	selection *selection
+	prefix    string // below the bucket: "ns/" or ""
+	after     string // below the bucket
+	limit     int64
+	exact     int64 // the revision to list at; 0 = the settled state
+	paging    bool  // a continue token was given
+	result    List
+	last      string
+}
+
+// List returns the objects that options select. The table of the meaning of
+// resourceVersion, resourceVersionMatch, limit and continue is that of the
+// Kubernetes API concepts (rows RV-L1 to RV-L7). options were validated.
+func (e *Engine) List(ctx context.Context, t Target, o *internalversion.ListOptions) (*List, error) {
+	l, err := newListing(t, o)
+	if err != nil {
+		return nil, err
+	}
+	settle := o.ResourceVersion
+	if o.Continue != "" {
+		settle = "0"
+		if l.exact == 0 {
+			settle = ""
+		}
+	}
+	if l.exact > 0 {
+		return e.listExact(ctx, l)
+	}
+	if err := e.settleRead(ctx, settle); err != nil {
+		return nil, err
+	}
+	if err := l.take(ctx, t.Resource.bucket.Snapshot()); err != nil {
+		return nil, err
+	}
+	return l.finish()
+}
+
+func newListing(t Target, o *internalversion.ListOptions) (*listing, error) {
+	sel, err := newSelection(t, o)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{target: t, selection: sel, limit: o.Limit}
+	if t.Namespace != "" {
+		l.prefix = t.Namespace + "/"
+	}
+	if o.Continue != "" {
+		return l, l.resume(o)
+	}
+	rev, err := parseRevision(o.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	if o.ResourceVersionMatch == metav1.ResourceVersionMatchExact || o.ResourceVersionMatch == "" && o.Limit > 0 {
+		l.exact = rev
+	}
+	return l, nil
+}
+
+// resume reads the continue token.
+func (l *listing) resume(o *internalversion.ListOptions) error {
+	key, rev, err := apistorage.DecodeContinue(o.Continue, l.target.Resource.root+l.prefix)
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: %v", err))
+	}
+	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	l.paging = true
+	l.after = strings.TrimSuffix(strings.TrimPrefix(key, l.target.Resource.root), "\x00")
+	if rev > 0 {
+		l.exact = rev
+	}
+	return nil
+}
+
+// take fills the page from a snapshot.
+func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*Entry]) error {
+	l.result.Revision = s.Revision()
+	if l.limit == 0 && l.selection.empty() {
+		l.result.Entries = make([]*Entry, 0, s.Len())
+	}
+	var err error
+	var more bool
+	var rest int64
+	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*Entry]) bool {
+		if more { // only counting
+			rest++
+			return true
+		}
+		more, err = l.add(ctx, it.Key, it.Value)
+		if more {
+			rest = 1
+		}
+		return err == nil && (!more || l.selection.empty())
+	})
+	if err != nil {
+		return err
+	}
+	return l.cut(more, rest)
+}
+
+// add takes an entry into the page, or reports that the page is full and one
+// more would belong to it.
+func (l *listing) add(ctx context.Context, key string, e *Entry) (full bool, err error) {
+	ok, err := l.selection.match(ctx, key, e)
+	if err != nil || !ok {
+		return false, err
+	}
+	if l.limit > 0 && int64(len(l.result.Entries)) >= l.limit {
+		return true, nil
+	}
+	l.result.Entries = append(l.result.Entries, e)
+	l.last = key
+	return false, nil
+}
+
+// cut ends the page with a token when more follows.
+func (l *listing) cut(more bool, rest int64) error {
+	if !more {
+		return nil
+	}
+	root := l.target.Resource.root
+	token, err := apistorage.EncodeContinue(root+l.last+"\x00", root+l.prefix, l.result.Revision)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	l.result.Continue = token
+	if l.selection.empty() && rest >= 0 {
+		l.result.Remaining = &rest
+	}
+	return nil
+}
+
+func (l *listing) finish() (*List, error) { return &l.result, nil }
+
+// listExact lists at one past revision: from memory where it is still held,
+// else from the store's history.
+func (e *Engine) listExact(ctx context.Context, l *listing) (*List, error) {
+	if e.cache.Revision() < l.exact {
+		wctx, cancel := context.WithTimeout(ctx, waitTimeout)
+		err := e.cache.Wait(wctx, l.exact)
+		cancel()
+		if err := e.readError(ctx, err, l.exact); err != nil {
+			return nil, err
+		}
+	}
+	if s, ok := l.target.Resource.bucket.At(l.exact); ok {
+		if err := l.take(ctx, s); err != nil {
+			return nil, err
+		}
+		l.result.Revision = l.exact
+		if l.result.Continue != "" { // the token has to carry the exact revision
+			root := l.target.Resource.root
+			token, err := apistorage.EncodeContinue(root+l.last+"\x00", root+l.prefix, l.exact)
+			if err != nil {
+				return nil, apierrors.NewInternalError(err)
+			}
+			l.result.Continue = token
+		}
+		return l.finish()
+	}
+	return e.listHistory(ctx, l)
+}
+
+// historyPage is how many keys are read from the store at once.
+const historyPage = 1000
+
+func (e *Engine) listHistory(ctx context.Context, l *listing) (*List, error) {
+	root := l.target.Resource.root
+	l.result.Revision = l.exact
+	after := ""
+	if l.after != "" {
+		after = root + l.after
+	}
+	for {
+		page, err := e.store.Range(ctx, storage.Range{Prefix: root + l.prefix, After: after, Limit: historyPage, Revision: l.exact})
+		if err != nil {
+			return nil, l.historyError(err)
+		}
+		for i, kv := range page.KVs {
+			full, err := l.add(ctx, strings.TrimPrefix(kv.Key, root), NewEntry(kv))
+			if err != nil {
+				return nil, err
+			}
+			if full {
+				return &l.result, l.cut(true, page.Count-int64(i))
+			}
+			after = kv.Key
+		}
+		if !page.More {
+			return l.finish()
+		}
+	}
+}
+
+const (
+	expiredList     = "The resourceVersion for the provided list is too old."
+	expiredContinue = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter."
+	expiredRestart  = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
+)
+
+func (l *listing) historyError(err error) error {
+	if storage.KindOf(err) != storage.Compacted {
+		return l.target.storeError(err)
+	}
+	if !l.paging {
+		return apierrors.NewResourceExpired(expiredList)
+	}
+	root := l.target.Resource.root
+	token, terr := apistorage.EncodeContinue(root+l.after+"\x00", root+l.prefix, -1)
+	if terr != nil {
+		return apierrors.NewResourceExpired(expiredContinue)
+	}
+	st := apierrors.NewResourceExpired(expiredRestart)
+	st.ErrStatus.Continue = token
+	return st
+}

@@ -1,0 +1,74 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apistorage "k8s.io/apiserver/pkg/storage"
+)
+
+// settleRead waits until the cache may answer a read at a resourceVersion
+// parameter: "" is the most recent state, "0" any, N not older than N.
+func (e *Engine) settleRead(ctx context.Context, resourceVersion string) error {
+	rev, err := parseRevision(resourceVersion)
+	if err != nil {
+		return err
+	}
+	if resourceVersion == "0" {
+		return nil
+	}
+	if resourceVersion == "" {
+		_, err = e.cache.Fresh(ctx)
+		return e.readError(ctx, err, 0)
+	}
+	if e.cache.Revision() >= rev {
+		return nil
+	}
+	wctx, cancel := context.WithTimeout(ctx, waitTimeout)
+	defer cancel()
+	return e.readError(ctx, e.cache.Wait(wctx, rev), rev)
+}
+
+func (e *Engine) readError(ctx context.Context, err error, rev int64) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
+	case rev > 0 && errors.Is(err, context.DeadlineExceeded):
+		return apistorage.NewTooLargeResourceVersionError(uint64(rev), uint64(e.cache.Revision()), 1)
+	default:
+		return apierrors.NewInternalError(err)
+	}
+}
+
+// Get returns an entry. resourceVersion is the query parameter.
+func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string) (*Entry, error) {
+	if err := e.settleRead(ctx, resourceVersion); err != nil {
+		return nil, err
+	}
+	it, ok := t.Resource.bucket.Snapshot().Get(joinKey(t.Namespace, t.Name))
+	if !ok {
+		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
+	}
+	return it.Value, nil
+}
+
+// current is the entry that a write starts from: the cached one at first, the
+// store's own when live is asked for.
+func (e *Engine) current(ctx context.Context, t Target, live bool) (*Entry, error) {
+	if !live {
+		if it, ok := t.Resource.bucket.Snapshot().Get(joinKey(t.Namespace, t.Name)); ok {
+			return it.Value, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	kv, err := e.store.Get(ctx, t.Resource.key(t.Namespace, t.Name))
+	if err != nil {
+		return nil, t.storeError(err)
+	}
+	return NewEntry(kv), nil
+}

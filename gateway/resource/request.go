@@ -1,0 +1,94 @@
+package resource
+
+import (
+	"context"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// Target is what a request is about: a resource at a version, and in it a
+// namespace and a name as far as the path gives them.
+type Target struct {
+	Resource    *Resource
+	Version     *crd.Version
+	Namespace   string
+	Name        string
+	Subresource string
+}
+
+// WriteOptions are the query parameters common to writes.
+type WriteOptions struct {
+	// DryRun does everything but the commit.
+	DryRun bool
+	// FieldValidation is Ignore, Warn (also "") or Strict.
+	FieldValidation string
+	// Warn receives the warnings for the client; nil drops them.
+	Warn func(text string)
+}
+
+// Written is the outcome of a write.
+type Written struct {
+	// Object is the object in the request's version; the caller owns it.
+	Object []byte
+	// Created: the object did not exist before.
+	Created bool
+	// Deleted: the write removed the object, or a deletion found nothing left
+	// to wait for.
+	Deleted bool
+	// UID is the object's uid.
+	UID string
+}
+
+type recorder func(string)
+
+func (r recorder) AddWarning(_, text string) { r(text) }
+
+// scope prepares the context that the Kubernetes strategies read.
+func (t Target) scope(ctx context.Context, o WriteOptions) context.Context {
+	ctx = genericapirequest.WithNamespace(ctx, t.Namespace)
+	if o.Warn != nil {
+		ctx = warning.WithWarningRecorder(ctx, recorder(o.Warn))
+	}
+	return ctx
+}
+
+// parseRevision reads a resourceVersion parameter; "" and "0" are zero.
+func parseRevision(s string) (int64, error) {
+	if s == "" || s == "0" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return 0, apierrors.NewBadRequest("invalid resource version: " + err.Error())
+	}
+	return int64(n), nil
+}
+
+// storeError makes a status error of a store's error about one object.
+func (t Target) storeError(err error) error {
+	gr := t.Resource.GroupResource()
+	switch storage.KindOf(err) {
+	case 0:
+		return err
+	case storage.NotFound:
+		return apierrors.NewNotFound(gr, t.Name)
+	case storage.Exists:
+		return apierrors.NewAlreadyExists(gr, t.Name)
+	case storage.Conflict:
+		return apierrors.NewConflict(gr, t.Name, errModified)
+	case storage.TooLarge:
+		return apierrors.NewRequestEntityTooLargeError("the object is too large to be stored: " + err.Error())
+	case storage.Compacted:
+		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
+	case storage.FutureRevision:
+		return apierrors.NewTimeoutError("the store has not reached the resource version yet", 1)
+	default:
+		return apierrors.NewServerTimeout(gr, "store", 2)
+	}
+}

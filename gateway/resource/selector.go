@@ -1,0 +1,83 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// selection decides which entries a list, a watch or a deletion is about.
+type selection struct {
+	resource *Resource
+	version  *crd.Version
+	labels   labels.Selector
+	fields   fields.Selector
+	// deep tells that fields looks beyond name and namespace, into the object.
+	deep bool
+}
+
+func newSelection(t Target, o *internalversion.ListOptions) (*selection, error) {
+	s := &selection{resource: t.Resource, version: t.Version}
+	if o.LabelSelector != nil && !o.LabelSelector.Empty() {
+		s.labels = o.LabelSelector
+	}
+	if o.FieldSelector != nil && !o.FieldSelector.Empty() {
+		s.fields = o.FieldSelector
+		allowed := sets.New("metadata.name", "metadata.namespace")
+		selectable := sets.New(t.Version.SelectableFields...)
+		for _, req := range o.FieldSelector.Requirements() {
+			if selectable.Has(req.Field) {
+				s.deep = true
+			} else if !allowed.Has(req.Field) {
+				return nil, apierrors.NewBadRequest(unknownField(t, req.Field))
+			}
+		}
+	}
+	return s, nil
+}
+
+// unknownField words the refusal as kube-apiserver does, which has another
+// text for its own kinds.
+func unknownField(t Target, field string) string {
+	if t.Version.Typed != nil {
+		return fmt.Sprintf("%q is not a known field selector: only %q, %q", field, "metadata.name", "metadata.namespace")
+	}
+	return fmt.Sprintf("field label not supported: %s", field)
+}
+
+// empty tells that everything is selected.
+func (s *selection) empty() bool { return s.labels == nil && s.fields == nil }
+
+// match decides by labels as stored and by fields in the request's version.
+func (s *selection) match(ctx context.Context, key string, e *Entry) (bool, error) {
+	if s.labels != nil && !s.labels.Matches(e.labelsOf(s.resource)) {
+		return false, nil
+	}
+	if s.fields == nil {
+		return true, nil
+	}
+	namespace, name := splitKey(key)
+	set := fields.Set{"metadata.name": name, "metadata.namespace": namespace}
+	if s.deep {
+		data, err := s.resource.View(ctx, e, s.version.Name)
+		if err != nil {
+			return false, err
+		}
+		tree, _, err := object.Parse(data)
+		if err != nil {
+			return false, s.resource.unreadable(e, err)
+		}
+		for k, v := range s.version.Fields(tree) {
+			set[k] = v
+		}
+	}
+	return s.fields.Matches(set), nil
+}

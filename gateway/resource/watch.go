@@ -1,0 +1,177 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/wasmgate/wasmgate/storage/watchcache"
+)
+
+// Change is one event of a watch, before it is put into a client's form.
+type Change struct {
+	Type  watch.EventType
+	Entry *Entry
+}
+
+// Watch is one client's view of the changes to a collection. It is used by
+// one goroutine and holds nothing that needs closing.
+type Watch struct {
+	// Initial are the objects that exist already, to be sent as ADDED before
+	// anything else; the caller takes them.
+	Initial []*Entry
+	// InitialRevision is the revision of Initial.
+	InitialRevision int64
+	// InitialEnd asks for the bookmark that closes the initial events.
+	InitialEnd bool
+	// Replaced is closed when the resource is no longer served in this form,
+	// and the watch has to end.
+	Replaced <-chan struct{}
+
+	selection *selection
+	prefix    string
+	cursor    *watchcache.Cursor[*Entry]
+	// events and changes are memory for Next.
+	events  []watchcache.Event[*Entry]
+	changes []Change
+}
+
+// Watch starts a watch (rows RV-11 to RV-16, WATCH-08 to WATCH-12). options
+// were validated. A start that is too old is a 410 status error.
+func (e *Engine) Watch(ctx context.Context, t Target, o *internalversion.ListOptions) (*Watch, error) {
+	sel, err := newSelection(t, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{selection: sel, Replaced: t.Resource.replaced}
+	if t.Namespace != "" {
+		w.prefix = t.Namespace + "/"
+	}
+	initial := o.ResourceVersion == "" || o.ResourceVersion == "0"
+	if o.SendInitialEvents != nil {
+		initial = *o.SendInitialEvents
+		w.InitialEnd = initial && o.AllowWatchBookmarks
+	}
+	if !initial && o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		rev, err := parseRevision(o.ResourceVersion)
+		if err != nil {
+			return nil, err
+		}
+		w.InitialRevision = rev
+		return w, w.start(t, rev)
+	}
+	if err := e.settleRead(ctx, o.ResourceVersion); err != nil {
+		return nil, err
+	}
+	s := t.Resource.bucket.Snapshot()
+	w.InitialRevision = s.Revision()
+	if initial {
+		s.Ascend(w.prefix, "", func(it watchcache.Item[*Entry]) bool {
+			var ok bool
+			if ok, err = sel.match(ctx, it.Key, it.Value); ok {
+				w.Initial = append(w.Initial, it.Value)
+			}
+			return err == nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return w, w.start(t, s.Revision())
+}
+
+func (w *Watch) start(t Target, from int64) error {
+	cursor, err := t.Resource.bucket.Watch(from)
+	if err != nil {
+		return w.expired(err, from)
+	}
+	w.cursor = cursor
+	return nil
+}
+
+func (w *Watch) expired(err error, from int64) error {
+	var x *watchcache.Expired
+	if errors.As(err, &x) {
+		return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, x.Oldest))
+	}
+	return apierrors.NewInternalError(err)
+}
+
+// maxChanges bounds what one Next returns, so that a slow client's backlog is
+// written in pieces.
+const maxChanges = 256
+
+// Wait returns a channel that is closed once Next has something to say. Take a
+// new channel for each wait.
+func (w *Watch) Wait() <-chan struct{} { return w.cursor.Wait() }
+
+// Next returns the changes that have happened since the last call and that the
+// client selected; there may be none. more tells that others are waiting. A
+// client that fell too far behind gets a 410 status error.
+func (w *Watch) Next(ctx context.Context) (changes []Change, more bool, err error) {
+	if w.events, err = w.cursor.AppendNext(w.events[:0], maxChanges); err != nil {
+		return nil, false, w.expired(err, w.cursor.Revision())
+	}
+	w.changes = w.changes[:0]
+	for _, ev := range w.events {
+		c, ok, err := w.change(ctx, ev)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			w.changes = append(w.changes, c)
+		}
+	}
+	more = len(w.events) == maxChanges
+	clear(w.events)
+	return w.changes, more, nil
+}
+
+// Revision is the revision up to which the client has seen everything.
+func (w *Watch) Revision() int64 { return w.cursor.Revision() }
+
+// change turns a cache event into what the client's selection makes of it: an
+// object that enters the selection is added, one that leaves it is deleted.
+func (w *Watch) change(ctx context.Context, ev watchcache.Event[*Entry]) (Change, bool, error) {
+	if len(w.prefix) > 0 && (len(ev.Item.Key) < len(w.prefix) || ev.Item.Key[:len(w.prefix)] != w.prefix) {
+		return Change{}, false, nil
+	}
+	if w.selection.empty() {
+		switch ev.Type {
+		case watchcache.Added:
+			return Change{watch.Added, ev.Item.Value}, true, nil
+		case watchcache.Modified:
+			return Change{watch.Modified, ev.Item.Value}, true, nil
+		default:
+			return Change{watch.Deleted, ev.Item.Value}, true, nil
+		}
+	}
+	var was, is bool
+	var err error
+	if ev.HasPrev {
+		if was, err = w.selection.match(ctx, ev.Item.Key, ev.Prev); err != nil {
+			return Change{}, false, err
+		}
+	}
+	if ev.Type != watchcache.Deleted {
+		if is, err = w.selection.match(ctx, ev.Item.Key, ev.Item.Value); err != nil {
+			return Change{}, false, err
+		}
+	}
+	switch {
+	case is && was:
+		return Change{watch.Modified, ev.Item.Value}, true, nil
+	case is:
+		return Change{watch.Added, ev.Item.Value}, true, nil
+	case was && ev.Type == watchcache.Deleted:
+		return Change{watch.Deleted, ev.Item.Value}, true, nil
+	case was:
+		return Change{watch.Deleted, Tombstone(ev.Prev, ev.Item.Revision)}, true, nil
+	default:
+		return Change{}, false, nil
+	}
+}

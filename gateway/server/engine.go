@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/webhook"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/custom"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// newEngine makes the engine with all built-in definitions.
+func (g *gateway) newEngine() (*resource.Engine, error) {
+	builtins, err := builtin.All(builtin.Options{EventTTL: g.options.EventTTL})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range builtins {
+		if d.GroupResource() == controller.ModuleResource {
+			d.Hooks = moduleHooks{g}
+		}
+	}
+	return resource.New(resource.Options{
+		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definitions.Definition()),
+		Compile: compile, Convert: g.converter, Log: g.log.With().Str("component", "engine").Logger(),
+	}), nil
+}
+
+// compile is the catalog's compiler of custom resource definitions.
+func compile(tree map[string]any) (*crd.Definition, error) {
+	c, err := definitions.FromTree(tree)
+	if err != nil {
+		return nil, err
+	}
+	if !definitions.Served(c) {
+		return nil, nil
+	}
+	return custom.Compile(c)
+}
+
+// moduleScheme is the URL scheme of a conversion that a module does.
+const moduleScheme = "wasm://"
+
+// converter makes the converter that a definition asks for.
+func (g *gateway) converter(d *crd.Definition) (conversion.Converter, error) {
+	c := d.Conversion
+	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil {
+		return nil, nil
+	}
+	var conv conversion.Converter
+	if cc := c.Webhook.ClientConfig; cc != nil && cc.URL != nil && strings.HasPrefix(*cc.URL, moduleScheme) {
+		conv = g.modules.converter(strings.TrimPrefix(*cc.URL, moduleScheme))
+	} else {
+		w, err := webhook.New(webhook.Config{Conversion: c.Webhook})
+		if err != nil {
+			return nil, err
+		}
+		conv = w
+	}
+	return conversion.Checked(conv), nil
+}
+
+// lead runs the controllers that must run in one place.
+func (g *gateway) lead(ctx context.Context, objects controller.Objects) error {
+	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
+		controller.Run(ctx, g.log, objects,
+			controller.NewBootstrap(objects),
+			controller.NewCRDStatus(objects, definitions.Conditions),
+			controller.NewCRDFinalizer(objects),
+			controller.NewNamespaceFinalizer(objects),
+			controller.NewMigration(objects, rewriter{g.engine, g.store, g.metrics}, serving{g.engine}),
+			controller.NewAutoMigration(objects),
+		)
+	}))
+}
+
+// moduleHooks refuses to delete a module that a definition refers to.
+type moduleHooks struct{ g *gateway }
+
+// BeforeDelete implements crd.Hooks.
+func (h moduleHooks) BeforeDelete(ctx context.Context, obj map[string]any) (bool, error) {
+	meta, _ := obj["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	return false, controller.CheckModuleDelete(ctx, h.g.engine.Internal(), name)
+}

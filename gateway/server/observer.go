@@ -1,0 +1,50 @@
+package server
+
+import (
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+)
+
+// observer counts requests.
+type observer struct{ m *metrics.Metrics }
+
+// Begin implements api.Observer.
+func (o observer) Begin(i *api.Info, dryRun bool) func(code int) {
+	h := o.m.Request(i.Verb, i.Group, i.Version, i.Plural, i.Subresource, scope(i))
+	if dryRun {
+		h = h.DryRun()
+	}
+	if i.Verb == "watch" {
+		h.WatchStarted()
+		return h.WatchDone
+	}
+	inflight := o.m.Inflight(mutating(i.Verb))
+	inflight.Add(1)
+	start := time.Now()
+	return func(code int) {
+		inflight.Add(-1)
+		h.Done(code, time.Since(start))
+	}
+}
+
+func scope(i *api.Info) string {
+	switch {
+	case i.Plural == "":
+		return ""
+	case i.Name != "" || i.Verb == "create":
+		return "resource"
+	case i.Namespace != "":
+		return "namespace"
+	}
+	return "cluster"
+}
+
+func mutating(verb string) bool {
+	switch verb {
+	case "get", "list", "watch", "head":
+		return false
+	}
+	return true
+}

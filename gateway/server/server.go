@@ -1,0 +1,190 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/health"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/transport"
+	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/storage/etcd"
+)
+
+// drainTimeout is how long requests and streams may take to end at shutdown.
+const drainTimeout = 30 * time.Second
+
+// gateway is a gateway being run.
+type gateway struct {
+	options  options.Serve
+	log      zerolog.Logger
+	store    *etcd.Store
+	engine   *resource.Engine
+	identity *identity
+	modules  *moduleHost
+	health   *health.Registry
+	metrics  *metrics.Metrics
+	hooks    hooks
+	http     *transport.Server
+}
+
+// Run serves until ctx ends, and then stops in order: readiness fails, the
+// shutdown delay passes, connections drain, background work ends, the store is
+// closed. It calls started once the gateway is ready.
+func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(options.Started)) (err error) {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	// The port is taken first: a conflict should not leave a database behind.
+	listener, err := net.Listen("tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)))
+	if err != nil {
+		return fmt.Errorf("--secure-port: %w", err)
+	}
+	store, closeStore, err := openStore(ctx, o, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	g := &gateway{options: o, log: log, store: store}
+	if err := g.build(ctx); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, g.modules.close(context.WithoutCancel(ctx))) }()
+	return g.run(ctx, listener, started)
+}
+
+// build makes every part; nothing runs yet.
+func (g *gateway) build(ctx context.Context) (err error) {
+	if g.identity, err = newIdentity(g.options); err != nil {
+		return err
+	}
+	g.metrics = metrics.New()
+	if g.modules, err = newModuleHost(ctx, g); err != nil {
+		return err
+	}
+	if g.engine, err = g.newEngine(); err != nil {
+		return err
+	}
+	g.health = g.newHealth()
+	handler := api.New(api.Config{
+		Engine: g.engine, Authenticator: g.identity.authenticator, Authorizer: authz.Masters{},
+		Documents: g.documents(), Observer: observer{g.metrics},
+		Contents:       map[api.ContentPath]api.Content{{GroupResource: controller.ModuleResource, Subresource: "content"}: g.modules},
+		Log:            g.log,
+		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
+		BodyLimit: g.options.MaxRequestBodyBytes,
+	})
+	g.http = transport.New(transport.Options{
+		Handler: handler, TLS: g.identity.tls(),
+		BodyLimit: max(16<<20, 2*g.options.MaxRequestBodyBytes), LargeBody: isModuleContent, LargeBodyLimit: plugins.MaxModuleBytes + 1<<20,
+		Log: g.log.With().Str("component", "http").Logger(),
+	})
+	return nil
+}
+
+// run starts everything in order and stops it in the reverse one.
+func (g *gateway) run(ctx context.Context, listener net.Listener, started func(options.Started)) error {
+	// Background work outlives ctx: it ends after the last request.
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	work, background := errgroup.WithContext(background)
+
+	work.Go(func() error { return g.engine.Run(background) })
+	work.Go(func() error { return g.http.Serve(listener) })
+	work.Go(func() error { return g.compact(background) })
+
+	ready := make(chan error, 1)
+	go func() { ready <- g.start(background, listener.Addr(), work, started) }()
+	select {
+	case err := <-ready:
+		if err != nil && ctx.Err() == nil {
+			stop()
+			return errors.Join(err, g.http.Shutdown(context.WithoutCancel(ctx)), work.Wait())
+		}
+	case <-ctx.Done():
+	case <-background.Done():
+	}
+	select {
+	case <-ctx.Done():
+		g.log.Info().Msg("shutting down")
+	case <-background.Done(): // something that must not end did
+	}
+	g.hooks.shutdown()
+	if ctx.Err() != nil && g.options.ShutdownDelay > 0 {
+		sleep(background, g.options.ShutdownDelay)
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	err := g.http.Shutdown(drain)
+	stop()
+	return errors.Join(err, work.Wait())
+}
+
+// start waits for the engine, begins the background work and reports ready.
+func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group, started func(options.Started)) error {
+	select {
+	case <-g.engine.Ready():
+	case <-ctx.Done():
+		return nil
+	}
+	g.hooks.objects()
+	objects := g.engine.Internal()
+	if err := controller.EnsureSystemNamespaces(ctx, objects); err != nil {
+		return fmt.Errorf("creating the system namespaces: %w", err)
+	}
+	g.hooks.namespaces()
+	work.Go(func() error {
+		controller.Run(ctx, g.log, objects, controller.NewModules(objects, g.modules, moduleContent{g.modules.blobs}))
+		return nil
+	})
+	work.Go(func() error { return g.lead(ctx, objects) })
+	g.modules.awaitLoaded(ctx, objects)
+	g.hooks.modules()
+	url, err := g.identity.writeKubeconfig(g.options, addr)
+	if err != nil {
+		return fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	started(options.Started{URL: url, Kubeconfig: g.options.KubeconfigPath(), DataDir: g.options.DataDir, Embedded: g.options.Embedded()})
+	return nil
+}
+
+// compact drops old history as kube-apiserver does.
+func (g *gateway) compact(ctx context.Context) error {
+	if g.options.EtcdCompactionInterval == 0 {
+		return nil
+	}
+	return ended(ctx, g.store.RunCompactor(ctx, g.options.EtcdCompactionInterval))
+}
+
+// ended drops the error of work that ended because it was told to.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

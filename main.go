@@ -1,0 +1,14 @@
+// Command wasmgate serves the Kubernetes API over etcd, extended by
+// WebAssembly modules. See README.md.
+package main
+
+import (
+	"os"
+
+	"github.com/wasmgate/wasmgate/gateway/cli"
+	"github.com/wasmgate/wasmgate/gateway/server"
+)
+
+func main() {
+	os.Exit(cli.Main(server.Run))
+}
