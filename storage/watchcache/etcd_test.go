@@ -196,8 +196,8 @@ func BenchmarkStart(b *testing.B) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() { done <- c.Run(ctx) }()
-		for c.Revision() == 0 {
-			time.Sleep(time.Millisecond)
+		if err := c.Wait(ctx, 1); err != nil {
+			b.Fatal(err)
 		}
 		b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms-load")
 		<-c.Ready()

@@ -124,8 +124,6 @@ func (c *Cache[T]) becomeReady() bool {
 
 // requestProgress turns the requests of all waiters into few to the store.
 func (c *Cache[T]) requestProgress(ctx context.Context) {
-	pace := time.NewTicker(progressPace)
-	defer pace.Stop()
 	for {
 		select {
 		case <-c.ask:
@@ -136,7 +134,7 @@ func (c *Cache[T]) requestProgress(ctx context.Context) {
 			c.o.OnError(err)
 		}
 		select {
-		case <-pace.C:
+		case <-time.After(progressPace):
 		case <-ctx.Done():
 			return
 		}
