@@ -114,8 +114,6 @@ func TestBadReplies_CRD15_CRD16(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 		}
 	}
-	block := make(chan struct{})
-	defer close(block)
 	for _, c := range []struct {
 		name    string
 		handler http.HandlerFunc
@@ -135,7 +133,10 @@ func TestBadReplies_CRD15_CRD16(t *testing.T) {
 			_, _ = w.Write(make([]byte, 2<<20))
 		}, "the reply is larger than 1048576 bytes"},
 		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		{"slow", func(_ http.ResponseWriter, r *http.Request) { <-block }, "Client.Timeout exceeded"},
+		{"slow", func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // else the departure of the client is not seen
+			<-r.Context().Done()
+		}, "Client.Timeout exceeded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			timeout := 10 * time.Second

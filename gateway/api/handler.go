@@ -84,6 +84,7 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 			h.Log.Error().Interface("panic", p).Str("path", r.Path).Bytes("stack", debug.Stack()).Msg("request failed")
 			resp = errorResponse(apierrors.NewInternalError(errPanic))
 		}
+		inForm(r, resp)
 		if resp.Stream == nil {
 			end(resp.Code)
 			return
@@ -183,8 +184,8 @@ func (h *Handler) served(ctx context.Context, r *Request, i *Info, snapshot *res
 		if i.Namespace != "" && !(i.Group == "" && i.Plural == "namespaces") {
 			return notFound(), nil
 		}
-	} else if i.Namespace == "" && (i.Name != "" || i.Verb == "create") {
-		if i.Name == "" {
+	} else if i.Namespace == "" && (i.Name != "" || i.Verb != "list" && i.Verb != "watch") {
+		if i.Name == "" && version.Typed != nil { // kube-apiserver tells its own kinds from custom ones here
 			return methodNotAllowed(res, i.Verb), nil
 		}
 		return notFound(), nil

@@ -24,6 +24,8 @@ type form struct {
 	// as is "", "Table", "PartialObjectMetadata" or
 	// "PartialObjectMetadataList".
 	as string
+	// version is the version of meta.k8s.io that as is wanted in.
+	version string
 }
 
 // full tells that whole objects are wanted.
@@ -112,7 +114,8 @@ func (c clause) form() (form, bool) {
 	case "":
 		return f, true
 	case "Table", "PartialObjectMetadata", "PartialObjectMetadataList":
-		return f, c.params["g"] == "meta.k8s.io" && c.params["v"] == "v1"
+		f.version = c.params["v"]
+		return f, c.params["g"] == "meta.k8s.io" && (f.version == "v1" || f.version == "v1beta1" && f.table())
 	}
 	return f, false
 }

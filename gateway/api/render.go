@@ -30,7 +30,7 @@ func (h *Handler) one(ctx context.Context, f form, t resource.Target, e *resourc
 		if err != nil {
 			return nil, err
 		}
-		return tableOf(ctx, t, [][]byte{data}, tableMeta{}, v)
+		return tableOf(ctx, t, [][]byte{data}, tableMeta{version: f.version}, v)
 	}
 	return t.Resource.View(ctx, e, t.Version.Name)
 }
@@ -48,7 +48,7 @@ func (h *Handler) written(f form, t resource.Target, data []byte, v url.Values) 
 	case "PartialObjectMetadataList":
 		return nil, notAcceptable()
 	case "Table":
-		return tableOf(context.Background(), t, [][]byte{data}, tableMeta{}, v)
+		return tableOf(context.Background(), t, [][]byte{data}, tableMeta{version: f.version}, v)
 	}
 	return data, nil
 }
@@ -106,7 +106,7 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 		}
 	}
 	if f.table() {
-		data, err := tableOf(ctx, t, items, tableMeta{l.Revision, l.Continue, l.Remaining}, v)
+		data, err := tableOf(ctx, t, items, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -47,6 +48,18 @@ func statusJSON(s metav1.Status) []byte {
 		return []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":500}`)
 	}
 	return append(b, '\n')
+}
+
+// inForm turns a Status into YAML for a client that asked for YAML.
+func inForm(r *Request, resp *Response) {
+	if resp.Code < http.StatusBadRequest || resp.ContentType != mediaJSON || !strings.Contains(r.Accept, mediaYAML) {
+		return
+	}
+	if f, err := negotiate(r.Accept); err == nil && f.media == mediaYAML {
+		if out, err := yaml.JSONToYAML(resp.Body); err == nil {
+			resp.Body, resp.ContentType = out, mediaYAML
+		}
+	}
 }
 
 // notFound is kube-apiserver's answer for a path that addresses nothing.

@@ -207,7 +207,7 @@ func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
 		v.Set("noHeaders", "true")
 	}
 	s.tables++
-	return tableOf(ctx, s.target, [][]byte{data}, tableMeta{}, v)
+	return tableOf(ctx, s.target, [][]byte{data}, tableMeta{version: s.form.version}, v)
 }
 
 // frame adds one event to what the next flush sends.
@@ -230,7 +230,7 @@ func (s *stream) frame(kind watch.EventType, data []byte) {
 func (s *stream) bookmark(revision int64, initialEnd bool) {
 	kind, apiVersion := s.target.Resource.Def.Kind, s.target.Resource.Def.APIVersion(s.target.Version.Name)
 	if !s.form.full() {
-		kind, apiVersion = s.form.as, "meta.k8s.io/v1"
+		kind, apiVersion = s.form.as, "meta.k8s.io/"+s.form.version
 	}
 	b := object.AppendString([]byte(`{"kind":`), kind)
 	b = object.AppendString(append(b, `,"apiVersion":`...), apiVersion)

@@ -21,6 +21,8 @@ type tableMeta struct {
 	revision  int64
 	token     string
 	remaining *int64
+	// version is the version of meta.k8s.io that was asked for.
+	version string
 }
 
 // tableOf prints objects (their JSON at the request's version) as a Table.
@@ -49,7 +51,7 @@ func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta
 			return nil, err
 		}
 	}
-	table.Kind, table.APIVersion = "Table", "meta.k8s.io/v1"
+	table.Kind, table.APIVersion = "Table", "meta.k8s.io/"+m.version
 	table.ListMeta = metav1.ListMeta{Continue: m.token, RemainingItemCount: m.remaining}
 	if m.revision > 0 {
 		table.ResourceVersion = strconv.FormatInt(m.revision, 10)

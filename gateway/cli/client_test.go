@@ -77,6 +77,17 @@ func TestMigrate_Errors(t *testing.T) {
 	if out, err := command(t, "migrate", "configmaps", "--no-wait", "--kubeconfig", g.kubeconfig); err != nil || !strings.Contains(out, "storageversionmigration/configmaps-x7k2p created") {
 		t.Errorf("--no-wait: %v %s", err, out)
 	}
+	if _, err := command(t, "migrate", "ct", "--no-wait", "--rate", "12.5", "--kubeconfig", g.kubeconfig); err != nil {
+		t.Errorf("--rate: %v", err)
+	}
+	made, _ := json.Marshal(g.objects[migrationsPath+"/crontabs.example.com-x7k2p"]["metadata"])
+	if !strings.Contains(string(made), `"annotations":{"migration.wasmgate.dev/rate":"12.5"}`) {
+		t.Errorf("--rate: %s", made)
+	}
+	delete(g.objects, migrationsPath+"/crontabs.example.com-x7k2p")
+	if _, err := command(t, "migrate", "ct", "--rate=-1", "--kubeconfig", g.kubeconfig); err == nil {
+		t.Error("a negative rate was accepted")
+	}
 	if _, err := command(t, "migrate", "crontabs.example.com", "--timeout", "200ms", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), "gave up waiting") || !strings.Contains(err.Error(), "goes on without this command") {
 		t.Errorf("timeout: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,10 +49,14 @@ type progress struct {
 
 var migrations = storagemigrationv1.SchemeGroupVersion.WithResource("storageversionmigrations")
 
+// rateAnnotation is the most objects per second.
+const rateAnnotation = "migration.wasmgate.dev/rate"
+
 // migrateCommand is one run of `wasmgate migrate`.
 type migrateCommand struct {
 	client clientFlags
 	noWait bool
+	rate   float64
 	out    io.Writer
 }
 
@@ -69,6 +74,9 @@ func newMigrate() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if m.rate < 0 {
+				return fmt.Errorf("--rate: must not be negative, got %v", m.rate)
+			}
 			m.out = cmd.OutOrStdout()
 			ctx, cancel := context.WithTimeout(cmd.Context(), m.client.timeout)
 			defer cancel()
@@ -77,6 +85,7 @@ func newMigrate() *cobra.Command {
 	}
 	m.client.add(cmd, 24*time.Hour)
 	cmd.Flags().BoolVar(&m.noWait, "no-wait", false, "start the migration and leave it to itself")
+	cmd.Flags().Float64Var(&m.rate, "rate", 0, "the most `objects` per second (default no limit)")
 	return cmd
 }
 
@@ -90,7 +99,7 @@ func (m *migrateCommand) run(ctx context.Context, cfg *rest.Config, asked schema
 		return err
 	}
 	objects := client.Resource(migrations)
-	name, err := createMigration(ctx, objects, gr)
+	name, err := m.create(ctx, objects, gr)
 	if err != nil {
 		return err
 	}
@@ -120,12 +129,17 @@ func resolve(cfg *rest.Config, asked schema.GroupResource) (schema.GroupResource
 	return found.GroupResource(), err
 }
 
-func createMigration(ctx context.Context, objects dynamic.ResourceInterface, gr schema.GroupResource) (name string, err error) {
+// create makes the migration and returns its name.
+func (m *migrateCommand) create(ctx context.Context, objects dynamic.ResourceInterface, gr schema.GroupResource) (name string, err error) {
+	var annotations map[string]string
+	if m.rate > 0 {
+		annotations = map[string]string{rateAnnotation: strconv.FormatFloat(m.rate, 'f', -1, 64)}
+	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&storagemigrationv1.StorageVersionMigration{
 		TypeMeta: metav1.TypeMeta{
 			APIVersion: storagemigrationv1.SchemeGroupVersion.String(), Kind: "StorageVersionMigration",
 		},
-		ObjectMeta: metav1.ObjectMeta{GenerateName: gr.String() + "-"},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: gr.String() + "-", Annotations: annotations},
 		Spec: storagemigrationv1.StorageVersionMigrationSpec{
 			Resource: metav1.GroupResource{Group: gr.Group, Resource: gr.Resource},
 		},

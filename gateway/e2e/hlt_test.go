@@ -86,7 +86,7 @@ func TestShutdown(t *testing.T) {
 		for _, e := range w.End() {
 			t.Errorf("event %s", e)
 		}
-		g.Terminate(t)
+		g.AwaitEnd(t)
 		g.Restart(t)
 		c.awaitServed("v1")
 		c.api.Get(c.path("v1", "late")).Want(200).Equal("metadata.resourceVersion", made.RV())

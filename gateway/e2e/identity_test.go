@@ -49,11 +49,6 @@ func TestIdentities(t *testing.T) {
 			t.Errorf("mode %v: %v", info.Mode(), err)
 		}
 	})
-	t.Run("who wrote is recorded", func(t *testing.T) {
-		api := as(t, "mastertoken")
-		api.Post(configMaps("default"), configMap(t, "default", "mine", `{}`), "User-Agent", "tester/1.0 (linux)").Want(201).Equal("metadata.managedFields.0.manager", "tester")
-		api.Post(configMaps("default")+"?fieldManager=me", configMap(t, "default", "mine-too", `{}`)).Want(201).Equal("metadata.managedFields.0.manager", "me")
-	})
 }
 
 // TestSecondGateway runs two gateways over one etcd: the first one's.

@@ -77,6 +77,39 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// TestResumeAfterRestart opens a watch where another ended, with a restart in
+// between that emptied the gateway's memory of events.
+func TestResumeAfterRestart(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	t.Parallel()
+	g := gatewaytest.Start(t, gatewaytest.Options{})
+	c := newCronTabs(t, &g.Server, nil)
+	c.create("one")
+	w := c.watch("")
+	last := w.Expect("ADDED", "one").Object
+	c.touch("one", "1")
+	c.create("two")
+	c.touch("one", "2")
+	c.api.Delete(c.path("v1", "two")).Want(200)
+	g.Kill(t)
+	g.Restart(t)
+	c.run("WATCH-04 the changes that were not delivered are", func(t *testing.T, c *cronTabs) {
+		c.awaitServed("v1")
+		w := c.api.Watch(c.list("v1beta1") + "?watch=1&allowWatchBookmarks=true&resourceVersion=" + last.RV())
+		w.Expect("MODIFIED", "one")
+		w.Expect("ADDED", "two")
+		w.Expect("MODIFIED", "one")
+		w.Expect("DELETED", "two")
+		c.create("three")
+		w.Expect("ADDED", "three")
+	})
+	c.run("WATCH-04 a watch from the last change sees what follows", func(t *testing.T, c *cronTabs) {
+		w := c.watch("resourceVersion=" + c.rv())
+		c.create("four")
+		w.Expect("ADDED", "four")
+	})
+}
+
 // withoutListRevision prints a reply without the revision of a list, which
 // moves with every write in the store.
 func withoutListRevision(r *gatewaytest.Reply) string {

@@ -59,6 +59,16 @@ func pushModule(t testing.TB, api *gatewaytest.API, name string, wasm []byte, li
 	awaitCondition(api, modulePath+"/"+name, "Ready", "True")
 }
 
+// awaitRefused waits until the content of a module is refused, and returns the
+// condition that says why.
+func awaitRefused(api *gatewaytest.API, name string) object {
+	r := api.Eventually(modulePath+"/"+name, func(r *gatewaytest.Reply) bool {
+		c := condition(r.Object(), "Compiled")
+		return c["status"] == "False" && c["reason"] != "ContentMissing"
+	})
+	return condition(r.Object(), "Compiled")
+}
+
 // newWasmCronTabs creates CronTabs that store v1beta1 and serve v1 by a module
 // that is there already.
 func newWasmCronTabs(t testing.TB, s *gatewaytest.Server, module string) *cronTabs {

@@ -63,7 +63,6 @@ func TestWatches(t *testing.T) {
 		all := c.api.Watch(c.all("v1beta1") + "?watch=1&resourceVersion=" + rv)
 		named := c.watch("fieldSelector=metadata.name%3Dthree-b&resourceVersion=" + rv)
 		labelled := c.watch("labelSelector=app%3Dx&resourceVersion=" + rv)
-		legacy := c.api.Watch("/apis/" + c.group + "/v1/watch/namespaces/" + c.ns + "/crontabs?resourceVersion=" + rv)
 		c.create("three-a")
 		c.createLabelled("three-b", `{"app":"x"}`)
 		if e := all.Expect("ADDED", "three-a"); e.Object.Str("apiVersion") != c.group+"/v1beta1" {
@@ -72,7 +71,6 @@ func TestWatches(t *testing.T) {
 		all.Expect("ADDED", "three-b")
 		named.Expect("ADDED", "three-b")
 		labelled.Expect("ADDED", "three-b")
-		legacy.Expect("ADDED", "three-a")
 		// Leaving the selection looks like a deletion, entering it like a creation.
 		c.api.Merge(c.path("v1", "three-b"), `{"metadata":{"labels":{"app":"y"}}}`).Want(200)
 		labelled.Expect("DELETED", "three-b")

@@ -158,8 +158,16 @@ func (g *Gateway) Kill(t testing.TB) {
 // the test.
 func (g *Gateway) Terminate(t testing.TB) {
 	t.Helper()
-	if err := g.proc.end(syscall.SIGTERM, startTimeout); err != nil {
-		t.Fatal(err)
+	g.Signal(t, syscall.SIGTERM)
+	g.AwaitEnd(t)
+}
+
+// AwaitEnd waits until a process that was asked to shut down is gone. It fails
+// like Terminate.
+func (g *Gateway) AwaitEnd(t testing.TB) {
+	t.Helper()
+	if err := g.proc.awaitEnd(startTimeout); err != nil {
+		t.Fatalf("%v\n%s", err, g.Log())
 	}
 	if code := g.proc.exitCode(); code != 0 {
 		t.Fatalf("the gateway ended with exit code %d:\n%s", code, g.Log())
@@ -186,7 +194,7 @@ func (g *Gateway) Restart(t testing.TB) {
 
 // Log returns the end of what the gateway printed.
 func (g *Gateway) Log() string {
-	const most = 16 << 10
+	const most = 6 << 10
 	b, err := os.ReadFile(g.logs.Name())
 	if err != nil {
 		return err.Error()

@@ -58,12 +58,17 @@ func (p *process) end(sig syscall.Signal, limit time.Duration) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
+	return p.awaitEnd(limit)
+}
+
+// awaitEnd waits for the end, and forces it when that takes too long.
+func (p *process) awaitEnd(limit time.Duration) error {
 	select {
 	case <-p.done:
 		return nil
 	case <-time.After(limit):
 		_ = p.cmd.Process.Kill()
-		return fmt.Errorf("the process did not end within %s of %s", limit, sig)
+		return fmt.Errorf("the process did not end within %s", limit)
 	}
 }
 

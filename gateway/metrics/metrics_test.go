@@ -104,7 +104,8 @@ func TestOwnMetrics(t *testing.T) {
 
 func TestRequest_BoundsItsLabels(t *testing.T) {
 	m := New()
-	if m.Request("get", "", "v1", "pods", "", "resource") != m.Request("get", "", "v1", "pods", "", "resource") {
+	first := m.Request("get", "", "v1", "pods", "", "resource")
+	if again := m.Request("get", "", "v1", "pods", "", "resource"); first != again {
 		t.Error("asking again gave another handle")
 	}
 	full := make(map[requestKey]*RequestHandle, maxHandles)

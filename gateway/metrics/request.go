@@ -28,6 +28,7 @@ type RequestHandle struct {
 	m   *Metrics
 	key requestKey
 
+	// duration is nil for watches, open for everything else.
 	duration prometheus.Observer
 	open     prometheus.Gauge
 	// codes are the counters of common statuses, by slot, made on first use;
@@ -78,8 +79,11 @@ func (m *Metrics) handle(key requestKey) *RequestHandle {
 	key = key.clone()
 	h = &RequestHandle{m: m, key: key}
 	labels := h.labels()
-	h.duration = m.durations.WithLabelValues(labels...)
-	h.open = m.longRunning.WithLabelValues(append(labels[:1:1], labels[2:]...)...)
+	if key.verb == "watch" {
+		h.open = m.longRunning.WithLabelValues(append(labels[:1:1], labels[2:]...)...)
+	} else {
+		h.duration = m.durations.WithLabelValues(labels...)
+	}
 	m.handles[key] = h
 	return h
 }
@@ -100,19 +104,27 @@ func (h *RequestHandle) labels() []string {
 	return []string{verbs[k.verb], dryRun, k.group, k.version, k.resource, k.subresource, k.scope, component}
 }
 
-// Done counts a request that was answered with an HTTP status after d.
+// Done counts a request that was answered with an HTTP status after d. How
+// long a watch lasted is up to the client and measured nowhere.
 func (h *RequestHandle) Done(code int, d time.Duration) {
 	h.counter(code).Inc()
-	h.duration.Observe(d.Seconds())
+	if h.duration != nil {
+		h.duration.Observe(d.Seconds())
+	}
 }
 
 // WatchStarted counts a watch that was opened.
-func (h *RequestHandle) WatchStarted() { h.open.Inc() }
+func (h *RequestHandle) WatchStarted() {
+	if h.open != nil {
+		h.open.Inc()
+	}
+}
 
-// WatchDone counts the end of a watch that was opened, and its status. How
-// long it lasted is up to the client and measured nowhere.
+// WatchDone counts the end of a watch that was opened, and its status.
 func (h *RequestHandle) WatchDone(code int) {
-	h.open.Dec()
+	if h.open != nil {
+		h.open.Dec()
+	}
 	h.counter(code).Inc()
 }
 

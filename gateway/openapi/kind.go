@@ -109,7 +109,7 @@ func (k *kind) makeV3() *spec3.OpenAPI {
 
 func (k *kind) makeV2() *spec.Swagger {
 	doc, err := builder.BuildOpenAPIV2(k.manifest(), k.version.Name, builder.Options{
-		V2: true, StripValueValidation: true, StripNullable: true,
+		V2: true, StripValueValidation: true, StripNullable: true, IncludeSelectableFields: true,
 	})
 	if err != nil || doc == nil || doc.Paths == nil {
 		return nil

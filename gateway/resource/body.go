@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 )
@@ -83,6 +84,13 @@ func (t Target) checkKind(tree map[string]any, body []byte) error {
 	want := t.Resource.Def.APIVersion(t.Version.Name)
 	if gv.Group != t.Resource.Def.Group || gv.Version != t.Version.Name {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, want))
+	}
+	if kind != t.Resource.Def.Kind && t.Version.Typed == nil {
+		meta, _ := tree["metadata"].(map[string]any)
+		name, _ := meta["name"].(string)
+		return apierrors.NewInvalid(schema.GroupKind{Group: gv.Group, Kind: kind}, name, field.ErrorList{
+			field.Invalid(field.NewPath("kind"), kind, "must be "+t.Resource.Def.Kind),
+		})
 	}
 	if kind != t.Resource.Def.Kind {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", kind, gv.Version, t.Resource.Def.Kind, kind, apiVersion))

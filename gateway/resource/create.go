@@ -92,11 +92,22 @@ func (e *Engine) createOnce(ctx context.Context, t Target, obj *unstructured.Uns
 		if err != nil {
 			return nil, t.storeError(err)
 		}
-		setRevision(obj.Object, rev)
 		e.settle(ctx, t.Resource, rev)
+		w.Object, err = t.stored(ctx, obj.Object, stored, rev)
+		return w, err
 	}
 	w.Object, err = object.Encode(obj.Object)
 	return w, err
+}
+
+// stored is the reply to a write that stored bytes at rev: the object as a
+// read would return it. At the storage version that is tree itself.
+func (t Target) stored(ctx context.Context, tree map[string]any, bytes []byte, rev int64) ([]byte, error) {
+	if t.Version.Name == t.Resource.Def.StorageVersion {
+		setRevision(tree, rev)
+		return object.Encode(tree)
+	}
+	return t.Resource.View(ctx, &Entry{Revision: rev, Stored: bytes}, t.Version.Name)
 }
 
 // mustNotExist is what a dry run does instead of the store's own check.

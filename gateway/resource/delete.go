@@ -17,9 +17,10 @@ import (
 // Delete deletes an object, or marks it deleted while finalizers remain.
 //
 // It works on the stored form: what is not in metadata stays as it is stored,
-// at the version it is stored at, so that an object can be deleted while its
-// converter is down. Only the reply for an object that remains is converted,
-// before anything is written.
+// at the version it is stored at. A client's request at a version has to be
+// answerable at that version, as in kube-apiserver, so a converter that fails
+// refuses it before anything is written. The gateway's own deletions (of
+// namespaces, of definitions) have no version and never convert.
 func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) (*Written, error) {
 	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
@@ -61,6 +62,9 @@ func (e *Engine) deleteOnce(ctx context.Context, t Target, o *metav1.DeleteOptio
 	}
 	obj := asUnstructured(tree)
 	if err := t.deletePreconditions(o, obj, entry); err != nil {
+		return nil, nil, err
+	}
+	if _, err := t.reply(ctx, entry); err != nil {
 		return nil, nil, err
 	}
 	if h := t.Resource.Def.Hooks; h != nil {
@@ -126,9 +130,6 @@ func (e *Engine) mark(ctx context.Context, t Target, w WriteOptions, obj *unstru
 		return nil, nil, apierrors.NewInternalError(err)
 	}
 	marked := &Entry{Revision: entry.Revision, Stored: stored}
-	if _, err := t.reply(ctx, marked); err != nil {
-		return nil, nil, err
-	}
 	if !w.DryRun && string(stored) != string(entry.Stored) {
 		rev, err := e.store.Update(ctx, t.Resource.key(t.Namespace, t.Name), stored, entry.Revision, t.ttl(obj.Object))
 		if next := conflicting(err); next != nil {
@@ -143,9 +144,6 @@ func (e *Engine) mark(ctx context.Context, t Target, w WriteOptions, obj *unstru
 	data, err := t.reply(ctx, marked)
 	if err != nil {
 		return nil, nil, err
-	}
-	if data, err = object.WithRevision(data, marked.Revision); err != nil {
-		return nil, nil, t.Resource.unreadable(marked, err)
 	}
 	return &Written{Object: data, UID: string(obj.GetUID())}, nil, nil
 }
@@ -164,6 +162,10 @@ func (t Target) reply(ctx context.Context, e *Entry) ([]byte, error) {
 func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions) (*List, error) {
 	l, err := e.List(ctx, t, list)
 	if err != nil {
+		return nil, err
+	}
+	// All of them are part of the reply; if it cannot be made, nothing happens.
+	if _, err := t.Resource.Views(ctx, l.Entries, t.Version.Name); err != nil {
 		return nil, err
 	}
 	for _, entry := range l.Entries {

@@ -221,8 +221,7 @@ func (e *Engine) commit(ctx context.Context, t Target, o WriteOptions, obj *unst
 		}
 		e.settle(ctx, t.Resource, rev)
 	}
-	setRevision(obj.Object, rev)
-	data, err := object.Encode(obj.Object)
+	data, err := t.stored(ctx, obj.Object, stored, rev)
 	return &Written{Object: data, UID: string(obj.GetUID())}, nil, err
 }
 

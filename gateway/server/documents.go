@@ -90,7 +90,7 @@ func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *resource.Snapsh
 	if err != nil {
 		return &api.Response{Code: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
 	}
-	return &api.Response{Code: http.StatusOK, ContentType: "text/plain; version=0.0.4; charset=utf-8", Body: body}
+	return &api.Response{Code: http.StatusOK, ContentType: metrics.ContentType, Body: body}
 }
 
 // derived serves what follows from the definitions: discovery and OpenAPI. A

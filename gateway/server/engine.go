@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"strings"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -13,7 +14,9 @@ import (
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // newEngine makes the engine with all built-in definitions.
@@ -54,17 +57,35 @@ func (g *gateway) converter(d *crd.Definition) (conversion.Converter, error) {
 	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil {
 		return nil, nil
 	}
-	var conv conversion.Converter
 	if cc := c.Webhook.ClientConfig; cc != nil && cc.URL != nil && strings.HasPrefix(*cc.URL, moduleScheme) {
-		conv = g.modules.converter(strings.TrimPrefix(*cc.URL, moduleScheme))
-	} else {
-		w, err := webhook.New(webhook.Config{Conversion: c.Webhook})
-		if err != nil {
-			return nil, err
-		}
-		conv = w
+		name := strings.TrimPrefix(*cc.URL, moduleScheme)
+		return counted{g.modules.converter(name), g.metrics, name}, nil
 	}
-	return conversion.Checked(conv), nil
+	w, err := webhook.New(webhook.Config{Conversion: c.Webhook})
+	if err != nil {
+		return nil, err
+	}
+	return conversion.Checked(w), nil
+}
+
+// counted counts the calls of a module.
+type counted struct {
+	conversion.Converter
+	metrics *metrics.Metrics
+	module  string
+}
+
+// Convert implements conversion.Converter.
+func (c counted) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
+	start := time.Now()
+	out, err := c.Converter.Convert(ctx, desired, objects)
+	result := "success"
+	if err != nil {
+		result = "error"
+	}
+	c.metrics.PluginCall(c.module, string(plugins.Convert), result, time.Since(start).Seconds())
+	c.metrics.ConversionObjects.Add(float64(len(out)))
+	return out, err
 }
 
 // lead runs the controllers that must run in one place.

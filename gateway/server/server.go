@@ -105,7 +105,7 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	defer stop()
 	work, background := errgroup.WithContext(background)
 
-	work.Go(func() error { return g.engine.Run(background) })
+	work.Go(func() error { return ended(background, g.engine.Run(background)) })
 	work.Go(func() error { return g.http.Serve(listener) })
 	work.Go(func() error { return g.compact(background) })
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -121,6 +122,11 @@ func (e *Engine) compile(ctx context.Context, module []byte) (compiled wazero.Co
 	compiled, err = e.runtime.CompileModule(ctx, module)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	var disk *fs.PathError
+	if errors.As(err, &disk) || err != nil && strings.HasPrefix(err.Error(), "compilationcache: ") {
+		// Not the module's fault, so no LoadError: it may work later.
+		return nil, fmt.Errorf("compilation cache: %w", err)
 	}
 	if err != nil {
 		return nil, &plugins.LoadError{Reason: plugins.CompileFailed, Detail: firstLine(err.Error()), Cause: err}

@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -329,6 +332,35 @@ func TestCompilationCacheOnDisk(t *testing.T) {
 	t.Logf("first %v, from the cache %v", took[0], took[1])
 	if took[1] > took[0] {
 		t.Errorf("loading from the cache took %v, compiling took %v", took[1], took[0])
+	}
+}
+
+// A broken cache is not held against the module.
+func TestBrokenCacheIsNoRefusal(t *testing.T) {
+	dir := t.TempDir()
+	module := Echo("{}").Bytes()
+	for n := range 2 {
+		e, err := NewEngine(t.Context(), Config{CacheDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Load(t.Context(), Source{Name: "m", Bytes: module})
+		var refused *plugins.LoadError
+		if n == 0 && err != nil || n == 1 && (err == nil || errors.As(err, &refused)) {
+			t.Errorf("load %d: %v", n, err)
+		}
+		if err := e.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			return os.Truncate(path, 5)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

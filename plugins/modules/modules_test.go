@@ -1,0 +1,254 @@
+package modules_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/convtest"
+	_ "github.com/wasmgate/wasmgate/examples/crontab"
+	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/modules"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
+	"github.com/wasmgate/wasmgate/plugins/wasm"
+	"github.com/wasmgate/wasmgate/sdk"
+)
+
+var engine = sync.OnceValues(func() (*wasm.Engine, error) {
+	return wasm.NewEngine(context.Background(), wasm.Config{})
+})
+
+func registry(t testing.TB) *modules.Registry {
+	t.Helper()
+	e, err := engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := modules.New(modules.Config{Engine: e})
+	t.Cleanup(func() {
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func set(t testing.TB, r *modules.Registry, name string, module []byte) modules.Status {
+	t.Helper()
+	s, err := r.Set(t.Context(), modules.Spec{Name: name, Bytes: module})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestConformance_WP01_CRD11(t *testing.T) {
+	convtest.Run(t, convtest.Subject{New: func(t *testing.T) conversion.Converter {
+		r := registry(t)
+		set(t, r, "crontab", plugintest.Build(t, plugintest.CronTab))
+		return r.Converter("crontab")
+	}})
+}
+
+// native answers with the same code outside of WebAssembly.
+type native struct{}
+
+func (native) Epoch() uint64 { return 0 }
+func (native) Convert(_ context.Context, desired string, objects [][]byte) ([][]byte, error) {
+	var out [][]byte
+	for _, o := range objects {
+		c, err := sdk.Apply(o, desired)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func TestSameRepliesAndErrorsAsOutsideOfWasm_WP01(t *testing.T) {
+	r := registry(t)
+	set(t, r, "crontab", plugintest.Build(t, plugintest.CronTab))
+	inside, outside := r.Converter("crontab"), conversion.Checked(native{})
+	unparsable := bytes.Replace(convtest.Object(1, convtest.V1beta1), []byte("host1:1001"), []byte("nonsense"), 1)
+	for name, objects := range map[string][][]byte{
+		"converts": {convtest.Object(1, convtest.V1beta1), convtest.Object(2, convtest.V1beta1)},
+		"fails":    {unparsable},
+	} {
+		for _, desired := range []string{convtest.V1, "example.com/v9"} {
+			a, errA := inside.Convert(t.Context(), desired, objects)
+			b, errB := outside.Convert(t.Context(), desired, objects)
+			if !bytes.Equal(bytes.Join(a, nil), bytes.Join(b, nil)) || fmt.Sprint(errA) != fmt.Sprint(errB) {
+				t.Errorf("%s to %s:\n%s %v\n%s %v", name, desired, a, errA, b, errB)
+			}
+		}
+	}
+	_, err := inside.Convert(t.Context(), convtest.V1, [][]byte{unparsable})
+	want := "conversion webhook for example.com/v1beta1, Kind=CronTab failed: CronTab default/tab-1: hostPort could not be parsed into a separate host and port"
+	if err == nil || err.Error() != want {
+		t.Errorf("CRD-15: got %v", err)
+	}
+}
+
+func hostileObject(mode string) []byte {
+	return []byte(`{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"},"mode":"` + mode + `"}`)
+}
+
+func TestHostileModulesFailOnlyTheirOwnRequests_WP01(t *testing.T) {
+	r := registry(t)
+	_, err := r.Set(t.Context(), modules.Spec{Name: "hostile", Bytes: plugintest.Build(t, plugintest.Hostile),
+		Limits: plugins.Limits{MemoryBytes: 32 << 20, Timeout: time.Second, ResponseBytes: 1 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(t, r, "crontab", plugintest.Build(t, plugintest.CronTab))
+	hostile, good := r.Converter("hostile"), r.Converter("crontab")
+	prefix := "conversion webhook for example.com/v1beta1, Kind=Thing "
+	for mode, want := range map[string]string{
+		"fail":      prefix + "failed: Thing n/a: it is not my day",
+		"panic":     prefix + `failed: wasm module "hostile": wasmgate_convert: Trap: wasm error: unreachable; it logged: panic: something is wrong`,
+		"exit":      prefix + `failed: wasm module "hostile": wasmgate_convert: Trap: it exited with code 3`,
+		"loop":      prefix + `failed: wasm module "hostile": wasmgate_convert: DeadlineExceeded: the module did not finish within 1s and was stopped`,
+		"memory":    prefix + `failed: wasm module "hostile": wasmgate_convert: MemoryExceeded: it ran out of memory`,
+		"huge":      prefix + `failed: wasm module "hostile": wasmgate_convert: BadReply: the reply has 8`,
+		"uid":       prefix + "returned invalid object: must have the same UID: u != changed",
+		"name":      prefix + "returned invalid object: must have the same name: a != changed",
+		"namespace": prefix + "returned invalid object: must have the same namespace: n != changed",
+		"kind":      prefix + "returned invalid object at index 0: invalid kind (expected Thing, received Other)",
+	} {
+		t.Run("CRD-16 CRD-17 "+mode, func(t *testing.T) {
+			out, err := hostile.Convert(t.Context(), convtest.V1, [][]byte{hostileObject(mode)})
+			if out != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got  %s %v\nwant %s", out, err, want)
+			}
+			if _, err := good.Convert(t.Context(), convtest.V1, [][]byte{convtest.Object(1, convtest.V1beta1)}); err != nil {
+				t.Errorf("another module: %v", err)
+			}
+			if _, err := hostile.Convert(t.Context(), convtest.V1, [][]byte{hostileObject("")}); err != nil {
+				t.Errorf("CRD-18: the same module, afterwards: %v", err)
+			}
+		})
+	}
+	t.Run("CRD-17 other metadata is restored", func(t *testing.T) {
+		out, err := hostile.Convert(t.Context(), convtest.V1, [][]byte{hostileObject("metadata")})
+		want := `"metadata":{"labels":{"added":"yes"},"name":"a","namespace":"n","uid":"u","resourceVersion":"1"}`
+		if err != nil || !strings.Contains(string(out[0]), want) {
+			t.Errorf("got %s, %v", out, err)
+		}
+	})
+}
+
+func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
+	r := registry(t)
+	module := plugintest.Build(t, plugintest.CronTab)
+	c := r.Converter("crontab")
+	in := [][]byte{convtest.Object(1, convtest.V1beta1)}
+
+	_, err := c.Convert(t.Context(), convtest.V1, in)
+	var call *plugins.CallError
+	if !errors.As(err, &call) || call.Kind != plugins.NotReady || !strings.Contains(call.Reason, "wasmgate module push crontab") || c.Epoch() != 0 {
+		t.Fatalf("before the module exists: %v", err)
+	}
+	_, err = r.Set(t.Context(), modules.Spec{Name: "crontab", Bytes: []byte("not wasm")})
+	var refused *plugins.LoadError
+	if !errors.As(err, &refused) || refused.Reason != plugins.NotWasm {
+		t.Fatalf("not Wasm: %v", err)
+	}
+	if _, err = c.Convert(t.Context(), convtest.V1, in); !errors.As(err, &call) || !strings.Contains(call.Reason, "NotWasm") {
+		t.Fatalf("after a refused first revision: %v", err)
+	}
+	good := set(t, r, "crontab", module)
+	epoch := c.Epoch()
+	if !good.Ready() || good.Digest != modules.Digest(module) || good.ABI != 1 || good.Size != len(module) || len(good.Hooks) != 1 || good.Hooks[0] != plugins.Convert || good.Failure != nil {
+		t.Errorf("status %+v", good)
+	}
+	for name, spec := range map[string]modules.Spec{
+		"garbage":       {Bytes: []byte("\x00asm\x01\x00\x00\x00\xff\xff")},
+		"no hook":       {Bytes: plugintest.Echo("").Without(string(plugins.Convert)).Bytes()},
+		"fails to boot": {Bytes: plugintest.Echo("").With("_initialize", plugintest.Func{Code: plugintest.Trap}).Bytes()},
+		"digest":        {Bytes: module, Digest: "sha256:00", Config: []byte("{}")},
+		"config":        {Bytes: module, Config: []byte("{}")},
+	} {
+		spec.Name = "crontab"
+		if _, err := r.Set(t.Context(), spec); !errors.As(err, &refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+		s, _ := r.Status("crontab")
+		if s.Digest != good.Digest || s.Failure != refused || s.FailedDigest != modules.Digest(spec.Bytes) {
+			t.Errorf("%s: status %+v", name, s)
+		}
+		if _, err := c.Convert(t.Context(), convtest.V1, in); err != nil || c.Epoch() != epoch {
+			t.Errorf("%s: the good revision: %v", name, err)
+		}
+	}
+	if s := set(t, r, "crontab", module); s.Failure != nil || c.Epoch() != epoch {
+		t.Errorf("set again: %+v", s)
+	}
+	set(t, r, "crontab", plugintest.Build(t, plugintest.Hostile))
+	if c.Epoch() == epoch || c.Epoch() == 0 {
+		t.Error("a new revision has the old epoch")
+	}
+	r.Remove("crontab")
+	if _, err := c.Convert(t.Context(), convtest.V1, in); !errors.As(err, &call) || call.Kind != plugins.NotReady {
+		t.Errorf("after Remove: %v", err)
+	}
+	if _, ok := r.Status("crontab"); ok {
+		t.Error("a removed module has a status")
+	}
+}
+
+// TestReplacingUnderLoad: calls never fail because a revision is replaced.
+func TestReplacingUnderLoad(t *testing.T) {
+	r := registry(t)
+	module := plugintest.Build(t, plugintest.CronTab)
+	set(t, r, "crontab", module)
+	c := r.Converter("crontab")
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for !stop.Load() {
+				if _, err := c.Convert(context.Background(), convtest.V1, [][]byte{convtest.Object(1, convtest.V1beta1)}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for n := range 6 {
+		limits := plugins.Limits{ResponseBytes: int64(1<<20 + n)}
+		if _, err := r.Set(t.Context(), modules.Spec{Name: "crontab", Bytes: module, Limits: limits}); err != nil {
+			t.Error(err)
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
+func BenchmarkConvert(b *testing.B) {
+	r := registry(b)
+	set(b, r, "crontab", plugintest.Build(b, plugintest.CronTab))
+	c := r.Converter("crontab")
+	for _, n := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("batch of %d", n), func(b *testing.B) {
+			var in [][]byte
+			for i := range n {
+				o := convtest.Object(i, convtest.V1beta1)
+				in = append(in, append(o[:len(o)-1], `,"pad":"`+strings.Repeat("x", 1200-len(o))+`"}`...))
+			}
+			for b.Loop() {
+				if _, err := c.Convert(b.Context(), convtest.V1, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/object")
+		})
+	}
+}
