@@ -137,7 +137,7 @@ func (h *Handler) delete(ctx context.Context, r *Request, t resource.Target) (*R
 		return nil, err
 	}
 	if out.Deleted {
-		return statusResponse(deleted(t, out.UID)), nil
+		return render(http.StatusOK, f, statusJSON(deleted(t, out.UID)), v)
 	}
 	data, err := h.written(f, t, out.Object, v)
 	if err != nil {
@@ -160,7 +160,7 @@ func (h *Handler) deletion(r *Request) (form, url.Values, error) {
 
 // deleted is the reply for an object that is gone.
 func deleted(t resource.Target, uid string) metav1.Status {
-	return metav1.Status{Status: metav1.StatusSuccess, Code: 0, Details: &metav1.StatusDetails{
+	return metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{
 		Name: t.Name, Group: t.Resource.Def.Group, Kind: t.Resource.Def.Plural, UID: types.UID(uid),
 	}}
 }
