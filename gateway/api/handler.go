@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -40,7 +38,7 @@ type Observer interface {
 type Content interface {
 	// Put stores body for the named object and returns the object as it then
 	// is, or a status error.
-	Put(ctx context.Context, t resource.Target, contentType string, body []byte) (*resource.Written, error)
+	Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error)
 }
 
 // ContentPath names such a subresource.
@@ -63,8 +61,6 @@ type Config struct {
 	// MinWatchTimeout is the least time a watch without timeoutSeconds lives;
 	// the most is twice that.
 	MinWatchTimeout time.Duration
-	// BodyLimit is the largest body, except for contents.
-	BodyLimit int
 }
 
 // Handler answers requests.
@@ -73,12 +69,10 @@ type Handler struct{ Config }
 // New makes a handler.
 func New(c Config) *Handler { return &Handler{c} }
 
-// Serve is the whole life of a request, in this order: classify, count,
-// recover from panics, authenticate, authorize, bound the time, answer.
+// Serve is the whole life of a request, in this order: recover from panics,
+// classify, count, authenticate, authorize, bound the time, answer.
 func (h *Handler) Serve(r *Request) (resp *Response) {
-	watching := isWatch(r.Query)
-	info := parseInfo(r.Method, r.Path, watching)
-	end := h.observe(r, &info)
+	end := func(int) {}
 	defer func() {
 		if p := recover(); p != nil {
 			h.Log.Error().Interface("panic", p).Str("path", r.Path).Bytes("stack", debug.Stack()).Msg("request failed")
@@ -89,15 +83,19 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 			end(resp.Code)
 			return
 		}
-		stream := resp.Stream
-		code := resp.Code
-		resp.Stream = func(ctx context.Context, w FrameWriter) {
+		stream, code := resp.Stream, resp.Code
+		resp.Stream = func(ctx context.Context, w FrameWriter) { // its panics are the transport's business
 			defer end(code)
 			stream(ctx, w)
 		}
 	}()
+	info := parseInfo(r.Method, r.Path, isWatch(r.Query))
+	end = h.observe(r, &info)
 	if err := h.admit(r, &info); err != nil {
 		return errorResponse(err)
+	}
+	if r.BodyRefused > 0 {
+		return errorResponse(bodyTooLarge(r.BodyRefused))
 	}
 	if info.Resource && info.Verb == "watch" {
 		return h.object(context.Background(), r, &info)
@@ -110,16 +108,25 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 // observe begins the count of a request.
 func (h *Handler) observe(r *Request, i *Info) func(code int) {
 	shown := *i
-	if r, _ := h.Engine.Catalog().Snapshot().Find(i.Group, i.Version, i.Plural); r == nil {
+	if !h.serves(i) {
 		shown = Info{Verb: i.Verb}
 	}
 	return h.Observer.Begin(&shown, strings.Contains(r.Query, "dryRun=All"))
 }
 
+// serves tells whether what i names exists.
+func (h *Handler) serves(i *Info) bool {
+	r, v := h.Engine.Catalog().Snapshot().Find(i.Group, i.Version, i.Plural)
+	if r == nil || i.Subresource == "" {
+		return r != nil
+	}
+	return v.Subresources[i.Subresource] != nil || h.Contents[ContentPath{r.GroupResource(), i.Subresource}] != nil
+}
+
 // admit authenticates and authorizes.
 func (h *Handler) admit(r *Request, i *Info) error {
 	open := !i.Resource && authz.Open(i.Verb, i.Path)
-	user, ok, err := h.Authenticator.Authenticate(authn.Request{BearerToken: bearer(r.Authorization), ClientCerts: r.ClientCerts})
+	user, ok, err := h.Authenticator.Authenticate(authn.Request{BearerToken: BearerToken(r.Authorization), ClientCerts: r.ClientCerts})
 	if err != nil {
 		h.Log.Debug().Err(err).Msg("credentials refused")
 	}
@@ -129,10 +136,18 @@ func (h *Handler) admit(r *Request, i *Info) error {
 		}
 		user = authn.AnonymousUser()
 	}
-	a := authz.Attributes{
+	if r.Impersonate != nil {
+		if user, err = h.impersonate(user, r.Impersonate); err != nil {
+			return err
+		}
+	}
+	return h.authorize(authz.Attributes{
 		User: user, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
 		Namespace: i.Namespace, Name: i.Name, Path: i.Path, ResourceRequest: i.Resource,
-	}
+	})
+}
+
+func (h *Handler) authorize(a authz.Attributes) error {
 	allowed, reason, err := h.Authorizer.Authorize(context.Background(), a)
 	if err != nil {
 		return apierrors.NewInternalError(err)
@@ -143,14 +158,6 @@ func (h *Handler) admit(r *Request, i *Info) error {
 	return nil
 }
 
-func bearer(header string) string {
-	scheme, token, ok := strings.Cut(header, " ")
-	if !ok || !strings.EqualFold(scheme, "bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
-}
-
 // maxLookups bounds how often a request that met a definition being replaced
 // is started over.
 const maxLookups = 10
@@ -159,6 +166,9 @@ const maxLookups = 10
 func (h *Handler) object(ctx context.Context, r *Request, i *Info) *Response {
 	if !i.Resource {
 		return h.document(ctx, r, h.Engine.Catalog().Snapshot())
+	}
+	if !h.ready() {
+		return Unavailable()
 	}
 	for range maxLookups {
 		resp, err := h.served(ctx, r, i, h.Engine.Catalog().Snapshot())
@@ -172,23 +182,33 @@ func (h *Handler) object(ctx context.Context, r *Request, i *Info) *Response {
 	return errorResponse(apierrors.NewInternalError(resource.ErrReplaced))
 }
 
+// ready tells whether all that is stored is served.
+func (h *Handler) ready() bool {
+	select {
+	case <-h.Engine.Ready():
+		return true
+	default:
+		return false
+	}
+}
+
 // served answers from one snapshot of what is served.
 func (h *Handler) served(ctx context.Context, r *Request, i *Info, snapshot *resource.Snapshot) (*Response, error) {
 	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
 	if res == nil {
-		return notFound(), nil
+		return unknownResource(snapshot, i), nil
 	}
 	t := resource.Target{Resource: res, Version: version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
 	if !res.Def.Namespaced {
 		t.Namespace = ""
-		if i.Namespace != "" && !(i.Group == "" && i.Plural == "namespaces") {
-			return notFound(), nil
+		if i.scoped {
+			return unknownResource(snapshot, i), nil
 		}
 	} else if i.Namespace == "" && (i.Name != "" || i.Verb != "list" && i.Verb != "watch") {
 		if i.Name == "" && version.Typed != nil { // kube-apiserver tells its own kinds from custom ones here
-			return methodNotAllowed(res, i.Verb), nil
+			return methodNotAllowed(t, i.Verb), nil
 		}
-		return notFound(), nil
+		return unknownResource(snapshot, i), nil
 	}
 	resp, err := h.verb(ctx, r, i, t)
 	if errors.Is(err, resource.ErrReplaced) {
@@ -218,7 +238,7 @@ func (h *Handler) verb(ctx context.Context, r *Request, i *Info, t resource.Targ
 		return h.subresource(ctx, r, i, t)
 	}
 	if !allowed(t.Resource.Def.ServedVerbs(), i.Verb) || i.Verb == "update" && i.Name == "" || i.Verb == "patch" && i.Name == "" || i.Verb == "create" && i.Name != "" {
-		return methodNotAllowed(t.Resource, i.Verb), nil
+		return methodNotAllowed(t, i.Verb), nil
 	}
 	switch i.Verb {
 	case "get":
@@ -238,7 +258,7 @@ func (h *Handler) verb(ctx context.Context, r *Request, i *Info, t resource.Targ
 	case "deletecollection":
 		return h.deleteCollection(ctx, r, t)
 	}
-	return methodNotAllowed(t.Resource, i.Verb), nil
+	return methodNotAllowed(t, i.Verb), nil
 }
 
 func allowed(verbs []string, verb string) bool {
@@ -260,7 +280,7 @@ func (h *Handler) subresource(ctx context.Context, r *Request, i *Info, t resour
 		return notFound(), nil
 	}
 	if !allowed(s.Verbs, i.Verb) {
-		return methodNotAllowed(t.Resource, i.Verb), nil
+		return methodNotAllowed(t, i.Verb), nil
 	}
 	switch i.Verb {
 	case "get":
@@ -274,27 +294,9 @@ func (h *Handler) subresource(ctx context.Context, r *Request, i *Info, t resour
 
 func (h *Handler) content(ctx context.Context, r *Request, i *Info, t resource.Target, c Content) (*Response, error) {
 	if i.Verb != "update" {
-		return methodNotAllowed(t.Resource, i.Verb), nil
+		return methodNotAllowed(t, i.Verb), nil
 	}
-	w, err := c.Put(ctx, t, r.ContentType, r.Body)
-	if err != nil {
-		return nil, err
-	}
-	return &Response{Code: http.StatusOK, ContentType: mediaJSON, Body: w.Object}, nil
-}
-
-// isWatch reads the watch parameter without decoding the query.
-func isWatch(query string) bool {
-	if !strings.Contains(query, "watch") {
-		return false
-	}
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return false
-	}
-	switch values.Get("watch") {
-	case "true", "1", "True", "TRUE", "t", "T":
-		return true
-	}
-	return false
+	return h.write(r, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		return c.Put(ctx, t, r.ContentType, r.Body, o)
+	})
 }

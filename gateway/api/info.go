@@ -2,12 +2,12 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 )
 
 // Info is what a request's method, path and watch parameter say. It is parsed
-// once (KEP-less convention of the Kubernetes API: verbs are classified before
-// authorization, row VERB-01).
+// once, before authorization (row VERB-01).
 type Info struct {
 	// Resource tells a request about API objects from all others.
 	Resource bool
@@ -20,14 +20,15 @@ type Info struct {
 	Name        string
 	Subresource string
 	Path        string
+	// scoped: the path says in which namespace, and does not name one.
+	scoped bool
 }
 
 // namespaceSubresources are the third segments below a namespace that are
 // about the namespace itself.
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
-// parseInfo classifies a request. ok is false for a path below /api or /apis
-// that addresses nothing.
+// parseInfo classifies a request.
 func parseInfo(method, path string, watch bool) Info {
 	i := Info{Path: path, Verb: strings.ToLower(method)}
 	rest, core := strings.CutPrefix(path, "/api/")
@@ -48,7 +49,7 @@ func parseInfo(method, path string, watch bool) Info {
 	}
 	parts := strings.Split(rest, "/")
 	if parts[0] == "namespaces" && len(parts) > 2 && !(len(parts) == 3 && i.Group == "" && namespaceSubresources[parts[2]]) {
-		i.Namespace = parts[1]
+		i.Namespace, i.scoped = parts[1], true
 		parts = parts[2:]
 	} else if parts[0] == "namespaces" && len(parts) >= 2 && i.Group == "" {
 		i.Namespace = parts[1] // as kube-apiserver reports it to authorizers
@@ -69,10 +70,10 @@ func verb(method string, named, watch bool) string {
 	switch method {
 	case http.MethodGet, http.MethodHead:
 		switch {
-		case watch:
-			return "watch"
 		case named:
 			return "get"
+		case watch && method == http.MethodGet: // a HEAD has no body to stream
+			return "watch"
 		}
 		return "list"
 	case http.MethodPost:
@@ -88,4 +89,18 @@ func verb(method string, named, watch bool) string {
 		return "deletecollection"
 	}
 	return strings.ToLower(method)
+}
+
+// isWatch reads the watch parameter as kube-apiserver does: anything but "0"
+// and "false" asks for one.
+func isWatch(query string) bool {
+	if !strings.Contains(query, "watch") {
+		return false
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil || !values.Has("watch") {
+		return false
+	}
+	v := values.Get("watch")
+	return v != "0" && !strings.EqualFold(v, "false")
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"mime"
 	"net/http"
 	"slices"
@@ -80,7 +82,7 @@ func clauses(accept string) []clause {
 		}
 		c := clause{media: media, params: params, q: 1}
 		if s, ok := params["q"]; ok {
-			if c.q, err = strconv.ParseFloat(s, 64); err != nil {
+			if c.q, err = strconv.ParseFloat(s, 64); err != nil || math.IsNaN(c.q) {
 				c.q = 1
 			}
 		}
@@ -89,16 +91,14 @@ func clauses(accept string) []clause {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b clause) int {
-		switch {
-		case a.q > b.q:
-			return -1
-		case a.q < b.q:
-			return 1
-		}
-		return 0
+		return cmp.Or(cmp.Compare(b.q, a.q), cmp.Compare(a.wildcards(), b.wildcards()))
 	})
 	return out
 }
+
+// wildcards counts what a clause leaves open: of two with the same weight the
+// one that says more comes first.
+func (c clause) wildcards() int { return strings.Count(c.media, "*") }
 
 func (c clause) form() (form, bool) {
 	f := form{as: c.params["as"]}

@@ -3,9 +3,7 @@ package api
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 	"net/url"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -196,59 +194,4 @@ func jsonBody(r *Request) ([]byte, error) {
 		return yamlToJSON(r.Body)
 	}
 	return nil, unsupportedMedia(r.ContentType)
-}
-
-// yamlToJSON converts one YAML document. What is JSON already stays as it is,
-// so that duplicate fields are still seen.
-func yamlToJSON(body []byte) ([]byte, error) {
-	if trimmed := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n"); strings.HasPrefix(trimmed, "{") {
-		if _, _, err := object.Parse(body); err == nil {
-			return body, nil
-		}
-	}
-	if err := boundYAML(body); err != nil {
-		return nil, err
-	}
-	out, err := yaml.YAMLToJSONStrict(body)
-	if err == nil {
-		return out, nil
-	}
-	if out, lax := yaml.YAMLToJSON(body); lax == nil { // only duplicate keys: the last one counts
-		return out, nil
-	}
-	return nil, apierrors.NewBadRequest(fmt.Sprintf("yaml: %v", err))
-}
-
-// maxYAMLDepth bounds indentation and flow nesting before the YAML library
-// sees the document.
-const maxYAMLDepth = 1000
-
-// boundYAML refuses documents that only aim at the parser: flow collections
-// nested too deep. (Aliases are bounded by the library itself.)
-func boundYAML(body []byte) error {
-	depth := 0
-	for _, c := range body {
-		switch c {
-		case '{', '[':
-			if depth++; depth > maxYAMLDepth {
-				return apierrors.NewBadRequest(fmt.Sprintf("yaml: exceeded max depth of %d", maxYAMLDepth))
-			}
-		case '}', ']':
-			if depth > 0 {
-				depth--
-			}
-		}
-	}
-	return nil
-}
-
-// bodyLimit refuses a body that is too large.
-func (h *Handler) bodyLimit(r *Request) error {
-	if len(r.Body) > h.BodyLimit {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{
-			Status: metav1.StatusFailure, Code: http.StatusRequestEntityTooLarge, Reason: metav1.StatusReasonRequestEntityTooLarge,
-			Message: fmt.Sprintf("Request entity too large: limit is %d", h.BodyLimit),
-		}}
-	}
-	return nil
 }

@@ -15,6 +15,9 @@ type Request struct {
 	Query string
 	// Body is the whole body; the handler may keep it.
 	Body []byte
+	// BodyRefused is not 0 when the body was not read, and then is how many
+	// bytes it may have.
+	BodyRefused int
 
 	Accept        string
 	ContentType   string
@@ -23,9 +26,17 @@ type Request struct {
 	IfNoneMatch   string
 	// ClientCerts is the chain that the client proved to own, leaf first.
 	ClientCerts []*x509.Certificate
+	// Impersonate is who the client wants to be; nil for itself.
+	Impersonate *Impersonation
 }
 
-// Response is one reply. Exactly one of Body, Write and Stream is used.
+// Impersonation is an identity that a client asks to be given.
+type Impersonation struct {
+	User, UID string
+	Groups    []string
+}
+
+// Response is one reply. At most one of Body, Write and Stream is used.
 type Response struct {
 	Code        int
 	ContentType string
@@ -33,7 +44,7 @@ type Response struct {
 	Headers []Header
 	// Body is shared and must not be changed.
 	Body []byte
-	// Write sends Length bytes.
+	// Write sends exactly Length bytes.
 	Write  func(w io.Writer) error
 	Length int
 	// Stream sends a chunked reply of no known length until ctx ends (the

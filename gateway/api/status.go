@@ -1,14 +1,17 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -21,8 +24,11 @@ var errPanic = errors.New("this request caused apiserver to panic. Look in the l
 func errorResponse(err error) *Response {
 	var api apierrors.APIStatus
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
-	if errors.As(err, &api) {
+	switch {
+	case errors.As(err, &api):
 		status = api.Status()
+	case errors.Is(err, context.DeadlineExceeded):
+		status = apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0).Status()
 	}
 	if status.Code == 0 {
 		status.Code = http.StatusInternalServerError
@@ -64,60 +70,63 @@ func inForm(r *Request, resp *Response) {
 
 // notFound is kube-apiserver's answer for a path that addresses nothing.
 func notFound() *Response {
-	return &Response{Code: http.StatusNotFound, ContentType: "text/plain; charset=utf-8", Body: []byte("404 page not found\n")}
+	return &Response{
+		Code: http.StatusNotFound, ContentType: "text/plain; charset=utf-8", Body: []byte("404 page not found\n"),
+		Headers: []Header{{"X-Content-Type-Options", "nosniff"}},
+	}
+}
+
+// unknownResource is the answer for a resource that is not served: a Status
+// below the groups that are built in, as in kube-apiserver.
+func unknownResource(s *resource.Snapshot, i *Info) *Response {
+	known := i.Group == ""
+	for _, d := range s.Definitions {
+		if v := d.Version(i.Version); d.Group == i.Group && v != nil && v.Typed != nil {
+			known = true
+		}
+	}
+	if !known {
+		return notFound()
+	}
+	return errorResponse(apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, false))
+}
+
+// Unavailable is the reply of a gateway that does not know yet what it serves.
+// A 404 would be a lie that clients act upon.
+func Unavailable() *Response {
+	err := apierrors.NewServiceUnavailable("the gateway is starting and has not read the definitions yet")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
+	return errorResponse(err)
+}
+
+// Failure is the reply to what never became a request.
+func Failure(code int, message string) *Response {
+	s := metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Message: message}
+	switch code {
+	case http.StatusBadRequest:
+		s.Reason = metav1.StatusReasonBadRequest
+	case http.StatusRequestTimeout:
+		s.Reason = metav1.StatusReasonTimeout
+	case http.StatusInternalServerError:
+		s.Reason = metav1.StatusReasonInternalError
+	}
+	return statusResponse(s)
+}
+
+// bodyTooLarge is kube-apiserver's answer to a body beyond its limit.
+func bodyTooLarge(limit int) error {
+	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
 }
 
 // NotAcceptable is the reply when a document has no form that the client
 // accepts.
 func NotAcceptable() *Response { return errorResponse(notAcceptable()) }
 
-func methodNotAllowed(r *resource.Resource, verb string) *Response {
-	return errorResponse(apierrors.NewMethodNotSupported(r.GroupResource(), verb))
-}
-
-// maxWarning bounds one warning text, maxWarnings their total, as in
-// kube-apiserver.
-const (
-	maxWarning  = 256
-	maxWarnings = 4 * 1024
-)
-
-func warningHeader(text string) Header {
-	if len(text) > maxWarning {
-		text = text[:maxWarning]
+// methodNotAllowed is worded as kube-apiserver words it, which has one text
+// for its own kinds and another for custom ones.
+func methodNotAllowed(t resource.Target, verb string) *Response {
+	if t.Version.Typed != nil {
+		return errorResponse(apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false))
 	}
-	var b strings.Builder
-	b.WriteString(`299 - "`)
-	for _, c := range text {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(c)
-		case c < ' ' || c == 0x7f:
-			b.WriteByte(' ')
-		default:
-			b.WriteRune(c)
-		}
-	}
-	b.WriteByte('"')
-	return Header{"Warning", b.String()}
-}
-
-// warnings collects the warnings of one request, each once.
-type warnings struct {
-	seen map[string]bool
-	size int
-	list []Header
-}
-
-func (w *warnings) add(text string) {
-	if text == "" || w.seen[text] || w.size > maxWarnings {
-		return
-	}
-	if w.seen == nil {
-		w.seen = map[string]bool{}
-	}
-	w.seen[text] = true
-	w.size += len(text)
-	w.list = append(w.list, warningHeader(text))
+	return errorResponse(apierrors.NewMethodNotSupported(t.Resource.GroupResource(), verb))
 }

@@ -54,9 +54,6 @@ func (h *Handler) watch(ctx context.Context, r *Request, t resource.Target) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if t.Name != "" {
-		return nil, apierrors.NewMethodNotSupported(t.Resource.GroupResource(), "watch")
-	}
 	sctx, cancel := context.WithTimeout(ctx, h.RequestTimeout)
 	w, err := h.Engine.Watch(sctx, t, o)
 	cancel()
@@ -71,16 +68,19 @@ func (h *Handler) watch(ctx context.Context, r *Request, t resource.Target) (*Re
 		if err == nil {
 			err = s.run(ctx)
 		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil { // a watch that ends in time has no error to tell
 			s.fail(err)
 		}
 	}}, nil
 }
 
+// maxLifetime is the longest watch, so that no number of seconds overflows.
+const maxLifetime = 30 * 24 * time.Hour
+
 // lifetime is how long a watch may last.
 func (h *Handler) lifetime(o *internalversion.ListOptions) time.Duration {
-	if o.TimeoutSeconds != nil && *o.TimeoutSeconds > 0 {
-		return time.Duration(*o.TimeoutSeconds) * time.Second
+	if s := o.TimeoutSeconds; s != nil && *s > 0 {
+		return time.Duration(min(*s, int64(maxLifetime/time.Second))) * time.Second
 	}
 	return h.MinWatchTimeout + rand.N(h.MinWatchTimeout+1)
 }

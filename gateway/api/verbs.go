@@ -51,9 +51,6 @@ func (h *Handler) write(r *Request, t resource.Target, kind string, do writer) (
 	if err != nil {
 		return nil, err
 	}
-	if err := h.bodyLimit(r); err != nil {
-		return nil, err
-	}
 	v, err := query(r.Query)
 	if err != nil {
 		return nil, err
@@ -69,7 +66,7 @@ func (h *Handler) write(r *Request, t resource.Target, kind string, do writer) (
 	}
 	if err != nil {
 		resp := errorResponse(err)
-		resp.Headers = append(resp.Headers, w.list...)
+		resp.Headers = append(resp.Headers, w.headers()...)
 		return resp, nil
 	}
 	code := http.StatusOK
@@ -82,7 +79,7 @@ func (h *Handler) write(r *Request, t resource.Target, kind string, do writer) (
 	}
 	resp, err := render(code, f, data, v)
 	if err == nil {
-		resp.Headers = append(resp.Headers, w.list...)
+		resp.Headers = append(resp.Headers, w.headers()...)
 	}
 	return resp, err
 }
@@ -149,9 +146,6 @@ func (h *Handler) delete(ctx context.Context, r *Request, t resource.Target) (*R
 func (h *Handler) deletion(r *Request) (form, url.Values, error) {
 	f, err := negotiate(r.Accept)
 	if err != nil {
-		return f, nil, err
-	}
-	if err := h.bodyLimit(r); err != nil {
 		return f, nil, err
 	}
 	v, err := query(r.Query)

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,7 +49,7 @@ func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOpti
 		}
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, err))
 	}
-	problems := append(duplicates, unknown...)
+	problems := slices.Concat(duplicates, unknown)
 	if len(problems) == 0 || o.FieldValidation == validationIgnore {
 		return nil
 	}

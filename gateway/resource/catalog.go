@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -25,37 +24,6 @@ type Compiler func(tree map[string]any) (*crd.Definition, error)
 // nothing to convert.
 type ConverterFactory func(*crd.Definition) (conversion.Converter, error)
 
-// Snapshot is everything that is served at one moment. It is immutable.
-type Snapshot struct {
-	// Serial changes whenever a definition does.
-	Serial uint64
-	// Definitions are all definitions, built-in ones first, then custom ones
-	// by group and name.
-	Definitions []*crd.Definition
-
-	resources map[schema.GroupResource]*Resource
-	groups    map[string]map[string]bool
-}
-
-// Resource returns the resource served under that group and plural, or nil.
-func (s *Snapshot) Resource(gr schema.GroupResource) *Resource { return s.resources[gr] }
-
-// Find resolves the group, version and plural of a request.
-func (s *Snapshot) Find(group, version, plural string) (*Resource, *crd.Version) {
-	r := s.resources[schema.GroupResource{Group: group, Resource: plural}]
-	if r == nil {
-		return nil, nil
-	}
-	v := r.Def.Version(version)
-	if v == nil || !v.Served {
-		return nil, nil
-	}
-	return r, v
-}
-
-// HasGroupVersion tells whether anything is served under a group and version.
-func (s *Snapshot) HasGroupVersion(group, version string) bool { return s.groups[group][version] }
-
 // Catalog keeps the snapshot current: built-ins for ever, custom resources as
 // their definitions come and go.
 type Catalog struct {
@@ -70,8 +38,14 @@ type Catalog struct {
 
 	current atomic.Pointer[Snapshot]
 
-	mu     sync.Mutex
+	// custom are the custom resources by the name of their definition, and
+	// former those that the next publish takes out of service; both are the
+	// loop's alone.
 	custom map[string]*served
+	former []*served
+
+	// mu guards what follows, and is held while the snapshot is replaced.
+	mu sync.Mutex
 	// retired are former forms of resources with writes that may not have
 	// ended.
 	retired []*Resource
@@ -146,14 +120,20 @@ func (c *Catalog) run(ctx context.Context, cursor *watchcache.Cursor[*Entry]) er
 	}
 }
 
+// reload starts over from the present state.
 func (c *Catalog) reload() (*watchcache.Cursor[*Entry], error) {
-	snap := c.crds.bucket.Snapshot()
-	for name := range c.custom {
-		if _, ok := snap.Get(name); !ok {
-			c.remove(name)
+	for {
+		snap := c.crds.bucket.Snapshot()
+		for name := range c.custom {
+			if _, ok := snap.Get(name); !ok {
+				c.remove(name)
+			}
+		}
+		cursor, err := c.load()
+		if err == nil || !watchcache.IsExpired(err) {
+			return cursor, err
 		}
 	}
-	return c.load()
 }
 
 // update compiles one definition unless nothing that matters changed. A
@@ -196,10 +176,7 @@ func (c *Catalog) remove(name string) bool {
 		return false
 	}
 	delete(c.custom, name)
-	close(old.stop)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.retired = append(slices.DeleteFunc(c.retired, func(r *Resource) bool { return r.writes.Load() == 0 }), old.resource)
+	c.former = append(c.former, old)
 	return true
 }
 
@@ -207,6 +184,10 @@ func (c *Catalog) remove(name string) bool {
 func (c *Catalog) settled(gr schema.GroupResource) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.settledLocked(gr)
+}
+
+func (c *Catalog) settledLocked(gr schema.GroupResource) bool {
 	for _, r := range c.retired {
 		if r.GroupResource() == gr && r.writes.Load() > 0 {
 			return false
@@ -219,8 +200,10 @@ func (c *Catalog) settled(gr schema.GroupResource) bool {
 // uses, and every write that has not ended. ok is false while writes to
 // another version may go on, and when the resource is not served.
 func (c *Catalog) Serving(gr schema.GroupResource) (version string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	r := c.Snapshot().Resource(gr)
-	if r == nil || !c.settled(gr) {
+	if r == nil || !c.settledLocked(gr) {
 		return "", false
 	}
 	return r.Def.StorageVersion, true
@@ -249,35 +232,20 @@ func fingerprint(tree map[string]any) []byte {
 	return b
 }
 
+// publish replaces the snapshot, and only then ends the service of what is no
+// longer in it: who is turned away finds what came instead. Nobody can see the
+// one without the other while holding mu.
 func (c *Catalog) publish() {
-	s := &Snapshot{Serial: epochs.Add(1), resources: map[schema.GroupResource]*Resource{}, groups: map[string]map[string]bool{}}
-	all := slices.Clone(c.builtins)
-	custom := make([]*Resource, 0, len(c.custom))
-	for _, r := range c.custom {
-		custom = append(custom, r.resource)
+	next := c.snapshot()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current.Store(next)
+	c.retired = slices.DeleteFunc(c.retired, func(r *Resource) bool { return r.writes.Load() == 0 })
+	for _, old := range c.former {
+		close(old.stop)
+		c.retired = append(c.retired, old.resource)
 	}
-	slices.SortFunc(custom, func(a, b *Resource) int {
-		if n := strings.Compare(a.Def.Group, b.Def.Group); n != 0 {
-			return n
-		}
-		return strings.Compare(a.Def.Plural, b.Def.Plural)
-	})
-	for _, r := range append(all, custom...) {
-		if _, taken := s.resources[r.GroupResource()]; taken {
-			continue // a built-in is never shadowed
-		}
-		s.resources[r.GroupResource()] = r
-		s.Definitions = append(s.Definitions, r.Def)
-		for _, v := range r.Def.Versions {
-			if v.Served {
-				if s.groups[r.Def.Group] == nil {
-					s.groups[r.Def.Group] = map[string]bool{}
-				}
-				s.groups[r.Def.Group][v.Name] = true
-			}
-		}
-	}
-	c.current.Store(s)
+	c.former = nil
 }
 
 func (c *Catalog) advance(revision int64) {

@@ -43,15 +43,16 @@ func (e *Engine) createTree(ctx context.Context, t Target, tree map[string]any, 
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(t.Namespace, obj); err != nil {
 		return nil, err
 	}
-	if obj.GetResourceVersion() != "" {
-		return nil, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+	prefix, name := "", obj.GetName()
+	if name == "" {
+		prefix = obj.GetGenerateName()
+		name = prefix
 	}
-	if err := e.admitCreate(ctx, t, obj.GetName()); err != nil {
+	if err := e.admitCreate(ctx, t, name); err != nil {
 		return nil, err
 	}
-	prefix := ""
-	if obj.GetName() == "" {
-		prefix = obj.GetGenerateName()
+	if rv := obj.GetResourceVersion(); rv != "" && rv != "0" {
+		return nil, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	for attempt := 1; ; attempt++ {
 		w, err := e.createOnce(ctx, t, obj, prefix, o)
@@ -66,6 +67,7 @@ func (e *Engine) createTree(ctx context.Context, t Target, tree map[string]any, 
 }
 
 func (e *Engine) createOnce(ctx context.Context, t Target, obj *unstructured.Unstructured, prefix string, o WriteOptions) (*Written, error) {
+	obj.SetResourceVersion("")
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	unstructured.RemoveNestedField(obj.Object, "metadata", "managedFields")

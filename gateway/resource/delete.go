@@ -30,32 +30,11 @@ func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, 
 		return nil, err
 	}
 	defer end()
-	entry, err := e.current(ctx, t, false)
-	live := false
-	for attempt := 0; ; attempt++ {
-		if err != nil {
-			return nil, err
-		}
-		if attempt == maxAttempts {
-			return nil, apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errModified)
-		}
-		out, next, derr := e.deleteOnce(ctx, t, o, w, entry)
-		switch {
-		case next != nil:
-			entry, live = next, true
-		case derr != nil && !live && retryLive(derr):
-			stale := entry.Revision
-			if entry, err = e.current(ctx, t, true); err == nil && entry.Revision == stale {
-				return nil, derr
-			}
-			live = true
-		default:
-			return out, derr
-		}
-	}
+	return e.retry(ctx, t, w.DryRun, func(from origin) (*Written, *Entry, error) { return e.deleteOnce(ctx, t, o, w, from) })
 }
 
-func (e *Engine) deleteOnce(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions, entry *Entry) (*Written, *Entry, error) {
+func (e *Engine) deleteOnce(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions, from origin) (*Written, *Entry, error) {
+	entry := from.Entry
 	tree, err := t.Resource.Def.Codec.Decode(entry.Stored)
 	if err != nil {
 		return nil, nil, t.Resource.unreadable(entry, err)
@@ -73,7 +52,7 @@ func (e *Engine) deleteOnce(ctx context.Context, t Target, o *metav1.DeleteOptio
 		}
 	}
 	if len(obj.GetFinalizers()) == 0 && !stillFinalizing(t.Resource.Def, tree) {
-		return e.remove(ctx, t, w, obj, entry)
+		return e.remove(ctx, t, w, obj, from)
 	}
 	if obj.GetDeletionTimestamp() == nil {
 		obj.SetDeletionTimestamp(now())
@@ -85,7 +64,7 @@ func (e *Engine) deleteOnce(ctx context.Context, t Target, o *metav1.DeleteOptio
 		zero := int64(0)
 		obj.SetDeletionGracePeriodSeconds(&zero)
 	}
-	return e.mark(ctx, t, w, obj, entry)
+	return e.mark(ctx, t, w, obj, from)
 }
 
 func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.Unstructured, entry *Entry) error {
@@ -93,7 +72,8 @@ func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.U
 	if p == nil {
 		return nil
 	}
-	gr := t.Resource.GroupResource()
+	// Named by the kind, as kube-apiserver does it here.
+	gr := schema.GroupResource{Group: t.Resource.Def.Group, Resource: t.Resource.Def.Kind}
 	if p.UID != nil && *p.UID != obj.GetUID() {
 		return apierrors.NewConflict(gr, t.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, obj.GetUID()))
 	}
@@ -103,47 +83,43 @@ func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.U
 	return nil
 }
 
-// remove takes the object out of the store.
-func (e *Engine) remove(ctx context.Context, t Target, w WriteOptions, obj *unstructured.Unstructured, entry *Entry) (*Written, *Entry, error) {
-	rev := entry.Revision
-	if !w.DryRun {
+// remove takes the object out of the store. obj is its last state, which is
+// the reply.
+func (e *Engine) remove(ctx context.Context, t Target, o WriteOptions, obj *unstructured.Unstructured, from origin) (*Written, *Entry, error) {
+	rev := from.Revision
+	if !o.DryRun {
 		var err error
-		rev, err = e.store.Delete(ctx, t.Resource.key(t.Namespace, t.Name), entry.Revision)
+		rev, err = e.store.Delete(ctx, t.Resource.key(t.Namespace, t.Name), from.Revision)
 		if next := conflicting(err); next != nil {
 			return nil, next, nil
 		}
 		if err != nil {
-			return nil, nil, t.storeError(err)
+			return nil, nil, final{t.storeError(err)}
 		}
 		e.settle(ctx, t.Resource, rev)
 	}
 	setRevision(obj.Object, rev)
 	data, err := object.Encode(obj.Object)
-	return &Written{Object: data, Deleted: true, UID: string(obj.GetUID())}, nil, err
+	if err != nil {
+		return nil, nil, final{err}
+	}
+	return &Written{Object: data, Deleted: true, UID: string(obj.GetUID())}, nil, nil
 }
 
 // mark stores the object as being deleted; the stored version stays.
-func (e *Engine) mark(ctx context.Context, t Target, w WriteOptions, obj *unstructured.Unstructured, entry *Entry) (*Written, *Entry, error) {
+func (e *Engine) mark(ctx context.Context, t Target, o WriteOptions, obj *unstructured.Unstructured, from origin) (*Written, *Entry, error) {
 	unstructured.RemoveNestedField(obj.Object, "metadata", revisionField)
 	stored, err := t.Resource.Def.Codec.Encode(obj.Object)
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
 	}
-	marked := &Entry{Revision: entry.Revision, Stored: stored}
-	if !w.DryRun && string(stored) != string(entry.Stored) {
-		rev, err := e.store.Update(ctx, t.Resource.key(t.Namespace, t.Name), stored, entry.Revision, t.ttl(obj.Object))
-		if next := conflicting(err); next != nil {
-			return nil, next, nil
-		}
-		if err != nil {
-			return nil, nil, t.storeError(err)
-		}
-		marked.Revision = rev
-		e.settle(ctx, t.Resource, rev)
+	rev, next, err := e.replace(ctx, t, o, replacement{stored, t.ttl(obj.Object), from})
+	if next != nil || err != nil {
+		return nil, next, err
 	}
-	data, err := t.reply(ctx, marked)
+	data, err := t.reply(ctx, &Entry{Revision: rev, Stored: stored})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, final{err}
 	}
 	return &Written{Object: data, UID: string(obj.GetUID())}, nil, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -24,16 +25,23 @@ type Entry struct {
 	// last is the state before the deletion, for tombstones only.
 	last *Entry
 
-	labels atomic.Pointer[labels.Set]
-	views  atomic.Pointer[view]
-	flight atomic.Pointer[flight]
+	labels  atomic.Pointer[labels.Set]
+	views   atomic.Pointer[viewNode]
+	flights atomic.Pointer[flightNode]
 }
 
-// view is one derived encoding; the list of them only grows.
+// view is one derived encoding.
 type view struct {
 	viewKey
 	json []byte
-	next *view
+	// fields are what field selectors ask for, made when they first do.
+	fields atomic.Pointer[fields.Set]
+}
+
+// viewNode is a list of views. It is replaced, never changed.
+type viewNode struct {
+	*view
+	next *viewNode
 }
 
 // viewKey says what a view was derived with: another epoch of the definition
@@ -47,12 +55,6 @@ type viewKey struct {
 // metadataView is the version name under which the metadata-only form is kept.
 const metadataView = "\x00metadata"
 
-// flight is a derivation under way.
-type flight struct {
-	done chan struct{}
-	err  error
-}
-
 // NewEntry makes the entry of a stored key.
 func NewEntry(kv storage.KV) *Entry { return &Entry{Revision: kv.Revision, Stored: kv.Value} }
 
@@ -61,27 +63,40 @@ func Tombstone(last *Entry, revision int64) *Entry {
 	return &Entry{Revision: revision, Stored: last.Stored, last: last}
 }
 
-func (e *Entry) view(k viewKey) []byte {
-	for v := e.views.Load(); v != nil; v = v.next {
-		if v.viewKey == k {
-			return v.json
+// base is the state whose bytes e shows: e itself, or for a tombstone the last.
+func (e *Entry) base() *Entry {
+	if e.last != nil {
+		return e.last
+	}
+	return e
+}
+
+func (e *Entry) view(k viewKey) *view {
+	for n := e.views.Load(); n != nil; n = n.next {
+		if n.viewKey == k {
+			return n.view
 		}
 	}
 	return nil
 }
 
-// addView remembers a view and forgets those of other epochs of the same
-// version.
+// addView remembers a view in place of those of earlier epochs of the same
+// version. Who still serves a former form of the definition must not push out
+// what its successor derived: then nothing is remembered.
 func (e *Entry) addView(k viewKey, json []byte) {
+	added := &view{viewKey: k, json: json}
 	for {
 		head := e.views.Load()
-		n := &view{viewKey: k, json: json}
-		for v := head; v != nil; v = v.next {
-			if v.version != k.version {
-				n.next = &view{viewKey: v.viewKey, json: v.json, next: n.next}
+		next := &viewNode{view: added}
+		for n := head; n != nil; n = n.next {
+			switch {
+			case n.version != k.version:
+				next.next = &viewNode{view: n.view, next: next.next}
+			case n.definition > k.definition:
+				return
 			}
 		}
-		if e.views.CompareAndSwap(head, n) {
+		if e.views.CompareAndSwap(head, next) {
 			return
 		}
 	}
@@ -90,7 +105,7 @@ func (e *Entry) addView(k viewKey, json []byte) {
 // storedJSON tells whether the stored form is JSON.
 func (e *Entry) storedJSON() bool { return len(e.Stored) > 0 && e.Stored[0] == '{' }
 
-// Labels returns the labels of the stored object. Label edits made by a
+// labelsOf returns the labels of the stored object. Label edits made by a
 // converter are not visible to selectors, so that no selector needs one.
 func (e *Entry) labelsOf(r *Resource) labels.Set {
 	if l := e.labels.Load(); l != nil {

@@ -176,8 +176,8 @@ func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace
 	return err
 }
 
-// Follow implements [controller.Objects]. When a kind is not served yet, or
-// is redefined, it waits and starts over.
+// Follow implements [controller.Objects]. The kind has to be served when it
+// begins; that it is redefined or removed afterwards changes nothing.
 func (i Internal) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
 	select {
 	case <-i.e.ready:

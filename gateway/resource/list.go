@@ -35,7 +35,8 @@ type listing struct {
 	exact     int64 // the revision to list at; 0 = the settled state
 	paging    bool  // a continue token was given
 	result    List
-	last      string
+	last      string      // the key of the last entry taken
+	waiting   []candidate // not decided about
 }
 
 // List returns the objects that options select. The table of the meaning of
@@ -62,7 +63,7 @@ func (e *Engine) List(ctx context.Context, t Target, o *internalversion.ListOpti
 	if err := l.take(ctx, t.Resource.bucket.Snapshot()); err != nil {
 		return nil, err
 	}
-	return l.finish()
+	return &l.result, nil
 }
 
 func newListing(t Target, o *internalversion.ListOptions) (*listing, error) {
@@ -107,42 +108,96 @@ func (l *listing) resume(o *internalversion.ListOptions) error {
 // take fills the page from a snapshot.
 func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*Entry]) error {
 	l.result.Revision = s.Revision()
-	if l.limit == 0 && l.selection.empty() {
-		l.result.Entries = make([]*Entry, 0, s.Len())
+	if l.selection.empty() {
+		return l.takeAll(s)
 	}
 	var err error
 	var more bool
-	var rest int64
 	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*Entry]) bool {
-		if more { // only counting
-			rest++
-			return true
-		}
 		more, err = l.add(ctx, it.Key, it.Value)
-		if more {
-			rest = 1
-		}
-		return err == nil && (!more || l.selection.empty())
+		return err == nil && !more
 	})
+	if err == nil && !more {
+		more, err = l.flush(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	return l.cut(more, rest)
+	return l.cut(more, -1)
 }
 
-// add takes an entry into the page, or reports that the page is full and one
-// more would belong to it.
+// takeAll is take without a selection.
+func (l *listing) takeAll(s watchcache.Snapshot[*Entry]) error {
+	total := int64(s.CountAfter(l.prefix, l.after))
+	n := total
+	if l.limit > 0 {
+		n = min(n, l.limit)
+	}
+	l.result.Entries = make([]*Entry, 0, n)
+	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*Entry]) bool {
+		if int64(len(l.result.Entries)) == n {
+			return false
+		}
+		l.result.Entries = append(l.result.Entries, it.Value)
+		l.last = it.Key
+		return true
+	})
+	return l.cut(n < total, total-n)
+}
+
+// candidate is an entry that is selected if its fields are.
+type candidate struct {
+	key   string
+	entry *Entry
+}
+
+// add takes an entry into the page if it is selected. It reports that the
+// page is full and one more would belong to it. Where fields of the object
+// decide, entries wait until there are enough of them to be converted at once.
 func (l *listing) add(ctx context.Context, key string, e *Entry) (full bool, err error) {
-	ok, err := l.selection.match(ctx, key, e)
-	if err != nil || !ok {
+	if !l.selection.shallow(key, e) {
+		return false, nil
+	}
+	if !l.selection.deep {
+		return l.accept(key, e), nil
+	}
+	l.waiting = append(l.waiting, candidate{key, e})
+	if len(l.waiting) < conversionBatch {
+		return false, nil
+	}
+	return l.flush(ctx)
+}
+
+// flush decides about those that wait.
+func (l *listing) flush(ctx context.Context) (full bool, err error) {
+	entries := make([]*Entry, len(l.waiting))
+	for i, c := range l.waiting {
+		entries[i] = c.entry
+	}
+	objects, err := l.target.Resource.Views(ctx, entries, l.target.Version.Name)
+	if err != nil {
 		return false, err
 	}
+	for i, c := range l.waiting {
+		ok, err := l.selection.matchFields(c.key, c.entry, objects[i])
+		if err != nil {
+			return false, err
+		}
+		if ok && l.accept(c.key, c.entry) {
+			return true, nil
+		}
+	}
+	l.waiting = l.waiting[:0]
+	return false, nil
+}
+
+func (l *listing) accept(key string, e *Entry) (full bool) {
 	if l.limit > 0 && int64(len(l.result.Entries)) >= l.limit {
-		return true, nil
+		return true
 	}
 	l.result.Entries = append(l.result.Entries, e)
 	l.last = key
-	return false, nil
+	return false
 }
 
 // cut ends the page with a token when more follows.
@@ -162,8 +217,6 @@ func (l *listing) cut(more bool, rest int64) error {
 	return nil
 }
 
-func (l *listing) finish() (*List, error) { return &l.result, nil }
-
 // listExact lists at one past revision: from memory where it is still held,
 // else from the store's history.
 func (e *Engine) listExact(ctx context.Context, l *listing) (*List, error) {
@@ -179,16 +232,7 @@ func (e *Engine) listExact(ctx context.Context, l *listing) (*List, error) {
 		if err := l.take(ctx, s); err != nil {
 			return nil, err
 		}
-		l.result.Revision = l.exact
-		if l.result.Continue != "" { // the token has to carry the exact revision
-			root := l.target.Resource.root
-			token, err := apistorage.EncodeContinue(root+l.last+"\x00", root+l.prefix, l.exact)
-			if err != nil {
-				return nil, apierrors.NewInternalError(err)
-			}
-			l.result.Continue = token
-		}
-		return l.finish()
+		return &l.result, nil
 	}
 	return e.listHistory(ctx, l)
 }
@@ -219,7 +263,11 @@ func (e *Engine) listHistory(ctx context.Context, l *listing) (*List, error) {
 			after = kv.Key
 		}
 		if !page.More {
-			return l.finish()
+			more, err := l.flush(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &l.result, l.cut(more, -1)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package resource
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -10,13 +10,22 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // maxPatchOperations is the most operations of one JSON patch.
 const maxPatchOperations = 10000
+
+// maxPatchCopies is how many bytes the copy operations of one JSON patch may
+// make, as in kube-apiserver: a few of them, each of the whole, double an
+// object every time.
+const maxPatchCopies = 3 << 20
+
+func init() { jsonpatch.AccumulatedCopySizeLimit = maxPatchCopies }
 
 // Patch changes an object by a JSON patch (RFC 6902), a JSON merge patch
 // (RFC 7386) or, for kinds that have a Go type, a strategic merge patch.
@@ -25,16 +34,13 @@ func (e *Engine) Patch(ctx context.Context, t Target, kind types.PatchType, body
 	if err != nil {
 		return nil, err
 	}
-	return e.write(ctx, t, o, false, func(old map[string]any) (map[string]any, error) {
-		tree, err := apply(old)
+	return e.write(ctx, t, o, func(current []byte) (map[string]any, error) {
+		tree, err := apply(current)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.checkPatched(tree); err != nil {
-			return nil, err
-		}
-		return tree, t.wellFormed(tree, duplicates, o)
-	})
+		return tree, t.acceptPatched(tree, duplicates, o)
+	}, patchRequest)
 }
 
 // patcher decodes a patch once; the function it returns may run several times.
@@ -48,7 +54,11 @@ func (t Target) patcher(kind types.PatchType, body []byte) (change, []string, er
 		if err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 		}
-		return func(old map[string]any) (map[string]any, error) {
+		return func(current []byte) (map[string]any, error) {
+			old, _, err := object.Parse(current)
+			if err != nil {
+				return nil, apierrors.NewInternalError(err)
+			}
 			return merge(old, patch), nil
 		}, duplicates, nil
 	case types.StrategicMergePatchType:
@@ -78,20 +88,28 @@ func jsonPatcher(body []byte) (change, error) {
 	if len(patch) > maxPatchOperations {
 		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(patch)))
 	}
-	return func(old map[string]any) (map[string]any, error) {
-		data, err := object.Encode(old)
+	return func(current []byte) (map[string]any, error) {
+		data, err := patch.Apply(current)
 		if err != nil {
-			return nil, err
-		}
-		if data, err = patch.Apply(data); err != nil {
-			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+			return nil, unprocessable(err)
 		}
 		tree, _, err := object.Parse(data)
 		if err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
+			return nil, invalidPatch(string(data), err)
 		}
 		return tree, nil
 	}, nil
+}
+
+func unprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}
+
+// invalidPatch is the refusal of a patch whose outcome is no object.
+func invalidPatch(outcome string, err error) error {
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+		field.Invalid(field.NewPath("patch"), excerpt([]byte(outcome)), err.Error()),
+	})
 }
 
 func (t Target) strategicPatcher(body []byte) (change, []string, error) {
@@ -99,25 +117,23 @@ func (t Target) strategicPatcher(body []byte) (change, []string, error) {
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	return func(old map[string]any) (map[string]any, error) {
-		// The library changes the patch: give it one of its own.
-		var mine map[string]any
-		b, err := json.Marshal(patch)
+	return func(current []byte) (map[string]any, error) {
+		old, _, err := object.Parse(current)
 		if err != nil {
-			return nil, err
+			return nil, apierrors.NewInternalError(err)
 		}
-		if err := json.Unmarshal(b, &mine); err != nil {
-			return nil, err
-		}
+		// The library changes the patch, and may keep parts of it.
+		mine := clone(patch).(map[string]any)
 		tree, err := strategicpatch.StrategicMergeMapPatch(old, mine, t.Version.Typed())
-		if err != nil {
-			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		switch {
+		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
+			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
+			errors.Is(err, mergepatch.ErrUnsupportedStrategicMergePatchFormat):
+			return nil, apierrors.NewBadRequest(err.Error())
+		case err != nil:
+			return nil, unprocessable(err)
 		}
-		if b, err = json.Marshal(tree); err != nil {
-			return nil, err
-		}
-		out, _, err := object.Parse(b)
-		return out, err
+		return tree, nil
 	}, duplicates, nil
 }
 
@@ -160,14 +176,41 @@ func clone(v any) any {
 	}
 }
 
-// checkPatched refuses patches that turn the object into another one.
-func (t Target) checkPatched(tree map[string]any) error {
-	want := t.Resource.Def.APIVersion(t.Version.Name)
-	if v, _ := tree["apiVersion"].(string); v != want {
-		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", v, want))
+// acceptPatched makes the outcome of a patch well-formed, unless the patch
+// turned the object into another one.
+func (t Target) acceptPatched(tree map[string]any, duplicates []string, o WriteOptions) error {
+	if err := t.samePatched(tree); err != nil {
+		return err
 	}
-	if k, _ := tree["kind"].(string); k != t.Resource.Def.Kind {
-		return apierrors.NewBadRequest(fmt.Sprintf("the kind in the data (%s) does not match the expected kind (%s)", k, t.Resource.Def.Kind))
+	err := t.wellFormed(tree, duplicates, o)
+	if err != nil {
+		return err
 	}
-	return nil
+	switch name := asUnstructured(tree).GetName(); name {
+	case t.Name:
+		return nil
+	case "":
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", t.Name))
+	default:
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, t.Name))
+	}
+}
+
+func (t Target) samePatched(tree map[string]any) error {
+	def := t.Resource.Def
+	want := def.APIVersion(t.Version.Name)
+	apiVersion, _ := tree["apiVersion"].(string)
+	kind, _ := tree["kind"].(string)
+	if apiVersion == want && kind == def.Kind {
+		return nil
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil || apiVersion == "" || kind == "" || t.Version.Typed != nil {
+		return invalidPatch("", fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion))
+	}
+	problem := field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want)
+	if kind != def.Kind {
+		problem = field.Invalid(field.NewPath("kind"), kind, "must be "+def.Kind)
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: gv.Group, Kind: kind}, t.Name, field.ErrorList{problem})
 }

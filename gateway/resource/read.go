@@ -36,12 +36,17 @@ func (e *Engine) readError(ctx context.Context, err error, rev int64) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
+		return errTimeout()
 	case rev > 0 && errors.Is(err, context.DeadlineExceeded):
 		return apistorage.NewTooLargeResourceVersionError(uint64(rev), uint64(e.cache.Revision()), 1)
 	default:
 		return apierrors.NewInternalError(err)
 	}
+}
+
+// errTimeout is the refusal of a request whose time is over.
+func errTimeout() error {
+	return apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
 }
 
 // Get returns an entry. resourceVersion is the query parameter.
@@ -56,19 +61,27 @@ func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string) (*En
 	return it.Value, nil
 }
 
-// current is the entry that a write starts from: the cached one at first, the
-// store's own when live is asked for.
-func (e *Engine) current(ctx context.Context, t Target, live bool) (*Entry, error) {
-	if !live {
-		if it, ok := t.Resource.bucket.Snapshot().Get(joinKey(t.Namespace, t.Name)); ok {
-			return it.Value, nil
-		}
+// origin is the state that a write starts from.
+type origin struct {
+	*Entry
+	// live: it is the store's own state, not a cached one that may be behind.
+	live bool
+}
+
+// current is the cached state if there is one and live does not ask for more.
+func (e *Engine) current(ctx context.Context, t Target, live bool) (origin, error) {
+	cached, ok := t.Resource.bucket.Snapshot().Get(joinKey(t.Namespace, t.Name))
+	if ok && !live {
+		return origin{Entry: cached.Value}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	kv, err := e.store.Get(ctx, t.Resource.key(t.Namespace, t.Name))
 	if err != nil {
-		return nil, t.storeError(err)
+		return origin{}, t.storeError(err)
 	}
-	return NewEntry(kv), nil
+	if ok && cached.Revision == kv.Revision {
+		return origin{cached.Value, true}, nil // it may hold views already
+	}
+	return origin{NewEntry(kv), true}, nil
 }

@@ -36,6 +36,9 @@ func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, er
 		return nil, false, fmt.Errorf("the definition of %s changed during the rewrite", r.GroupResource())
 	default:
 	}
+	if r.Def.TTL != nil {
+		return nil, false, nil // it goes by itself; a rewrite would let it live for ever
+	}
 	tree, version, err := r.restoreTree(NewEntry(kv))
 	if err != nil {
 		return nil, false, err

@@ -7,9 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -26,7 +24,10 @@ func (t Target) Scale(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	scale, err := scaleOf(t.scalePaths(), tree)
+	scale, found, err := scaleOf(t.scalePaths(), tree)
+	if err == nil && !found {
+		err = fmt.Errorf("the spec replicas field %q does not exist", t.scalePaths().SpecReplicasPath)
+	}
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -42,29 +43,28 @@ func (t Target) scalePaths() *crd.Scale {
 
 func fieldsOf(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-func scaleOf(p *crd.Scale, tree map[string]any) (map[string]any, error) {
+// scaleOf is the Scale of an object. found tells whether the object says how
+// many replicas it wants.
+func scaleOf(p *crd.Scale, tree map[string]any) (scale map[string]any, found bool, err error) {
 	replicas, found, err := unstructured.NestedInt64(tree, fieldsOf(p.SpecReplicasPath)...)
 	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, fmt.Errorf("the spec replicas field %q does not exist", p.SpecReplicasPath)
+		return nil, false, err
 	}
 	if replicas < 0 {
-		return nil, fmt.Errorf("the spec replicas field %q cannot be negative", p.SpecReplicasPath)
+		return nil, false, fmt.Errorf("the spec replicas field %q cannot be negative", p.SpecReplicasPath)
 	}
 	status := map[string]any{}
 	n, _, err := unstructured.NestedInt64(tree, fieldsOf(p.StatusReplicasPath)...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	status["replicas"] = n
 	if p.LabelSelectorPath != "" {
-		s, found, err := unstructured.NestedString(tree, fieldsOf(p.LabelSelectorPath)...)
+		s, there, err := unstructured.NestedString(tree, fieldsOf(p.LabelSelectorPath)...)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if found {
+		if there {
 			status["selector"] = s
 		}
 	}
@@ -78,7 +78,7 @@ func scaleOf(p *crd.Scale, tree map[string]any) (map[string]any, error) {
 	return map[string]any{
 		"kind": scaleKind, "apiVersion": scaleAPIVersion, "metadata": meta,
 		"spec": map[string]any{"replicas": replicas}, "status": status,
-	}, nil
+	}, found, nil
 }
 
 // UpdateScale replaces an object's scale (PUT of a Scale).
@@ -87,7 +87,7 @@ func (e *Engine) UpdateScale(ctx context.Context, t Target, body []byte, o Write
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	return e.writeScale(ctx, t, o, func(map[string]any) (map[string]any, error) { return tree, nil })
+	return e.writeScale(ctx, t, o, func([]byte) (map[string]any, error) { return tree, nil })
 }
 
 // PatchScale patches an object's scale.
@@ -100,28 +100,37 @@ func (e *Engine) PatchScale(ctx context.Context, t Target, kind types.PatchType,
 }
 
 // writeScale changes the scale of an object and writes the replicas back.
+// What the Scale says of uid and resourceVersion are conditions.
 func (e *Engine) writeScale(ctx context.Context, t Target, o WriteOptions, f change) (*Written, error) {
 	paths := t.scalePaths()
-	w, err := e.write(ctx, t, o, false, func(old map[string]any) (map[string]any, error) {
-		scale, err := scaleOf(paths, old)
+	w, err := e.write(ctx, t, o, func(current []byte) (map[string]any, error) {
+		tree, _, err := object.Parse(current)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
-		if scale, err = f(scale); err != nil {
+		scale, _, err := scaleOf(paths, tree)
+		if err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+		data, err := object.Encode(scale)
+		if err != nil {
+			return nil, err
+		}
+		if scale, err = f(data); err != nil {
 			return nil, err
 		}
 		replicas, err := t.wantedReplicas(scale)
 		if err != nil {
 			return nil, err
 		}
-		meta, _ := scale["metadata"].(map[string]any)
-		mine := old["metadata"].(map[string]any)
-		mine[revisionField] = meta[revisionField]
-		if mine[revisionField] == nil {
-			delete(mine, revisionField)
+		wanted, _ := scale["metadata"].(map[string]any)
+		for _, k := range [...]string{"uid", revisionField} {
+			if v, _ := wanted[k].(string); v != "" {
+				tree["metadata"].(map[string]any)[k] = v
+			}
 		}
-		return old, unstructured.SetNestedField(old, replicas, fieldsOf(paths.SpecReplicasPath)...)
-	})
+		return tree, unstructured.SetNestedField(tree, replicas, fieldsOf(paths.SpecReplicasPath)...)
+	}, putRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +157,8 @@ func (t Target) wantedReplicas(scale map[string]any) (int64, error) {
 	if err != nil {
 		return 0, apierrors.NewBadRequest(err.Error())
 	}
-	if replicas < 0 || replicas > 1<<31-1 {
-		return 0, apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scaleKind}, t.Name, field.ErrorList{
-			field.Invalid(field.NewPath("spec", "replicas"), replicas, "must be between 0 and 2147483647"),
-		})
+	if replicas != int64(int32(replicas)) { // negative ones the object's strategy refuses
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("json: cannot unmarshal number %d into Go struct field ScaleSpec.spec.replicas of type int32", replicas))
 	}
 	return replicas, nil
 }

@@ -56,28 +56,75 @@ func unknownField(t Target, field string) string {
 // empty tells that everything is selected.
 func (s *selection) empty() bool { return s.labels == nil && s.fields == nil }
 
+// shallow decides by what is known without the object at the request's
+// version: labels, which count as stored, and namespace and name.
+func (s *selection) shallow(key string, e *Entry) bool {
+	if s.labels != nil && !s.labels.Matches(e.labelsOf(s.resource)) {
+		return false
+	}
+	return s.fields == nil || s.deep || s.fields.Matches(newFieldSet(key, nil))
+}
+
 // match decides by labels as stored and by fields in the request's version.
 func (s *selection) match(ctx context.Context, key string, e *Entry) (bool, error) {
-	if s.labels != nil && !s.labels.Matches(e.labelsOf(s.resource)) {
+	if !s.shallow(key, e) {
 		return false, nil
 	}
-	if s.fields == nil {
+	if !s.deep {
 		return true, nil
 	}
-	namespace, name := splitKey(key)
-	set := fields.Set{"metadata.name": name, "metadata.namespace": namespace}
-	if s.deep {
-		data, err := s.resource.View(ctx, e, s.version.Name)
-		if err != nil {
-			return false, err
-		}
-		tree, _, err := object.Parse(data)
-		if err != nil {
-			return false, s.resource.unreadable(e, err)
-		}
-		for k, v := range s.version.Fields(tree) {
-			set[k] = v
-		}
+	data, err := s.resource.View(ctx, e, s.version.Name)
+	if err != nil {
+		return false, err
 	}
-	return s.fields.Matches(set), nil
+	return s.matchFields(key, e, data)
+}
+
+// matchFields decides by the fields of e, whose object at the request's
+// version is data. They are read out once and remembered with it.
+func (s *selection) matchFields(key string, e *Entry, data []byte) (bool, error) {
+	v := e.view(s.resource.viewKey(s.version.Name))
+	if v != nil {
+		if set := v.fields.Load(); set != nil {
+			return s.fields.Matches(newFieldSet(key, *set)), nil
+		}
+		data = v.json
+	}
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		return false, s.resource.unreadable(e, err)
+	}
+	set := s.version.Fields(tree)
+	if v != nil {
+		v.fields.Store(&set)
+	}
+	return s.fields.Matches(newFieldSet(key, set)), nil
+}
+
+// fieldSet is what a field selector sees of an object.
+type fieldSet struct {
+	namespace, name string
+	rest            fields.Set
+}
+
+func newFieldSet(key string, rest fields.Set) fieldSet {
+	f := fieldSet{rest: rest}
+	f.namespace, f.name = splitKey(key)
+	return f
+}
+
+// Has implements [fields.Fields].
+func (f fieldSet) Has(field string) bool {
+	return field == "metadata.name" || field == "metadata.namespace" || f.rest.Has(field)
+}
+
+// Get implements [fields.Fields].
+func (f fieldSet) Get(field string) string {
+	switch field {
+	case "metadata.name":
+		return f.name
+	case "metadata.namespace":
+		return f.namespace
+	}
+	return f.rest.Get(field)
 }

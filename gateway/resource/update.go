@@ -11,17 +11,20 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
+	apistorage "k8s.io/apiserver/pkg/storage"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// change computes the new object from the current one, both at the request's
-// version. old belongs to the callee and may become part of the result.
-type change func(old map[string]any) (map[string]any, error)
+// change computes the new object from the JSON of the current one, both at the
+// request's version. It may run several times; current is only read.
+type change func(current []byte) (map[string]any, error)
 
 // maxAttempts bounds how often a write without a resourceVersion is tried
 // again against other writers.
@@ -48,19 +51,30 @@ func (e *Engine) updateTree(ctx context.Context, t Target, tree map[string]any, 
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(t.Namespace, obj); err != nil {
 		return nil, err
 	}
-	w, err := e.write(ctx, t, o, true, func(map[string]any) (map[string]any, error) {
+	w, err := e.write(ctx, t, o, func([]byte) (map[string]any, error) {
 		return obj.DeepCopy().Object, nil
-	})
+	}, putRequest)
 	if apierrors.IsNotFound(err) && t.Subresource == "" && t.Version.Strategy.AllowCreateOnUpdate(ctx) {
+		if uid := obj.GetUID(); uid != "" {
+			return nil, t.wrongUID(uid, "")
+		}
+		obj.SetResourceVersion("")
 		return e.createTree(ctx, t, tree, o)
 	}
 	return w, err
 }
 
-// write is the loop of every change to an existing object: read, change,
-// validate, convert, compare and set. put tells a PUT, which has to name the
-// revision it replaces.
-func (e *Engine) write(ctx context.Context, t Target, o WriteOptions, put bool, f change) (*Written, error) {
+// request tells a PUT from a PATCH.
+type request int
+
+const (
+	putRequest request = iota
+	patchRequest
+)
+
+// write is every change to an existing object: read, change, validate,
+// convert, compare and set.
+func (e *Engine) write(ctx context.Context, t Target, o WriteOptions, f change, kind request) (*Written, error) {
 	end, err := t.Resource.begin()
 	if err != nil {
 		return nil, err
@@ -70,36 +84,40 @@ func (e *Engine) write(ctx context.Context, t Target, o WriteOptions, put bool, 
 	if err != nil {
 		return nil, err
 	}
-	entry, err := e.current(ctx, t, false)
-	live := false
-	for attempt := 0; ; attempt++ {
+	w := writing{Engine: e, Target: t, options: o, strategy: strategy, change: f, kind: kind}
+	return e.retry(ctx, t, o.DryRun, func(from origin) (*Written, *Entry, error) { return w.once(ctx, from) })
+}
+
+// final wraps an error that came from the store's answer to a write, or after
+// it. What was asked for may have happened: it is not to be tried again.
+type final struct{ error }
+
+// retry carries out a write against the state that is known: against newer
+// ones as long as once returns such (because somebody else wrote first), and
+// against the store's own when once refused a cached one, which may be behind.
+func (e *Engine) retry(ctx context.Context, t Target, live bool, once func(from origin) (*Written, *Entry, error)) (*Written, error) {
+	from, err := e.current(ctx, t, live)
+	for range maxAttempts {
 		if err != nil {
 			return nil, err
 		}
-		if attempt == maxAttempts {
-			return nil, apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errModified)
-		}
-		w, next, werr := e.writeOnce(ctx, t, o, put, strategy, entry, f)
+		w, next, refused := once(from)
+		var done final
 		switch {
-		case next != nil: // somebody else wrote first: start from their state
-			entry, live = next, true
-		case werr != nil && !live && retryLive(werr):
-			// The cache may be behind: only the store's own state counts.
-			stale := entry.Revision
-			if entry, err = e.current(ctx, t, true); err == nil && entry.Revision == stale {
-				return nil, werr
-			}
-			live = true
+		case next != nil:
+			from = origin{next, true}
+		case errors.As(refused, &done):
+			return nil, done.error
+		case refused == nil || from.live || ctx.Err() != nil:
+			return w, refused
 		default:
-			return w, werr
+			stale := from.Revision
+			if from, err = e.current(ctx, t, true); err == nil && from.Revision == stale {
+				return nil, refused
+			}
 		}
 	}
-}
-
-// retryLive tells which refusals may come from a state that is no longer
-// current.
-func retryLive(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsNotFound(err)
+	return nil, apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errModified)
 }
 
 func (t Target) updateStrategy() (rest.RESTUpdateStrategy, error) {
@@ -113,63 +131,78 @@ func (t Target) updateStrategy() (rest.RESTUpdateStrategy, error) {
 	return s.Update, nil
 }
 
-// writeOnce tries one write against the state in entry. When the state turns
-// out to be another it returns that state as next.
-func (e *Engine) writeOnce(ctx context.Context, t Target, o WriteOptions, put bool, strategy rest.RESTUpdateStrategy, entry *Entry, f change) (w *Written, next *Entry, err error) {
-	data, err := t.Resource.View(ctx, entry, t.Version.Name)
+// writing is one change to one object.
+type writing struct {
+	*Engine
+	Target
+	options  WriteOptions
+	strategy rest.RESTUpdateStrategy
+	change   change
+	kind     request
+}
+
+// once tries the write against one state. When that is no longer current it
+// returns the one that is.
+func (w *writing) once(ctx context.Context, from origin) (*Written, *Entry, error) {
+	data, err := w.Resource.View(ctx, from.Entry, w.Version.Name)
 	if err != nil {
 		return nil, nil, err
 	}
 	oldTree, _, err := object.Parse(data)
 	if err != nil {
-		return nil, nil, t.Resource.unreadable(entry, err)
+		return nil, nil, w.Resource.unreadable(from.Entry, err)
 	}
-	mine, _, err := object.Parse(data)
-	if err != nil {
-		return nil, nil, t.Resource.unreadable(entry, err)
-	}
-	newTree, err := f(mine)
+	newTree, err := w.change(data)
 	if err != nil {
 		return nil, nil, err
 	}
 	old, obj := asUnstructured(oldTree), asUnstructured(newTree)
-	if err := t.precondition(ctx, put, strategy, obj, old, entry.Revision); err != nil {
+	if err := w.precondition(ctx, obj, old, from.Revision); err != nil {
 		return nil, nil, err
 	}
 	keepSystemMetadata(obj, old)
-	if err := rest.BeforeUpdate(strategy, t.scope(ctx, o), obj, old); err != nil {
+	if err := rest.BeforeUpdate(w.strategy, w.scope(ctx, w.options), obj, old); err != nil {
 		return nil, nil, err
 	}
-	if gone(t.Resource.Def, obj) {
-		return e.finishDeletion(ctx, t, o, obj, entry)
+	if gone(w.Resource.Def, obj) {
+		return w.remove(ctx, w.Target, w.options, obj, from)
 	}
-	return e.commit(ctx, t, o, obj, entry)
+	return w.commit(ctx, obj, from)
 }
 
 // precondition checks uid and resourceVersion of the new state.
-func (t Target) precondition(ctx context.Context, put bool, strategy rest.RESTUpdateStrategy, obj, old *unstructured.Unstructured, rev int64) error {
-	gr := t.Resource.GroupResource()
-	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() {
-		return apierrors.NewConflict(gr, t.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", uid, old.GetUID())) //nolint:staticcheck // the API's wording
+func (w *writing) precondition(ctx context.Context, obj, old *unstructured.Unstructured, rev int64) error {
+	gr := w.Resource.GroupResource()
+	// Of a patch the strategy refuses another uid, as an immutable field.
+	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() && w.kind == putRequest {
+		return w.wrongUID(uid, old.GetUID())
 	}
 	rv := obj.GetResourceVersion()
 	if rv == "" || rv == "0" {
-		if put && !strategy.AllowUnconditionalUpdate(ctx) {
-			return apierrors.NewInvalid(t.Resource.Def.GVK(t.Version.Name).GroupKind(), t.Name, field.ErrorList{
+		if !w.strategy.AllowUnconditionalUpdate(ctx) {
+			return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, w.Name, field.ErrorList{
 				field.Invalid(field.NewPath("metadata", revisionField), uint64(0), "must be specified for an update"),
 			})
 		}
+		obj.SetResourceVersion(strconv.FormatInt(rev, 10))
 		return nil
 	}
 	if _, err := strconv.ParseUint(rv, 10, 63); err != nil {
-		return apierrors.NewInvalid(t.Resource.Def.GVK(t.Version.Name).GroupKind(), t.Name, field.ErrorList{
+		return apierrors.NewInvalid(w.Resource.Def.GVK(w.Version.Name).GroupKind(), w.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", revisionField), rv, err.Error()),
 		})
 	}
 	if rv != strconv.FormatInt(rev, 10) {
-		return apierrors.NewConflict(gr, t.Name, errModified)
+		return apierrors.NewConflict(gr, w.Name, errModified)
 	}
 	return nil
+}
+
+// wrongUID is the refusal of a write that is about another object of the same
+// name, in kube-apiserver's words.
+func (t Target) wrongUID(want, have types.UID) error {
+	why := fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, have)
+	return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, apistorage.NewInvalidObjError(t.Resource.key(t.Namespace, t.Name), why))
 }
 
 // keepSystemMetadata restores what no client writes.
@@ -181,10 +214,6 @@ func keepSystemMetadata(obj, old *unstructured.Unstructured) {
 		meta["managedFields"] = m
 	} else {
 		delete(meta, "managedFields")
-	}
-	if oldMeta["deletionTimestamp"] == nil {
-		delete(meta, "deletionTimestamp")
-		delete(meta, "deletionGracePeriodSeconds")
 	}
 }
 
@@ -204,44 +233,60 @@ func stillFinalizing(def *crd.Definition, obj map[string]any) bool {
 	return ok && f.StillFinalizing(obj)
 }
 
-// commit stores the new state in place of entry.
-func (e *Engine) commit(ctx context.Context, t Target, o WriteOptions, obj *unstructured.Unstructured, entry *Entry) (*Written, *Entry, error) {
-	stored, err := t.Resource.toStorage(ctx, t.Version, obj.Object)
+// commit stores the new state in place of from.
+func (w *writing) commit(ctx context.Context, obj *unstructured.Unstructured, from origin) (*Written, *Entry, error) {
+	stored, err := w.Resource.toStorage(ctx, w.Version, obj.Object)
 	if err != nil {
 		return nil, nil, err
 	}
-	rev := entry.Revision
-	if !o.DryRun && !bytes.Equal(stored, entry.Stored) {
-		rev, err = e.store.Update(ctx, t.Resource.key(t.Namespace, t.Name), stored, entry.Revision, t.ttl(obj.Object))
-		if next := conflicting(err); next != nil {
-			return nil, next, nil
-		}
-		if err != nil {
-			return nil, nil, t.storeError(err)
-		}
-		e.settle(ctx, t.Resource, rev)
+	rev, next, err := w.replace(ctx, w.Target, w.options, replacement{stored, w.ttl(obj.Object), from})
+	if next != nil || err != nil {
+		return nil, next, err
 	}
-	data, err := t.stored(ctx, obj.Object, stored, rev)
-	return &Written{Object: data, UID: string(obj.GetUID())}, nil, err
+	data, err := w.stored(ctx, obj.Object, stored, rev)
+	if err != nil {
+		return nil, nil, final{err}
+	}
+	return &Written{Object: data, UID: string(obj.GetUID())}, nil, nil
 }
 
-// finishDeletion removes an object whose last finalizer the write removed.
-func (e *Engine) finishDeletion(ctx context.Context, t Target, o WriteOptions, obj *unstructured.Unstructured, entry *Entry) (*Written, *Entry, error) {
-	rev := entry.Revision
-	if !o.DryRun {
-		var err error
-		rev, err = e.store.Delete(ctx, t.Resource.key(t.Namespace, t.Name), entry.Revision)
-		if next := conflicting(err); next != nil {
-			return nil, next, nil
+// replacement is a new state for an existing key.
+type replacement struct {
+	stored []byte
+	ttl    time.Duration
+	from   origin
+}
+
+// replace stores a new state, unless it is the old one, and returns the
+// revision at which it is there.
+func (e *Engine) replace(ctx context.Context, t Target, o WriteOptions, r replacement) (int64, *Entry, error) {
+	if bytes.Equal(r.stored, r.from.Stored) {
+		if r.from.live {
+			return r.from.Revision, nil, nil
 		}
+		// A cached state proves nothing: somebody may have written since what
+		// this write would change.
+		now, err := e.current(ctx, t, true)
 		if err != nil {
-			return nil, nil, t.storeError(err)
+			return 0, nil, err
 		}
-		e.settle(ctx, t.Resource, rev)
+		if now.Revision != r.from.Revision {
+			return 0, now.Entry, nil
+		}
+		return now.Revision, nil, nil
 	}
-	setRevision(obj.Object, rev)
-	data, err := object.Encode(obj.Object)
-	return &Written{Object: data, Deleted: true, UID: string(obj.GetUID())}, nil, err
+	if o.DryRun {
+		return r.from.Revision, nil, nil
+	}
+	rev, err := e.store.Update(ctx, t.Resource.key(t.Namespace, t.Name), r.stored, r.from.Revision, r.ttl)
+	if next := conflicting(err); next != nil {
+		return 0, next, nil
+	}
+	if err != nil {
+		return 0, nil, final{t.storeError(err)}
+	}
+	e.settle(ctx, t.Resource, rev)
+	return rev, nil, nil
 }
 
 // conflicting returns the state that won against a write, if that is what err

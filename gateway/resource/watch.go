@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -70,16 +71,11 @@ func (e *Engine) Watch(ctx context.Context, t Target, o *internalversion.ListOpt
 	s := t.Resource.bucket.Snapshot()
 	w.InitialRevision = s.Revision()
 	if initial {
-		s.Ascend(w.prefix, "", func(it watchcache.Item[*Entry]) bool {
-			var ok bool
-			if ok, err = sel.match(ctx, it.Key, it.Value); ok {
-				w.Initial = append(w.Initial, it.Value)
-			}
-			return err == nil
-		})
-		if err != nil {
+		l := &listing{target: t, selection: sel, prefix: w.prefix}
+		if err := l.take(ctx, s); err != nil {
 			return nil, err
 		}
+		w.Initial = l.result.Entries
 	}
 	return w, w.start(t, s.Revision())
 }
@@ -110,13 +106,19 @@ const maxChanges = 256
 func (w *Watch) Wait() <-chan struct{} { return w.cursor.Wait() }
 
 // Next returns the changes that have happened since the last call and that the
-// client selected; there may be none. more tells that others are waiting. A
-// client that fell too far behind gets a 410 status error.
+// client selected; there may be none. They are the caller's until the next
+// call. more tells that others are waiting. A client that fell too far behind
+// gets a 410 status error.
 func (w *Watch) Next(ctx context.Context) (changes []Change, more bool, err error) {
 	if w.events, err = w.cursor.AppendNext(w.events[:0], maxChanges); err != nil {
 		return nil, false, w.expired(err, w.cursor.Revision())
 	}
 	w.changes = w.changes[:0]
+	if w.selection.deep {
+		if err := w.prepare(ctx); err != nil {
+			return nil, false, err
+		}
+	}
 	for _, ev := range w.events {
 		c, ok, err := w.change(ctx, ev)
 		if err != nil {
@@ -131,13 +133,34 @@ func (w *Watch) Next(ctx context.Context) (changes []Change, more bool, err erro
 	return w.changes, more, nil
 }
 
+// prepare converts at once what the selection is about to look into.
+func (w *Watch) prepare(ctx context.Context) error {
+	var entries []*Entry
+	for _, ev := range w.events {
+		if !w.concerns(ev.Item.Key) {
+			continue
+		}
+		if ev.HasPrev && w.selection.shallow(ev.Item.Key, ev.Prev) {
+			entries = append(entries, ev.Prev)
+		}
+		if ev.Type != watchcache.Deleted && w.selection.shallow(ev.Item.Key, ev.Item.Value) {
+			entries = append(entries, ev.Item.Value)
+		}
+	}
+	_, err := w.selection.resource.Views(ctx, entries, w.selection.version.Name)
+	return err
+}
+
+// concerns tells whether a key is in the watched namespace.
+func (w *Watch) concerns(key string) bool { return strings.HasPrefix(key, w.prefix) }
+
 // Revision is the revision up to which the client has seen everything.
 func (w *Watch) Revision() int64 { return w.cursor.Revision() }
 
 // change turns a cache event into what the client's selection makes of it: an
 // object that enters the selection is added, one that leaves it is deleted.
 func (w *Watch) change(ctx context.Context, ev watchcache.Event[*Entry]) (Change, bool, error) {
-	if len(w.prefix) > 0 && (len(ev.Item.Key) < len(w.prefix) || ev.Item.Key[:len(w.prefix)] != w.prefix) {
+	if !w.concerns(ev.Item.Key) {
 		return Change{}, false, nil
 	}
 	if w.selection.empty() {

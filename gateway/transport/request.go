@@ -3,8 +3,9 @@ package transport
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
-	"strings"
+	"runtime/debug"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -13,27 +14,62 @@ import (
 )
 
 // handle is the only route.
-func (s *Server) handle(c *fiber.Ctx) error {
+func (s *Server) handle(c *fiber.Ctx) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // the handler has its own; this one keeps the process
+			s.options.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("request failed")
+			err = fiber.NewError(http.StatusInternalServerError, "this request caused apiserver to panic. Look in the logs for details")
+		}
+	}()
 	ctx := c.Context()
-	return s.reply(ctx, s.options.Handler.Serve(request(ctx)))
+	r := request(ctx)
+	r.Body = body(ctx)
+	s.reply(ctx, s.options.Handler.Serve(r))
+	return nil
 }
 
-// request copies what the handler may keep.
+// request copies what the handler may keep, except for the body.
 func request(ctx *fasthttp.RequestCtx) *api.Request {
 	h := &ctx.Request.Header
 	r := &api.Request{
 		Method: string(h.Method()), Path: string(ctx.Path()), Query: string(ctx.URI().QueryString()),
 		Accept: joined(h, fasthttp.HeaderAccept), ContentType: string(h.ContentType()),
 		Authorization: string(h.Peek(fasthttp.HeaderAuthorization)), UserAgent: string(h.UserAgent()),
-		IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
-	}
-	if body := ctx.Request.Body(); len(body) > 0 {
-		r.Body = append(make([]byte, 0, len(body)), body...)
+		IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)), Impersonate: impersonation(h),
 	}
 	if state := ctx.TLSConnectionState(); state != nil {
 		r.ClientCerts = state.PeerCertificates
 	}
 	return r
+}
+
+// ownBody is the size from which a body is taken away from the framework,
+// which would otherwise keep the memory for the next request.
+const ownBody = 64 << 10
+
+// body is the request's body, in memory of its own.
+func body(ctx *fasthttp.RequestCtx) []byte {
+	switch b := ctx.Request.Body(); {
+	case len(b) == 0:
+		return nil
+	case len(b) >= ownBody:
+		return ctx.Request.SwapBody(nil)
+	default:
+		return bytes.Clone(b)
+	}
+}
+
+// impersonation reads the headers that ask for another identity.
+func impersonation(h *fasthttp.RequestHeader) *api.Impersonation {
+	user, uid, groups := h.Peek("Impersonate-User"), h.Peek("Impersonate-Uid"), h.PeekAll("Impersonate-Group")
+	if user == nil && uid == nil && len(groups) == 0 {
+		return nil
+	}
+	out := &api.Impersonation{User: string(user), UID: string(uid)}
+	for _, g := range groups {
+		out.Groups = append(out.Groups, string(g))
+	}
+	return out
 }
 
 // joined is a header that may be repeated.
@@ -48,6 +84,12 @@ func joined(h *fasthttp.RequestHeader, name string) string {
 	return string(bytes.Join(all, []byte(", ")))
 }
 
+// rawPath is the path as it was sent.
+func rawPath(h *fasthttp.RequestHeader) string {
+	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
+	return string(path)
+}
+
 // frameworkError answers what never became a request.
 func (s *Server) frameworkError(c *fiber.Ctx, err error) error {
 	code := http.StatusInternalServerError
@@ -55,22 +97,32 @@ func (s *Server) frameworkError(c *fiber.Ctx, err error) error {
 	if errors.As(err, &fe) {
 		code = fe.Code
 	}
-	reason, message := "BadRequest", err.Error()
-	switch {
-	case code == http.StatusRequestEntityTooLarge:
-		reason, message = "RequestEntityTooLarge", "Request entity too large: limit is 3145728"
-	case code == http.StatusMethodNotAllowed:
-		reason, message = "MethodNotAllowed", "the server does not allow this method on the requested resource"
-	case code >= 500:
-		reason = "InternalError"
-		s.options.Log.Error().Err(err).Str("path", c.Path()).Msg("request failed")
+	ctx := c.Context()
+	switch code {
+	case http.StatusRequestEntityTooLarge:
+		s.refuseBody(ctx)
+		return nil
+	case http.StatusRequestHeaderFieldsTooLarge:
+		err = fmt.Errorf("the request line and the headers together are larger than %d bytes", readBuffer)
+		discardRest(ctx)
 	}
-	c.Context().Response.Header.SetContentType("application/json")
-	c.Context().SetStatusCode(code)
-	c.Context().Response.SetBodyString(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":` + quote(message) + `,"reason":"` + reason + `","code":` + itoa(code) + "}\n")
+	s.options.Log.Debug().Err(err).Int("code", code).Msg("request not read")
+	s.reply(ctx, api.Failure(code, err.Error()))
 	return nil
 }
 
-func quote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + `"`
+// refuseBody answers a request whose body was too large to be read. Whether
+// the client may know that is the handler's business.
+func (s *Server) refuseBody(ctx *fasthttp.RequestCtx) {
+	discardRest(ctx)
+	r := request(ctx)
+	r.BodyRefused = s.bodyLimit(&ctx.Request.Header)
+	s.reply(ctx, s.options.Handler.Serve(r))
+}
+
+// discardRest has the connection take in what the client still sends.
+func discardRest(ctx *fasthttp.RequestCtx) {
+	if c, ok := ctx.Conn().(*conn); ok {
+		c.unread = true
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -26,14 +27,17 @@ type Options struct {
 	Handler Handler
 	// TLS is required: there is no plain HTTP.
 	TLS *tls.Config
-	// BodyLimit is the largest request body that is read at all. What is
-	// allowed below it is the handler's business.
+	// BodyLimit is the largest request body.
 	BodyLimit int
-	// LargeBody tells the paths of requests that may be as large as
-	// LargeBodyLimit.
+	// LargeBody tells the requests whose body may be as large as
+	// LargeBodyLimit. path is raw and has no query.
 	LargeBody      func(method, path string) bool
 	LargeBodyLimit int
-	Log            zerolog.Logger
+	// Known tells whether the value of an Authorization header is worth
+	// reading a body for: what strangers send is not kept in memory only to be
+	// refused. nil means that every body is read.
+	Known func(authorization string) bool
+	Log   zerolog.Logger
 }
 
 // Server serves one listener.
@@ -46,16 +50,21 @@ type Server struct {
 	cancel context.CancelFunc
 	// streams counts connections that were taken over.
 	streams sync.WaitGroup
+
+	mu       sync.Mutex
+	listener net.Listener // nil before Serve
 }
 
 const (
-	// readTimeout bounds reading a request once it has begun; idleTimeout an
-	// idle connection.
-	readTimeout  = 90 * time.Second
+	// headTimeout bounds the TLS handshake and the head of a request,
+	// bodyTimeout its body, idleTimeout a connection between requests.
+	headTimeout  = 30 * time.Second
+	bodyTimeout  = 90 * time.Second
 	idleTimeout  = 3 * time.Minute
 	writeTimeout = 2 * time.Minute
-	readBuffer   = 16 << 10
-	writeBuffer  = 4 << 10
+	// readBuffer is also the most that the head of a request may have.
+	readBuffer  = 16 << 10
+	writeBuffer = 4 << 10
 )
 
 // New makes a server.
@@ -64,13 +73,17 @@ func New(o Options) *Server {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		DisableStartupMessage: true, DisableDefaultDate: false, ServerHeader: "",
-		BodyLimit: o.LargeBodyLimit, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		BodyLimit: o.BodyLimit, ReadTimeout: headTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, Concurrency: 1 << 18,
 		ErrorHandler: s.frameworkError, DisablePreParseMultipartForm: true,
-		RequestMethods: []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"},
+		RequestMethods: []string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch,
+			http.MethodOptions, http.MethodTrace, http.MethodConnect,
+		},
 	})
 	s.app.Server().HeaderReceived = s.limits
 	s.app.Server().NoDefaultContentType = true
+	s.app.Server().KeepHijackedConns = true // takeOver closes them itself
 	s.app.Server().Logger = quiet{o.Log}
 	s.app.Use(s.handle)
 	return s
@@ -78,37 +91,84 @@ func New(o Options) *Server {
 
 // limits is asked before a body is read.
 func (s *Server) limits(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	limit := s.options.BodyLimit
-	if s.options.LargeBody != nil && s.options.LargeBody(string(h.Method()), string(h.RequestURI())) {
-		limit = s.options.LargeBodyLimit
+	return fasthttp.RequestConfig{MaxRequestBodySize: s.bodyLimit(h), ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout}
+}
+
+// noBody is the smallest limit that the framework does not take for a default.
+const noBody = 1
+
+// noLength is what the framework reports for a request without a body.
+const noLength = -2
+
+// bodyLimit is how large the body after this head may be.
+func (s *Server) bodyLimit(h *fasthttp.RequestHeader) int {
+	if n := h.ContentLength(); n == 0 || n == noLength {
+		return s.options.BodyLimit
 	}
-	return fasthttp.RequestConfig{MaxRequestBodySize: limit, ReadTimeout: readTimeout, WriteTimeout: writeTimeout}
+	if s.options.Known != nil && !s.options.Known(string(h.Peek(fasthttp.HeaderAuthorization))) {
+		return noBody
+	}
+	if s.options.LargeBody != nil && s.options.LargeBody(string(h.Method()), rawPath(h)) {
+		return s.options.LargeBodyLimit
+	}
+	return s.options.BodyLimit
 }
 
 // Serve serves l until [Server.Shutdown]. It closes l.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.app.Listener(tls.NewListener(l, s.options.TLS)); err != nil && !errors.Is(err, net.ErrClosed) {
+	if !s.begin(l) {
+		return nil
+	}
+	err := s.app.Listener(&listener{Listener: l, tls: s.options.TLS, log: s.options.Log})
+	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serving: %w", err)
 	}
 	return nil
+}
+
+// begin remembers the listener, so that a Shutdown that comes before the
+// framework knows it ends it all the same.
+func (s *Server) begin(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listener = l
+	if s.ctx.Err() != nil {
+		_ = l.Close() // nothing was accepted
+		return false
+	}
+	return true
 }
 
 // Shutdown stops taking connections, ends streams cleanly, and waits until
 // every request is answered or ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.cancel()
+	s.mu.Lock()
+	l := s.listener
+	s.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	_ = l.Close() // the framework may close it once more
+	err := s.app.ShutdownWithContext(ctx)
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("requests still under way: %w", err)
+	}
+	// From here on no request is served, so none can become a stream.
 	done := make(chan struct{})
 	go func() {
 		s.streams.Wait()
 		close(done)
 	}()
-	err := s.app.ShutdownWithContext(ctx)
 	select {
 	case <-done:
+		return nil
 	case <-ctx.Done():
-		return errors.Join(err, fmt.Errorf("streams still open: %w", ctx.Err()))
+		return fmt.Errorf("streams still open: %w", ctx.Err())
 	}
-	return err
 }
 
 // quiet sends the framework's own messages to the log.

@@ -1,0 +1,92 @@
+package api
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A request may have maxWarnings characters of warnings. Once there are more,
+// each is cut to maxWarning, and when that is not enough, later ones are
+// dropped; all as in kube-apiserver.
+const (
+	maxWarning  = 256
+	maxWarnings = 4 * 1024
+)
+
+// warnings collects the warnings of one request, each once.
+type warnings struct {
+	seen map[string]bool
+	list []string
+	size int // characters in list
+	cut  bool
+}
+
+func (w *warnings) add(text string) {
+	if text == "" || w.seen[text] {
+		return
+	}
+	if w.seen == nil {
+		w.seen = map[string]bool{}
+	}
+	w.seen[text] = true
+	if !w.cut && w.size+utf8.RuneCountInString(text) > maxWarnings {
+		w.shorten()
+	}
+	if w.cut {
+		text = cutTo(text, maxWarning)
+	}
+	if n := utf8.RuneCountInString(text); w.size+n <= maxWarnings {
+		w.size += n
+		w.list = append(w.list, text)
+	}
+}
+
+// shorten cuts all warnings collected so far.
+func (w *warnings) shorten() {
+	w.cut, w.size = true, 0
+	for i, text := range w.list {
+		w.list[i] = cutTo(text, maxWarning)
+		w.size += utf8.RuneCountInString(w.list[i])
+	}
+}
+
+// headers are the warnings as header fields.
+func (w *warnings) headers() []Header {
+	out := make([]Header, len(w.list))
+	for i, text := range w.list {
+		out[i] = warningHeader(text)
+	}
+	return out
+}
+
+// cutTo is the first n characters of text.
+func cutTo(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+// warningHeader is a warning in the form of RFC 7234, section 5.5. What could
+// end the header field is left out.
+func warningHeader(text string) Header {
+	var b strings.Builder
+	b.WriteString(`299 - "`)
+	for _, c := range text {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case unicode.IsControl(c):
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(c)
+		}
+	}
+	b.WriteByte('"')
+	return Header{"Warning", b.String()}
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/yaml"
+	goyaml "sigs.k8s.io/yaml/goyaml.v3"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// yamlToJSON converts one YAML document. What is JSON already stays as it is,
+// so that duplicate fields are still seen. The library bounds nesting.
+func yamlToJSON(body []byte) ([]byte, error) {
+	if trimmed := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n"); strings.HasPrefix(trimmed, "{") {
+		if _, _, err := object.Parse(body); err == nil {
+			return body, nil
+		}
+	}
+	if err := boundAliases(body); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("yaml: %v", err))
+	}
+	out, err := yaml.YAMLToJSONStrict(body)
+	if err == nil {
+		return out, nil
+	}
+	if out, lax := yaml.YAMLToJSON(body); lax == nil { // only duplicate keys: the last one counts
+		return out, nil
+	}
+	return nil, apierrors.NewBadRequest(fmt.Sprintf("yaml: %v", err))
+}
+
+// maxExpanded is how large a document with aliases may be once each stands
+// for what it refers to; no object of that size can be stored.
+const maxExpanded = 16 << 20
+
+// boundAliases refuses a document that would become huge as JSON. The library
+// counts nodes and not their size: three megabytes that repeat one long string
+// by aliases would be hundreds of gigabytes.
+func boundAliases(body []byte) error {
+	if bytes.IndexByte(body, '&') < 0 || bytes.IndexByte(body, '*') < 0 {
+		return nil
+	}
+	var doc goyaml.Node
+	if err := goyaml.Unmarshal(body, &doc); err != nil {
+		return err
+	}
+	e := expansion{anchors: map[*goyaml.Node]int{}}
+	n, err := e.size(&doc)
+	if err == nil && n > maxExpanded {
+		err = fmt.Errorf("the document with its aliases replaced is larger than %d bytes", maxExpanded)
+	}
+	return err
+}
+
+// expansion computes sizes, each anchor's once.
+type expansion struct{ anchors map[*goyaml.Node]int }
+
+// pending is the size of an anchor that is being computed.
+const pending = -1
+
+// size is about how much JSON a node becomes; it is exact enough up to
+// maxExpanded, and just larger than that beyond.
+func (e expansion) size(n *goyaml.Node) (int, error) {
+	if n.Kind == goyaml.AliasNode {
+		n = n.Alias
+		if known, ok := e.anchors[n]; ok && known != pending {
+			return known, nil
+		} else if ok {
+			return 0, fmt.Errorf("anchor %q contains itself", n.Anchor)
+		}
+	}
+	if n.Anchor != "" {
+		e.anchors[n] = pending
+	}
+	total := len(n.Value) + 3 // quotes or brackets, and a comma
+	for _, c := range n.Content {
+		size, err := e.size(c)
+		if err != nil {
+			return 0, err
+		}
+		if total += size; total > maxExpanded {
+			total = maxExpanded + 1
+			break
+		}
+	}
+	if n.Anchor != "" {
+		e.anchors[n] = total
+	}
+	return total, nil
+}

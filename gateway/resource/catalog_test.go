@@ -1,0 +1,165 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// A write that began under a definition is waited for, and whoever comes later
+// is sent to the new one, which is there by then.
+func TestDefinitionReplacedWithWritesInFlight_CRD24(t *testing.T) {
+	w := newWorld(t)
+	old := w.at(v1beta1, "one")
+	watch := w.watch(old, internalversion.ListOptions{ResourceVersion: "0"})
+	if v, ok := w.catalog.Serving(cronTabs); v != v1 || !ok {
+		t.Fatalf("serving %s, %v", v, ok)
+	}
+	release := w.conv.block()
+	defer release()
+	made := make(chan error, 1)
+	go func() {
+		_, err := w.Create(w.ctx(), old, []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
+		made <- err
+	}()
+	for w.conv.calls.Load() == 0 { // until it is being converted to the old storage version
+		runtime.Gosched()
+	}
+	w.define(v1beta1, false)
+	<-watch.Replaced
+	if v, ok := w.catalog.Serving(cronTabs); ok {
+		t.Errorf("a write to %s goes on, but %s is settled", v1, v)
+	}
+	_, err := w.Create(w.ctx(), old, []byte(tab(v1beta1, "two", "h", "1")), WriteOptions{})
+	if !errors.Is(err, ErrReplaced) {
+		t.Errorf("a write under the former definition: %v", err)
+	}
+	if current := w.at(v1beta1, ""); current.Resource == old.Resource || current.Resource.Def.StorageVersion != v1beta1 {
+		t.Error("what came instead is not there")
+	}
+	release()
+	if err := <-made; err != nil {
+		t.Error(err)
+	}
+	if v, ok := w.catalog.Serving(cronTabs); v != v1beta1 || !ok {
+		t.Errorf("serving %s, %v", v, ok)
+	}
+	if raw := string(w.raw(w.at(v1, "one")).Value); !strings.Contains(raw, `"example.com/v1"`) {
+		t.Errorf("stored %s", raw)
+	}
+}
+
+// Writers that look the resource up again when they are told to never fail,
+// however often the definition changes, and what is stored is always at a
+// version that was settled or is served.
+func TestWritersAcrossDefinitions_CRD24_CRD33(t *testing.T) {
+	w := newWorld(t)
+	const writers = 4
+	for i := range writers {
+		w.create(w.at(v1, ""), tab(v1, fmt.Sprintf("tab-%d", i), "h", "0"))
+	}
+	var stop atomic.Bool
+	var writes, turnedAway atomic.Int64
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			for n := 0; !stop.Load(); n++ {
+				_, err := retry(func() (*Written, error) {
+					out, err := w.Patch(w.ctx(), w.at(v1, fmt.Sprintf("tab-%d", i)), types.MergePatchType, fmt.Appendf(nil, `{"port":"%d"}`, n%1000), WriteOptions{})
+					if errors.Is(err, ErrReplaced) {
+						turnedAway.Add(1)
+					}
+					return out, err
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				writes.Add(1)
+			}
+		})
+	}
+	for n := range 40 {
+		w.define([]string{v1beta1, v1}[n%2], false)
+		for before := writes.Load(); writes.Load() < before+3 && !t.Failed(); {
+			runtime.Gosched()
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	t.Logf("%d writes, %d turned away", writes.Load(), turnedAway.Load())
+	if v, ok := w.catalog.Serving(cronTabs); v != v1 || !ok {
+		t.Errorf("serving %s, %v", v, ok)
+	}
+	w.catalog.mu.Lock()
+	defer w.catalog.mu.Unlock()
+	if n := len(w.catalog.retired); n > writers+1 {
+		t.Errorf("%d former definitions are remembered", n)
+	}
+}
+
+func TestBadDefinitionKeepsTheLastGoodOne(t *testing.T) {
+	w := newWorld(t)
+	good := w.at(v1, "").Resource
+	crds := w.builtin("customresourcedefinitions", "", "crontabs.example.com")
+	kv := w.raw(crds)
+	for _, bad := range []string{"{", `{"spec":{}}`, strings.Replace(string(kv.Value), `"port":{"maxLength":5,"type":"string"}`, `"port":{"items":{"$ref":"x"},"type":"array"}`, 1)} {
+		rev, err := w.store.Update(w.ctx(), crds.Resource.key("", "crontabs.example.com"), []byte(bad), w.raw(crds).Revision, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.catalog.waitApplied(w.ctx(), rev); err != nil {
+			t.Fatal(err)
+		}
+		if now := w.Catalog().Snapshot().Resource(cronTabs); bad != `{"spec":{}}` && now != good && now != nil {
+			t.Errorf("%.20s: another form is served", bad)
+		}
+	}
+	w.define(v1, false)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+}
+
+func TestRewriter_CRD32(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	kv := w.raw(w.at(v1, "one"))
+	rewrite := func() Rewriter {
+		t.Helper()
+		r, err := w.Rewriter(cronTabs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	before := rewrite()
+	if _, changed, err := before.Rewrite(w.ctx(), kv); changed || err != nil {
+		t.Errorf("at its version already: %v, %v", changed, err)
+	}
+	managed := strings.Replace(string(kv.Value), `"name":"one"`, `"managedFields":[{"apiVersion":"example.com/v0","manager":"m"},{"apiVersion":"example.com/v1","manager":"n"}],"name":"one"`, 1)
+	if value, changed, err := before.Rewrite(w.ctx(), storage.KV{Key: kv.Key, Value: []byte(managed), Revision: kv.Revision}); !changed || err != nil || strings.Contains(string(value), "v0") || !strings.Contains(string(value), `"manager":"n"`) {
+		t.Errorf("dead managers: %s, %v", value, err)
+	}
+	w.define(v1beta1, false)
+	if _, _, err := before.Rewrite(w.ctx(), kv); err == nil {
+		t.Error("a rewrite under a former definition")
+	}
+	value, changed, err := rewrite().Rewrite(w.ctx(), kv)
+	if s := string(value); !changed || err != nil || !strings.Contains(s, `"apiVersion":"example.com/v1beta1"`) || !strings.Contains(s, `"hostPort":"h:1"`) || strings.Contains(s, "resourceVersion") {
+		t.Errorf("got %s, %v", s, err)
+	}
+	if _, changed, err := rewrite().Rewrite(w.ctx(), storage.KV{Key: kv.Key, Value: value, Revision: kv.Revision}); changed || err != nil {
+		t.Errorf("twice: %v, %v", changed, err)
+	}
+	if _, _, err := rewrite().Rewrite(w.ctx(), storage.KV{Key: kv.Key, Value: []byte("x"), Revision: 1}); err == nil {
+		t.Error("an unreadable object was rewritten")
+	}
+}

@@ -1,0 +1,359 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/custom"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// The versions of the CronTab, and its resource.
+const (
+	v1      = "v1"
+	v1beta1 = "v1beta1"
+)
+
+var cronTabs = schema.GroupResource{Group: "example.com", Resource: "crontabs"}
+
+// cronTab is the definition; left open are the storage flags of v1beta1 and v1,
+// and whether it is going away.
+const cronTab = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: crontabs.example.com, uid: uid-crd}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: crontabs, singular: crontab, kind: CronTab, listKind: CronTabList}
+  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://127.0.0.1/"}}}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: %t
+    selectableFields: [{jsonPath: .hostPort}]
+    schema: {openAPIV3Schema: {type: object, properties: {hostPort: {type: string}, spec: {type: object, properties: {replicas: {type: integer}}}}}}
+  - name: v1
+    served: true
+    storage: %t
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .status.selector}
+    schema: {openAPIV3Schema: {type: object, properties: {host: {type: string}, port: {type: string, maxLength: 5}, spec: {type: object, properties: {replicas: {type: integer}}}, status: {type: object, properties: {replicas: {type: integer}, selector: {type: string}}}}}}
+status:
+  acceptedNames: {plural: crontabs, singular: crontab, kind: CronTab, listKind: CronTabList}
+  storedVersions: [v1]
+  conditions:
+  - {type: Established, status: "True"}
+  - {type: Terminating, status: "%s"}
+`
+
+// turning is a converter between hostPort and host and port, that counts.
+type turning struct {
+	epoch atomic.Uint64
+	calls atomic.Int64
+	fail  atomic.Pointer[error]
+	// hold, when set, is waited for by every call.
+	hold atomic.Pointer[chan struct{}]
+
+	mu   sync.Mutex
+	runs map[string]int // by name, revision and desired version
+}
+
+func (c *turning) Epoch() uint64 { return c.epoch.Load() }
+
+func (c *turning) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
+	c.calls.Add(1)
+	if h := c.hold.Load(); h != nil {
+		select {
+		case <-*h:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if err := c.fail.Load(); err != nil {
+		return nil, *err
+	}
+	out := make([][]byte, len(objects))
+	for i, o := range objects {
+		tree, _, err := object.Parse(o)
+		if err != nil {
+			return nil, err
+		}
+		u := unstructured.Unstructured{Object: tree}
+		if strings.HasPrefix(u.GetName(), "bad") {
+			return nil, fmt.Errorf("%s cannot be converted", u.GetName())
+		}
+		c.mu.Lock()
+		c.runs[u.GetName()+"@"+u.GetResourceVersion()+" "+desired]++
+		c.mu.Unlock()
+		if tree["apiVersion"] = desired; desired == "example.com/v1" {
+			host, port, _ := strings.Cut(fmt.Sprint(tree["hostPort"]), ":")
+			tree["host"], tree["port"] = host, port
+		} else {
+			tree["hostPort"] = fmt.Sprintf("%v:%v", tree["host"], tree["port"])
+		}
+		if out[i], err = object.Encode(tree); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *turning) breakDown(text string) { err := errors.New(text); c.fail.Store(&err) }
+func (c *turning) repair()               { c.fail.Store(nil) }
+
+// block lets all calls wait until the function it returns is called.
+func (c *turning) block() (release func()) {
+	h := make(chan struct{})
+	c.hold.Store(&h)
+	return sync.OnceFunc(func() { c.hold.Store(nil); close(h) })
+}
+
+// laggard is a store whose watches can be held up, so that the cache is behind.
+type laggard struct {
+	storage.Store
+	held atomic.Pointer[chan struct{}]
+}
+
+func (l *laggard) Watch(ctx context.Context, prefix string, from int64) (<-chan storage.Batch, func() error) {
+	in, reason := l.Store.Watch(ctx, prefix, from)
+	out := make(chan storage.Batch)
+	go func() {
+		defer close(out)
+		for b := range in {
+			if h := l.held.Load(); h != nil {
+				select {
+				case <-*h:
+				case <-ctx.Done():
+				}
+			}
+			select {
+			case out <- b:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return out, reason
+}
+
+// holdUp keeps the cache where it is until the function it returns is called.
+func (l *laggard) holdUp() (release func()) {
+	h := make(chan struct{})
+	l.held.Store(&h)
+	return sync.OnceFunc(func() { l.held.Store(nil); close(h) })
+}
+
+// world is an engine over a store, with the built-in kinds and a CronTab.
+type world struct {
+	*Engine
+	t     testing.TB
+	store *laggard
+	conv  *turning
+}
+
+func newWorld(t testing.TB) *world { return worldOver(t, storagetest.NewMemory()) }
+
+func worldOver(t testing.TB, s storage.Store) *world {
+	t.Helper()
+	kinds, err := builtin.All(builtin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, store: &laggard{Store: s}, conv: &turning{runs: map[string]int{}}}
+	w.Engine = New(Options{
+		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: compileCRD,
+		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(w.conv), nil },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	select {
+	case <-w.Ready():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the engine does not become ready")
+	}
+	if w.Catalog().Snapshot().Resource(cronTabs) != nil { // the store was used before
+		return w
+	}
+	for _, ns := range []string{"default", "other"} {
+		w.create(w.builtin("namespaces", "", ""), `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+ns+`"}}`)
+	}
+	w.define(v1, false)
+	return w
+}
+
+func compileCRD(tree map[string]any) (*crd.Definition, error) {
+	c, err := definitions.FromTree(tree)
+	if err != nil || !definitions.Served(c) {
+		return nil, err
+	}
+	return custom.Compile(c)
+}
+
+// define writes the definition past admission, and waits until it is served.
+func (w *world) define(storageVersion string, terminating bool) {
+	w.t.Helper()
+	condition := map[bool]string{true: "True", false: "False"}[terminating]
+	text := fmt.Sprintf(cronTab, storageVersion == v1beta1, storageVersion == v1, condition)
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	gr := schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
+	key := w.Catalog().Snapshot().Resource(gr).key("", "crontabs.example.com")
+	var rev int64
+	if kv, gerr := w.store.Get(w.ctx(), key); gerr == nil {
+		rev, err = w.store.Update(w.ctx(), key, data, kv.Revision, 0)
+	} else {
+		rev, err = w.store.Create(w.ctx(), key, data, 0)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.wait(rev)
+	if err := w.catalog.waitApplied(w.ctx(), rev); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	w.t.Cleanup(cancel)
+	return ctx
+}
+
+// wait waits until the cache has reached rev.
+func (w *world) wait(rev int64) {
+	w.t.Helper()
+	if err := w.cache.Wait(w.ctx(), rev); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// at is a target among the CronTabs of namespace default.
+func (w *world) at(version, name string) Target {
+	r, v := w.Catalog().Snapshot().Find("example.com", version, "crontabs")
+	if r == nil {
+		w.t.Fatalf("crontabs are not served at %s", version)
+	}
+	return Target{Resource: r, Version: v, Namespace: "default", Name: name}
+}
+
+func (w *world) sub(name, subresource string) Target {
+	t := w.at(v1, name)
+	t.Subresource = subresource
+	return t
+}
+
+func (w *world) builtin(plural, namespace, name string) Target {
+	for _, group := range []string{"", "coordination.k8s.io", apiextensionsv1.GroupName} {
+		if r, v := w.Catalog().Snapshot().Find(group, "v1", plural); r != nil {
+			return Target{Resource: r, Version: v, Namespace: namespace, Name: name}
+		}
+	}
+	w.t.Fatalf("%s are not served", plural)
+	return Target{}
+}
+
+// tab is a CronTab's JSON; more are JSON fields of its metadata.
+func tab(version, name, host, port string, more ...string) string {
+	fields := fmt.Sprintf(`"host":%q,"port":%q`, host, port)
+	if version == v1beta1 {
+		fields = fmt.Sprintf(`"hostPort":%q`, host+":"+port)
+	}
+	meta := append([]string{fmt.Sprintf(`"name":%q`, name)}, more...)
+	return fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"CronTab","metadata":{%s},%s}`, version, strings.Join(meta, ","), fields)
+}
+
+func configMap(name, value string, more ...string) string {
+	meta := append([]string{fmt.Sprintf(`"name":%q`, name)}, more...)
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{%s},"data":{"k":%q}}`, strings.Join(meta, ","), value)
+}
+
+// must parses the outcome of a write that has to succeed.
+func (w *world) must(out *Written, err error) *unstructured.Unstructured {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.parse(out.Object)
+}
+
+func (w *world) parse(data []byte) *unstructured.Unstructured {
+	w.t.Helper()
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		w.t.Fatalf("%v: %s", err, data)
+	}
+	return &unstructured.Unstructured{Object: tree}
+}
+
+func (w *world) create(t Target, body string) *unstructured.Unstructured {
+	w.t.Helper()
+	return w.must(w.Create(w.ctx(), t, []byte(body), WriteOptions{}))
+}
+
+// read is a consistent read.
+func (w *world) read(t Target) *unstructured.Unstructured {
+	w.t.Helper()
+	e, err := w.Get(w.ctx(), t, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	data, err := t.Resource.View(w.ctx(), e, t.Version.Name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.parse(data)
+}
+
+// raw is what the store holds.
+func (w *world) raw(t Target) storage.KV {
+	w.t.Helper()
+	kv, err := w.store.Get(w.ctx(), t.Resource.key(t.Namespace, t.Name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return kv
+}
+
+func (w *world) revision() int64 {
+	w.t.Helper()
+	rev, err := w.store.Revision(w.ctx())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return rev
+}
+
+// refused checks a status error: its code, its reason and a part of its message.
+func refused(t testing.TB, err error, code int32, reason, message string) {
+	t.Helper()
+	var s apierrors.APIStatus
+	if !errors.As(err, &s) {
+		t.Fatalf("got error %v, want a status with code %d", err, code)
+	}
+	if got := s.Status(); got.Code != code || string(got.Reason) != reason || !strings.Contains(got.Message, message) {
+		t.Fatalf("got %d %q %q, want %d %q %q", got.Code, got.Reason, got.Message, code, reason, message)
+	}
+}

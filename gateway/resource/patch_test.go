@@ -1,0 +1,193 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	w.create(w.builtin("configmaps", "default", ""), configMap("one", "1", `"finalizers":["example.com/a","example.com/b"]`))
+	tabs, maps := w.at(v1, "one"), w.builtin("configmaps", "default", "one")
+	const js, merge, strategic = types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType
+	for _, c := range []struct {
+		name   string
+		target Target
+		kind   types.PatchType
+		patch  string
+		code   int32
+		reason string
+		want   string // a part of the outcome, or of the message
+	}{
+		{"in order", tabs, js, `[{"op":"replace","path":"/port","value":"2"},{"op":"test","path":"/port","value":"2"},{"op":"copy","from":"/port","path":"/host"}]`, 0, "", `"host":"2"`},
+		{"all or nothing", tabs, js, `[{"op":"replace","path":"/port","value":"9"},{"op":"test","path":"/port","value":"1"}]`, 422, "Invalid", "the server rejected our request due to an error in our request"},
+		{"no such path", tabs, js, `[{"op":"remove","path":"/nothing/there"}]`, 422, "Invalid", ""},
+		{"not a list", tabs, js, `{"op":"remove"}`, 400, "BadRequest", ""},
+		{"no object", tabs, js, `[{"op":"replace","path":"","value":[1]}]`, 422, "Invalid", "patch: Invalid value"},
+		{"too many", tabs, js, "[" + strings.Repeat(`{"op":"test","path":"/port","value":"2"},`, maxPatchOperations) + `{}]`, 413, "RequestEntityTooLarge", "The allowed maximum operations in a JSON patch is 10000, got 10001"},
+		{"null removes", tabs, merge, `{"host":null,"port":"3"}`, 0, "", `"port":"3"}`},
+		{"no object", tabs, merge, `[1]`, 400, "BadRequest", "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"},
+		{"another kind", tabs, merge, `{"kind":"zz"}`, 422, "Invalid", `zz.example.com "one" is invalid: kind: Invalid value: "zz": must be CronTab`},
+		{"another version", tabs, merge, `{"apiVersion":"zz/v1"}`, 422, "Invalid", `CronTab.zz "one" is invalid: apiVersion: Invalid value: "zz/v1": must be example.com/v1`},
+		{"another kind", maps, merge, `{"kind":"zz"}`, 422, "Invalid", `no kind "zz" is registered for version "v1"`},
+		{"another name", tabs, merge, `{"metadata":{"name":"zz"}}`, 400, "BadRequest", "the name of the object (zz) does not match the name on the URL (one)"},
+		{"another namespace", tabs, merge, `{"metadata":{"namespace":"zz"}}`, 400, "BadRequest", "the namespace of the provided object does not match the namespace sent on the request"},
+		{"no metadata", tabs, merge, `{"metadata":null}`, 400, "BadRequest", "the name of the object (one based on URL) was undeterminable: name must be provided"},
+		{"another uid", tabs, merge, `{"metadata":{"uid":"zz"}}`, 422, "Invalid", `metadata.uid: Invalid value: "zz": field is immutable`},
+		{"lists by key", maps, strategic, `{"metadata":{"finalizers":["example.com/c"]}}`, 0, "", `"example.com/c","example.com/a","example.com/b"`},
+		{"not by key", maps, merge, `{"metadata":{"finalizers":["example.com/c"]}}`, 0, "", `["example.com/c"]`},
+		{"unknown directive", maps, strategic, `{"$patch":"foo"}`, 422, "", ""},
+		{"for custom resources", tabs, strategic, `{}`, 415, "UnsupportedMediaType", "accepted media types include: application/json-patch+json, application/merge-patch+json"},
+		{"unknown", maps, "text/plain", `{}`, 415, "UnsupportedMediaType", ""},
+		{"missing object", w.at(v1, "none"), merge, `{}`, 404, "NotFound", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := w.Patch(w.ctx(), c.target, c.kind, []byte(c.patch), WriteOptions{})
+			if c.code != 0 {
+				if c.reason == "" { // only that it is the client's fault, or known
+					if _, ok := err.(apierrors.APIStatus); !ok {
+						t.Fatalf("got %v", err)
+					}
+					return
+				}
+				refused(t, err, c.code, c.reason, c.want)
+				return
+			}
+			if err != nil || !strings.Contains(string(out.Object), c.want) {
+				t.Errorf("got %v, %v", out, err)
+			}
+		})
+	}
+}
+
+// Copies that double an object each time are stopped.
+func TestJSONPatchCopies(t *testing.T) {
+	var b strings.Builder
+	fmt.Fprintf(&b, `[{"op":"add","path":"/a","value":{"v":%q}}`, strings.Repeat("x", 1000))
+	for i := range 60 {
+		fmt.Fprintf(&b, `,{"op":"copy","from":"/a","path":"/a/k%d"}`, i)
+	}
+	b.WriteString("]")
+	apply, err := jsonPatcher([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = apply([]byte(`{}`))
+	refused(t, err, 422, "Invalid", "")
+}
+
+func TestMergeOfDeepNesting(t *testing.T) {
+	const depth = 9000
+	deep := strings.Repeat(`{"a":`, depth) + `null` + strings.Repeat(`}`, depth)
+	patch, _, err := object.Parse([]byte(deep))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := merge(map[string]any{"a": "x"}, patch)
+	for range depth - 1 {
+		out = out["a"].(map[string]any)
+	}
+	if len(out) != 0 {
+		t.Errorf("the null was kept: %v", out)
+	}
+}
+
+// The patch is applied again after a conflict: it must come out as it went in.
+func TestPatchesAreNotChanged(t *testing.T) {
+	patch, _, err := object.Parse([]byte(`{"l":[{"a":{"b":1}}],"m":{"x":null,"y":{"z":[]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := fmt.Sprint(patch)
+	out := merge(map[string]any{}, patch)
+	out["l"].([]any)[0].(map[string]any)["a"] = "changed"
+	out["m"].(map[string]any)["y"].(map[string]any)["z"] = "changed"
+	if fmt.Sprint(patch) != before {
+		t.Errorf("got %v", patch)
+	}
+}
+
+func TestScale_RES06(t *testing.T) {
+	w := newWorld(t)
+	made := w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	scale := w.sub("one", "scale")
+	put := func(meta, spec string) (*Written, error) {
+		return w.UpdateScale(w.ctx(), scale, fmt.Appendf(nil, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"one"%s},"spec":{%s}}`, meta, spec), WriteOptions{})
+	}
+	get := func() ([]byte, error) {
+		e, err := w.Get(w.ctx(), scale, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := scale.Resource.View(w.ctx(), e, v1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scale.Scale(data)
+	}
+	_, err := get()
+	refused(t, err, 500, "InternalError", `the spec replicas field ".spec.replicas" does not exist`)
+	got := w.must(put("", `"replicas":2`)) // there was none before
+	if got.GetKind() != "Scale" || fmt.Sprint(got.Object["spec"]) != "map[replicas:2]" || got.GetUID() != made.GetUID() {
+		t.Errorf("got %v", got.Object)
+	}
+	w.must(w.Patch(w.ctx(), w.sub("one", "status"), types.MergePatchType, []byte(`{"status":{"replicas":1,"selector":"a=b"},"port":"9"}`), WriteOptions{}))
+	if data, err := get(); err != nil || !strings.Contains(string(data), `"status":{"replicas":1,"selector":"a=b"}`) {
+		t.Errorf("got %s, %v", data, err)
+	}
+	if w.read(w.at(v1, "one")).Object["port"] != "1" {
+		t.Error("a write of the status changed the rest")
+	}
+	_, err = put("", `"replicas":-2`)
+	refused(t, err, 422, "Invalid", `CronTab.example.com "one" is invalid: .spec.replicas: Invalid value: -2: should be a non-negative integer`)
+	_, err = put("", `"replicas":3000000000`)
+	refused(t, err, 400, "BadRequest", "int32")
+	_, err = put(`,"uid":"zz"`, `"replicas":3`)
+	refused(t, err, 409, "Conflict", "UID in precondition: zz")
+	_, err = put(`,"resourceVersion":"1"`, `"replicas":3`)
+	refused(t, err, 409, "Conflict", "the object has been modified")
+	_, err = w.PatchScale(w.ctx(), scale, types.JSONPatchType, []byte(`[{"op":"test","path":"/spec/replicas","value":5}]`), WriteOptions{})
+	refused(t, err, 422, "Invalid", "")
+	if got := w.must(w.PatchScale(w.ctx(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), WriteOptions{})); fmt.Sprint(got.Object["spec"]) != "map[replicas:4]" {
+		t.Errorf("got %v", got.Object)
+	}
+	if got := w.read(w.at(v1, "one")).GetGeneration(); got != 3 {
+		t.Errorf("generation %d", got)
+	}
+}
+
+// FuzzPatch: no patch of any kind makes the gateway panic, and what it refuses
+// it refuses with a status.
+func FuzzPatch(f *testing.F) {
+	w := newWorld(f)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	w.create(w.builtin("configmaps", "default", ""), configMap("one", "1"))
+	for _, seed := range []string{
+		`{}`, `[]`, `null`, `{"metadata":{"labels":{"a":"b"}}}`, `{"metadata":null}`, `{"metadata":5}`, `{"spec":{"replicas":1.5}}`,
+		`[{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]`, `[{"op":"copy","from":"","path":"/a"}]`, `[{"op":"move","from":"/port","path":"/host"}]`,
+		`[{"op":"remove","path":""}]`, `[{"op":"test","path":"/a/-1","value":null}]`, `[{"op":"add","path":"/metadata/finalizers/-"}]`, `[null]`, `[{"op":5}]`,
+		`{"$patch":"replace"}`, `{"data":{"$retainKeys":["k"]}}`, `{"metadata":{"$setElementOrder/finalizers":["a"],"finalizers":null}}`, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["a"]}}`,
+		`{"metadata":{"ownerReferences":[{"uid":"u","$patch":"delete"}]}}`, `{"binaryData":{"a":"!"}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	tabs, maps := w.at(v1, "one"), w.builtin("configmaps", "default", "one")
+	f.Fuzz(func(t *testing.T, patch []byte) {
+		for _, kind := range []types.PatchType{types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType} {
+			for _, target := range []Target{tabs, maps} {
+				_, err := w.Patch(context.Background(), target, kind, patch, WriteOptions{DryRun: true})
+				if _, ok := err.(apierrors.APIStatus); err != nil && !ok {
+					t.Errorf("%s of %s by %q: %v", kind, target.Resource.Def.Kind, patch, err)
+				}
+			}
+		}
+	})
+}

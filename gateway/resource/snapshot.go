@@ -1,0 +1,73 @@
+package resource
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// Snapshot is everything that is served at one moment. It is immutable.
+type Snapshot struct {
+	// Serial changes whenever a definition does.
+	Serial uint64
+	// Definitions are all definitions, built-in ones first, then custom ones
+	// by group and name.
+	Definitions []*crd.Definition
+
+	resources map[schema.GroupResource]*Resource
+	groups    map[string]map[string]bool
+}
+
+// Resource returns the resource served under that group and plural, or nil.
+func (s *Snapshot) Resource(gr schema.GroupResource) *Resource { return s.resources[gr] }
+
+// Find resolves the group, version and plural of a request.
+func (s *Snapshot) Find(group, version, plural string) (*Resource, *crd.Version) {
+	r := s.resources[schema.GroupResource{Group: group, Resource: plural}]
+	if r == nil {
+		return nil, nil
+	}
+	v := r.Def.Version(version)
+	if v == nil || !v.Served {
+		return nil, nil
+	}
+	return r, v
+}
+
+// HasGroupVersion tells whether anything is served under a group and version.
+func (s *Snapshot) HasGroupVersion(group, version string) bool { return s.groups[group][version] }
+
+// snapshot puts together what is served.
+func (c *Catalog) snapshot() *Snapshot {
+	s := &Snapshot{Serial: epochs.Add(1), resources: map[schema.GroupResource]*Resource{}, groups: map[string]map[string]bool{}}
+	all := slices.Clone(c.builtins)
+	custom := make([]*Resource, 0, len(c.custom))
+	for _, r := range c.custom {
+		custom = append(custom, r.resource)
+	}
+	slices.SortFunc(custom, func(a, b *Resource) int {
+		if n := strings.Compare(a.Def.Group, b.Def.Group); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Def.Plural, b.Def.Plural)
+	})
+	for _, r := range append(all, custom...) {
+		if _, taken := s.resources[r.GroupResource()]; taken {
+			continue // a built-in is never shadowed
+		}
+		s.resources[r.GroupResource()] = r
+		s.Definitions = append(s.Definitions, r.Def)
+		for _, v := range r.Def.Versions {
+			if v.Served {
+				if s.groups[r.Def.Group] == nil {
+					s.groups[r.Def.Group] = map[string]bool{}
+				}
+				s.groups[r.Def.Group][v.Name] = true
+			}
+		}
+	}
+	return s
+}

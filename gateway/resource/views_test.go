@@ -1,0 +1,321 @@
+package resource
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// follow reads n changes of a watch at a version.
+func follow(ctx context.Context, w *Watch, r *Resource, version string, n int) (out []string, err error) {
+	for len(out) < n {
+		select {
+		case <-w.Wait():
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+		changes, _, err := w.Next(ctx)
+		if err != nil {
+			return out, err
+		}
+		entries := make([]*Entry, len(changes))
+		for i, c := range changes {
+			entries[i] = c.Entry
+		}
+		objects, err := r.Views(ctx, entries, version)
+		if err != nil {
+			return out, err
+		}
+		for i, c := range changes {
+			out = append(out, string(c.Type)+" "+string(objects[i]))
+		}
+	}
+	return out, nil
+}
+
+func TestConversionRunsOnceForAllReaders_CRD11_WATCH03(t *testing.T) {
+	const objects, readers = 40, 24
+	w := newWorld(t)
+	start := w.revision()
+	var names []string
+	for i := range objects {
+		names = append(names, fmt.Sprintf("tab-%d", i))
+		w.create(w.at(v1, ""), tab(v1, names[i], "h", fmt.Sprint(i)))
+	}
+	all := w.at(v1beta1, "")
+	list := &internalversion.ListOptions{}
+	var wg sync.WaitGroup
+	for n := range readers {
+		wg.Go(func() {
+			switch n % 3 {
+			case 0:
+				for _, name := range names {
+					one := all
+					one.Name = name
+					e, err := w.Get(w.ctx(), one, "")
+					if err == nil {
+						_, err = all.Resource.View(w.ctx(), e, v1beta1)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			case 1:
+				l, err := w.List(w.ctx(), all, list)
+				if err == nil {
+					_, err = all.Resource.Views(w.ctx(), l.Entries, v1beta1)
+				}
+				if err != nil || len(l.Entries) != objects {
+					t.Error(len(l.Entries), err)
+				}
+			default:
+				watch, err := w.Watch(w.ctx(), all, &internalversion.ListOptions{ResourceVersion: fmt.Sprint(start)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				events, err := follow(w.ctx(), watch, all.Resource, v1beta1, objects)
+				if err != nil || !strings.Contains(events[objects-1], fmt.Sprintf(`"hostPort":"h:%d"`, objects-1)) {
+					t.Error(events, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if len(w.conv.runs) != objects {
+		t.Errorf("%d revisions were converted, want %d", len(w.conv.runs), objects)
+	}
+	for what, n := range w.conv.runs {
+		if n != 1 {
+			t.Errorf("%s: converted %d times", what, n)
+		}
+	}
+}
+
+func TestFailingConverter_CRD18(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	w.conv.breakDown("no conversion today")
+	w.read(w.at(v1, "one")) // its own version needs none
+	e, err := w.Get(w.ctx(), w.at(v1beta1, "one"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := w.at(v1, "").Resource
+	if _, err = r.View(w.ctx(), e, v1beta1); err == nil {
+		t.Fatal("read without a converter")
+	}
+	refused(t, err, 500, "", "no conversion today")
+	if data, err := r.MetadataView(e); err != nil || !bytes.Contains(data, []byte(`"name":"one"`)) {
+		t.Errorf("metadata: %s, %v", data, err)
+	}
+	_, err = w.Delete(w.ctx(), w.at(v1beta1, "one"), &metav1.DeleteOptions{}, WriteOptions{})
+	refused(t, err, 500, "", "no conversion today")
+	_, err = w.Patch(w.ctx(), w.at(v1beta1, "one"), types.MergePatchType, []byte(`{"hostPort":"a:2"}`), WriteOptions{})
+	refused(t, err, 500, "", "no conversion today")
+	w.raw(w.at(v1, "one")) // still there
+	w.conv.repair()
+	if got := w.read(w.at(v1beta1, "one")).Object["hostPort"]; got != "h:1" {
+		t.Errorf("after the repair: %v", got)
+	}
+	w.conv.breakDown("again")
+	// A controller writes what the converter would have to read.
+	if err := w.Internal().Delete(w.ctx(), cronTabs, "default", "one", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("internal deletion: %v", err)
+	}
+	if _, err := w.Get(w.ctx(), w.at(v1, "one"), ""); !apierrors.IsNotFound(err) {
+		t.Errorf("after the deletion: %v", err)
+	}
+}
+
+// A list that waits for a converter, and fails because of it, is not allowed
+// to hold up or fail who asks for something else.
+func TestReadersDoNotShareOthersTrouble_CRD18(t *testing.T) {
+	w := newWorld(t)
+	r := w.at(v1, "").Resource
+	w.create(w.at(v1, ""), tab(v1, "bad", "h", "1"))
+	w.create(w.at(v1, ""), tab(v1, "good", "h", "2"))
+	l, err := w.List(w.ctx(), w.at(v1beta1, ""), &internalversion.ListOptions{})
+	if err != nil || len(l.Entries) != 2 {
+		t.Fatal(l, err)
+	}
+	release := w.conv.block()
+	listed := make(chan error, 1)
+	go func() {
+		_, err := r.Views(w.ctx(), l.Entries, v1beta1)
+		listed <- err
+	}()
+	for w.conv.calls.Load() == 0 { // until the list is being converted
+		runtime.Gosched()
+	}
+	for _, e := range l.Entries { // stored at v1: does not wait
+		if _, err := r.View(w.ctx(), e, v1); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.MetadataView(e); err != nil {
+			t.Error(err)
+		}
+	}
+	got := make(chan error, 1)
+	go func() {
+		data, err := r.View(w.ctx(), l.Entries[1], v1beta1)
+		if err == nil && !bytes.Contains(data, []byte(`"hostPort":"h:2"`)) {
+			err = fmt.Errorf("got %s", data)
+		}
+		got <- err
+	}()
+	release()
+	if err := <-listed; err == nil || !strings.Contains(err.Error(), "bad cannot be converted") {
+		t.Errorf("the list: %v", err)
+	}
+	if err := <-got; err != nil {
+		t.Errorf("the good object: %v", err)
+	}
+}
+
+// An object that was changed and then deleted before a watch read on is in one
+// batch twice.
+func TestTombstoneBesideItsLastState_WATCH03(t *testing.T) {
+	w := newWorld(t)
+	all := w.at(v1beta1, "")
+	watch, err := w.Watch(w.ctx(), all, &internalversion.ListOptions{ResourceVersion: fmt.Sprint(w.revision())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	out, err := w.Delete(w.ctx(), w.at(v1, "one"), &metav1.DeleteOptions{}, WriteOptions{})
+	if err != nil || !out.Deleted {
+		t.Fatal(out, err)
+	}
+	gone := w.revision()
+	w.wait(gone)
+	events, err := follow(w.ctx(), watch, all.Resource, v1beta1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"ADDED " + made.GetResourceVersion(), fmt.Sprintf("DELETED %d", gone)} {
+		kind, data, _ := strings.Cut(events[i], " ")
+		u := w.parse([]byte(data))
+		if got := kind + " " + u.GetResourceVersion(); got != want || u.Object["hostPort"] != "h:1" {
+			t.Errorf("got %s of %s, want %s", got, data, want)
+		}
+	}
+	if w.conv.calls.Load() != 1 {
+		t.Errorf("%d conversions for one state", w.conv.calls.Load())
+	}
+}
+
+// A converter with another epoch makes all views anew, and a view that another
+// epoch may have made is not remembered.
+func TestConverterEpoch(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	r := w.at(v1, "").Resource
+	e, err := w.Get(w.ctx(), w.at(v1, "one"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := func() {
+		t.Helper()
+		if _, err := r.View(w.ctx(), e, v1beta1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view()
+	view()
+	if n := w.conv.calls.Load(); n != 1 {
+		t.Fatalf("%d calls", n)
+	}
+	w.conv.epoch.Add(1)
+	view()
+	if n := w.conv.calls.Load(); n != 2 {
+		t.Fatalf("%d calls after the change", n)
+	}
+	w.conv.epoch.Add(1)
+	release := w.conv.block()
+	done := make(chan struct{})
+	go func() { defer close(done); view() }()
+	for w.conv.calls.Load() < 3 {
+		runtime.Gosched()
+	}
+	w.conv.epoch.Add(1)
+	release()
+	<-done
+	view()
+	if n := w.conv.calls.Load(); n != 4 {
+		t.Errorf("%d calls after a change meanwhile", n)
+	}
+	var views int
+	for n := e.views.Load(); n != nil; n = n.next {
+		views++
+	}
+	if views > 3 {
+		t.Errorf("%d views are remembered", views)
+	}
+}
+
+// Requests under a former form of a definition leave the views of the present
+// one alone.
+func TestFormerFormKeepsOffViews(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	old := w.at(v1, "").Resource
+	w.define(v1beta1, false)
+	current := w.at(v1, "").Resource
+	e, err := w.Get(w.ctx(), w.at(v1, "one"), "")
+	if err != nil || old == current {
+		t.Fatal(err)
+	}
+	for range 3 {
+		for _, r := range []*Resource{current, old} {
+			if _, err := r.View(w.ctx(), e, v1beta1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Once for the present form, every time for the former.
+	if n := w.conv.calls.Load(); n != 4 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// A converter that panics leaves nothing behind that others wait for.
+func TestPanickingConverter(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	r := w.at(v1, "").Resource
+	e, err := w.Get(w.ctx(), w.at(v1, "one"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		broken := *r.converterOf(panicking{})
+		_, _ = broken.View(w.ctx(), e, v1beta1)
+		t.Error("no panic")
+	}()
+	if _, err := r.View(w.ctx(), e, v1beta1); err != nil || e.flights.Load() != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Epoch() uint64 { return 0 }
+func (panicking) Convert(context.Context, string, [][]byte) ([][]byte, error) {
+	panic("converter")
+}
+
+// converterOf is r with another converter.
+func (r *Resource) converterOf(c panicking) *Resource {
+	return &Resource{Def: r.Def, bucket: r.bucket, converter: c, epoch: r.epoch, root: r.root, replaced: r.replaced}
+}

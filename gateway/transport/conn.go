@@ -1,0 +1,83 @@
+package transport
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// listener makes a TLS connection of each accepted one.
+type listener struct {
+	net.Listener
+	tls *tls.Config
+	log zerolog.Logger
+}
+
+// acceptPause is how long a listener that ran out of something waits.
+const acceptPause = 100 * time.Millisecond
+
+// Accept implements [net.Listener]. The handshake comes later, in the
+// goroutine that serves the connection. The framework stops serving at the
+// first error, so what passes is waited out here.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		switch {
+		case err == nil:
+			return &conn{Conn: tls.Server(raw, l.tls), raw: raw}, nil
+		case !passing(err):
+			return nil, err
+		}
+		l.log.Warn().Err(err).Msg("connections cannot be accepted; trying again")
+		time.Sleep(acceptPause)
+	}
+}
+
+// passing tells errors of accept that are over when a connection or a file is
+// closed somewhere.
+func passing(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// conn is a client's connection.
+type conn struct {
+	*tls.Conn
+	raw net.Conn
+	// unread: the client may still be sending a body that nobody reads. It is
+	// used by the one goroutine that serves the connection.
+	unread bool
+}
+
+// discardTime is how long a refused body is still taken in.
+const discardTime = 2 * time.Second
+
+// Close implements [net.Conn]. Closing a TCP connection with bytes unread
+// resets it, and a client that is busy sending would lose the reply that says
+// why; so the rest of a refused body is thrown away for a moment.
+func (c *conn) Close() error {
+	if !c.unread {
+		return c.Conn.Close()
+	}
+	c.unread = false
+	err := c.CloseWrite()
+	if half, ok := c.raw.(interface{ CloseWrite() error }); ok && err == nil {
+		err = half.CloseWrite()
+	}
+	if err == nil {
+		err = c.raw.SetReadDeadline(time.Now().Add(discardTime))
+	}
+	if err == nil {
+		_, _ = io.Copy(io.Discard, c.raw) // any end of it will do
+	}
+	return errors.Join(err, c.raw.Close())
+}

@@ -1,0 +1,153 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+func TestReply_Plain_MT01(t *testing.T) {
+	r := run(t, func(*api.Request) *api.Response {
+		return &api.Response{
+			Code: 201, ContentType: "application/json", Body: []byte(`{"a":1}`),
+			Headers: []api.Header{{Name: "Warning", Value: `299 - "one"`}, {Name: "Warning", Value: `299 - "two"`}, {Name: "Etag", Value: `"x"`}},
+		}
+	})
+	for _, method := range []string{"GET", "HEAD"} {
+		resp, body := r.do(method, "/", nil, nil)
+		h := resp.Header
+		if resp.StatusCode != 201 || h.Get("Content-Type") != "application/json" || h.Get("Cache-Control") != "no-cache, private" || h.Get("Etag") != `"x"` {
+			t.Errorf("%s: %d %v", method, resp.StatusCode, h)
+		}
+		if got := h["Warning"]; !reflect.DeepEqual(got, []string{`299 - "one"`, `299 - "two"`}) {
+			t.Errorf("warnings %q", got)
+		}
+		want := map[string]string{"GET": `{"a":1}`, "HEAD": ""}[method]
+		if string(body) != want || resp.ContentLength != 7 {
+			t.Errorf("%s: body %q, length %d", method, body, resp.ContentLength)
+		}
+	}
+}
+
+func TestReply_ListIsStreamed(t *testing.T) {
+	piece := bytes.Repeat([]byte("x"), 40<<10)
+	r := run(t, func(*api.Request) *api.Response {
+		return &api.Response{Code: 200, ContentType: "application/json", Length: 50 * len(piece), Write: func(w io.Writer) error {
+			for range 50 {
+				if _, err := w.Write(piece); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	})
+	for range 3 {
+		resp, body := r.do("GET", "/", nil, nil)
+		if resp.ContentLength != int64(50*len(piece)) || !bytes.Equal(body, bytes.Repeat(piece, 50)) {
+			t.Errorf("length %d, %d bytes", resp.ContentLength, len(body))
+		}
+	}
+	if resp, body := r.do("HEAD", "/", nil, nil); resp.ContentLength != int64(50*len(piece)) || len(body) > 0 {
+		t.Errorf("HEAD: length %d, %d bytes", resp.ContentLength, len(body))
+	}
+}
+
+// A list that is not as long as it said, or breaks, must look broken, and must
+// not spill into the next reply.
+func TestReply_BrokenListLooksBroken(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response {
+		resp := &api.Response{Code: 200, ContentType: "application/json", Length: 1000}
+		switch r.Path {
+		case "/short":
+			resp.Write = func(w io.Writer) error { _, err := w.Write(make([]byte, 900)); return err }
+		case "/long":
+			resp.Write = func(w io.Writer) error { _, err := w.Write(make([]byte, 1100)); return err }
+		case "/error":
+			resp.Write = func(w io.Writer) error { return io.ErrNoProgress }
+		case "/panic":
+			resp.Write = func(w io.Writer) error { panic("in Write") }
+		default:
+			return ok("{}")
+		}
+		return resp
+	})
+	for _, path := range []string{"/short", "/long", "/error", "/panic"} {
+		if _, body, err := r.try("GET", path, nil, nil); err == nil {
+			t.Errorf("%s: a complete reply of %d bytes", path, len(body))
+		}
+		if _, body := r.do("GET", "/", nil, nil); string(body) != "{}" {
+			t.Errorf("after %s: %s", path, body)
+		}
+	}
+}
+
+func TestReply_PipelinedRequestsAreAnsweredInOrder(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response { return ok(r.Path) })
+	var send strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&send, "GET /%d HTTP/1.1\r\nHost: h\r\n\r\n", i)
+	}
+	send.WriteString("GET /5 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	replies := r.raw(send.String())
+	if len(replies) != 6 {
+		t.Fatalf("%d replies", len(replies))
+	}
+	for i, resp := range replies {
+		if got := text(t, resp); got != fmt.Sprintf("/%d", i) {
+			t.Errorf("reply %d is %s", i, got)
+		}
+	}
+}
+
+func TestShutdown_BeforeServe(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Log: zerolog.Nop()})
+	if err := s.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Serve(l); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Accept(); err == nil {
+		t.Error("the listener is still open")
+	}
+}
+
+func TestShutdown_WaitsForRequestsUnderWay(t *testing.T) {
+	inside, finish := make(chan struct{}), make(chan struct{})
+	r := run(t, func(*api.Request) *api.Response {
+		close(inside)
+		<-finish
+		return ok("done")
+	})
+	replied := make(chan string, 1)
+	go func() {
+		_, body, err := r.try("GET", "/", nil, nil)
+		replied <- fmt.Sprintf("%s %v", body, err)
+	}()
+	within(t, "the request", inside)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.server.Shutdown(ctx); err == nil {
+		t.Error("shutdown did not tell of the request under way")
+	}
+	if _, err := net.Dial("tcp", r.addr); err == nil {
+		t.Error("connections are still taken")
+	}
+	close(finish)
+	if got := <-replied; got != "done <nil>" && !strings.HasPrefix(got, "done") {
+		t.Errorf("reply %q", got)
+	}
+}

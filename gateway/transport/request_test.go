@@ -1,0 +1,242 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+func TestRequest_IsCarriedWhole(t *testing.T) {
+	var got *api.Request
+	r := run(t, func(r *api.Request) *api.Response { got = r; return ok("{}") })
+	r.do("PATCH", "/api/v1/namespaces/a%2Fb//c/../d/?dryRun=All&x=%20", strings.NewReader("body"), http.Header{
+		"Accept": {"application/yaml", "application/json;q=0.5"}, "Content-Type": {"application/merge-patch+json"},
+		"Authorization": {"Bearer token"}, "If-None-Match": {`"tag"`}, "User-Agent": {"kubectl"},
+		"Impersonate-User": {"bob"}, "Impersonate-Uid": {"7"}, "Impersonate-Group": {"dev", "ops"},
+	})
+	want := &api.Request{
+		Method: "PATCH", Path: "/api/v1/namespaces/a/b/d/", Query: "dryRun=All&x=%20", Body: []byte("body"),
+		Accept: "application/yaml, application/json;q=0.5", ContentType: "application/merge-patch+json",
+		Authorization: "Bearer token", IfNoneMatch: `"tag"`, UserAgent: "kubectl",
+		Impersonate: &api.Impersonation{User: "bob", UID: "7", Groups: []string{"dev", "ops"}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	r.do("GET", "/", nil, nil)
+	if got.Impersonate != nil || got.Body != nil {
+		t.Errorf("something of the last request came back: %+v", got)
+	}
+}
+
+func TestRequest_BodyIsNotReusedMemory(t *testing.T) {
+	var mu sync.Mutex
+	var kept [][]byte
+	r := run(t, func(r *api.Request) *api.Response {
+		mu.Lock()
+		defer mu.Unlock()
+		kept = append(kept, r.Body)
+		return ok("{}")
+	})
+	sizes := []int{1, ownBody - 1, ownBody, 3 * ownBody, 100}
+	for i, n := range sizes {
+		r.do("POST", "/", bytes.NewReader(bytes.Repeat([]byte{byte('a' + i)}, n)), nil)
+	}
+	for i, n := range sizes {
+		if want := bytes.Repeat([]byte{byte('a' + i)}, n); !bytes.Equal(kept[i], want) {
+			t.Errorf("body %d of %d bytes was overwritten", i, n)
+		}
+	}
+}
+
+// endless is a body that is never at its end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestBodyLimit(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response {
+		if r.BodyRefused > 0 {
+			if len(r.Body) > 0 {
+				t.Error("a refused body was handed on")
+			}
+			return api.Failure(http.StatusRequestEntityTooLarge, fmt.Sprintf("limit is %d", r.BodyRefused))
+		}
+		return ok(fmt.Sprint(len(r.Body)))
+	}, func(o *Options) {
+		o.LargeBody = func(method, path string) bool { return method == "PUT" && path == "/large" }
+		o.LargeBodyLimit = 4 << 20
+		o.Known = func(a string) bool { return a == "Bearer known" }
+	})
+	for name, c := range map[string]struct {
+		method, path, token string
+		body                io.Reader
+		code                int
+		want                string
+	}{
+		"at the limit":              {"POST", "/", "known", bytes.NewReader(make([]byte, 1<<20)), 200, "1048576"},
+		"one above":                 {"POST", "/", "known", bytes.NewReader(make([]byte, 1<<20+1)), 413, "limit is 1048576"},
+		"far above, still sending":  {"POST", "/", "known", bytes.NewReader(make([]byte, 64<<20)), 413, "limit is 1048576"},
+		"chunked, at the limit":     {"POST", "/", "known", io.MultiReader(bytes.NewReader(make([]byte, 1<<20))), 200, "1048576"},
+		"chunked, without end":      {"POST", "/", "known", io.LimitReader(endless{}, 64<<20), 413, "limit is 1048576"},
+		"large path":                {"PUT", "/large?fieldManager=x", "known", bytes.NewReader(make([]byte, 4<<20)), 200, "4194304"},
+		"large path, other method":  {"POST", "/large", "known", bytes.NewReader(make([]byte, 4<<20)), 413, "limit is 1048576"},
+		"above the large limit":     {"PUT", "/large", "known", bytes.NewReader(make([]byte, 4<<20+1)), 413, "limit is 4194304"},
+		"unknown sender":            {"PUT", "/large", "stranger", bytes.NewReader(make([]byte, 4<<20)), 413, "limit is 1"},
+		"unknown sender, small":     {"POST", "/", "stranger", strings.NewReader("{}"), 413, "limit is 1"},
+		"unknown sender, no body":   {"POST", "/", "stranger", nil, 200, "0"},
+		"unknown sender, a reading": {"GET", "/", "stranger", nil, 200, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := *r
+			r.t = t
+			resp, data := r.do(c.method, c.path, c.body, http.Header{"Authorization": {"Bearer " + c.token}})
+			if resp.StatusCode != c.code || !strings.Contains(string(data), c.want) {
+				t.Errorf("%d %s, want %d %s", resp.StatusCode, data, c.code, c.want)
+			}
+		})
+	}
+}
+
+func status(t *testing.T, resp *http.Response) (code int, message string) {
+	t.Helper()
+	var s struct {
+		Kind, Status, Message string
+		Code                  int
+	}
+	body := text(t, resp)
+	if err := json.Unmarshal([]byte(body), &s); err != nil || s.Kind != "Status" || s.Status != "Failure" || s.Code != resp.StatusCode {
+		t.Fatalf("not a Status: %d %s", resp.StatusCode, body)
+	}
+	if got := resp.Header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("Content-Type %q", got)
+	}
+	return s.Code, s.Message
+}
+
+func TestMalformedRequests_GetAStatus(t *testing.T) {
+	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") })
+	for name, c := range map[string]struct {
+		send string
+		code int
+	}{
+		"garbage":                 {"GARBAGE\r\n\r\n", 400},
+		"huge head":               {"GET / HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", 431},
+		"huge path":               {"GET /" + strings.Repeat("x", 64<<10) + " HTTP/1.1\r\nHost: h\r\n\r\n", 431},
+		"two content lengths":     {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400},
+		"bad content length":      {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", 400},
+		"unknown encoding":        {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n", 400},
+		"space before the colon":  {"GET / HTTP/1.1\r\nHost : h\r\nBad\x00Key: 1\r\n\r\n", 400},
+		"bad chunk size":          {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+		"control character":       {"GET / HTTP/1.1\r\nHost: h\r\nX: a\x01b\r\n\r\n", 400},
+		"negative chunk and more": {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n\r\n", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := *r
+			r.t = t
+			replies := r.raw(c.send)
+			if len(replies) != 1 {
+				t.Fatalf("%d replies", len(replies))
+			}
+			if code, message := status(t, replies[0]); code != c.code || message == "" {
+				t.Errorf("%d %q, want %d", code, message, c.code)
+			}
+		})
+	}
+}
+
+// What follows a request on its connection is the next request, or nothing:
+// never a part of the first one's body.
+func TestBodiesAreNeverRequests(t *testing.T) {
+	inner := "GET /inner HTTP/1.1\r\nHost: h\r\n\r\n"
+	for name, send := range map[string]string{
+		"GET":                fmt.Sprintf("GET /outer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(inner), inner),
+		"HEAD":               fmt.Sprintf("HEAD /outer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(inner), inner),
+		"chunked GET":        fmt.Sprintf("GET /outer HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(inner), inner),
+		"chunked and length": fmt.Sprintf("POST /outer HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(inner), inner),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n atomic.Int32
+			r := run(t, func(r *api.Request) *api.Response {
+				n.Add(1)
+				if r.Path != "/outer" {
+					t.Errorf("served %s", r.Path)
+				}
+				return ok("{}")
+			})
+			r.raw(send)
+			if n.Load() != 1 {
+				t.Errorf("%d requests", n.Load())
+			}
+		})
+	}
+}
+
+func TestUnusualMethods_ReachTheHandler(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response { return ok(r.Method) })
+	for _, method := range []string{"OPTIONS", "TRACE", "DELETE"} {
+		if _, body := r.do(method, "/", nil, nil); string(body) != method {
+			t.Errorf("%s: %s", method, body)
+		}
+	}
+	if resp, _ := r.do("BREW", "/", nil, nil); resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("an invented method: %d", resp.StatusCode)
+	}
+}
+
+func TestPanic_IsAStatusAndTheServerGoesOn(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response {
+		if r.Path == "/panic" {
+			panic("handler")
+		}
+		return ok("{}")
+	})
+	resp, body := r.do("GET", "/panic", nil, nil)
+	if resp.StatusCode != 500 || !bytes.Contains(body, []byte(`"kind":"Status"`)) {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+	if resp, _ := r.do("GET", "/", nil, nil); resp.StatusCode != 200 {
+		t.Errorf("afterwards: %d", resp.StatusCode)
+	}
+}
+
+// flaky fails to accept a few times, as a process without free files does.
+type flaky struct {
+	net.Listener
+	errs []error
+}
+
+func (f *flaky) Accept() (net.Conn, error) {
+	if len(f.errs) > 0 {
+		err := f.errs[0]
+		f.errs = f.errs[1:]
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", err)}
+	}
+	return nil, net.ErrClosed
+}
+
+func TestAccept_OutlivesTooManyOpenFiles(t *testing.T) {
+	f := &flaky{errs: []error{syscall.EMFILE, syscall.ECONNABORTED}}
+	_, err := (&listener{Listener: f, log: zerolog.Nop()}).Accept()
+	if !errors.Is(err, net.ErrClosed) || len(f.errs) > 0 {
+		t.Errorf("%v, %d errors left", err, len(f.errs))
+	}
+	if passing(syscall.EINVAL) || passing(net.ErrClosed) {
+		t.Error("a lasting error passes")
+	}
+}
