@@ -61,7 +61,9 @@ func (r *revision) selfTest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.description, err = lease.Value.Describe(ctx)
+	if err = lease.Value.Probe(ctx); err == nil {
+		r.description, err = lease.Value.Describe(ctx)
+	}
 	if err != nil {
 		lease.Discard()
 		var call *plugins.CallError

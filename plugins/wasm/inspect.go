@@ -177,7 +177,11 @@ func (in *inspection) verify(wasi map[string]signature) ([]plugins.Hook, *plugin
 		return nil, refusal(plugins.MissingExport, "it does not export its memory as %q", plugins.ExportMemory)
 	}
 	if e, ok := in.exports[plugins.ExportABI]; !ok || e.kind != kindFunc {
-		return nil, refusal(plugins.MissingExport, "it does not export the function %q, so it is not a module of ABI %d", plugins.ExportABI, plugins.ABIVersion)
+		return nil, refusal(plugins.MissingExport, "it does not export the function %q, so it is not a module of ABI %d (the Go SDK exports it; did main import it?)", plugins.ExportABI, plugins.ABIVersion)
+	}
+	if in.isCommand() {
+		return nil, refusal(plugins.StartFailed, "it is a program that runs once (it exports %q and not %q), not a library; with Go, build it with -buildmode=c-shared",
+			exportStart, exportInitialize)
 	}
 	if err := in.verifyExport(plugins.ExportAlloc, sigAlloc, true); err != nil {
 		return nil, err
@@ -202,6 +206,20 @@ func (in *inspection) verify(wasi map[string]signature) ([]plugins.Hook, *plugin
 		return nil, refusal(plugins.MissingExport, "it exports no hook; one of %q, %q and %q is needed", plugins.Convert, plugins.Admit, plugins.Prioritize)
 	}
 	return hooks, nil
+}
+
+// The exports that tell a WASI command from a reactor.
+const (
+	exportStart      = "_start"
+	exportInitialize = "_initialize"
+)
+
+// isCommand tells a module whose runtime would never be set up: only a command
+// has a start function and nothing that initializes it.
+func (in *inspection) isCommand() bool {
+	_, start := in.exports[exportStart]
+	_, initialize := in.exports[exportInitialize]
+	return start && !initialize
 }
 
 func verifyImport(e importEntry, wasi map[string]signature) *plugins.LoadError {

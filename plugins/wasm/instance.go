@@ -118,6 +118,20 @@ func (i *Instance) Describe(ctx context.Context) ([]byte, error) {
 	return reply, nil
 }
 
+// Probe asks the guest for a little memory, which shows that its runtime is up
+// before anything depends on it.
+func (i *Instance) Probe(ctx context.Context) error {
+	i.env.begin()
+	defer i.env.end()
+	callCtx, cancel := i.module.callContext(ctx, i.env)
+	defer cancel()
+	var stack [2]uint64
+	if err := i.writeRequest(callCtx, plugins.ExportAlloc, []byte("{}"), &stack); err != nil {
+		return i.withContext(ctx, err)
+	}
+	return nil
+}
+
 // Call calls a hook. The request is copied into the guest and the reply out of
 // it. The error is a *plugins.CallError.
 func (i *Instance) Call(ctx context.Context, hook plugins.Hook, request []byte) ([]byte, error) {
