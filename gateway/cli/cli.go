@@ -44,6 +44,7 @@ func New(run Runner) *cobra.Command {
 		Short: "The Kubernetes API over etcd, extended by WebAssembly modules",
 		Long: "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
 			"converted between their versions by sandboxed WebAssembly modules.",
+		Version:       Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -40,6 +40,7 @@ func newServe(run Runner) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			quietLibraries(log)
 			o.LogCheck = out.Check
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
 		},

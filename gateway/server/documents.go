@@ -31,7 +31,7 @@ const (
 // documents are the paths that are not about objects, in the order in which
 // they are asked.
 func (g *gateway) documents() []api.Documents {
-	return []api.Documents{healthPaths{g.health}, versionPath(), metricsPath{g.metrics}, profilePaths{}, &derived{}, rootPaths{}}
+	return []api.Documents{healthPaths{g.health}, versionPath(), metricsPath{g.metrics}, profilePaths{}, &derived{ready: g.engine.Ready()}, rootPaths{}}
 }
 
 type healthPaths struct{ registry *health.Registry }
@@ -96,6 +96,8 @@ func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *resource.Snapsh
 // derived serves what follows from the definitions: discovery and OpenAPI. A
 // change of definitions makes new documents, which are filled on first use.
 type derived struct {
+	ready <-chan struct{}
+
 	mu        sync.Mutex
 	serial    uint64
 	discovery *discovery.Documents
@@ -113,10 +115,22 @@ func (d *derived) of(s *resource.Snapshot) (*discovery.Documents, *openapi.Docum
 	return d.discovery, d.openapi
 }
 
+func (d *derived) isReady() bool {
+	select {
+	case <-d.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // Serve implements api.Documents.
 func (d *derived) Serve(_ context.Context, r *api.Request, s *resource.Snapshot) *api.Response {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
+	}
+	if !d.isReady() && (strings.HasPrefix(r.Path, "/api") || strings.HasPrefix(r.Path, "/openapi")) {
+		return api.Unavailable() // half the groups would look like all of them
 	}
 	disco, open := d.of(s)
 	path := strings.TrimSuffix(r.Path, "/")

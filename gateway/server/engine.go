@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/wasmgate/wasmgate/conversion"
@@ -59,20 +60,43 @@ func (g *gateway) converter(d *crd.Definition) (conversion.Converter, error) {
 	}
 	if cc := c.Webhook.ClientConfig; cc != nil && cc.URL != nil && strings.HasPrefix(*cc.URL, moduleScheme) {
 		name := strings.TrimPrefix(*cc.URL, moduleScheme)
-		return counted{g.modules.converter(name), g.metrics, name}, nil
+		return counted{g.modules.converter(name), g.metrics, name, g.failures("module", name)}, nil
 	}
 	w, err := webhook.New(webhook.Config{Conversion: c.Webhook})
 	if err != nil {
 		return nil, err
 	}
-	return conversion.Checked(w), nil
+	return logged{conversion.Checked(w), g.failures("definition", d.Plural+"."+d.Group)}, nil
 }
 
-// counted counts the calls of a module.
+// failures is where failed conversions are logged: a few at once, then one
+// every ten seconds, since every reader of every object may meet one.
+func (g *gateway) failures(key, name string) zerolog.Logger {
+	return g.log.With().Str("component", "conversion").Str(key, name).Logger().Sample(
+		&zerolog.BurstSampler{Burst: 3, Period: 10 * time.Second})
+}
+
+// logged logs the failures of a converter.
+type logged struct {
+	conversion.Converter
+	log zerolog.Logger
+}
+
+// Convert implements conversion.Converter.
+func (l logged) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
+	out, err := l.Converter.Convert(ctx, desired, objects)
+	if err != nil {
+		l.log.Warn().Err(err).Str("to", desired).Int("objects", len(objects)).Msg("conversion failed")
+	}
+	return out, err
+}
+
+// counted counts the calls of a module, and logs those that fail.
 type counted struct {
 	conversion.Converter
 	metrics *metrics.Metrics
 	module  string
+	log     zerolog.Logger
 }
 
 // Convert implements conversion.Converter.
@@ -82,6 +106,7 @@ func (c counted) Convert(ctx context.Context, desired string, objects [][]byte) 
 	result := "success"
 	if err != nil {
 		result = "error"
+		c.log.Warn().Err(err).Str("to", desired).Int("objects", len(objects)).Msg("conversion failed")
 	}
 	c.metrics.PluginCall(c.module, string(plugins.Convert), result, time.Since(start).Seconds())
 	c.metrics.ConversionObjects.Add(float64(len(out)))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -58,6 +59,17 @@ func newIdentity(o options.Serve) (*identity, error) {
 	}
 	id.authenticator = union
 	return id, nil
+}
+
+// known tells, of the value of an Authorization header, whether its sender's
+// body is to be read. Who may have shown a certificate instead is not known
+// at that point, and is trusted so far.
+func (i *identity) known(authorization string) bool {
+	if i.clientCA && authorization == "" {
+		return true
+	}
+	_, ok, err := i.authenticator.Authenticate(authn.Request{BearerToken: api.BearerToken(authorization)})
+	return ok && err == nil
 }
 
 // tls is the configuration of the listener. Client certificates are asked for

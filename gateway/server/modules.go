@@ -39,7 +39,7 @@ func newModuleHost(ctx context.Context, g *gateway) (*moduleHost, error) {
 	log := g.log.With().Str("component", "modules").Logger()
 	engine, err := wasm.NewEngine(ctx, wasm.Config{
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"),
-		Log:      func(module, line string) { log.Info().Str("module", module).Msg(line) },
+		Log:      func(module, line string) { log.Debug().Str("module", module).Msg(line) },
 	})
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func isModuleContent(method, path string) bool {
 
 // Put implements api.Content: the bytes are kept first, then the module says
 // that they are its content, so that it never names what is not there.
-func (m *moduleHost) Put(ctx context.Context, t resource.Target, contentType string, body []byte) (*resource.Written, error) {
+func (m *moduleHost) Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil || media != wasmMedia {
 		return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -121,15 +121,17 @@ func (m *moduleHost) Put(ctx context.Context, t resource.Target, contentType str
 		return nil, err
 	}
 	digest := modules.Digest(body)
-	if err := m.blobs.PutBlob(ctx, digest, body); err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("keeping the module's content: %w", err))
+	if !o.DryRun {
+		if err := m.blobs.PutBlob(ctx, digest, body); err != nil {
+			return nil, apierrors.NewInternalError(fmt.Errorf("keeping the module's content: %w", err))
+		}
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{controller.ContentAnnotation: digest}}})
 	if err != nil {
 		return nil, err
 	}
 	t.Subresource = ""
-	return m.g.engine.Patch(ctx, t, types.MergePatchType, patch, resource.WriteOptions{})
+	return m.g.engine.Patch(ctx, t, types.MergePatchType, patch, o)
 }
 
 // takesUpload refuses content for a module that takes its bytes from

@@ -58,15 +58,26 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	}
 	store, closeStore, err := openStore(ctx, o, log)
 	if err != nil {
+		if ctx.Err() != nil { // told to stop while starting
+			err = nil
+		}
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
 	g := &gateway{options: o, log: log, store: store}
+	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	defer func() { err = errors.Join(err, g.modules.close(context.WithoutCancel(ctx))) }()
 	return g.run(ctx, listener, started)
+}
+
+// close frees what build made.
+func (g *gateway) close(ctx context.Context) error {
+	if g.modules == nil {
+		return nil
+	}
+	return g.modules.close(ctx)
 }
 
 // build makes every part; nothing runs yet.
@@ -88,17 +99,17 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		Contents:       map[api.ContentPath]api.Content{{GroupResource: controller.ModuleResource, Subresource: "content"}: g.modules},
 		Log:            g.log,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
-		BodyLimit: g.options.MaxRequestBodyBytes,
 	})
 	g.http = transport.New(transport.Options{
 		Handler: handler, TLS: g.identity.tls(),
-		BodyLimit: max(16<<20, 2*g.options.MaxRequestBodyBytes), LargeBody: isModuleContent, LargeBodyLimit: plugins.MaxModuleBytes + 1<<20,
-		Log: g.log.With().Str("component", "http").Logger(),
+		BodyLimit: g.options.MaxRequestBodyBytes, LargeBody: isModuleContent, LargeBodyLimit: plugins.MaxModuleBytes,
+		Known: g.identity.known, Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil
 }
 
-// run starts everything in order and stops it in the reverse one.
+// run starts everything in order and stops it in the reverse one. It ends when
+// ctx does, without an error, or when a part fails.
 func (g *gateway) run(ctx context.Context, listener net.Listener, started func(options.Started)) error {
 	// Background work outlives ctx: it ends after the last request.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -106,20 +117,16 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	work, background := errgroup.WithContext(background)
 
 	work.Go(func() error { return ended(background, g.engine.Run(background)) })
-	work.Go(func() error { return g.http.Serve(listener) })
+	work.Go(func() error { return ended(ctx, g.http.Serve(listener)) })
 	work.Go(func() error { return g.compact(background) })
-
-	ready := make(chan error, 1)
-	go func() { ready <- g.start(background, listener.Addr(), work, started) }()
-	select {
-	case err := <-ready:
-		if err != nil && ctx.Err() == nil {
-			stop()
-			return errors.Join(err, g.http.Shutdown(context.WithoutCancel(ctx)), work.Wait())
+	work.Go(func() error {
+		s, err := g.start(background, listener.Addr(), work)
+		if s != nil && ctx.Err() == nil {
+			started(*s)
 		}
-	case <-ctx.Done():
-	case <-background.Done():
-	}
+		return ended(background, err)
+	})
+
 	select {
 	case <-ctx.Done():
 		g.log.Info().Msg("shutting down")
@@ -131,22 +138,25 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
-	err := g.http.Shutdown(drain)
+	if err := g.http.Shutdown(drain); err != nil { // slow clients are no failure of the gateway
+		g.log.Warn().Err(err).Msg("connections cut")
+	}
 	stop()
-	return errors.Join(err, work.Wait())
+	return work.Wait()
 }
 
-// start waits for the engine, begins the background work and reports ready.
-func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group, started func(options.Started)) error {
+// start waits for the engine, begins the background work and makes the gateway
+// ready. It returns nil when ctx ends first.
+func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group) (*options.Started, error) {
 	select {
 	case <-g.engine.Ready():
 	case <-ctx.Done():
-		return nil
+		return nil, nil
 	}
 	g.hooks.objects()
 	objects := g.engine.Internal()
 	if err := controller.EnsureSystemNamespaces(ctx, objects); err != nil {
-		return fmt.Errorf("creating the system namespaces: %w", err)
+		return nil, fmt.Errorf("creating the system namespaces: %w", err)
 	}
 	g.hooks.namespaces()
 	work.Go(func() error {
@@ -155,13 +165,15 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 	})
 	work.Go(func() error { return g.lead(ctx, objects) })
 	g.modules.awaitLoaded(ctx, objects)
-	g.hooks.modules()
 	url, err := g.identity.writeKubeconfig(g.options, addr)
 	if err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
 	}
-	started(options.Started{URL: url, Kubeconfig: g.options.KubeconfigPath(), DataDir: g.options.DataDir, Embedded: g.options.Embedded()})
-	return nil
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	g.hooks.modules()
+	return &options.Started{URL: url, Kubeconfig: g.options.KubeconfigPath(), DataDir: g.options.DataDir, Embedded: g.options.Embedded()}, nil
 }
 
 // compact drops old history as kube-apiserver does.
