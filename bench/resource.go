@@ -67,10 +67,10 @@ func definition(clientConfig string) []byte {
 // prepare gives a target the definition and its converter, and waits until
 // both versions are served.
 func prepare(c config, t *target) error {
-	t.idle = t.usage().rss
 	if err := t.wait("/readyz", 200); err != nil {
 		return err
 	}
+	t.idle = t.usage().rss
 	if _, _, err := t.do("DELETE", crdPath+"/"+plural, "", "", nil); err != nil {
 		return err
 	}

@@ -164,11 +164,15 @@ func TestWebhookFaults(t *testing.T) {
 			if name == "it says Failed" && !r.Contains("hostPort could not be parsed") {
 				t.Errorf("the webhook's message is lost: %s", r.Body)
 			}
-			// kube-apiserver answers 429 while its cache of that version cannot start.
-			c.api.Get(c.list("v1")).Want(500, 429)
 			c.api.Merge(c.path("v1", object), `{"spec":{"port":"2"}}`).Want(500)
 			c.api.Get(c.path("v1beta1", object)).Want(200).Equal("spec.hostPort", "a:1")
-			c.api.Get(c.list("v1"), "Accept", metaList).Want(200, 500)
+			// kube-apiserver lists from a cache of each version: while that cannot
+			// start it answers 429 to every list, even of metadata.
+			if !s.External {
+				c.api.Get(c.list("v1")).Want(500)
+				c.api.Get(c.list("v1beta1")).Want(200)
+				c.api.Get(c.list("v1"), "Accept", metaList).Want(200).Equal("kind", "PartialObjectMetadataList")
+			}
 			hook.Inject(nil)
 			c.api.Get(c.path("v1", object)).Want(200).Equal("spec.port", "1")
 			c.api.Delete(c.path("v1", object)).Want(200)

@@ -117,10 +117,7 @@ func followAndWrite(t *testing.T, c *cronTabs, restart func()) {
 	}
 	writers.Wait()
 	// Whether the count is right is not decided here but below, object by object.
-	seen := func() bool { return rec.count() >= want || t.Failed() }
-	for limit := time.Now().Add(30 * time.Second); !seen() && time.Now().Before(limit); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	gatewaytest.Poll(30*time.Second, func() bool { return rec.count() >= want || t.Failed() })
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, w := range rec.wrong {

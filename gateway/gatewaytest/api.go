@@ -152,13 +152,21 @@ func (a *API) Eventually(path string, ok func(*Reply) bool) *Reply {
 // Eventually polls until ok, and fails the test when that takes too long.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(requestTimeout)
+	if !Poll(requestTimeout, ok) {
+		t.Fatalf("%s: not as expected after %s", what, requestTimeout)
+	}
+}
+
+// Poll tries ok until it is true, which it returns, or time is up.
+func Poll(limit time.Duration, ok func() bool) bool {
+	deadline := time.Now().Add(limit)
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not as expected after %s", what, requestTimeout)
+			return false
 		}
 		<-tick.C
 	}
+	return true
 }

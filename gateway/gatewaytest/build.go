@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -64,6 +66,7 @@ func (p *program) get() (string, error) {
 }
 
 func (p *program) make() (string, error) {
+	noteSources()
 	dir, err := cacheDir()
 	if err != nil {
 		return "", err
@@ -75,6 +78,18 @@ func (p *program) make() (string, error) {
 	defer lock.Close()
 	path := filepath.Join(dir, p.name)
 	return path, goBuild(p.dir(), path, nil, p.args...)
+}
+
+// noteSources reads the folders of the module, so that go test knows that the
+// result depends on them: a program that is built by a test is no part of the
+// test, and its changed sources would else leave a cached result standing.
+func noteSources() {
+	_ = filepath.WalkDir(root(), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && path != root() && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		return nil
+	})
 }
 
 // goBuild builds the main package in dir.

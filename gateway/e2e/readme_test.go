@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+)
+
+const root = "../.."
+
+// TestReadme types the five-minute story of the README, block by block.
+func TestReadme(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, story, _ := strings.Cut(string(text), "## Five minutes")
+	story, _, _ = strings.Cut(story, "\nMore: ")
+	g := gatewaytest.Start(t, gatewaytest.Options{})
+	dir := t.TempDir()
+	if err := os.Symlink(gatewaytest.KubectlPath(t), filepath.Join(dir, "kubectl")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(g.Binary, filepath.Join(dir, "wasmgate")); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
+	var printed strings.Builder
+	for _, block := range indented(story) {
+		if strings.Contains(block, "wasmgate serve") || strings.HasPrefix(block, "export KUBECONFIG=") {
+			continue // the gateway runs already
+		}
+		script := strings.NewReplacer("./wasmgate ", "wasmgate ", "crontab.wasm", filepath.Join(dir, "crontab.wasm")).Replace(block)
+		printed.WriteString(shell(t, root, env, script))
+	}
+	rest := printed.String()
+	for _, want := range []string{"crontab.example.com/first created", "ready", "localhost 1234\n", "localhost:1234\n",
+		`["v1beta1","v1"]`, "migrated: 1 objects, 1 rewritten", `["v1"]`} {
+		_, after, ok := strings.Cut(rest, want)
+		if !ok {
+			t.Fatalf("the story printed\n%s\nand %q is not where it should be", printed.String(), want)
+		}
+		rest = after
+	}
+}
+
+// TestModulesDoc builds the module that docs/modules.md shows.
+func TestModulesDoc(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	text, err := os.ReadFile(filepath.Join(root, "docs", "modules.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, source, _ := strings.Cut(string(text), "```go\n")
+	source, _, ok := strings.Cut(source, "```")
+	if !ok {
+		t.Fatal("docs/modules.md shows no Go source")
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	shell(t, root, env, "go build -buildmode=c-shared -o "+filepath.Join(t.TempDir(), "my.wasm")+" "+file)
+}
+
+// indented are the blocks of a Markdown text that are indented by four spaces.
+func indented(markdown string) []string {
+	var blocks []string
+	var block []string
+	for _, line := range append(strings.Split(markdown, "\n"), "end") {
+		if code, ok := strings.CutPrefix(line, "    "); ok {
+			block = append(block, code)
+		} else if strings.TrimSpace(line) != "" && len(block) > 0 {
+			blocks = append(blocks, strings.Join(block, "\n"))
+			block = nil
+		}
+	}
+	return blocks
+}
+
+func shell(t *testing.T, dir string, env []string, script string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-e", "-c", script)
+	cmd.Dir, cmd.Env = dir, env
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out.String())
+	}
+	return out.String()
+}
