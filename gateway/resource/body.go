@@ -34,20 +34,24 @@ func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) 
 	if err := t.checkKind(tree, body); err != nil {
 		return nil, err
 	}
-	return tree, t.wellFormed(tree, duplicates, o)
+	if err := t.wellFormed(tree, slices.Concat(o.Problems, duplicates), o); err != nil {
+		if _, ok := err.(apierrors.APIStatus); ok {
+			return nil, err
+		}
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, err))
+	}
+	return tree, nil
 }
 
-// wellFormed applies the schema of the request's version to tree.
+// wellFormed applies the schema of the request's version to tree. An error
+// that is no status says why tree is not an object of this kind.
 func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOptions) error {
 	if meta, ok := tree["metadata"]; ok && meta == nil {
 		delete(tree, "metadata")
 	}
 	unknown, err := t.Version.Shape.FromClient(tree, o.FieldValidation != validationIgnore)
 	if err != nil {
-		if _, ok := err.(apierrors.APIStatus); ok {
-			return err
-		}
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, err))
+		return err
 	}
 	problems := slices.Concat(duplicates, unknown)
 	if len(problems) == 0 || o.FieldValidation == validationIgnore {
@@ -57,8 +61,7 @@ func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOpti
 		problems = problems[:maxStrictErrors]
 	}
 	if o.FieldValidation == validationStrict {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %s",
-			t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, strings.Join(problems, ", ")))
+		return fmt.Errorf("strict decoding error: %s", strings.Join(problems, ", "))
 	}
 	if o.Warn != nil {
 		for _, p := range problems {
@@ -99,10 +102,11 @@ func (t Target) checkKind(tree map[string]any, body []byte) error {
 	return nil
 }
 
-func excerpt(body []byte) string {
-	const most = 256
-	if len(body) > most {
-		return string(body[:most]) + "..."
+func excerpt(body []byte) string { return atMost(256, body) }
+
+func atMost(n int, body []byte) string {
+	if len(body) > n {
+		return strings.ToValidUTF8(string(body[:n]), "") + "..."
 	}
 	return string(body)
 }

@@ -88,7 +88,7 @@ func TestWritersAcrossDefinitions_CRD24_CRD33(t *testing.T) {
 			}
 		})
 	}
-	for n := range 40 {
+	for n := range 20 {
 		w.define([]string{v1beta1, v1}[n%2], false)
 		for before := writes.Load(); writes.Load() < before+3 && !t.Failed(); {
 			runtime.Gosched()

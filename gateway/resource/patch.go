@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,7 +42,11 @@ func (e *Engine) Patch(ctx context.Context, t Target, kind types.PatchType, body
 		if err != nil {
 			return nil, err
 		}
-		return tree, t.acceptPatched(tree, duplicates, o)
+		err = t.acceptPatched(tree, duplicates, o)
+		if _, ok := err.(apierrors.APIStatus); ok || err == nil {
+			return tree, err
+		}
+		return nil, t.invalidOutcome(apply, current, err)
 	}, patchRequest)
 }
 
@@ -47,8 +54,7 @@ func (e *Engine) Patch(ctx context.Context, t Target, kind types.PatchType, body
 func (t Target) patcher(kind types.PatchType, body []byte) (change, []string, error) {
 	switch kind {
 	case types.JSONPatchType:
-		f, err := jsonPatcher(body)
-		return f, nil, err
+		return jsonPatcher(body)
 	case types.MergePatchType:
 		patch, duplicates, err := object.Parse(body)
 		if err != nil {
@@ -80,13 +86,13 @@ func UnsupportedPatch(t Target) error {
 		"the body of the request was in an unknown format - accepted media types include: "+accepted, 0, true)
 }
 
-func jsonPatcher(body []byte) (change, error) {
+func jsonPatcher(body []byte) (change, []string, error) {
 	patch, err := jsonpatch.DecodePatch(body)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 	}
 	if len(patch) > maxPatchOperations {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(patch)))
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(patch)))
 	}
 	return func(current []byte) (map[string]any, error) {
 		data, err := patch.Apply(current)
@@ -95,10 +101,36 @@ func jsonPatcher(body []byte) (change, error) {
 		}
 		tree, _, err := object.Parse(data)
 		if err != nil {
-			return nil, invalidPatch(string(data), err)
+			return nil, invalidPatch(data, err)
 		}
 		return tree, nil
-	}, nil
+	}, oddOperations(body), nil
+}
+
+// oddOperations names the fields of a JSON patch that are duplicate or that
+// operations do not have.
+func oddOperations(body []byte) (odd []string) {
+	const wrapper = `{"patch":`
+	wrapped := slices.Concat([]byte(wrapper), body, []byte("}"))
+	tree, duplicates, err := object.Parse(wrapped)
+	if err != nil {
+		return nil // the patch library is less strict; there is nothing to say
+	}
+	for _, d := range duplicates {
+		odd = append(odd, "json patch "+strings.Replace(d, `"patch[`, `"[`, 1))
+	}
+	operations, _ := tree["patch"].([]any)
+	for i, o := range operations {
+		fields, _ := o.(map[string]any)
+		for _, k := range slices.Sorted(maps.Keys(fields)) {
+			switch k {
+			case "op", "path", "from", "value":
+			default:
+				odd = append(odd, fmt.Sprintf("json patch unknown field %q", fmt.Sprintf("[%d].%s", i, k)))
+			}
+		}
+	}
+	return odd
 }
 
 func unprocessable(err error) error {
@@ -106,10 +138,25 @@ func unprocessable(err error) error {
 }
 
 // invalidPatch is the refusal of a patch whose outcome is no object.
-func invalidPatch(outcome string, err error) error {
+func invalidPatch(outcome []byte, err error) error {
+	const shown = 4096
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
-		field.Invalid(field.NewPath("patch"), excerpt([]byte(outcome)), err.Error()),
+		field.Invalid(field.NewPath("patch"), atMost(shown, outcome), err.Error()),
 	})
+}
+
+// invalidOutcome is invalidPatch of a patch that has to be applied again, since
+// its outcome was worked upon.
+func (t Target) invalidOutcome(apply change, current []byte, why error) error {
+	tree, err := apply(current)
+	if err != nil {
+		return err
+	}
+	data, err := object.Encode(tree)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	return invalidPatch(data, why)
 }
 
 func (t Target) strategicPatcher(body []byte) (change, []string, error) {
@@ -177,13 +224,13 @@ func clone(v any) any {
 }
 
 // acceptPatched makes the outcome of a patch well-formed, unless the patch
-// turned the object into another one.
+// turned the object into another one. An error that is no status says why the
+// outcome is none of this kind.
 func (t Target) acceptPatched(tree map[string]any, duplicates []string, o WriteOptions) error {
 	if err := t.samePatched(tree); err != nil {
 		return err
 	}
-	err := t.wellFormed(tree, duplicates, o)
-	if err != nil {
+	if err := t.wellFormed(tree, duplicates, o); err != nil {
 		return err
 	}
 	switch name := asUnstructured(tree).GetName(); name {
@@ -206,7 +253,7 @@ func (t Target) samePatched(tree map[string]any) error {
 	}
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil || apiVersion == "" || kind == "" || t.Version.Typed != nil {
-		return invalidPatch("", fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion))
+		return fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
 	}
 	problem := field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want)
 	if kind != def.Kind {

@@ -68,6 +68,38 @@ func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
 	}
 }
 
+func TestFieldValidationOfPatches_FV04_FV05_FV06(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	w.create(w.builtin("configmaps", "default", ""), configMap("one", "1"))
+	tabs, cm := w.at(v1, "one"), w.builtin("configmaps", "default", "one")
+	for _, c := range []struct {
+		target Target
+		kind   types.PatchType
+		patch  string
+		want   string
+	}{
+		{tabs, types.MergePatchType, `{"spec":{"y":1,"replicas":1,"replicas":1}}`, `duplicate field "spec.replicas", unknown field "spec.y"`},
+		{tabs, types.JSONPatchType, `[{"op":"add","path":"/nothing","value":1}]`, `unknown field "nothing"`},
+		{tabs, types.JSONPatchType, `[{"op":"add","path":"/port","value":"1","value":"1","why":"x"}]`, `json patch duplicate field "[0].value", json patch unknown field "[0].why"`},
+		{cm, types.MergePatchType, `{"spec":{}}`, `unknown field "spec"`},
+		{cm, types.StrategicMergePatchType, `{"data":{"y":"1","y":"2"}}`, `duplicate field "data.y"`},
+	} {
+		_, err := w.Patch(w.ctx(), c.target, c.kind, []byte(c.patch), WriteOptions{FieldValidation: "Strict", DryRun: true})
+		refused(t, err, 422, "Invalid", `: strict decoding error: `+c.want)
+		var warned []string
+		w.must(w.Patch(w.ctx(), c.target, c.kind, []byte(c.patch), WriteOptions{DryRun: true, Warn: func(text string) { warned = append(warned, text) }}))
+		if got := strings.Join(warned, ", "); got != c.want {
+			t.Errorf("%s: warned of %s", c.patch, got)
+		}
+		w.must(w.Patch(w.ctx(), c.target, c.kind, []byte(c.patch), WriteOptions{DryRun: true, FieldValidation: "Ignore", Warn: func(text string) { t.Error(text) }}))
+	}
+	_, err := w.Patch(w.ctx(), tabs, types.MergePatchType, []byte(`{"metadata":{"labels":5}}`), WriteOptions{})
+	refused(t, err, 422, "Invalid", "cannot unmarshal number into Go struct field ObjectMeta.labels")
+	_, err = w.Patch(w.ctx(), cm, types.MergePatchType, []byte(`{"data":5}`), WriteOptions{})
+	refused(t, err, 422, "Invalid", `cannot unmarshal number into Go struct field`)
+}
+
 // Copies that double an object each time are stopped.
 func TestJSONPatchCopies(t *testing.T) {
 	var b strings.Builder
@@ -76,7 +108,7 @@ func TestJSONPatchCopies(t *testing.T) {
 		fmt.Fprintf(&b, `,{"op":"copy","from":"/a","path":"/a/k%d"}`, i)
 	}
 	b.WriteString("]")
-	apply, err := jsonPatcher([]byte(b.String()))
+	apply, _, err := jsonPatcher([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,9 @@ type WriteOptions struct {
 	DryRun bool
 	// FieldValidation is Ignore, Warn (also "") or Strict.
 	FieldValidation string
+	// Problems are duplicate fields that were found while the body was made
+	// JSON; they are treated as those that the JSON has.
+	Problems []string
 	// Warn receives the warnings for the client; nil drops them.
 	Warn func(text string)
 }

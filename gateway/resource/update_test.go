@@ -238,6 +238,10 @@ func TestCreate_RES09_VERB04(t *testing.T) {
 	refused(t, err, 400, "BadRequest", "cannot unmarshal array")
 	_, err = create(tab(v1, "two", "h", "1") + tab(v1, "three", "h", "1"))
 	refused(t, err, 400, "BadRequest", "")
+	_, err = create(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"two","labels":5}}`)
+	refused(t, err, 400, "BadRequest", `CronTab in version "v1" cannot be handled as a CronTab: json: cannot unmarshal number`)
+	_, err = w.Create(w.ctx(), all, []byte(tab(v1, "two", "h", "1", `"x":1`)), WriteOptions{FieldValidation: "Strict"})
+	refused(t, err, 400, "BadRequest", `CronTab in version "v1" cannot be handled as a CronTab: strict decoding error: unknown field "metadata.x"`)
 	stored := w.create(w.at(v1beta1, ""), tab(v1beta1, "four", "h", "4"))
 	if raw := string(w.raw(w.at(v1, "four")).Value); stored.Object["hostPort"] != "h:4" || !strings.Contains(raw, `"port":"4"`) || strings.Contains(raw, "resourceVersion") {
 		t.Errorf("CRD-24: stored %s", raw)
