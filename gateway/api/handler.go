@@ -195,7 +195,7 @@ func (h *Handler) ready() bool {
 // served answers from one snapshot of what is served.
 func (h *Handler) served(ctx context.Context, r *Request, i *Info, snapshot *resource.Snapshot) (*Response, error) {
 	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
-	if res == nil {
+	if res == nil || i.scoped && i.Namespace == "" {
 		return unknownResource(snapshot, i), nil
 	}
 	t := resource.Target{Resource: res, Version: version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
@@ -272,12 +272,12 @@ func allowed(verbs []string, verb string) bool {
 
 // subresource answers requests below an object's name.
 func (h *Handler) subresource(ctx context.Context, r *Request, i *Info, t resource.Target) (*Response, error) {
-	if c := h.Contents[ContentPath{t.Resource.GroupResource(), i.Subresource}]; c != nil {
+	if c := h.Contents[ContentPath{t.Resource.GroupResource(), i.Subresource}]; c != nil && i.Name != "" {
 		return h.content(ctx, r, i, t, c)
 	}
 	s := t.Version.Subresources[i.Subresource]
 	if s == nil || i.Name == "" {
-		return notFound(), nil
+		return unknownResource(h.Engine.Catalog().Snapshot(), i), nil
 	}
 	if !allowed(s.Verbs, i.Verb) {
 		return methodNotAllowed(t, i.Verb), nil

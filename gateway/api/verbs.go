@@ -90,6 +90,7 @@ func (h *Handler) create(ctx context.Context, r *Request, t resource.Target) (*R
 		if err != nil {
 			return nil, err
 		}
+		o.Problems = duplicateKeys(r)
 		return h.Engine.Create(ctx, t, body, o)
 	})
 }
@@ -100,6 +101,7 @@ func (h *Handler) update(ctx context.Context, r *Request, t resource.Target) (*R
 		if err != nil {
 			return nil, err
 		}
+		o.Problems = duplicateKeys(r)
 		if scaling(t) {
 			return h.Engine.UpdateScale(ctx, t, body, o)
 		}

@@ -33,6 +33,18 @@ func yamlToJSON(body []byte) ([]byte, error) {
 	return nil, apierrors.NewBadRequest(fmt.Sprintf("yaml: %v", err))
 }
 
+// duplicateKeys reports the keys that a YAML body repeats, in the library's
+// words; of each the last one counts.
+func duplicateKeys(r *Request) []string {
+	if media, err := bodyMedia(r.ContentType); err != nil || media != mediaYAML {
+		return nil
+	}
+	if _, err := yaml.YAMLToJSONStrict(r.Body); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
 // maxExpanded is how large a document with aliases may be once each stands
 // for what it refers to; no object of that size can be stored.
 const maxExpanded = 16 << 20

@@ -58,6 +58,30 @@ type conn struct {
 	unread bool
 }
 
+// plainReply is what net/http answers to the same mistake.
+const plainReply = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+
+// Handshake tells a client that speaks plain HTTP what is wrong, which no TLS
+// alert could.
+func (c *conn) Handshake() error {
+	err := c.Conn.Handshake()
+	var header tls.RecordHeaderError
+	if errors.As(err, &header) && header.Conn != nil && plainHTTP(header.RecordHeader) {
+		_ = c.raw.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = io.WriteString(c.raw, plainReply) // it is a courtesy
+	}
+	return err
+}
+
+// plainHTTP tells whether a connection begins as a request line does.
+func plainHTTP(begin [5]byte) bool {
+	switch string(begin[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "PATCH", "DELET", "OPTIO":
+		return true
+	}
+	return false
+}
+
 // discardTime is how long a refused body is still taken in.
 const discardTime = 2 * time.Second
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -32,7 +34,7 @@ func (s *Server) handle(c *fiber.Ctx) (err error) {
 func request(ctx *fasthttp.RequestCtx) *api.Request {
 	h := &ctx.Request.Header
 	r := &api.Request{
-		Method: string(h.Method()), Path: string(ctx.Path()), Query: string(ctx.URI().QueryString()),
+		Method: string(h.Method()), Path: path(h), Query: string(ctx.URI().QueryString()),
 		Accept: joined(h, fasthttp.HeaderAccept), ContentType: string(h.ContentType()),
 		Authorization: string(h.Peek(fasthttp.HeaderAuthorization)), UserAgent: string(h.UserAgent()),
 		IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)), Impersonate: impersonation(h),
@@ -82,6 +84,21 @@ func joined(h *fasthttp.RequestHeader, name string) string {
 		return string(all[0])
 	}
 	return string(bytes.Join(all, []byte(", ")))
+}
+
+// path is the decoded path, in which no segment has a meaning of its own: an
+// encoded slash, which would move the borders of the segments, leaves the path
+// as it was sent, and so addresses nothing.
+func path(h *fasthttp.RequestHeader) string {
+	raw := rawPath(h)
+	if !strings.ContainsRune(raw, '%') {
+		return raw
+	}
+	decoded, err := url.PathUnescape(raw)
+	if err != nil || strings.Count(decoded, "/") != strings.Count(raw, "/") {
+		return raw
+	}
+	return decoded
 }
 
 // rawPath is the path as it was sent.

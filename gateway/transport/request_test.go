@@ -24,13 +24,13 @@ import (
 func TestRequest_IsCarriedWhole(t *testing.T) {
 	var got *api.Request
 	r := run(t, func(r *api.Request) *api.Response { got = r; return ok("{}") })
-	r.do("PATCH", "/api/v1/namespaces/a%2Fb//c/../d/?dryRun=All&x=%20", strings.NewReader("body"), http.Header{
+	r.do("PATCH", "/api/v1/namespaces/a%20%C3%A9/?dryRun=All&x=%20", strings.NewReader("body"), http.Header{
 		"Accept": {"application/yaml", "application/json;q=0.5"}, "Content-Type": {"application/merge-patch+json"},
 		"Authorization": {"Bearer token"}, "If-None-Match": {`"tag"`}, "User-Agent": {"kubectl"},
 		"Impersonate-User": {"bob"}, "Impersonate-Uid": {"7"}, "Impersonate-Group": {"dev", "ops"},
 	})
 	want := &api.Request{
-		Method: "PATCH", Path: "/api/v1/namespaces/a/b/d/", Query: "dryRun=All&x=%20", Body: []byte("body"),
+		Method: "PATCH", Path: "/api/v1/namespaces/a é/", Query: "dryRun=All&x=%20", Body: []byte("body"),
 		Accept: "application/yaml, application/json;q=0.5", ContentType: "application/merge-patch+json",
 		Authorization: "Bearer token", IfNoneMatch: `"tag"`, UserAgent: "kubectl",
 		Impersonate: &api.Impersonation{User: "bob", UID: "7", Groups: []string{"dev", "ops"}},
@@ -41,6 +41,30 @@ func TestRequest_IsCarriedWhole(t *testing.T) {
 	r.do("GET", "/", nil, nil)
 	if got.Impersonate != nil || got.Body != nil {
 		t.Errorf("something of the last request came back: %+v", got)
+	}
+}
+
+// No segment of a path is more than itself: what the path names is what the
+// identity was asked about.
+func TestRequest_PathIsNotRewritten(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response { return ok(r.Path) })
+	for path, want := range map[string]string{
+		"/a/b/":                 "/a/b/",
+		"/a%20b":                "/a b",
+		"/a%2Fb":                "/a%2Fb",
+		"/a//b":                 "/a//b",
+		"/a/../b":               "/a/../b",
+		"/a/%2e%2e/b":           "/a/../b",
+		"/a%zz":                 "/a%zz",
+		"/a+b":                  "/a+b",
+		"/%ff":                  "/\xff",
+		"/a%3Fb?c":              "/a?b",
+		"/%61pi/v1/%6eodes?a=b": "/api/v1/nodes",
+	} {
+		replies := r.raw("GET " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+		if len(replies) != 1 || text(t, replies[0]) != want {
+			t.Errorf("%s: %v, want %q", path, replies, want)
+		}
 	}
 }
 

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseInfo_VERB01(t *testing.T) {
+	for name, c := range map[string]struct {
+		method, path string
+		watch        bool
+		want         Info
+	}{
+		"get":                {"GET", "/api/v1/namespaces/ns/configmaps/x", false, Info{Verb: "get", Version: "v1", Namespace: "ns", Plural: "configmaps", Name: "x", scoped: true}},
+		"head":               {"HEAD", "/api/v1/namespaces/ns/configmaps/x", false, Info{Verb: "get", Version: "v1", Namespace: "ns", Plural: "configmaps", Name: "x", scoped: true}},
+		"list":               {"GET", "/apis/example.com/v1/namespaces/ns/crontabs", false, Info{Verb: "list", Group: "example.com", Version: "v1", Namespace: "ns", Plural: "crontabs", scoped: true}},
+		"list of all":        {"GET", "/apis/example.com/v1/crontabs/", false, Info{Verb: "list", Group: "example.com", Version: "v1", Plural: "crontabs"}},
+		"watch":              {"GET", "/apis/example.com/v1/crontabs", true, Info{Verb: "watch", Group: "example.com", Version: "v1", Plural: "crontabs"}},
+		"watch of one":       {"GET", "/api/v1/namespaces/ns/configmaps/x", true, Info{Verb: "get", Version: "v1", Namespace: "ns", Plural: "configmaps", Name: "x", scoped: true}},
+		"head never watches": {"HEAD", "/api/v1/configmaps", true, Info{Verb: "list", Version: "v1", Plural: "configmaps"}},
+		"create":             {"POST", "/api/v1/namespaces/ns/configmaps", true, Info{Verb: "create", Version: "v1", Namespace: "ns", Plural: "configmaps", scoped: true}},
+		"update":             {"PUT", "/api/v1/nodes/n", false, Info{Verb: "update", Version: "v1", Plural: "nodes", Name: "n"}},
+		"patch":              {"PATCH", "/api/v1/nodes/n", false, Info{Verb: "patch", Version: "v1", Plural: "nodes", Name: "n"}},
+		"delete":             {"DELETE", "/api/v1/nodes/n", false, Info{Verb: "delete", Version: "v1", Plural: "nodes", Name: "n"}},
+		"deletecollection":   {"DELETE", "/api/v1/nodes", false, Info{Verb: "deletecollection", Version: "v1", Plural: "nodes"}},
+		"other method":       {"OPTIONS", "/api/v1/nodes", false, Info{Verb: "options", Version: "v1", Plural: "nodes"}},
+		"subresource":        {"PUT", "/apis/g/v1/namespaces/ns/things/x/status", false, Info{Verb: "update", Group: "g", Version: "v1", Namespace: "ns", Plural: "things", Name: "x", Subresource: "status", scoped: true}},
+		"deep subresource":   {"GET", "/api/v1/nodes/n/proxy/a/b", false, Info{Verb: "get", Version: "v1", Plural: "nodes", Name: "n", Subresource: "proxy/a/b"}},
+
+		"namespaces":                {"GET", "/api/v1/namespaces", false, Info{Verb: "list", Version: "v1", Plural: "namespaces"}},
+		"a namespace":               {"GET", "/api/v1/namespaces/ns", false, Info{Verb: "get", Version: "v1", Namespace: "ns", Plural: "namespaces", Name: "ns"}},
+		"a namespace's status":      {"PUT", "/api/v1/namespaces/ns/status", false, Info{Verb: "update", Version: "v1", Namespace: "ns", Plural: "namespaces", Name: "ns", Subresource: "status"}},
+		"a namespace's finalizers":  {"PUT", "/api/v1/namespaces/ns/finalize", false, Info{Verb: "update", Version: "v1", Namespace: "ns", Plural: "namespaces", Name: "ns", Subresource: "finalize"}},
+		"namespaces in a namespace": {"GET", "/api/v1/namespaces/ns/namespaces", false, Info{Verb: "list", Version: "v1", Namespace: "ns", Plural: "namespaces", scoped: true}},
+		"status as a plural":        {"GET", "/apis/g/v1/namespaces/ns/status", false, Info{Verb: "list", Group: "g", Version: "v1", Namespace: "ns", Plural: "status", scoped: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.want.Resource, c.want.Path = true, c.path
+			if got := parseInfo(c.method, c.path, c.watch); got != c.want {
+				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestParseInfo_OtherPaths(t *testing.T) {
+	for _, path := range []string{
+		"", "/", "/api", "/api/", "/api/v1", "/api/v1/", "/apis", "/apis/", "/apis/g", "/apis/g/", "/apis/g/v1", "/apis/g/v1/",
+		"/apis//v1/things", "/livez/etcd", "/apiv1/nodes", "/version", "/metrics", "/openapi/v3/apis/g/v1",
+	} {
+		if got := parseInfo("POST", path, true); got.Resource || got.Verb != "post" || got.Path != path {
+			t.Errorf("%q: %+v", path, got)
+		}
+	}
+}
+
+// The values were tried on kube-apiserver 1.36.3.
+func TestIsWatch(t *testing.T) {
+	for query, want := range map[string]bool{
+		"": false, "watch": true, "watch=": true, "watch=1": true, "watch=true": true, "watch=True": true, "watch=foo": true,
+		"watch=0": false, "watch=false": false, "watch=FALSE": false, "a=b&watch=true": true, "labelSelector=watch": false,
+		"allowWatchBookmarks=true": false, "watch=true&x=%zz": false, "%77atch=1": false, "x=1&%77atch=watch": true,
+	} {
+		if got := isWatch(query); got != want {
+			t.Errorf("%q: %v", query, got)
+		}
+	}
+}
+
+func FuzzParseInfo_VERB01(f *testing.F) {
+	for _, path := range []string{"/api/v1/namespaces/a/configmaps/b/status", "/apis/g/v/namespaces//x", "/apis/g/v/ns/\xff", "//api///", "/api/v1/namespaces/a/namespaces/b"} {
+		f.Add("GET", path, true)
+	}
+	f.Fuzz(func(t *testing.T, method, path string, watch bool) {
+		i := parseInfo(method, path, watch)
+		switch {
+		case i.Path != path:
+			t.Fatal("the path was changed")
+		case !i.Resource && (i.Plural != "" || i.Namespace != "" || i.Name != "" || i.Subresource != ""):
+			t.Fatalf("not a resource, but %+v", i)
+		case i.Resource && !strings.HasPrefix(path, "/api"):
+			t.Fatalf("a resource outside the API: %+v", i)
+		case strings.Contains(i.Name+i.Namespace+i.Plural+i.Group+i.Version, "/"):
+			t.Fatalf("a segment with a slash: %+v", i)
+		case i.Verb == "watch" && (method != "GET" || i.Name != "" || !watch):
+			t.Fatalf("a watch: %+v", i)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// The choices were compared with kube-apiserver 1.36.3.
+func TestNegotiate_MT01_MT02_MT05(t *testing.T) {
+	const meta, table = ";g=meta.k8s.io;v=v1;as=PartialObjectMetadata", ";as=Table;v=v1;g=meta.k8s.io"
+	for accept, want := range map[string]form{
+		"":                                    {media: mediaJSON},
+		"*/*":                                 {media: mediaJSON},
+		"application/*":                       {media: mediaJSON},
+		"application/json":                    {media: mediaJSON},
+		"application/json, */*":               {media: mediaJSON},
+		"application/json;charset=utf-8":      {media: mediaJSON},
+		"APPLICATION/JSON":                    {media: mediaJSON},
+		"application/json;stream=watch":       {media: mediaJSON},
+		"application/yaml":                    {media: mediaYAML},
+		"text/html, application/yaml;q=0.1":   {media: mediaYAML},
+		"application/json;q=0.5, */*;q=0.1":   {media: mediaJSON},
+		"*/*, application/yaml":               {media: mediaYAML},
+		"application/*, application/yaml":     {media: mediaYAML},
+		"application/yaml, application/json":  {media: mediaYAML},
+		"*/*;q=0.8, application/yaml;q=0.7":   {media: mediaJSON},
+		"garbage/, ;;;, application/yaml":     {media: mediaYAML},
+		"application/yaml;q=0":                {},
+		"application/yaml;q=x":                {media: mediaYAML},
+		"application/yaml;q=NaN, text/html":   {media: mediaYAML},
+		"application/json;q=0, application/*": {media: mediaJSON},
+
+		"application/vnd.kubernetes.protobuf, application/json":              {media: mediaJSON},
+		"application/json" + table:                                           {media: mediaJSON, as: "Table", version: "v1"},
+		"application/json;as=Table;v=v1beta1;g=meta.k8s.io":                  {media: mediaJSON, as: "Table", version: "v1beta1"},
+		"application/json" + table + ",application/json":                     {media: mediaJSON, as: "Table", version: "v1"},
+		"application/json;as=Table;v=v2;g=meta.k8s.io, application/json":     {media: mediaJSON},
+		"application/json;as=Table;v=v1;g=example.com, application/yaml":     {media: mediaYAML},
+		"application/json;as=Chart;v=v1;g=meta.k8s.io, application/json":     {media: mediaJSON},
+		"application/json" + meta:                                            {media: mediaJSON, as: "PartialObjectMetadata", version: "v1"},
+		"application/yaml" + meta:                                            {media: mediaYAML, as: "PartialObjectMetadata", version: "v1"},
+		"application/json;q=0.9, application/json" + meta:                    {media: mediaJSON, as: "PartialObjectMetadata", version: "v1"},
+		"application/vnd.kubernetes.protobuf" + meta + ", application/json":  {media: mediaJSON},
+		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io":   {media: mediaJSON, as: "PartialObjectMetadataList", version: "v1"},
+		strings.Repeat("text/html,", maxClauses-1) + "application/yaml":      {media: mediaYAML},
+		strings.Repeat("text/html,", maxClauses) + "application/json;ext=x,": {},
+	} {
+		got, err := negotiate(accept)
+		if got != want || (err == nil) != (want.media != "") {
+			t.Errorf("%q: %+v %v, want %+v", accept, got, err, want)
+		}
+	}
+}
+
+func TestNegotiate_NothingAcceptable_MT03_MT09_MT10_MT17(t *testing.T) {
+	for _, accept := range []string{
+		"text/html", "garbage", ",", "application/vnd.kubernetes.protobuf", "application/cbor",
+		"application/json;as=Table", "application/json;as=Table;v=v1;g=other", "application/json;q=0",
+	} {
+		_, err := negotiate(accept)
+		if !apierrors.IsNotAcceptable(err) {
+			t.Errorf("%q: %v", accept, err)
+		}
+	}
+}
+
+func TestBodyMedia_MT04(t *testing.T) {
+	for contentType, want := range map[string]string{
+		"": mediaJSON, "application/json": mediaJSON, "application/json; charset=utf-8": mediaJSON,
+		"application/yaml": mediaYAML, "text/plain": "text/plain", "Application/YAML": mediaYAML,
+	} {
+		if got, err := bodyMedia(contentType); got != want || err != nil {
+			t.Errorf("%q: %q %v", contentType, got, err)
+		}
+	}
+	for _, contentType := range []string{"/", ";", "application/json; x", "text/plain", "application/cbor"} {
+		_, err := jsonBody(&Request{ContentType: contentType, Body: []byte("{}")})
+		if !apierrors.IsUnsupportedMediaType(err) {
+			t.Errorf("%q: %v", contentType, err)
+		}
+	}
+}
+
+func FuzzNegotiate_MT02(f *testing.F) {
+	f.Add("application/json;as=Table;v=v1;g=meta.k8s.io, application/yaml;q=0.5, */*;q=NaN")
+	f.Fuzz(func(t *testing.T, accept string) {
+		got, err := negotiate(accept)
+		if err != nil {
+			if !apierrors.IsNotAcceptable(err) || got != (form{}) {
+				t.Fatalf("%+v %v", got, err)
+			}
+			return
+		}
+		if got.media != mediaJSON && got.media != mediaYAML {
+			t.Fatalf("media %q", got.media)
+		}
+		if !got.full() && got.version != "v1" && (got.version != "v1beta1" || !got.table()) {
+			t.Fatalf("%+v", got)
+		}
+		if again, err := negotiate(accept); err != nil || again != got {
+			t.Fatalf("first %+v, then %+v %v", got, again, err)
+		}
+	})
+}

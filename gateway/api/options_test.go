@@ -1,0 +1,138 @@
+package api
+
+import (
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestListOptions(t *testing.T) {
+	o, err := listOptions("limit=5&continue=abc&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&unknown=1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Limit != 5 || o.Continue != "abc" || o.LabelSelector.String() != "a=b" || o.FieldSelector.String() != "metadata.name=x" || *o.TimeoutSeconds != 7 || o.Watch {
+		t.Errorf("%+v", o)
+	}
+	if o, err = listOptions("", true); err != nil || !o.Watch {
+		t.Errorf("%+v %v", o, err)
+	}
+	if o, err = listOptions("limit=-3", false); err != nil || o.Limit != 0 {
+		t.Errorf("a negative limit: %+v %v", o, err)
+	}
+}
+
+func TestListOptions_Refused_WATCH10(t *testing.T) {
+	for query, c := range map[string]struct {
+		watch bool
+		is    func(error) bool
+	}{
+		"limit=abc":              {false, apierrors.IsBadRequest},
+		"labelSelector=a==b==c":  {false, apierrors.IsBadRequest},
+		"fieldSelector=a":        {false, apierrors.IsBadRequest},
+		"limit=%zz":              {false, apierrors.IsBadRequest},
+		"resourceVersionMatch=X": {false, apierrors.IsInvalid},
+		"resourceVersionMatch=Exact&resourceVersion=":              {false, apierrors.IsInvalid},
+		"continue=x&resourceVersion=5&limit=1":                     {false, func(err error) bool { return err == nil }},
+		"sendInitialEvents=true":                                   {true, apierrors.IsInvalid},
+		"sendInitialEvents=true&resourceVersionMatch=NotOlderThan": {false, apierrors.IsInvalid},
+		"resourceVersionMatch=NotOlderThan&resourceVersion=1":      {true, apierrors.IsInvalid},
+	} {
+		if _, err := listOptions(query, c.watch); !c.is(err) {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+func TestWriteOptions(t *testing.T) {
+	var w warnings
+	o, err := writeOptions(url.Values{"dryRun": {"All"}, "fieldValidation": {"Strict"}, "fieldManager": {"me"}}, "CreateOptions", &w)
+	if err != nil || !o.DryRun || o.FieldValidation != "Strict" {
+		t.Errorf("%+v %v", o, err)
+	}
+	if o, err = writeOptions(url.Values{"dryRun": {""}}, "CreateOptions", &w); err != nil || o.DryRun {
+		t.Errorf("an empty dryRun: %+v %v", o, err)
+	}
+	for name, v := range map[string]url.Values{
+		"dryRun":          {"dryRun": {"Some"}},
+		"one of two":      {"dryRun": {"All", "Some"}},
+		"fieldValidation": {"fieldValidation": {"strict"}},
+		"fieldManager":    {"fieldManager": {strings.Repeat("x", 200)}},
+	} {
+		if _, err := writeOptions(v, "CreateOptions", &w); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "CreateOptions.meta.k8s.io") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDeleteOptions_DEL(t *testing.T) {
+	uid := `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Orphan","dryRun":["All"],"preconditions":{"resourceVersion":"5"}}`
+	for name, c := range map[string]struct {
+		contentType, body, query string
+		dry                      bool
+		is                       func(error) bool
+	}{
+		"none":              {},
+		"query":             {query: "dryRun=All&propagationPolicy=Background", dry: true},
+		"body":              {body: uid, dry: true},
+		"YAML body":         {contentType: mediaYAML, body: "dryRun: [All]\n", dry: true},
+		"body over query":   {body: `{}`, query: "dryRun=All"},
+		"other kind":        {body: `{"kind":"Pod"}`, is: apierrors.IsBadRequest},
+		"not JSON":          {body: `{`, is: apierrors.IsBadRequest},
+		"wrong type":        {body: `{"gracePeriodSeconds":"x"}`, is: apierrors.IsBadRequest},
+		"wrong media":       {contentType: "text/plain", body: `{}`, is: apierrors.IsUnsupportedMediaType},
+		"false protobuf":    {contentType: mediaProtobuf, body: `{}`, is: apierrors.IsBadRequest},
+		"damaged protobuf":  {contentType: mediaProtobuf, body: "k8s\x00\xff\xff", is: apierrors.IsBadRequest},
+		"damaged message":   {contentType: mediaProtobuf, body: "k8s\x00\x12\x02\xff\xff", is: apierrors.IsBadRequest},
+		"dryRun":            {query: "dryRun=Some", is: apierrors.IsInvalid},
+		"grace not integer": {query: "gracePeriodSeconds=x", is: apierrors.IsBadRequest},
+	} {
+		v, err := url.ParseQuery(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, o, err := deleteOptions(&Request{ContentType: c.contentType, Body: []byte(c.body)}, v)
+		if c.is == nil && (err != nil || o.DryRun != c.dry) || c.is != nil && !c.is(err) {
+			t.Errorf("%s: %+v %v", name, o, err)
+		}
+	}
+	o, _, err := deleteOptions(&Request{Body: []byte(uid)}, nil)
+	policy, rv := metav1.DeletePropagationOrphan, "5"
+	want := &metav1.DeleteOptions{
+		TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}, PropagationPolicy: &policy, DryRun: []string{"All"},
+		Preconditions: &metav1.Preconditions{ResourceVersion: &rv},
+	}
+	if err != nil || !reflect.DeepEqual(o, want) {
+		t.Errorf("%+v %v", o, err)
+	}
+}
+
+func TestWithoutListOptions(t *testing.T) {
+	got := withoutListOptions(url.Values{"limit": {"1"}, "labelSelector": {"a"}, "dryRun": {"All"}, "timeoutSeconds": {"1"}})
+	if !reflect.DeepEqual(got, url.Values{"dryRun": {"All"}}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestLifetime(t *testing.T) {
+	h := New(Config{MinWatchTimeout: time.Minute})
+	seconds := func(n int64) *internalversion.ListOptions { return &internalversion.ListOptions{TimeoutSeconds: &n} }
+	for n, want := range map[int64]time.Duration{1: time.Second, 600: 10 * time.Minute, 1 << 62: maxLifetime} {
+		if got := h.lifetime(seconds(n)); got != want {
+			t.Errorf("%d seconds: %s", n, got)
+		}
+	}
+	for _, o := range []*internalversion.ListOptions{{}, seconds(0), seconds(-5)} {
+		for range 100 {
+			if got := h.lifetime(o); got < time.Minute || got > 2*time.Minute {
+				t.Errorf("without a time: %s", got)
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+func TestErrorResponse(t *testing.T) {
+	things := schema.GroupResource{Group: "example.com", Resource: "things"}
+	for name, c := range map[string]struct {
+		err    error
+		code   int
+		reason metav1.StatusReason
+		header *Header
+	}{
+		"status":         {apierrors.NewNotFound(things, "x"), 404, metav1.StatusReasonNotFound, nil},
+		"wrapped status": {fmt.Errorf("reading: %w", apierrors.NewConflict(things, "x", errors.New("changed"))), 409, metav1.StatusReasonConflict, nil},
+		"any other":      {errors.New("disk on fire"), 500, "", nil},
+		"no code":        {&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure}}, 500, "", nil},
+		"out of time":    {fmt.Errorf("converting: %w", context.DeadlineExceeded), 504, metav1.StatusReasonTimeout, nil},
+		"retry":          {apierrors.NewTooManyRequests("later", 7), 429, metav1.StatusReasonTooManyRequests, &Header{"Retry-After", "7"}},
+		"unknown user":   {authz.UnauthorizedError(), 401, metav1.StatusReasonUnauthorized, &Header{"Www-Authenticate", `Bearer realm="wasmgate"`}},
+		"large body":     {bodyTooLarge(3145728), 413, metav1.StatusReasonRequestEntityTooLarge, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := errorResponse(c.err)
+			if got.Code != c.code || got.ContentType != mediaJSON || !bytes.Contains(got.Body, []byte(`"kind":"Status","apiVersion":"v1"`)) {
+				t.Errorf("%d %s %s", got.Code, got.ContentType, got.Body)
+			}
+			if c.reason != "" && !bytes.Contains(got.Body, []byte(`"reason":"`+c.reason+`"`)) {
+				t.Errorf("reason: %s", got.Body)
+			}
+			if c.header != nil && !reflect.DeepEqual(got.Headers, []Header{*c.header}) {
+				t.Errorf("headers %v", got.Headers)
+			}
+		})
+	}
+	if got := errorResponse(bodyTooLarge(3145728)); !bytes.Contains(got.Body, []byte(`"Request entity too large: limit is 3145728"`)) {
+		t.Errorf("%s", got.Body)
+	}
+	if got := Unavailable(); got.Code != 503 || !reflect.DeepEqual(got.Headers, []Header{{"Retry-After", "1"}}) {
+		t.Errorf("%d %v", got.Code, got.Headers)
+	}
+}
+
+func TestInForm_MT05(t *testing.T) {
+	resp := errorResponse(apierrors.NewBadRequest("no"))
+	inForm(&Request{Accept: "application/yaml"}, resp)
+	if resp.ContentType != mediaYAML || !bytes.Contains(resp.Body, []byte("message: \"no\"\n")) {
+		t.Errorf("%s %s", resp.ContentType, resp.Body)
+	}
+	for _, accept := range []string{"", "application/json, application/yaml", "text/html"} {
+		resp := errorResponse(apierrors.NewBadRequest("no"))
+		inForm(&Request{Accept: accept}, resp)
+		if resp.ContentType != mediaJSON {
+			t.Errorf("%q: %s", accept, resp.ContentType)
+		}
+	}
+}
+
+// What a list says of its length is what it writes, however the items fall
+// into pieces.
+func TestBody_LengthIsWhatIsWritten(t *testing.T) {
+	remaining := int64(4)
+	for _, sizes := range [][]int{nil, {1}, {pieceSize}, {pieceSize * 2}, {10, pieceSize, 10}, {pieceSize - 40, 60, 1, pieceSize * 3, 5, 5}} {
+		b := body{head: listHead("example.com/v1"), tail: listTail("ThingList", &resource.List{Revision: 9, Continue: `a"b`, Remaining: &remaining})}
+		want := `{"apiVersion":"example.com/v1","items":[`
+		for i, n := range sizes {
+			item := bytes.Repeat([]byte{byte('a' + i)}, n)
+			b.items = append(b.items, item)
+			if i > 0 {
+				want += ","
+			}
+			want += string(item)
+		}
+		want += `],"kind":"ThingList","metadata":{"continue":"a\"b","remainingItemCount":4,"resourceVersion":"9"}}` + "\n"
+		var got bytes.Buffer
+		if err := b.write(&got); err != nil || got.String() != want || b.length() != len(want) {
+			t.Errorf("%v: %d bytes, %d promised, %d wanted, %v", sizes, got.Len(), b.length(), len(want), err)
+		}
+		if err := b.write(broken{}); !errors.Is(err, errBroken) {
+			t.Errorf("%v: a failed write went unnoticed: %v", sizes, err)
+		}
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestBearerToken(t *testing.T) {
+	for header, want := range map[string]string{
+		"": "", "Bearer": "", "Bearer ": "", "Bearer x": "x", "bearer x": "x", "BEARER  x ": "x", "Basic x": "", "Bearerx": "", "x": "",
+	} {
+		if got := BearerToken(header); got != want {
+			t.Errorf("%q: %q", header, got)
+		}
+	}
+}
+
+// Who asks to be somebody else is never served as who they are.
+func TestImpersonate(t *testing.T) {
+	h := New(Config{Authorizer: authz.Masters{}})
+	admin := &authn.User{Name: "admin", Groups: []string{authn.Masters}}
+	bob := &authn.User{Name: "bob", Groups: []string{authn.AllAuthenticated}}
+	for name, c := range map[string]struct {
+		user *authn.User
+		as   Impersonation
+		want *authn.User
+		fail string
+	}{
+		"a user":        {admin, Impersonation{User: "carol"}, &authn.User{Name: "carol", Groups: []string{authn.AllAuthenticated}}, ""},
+		"with all":      {admin, Impersonation{User: "carol", UID: "7", Groups: []string{"dev"}}, &authn.User{Name: "carol", UID: "7", Groups: []string{"dev", authn.AllAuthenticated}}, ""},
+		"nobody":        {admin, Impersonation{User: authn.Anonymous}, &authn.User{Name: authn.Anonymous, Groups: []string{authn.Unauthenticated}}, ""},
+		"only a group":  {admin, Impersonation{Groups: []string{authn.Masters}}, nil, "together with a user"},
+		"not allowed":   {bob, Impersonation{User: "admin"}, nil, `users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope`},
+		"by an unknown": {authn.AnonymousUser(), Impersonation{User: "x", Groups: []string{authn.Masters}}, nil, `User "system:anonymous" cannot impersonate`},
+	} {
+		got, err := h.impersonate(c.user, &c.as)
+		if !reflect.DeepEqual(got, c.want) || (c.fail == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fail) {
+			t.Errorf("%s: %+v %v", name, got, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+func TestYAMLToJSON_MT05(t *testing.T) {
+	for name, c := range map[string]struct{ body, want string }{
+		"block":               {"a: 1\nb:\n- x\n- true\n", `{"a":1,"b":["x",true]}`},
+		"JSON stays":          {` {"a": 1, "a": 2}`, ` {"a": 1, "a": 2}`},
+		"flow is not JSON":    {"{a: 1}", `{"a":1}`},
+		"the last key counts": {"a: 1\na: 2\n", `{"a":2}`},
+		"aliases":             {"a: &x {num: 1}\nb: *x\nc: [*x, *x]\n", `{"a":{"num":1},"b":{"num":1},"c":[{"num":1},{"num":1}]}`},
+		"merge":               {"a: &x {num: 1}\nb:\n  <<: *x\n  m: 2\n", `{"a":{"num":1},"b":{"m":2,"num":1}}`},
+		"brackets in text":    {"a: |\n  " + strings.Repeat("[", 5000) + "\n", `{"a":"` + strings.Repeat("[", 5000) + `\n"}`},
+		"signs in text":       {"a: 'R&D *'\n", `{"a":"R\u0026D *"}`},
+		"an anchor of itself": {"a: &x [*x]\n", ""},
+		"unknown anchor":      {"a: *x # &\n", ""},
+		"tab":                 {"a:\n\tb: 1\n", ""},
+		"not an object's end": {"{", ""},
+		"deep flow":           {strings.Repeat("[", 1<<20), ""},
+		"deep block":          {strings.Repeat("- ", 1<<20), ""},
+		"deep with an anchor": {"a: &a 1\nb: *a\nc: " + strings.Repeat("[", 1<<20), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := yamlToJSON([]byte(c.body))
+			if c.want == "" {
+				if !apierrors.IsBadRequest(err) {
+					t.Errorf("%.80q, %v, want a refusal", got, err)
+				}
+				return
+			}
+			if err != nil || string(got) != c.want {
+				t.Errorf("%.200s %v, want %.200s", got, err, c.want)
+			}
+		})
+	}
+}
+
+// A few kilobytes must not become gigabytes.
+func TestYAMLToJSON_AliasesAreBounded(t *testing.T) {
+	doubling := "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+	for i := range 9 {
+		old := string(rune('0' + i))
+		doubling += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.Repeat("*a"+old+",", 9) + "]\n"
+	}
+	for name, body := range map[string]string{
+		"one long string": "a: &a " + strings.Repeat("x", 100<<10) + "\nb: [" + strings.Repeat("*a,", 300_000) + "]\n",
+		"doubling":        doubling,
+		"keys":            "a: &a {" + strings.Repeat("x", 1<<20) + ": 1}\nb: [" + strings.Repeat("*a,", 100) + "]\n",
+	} {
+		if got, err := yamlToJSON([]byte(body)); !apierrors.IsBadRequest(err) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	// What fits is served.
+	if got, err := yamlToJSON([]byte("a: &a " + strings.Repeat("x", 1<<20) + "\nb: [*a, *a, *a]\n")); err != nil || len(got) < 4<<20 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+func FuzzYAML_MT05(f *testing.F) {
+	for _, s := range []string{"a: &x [1]\nb: *x\n", `{"a":1}`, "- - -", "? a\n: b\n", "a: !!binary x", "<<: {a: 1}", "&a [*a]", "a: .nan"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) > 64<<10 {
+			return
+		}
+		out, err := yamlToJSON(body)
+		if err != nil {
+			if !apierrors.IsBadRequest(err) {
+				t.Fatalf("not a client's error: %v", err)
+			}
+			return
+		}
+		if !json.Valid(out) {
+			t.Fatalf("not JSON: %q", out)
+		}
+		// Escapes may take six bytes for one.
+		if len(out) > 8*(maxExpanded+len(body)) {
+			t.Fatalf("%d bytes became %d", len(body), len(out))
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/storage/etcd"
+)
+
+const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kept"},"data":{"a":"b"}}`
+
+// A gateway that is stopped leaves a directory that the next one starts from,
+// in the same process too: nothing of it still runs.
+func TestRun_StartsAndStopsOnTheSameData_PER01(t *testing.T) {
+	o := servingIn(filepath.Join(t.TempDir(), "data"))
+	first := start(t, o)
+	made := first.do("POST", "/api/v1/namespaces/default/configmaps", configMap)
+	if made.code != http.StatusCreated {
+		t.Fatalf("%d %s", made.code, made.body)
+	}
+	if err := first.end(); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, o)
+	if second.token != first.token {
+		t.Error("the administrator's token changed")
+	}
+	if got := second.do("GET", "/api/v1/namespaces/default/configmaps/kept", ""); got.code != 200 || got.body != made.body {
+		t.Errorf("%d %s\nwas %s", got.code, got.body, made.body)
+	}
+	if err := second.end(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(o.DataDir, "admin.kubeconfig"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("kubeconfig: %v %v", info, err)
+	}
+}
+
+func TestRun_Refusals(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for name, c := range map[string]struct {
+		change func(dir string, o *options.Serve)
+		want   string
+		// clean: nothing was made in the data directory
+		clean bool
+	}{
+		"bad flags": {func(_ string, o *options.Serve) { o.RequestTimeout, o.EtcdPrefix = 0, "x" }, "--request-timeout", true},
+		"port in use": {func(_ string, o *options.Serve) {
+			o.SecurePort = taken.Addr().(*net.TCPAddr).Port
+		}, "address already in use", true},
+		"data directory is a file":       {func(dir string, o *options.Serve) { o.DataDir = write(t, dir+"/file", "") }, "--data-dir", true},
+		"token file missing":             {func(dir string, o *options.Serve) { o.TokenAuthFile = dir + "/none" }, "--token-auth-file", false},
+		"token file malformed":           {func(dir string, o *options.Serve) { o.TokenAuthFile = write(t, dir+"/tokens", "a,b\n") }, "line 1", false},
+		"client authorities missing":     {func(dir string, o *options.Serve) { o.ClientCAFile = dir + "/none" }, "--client-ca-file", false},
+		"certificate missing":            {func(dir string, o *options.Serve) { o.TLSCertFile, o.TLSPrivateKeyFile = dir+"/c", dir+"/k" }, "no such file", false},
+		"kubeconfig cannot be written":   {func(dir string, o *options.Serve) { o.WriteKubeconfig = write(t, dir+"/file", "") + "/x" }, "kubeconfig", false},
+		"embedded etcd is not an etcd's": {func(dir string, o *options.Serve) { write(t, o.DataDir+"/etcd/member/snap/db", "no database") }, "embedded etcd", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			o := servingIn(filepath.Join(dir, "data"))
+			c.change(dir, &o)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			err := Run(ctx, o, zerolog.Nop(), func(options.Started) { t.Error("started") })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(o.DataDir, "pki")); c.clean && !errors.Is(err, os.ErrNotExist) && name != "data directory is a file" {
+				t.Errorf("it made certificates: %v", err)
+			}
+		})
+	}
+}
+
+func TestRun_DataDirectoryInUse(t *testing.T) {
+	o := servingIn(filepath.Join(t.TempDir(), "data"))
+	first := start(t, o)
+	begin := time.Now()
+	err := Run(context.Background(), o, zerolog.Nop(), func(options.Started) { t.Error("started") })
+	if !errors.Is(err, etcd.ErrDirInUse) || !strings.Contains(err.Error(), o.DataDir) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("it took %s to say so", took)
+	}
+	if got := first.do("GET", "/readyz", ""); got.code != 200 {
+		t.Errorf("the first gateway: %d %s", got.code, got.body)
+	}
+}
+
+// SIGTERM at any moment of the start is a clean end.
+func TestRun_StoppedWhileStarting(t *testing.T) {
+	for _, after := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 400 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(context.Background(), after)
+		err := Run(ctx, servingIn(filepath.Join(t.TempDir(), "data")), zerolog.Nop(), func(options.Started) {})
+		cancel()
+		if err != nil {
+			t.Errorf("stopped after %s: %v", after, err)
+		}
+	}
+}
+
+// While the gateway drains, /readyz fails and everything else goes on; then
+// watches end cleanly.
+func TestRun_Shutdown_HLT05(t *testing.T) {
+	o := servingIn(filepath.Join(t.TempDir(), "data"))
+	o.ShutdownDelay = 700 * time.Millisecond
+	g := start(t, o)
+	req, err := http.NewRequest("GET", g.url+"/api/v1/namespaces?watch=1&resourceVersion=0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+g.token)
+	watch, err := g.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Body.Close()
+	if got := g.do("GET", "/readyz", ""); got.code != 200 {
+		t.Fatalf("%d %s", got.code, got.body)
+	}
+	g.stop()
+	for code := 200; code == 200; { // until the signal has arrived
+		got := g.do("GET", "/readyz", "")
+		if code = got.code; code != 200 && (code != 500 || !strings.Contains(got.body, "[-]shutdown failed")) {
+			t.Errorf("%d %s", code, got.body)
+		}
+	}
+	if got := g.do("GET", "/livez", ""); got.code != 200 {
+		t.Errorf("livez: %d %s", got.code, got.body)
+	}
+	if got := g.do("POST", "/api/v1/namespaces/default/configmaps", configMap); got.code != http.StatusCreated {
+		t.Errorf("a write while draining: %d %s", got.code, got.body)
+	}
+	lines := bufio.NewScanner(watch.Body)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), `"type":"ERROR"`) {
+			t.Errorf("the watch ended with %s", lines.Text())
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("the watch broke: %v", err)
+	}
+	if err := g.end(); err != nil {
+		t.Error(err)
+	}
+}

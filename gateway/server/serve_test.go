@@ -1,0 +1,358 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+// One gateway serves all subtests here: a start takes longer than any of them.
+func TestServed(t *testing.T) {
+	dir := t.TempDir()
+	o := servingIn(filepath.Join(dir, "data"))
+	o.TokenAuthFile = write(t, filepath.Join(dir, "tokens"), "bobtoken,bob,1,dev\nadmintoken,adam,2,system:masters\n")
+	g := start(t, o)
+	for name, test := range map[string]func(*testing.T, *instance){
+		"Identity":              testIdentity,
+		"Addresses_VERB01":      testAddresses,
+		"Negotiation":           testNegotiation,
+		"Bodies_VERB04":         testBodies,
+		"Health_HLT01_HLT02":    testHealth,
+		"Documents":             testDocuments,
+		"Watch_WATCH01":         testWatch,
+		"ModuleContent":         testModuleContent,
+		"InventedLabels":        testInventedLabels,
+		"ProfilesAndOtherPaths": testProfiles,
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := *g
+			i.t = t
+			test(t, &i)
+		})
+	}
+}
+
+func (r reply) status(t *testing.T) (reason, message string) {
+	t.Helper()
+	var s struct {
+		Kind, APIVersion, Status, Reason, Message string
+		Code                                      int
+	}
+	if err := json.Unmarshal([]byte(r.body), &s); err != nil || s.Kind != "Status" || s.APIVersion != "v1" || s.Status != "Failure" || s.Code != r.code {
+		t.Errorf("not the Status of a %d: %.300s", r.code, r.body)
+	}
+	return s.Reason, s.Message
+}
+
+func testIdentity(t *testing.T, g *instance) {
+	for name, c := range map[string]struct {
+		token, method, path, body string
+		headers                   []string
+		code                      int
+		message                   string
+	}{
+		"nobody":                  {"", "GET", "/api/v1/namespaces", "", nil, 401, "Unauthorized"},
+		"nobody, discovery":       {"", "GET", "/apis", "", nil, 401, "Unauthorized"},
+		"nobody, no such thing":   {"", "GET", "/nothing", "", nil, 401, "Unauthorized"},
+		"a wrong token":           {"wrong", "GET", "/api/v1/namespaces", "", nil, 401, "Unauthorized"},
+		"nobody, with a body":     {"", "POST", "/api/v1/namespaces", strings.Repeat("x", 8<<20), nil, 401, "Unauthorized"},
+		"nobody, with a module":   {"", "PUT", "/apis/wasmgate.dev/v1/wasmmodules/m/content", strings.Repeat("x", 8<<20), nil, 401, "Unauthorized"},
+		"bob":                     {"bobtoken", "GET", "/api/v1/namespaces/x", "", nil, 403, `namespaces "x" is forbidden: User "bob" cannot get resource "namespaces" in API group "" in the namespace "x"`},
+		"bob, no such thing":      {"bobtoken", "GET", "/nothing", "", nil, 403, `forbidden: User "bob" cannot get path "/nothing"`},
+		"bob, too large":          {"bobtoken", "POST", "/api/v1/namespaces", strings.Repeat("x", 4<<20), nil, 403, "cannot create"},
+		"administrator as bob":    {g.token, "GET", "/api/v1/namespaces/x", "", []string{"Impersonate-User: bob"}, 403, `User "bob" cannot get`},
+		"administrator as master": {g.token, "GET", "/api/v1/namespaces/x", "", []string{"Impersonate-User: eve", "Impersonate-Group: system:masters"}, 404, `namespaces "x" not found`},
+		"bob as master":           {"bobtoken", "GET", "/api/v1/namespaces/x", "", []string{"Impersonate-User: eve", "Impersonate-Group: system:masters"}, 403, `cannot impersonate resource "users"`},
+		"another master":          {"admintoken", "GET", "/api/v1/namespaces/x", "", nil, 404, "not found"},
+	} {
+		got := g.as(c.token, c.method, c.path, c.body, c.headers...)
+		_, message := got.status(t)
+		if got.code != c.code || !strings.Contains(message, c.message) {
+			t.Errorf("%s: %d %q, want %d %q", name, got.code, message, c.code, c.message)
+		}
+	}
+}
+
+// The codes are kube-apiserver's (1.36.3), except that HEAD is
+// served and an encoded slash is no slash.
+func testAddresses(t *testing.T, g *instance) {
+	const plain = "text/plain; charset=utf-8"
+	for name, c := range map[string]struct {
+		method, path string
+		code         int
+		contentType  string
+	}{
+		"namespaces":                {"GET", "/api/v1/namespaces", 200, "application/json"},
+		"trailing slash":            {"GET", "/api/v1/namespaces/", 200, "application/json"},
+		"head":                      {"HEAD", "/api/v1/namespaces/default", 200, "application/json"},
+		"head of a watch":           {"HEAD", "/api/v1/namespaces?watch=1", 200, "application/json"},
+		"watch of one is a get":     {"GET", "/api/v1/namespaces/default?watch=true", 200, "application/json"},
+		"namespaces in a namespace": {"GET", "/api/v1/namespaces/default/namespaces", 404, "application/json"},
+		"nodes in a namespace":      {"GET", "/apis/apiextensions.k8s.io/v1/namespaces/default/customresourcedefinitions", 404, "application/json"},
+		"unknown resource":          {"GET", "/api/v1/foos", 404, "application/json"},
+		"unknown core version":      {"GET", "/api/v2/foos", 404, "application/json"},
+		"unknown group":             {"GET", "/apis/nope/v1/foos", 404, plain},
+		"unknown group document":    {"GET", "/apis/nope", 404, plain},
+		"unknown path":              {"GET", "/nope", 404, plain},
+		"legacy watch":              {"GET", "/api/v1/watch/namespaces", 404, "application/json"},
+		"unknown subresource":       {"GET", "/api/v1/namespaces/default/nope", 404, "application/json"},
+		"options":                   {"OPTIONS", "/api/v1/namespaces", 405, "application/json"},
+		"trace":                     {"TRACE", "/api/v1/namespaces", 405, "application/json"},
+		"put without a name":        {"PUT", "/api/v1/namespaces", 405, "application/json"},
+		"patch without a name":      {"PATCH", "/api/v1/namespaces", 405, "application/json"},
+		"post with a name":          {"POST", "/api/v1/namespaces/x", 405, "application/json"},
+		"delete of a subresource":   {"DELETE", "/api/v1/namespaces/default/status", 405, "application/json"},
+		"traversal":                 {"GET", "/api/v1/namespaces/default/%2e%2e/%2e%2e/nope", 404, "application/json"},
+		"not UTF-8":                 {"GET", "/api/v1/namespaces/%ff%00", 404, "application/json"},
+		"encoded slash":             {"GET", "/api/v1/namespaces%2Fdefault", 404, "application/json"},
+		"empty namespace":           {"GET", "/api/v1/namespaces//configmaps", 404, "application/json"},
+		"empty name":                {"GET", "/api/v1/namespaces/default/configmaps//status", 404, "application/json"},
+		"empty segment":             {"GET", "/api/v1//namespaces", 404, "application/json"},
+		"query that is none":        {"GET", "/api/v1/namespaces?limit=%zz", 400, "application/json"},
+		"limit that is none":        {"GET", "/api/v1/namespaces?limit=abc", 400, "application/json"},
+		"bad propagation":           {"DELETE", "/api/v1/namespaces/default?propagationPolicy=Foo", 422, "application/json"},
+	} {
+		got := g.do(c.method, c.path, "")
+		if got.code != c.code || got.header.Get("Content-Type") != c.contentType {
+			t.Errorf("%s: %d %s, want %d %s: %.200s", name, got.code, got.header.Get("Content-Type"), c.code, c.contentType, got.body)
+		}
+		if c.code >= 400 && c.contentType != plain {
+			got.status(t)
+		}
+		if c.code == 404 && c.contentType == plain && got.body != "404 page not found\n" {
+			t.Errorf("%s: %q", name, got.body)
+		}
+	}
+	got := g.do("GET", "/api/v1/foos", "")
+	if reason, message := got.status(t); reason != "NotFound" || message != "the server could not find the requested resource" {
+		t.Errorf("unknown resource: %s %q", reason, message)
+	}
+	got = g.do("OPTIONS", "/api/v1/namespaces", "")
+	if reason, message := got.status(t); reason != "MethodNotAllowed" || message != "the server does not allow this method on the requested resource" {
+		t.Errorf("options: %s %q", reason, message)
+	}
+}
+
+func testNegotiation(t *testing.T, g *instance) {
+	const meta = ";g=meta.k8s.io;v=v1"
+	for name, c := range map[string]struct {
+		path, accept      string
+		code              int
+		contentType, want string
+	}{
+		"MT-01":              {"/api/v1/namespaces/default", "*/*", 200, "application/json", `"kind":"Namespace"`},
+		"MT-02":              {"/api/v1/namespaces/default", "*/*, application/yaml", 200, "application/yaml", "kind: Namespace\n"},
+		"MT-03":              {"/api/v1/namespaces/default", "text/html", 406, "application/json", `"reason":"NotAcceptable"`},
+		"MT-05 list":         {"/api/v1/namespaces", "application/yaml", 200, "application/yaml", "kind: NamespaceList\n"},
+		"MT-05 error":        {"/api/v1/namespaces/none", "application/yaml", 404, "application/yaml", "reason: NotFound\n"},
+		"MT-05 watch":        {"/api/v1/namespaces?watch=1", "application/yaml", 406, "application/yaml", "reason: NotAcceptable\n"},
+		"MT-14 pretty":       {"/api/v1/namespaces/default?pretty=true", "", 200, "application/json", "{\n  \""},
+		"MT-15 one":          {"/api/v1/namespaces/default", "application/json;as=Table" + meta, 200, "application/json", `"kind":"Table","apiVersion":"meta.k8s.io/v1"`},
+		"MT-15 list":         {"/api/v1/namespaces", "application/json;as=Table" + meta, 200, "application/json", `"columnDefinitions":[{"name":"Name"`},
+		"MT-18 one":          {"/api/v1/namespaces/default", "application/json;as=PartialObjectMetadata" + meta, 200, "application/json", `{"kind":"PartialObjectMetadata"`},
+		"MT-18 list":         {"/api/v1/namespaces", "application/json;as=PartialObjectMetadataList" + meta, 200, "application/json", `"kind":"PartialObjectMetadataList"`},
+		"MT-18 list for one": {"/api/v1/namespaces", "application/json;as=PartialObjectMetadata" + meta, 406, "application/json", "NotAcceptable"},
+		"MT-20":              {"/api/v1/namespaces/default", "application/json;q=0.9, application/json;as=PartialObjectMetadata" + meta, 200, "application/json", `{"kind":"PartialObjectMetadata"`},
+	} {
+		got := g.do("GET", c.path, "", "Accept: "+c.accept)
+		if got.code != c.code || got.header.Get("Content-Type") != c.contentType || !strings.Contains(got.body, c.want) {
+			t.Errorf("%s: %d %s %.300s", name, got.code, got.header.Get("Content-Type"), got.body)
+		}
+	}
+	list, head := g.do("GET", "/api/v1/namespaces", ""), g.do("HEAD", "/api/v1/namespaces", "")
+	if head.body != "" || head.header.Get("Content-Length") != list.header.Get("Content-Length") {
+		t.Errorf("HEAD: %q, length %s, GET has %s", head.body, head.header.Get("Content-Length"), list.header.Get("Content-Length"))
+	}
+}
+
+func testBodies(t *testing.T, g *instance) {
+	const path = "/api/v1/namespaces/default/configmaps"
+	for name, c := range map[string]struct {
+		contentType, body string
+		code              int
+		message           string
+	}{
+		"at the limit":   {"application/json", strings.Repeat(" ", 3<<20-len(configMap)) + configMap, 201, ""},
+		"above":          {"application/json", strings.Repeat(" ", 3<<20+1), 413, "Request entity too large: limit is 3145728"},
+		"far above":      {"application/json", strings.Repeat(" ", 40<<20), 413, "Request entity too large: limit is 3145728"},
+		"MT-04":          {"text/plain", "{}", 415, "the body of the request was in an unknown format"},
+		"empty":          {"application/json", "", 400, ""},
+		"two documents":  {"application/yaml", "a: 1\n---\nb: 2\n", 400, ""},
+		"YAML bomb":      {"application/yaml", "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]", 400, "larger than"},
+		"deep":           {"application/json", strings.Repeat("[", 1<<20), 400, ""},
+		"not an object":  {"application/json", "[]", 400, ""},
+		"another kind":   {"application/json", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, 400, ""},
+		"false protobuf": {"application/vnd.kubernetes.protobuf", "{}", 400, ""},
+	} {
+		got := g.do("POST", path, c.body, "Content-Type: "+c.contentType)
+		if got.code != c.code {
+			t.Errorf("%s: %d %.300s", name, got.code, got.body)
+			continue
+		}
+		if c.code >= 400 {
+			if _, message := got.status(t); !strings.Contains(message, c.message) {
+				t.Errorf("%s: %q", name, message)
+			}
+		}
+	}
+}
+
+func testHealth(t *testing.T, g *instance) {
+	for path, c := range map[string]struct {
+		code int
+		want string
+	}{
+		"/livez": {200, "ok"}, "/readyz": {200, "ok"}, "/healthz": {200, "ok"}, "/livez/etcd": {200, "ok"},
+		"/readyz?verbose":              {200, "[+]poststarthook/load-modules ok\n"},
+		"/readyz?verbose&exclude=etcd": {200, "[+]etcd excluded: ok\n"},
+		"/livez/none":                  {404, ""},
+		"/version":                     {200, `"gitVersion": "v1.36.3+wasmgate"`},
+	} {
+		got := g.as("", "GET", path, "")
+		if got.code != c.code || !strings.Contains(got.body, c.want) {
+			t.Errorf("%s: %d %s", path, got.code, got.body)
+		}
+	}
+	if got := g.as("", "POST", "/livez", ""); got.code != 401 {
+		t.Errorf("POST: %d", got.code)
+	}
+}
+
+func testDocuments(t *testing.T, g *instance) {
+	first := g.do("GET", "/openapi/v3/api/v1", "")
+	tag := first.header.Get("Etag")
+	if first.code != 200 || tag == "" || first.header.Get("Vary") != "Accept" {
+		t.Fatalf("%d %v", first.code, first.header)
+	}
+	if got := g.do("GET", "/openapi/v3/api/v1", "", "If-None-Match: "+tag); got.code != 304 || got.body != "" || got.header.Get("Etag") != tag {
+		t.Errorf("If-None-Match: %d, %d bytes, %v", got.code, len(got.body), got.header)
+	}
+	if got := g.do("GET", "/openapi/v3/api/v1", "", `If-None-Match: "other"`); got.code != 200 || got.body != first.body {
+		t.Errorf("another tag: %d", got.code)
+	}
+	hash := strings.Trim(tag, `"`)
+	got := g.do("GET", "/openapi/v3/api/v1?hash="+hash, "")
+	if got.code != 200 || got.header.Get("Cache-Control") != "public, immutable" || got.header.Get("Expires") == "" {
+		t.Errorf("the hash: %d %v", got.code, got.header)
+	}
+	if got := g.do("GET", "/openapi/v3/api/v1?hash=old", ""); got.code != 301 || got.header.Get("Location") != "/openapi/v3/api/v1?hash="+hash {
+		t.Errorf("an old hash: %d %v", got.code, got.header)
+	}
+	for _, path := range []string{"/", "/api", "/apis", "/api/v1", "/apis/wasmgate.dev", "/apis/wasmgate.dev/v1", "/openapi/v2", "/openapi/v3"} {
+		if got := g.do("GET", path, ""); got.code != 200 || !json.Valid([]byte(got.body)) {
+			t.Errorf("%s: %d %.200s", path, got.code, got.body)
+		}
+		if got := g.do("GET", path, "", "Accept: text/html"); strings.HasPrefix(path, "/api") && got.code != 406 {
+			t.Errorf("%s as HTML: %d", path, got.code)
+		}
+	}
+	if got := g.do("GET", "/metrics", ""); got.code != 200 || !strings.Contains(got.body, "apiserver_request_total{") {
+		t.Errorf("metrics: %d %.200s", got.code, got.body)
+	}
+}
+
+// Reads of documents before the definitions are known are refused: what is
+// missing would look removed.
+func TestDocuments_BeforeTheDefinitionsAreRead(t *testing.T) {
+	d := &derived{ready: make(chan struct{})}
+	for _, path := range []string{"/api", "/apis", "/apis/example.com/v1", "/openapi/v2", "/openapi/v3"} {
+		got := d.Serve(t.Context(), &api.Request{Method: "GET", Path: path}, nil)
+		if got == nil || got.Code != http.StatusServiceUnavailable || !reflect.DeepEqual(got.Headers, []api.Header{{Name: "Retry-After", Value: "1"}}) {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}
+
+func testWatch(t *testing.T, g *instance) {
+	got := g.do("GET", "/api/v1/namespaces?watch&timeoutSeconds=1", "")
+	if got.code != 200 || got.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %v", got.code, got.header)
+	}
+	lines := strings.Split(strings.TrimSpace(got.body), "\n")
+	if len(lines) < 4 {
+		t.Errorf("%d events of the system namespaces", len(lines))
+	}
+	for _, line := range lines {
+		var event struct {
+			Type   string
+			Object struct{ Kind string }
+		}
+		if err := json.Unmarshal([]byte(line), &event); err != nil || event.Type != "ADDED" || event.Object.Kind != "Namespace" {
+			t.Errorf("%.200s: %v", line, err)
+		}
+	}
+	if got := g.do("GET", "/api/v1/namespaces?watch=1&resourceVersion=x", ""); got.code != 400 {
+		t.Errorf("a bad revision: %d %s", got.code, got.body)
+	}
+}
+
+const module = `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"m"},"spec":{"source":{"upload":{}}}}`
+
+func testModuleContent(t *testing.T, g *instance) {
+	const path = "/apis/wasmgate.dev/v1/wasmmodules"
+	if got := g.do("PUT", path+"/m/content", "x", "Content-Type: application/wasm"); got.code != 404 {
+		t.Errorf("no such module: %d %s", got.code, got.body)
+	}
+	if got := g.do("POST", path, module); got.code != 201 {
+		t.Fatalf("%d %s", got.code, got.body)
+	}
+	large := string(bytes.Repeat([]byte("x"), 4<<20))
+	for name, c := range map[string]struct {
+		method, query, contentType, body string
+		code                             int
+	}{
+		"dry run":      {"PUT", "?dryRun=All", "application/wasm", large, 200},
+		"bad options":  {"PUT", "?dryRun=Some", "application/wasm", "x", 422},
+		"other media":  {"PUT", "", "application/json", "{}", 415},
+		"empty":        {"PUT", "", "application/wasm", "", 400},
+		"too large":    {"PUT", "", "application/wasm", string(make([]byte, 65<<20)), 413},
+		"other method": {"POST", "", "application/wasm", "x", 405},
+		"read":         {"GET", "", "", "", 405},
+	} {
+		got := g.do(c.method, path+"/m/content"+c.query, c.body, "Content-Type: "+c.contentType)
+		if got.code != c.code {
+			t.Errorf("%s: %d %.300s", name, got.code, got.body)
+		}
+		if c.code >= 400 {
+			got.status(t)
+		}
+	}
+	if got := g.do("GET", path+"/m", ""); strings.Contains(got.body, "wasmgate.dev/content") {
+		t.Errorf("a dry run was kept: %s", got.body)
+	}
+	if got := g.do("PUT", path+"/m/content?fieldManager=x", large, "Content-Type: application/wasm"); got.code != 200 {
+		t.Errorf("an upload: %d %.300s", got.code, got.body)
+	}
+}
+
+// What a client invents never becomes a label of a metric.
+func testInventedLabels(t *testing.T, g *instance) {
+	for _, path := range []string{"/apis/invented.com/v1/things", "/api/v1/inventeds", "/api/v1/namespaces/default/invented", "/api/v9/namespaces/invented", "/invented"} {
+		g.as("", "GET", path, "")
+		g.do("GET", path, "")
+	}
+	if got := g.do("GET", "/metrics", ""); strings.Contains(got.body, "invented") {
+		t.Error("a label was invented")
+	}
+}
+
+func testProfiles(t *testing.T, g *instance) {
+	if got := g.do("GET", "/debug/pprof/heap", ""); got.code != 200 || got.body == "" {
+		t.Errorf("heap: %d", got.code)
+	}
+	if got := g.do("GET", "/debug/pprof/none", ""); got.code != 404 {
+		t.Errorf("none: %d", got.code)
+	}
+	if got := g.as("bobtoken", "GET", "/debug/pprof/heap", ""); got.code != 403 {
+		t.Errorf("bob: %d", got.code)
+	}
+	if got := g.as("", "GET", "/metrics", ""); got.code != 401 {
+		t.Errorf("metrics for nobody: %d", got.code)
+	}
+}
