@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/client/pkg/v3/types"
 	"go.etcd.io/etcd/server/v3/config"
@@ -191,7 +192,7 @@ func probeDatabase(dir string) error {
 		return nil
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: dbLockTimeout})
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		return fmt.Errorf("etcd: %s: %w", path, ErrDirInUse)
 	}
 	if err != nil {
