@@ -80,16 +80,16 @@ func (s *shape) apply(obj map[string]any, m mode) ([]string, error) {
 		return nil, err
 	}
 	metadata, found := obj["metadata"]
-	todo := needsPruning | needsDefaults
+	needs := needsPruning | needsDefaults
 	if s.whole && found {
 		obj["metadata"] = runtime.DeepCopyJSONValue(metadata)
 	} else if !s.whole {
 		// The metadata is ready and nobody's schema applies to it.
 		delete(obj, "metadata")
-		todo = s.root.check(obj, true)
+		needs = s.root.check(obj, true)
 	}
 	var paths []string
-	if todo&needsPruning != 0 {
+	if needs&needsPruning != 0 {
 		paths, err = s.prune(obj, m)
 	}
 	if found {
@@ -98,7 +98,7 @@ func (s *shape) apply(obj map[string]any, m mode) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.fill && todo&needsDefaults != 0 {
+	if m.fill && needs&needsDefaults != 0 {
 		defaulting.Default(obj, s.schema)
 	}
 	return append(unknown, paths...), nil

@@ -69,6 +69,7 @@ func badInputs(c *cronTabs) []badInput {
 		{"too many JSON patch operations", "PATCH", c.path("v1", "there"), jsonPatch, `[` + strings.Repeat(`{"op":"test","path":"/kind","value":"CronTab"},`, 10001) + `{"op":"test","path":"/kind","value":"CronTab"}]`, 413, "RequestEntityTooLarge", "10000"},
 		{"an unknown fieldValidation", "POST", cr + "?fieldValidation=Maybe", jsonBody, head + `}`, 422, "Invalid", "fieldValidation"},
 		{"an unknown field, strictly", "POST", cr + "?fieldValidation=Strict", jsonBody, head + `,"spec":{"nothing":1}}`, 400, "BadRequest", `unknown field "spec.nothing"`},
+		{"FV-05 a repeated YAML key, strictly", "POST", cm + "?fieldValidation=Strict", yamlBody, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b, a: c}\n", 400, "BadRequest", `key "a" already set in map`},
 		{"a bad limit", "GET", cr + "?limit=many", "", ``, 400, "BadRequest", ""},
 		{"a bad timeout", "GET", cr + "?watch=1&timeoutSeconds=soon", "", ``, 400, "BadRequest", ""},
 	}

@@ -94,6 +94,7 @@ func TestLoadRefusesWithTheReason(t *testing.T) {
 		{"no hook", echo.Without(convert).Bytes(), plugins.MissingExport, `"wasmgate_convert"`},
 		{"alloc signature", echo.With(plugins.ExportAlloc, Func{}).Bytes(), plugins.WrongSignature, `"wasmgate_alloc" is () -> ()`},
 		{"hook signature", echo.With(convert, Func{Params: []byte{I32}, Results: []byte{I64}, Code: ConstI64(0)}).Bytes(), plugins.WrongSignature, `"wasmgate_convert" is (i32) -> (i64), but has to be (i32, i32) -> (i64)`},
+		{"a program", echo.With(exportStart, Func{}).Bytes(), plugins.StartFailed, "-buildmode=c-shared"},
 		{"foreign import", imports(Import{Module: "env", Name: "evil"}), plugins.ForeignImport, `"evil" from "env"`},
 		{"unknown import of ours", imports(Import{Module: "wasmgate", Name: "exec"}), plugins.ForeignImport, `"exec" from "wasmgate"`},
 		{"unknown WASI", imports(Import{Module: "wasi_snapshot_preview1", Name: "fork"}), plugins.ForeignImport, `"fork" from "wasi_snapshot_preview1"`},

@@ -1,0 +1,36 @@
+package transport
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+// TestHandshake_PlainHTTPIsToldWhatIsWrong speaks HTTP to the HTTPS port.
+func TestHandshake_PlainHTTPIsToldWhatIsWrong(t *testing.T) {
+	r := run(t, func(*api.Request) *api.Response {
+		t.Error("a plain request reached the handler")
+		return ok("")
+	})
+	for _, begin := range []string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"} {
+		c, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, begin); err != nil {
+			t.Fatal(err)
+		}
+		reply := make([]byte, len(plainReply))
+		if _, err := io.ReadFull(c, reply); err != nil || !strings.HasPrefix(string(reply), "HTTP/1.0 400 ") {
+			t.Errorf("%q: got %q, %v", begin, reply, err)
+		}
+	}
+}
