@@ -46,6 +46,7 @@ func (c *Cache[T]) apply(batch storage.Batch, now time.Time) {
 		b.wake.notify()
 	}
 	c.moved.notify()
+	c.settleOffers()
 }
 
 // applyRevision takes all events of one revision over and publishes their
@@ -53,8 +54,9 @@ func (c *Cache[T]) apply(batch storage.Batch, now time.Time) {
 func (c *Cache[T]) applyRevision(events []storage.Event, now time.Time) {
 	rev := events[0].Revision
 	c.changed = c.changed[:0]
+	offered := c.offered(rev)
 	for _, ev := range events {
-		b := c.applyEvent(ev, now)
+		b := c.applyEvent(ev, offered, now)
 		if b == nil {
 			continue
 		}
@@ -75,7 +77,7 @@ func (c *Cache[T]) applyRevision(events []storage.Event, now time.Time) {
 
 // applyEvent appends one event to its bucket's ring and returns the bucket,
 // nil when the event changes nothing here.
-func (c *Cache[T]) applyEvent(ev storage.Event, now time.Time) *Bucket[T] {
+func (c *Cache[T]) applyEvent(ev storage.Event, offered []offer[T], now time.Time) *Bucket[T] {
 	name, key, ok := c.locate(ev.Key)
 	if !ok {
 		return nil
@@ -87,12 +89,18 @@ func (c *Cache[T]) applyEvent(ev storage.Event, now time.Time) *Bucket[T] {
 		return nil
 	case ev.Deleted:
 		e.typ = Deleted
-		e.item = &Item[T]{Key: e.prev.Key, Revision: ev.Revision, Value: c.o.Tombstone(e.prev.Value, ev.Revision)}
+		e.item = &Item[T]{Key: e.prev.Key, Revision: ev.Revision}
+		if e.item.Value, ok = find(offered, ev.Key); !ok {
+			e.item.Value = c.o.Tombstone(e.prev.Value, ev.Revision)
+		}
 	default:
 		if e.prev == nil {
 			e.typ = Added
 		}
-		e.item = &Item[T]{Key: key, Revision: ev.Revision, Value: c.o.Make(ev.KV)}
+		e.item = &Item[T]{Key: key, Revision: ev.Revision}
+		if e.item.Value, ok = find(offered, ev.Key); !ok {
+			e.item.Value = c.o.Make(ev.KV)
+		}
 	}
 	b.append(e, int64(c.o.SizeOf(e.item.Value)), now)
 	return b
@@ -109,6 +117,7 @@ func (c *Cache[T]) limit(b *Bucket[T], now time.Time) {
 
 // sweep drops old events of buckets that get no new ones.
 func (c *Cache[T]) sweep(now time.Time) {
+	c.offers.expire(now.Add(-maxOfferAge))
 	for _, b := range *c.buckets.Load() {
 		c.limit(b, now)
 	}

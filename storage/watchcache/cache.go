@@ -38,6 +38,10 @@ type Options[T any] struct {
 	// Tombstone makes the item of a deletion from the last state. Without it
 	// the last state is used.
 	Tombstone func(last T, revision int64) T
+	// Adopt adds to an item that Make made what the writer of the same
+	// revision had derived of it: see [Cache.Committed]. Made is being read,
+	// and Adopt may be called for it more than once at a time. Optional.
+	Adopt func(made, offered T)
 
 	// Keep is how long events are kept (5 minutes if zero), as far as History
 	// and HistoryBytes allow. Events are dropped in blocks, so some stay longer.
@@ -75,6 +79,8 @@ type Cache[T any] struct {
 	ask       chan struct{}
 	ready     chan struct{}
 	trouble   atomic.Pointer[error]
+
+	offers offers[T]
 
 	buckets atomic.Pointer[map[string]*Bucket[T]]
 	// mu is held while a bucket is added and while all are replaced, and

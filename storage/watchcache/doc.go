@@ -18,4 +18,11 @@
 // So S holds every event up to G, and the revision of what was read is the
 // greater of G and the revision of S's own last event. No reader takes a lock
 // and none can hold up the writer.
+//
+// # Hand-over of writes
+//
+// Who wrote a key may hand over the item that it has anyway, with all that it
+// derived ([Cache.Committed]). The item waits for the store's event of its
+// revision and then stands in for what would be made of the event; so a
+// hand-over shows nothing early and nothing depends on it.
 package watchcache

@@ -42,6 +42,7 @@ func (c *Cache[T]) Run(ctx context.Context) error {
 		}
 		c.setTrouble(err)
 		c.o.OnError(err)
+		c.sweep(time.Now())
 		if c.rev.Load() > before {
 			backoff = minBackoff
 		}
