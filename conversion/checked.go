@@ -27,7 +27,7 @@ type checked struct{ inner Converter }
 // isChecked knows the converters of this package that keep the contract.
 func isChecked(c Converter) bool {
 	switch c.(type) {
-	case *checked, *batched:
+	case *checked, *Bulk:
 		return true
 	}
 	return false

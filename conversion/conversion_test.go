@@ -131,23 +131,6 @@ func TestSmuggledDuplicatesAreRefused_CRD17(t *testing.T) {
 	}
 }
 
-func TestBatchedStopsAtTheFirstError_CRD18(t *testing.T) {
-	var objects [][]byte
-	for i := range 20 {
-		objects = append(objects, convtest.Object(i, convtest.V1beta1))
-	}
-	c := conversion.Batched(convertFunc(func(desired string, o [][]byte) ([][]byte, error) {
-		if strings.Contains(string(o[0]), `"tab-10"`) {
-			return nil, errors.New("bad object")
-		}
-		return conversion.None{}.Convert(context.Background(), desired, o)
-	}), conversion.Batch{MaxObjects: 1, Parallel: 2})
-	out, err := c.Convert(t.Context(), convtest.V1, objects)
-	if out != nil || err == nil || !strings.Contains(err.Error(), "bad object") {
-		t.Errorf("got %d objects, %v", len(out), err)
-	}
-}
-
 // FuzzChecked: whatever a converter replies, what is accepted is valid JSON
 // with the identity and the metadata of the original.
 func FuzzChecked(f *testing.F) {

@@ -15,7 +15,6 @@ import (
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -60,13 +59,13 @@ func (g *gateway) converter(d *crd.Definition) (conversion.Converter, error) {
 	}
 	if cc := c.Webhook.ClientConfig; cc != nil && cc.URL != nil && strings.HasPrefix(*cc.URL, moduleScheme) {
 		name := strings.TrimPrefix(*cc.URL, moduleScheme)
-		return counted{g.modules.converter(name), g.metrics, name, g.failures("module", name)}, nil
+		return g.modules.converter(name).Observed(g.countCalls(name)), nil
 	}
 	w, err := webhook.New(webhook.Config{Conversion: c.Webhook})
 	if err != nil {
 		return nil, err
 	}
-	return logged{conversion.Checked(w), g.failures("definition", d.Plural+"."+d.Group)}, nil
+	return conversion.Batched(w, conversion.Batch{}).Observed(logFailures(g.failures("definition", d.Plural+"."+d.Group))), nil
 }
 
 // failures is where failed conversions are logged: a few at once, then one
@@ -76,41 +75,27 @@ func (g *gateway) failures(key, name string) zerolog.Logger {
 		&zerolog.BurstSampler{Burst: 3, Period: 10 * time.Second})
 }
 
-// logged logs the failures of a converter.
-type logged struct {
-	conversion.Converter
-	log zerolog.Logger
-}
-
-// Convert implements conversion.Converter.
-func (l logged) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
-	out, err := l.Converter.Convert(ctx, desired, objects)
-	if err != nil {
-		l.log.Warn().Err(err).Str("to", desired).Int("objects", len(objects)).Msg("conversion failed")
+// logFailures logs the failed calls of a converter.
+func logFailures(log zerolog.Logger) func(conversion.Call) {
+	return func(c conversion.Call) {
+		if c.Err != nil {
+			log.Warn().Err(c.Err).Str("to", c.To).Int("objects", c.Objects).Msg("conversion failed")
+		}
 	}
-	return out, err
 }
 
-// counted counts the calls of a module, and logs those that fail.
-type counted struct {
-	conversion.Converter
-	metrics *metrics.Metrics
-	module  string
-	log     zerolog.Logger
-}
-
-// Convert implements conversion.Converter.
-func (c counted) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
-	start := time.Now()
-	out, err := c.Converter.Convert(ctx, desired, objects)
-	result := "success"
-	if err != nil {
-		result = "error"
-		c.log.Warn().Err(err).Str("to", desired).Int("objects", len(objects)).Msg("conversion failed")
+// countCalls counts the calls of a module, and logs those that fail.
+func (g *gateway) countCalls(module string) func(conversion.Call) {
+	logged := logFailures(g.failures("module", module))
+	return func(c conversion.Call) {
+		logged(c)
+		result, converted := "success", c.Objects
+		if c.Err != nil {
+			result, converted = "error", 0
+		}
+		g.metrics.PluginCall(module, string(plugins.Convert), result, c.Took.Seconds())
+		g.metrics.ConversionObjects.Add(float64(converted))
 	}
-	c.metrics.PluginCall(c.module, string(plugins.Convert), result, time.Since(start).Seconds())
-	c.metrics.ConversionObjects.Add(float64(len(out)))
-	return out, err
 }
 
 // lead runs the controllers that must run in one place.

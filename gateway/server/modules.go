@@ -55,7 +55,7 @@ func (m *moduleHost) close(ctx context.Context) error {
 }
 
 // converter is the converter of a wasm:// URL.
-func (m *moduleHost) converter(name string) conversion.Converter {
+func (m *moduleHost) converter(name string) *conversion.Bulk {
 	return m.registry.Converter(strings.TrimSuffix(name, "/"))
 }
 

@@ -14,7 +14,7 @@ import (
 // Converter converts with the module that has that name at the time of each
 // call, so it can be made before the module exists. Its replies are checked,
 // and large batches are spread over the module's instances.
-func (r *Registry) Converter(name string) conversion.Converter {
+func (r *Registry) Converter(name string) *conversion.Bulk {
 	return conversion.Batched(&converter{r, name}, conversion.Batch{Parallel: r.cfg.Instances})
 }
 
