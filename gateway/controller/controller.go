@@ -1,3 +1,10 @@
+// Package controller runs the gateway's background work: it calls controllers
+// whenever something that they look after may have changed, again after a
+// failure, and never twice at a time for one object. What controllers do is in
+// the packages below.
+//
+// It must not know what any controller does, nor HTTP, the store or the Wasm
+// runtime.
 package controller
 
 import (

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -21,12 +22,25 @@ const (
 	conflictRetries = 8
 )
 
+// Source tells of changes. Its errors are the API's status errors.
+type Source interface {
+	// Follow calls fn for every object that exists and then for every change,
+	// in order, until ctx ends. It is level-triggered: fn gets names only.
+	Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error
+	// ListMetadata reads the metadata of all objects of a kind ("" = in all
+	// namespaces), from the cache.
+	ListMetadata(ctx context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error)
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
+}
+
 // Run runs controllers until ctx ends, and returns when all that they started
 // has ended.
-func Run(ctx context.Context, log zerolog.Logger, objects Objects, cs ...Controller) {
+func Run(ctx context.Context, log zerolog.Logger, source Source, cs ...Controller) {
 	var all sync.WaitGroup
 	for _, c := range cs {
-		r := newRunner(ctx, log.With().Str("controller", c.Name()).Logger(), objects, c)
+		r := newRunner(ctx, log.With().Str("controller", c.Name()).Logger(), source, c)
 		all.Go(r.run)
 	}
 	all.Wait()
@@ -34,11 +48,11 @@ func Run(ctx context.Context, log zerolog.Logger, objects Objects, cs ...Control
 
 // runner runs one controller. It is the controller's Queue.
 type runner struct {
-	ctx     context.Context
-	log     zerolog.Logger
-	objects Objects
-	c       Controller
-	queue   workqueue.TypedRateLimitingInterface[Key]
+	ctx    context.Context
+	log    zerolog.Logger
+	source Source
+	c      Controller
+	queue  workqueue.TypedRateLimitingInterface[Key]
 	// running counts every goroutine of the runner.
 	running sync.WaitGroup
 
@@ -47,9 +61,9 @@ type runner struct {
 	follows map[Key]map[Scope]context.CancelFunc
 }
 
-func newRunner(ctx context.Context, log zerolog.Logger, objects Objects, c Controller) *runner {
+func newRunner(ctx context.Context, log zerolog.Logger, source Source, c Controller) *runner {
 	return &runner{
-		ctx: ctx, log: log, objects: objects, c: c,
+		ctx: ctx, log: log, source: source, c: c,
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[Key](retryBase, retryMax)),
 		follows: map[Key]map[Scope]context.CancelFunc{},
@@ -94,7 +108,7 @@ func (r *runner) next() bool {
 	err := r.reconcile(key)
 	for i := 0; i < conflictRetries && apierrors.IsConflict(err) && r.ctx.Err() == nil; i++ {
 		// The cache was behind the store, else there were no conflict.
-		if err = r.objects.Fresh(r.ctx); err == nil {
+		if err = r.source.Fresh(r.ctx); err == nil {
 			err = r.reconcile(key)
 		}
 	}
@@ -126,7 +140,7 @@ func (r *runner) reconcile(key Key) (err error) {
 func (r *runner) follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) {
 	for delay := retryBase; ctx.Err() == nil; delay = min(2*delay, retryMax) {
 		started := time.Now()
-		err := r.objects.Follow(ctx, gr, fn)
+		err := r.source.Follow(ctx, gr, fn)
 		if time.Since(started) > retryMax {
 			delay = retryBase
 		}
@@ -134,7 +148,7 @@ func (r *runner) follow(ctx context.Context, gr schema.GroupResource, fn func(na
 			return
 		}
 		r.log.Debug().Err(err).Stringer("resource", gr).Msg("follow broke; trying again")
-		if !pause(ctx, delay) {
+		if !Pause(ctx, delay) {
 			return
 		}
 	}
@@ -149,10 +163,10 @@ func (r *runner) seed() {
 }
 
 func (r *runner) resync(every time.Duration) {
-	for pause(r.ctx, every) {
+	for Pause(r.ctx, every) {
 		r.seed()
 		for _, gr := range r.c.Watches() {
-			items, err := r.objects.ListMetadata(r.ctx, gr, "")
+			items, err := r.source.ListMetadata(r.ctx, gr, "")
 			if err != nil {
 				r.log.Debug().Err(err).Stringer("resource", gr).Msg("resync skipped")
 				continue
@@ -164,8 +178,8 @@ func (r *runner) resync(every time.Duration) {
 	}
 }
 
-// pause waits for d; false means that ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits for d; false means that ctx ended first.
+func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
 // funcController reconciles config maps with a function.
@@ -30,7 +31,7 @@ func (c *funcController) Reconcile(ctx context.Context, q controller.Queue, key 
 
 func TestRun_reconcilesWhatExistsAndWhatChanges(t *testing.T) {
 	o := controllertest.New()
-	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "before"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("", "before"))
 	seen := make(chan controller.Key, 10)
 	controllertest.Start(t, o, &funcController{
 		seeds: []controller.Key{{Name: "seed"}},
@@ -43,7 +44,7 @@ func TestRun_reconcilesWhatExistsAndWhatChanges(t *testing.T) {
 	if !got["before"] || !got["seed"] {
 		t.Errorf("at the start: %v", got)
 	}
-	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "after"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("", "after"))
 	if key := <-seen; key.Name != "after" || key.GroupResource != controllertest.ConfigMaps {
 		t.Errorf("after a change: %v", key)
 	}
@@ -77,9 +78,9 @@ func TestRun_retries(t *testing.T) {
 
 func TestRun_conflictWaitsForTheCache(t *testing.T) {
 	o := controllertest.New()
-	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "x"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("", "x"))
 	o.Hold(controllertest.ConfigMaps)
-	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("", "unseen"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("", "unseen"))
 	done := make(chan struct{})
 	controllertest.Start(t, o, &funcController{reconcile: func(ctx context.Context, _ controller.Queue, key controller.Key) error {
 		if key.Name != "x" {
@@ -95,9 +96,9 @@ func TestRun_conflictWaitsForTheCache(t *testing.T) {
 }
 
 func TestRun_follow(t *testing.T) {
-	o := controllertest.New(servedCrontabs)
-	controllertest.MustCreate(t, o, controller.NamespaceResource, namespaceTree("a"))
-	controllertest.MustCreate(t, o, controller.NamespaceResource, namespaceTree("b"))
+	o := controllertest.New(controllertest.ServedCronTabs)
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("a"))
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("b"))
 	calls := make(chan controller.Key, 10)
 	follow := atomic.Bool{}
 	follow.Store(true)
@@ -106,7 +107,7 @@ func TestRun_follow(t *testing.T) {
 		seeds: []controller.Key{owner},
 		reconcile: func(_ context.Context, q controller.Queue, key controller.Key) error {
 			if follow.Load() {
-				q.Follow(key, controller.Scope{GroupResource: crontabs, Namespace: "a"})
+				q.Follow(key, controller.Scope{GroupResource: controllertest.CronTabs, Namespace: "a"})
 			} else {
 				q.Follow(key)
 			}
@@ -116,14 +117,14 @@ func TestRun_follow(t *testing.T) {
 	})
 	<-calls
 	<-calls // once more, for what happened before the follower was there
-	controllertest.MustCreate(t, o, crontabs, objectTree("b", "elsewhere"))
-	controllertest.Eventually(t, o, "one follower", func() bool { return o.Followers(crontabs) == 1 })
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("b", "elsewhere"))
+	controllertest.Eventually(t, o, "one follower", func() bool { return o.Followers(controllertest.CronTabs) == 1 })
 	follow.Store(false)
-	controllertest.MustCreate(t, o, crontabs, objectTree("a", "here"))
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("a", "here"))
 	if key := <-calls; key != owner {
 		t.Errorf("woke %v", key)
 	}
-	controllertest.Eventually(t, o, "no follower", func() bool { return o.Followers(crontabs) == 0 })
+	controllertest.Eventually(t, o, "no follower", func() bool { return o.Followers(controllertest.CronTabs) == 0 })
 	stop()
 	if n := o.Followers(controllertest.ConfigMaps); n != 0 {
 		t.Errorf("%d followers outlive Run", n)

@@ -11,16 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
 // Internal is the engine as the gateway's own controllers use it: the same
-// verbs, at storage versions. It implements [controller.Objects].
+// verbs, at storage versions. Errors are the API's status errors; objects that
+// are returned belong to the caller.
 type Internal struct{ e *Engine }
-
-var _ controller.Objects = Internal{}
 
 // Internal returns the engine for the gateway's own controllers.
 func (e *Engine) Internal() Internal { return Internal{e} }
@@ -33,7 +32,7 @@ func (i Internal) target(gr schema.GroupResource, namespace, name, subresource s
 	return Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion), Namespace: namespace, Name: name, Subresource: subresource}, nil
 }
 
-// Get implements [controller.Objects].
+// Get reads an object at its storage version, from the cache.
 func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
 	t, err := i.target(gr, namespace, name, "")
 	if err != nil {
@@ -58,7 +57,8 @@ func (t Target) unstructured(ctx context.Context, e *Entry) (*unstructured.Unstr
 	return &unstructured.Unstructured{Object: tree}, nil
 }
 
-// List implements [controller.Objects].
+// List reads all objects of a kind ("" = in all namespaces) at their storage
+// version, from the cache.
 func (i Internal) List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
 	t, err := i.target(gr, namespace, "", "")
 	if err != nil {
@@ -84,7 +84,8 @@ func (t Target) each(fn func(*Entry) bool) {
 	t.Resource.bucket.Snapshot().Ascend(prefix, "", func(it watchcache.Item[*Entry]) bool { return fn(it.Value) })
 }
 
-// ListMetadata implements [controller.Objects]. Of an object whose metadata
+// ListMetadata is List without decoding more than the metadata; it never converts
+// and never fails on an unreadable object. Of an object whose metadata
 // cannot be read only namespace and name are filled in, from its key.
 func (i Internal) ListMetadata(_ context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error) {
 	t, err := i.target(gr, namespace, "", "")
@@ -122,7 +123,7 @@ func retry[T any](write func() (T, error)) (out T, err error) {
 	return out, apierrors.NewInternalError(err)
 }
 
-// Create implements [controller.Objects].
+// Create creates obj (at the storage version).
 func (i Internal) Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	data, err := object.Encode(obj.Object)
 	if err != nil {
@@ -137,7 +138,8 @@ func (i Internal) Create(ctx context.Context, gr schema.GroupResource, obj *unst
 	}))
 }
 
-// Update implements [controller.Objects].
+// Update writes obj through a subresource ("" = the object itself). The object's
+// resourceVersion must be current, else it is a Conflict.
 func (i Internal) Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	data, err := object.Encode(obj.Object)
 	if err != nil {
@@ -163,7 +165,8 @@ func written(w *Written, err error) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: tree}, nil
 }
 
-// Delete implements [controller.Objects].
+// Delete deletes like a client's DELETE; finalizers are honoured. It works on
+// stored metadata and never converts.
 func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error {
 	_, err := retry(func() (*Written, error) {
 		t, err := i.target(gr, namespace, name, "")
@@ -176,7 +179,8 @@ func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace
 	return err
 }
 
-// Follow implements [controller.Objects]. The kind has to be served when it
+// Follow calls fn for every object that exists and then for every change, in
+// order, until ctx ends. It is level-triggered: fn gets names only. The kind has to be served when it
 // begins; that it is redefined or removed afterwards changes nothing.
 func (i Internal) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
 	select {
@@ -214,17 +218,12 @@ func (i Internal) Follow(ctx context.Context, gr schema.GroupResource, fn func(n
 	}
 }
 
-// Fresh implements [controller.Objects].
+// Fresh waits until the cache holds everything that was committed before the
+// call.
 func (i Internal) Fresh(ctx context.Context) error {
 	_, err := i.e.cache.Fresh(ctx)
 	return err
 }
 
-// Served implements [controller.Objects].
-func (i Internal) Served() []controller.ServedResource {
-	var out []controller.ServedResource
-	for _, d := range i.e.catalog.Snapshot().Definitions {
-		out = append(out, controller.ServedResource{GroupResource: d.GroupResource(), Namespaced: d.Namespaced, Version: d.StorageVersion, Kind: d.Kind})
-	}
-	return out
-}
+// Served returns the definitions that are served now.
+func (i Internal) Served() []*crd.Definition { return i.e.catalog.Snapshot().Definitions }

@@ -15,6 +15,11 @@ import (
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/definition"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/migration"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -26,7 +31,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		return nil, err
 	}
 	for _, d := range builtins {
-		if d.GroupResource() == controller.ModuleResource {
+		if d.GroupResource() == kinds.Modules {
 			d.Hooks = moduleHooks{g}
 		}
 	}
@@ -99,15 +104,15 @@ func (g *gateway) countCalls(module string) func(conversion.Call) {
 }
 
 // lead runs the controllers that must run in one place.
-func (g *gateway) lead(ctx context.Context, objects controller.Objects) error {
+func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
 		controller.Run(ctx, g.log, objects,
-			controller.NewBootstrap(objects),
-			controller.NewCRDStatus(objects, definitions.Conditions),
-			controller.NewCRDFinalizer(objects),
-			controller.NewNamespaceFinalizer(objects),
-			controller.NewMigration(objects, rewriter{g.engine, g.store, g.metrics}, serving{g.engine}),
-			controller.NewAutoMigration(objects),
+			namespace.NewBootstrap(objects),
+			definition.NewStatus(objects, definitions.Conditions),
+			definition.NewFinalizer(objects, objects),
+			namespace.NewFinalizer(objects, objects),
+			migration.New(objects, rewriter{g.engine, g.store, g.metrics}, serving{g.engine}),
+			migration.NewAuto(objects),
 		)
 	}))
 }
@@ -119,5 +124,5 @@ type moduleHooks struct{ g *gateway }
 func (h moduleHooks) BeforeDelete(ctx context.Context, obj map[string]any) (bool, error) {
 	meta, _ := obj["metadata"].(map[string]any)
 	name, _ := meta["name"].(string)
-	return false, controller.CheckModuleDelete(ctx, h.g.engine.Internal(), name)
+	return false, module.CheckDelete(ctx, h.g.engine.Internal(), name)
 }

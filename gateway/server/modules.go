@@ -17,7 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/conversion"
-	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/modules"
@@ -39,7 +40,7 @@ func newModuleHost(ctx context.Context, g *gateway) (*moduleHost, error) {
 	log := g.log.With().Str("component", "modules").Logger()
 	engine, err := wasm.NewEngine(ctx, wasm.Config{
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"),
-		Log:      func(module, line string) { log.Debug().Str("module", module).Msg(line) },
+		Log:      func(name, line string) { log.Debug().Str("module", name).Msg(line) },
 	})
 	if err != nil {
 		return nil, err
@@ -59,17 +60,17 @@ func (m *moduleHost) converter(name string) *conversion.Bulk {
 	return m.registry.Converter(strings.TrimSuffix(name, "/"))
 }
 
-// Set implements controller.Modules.
-func (m *moduleHost) Set(ctx context.Context, name string, rev controller.ModuleRevision) (controller.ModuleStatus, error) {
+// Set implements module.Runtime.
+func (m *moduleHost) Set(ctx context.Context, name string, rev module.Revision) (module.Status, error) {
 	s, err := m.registry.Set(ctx, modules.Spec{Name: name, Bytes: rev.Bytes, Digest: rev.Digest, Config: rev.Config, Limits: rev.Limits})
-	out := controller.ModuleStatus{Digest: s.Digest, Size: int64(s.Size), ABI: s.ABI}
+	out := module.Status{Digest: s.Digest, Size: int64(s.Size), ABI: s.ABI}
 	for _, h := range s.Hooks {
 		out.Hooks = append(out.Hooks, string(h))
 	}
 	return out, err
 }
 
-// Remove implements controller.Modules.
+// Remove implements module.Runtime.
 func (m *moduleHost) Remove(name string) {
 	m.registry.Remove(name)
 	m.g.metrics.ForgetPlugin(name)
@@ -78,16 +79,16 @@ func (m *moduleHost) Remove(name string) {
 // moduleContent keeps the bytes of modules in the store.
 type moduleContent struct{ blobs *blob.Blobs }
 
-// Get implements controller.ModuleContent.
+// Get implements module.Content.
 func (c moduleContent) Get(ctx context.Context, digest string) ([]byte, error) {
 	data, err := c.blobs.GetBlob(ctx, digest)
 	if storage.KindOf(err) == storage.NotFound {
-		return nil, fmt.Errorf("%w: %s", controller.ErrNoContent, digest)
+		return nil, fmt.Errorf("%w: %s", module.ErrNoContent, digest)
 	}
 	return data, err
 }
 
-// Put implements controller.ModuleContent.
+// Put implements module.Content.
 func (c moduleContent) Put(ctx context.Context, digest string, data []byte) error {
 	return c.blobs.PutBlob(ctx, digest, data)
 }
@@ -126,7 +127,7 @@ func (m *moduleHost) Put(ctx context.Context, t resource.Target, contentType str
 			return nil, apierrors.NewInternalError(fmt.Errorf("keeping the module's content: %w", err))
 		}
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{controller.ContentAnnotation: digest}}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{module.ContentAnnotation: digest}}})
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +165,10 @@ const (
 
 // awaitLoaded waits until the modules that definitions convert with are loaded
 // again, so that a gateway that is ready can convert.
-func (m *moduleHost) awaitLoaded(ctx context.Context, objects controller.Objects) {
+func (m *moduleHost) awaitLoaded(ctx context.Context, objects module.Lister) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	wanted, err := objects.List(ctx, controller.ModuleResource, "")
+	wanted, err := objects.List(ctx, kinds.Modules, "")
 	if err != nil {
 		m.g.log.Error().Err(err).Msg("modules cannot be listed; not waiting for them")
 		return

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage"
@@ -16,7 +16,7 @@ import (
 // serving tells the migration controller what the engine serves.
 type serving struct{ engine *resource.Engine }
 
-// Serving implements controller.Server.
+// Serving implements migration.Server.
 func (s serving) Serving(_ context.Context, gr schema.GroupResource) (string, bool) {
 	return s.engine.Catalog().Serving(gr)
 }
@@ -28,7 +28,7 @@ type rewriter struct {
 	metrics *metrics.Metrics
 }
 
-// Count implements controller.Rewriter.
+// Count implements migration.Rewriter.
 func (r rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, error) {
 	w, err := r.engine.Rewriter(gr)
 	if err != nil {
@@ -38,15 +38,15 @@ func (r rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, er
 	return page.Count, err
 }
 
-// Rewrite implements controller.Rewriter.
-func (r rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o controller.RewriteOptions, progress func(controller.Progress) error) (controller.Progress, error) {
+// Rewrite implements migration.Rewriter.
+func (r rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migration.Progress) error) (migration.Progress, error) {
 	w, err := r.engine.Rewriter(gr)
 	if err != nil {
-		return controller.Progress{Cursor: o.From}, err
+		return migration.Progress{Cursor: o.From}, err
 	}
 	var reason string
-	report := func(p migrate.Progress) controller.Progress {
-		out := controller.Progress{Done: p.Done, Rewritten: p.Rewritten, Skipped: p.Skipped, Failed: p.Failed, Cursor: p.Cursor, Reason: reason}
+	report := func(p migrate.Progress) migration.Progress {
+		out := migration.Progress{Done: p.Done, Rewritten: p.Rewritten, Skipped: p.Skipped, Failed: p.Failed, Cursor: p.Cursor, Reason: reason}
 		for _, f := range p.Failures {
 			name, why, _ := strings.Cut(strings.TrimPrefix(f, w.Prefix), ": ")
 			out.Failures = append(out.Failures, name)

@@ -292,14 +292,14 @@ func testWatch(t *testing.T, g *instance) {
 	}
 }
 
-const module = `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"m"},"spec":{"source":{"upload":{}}}}`
+const moduleObject = `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"m"},"spec":{"source":{"upload":{}}}}`
 
 func testModuleContent(t *testing.T, g *instance) {
 	const path = "/apis/wasmgate.dev/v1/wasmmodules"
 	if got := g.do("PUT", path+"/m/content", "x", "Content-Type: application/wasm"); got.code != 404 {
 		t.Errorf("no such module: %d %s", got.code, got.body)
 	}
-	if got := g.do("POST", path, module); got.code != 201 {
+	if got := g.do("POST", path, moduleObject); got.code != 201 {
 		t.Fatalf("%d %s", got.code, got.body)
 	}
 	large := string(bytes.Repeat([]byte("x"), 4<<20))

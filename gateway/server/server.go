@@ -15,6 +15,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -96,7 +99,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	handler := api.New(api.Config{
 		Engine: g.engine, Authenticator: g.identity.authenticator, Authorizer: authz.Masters{},
 		Documents: g.documents(), Observer: observer{g.metrics},
-		Contents:       map[api.ContentPath]api.Content{{GroupResource: controller.ModuleResource, Subresource: "content"}: g.modules},
+		Contents:       map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: g.modules},
 		Log:            g.log,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
@@ -155,12 +158,12 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 	}
 	g.hooks.objects()
 	objects := g.engine.Internal()
-	if err := controller.EnsureSystemNamespaces(ctx, objects); err != nil {
+	if err := namespace.EnsureSystem(ctx, objects); err != nil {
 		return nil, fmt.Errorf("creating the system namespaces: %w", err)
 	}
 	g.hooks.namespaces()
 	work.Go(func() error {
-		controller.Run(ctx, g.log, objects, controller.NewModules(objects, g.modules, moduleContent{g.modules.blobs}))
+		controller.Run(ctx, g.log, objects, module.New(objects, g.modules, moduleContent{g.modules.blobs}))
 		return nil
 	})
 	work.Go(func() error { return g.lead(ctx, objects) })

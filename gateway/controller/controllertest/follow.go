@@ -37,7 +37,7 @@ func (f *follower) take() []controller.Key {
 	return keys
 }
 
-// Follow implements [controller.Objects].
+// Follow calls fn for what exists and for every change, until ctx ends.
 func (o *Objects) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
 	f := &follower{gr: gr, ready: make(chan struct{}, 1)}
 	o.mu.Lock()

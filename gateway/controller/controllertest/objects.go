@@ -1,4 +1,4 @@
-// Package controllertest holds an in-memory [controller.Objects] for tests. It
+// Package controllertest holds an in-memory engine for tests of controllers. It
 // behaves like the API where controllers can tell: resource versions and
 // conflicts, finalizers, generations, subresources, and a cache that may be
 // behind what was committed until Fresh is called.
@@ -19,14 +19,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
-// Objects is an in-memory [controller.Objects].
+// Objects is the in-memory engine: all interfaces to objects that the
+// controllers declare.
 type Objects struct {
 	mu       sync.Mutex
 	revision int64
-	served   map[schema.GroupResource]controller.ServedResource
+	served   map[schema.GroupResource]*crd.Definition
 	// stored is what was committed, cached what reads see.
 	stored map[controller.Key]*unstructured.Unstructured
 	cached map[controller.Key]*unstructured.Unstructured
@@ -41,22 +44,20 @@ type Objects struct {
 	writes    int
 }
 
-var _ controller.Objects = (*Objects)(nil)
-
 // New returns Objects that serve the kinds of the controllers, config maps and
 // more.
-func New(more ...controller.ServedResource) *Objects {
+func New(more ...*crd.Definition) *Objects {
 	o := &Objects{
-		served: map[schema.GroupResource]controller.ServedResource{},
+		served: map[schema.GroupResource]*crd.Definition{},
 		stored: map[controller.Key]*unstructured.Unstructured{}, cached: map[controller.Key]*unstructured.Unstructured{},
 		held: map[schema.GroupResource]bool{}, broken: map[schema.GroupResource]bool{},
 		changed: make(chan struct{}), followers: map[*follower]bool{},
 	}
-	o.Serve(controller.ServedResource{GroupResource: controller.NamespaceResource, Version: "v1", Kind: "Namespace"})
-	o.Serve(controller.ServedResource{GroupResource: controller.CRDResource, Version: "v1", Kind: "CustomResourceDefinition"})
-	o.Serve(controller.ServedResource{GroupResource: controller.MigrationResource, Version: "v1", Kind: "StorageVersionMigration"})
-	o.Serve(controller.ServedResource{GroupResource: controller.ModuleResource, Version: "v1", Kind: "WasmModule"})
-	o.Serve(controller.ServedResource{GroupResource: ConfigMaps, Version: "v1", Kind: "ConfigMap", Namespaced: true})
+	o.Serve(define(kinds.Namespaces, "Namespace", false))
+	o.Serve(define(kinds.Definitions, "CustomResourceDefinition", false))
+	o.Serve(define(kinds.Migrations, "StorageVersionMigration", false))
+	o.Serve(define(kinds.Modules, "WasmModule", false))
+	o.Serve(define(ConfigMaps, "ConfigMap", true))
 	for _, r := range more {
 		o.Serve(r)
 	}
@@ -67,10 +68,10 @@ func New(more ...controller.ServedResource) *Objects {
 var ConfigMaps = schema.GroupResource{Resource: "configmaps"}
 
 // Serve serves one more kind.
-func (o *Objects) Serve(r controller.ServedResource) {
+func (o *Objects) Serve(d *crd.Definition) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.served[r.GroupResource] = r
+	o.served[d.GroupResource()] = d
 }
 
 // Hold lets the cache fall behind on a kind until Fresh.
@@ -120,7 +121,7 @@ func (o *Objects) failure(op string, key controller.Key) error {
 	return fn(op, key)
 }
 
-// Get implements [controller.Objects].
+// Get reads an object from the cache.
 func (o *Objects) Get(_ context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -134,7 +135,7 @@ func (o *Objects) Get(_ context.Context, gr schema.GroupResource, namespace, nam
 	return obj.DeepCopy(), nil
 }
 
-// List implements [controller.Objects].
+// List reads the objects of a kind from the cache.
 func (o *Objects) List(_ context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -154,7 +155,7 @@ func (o *Objects) List(_ context.Context, gr schema.GroupResource, namespace str
 	return all, nil
 }
 
-// ListMetadata implements [controller.Objects].
+// ListMetadata reads the metadata of the objects of a kind from the cache.
 func (o *Objects) ListMetadata(_ context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error) {
 	if err := o.failure("list", controller.Key{GroupResource: gr, Namespace: namespace}); err != nil {
 		return nil, err
@@ -179,18 +180,18 @@ func (o *Objects) ListMetadata(_ context.Context, gr schema.GroupResource, names
 	return all, nil
 }
 
-// Served implements [controller.Objects].
-func (o *Objects) Served() []controller.ServedResource {
+// Served returns the definitions that are served.
+func (o *Objects) Served() []*crd.Definition {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var all []controller.ServedResource
+	var all []*crd.Definition
 	for _, r := range o.served {
 		all = append(all, r)
 	}
 	return all
 }
 
-// Fresh implements [controller.Objects].
+// Fresh lets the cache catch up.
 func (o *Objects) Fresh(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
 // crdCleanup is the finalizer that a definition gets when it is deleted.
 const crdCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
-// Create implements [controller.Objects].
+// Create creates an object like the engine does.
 func (o *Objects) Create(_ context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	key := controller.Key{GroupResource: gr, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	if err := o.failure("create", key); err != nil {
@@ -34,9 +34,9 @@ func (o *Objects) Create(_ context.Context, gr schema.GroupResource, obj *unstru
 		return nil, apierrors.NewAlreadyExists(gr, key.Name)
 	}
 	if key.Namespace != "" {
-		ns, ok := o.cached[controller.Key{GroupResource: controller.NamespaceResource, Name: key.Namespace}]
+		ns, ok := o.cached[controller.Key{GroupResource: kinds.Namespaces, Name: key.Namespace}]
 		if !ok {
-			return nil, apierrors.NewNotFound(controller.NamespaceResource, key.Namespace)
+			return nil, apierrors.NewNotFound(kinds.Namespaces, key.Namespace)
 		}
 		if ns.GetDeletionTimestamp() != nil {
 			return nil, apierrors.NewForbidden(gr, key.Name, errors.New("the namespace is being terminated"))
@@ -46,7 +46,7 @@ func (o *Objects) Create(_ context.Context, gr schema.GroupResource, obj *unstru
 	obj.SetUID(types.UID(fmt.Sprintf("uid-%d", o.revision+1)))
 	obj.SetCreationTimestamp(metav1.Now())
 	obj.SetGeneration(1)
-	if gr == controller.NamespaceResource {
+	if gr == kinds.Namespaces {
 		obj.Object["spec"] = map[string]any{"finalizers": []any{"kubernetes"}}
 		obj.Object["status"] = map[string]any{"phase": "Active"}
 	}
@@ -54,7 +54,7 @@ func (o *Objects) Create(_ context.Context, gr schema.GroupResource, obj *unstru
 	return obj.DeepCopy(), nil
 }
 
-// Update implements [controller.Objects].
+// Update writes an object through a subresource.
 func (o *Objects) Update(_ context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	key := controller.Key{GroupResource: gr, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	op := "update"
@@ -110,7 +110,7 @@ func merged(old, obj *unstructured.Unstructured, subresource string) *unstructur
 	return next
 }
 
-// Delete implements [controller.Objects].
+// Delete deletes an object; finalizers are honoured.
 func (o *Objects) Delete(_ context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error {
 	key := controller.Key{GroupResource: gr, Namespace: namespace, Name: name}
 	if err := o.failure("delete", key); err != nil {
@@ -126,7 +126,7 @@ func (o *Objects) Delete(_ context.Context, gr schema.GroupResource, namespace, 
 		return apierrors.NewConflict(gr, name, errors.New("the uid does not match"))
 	}
 	obj = obj.DeepCopy()
-	if gr == controller.CRDResource && obj.GetDeletionTimestamp() == nil {
+	if gr == kinds.Definitions && obj.GetDeletionTimestamp() == nil {
 		obj.SetFinalizers(append(obj.GetFinalizers(), crdCleanup))
 	}
 	switch {
@@ -146,7 +146,7 @@ func heldBack(gr schema.GroupResource, obj *unstructured.Unstructured) bool {
 		return true
 	}
 	spec, _, _ := unstructured.NestedSlice(obj.Object, "spec", "finalizers")
-	return gr == controller.NamespaceResource && len(spec) > 0
+	return gr == kinds.Namespaces && len(spec) > 0
 }
 
 // Smuggle commits an object without looking at its namespace, as a request

@@ -1,4 +1,4 @@
-package controller
+package module
 
 import (
 	"context"
@@ -10,19 +10,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
 // The conditions of a WasmModule.
 const (
-	// ModuleCompiled is whether the newest revision is usable.
-	ModuleCompiled = "Compiled"
-	// ModuleReady is whether calls are served, by that revision or the one
+	// Compiled is whether the newest revision is usable.
+	Compiled = "Compiled"
+	// Ready is whether calls are served, by that revision or the one
 	// before.
-	ModuleReady = "Ready"
+	Ready = "Ready"
 )
 
-// moduleStatus is the status of a WasmModule as it is written.
-type moduleStatus struct {
+// statusFields is the status of a WasmModule as it is written.
+type statusFields struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Digest             string             `json:"digest,omitempty"`
 	Size               int64              `json:"size,omitempty"`
@@ -32,7 +34,7 @@ type moduleStatus struct {
 }
 
 // report writes the outcome into the object, unless this gateway did before.
-func (c *ModuleController) report(ctx context.Context, obj *unstructured.Unstructured, m *loadedModule, problem *moduleProblem) error {
+func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured, m *loaded, problem *refusal) error {
 	outcome := fmt.Sprintf("%d %+v", obj.GetGeneration(), problem)
 	if m.serving != nil {
 		outcome += " " + m.serving.identity
@@ -44,16 +46,16 @@ func (c *ModuleController) report(ctx context.Context, obj *unstructured.Unstruc
 	if err != nil {
 		return err
 	}
-	var old moduleStatus
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(section(obj, "status"), &old); err != nil {
-		old = moduleStatus{} // nobody but gateways writes it; make it right again
+	var old statusFields
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &old); err != nil {
+		old = statusFields{} // nobody but gateways writes it; make it right again
 	}
-	status := newModuleStatus(old, obj.GetGeneration(), m, problem)
+	status := newStatusFields(old, obj.GetGeneration(), m, problem)
 	if !equality.Semantic.DeepEqual(old, status) {
-		if err := setStatus(obj, &status); err != nil {
+		if err := kinds.SetStatus(obj, &status); err != nil {
 			return err
 		}
-		if _, err := c.objects.Update(ctx, ModuleResource, "status", obj); err != nil {
+		if _, err := c.objects.Update(ctx, kinds.Modules, "status", obj); err != nil {
 			return err
 		}
 	}
@@ -63,7 +65,7 @@ func (c *ModuleController) report(ctx context.Context, obj *unstructured.Unstruc
 
 // keepRevision notes how the revision that keeps serving is configured when
 // the object no longer says so, and drops the note when it does again.
-func (c *ModuleController) keepRevision(ctx context.Context, obj *unstructured.Unstructured, m *loadedModule, problem *moduleProblem) (*unstructured.Unstructured, error) {
+func (c *Controller) keepRevision(ctx context.Context, obj *unstructured.Unstructured, m *loaded, problem *refusal) (*unstructured.Unstructured, error) {
 	note := ""
 	if problem != nil && m.serving != nil {
 		note = keep(m.serving.rev)
@@ -81,20 +83,20 @@ func (c *ModuleController) keepRevision(ctx context.Context, obj *unstructured.U
 		annotations[KeptAnnotation] = note
 	}
 	obj.SetAnnotations(annotations)
-	return c.objects.Update(ctx, ModuleResource, "", obj)
+	return c.objects.Update(ctx, kinds.Modules, "", obj)
 }
 
-func newModuleStatus(old moduleStatus, generation int64, m *loadedModule, problem *moduleProblem) moduleStatus {
+func newStatusFields(old statusFields, generation int64, m *loaded, problem *refusal) statusFields {
 	serving := m.serving
-	s := moduleStatus{ObservedGeneration: generation, Conditions: append([]metav1.Condition(nil), old.Conditions...)}
+	s := statusFields{ObservedGeneration: generation, Conditions: append([]metav1.Condition(nil), old.Conditions...)}
 	switch {
 	case serving != nil:
 		s.Digest, s.Size, s.ABI, s.Hooks = serving.Digest, serving.Size, int64(serving.ABI), serving.Hooks
 	case !m.restored: // the digest is what the next try to restore goes by
 		s.Digest, s.Size, s.ABI, s.Hooks = old.Digest, old.Size, old.ABI, old.Hooks
 	}
-	compiled := metav1.Condition{Type: ModuleCompiled, Status: metav1.ConditionTrue, Reason: "Compiled"}
-	ready := metav1.Condition{Type: ModuleReady, Status: metav1.ConditionTrue, Reason: "Serving"}
+	compiled := metav1.Condition{Type: Compiled, Status: metav1.ConditionTrue, Reason: "Compiled"}
+	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Serving"}
 	switch {
 	case problem == nil:
 		compiled.Message = fmt.Sprintf("ABI %d, hooks: %s", s.ABI, strings.Join(s.Hooks, ", "))
@@ -108,7 +110,7 @@ func newModuleStatus(old moduleStatus, generation int64, m *loadedModule, proble
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, problem.reason, problem.message
 	}
 	for _, condition := range []metav1.Condition{compiled, ready} {
-		condition.Message, condition.ObservedGeneration = shorten(condition.Message), generation
+		condition.Message, condition.ObservedGeneration = kinds.Shorten(condition.Message), generation
 		meta.SetStatusCondition(&s.Conditions, condition)
 	}
 	return s

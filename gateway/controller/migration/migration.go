@@ -1,4 +1,9 @@
-package controller
+// Package migration owns StorageVersionMigrations: every stored object of a
+// resource is rewritten at the storage version, and a definition's
+// storedVersions are reduced to it when that is proven.
+//
+// It must not know how objects are stored or converted.
+package migration
 
 import (
 	"context"
@@ -9,7 +14,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
+
+// Objects are the migrations and definitions as the controller uses them.
+// Errors are the API's status errors (k8s.io/apimachinery/pkg/api/errors);
+// objects that are returned belong to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// Update writes obj through a subresource ("" = the object itself). The
+	// object's resourceVersion must be current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
+	// Served returns the definitions that are served now. They are shared and
+	// not to be changed.
+	Served() []*crd.Definition
+}
 
 // RewriteOptions say where and how fast to rewrite.
 type RewriteOptions struct {
@@ -60,15 +86,17 @@ type Server interface {
 }
 
 const (
-	// migrationPoll is how soon to look again whether a definition is served.
-	migrationPoll = 100 * time.Millisecond
+	// servingPoll is how soon to look again whether a definition is served.
+	servingPoll = 100 * time.Millisecond
 	// maxPasses ends a migration that never sees a clean pass.
 	maxPasses = 12
 	// maxFailedPasses is how many passes may leave failed objects behind.
 	maxFailedPasses = 3
+	// maxConflicts is how often a write that conflicts is tried again.
+	maxConflicts = 8
 )
 
-// Migration carries out StorageVersionMigrations.
+// Controller carries out StorageVersionMigrations.
 //
 // It goes through the stored objects in passes. The first pass rewrites, is
 // throttled, keeps its cursor in an annotation and goes on there after a
@@ -80,7 +108,7 @@ const (
 //	(new) -> waiting for the definition to be served -> pass 1 -> pass n ... -> Succeeded
 //	             ^                                        |  |        |
 //	             +--- the definition changed -------------+--+--------+-> Failed
-type Migration struct {
+type Controller struct {
 	objects  Objects
 	rewriter Rewriter
 	server   Server
@@ -90,90 +118,90 @@ type Migration struct {
 	retryAfter    time.Duration
 }
 
-// NewMigration returns the controller.
-func NewMigration(objects Objects, rewriter Rewriter, server Server) *Migration {
-	return &Migration{
+// New returns the controller.
+func New(objects Objects, rewriter Rewriter, server Server) *Controller {
+	return &Controller{
 		objects: objects, rewriter: rewriter, server: server,
 		saveEvery: 500 * time.Millisecond, controlsEvery: 200 * time.Millisecond, retryAfter: time.Second,
 	}
 }
 
-// Name implements [Controller].
-func (m *Migration) Name() string { return "migration" }
+// Name implements [controller.Controller].
+func (m *Controller) Name() string { return "migration" }
 
-// Watches implements [Controller].
-func (m *Migration) Watches() []schema.GroupResource {
-	return []schema.GroupResource{MigrationResource}
+// Watches implements [controller.Controller].
+func (m *Controller) Watches() []schema.GroupResource {
+	return []schema.GroupResource{kinds.Migrations}
 }
 
-// Workers implements [Concurrent]: a migration keeps its worker until it ends.
-func (m *Migration) Workers() int { return 4 }
+// Workers implements [controller.Concurrent]: a migration keeps its worker until it ends.
+func (m *Controller) Workers() int { return 4 }
 
-// Reconcile implements [Controller].
-func (m *Migration) Reconcile(ctx context.Context, q Queue, key Key) error {
-	obj, err := m.objects.Get(ctx, MigrationResource, "", key.Name)
+// Reconcile implements [controller.Controller].
+func (m *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	obj, err := m.objects.Get(ctx, kinds.Migrations, "", key.Name)
 	if err != nil {
-		return ignoreNotFound(err)
+		return kinds.IgnoreNotFound(err)
 	}
-	if obj.GetDeletionTimestamp() != nil || migrationEnded(obj) {
+	if obj.GetDeletionTimestamp() != nil || ended(obj) {
 		return nil
 	}
-	job := &migrationJob{Migration: m, key: key, uid: obj.GetUID(), gr: migratedResource(obj)}
-	job.controls, err = readControls(obj)
+	j := &job{Controller: m, key: key, uid: obj.GetUID(), gr: resourceOf(obj)}
+	j.controls, err = readControls(obj)
 	if err != nil {
-		return job.report(ctx, migrationFailed, err.Error())
+		return j.report(ctx, failed, err.Error())
 	}
-	job.state = readState(obj)
-	if job.controls.paused {
-		return job.report(ctx, migrationPaused, "paused by annotation "+PausedAnnotation)
+	j.state = readState(obj)
+	if j.controls.paused {
+		return j.report(ctx, paused, "paused by annotation "+PausedAnnotation)
 	}
 
-	err = job.run(ctx)
-	var failure *migrationFailure
-	var later *migrationLater
+	err = j.run(ctx)
+	var final *failure
+	var wait *later
 	switch {
-	case errors.As(err, &failure):
-		return job.report(ctx, migrationFailed, failure.Error())
-	case errors.As(err, &later):
-		q.AddAfter(key, later.after)
-		return job.report(ctx, migrationRunning, later.message)
+	case errors.As(err, &final):
+		return j.report(ctx, failed, final.Error())
+	case errors.As(err, &wait):
+		q.AddAfter(key, wait.after)
+		return j.report(ctx, running, wait.message)
 	case errors.Is(err, errControlsChanged):
 		q.Add(key)
 		return nil
-	case apierrors.IsNotFound(err) && !m.exists(ctx, job):
+	case apierrors.IsNotFound(err) && !m.exists(ctx, j):
 		return nil // the migration itself was deleted
 	}
 	return err
 }
 
-func (m *Migration) exists(ctx context.Context, job *migrationJob) bool {
-	obj, err := m.objects.Get(ctx, MigrationResource, "", job.key.Name)
-	return err == nil && obj.GetUID() == job.uid
+func (m *Controller) exists(ctx context.Context, j *job) bool {
+	obj, err := m.objects.Get(ctx, kinds.Migrations, "", j.key.Name)
+	return err == nil && obj.GetUID() == j.uid
 }
 
-// migrationFailure ends a migration for good.
-type migrationFailure struct{ message string }
+// failure ends a migration for good.
+type failure struct{ message string }
 
-func (e *migrationFailure) Error() string { return e.message }
+func (e *failure) Error() string { return e.message }
 
 func failf(format string, args ...any) error {
-	return &migrationFailure{message: shorten(fmt.Sprintf(format, args...))}
+	return &failure{message: kinds.Shorten(fmt.Sprintf(format, args...))}
 }
 
-// migrationLater means that a migration cannot go on now.
-type migrationLater struct {
+// later means that a migration cannot go on now.
+type later struct {
 	after   time.Duration
 	message string
 }
 
-func (e *migrationLater) Error() string { return e.message }
+func (e *later) Error() string { return e.message }
 
 // errControlsChanged means that somebody paused, throttled or deleted the
 // migration while it ran.
 var errControlsChanged = errors.New("the migration's annotations changed")
 
-func migratedResource(obj *unstructured.Unstructured) schema.GroupResource {
-	resource, _ := section(obj, "spec")["resource"].(map[string]any)
+func resourceOf(obj *unstructured.Unstructured) schema.GroupResource {
+	resource, _ := kinds.Section(obj, "spec")["resource"].(map[string]any)
 	group, _ := resource["group"].(string)
 	name, _ := resource["resource"].(string)
 	return schema.GroupResource{Group: group, Resource: name}

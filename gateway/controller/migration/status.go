@@ -1,4 +1,4 @@
-package controller
+package migration
 
 import (
 	"context"
@@ -9,33 +9,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
-// migrationPhase is what the conditions of a migration say together. The
+// phase is what the conditions of a migration say together. The
 // reasons are kube-controller-manager's, but for Paused, which it lacks.
-type migrationPhase struct {
+type phase struct {
 	running, succeeded, failed bool
 	reason                     string
 }
 
 var (
-	migrationRunning   = migrationPhase{running: true, reason: "StorageVersionMigrationInProgress"}
-	migrationPaused    = migrationPhase{reason: "StorageVersionMigrationPaused"}
-	migrationSucceeded = migrationPhase{succeeded: true, reason: "StorageVersionMigrationSucceeded"}
-	migrationFailed    = migrationPhase{failed: true, reason: "StorageVersionMigrationFailed"}
+	running   = phase{running: true, reason: "StorageVersionMigrationInProgress"}
+	paused    = phase{reason: "StorageVersionMigrationPaused"}
+	succeeded = phase{succeeded: true, reason: "StorageVersionMigrationSucceeded"}
+	failed    = phase{failed: true, reason: "StorageVersionMigrationFailed"}
 )
 
 // report sets the conditions. Running is always there; the other two appear
 // when they become true.
-func (j *migrationJob) report(ctx context.Context, p migrationPhase, message string) error {
+func (j *job) report(ctx context.Context, p phase, message string) error {
 	return j.update(ctx, "status", func(obj *unstructured.Unstructured) (bool, error) {
-		conditions, err := migrationConditions(obj)
+		conditions, err := conditionsOf(obj)
 		if err != nil {
 			return false, err
 		}
 		set := func(t storagemigrationv1.MigrationConditionType, status bool) bool {
 			c := metav1.Condition{Type: string(t), Status: metav1.ConditionFalse, Reason: p.reason,
-				Message: shorten(message), ObservedGeneration: obj.GetGeneration()}
+				Message: kinds.Shorten(message), ObservedGeneration: obj.GetGeneration()}
 			if status {
 				c.Status = metav1.ConditionTrue
 			}
@@ -48,34 +50,34 @@ func (j *migrationJob) report(ctx context.Context, p migrationPhase, message str
 		if p.failed {
 			changed = set(storagemigrationv1.MigrationFailed, true) || changed
 		}
-		return changed, setMigrationConditions(obj, conditions)
+		return changed, setConditions(obj, conditions)
 	})
 }
 
-// migrationEnded tells whether a migration has Succeeded or Failed, after
+// ended tells whether a migration has Succeeded or Failed, after
 // which nothing more happens to it.
-func migrationEnded(obj *unstructured.Unstructured) bool {
-	conditions, err := migrationConditions(obj)
+func ended(obj *unstructured.Unstructured) bool {
+	conditions, err := conditionsOf(obj)
 	return err == nil && (meta.IsStatusConditionTrue(conditions, string(storagemigrationv1.MigrationSucceeded)) ||
 		meta.IsStatusConditionTrue(conditions, string(storagemigrationv1.MigrationFailed)))
 }
 
-func migrationConditions(obj *unstructured.Unstructured) ([]metav1.Condition, error) {
+func conditionsOf(obj *unstructured.Unstructured) ([]metav1.Condition, error) {
 	var status storagemigrationv1.StorageVersionMigrationStatus
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(section(obj, "status"), &status); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &status); err != nil {
 		return nil, fmt.Errorf("read status of migration %q: %w", obj.GetName(), err)
 	}
 	return status.Conditions, nil
 }
 
-// setMigrationConditions leaves the rest of the status as it is.
-func setMigrationConditions(obj *unstructured.Unstructured, conditions []metav1.Condition) error {
+// setConditions leaves the rest of the status as it is.
+func setConditions(obj *unstructured.Unstructured, conditions []metav1.Condition) error {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(
 		&storagemigrationv1.StorageVersionMigrationStatus{Conditions: conditions})
 	if err != nil {
 		return fmt.Errorf("write status of migration %q: %w", obj.GetName(), err)
 	}
-	status := section(obj, "status")
+	status := kinds.Section(obj, "status")
 	status["conditions"] = tree["conditions"]
 	obj.Object["status"] = status
 	return nil

@@ -1,4 +1,4 @@
-package controller
+package migration
 
 import (
 	"context"
@@ -10,11 +10,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
 // The annotations of a StorageVersionMigration.
 const (
-	// ProgressAnnotation holds a [MigrationProgress] as JSON.
+	// ProgressAnnotation holds a [State] as JSON.
 	ProgressAnnotation = "migration.wasmgate.dev/progress"
 	// PausedAnnotation stops a migration while it is "true".
 	PausedAnnotation = "migration.wasmgate.dev/paused"
@@ -22,9 +24,9 @@ const (
 	RateAnnotation = "migration.wasmgate.dev/rate"
 )
 
-// MigrationProgress is what a StorageVersionMigration says about itself in
+// State is what a StorageVersionMigration says about itself in
 // [ProgressAnnotation].
-type MigrationProgress struct {
+type State struct {
 	Total     int64 `json:"total"`
 	Done      int64 `json:"done"`
 	Rewritten int64 `json:"rewritten"`
@@ -41,11 +43,11 @@ type MigrationProgress struct {
 	// FailedPasses counts the passes that left failed objects behind.
 	FailedPasses int `json:"failedPasses,omitempty"`
 
-	migrationTarget
+	target
 }
 
-// migrationTarget is the definition as it was when a pass began.
-type migrationTarget struct {
+// target is the definition as it was when a pass began.
+type target struct {
 	StorageVersion string    `json:"storageVersion,omitempty"`
 	Generation     int64     `json:"generation,omitempty"`
 	UID            types.UID `json:"uid,omitempty"`
@@ -56,12 +58,12 @@ const maxFailures = 100
 
 // readState reads the saved progress. What cannot be read counts as nothing
 // done: rewriting again is harmless.
-func readState(obj *unstructured.Unstructured) MigrationProgress {
-	var s MigrationProgress
+func readState(obj *unstructured.Unstructured) State {
+	var s State
 	saved := obj.GetAnnotations()[ProgressAnnotation]
 	if saved == "" || json.Unmarshal([]byte(saved), &s) != nil ||
 		s.Done < 0 || s.Total < 0 || s.Pass < 0 || s.FailedPasses < 0 {
-		s = MigrationProgress{}
+		s = State{}
 	}
 	s.Pass = max(1, s.Pass)
 	s.Failures = s.Failures[:min(len(s.Failures), maxFailures)]
@@ -70,7 +72,7 @@ func readState(obj *unstructured.Unstructured) MigrationProgress {
 
 // add returns s with the progress of one call of Rewrite in pass s.Pass. A
 // later pass counts again what the first counted, except what it changes.
-func (s MigrationProgress) add(p Progress) MigrationProgress {
+func (s State) add(p Progress) State {
 	s.Rewritten += p.Rewritten
 	if s.Pass > 1 {
 		s.Failed, s.Failures = p.Failed, bounded(p.Failures)
@@ -87,15 +89,15 @@ func (s MigrationProgress) add(p Progress) MigrationProgress {
 
 func bounded(names []string) []string { return names[:min(len(names), maxFailures)] }
 
-// migrationControls are what a user may change while a migration runs.
-type migrationControls struct {
+// controls are what a user may change while a migration runs.
+type controls struct {
 	paused bool
 	rate   float64
 }
 
-func readControls(obj *unstructured.Unstructured) (migrationControls, error) {
+func readControls(obj *unstructured.Unstructured) (controls, error) {
 	annotations := obj.GetAnnotations()
-	c := migrationControls{paused: annotations[PausedAnnotation] == "true"}
+	c := controls{paused: annotations[PausedAnnotation] == "true"}
 	if text, ok := annotations[RateAnnotation]; ok {
 		rate, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(rate) || math.IsInf(rate, 0) || rate <= 0 {
@@ -107,7 +109,7 @@ func readControls(obj *unstructured.Unstructured) (migrationControls, error) {
 }
 
 // save writes the progress into the annotation.
-func (j *migrationJob) save(ctx context.Context) error {
+func (j *job) save(ctx context.Context) error {
 	text, err := json.Marshal(&j.state)
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
@@ -129,21 +131,21 @@ func (j *migrationJob) save(ctx context.Context) error {
 // update changes the migration's object as it is now, through a subresource.
 // It is tried again while others change it too; change reports whether there
 // is anything to write.
-func (j *migrationJob) update(ctx context.Context, subresource string, change func(*unstructured.Unstructured) (bool, error)) error {
+func (j *job) update(ctx context.Context, subresource string, change func(*unstructured.Unstructured) (bool, error)) error {
 	for try := 0; ; try++ {
-		obj, err := j.objects.Get(ctx, MigrationResource, "", j.key.Name)
+		obj, err := j.objects.Get(ctx, kinds.Migrations, "", j.key.Name)
 		if err != nil {
 			return err
 		}
 		if obj.GetUID() != j.uid {
-			return apierrors.NewNotFound(MigrationResource, j.key.Name)
+			return apierrors.NewNotFound(kinds.Migrations, j.key.Name)
 		}
 		changed, err := change(obj)
 		if err != nil || !changed {
 			return err
 		}
-		_, err = j.objects.Update(ctx, MigrationResource, subresource, obj)
-		if !apierrors.IsConflict(err) || try == conflictRetries {
+		_, err = j.objects.Update(ctx, kinds.Migrations, subresource, obj)
+		if !apierrors.IsConflict(err) || try == maxConflicts {
 			return err
 		}
 		if err := j.objects.Fresh(ctx); err != nil {

@@ -1,4 +1,4 @@
-package controller_test
+package migration_test
 
 import (
 	"context"
@@ -13,8 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/definition"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 )
 
 const migrationName = "move"
@@ -30,14 +34,14 @@ func oldObjects(n int) map[string]string {
 
 func startMigration(t *testing.T, o *controllertest.Objects, r *memoryRewriter) (stop func()) {
 	t.Helper()
-	m := controller.NewMigration(o, r, r)
+	m := migration.New(o, r, r)
 	m.Hurry()
 	return controllertest.Start(t, o, m)
 }
 
 func createMigration(t *testing.T, o *controllertest.Objects, annotations map[string]any) {
 	t.Helper()
-	controllertest.MustCreate(t, o, controller.MigrationResource, map[string]any{
+	controllertest.MustCreate(t, o, kinds.Migrations, map[string]any{
 		"apiVersion": "storagemigration.k8s.io/v1", "kind": "StorageVersionMigration",
 		"metadata": map[string]any{"name": migrationName, "annotations": annotations},
 		"spec":     map[string]any{"resource": map[string]any{"group": "example.com", "resource": "crontabs"}},
@@ -48,15 +52,15 @@ func migrationIs(t *testing.T, o *controllertest.Objects, condition string) (mes
 	t.Helper()
 	controllertest.Eventually(t, o, "migration "+condition, func() bool {
 		var status string
-		status, _, message = controllertest.Condition(controllertest.MustGet(t, o, controller.MigrationResource, "", migrationName), condition)
+		status, _, message = controllertest.Condition(controllertest.MustGet(t, o, kinds.Migrations, "", migrationName), condition)
 		return status == "True"
 	})
 	return message
 }
 
-func progressOf(t *testing.T, o *controllertest.Objects) (p controller.MigrationProgress) {
+func progressOf(t *testing.T, o *controllertest.Objects) (p migration.State) {
 	t.Helper()
-	text := controllertest.MustGet(t, o, controller.MigrationResource, "", migrationName).GetAnnotations()[controller.ProgressAnnotation]
+	text := controllertest.MustGet(t, o, kinds.Migrations, "", migrationName).GetAnnotations()[migration.ProgressAnnotation]
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		t.Fatalf("progress %q: %v", text, err)
 	}
@@ -65,14 +69,14 @@ func progressOf(t *testing.T, o *controllertest.Objects) (p controller.Migration
 
 func storedVersions(t *testing.T, o *controllertest.Objects) []string {
 	t.Helper()
-	crd := controllertest.MustGet(t, o, controller.CRDResource, "", crontabsCRD)
+	crd := controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition)
 	versions, _, _ := unstructured.NestedStringSlice(crd.Object, "status", "storedVersions")
 	return versions
 }
 
 func annotate(t *testing.T, o *controllertest.Objects, key, value string) {
 	t.Helper()
-	controllertest.MustChange(t, o, controller.MigrationResource, "", "", migrationName, func(obj *unstructured.Unstructured) {
+	controllertest.MustChange(t, o, kinds.Migrations, "", "", migrationName, func(obj *unstructured.Unstructured) {
 		a := obj.GetAnnotations()
 		if a == nil {
 			a = map[string]string{}
@@ -83,7 +87,7 @@ func annotate(t *testing.T, o *controllertest.Objects, key, value string) {
 }
 
 func TestMigration_rewritesAllThenTrimsStoredVersions_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(50))
 	r.visit = func(context.Context, int, string) error {
 		if got := storedVersions(t, o); !slices.Equal(got, []string{"v1beta1", "v1"}) {
@@ -104,7 +108,7 @@ func TestMigration_rewritesAllThenTrimsStoredVersions_CRD32(t *testing.T) {
 	if p.Total != 50 || p.Done != 50 || p.Rewritten != 50 || p.Skipped != 0 || p.Failed != 0 || p.Rate <= 0 {
 		t.Errorf("progress %+v", p)
 	}
-	svm := controllertest.MustGet(t, o, controller.MigrationResource, "", migrationName)
+	svm := controllertest.MustGet(t, o, kinds.Migrations, "", migrationName)
 	if status, reason, _ := controllertest.Condition(svm, "Running"); status != "False" || reason != "StorageVersionMigrationSucceeded" {
 		t.Errorf("Running %s %s", status, reason)
 	}
@@ -114,7 +118,7 @@ func TestMigration_rewritesAllThenTrimsStoredVersions_CRD32(t *testing.T) {
 }
 
 func TestMigration_resumesFromItsCursor_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(40))
 	killed := make(chan struct{})
 	r.visit = func(ctx context.Context, call int, name string) error {
@@ -152,10 +156,10 @@ func TestMigration_resumesFromItsCursor_CRD32(t *testing.T) {
 // A saved cursor is only a hint: one that skips everything must not let old
 // objects lose their version.
 func TestMigration_doesNotTrustTheCursor_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(10))
-	crd := controllertest.MustGet(t, o, controller.CRDResource, "", crontabsCRD)
-	createMigration(t, o, map[string]any{controller.ProgressAnnotation: fmt.Sprintf(
+	crd := controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition)
+	createMigration(t, o, map[string]any{migration.ProgressAnnotation: fmt.Sprintf(
 		`{"total":10,"done":10,"cursor":"zzz","pass":1,"storageVersion":"v1","generation":%d,"uid":%q}`, crd.GetGeneration(), crd.GetUID())})
 	startMigration(t, o, r)
 	migrationIs(t, o, "Succeeded")
@@ -166,7 +170,7 @@ func TestMigration_doesNotTrustTheCursor_CRD32(t *testing.T) {
 
 // An object that a late write leaves behind the cursor is found all the same.
 func TestMigration_findsLateWrites_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(10))
 	r.visit = func(_ context.Context, call int, name string) error {
 		if call == 1 && name == "work/tab-005" {
@@ -183,7 +187,7 @@ func TestMigration_findsLateWrites_CRD32(t *testing.T) {
 }
 
 func TestMigration_failsWithNames_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(10))
 	r.broken["work/tab-003"], r.broken["work/tab-007"] = true, true
 	createMigration(t, o, nil)
@@ -203,7 +207,7 @@ func TestMigration_failsWithNames_CRD32(t *testing.T) {
 }
 
 func TestMigration_triesFailedObjectsAgain_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(10))
 	r.broken["work/tab-003"] = true
 	r.visit = func(_ context.Context, call int, _ string) error {
@@ -223,11 +227,11 @@ func TestMigration_triesFailedObjectsAgain_CRD32(t *testing.T) {
 // The definition changes in the middle, to a third version and back: what was
 // written in between is at v2, and must not lose it.
 func TestMigration_definitionChangesMeanwhile_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(10))
 	setVersions := func(names ...string) {
-		controllertest.MustChange(t, o, controller.CRDResource, "", "", crontabsCRD, func(obj *unstructured.Unstructured) {
-			obj.Object["spec"] = crdTree("crontabs", "CronTab", names...)["spec"]
+		controllertest.MustChange(t, o, kinds.Definitions, "", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+			obj.Object["spec"] = controllertest.CRDTree("crontabs", "CronTab", names...)["spec"]
 		})
 	}
 	r.visit = func(_ context.Context, call int, name string) error {
@@ -235,7 +239,7 @@ func TestMigration_definitionChangesMeanwhile_CRD32(t *testing.T) {
 			setVersions("v1beta1", "v1", "v2")
 			r.locked(func() { r.versions["work/tab-000"] = "v2" })
 			setVersions("v1beta1", "v2", "v1")
-			establish(t, o, crontabsCRD, "v1beta1", "v1", "v2")
+			controllertest.Establish(t, o, controllertest.CronTabsDefinition, "v1beta1", "v1", "v2")
 		}
 		return nil
 	}
@@ -252,13 +256,13 @@ func TestMigration_definitionChangesMeanwhile_CRD32(t *testing.T) {
 
 // The change comes after the last pass, between it and the write of the status.
 func TestMigration_definitionChangesAtTheEnd_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", map[string]string{"work/tab": "v1"})
 	var once atomic.Bool
 	o.Fail(func(op string, key controller.Key) error {
-		if op == "update/status" && key.GroupResource == controller.CRDResource && once.CompareAndSwap(false, true) {
-			controllertest.MustChange(t, o, controller.CRDResource, "", "", crontabsCRD, func(obj *unstructured.Unstructured) {
-				obj.Object["spec"] = crdTree("crontabs", "CronTab", "v1beta1", "v1", "v2")["spec"]
+		if op == "update/status" && key.GroupResource == kinds.Definitions && once.CompareAndSwap(false, true) {
+			controllertest.MustChange(t, o, kinds.Definitions, "", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+				obj.Object["spec"] = controllertest.CRDTree("crontabs", "CronTab", "v1beta1", "v1", "v2")["spec"]
 			})
 			r.locked(func() { r.serving, r.versions["work/new"] = "v2", "v2" })
 		}
@@ -276,7 +280,7 @@ func TestMigration_definitionChangesAtTheEnd_CRD32(t *testing.T) {
 }
 
 func TestMigration_waitsUntilTheGatewayWritesTheNewVersion_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1beta1", oldObjects(5))
 	createMigration(t, o, nil)
 	startMigration(t, o, r)
@@ -291,7 +295,7 @@ func TestMigration_waitsUntilTheGatewayWritesTheNewVersion_CRD32(t *testing.T) {
 }
 
 func TestMigration_pauseAndRate_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(10))
 	half := make(chan struct{})
 	r.visit = func(ctx context.Context, call int, name string) error {
@@ -302,18 +306,18 @@ func TestMigration_pauseAndRate_CRD32(t *testing.T) {
 		}
 		return nil
 	}
-	createMigration(t, o, map[string]any{controller.RateAnnotation: "25.5"})
+	createMigration(t, o, map[string]any{migration.RateAnnotation: "25.5"})
 	startMigration(t, o, r)
 	<-half
-	annotate(t, o, controller.PausedAnnotation, "true")
+	annotate(t, o, migration.PausedAnnotation, "true")
 	controllertest.Eventually(t, o, "paused", func() bool {
-		status, reason, _ := controllertest.Condition(controllertest.MustGet(t, o, controller.MigrationResource, "", migrationName), "Running")
+		status, reason, _ := controllertest.Condition(controllertest.MustGet(t, o, kinds.Migrations, "", migrationName), "Running")
 		return status == "False" && reason == "StorageVersionMigrationPaused"
 	})
 	if p := progressOf(t, o); p.Done != 5 {
 		t.Errorf("paused at %+v", p)
 	}
-	annotate(t, o, controller.PausedAnnotation, "false")
+	annotate(t, o, migration.PausedAnnotation, "false")
 	migrationIs(t, o, "Succeeded")
 	if r.calls[0].Rate != 25.5 || r.calls[1].From != "work/tab-004" {
 		t.Errorf("calls %+v", r.calls)
@@ -330,8 +334,8 @@ func TestMigration_refusals(t *testing.T) {
 		}
 	})
 	t.Run("definition going away", func(t *testing.T) {
-		o := withCrontabs(t, 0)
-		deleteCRD(t, o)
+		o := controllertest.WithCronTabs(t, 0)
+		controllertest.DeleteDefinition(t, o)
 		createMigration(t, o, nil)
 		startMigration(t, o, newRewriter("v1", nil))
 		if message := migrationIs(t, o, "Failed"); !strings.Contains(message, "is being deleted") {
@@ -339,8 +343,8 @@ func TestMigration_refusals(t *testing.T) {
 		}
 	})
 	t.Run("bad rate", func(t *testing.T) {
-		o := withCrontabs(t, 0)
-		createMigration(t, o, map[string]any{controller.RateAnnotation: "fast"})
+		o := controllertest.WithCronTabs(t, 0)
+		createMigration(t, o, map[string]any{migration.RateAnnotation: "fast"})
 		startMigration(t, o, newRewriter("v1", nil))
 		if message := migrationIs(t, o, "Failed"); !strings.Contains(message, `"fast" is not a number above zero`) {
 			t.Error(message)
@@ -350,7 +354,7 @@ func TestMigration_refusals(t *testing.T) {
 
 func TestMigration_ofABuiltIn(t *testing.T) {
 	o := controllertest.New()
-	controllertest.MustCreate(t, o, controller.MigrationResource, map[string]any{
+	controllertest.MustCreate(t, o, kinds.Migrations, map[string]any{
 		"metadata": map[string]any{"name": migrationName},
 		"spec":     map[string]any{"resource": map[string]any{"resource": "configmaps"}},
 	})
@@ -361,7 +365,7 @@ func TestMigration_ofABuiltIn(t *testing.T) {
 }
 
 func TestMigration_storeTrouble_CRD32(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(6))
 	r.visit = func(_ context.Context, call int, name string) error {
 		if call <= 3 && name == fmt.Sprintf("work/tab-%03d", call) {
@@ -378,7 +382,7 @@ func TestMigration_storeTrouble_CRD32(t *testing.T) {
 }
 
 func TestMigration_deletedWhileRunning(t *testing.T) {
-	o := withCrontabs(t, 0)
+	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(5))
 	stopped := make(chan struct{})
 	running := make(chan struct{})
@@ -391,33 +395,54 @@ func TestMigration_deletedWhileRunning(t *testing.T) {
 	createMigration(t, o, nil)
 	startMigration(t, o, r)
 	<-running
-	if err := o.Delete(context.Background(), controller.MigrationResource, "", migrationName, metav1.DeleteOptions{}); err != nil {
+	if err := o.Delete(context.Background(), kinds.Migrations, "", migrationName, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	<-stopped
 }
 
 func TestAutoMigration(t *testing.T) {
-	o := withCrontabs(t, 0)
-	controllertest.Start(t, o, controller.NewAutoMigration(o))
+	o := controllertest.WithCronTabs(t, 0)
+	controllertest.Start(t, o, migration.NewAuto(o))
 	all := func() []*unstructured.Unstructured {
-		list, err := o.List(context.Background(), controller.MigrationResource, "")
+		list, err := o.List(context.Background(), kinds.Migrations, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return list
 	}
-	controllertest.MustChange(t, o, controller.CRDResource, "", "", crontabsCRD, func(obj *unstructured.Unstructured) {
-		obj.SetAnnotations(map[string]string{controller.AutoAnnotation: "true"})
+	controllertest.MustChange(t, o, kinds.Definitions, "", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+		obj.SetAnnotations(map[string]string{migration.AutoAnnotation: "true"})
 	})
 	controllertest.Eventually(t, o, "a migration", func() bool { return len(all()) == 1 })
 	if got, _, _ := unstructured.NestedString(all()[0].Object, "spec", "resource", "resource"); got != "crontabs" {
 		t.Errorf("migrates %q", got)
 	}
 	// A status write is no reason for another; a new storage version is.
-	establish(t, o, crontabsCRD, "v1beta1", "v1")
-	controllertest.MustChange(t, o, controller.CRDResource, "", "", crontabsCRD, func(obj *unstructured.Unstructured) {
-		obj.Object["spec"] = crdTree("crontabs", "CronTab", "v1", "v2")["spec"]
+	controllertest.Establish(t, o, controllertest.CronTabsDefinition, "v1beta1", "v1")
+	controllertest.MustChange(t, o, kinds.Definitions, "", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+		obj.Object["spec"] = controllertest.CRDTree("crontabs", "CronTab", "v1", "v2")["spec"]
 	})
 	controllertest.Eventually(t, o, "another migration", func() bool { return len(all()) == 2 })
+}
+
+// A new storage version alone migrates nothing, and storedVersions keeps what
+// it has.
+func TestStorageVersionChange_CRD25_CRD30(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	controllertest.MustChange(t, o, kinds.Definitions, "", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+		obj.Object["spec"] = controllertest.CRDTree("crontabs", "CronTab", "v1beta1", "v1", "v2")["spec"]
+	})
+	key := controller.Key{GroupResource: kinds.Definitions, Name: controllertest.CronTabsDefinition}
+	for _, c := range []controller.Controller{definition.NewStatus(o, definitions.Conditions), migration.NewAuto(o)} {
+		if err := c.Reconcile(context.Background(), nil, key); err != nil {
+			t.Fatalf("%s: %v", c.Name(), err)
+		}
+	}
+	if got := storedVersions(t, o); !slices.Equal(got, []string{"v1beta1", "v1"}) {
+		t.Errorf("storedVersions %v", got)
+	}
+	if all, err := o.List(context.Background(), kinds.Migrations, ""); err != nil || len(all) != 0 {
+		t.Errorf("%d migrations, %v", len(all), err)
+	}
 }

@@ -1,4 +1,4 @@
-package controller_test
+package namespace_test
 
 import (
 	"context"
@@ -14,40 +14,42 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
 )
 
 func deleteNamespace(t *testing.T, o *controllertest.Objects, name string) {
 	t.Helper()
-	if err := o.Delete(context.Background(), controller.NamespaceResource, "", name, metav1.DeleteOptions{}); err != nil {
+	if err := o.Delete(context.Background(), kinds.Namespaces, "", name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func namespaceGone(t *testing.T, o *controllertest.Objects, name string) {
 	t.Helper()
-	controllertest.Eventually(t, o, "namespace gone", func() bool { return controllertest.Gone(o, controller.NamespaceResource, "", name) })
+	controllertest.Eventually(t, o, "namespace gone", func() bool { return controllertest.Gone(o, kinds.Namespaces, "", name) })
 }
 
 func TestNamespace_emptiesBeforeItGoes_RES05(t *testing.T) {
-	o := withCrontabs(t, 20)
+	o := controllertest.WithCronTabs(t, 20)
 	for i := range 20 {
-		controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("work", fmt.Sprintf("config-%d", i)))
+		controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", fmt.Sprintf("config-%d", i)))
 	}
-	controllertest.MustCreate(t, o, controller.NamespaceResource, namespaceTree("other"))
-	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("other", "stays"))
-	o.Break(crontabs) // no object may be read, so none can be converted
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("other"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("other", "stays"))
+	o.Break(controllertest.CronTabs) // no object may be read, so none can be converted
 	o.Fail(func(op string, _ controller.Key) error {
 		if op != "update/finalize" {
 			return nil
 		}
 		for _, r := range o.Served() {
-			if left, _ := o.ListMetadata(context.Background(), r.GroupResource, "work"); r.Namespaced && len(left) > 0 {
-				t.Errorf("finalized with %d %s left", len(left), r.GroupResource)
+			if left, _ := o.ListMetadata(context.Background(), r.GroupResource(), "work"); r.Namespaced && len(left) > 0 {
+				t.Errorf("finalized with %d %s left", len(left), r.GroupResource())
 			}
 		}
 		return nil
 	})
-	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	if controllertest.Gone(o, controllertest.ConfigMaps, "other", "stays") {
@@ -56,17 +58,17 @@ func TestNamespace_emptiesBeforeItGoes_RES05(t *testing.T) {
 }
 
 func TestNamespace_honoursFinalizersOfChildren_RES05(t *testing.T) {
-	o := withCrontabs(t, 1)
-	controllertest.MustCreate(t, o, crontabs, objectTree("work", "held", "example.com/hold"))
-	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	o := controllertest.WithCronTabs(t, 1)
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/hold"))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
 	deleteNamespace(t, o, "work")
 
 	controllertest.Eventually(t, o, "conditions", func() bool {
-		ns := controllertest.MustGet(t, o, controller.NamespaceResource, "", "work")
+		ns := controllertest.MustGet(t, o, kinds.Namespaces, "", "work")
 		_, _, finalizers := controllertest.Condition(ns, "NamespaceFinalizersRemaining")
 		return finalizers == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
 	})
-	ns := controllertest.MustGet(t, o, controller.NamespaceResource, "", "work")
+	ns := controllertest.MustGet(t, o, kinds.Namespaces, "", "work")
 	if phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase"); phase != "Terminating" {
 		t.Errorf("phase %q", phase)
 	}
@@ -81,22 +83,22 @@ func TestNamespace_honoursFinalizersOfChildren_RES05(t *testing.T) {
 			t.Errorf("%s: %s", condition, got)
 		}
 	}
-	removeFinalizer(t, o, crontabs, "work", "held", "example.com/hold")
+	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "work", "held", "example.com/hold")
 	namespaceGone(t, o, "work")
-	controllertest.Eventually(t, o, "no follower left", func() bool { return o.Followers(crontabs) == 0 })
+	controllertest.Eventually(t, o, "no follower left", func() bool { return o.Followers(controllertest.CronTabs) == 0 })
 }
 
 func TestNamespace_deletesWhatTheCacheDidNotShowYet_RES05(t *testing.T) {
-	o := withCrontabs(t, 0)
-	o.Hold(crontabs)
-	controllertest.MustCreate(t, o, crontabs, objectTree("work", "unseen"))
+	o := controllertest.WithCronTabs(t, 0)
+	o.Hold(controllertest.CronTabs)
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "unseen"))
 	deleteNamespace(t, o, "work")
-	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
 	namespaceGone(t, o, "work")
 	if err := o.Fresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if !controllertest.Gone(o, crontabs, "work", "unseen") {
+	if !controllertest.Gone(o, controllertest.CronTabs, "work", "unseen") {
 		t.Error("an object outlived its namespace")
 	}
 }
@@ -104,58 +106,58 @@ func TestNamespace_deletesWhatTheCacheDidNotShowYet_RES05(t *testing.T) {
 // A create that was let in before the deletion can commit while the namespace
 // is being emptied, even after its kind was listed.
 func TestNamespace_deletesWhatCommitsMeanwhile_RES05(t *testing.T) {
-	o := withCrontabs(t, 3)
-	controllertest.MustCreate(t, o, controllertest.ConfigMaps, objectTree("work", "config"))
+	o := controllertest.WithCronTabs(t, 3)
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", "config"))
 	var late atomic.Bool
 	o.Fail(func(op string, key controller.Key) error {
 		if op == "delete" && key.Namespace == "work" && late.CompareAndSwap(false, true) {
 			for i := range 5 {
-				o.Smuggle(crontabs, objectTree("work", fmt.Sprintf("late-%d", i)))
-				o.Smuggle(controllertest.ConfigMaps, objectTree("work", fmt.Sprintf("late-%d", i)))
+				o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", fmt.Sprintf("late-%d", i)))
+				o.Smuggle(controllertest.ConfigMaps, controllertest.ObjectTree("work", fmt.Sprintf("late-%d", i)))
 			}
 		}
 		return nil
 	})
-	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	for _, r := range o.Served() {
-		if left, _ := o.ListMetadata(context.Background(), r.GroupResource, "work"); r.Namespaced && len(left) > 0 {
-			t.Errorf("%d %s left", len(left), r.GroupResource)
+		if left, _ := o.ListMetadata(context.Background(), r.GroupResource(), "work"); r.Namespaced && len(left) > 0 {
+			t.Errorf("%d %s left", len(left), r.GroupResource())
 		}
 	}
 }
 
 func TestNamespace_deletesStragglers_RES05(t *testing.T) {
-	controller.HurryStragglers(t)
-	o := withCrontabs(t, 0)
+	namespace.HurryStragglers(t)
+	o := controllertest.WithCronTabs(t, 0)
 	o.Fail(func(op string, _ controller.Key) error {
 		if op == "update/finalize" {
-			o.Smuggle(crontabs, objectTree("work", "straggler"))
+			o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "straggler"))
 		}
 		return nil
 	})
-	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
-	controllertest.Eventually(t, o, "straggler gone", func() bool { return controllertest.Gone(o, crontabs, "work", "straggler") })
+	controllertest.Eventually(t, o, "straggler gone", func() bool { return controllertest.Gone(o, controllertest.CronTabs, "work", "straggler") })
 }
 
 func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
-	o := withCrontabs(t, 2)
+	o := controllertest.WithCronTabs(t, 2)
 	var broken atomic.Bool
 	broken.Store(true)
 	o.Fail(func(op string, key controller.Key) error {
-		if op == "delete" && key.GroupResource == crontabs && broken.Load() {
+		if op == "delete" && key.GroupResource == controllertest.CronTabs && broken.Load() {
 			return apierrors.NewInternalError(errors.New("disk on fire"))
 		}
 		return nil
 	})
-	controllertest.Start(t, o, controller.NewNamespaceFinalizer(o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
 	deleteNamespace(t, o, "work")
 	controllertest.Eventually(t, o, "failure reported", func() bool {
 		status, reason, message := controllertest.Condition(
-			controllertest.MustGet(t, o, controller.NamespaceResource, "", "work"), "NamespaceDeletionContentFailure")
+			controllertest.MustGet(t, o, kinds.Namespaces, "", "work"), "NamespaceDeletionContentFailure")
 		return status == "True" && reason == "ContentDeletionFailed" && strings.Contains(message, "disk on fire")
 	})
 	broken.Store(false)
@@ -164,20 +166,20 @@ func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
 
 func TestBootstrap(t *testing.T) {
 	o := controllertest.New()
-	controllertest.Start(t, o, controller.NewBootstrap(o), controller.NewNamespaceFinalizer(o))
+	controllertest.Start(t, o, namespace.NewBootstrap(o), namespace.NewFinalizer(o, o))
 	exist := func() bool {
-		for _, name := range controller.SystemNamespaces {
-			if controllertest.Gone(o, controller.NamespaceResource, "", name) {
+		for _, name := range namespace.System {
+			if controllertest.Gone(o, kinds.Namespaces, "", name) {
 				return false
 			}
 		}
 		return true
 	}
-	controllertest.Eventually(t, o, "all there", func() bool { return exist() && o.Followers(controller.NamespaceResource) == 2 })
-	uid := controllertest.MustGet(t, o, controller.NamespaceResource, "", "kube-public").GetUID()
+	controllertest.Eventually(t, o, "all there", func() bool { return exist() && o.Followers(kinds.Namespaces) == 2 })
+	uid := controllertest.MustGet(t, o, kinds.Namespaces, "", "kube-public").GetUID()
 	deleteNamespace(t, o, "kube-public")
 	controllertest.Eventually(t, o, "created again", func() bool {
-		ns, err := o.Get(context.Background(), controller.NamespaceResource, "", "kube-public")
+		ns, err := o.Get(context.Background(), kinds.Namespaces, "", "kube-public")
 		return err == nil && ns.GetUID() != uid
 	})
 }
@@ -185,11 +187,11 @@ func TestBootstrap(t *testing.T) {
 func TestEnsureSystemNamespaces(t *testing.T) {
 	o := controllertest.New()
 	for range 2 {
-		if err := controller.EnsureSystemNamespaces(context.Background(), o); err != nil {
+		if err := namespace.EnsureSystem(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if w := o.Writes(); w != len(controller.SystemNamespaces) {
+	if w := o.Writes(); w != len(namespace.System) {
 		t.Errorf("%d writes", w)
 	}
 }

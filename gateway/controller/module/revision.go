@@ -1,4 +1,4 @@
-package controller
+package module
 
 import (
 	"crypto/sha256"
@@ -15,11 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// moduleProblem is why a revision cannot serve, in the words of a condition.
-type moduleProblem struct {
+// refusal is why a revision cannot serve, in the words of a condition.
+type refusal struct {
 	reason  string
 	message string
 }
@@ -29,44 +30,44 @@ const maxKeptConfig = 32 << 10
 
 // wantedRevision is the revision that the object asks for. Bytes are set for
 // an inline source only.
-func wantedRevision(obj *unstructured.Unstructured) (*ModuleRevision, *moduleProblem) {
-	spec := section(obj, "spec")
+func wantedRevision(obj *unstructured.Unstructured) (*Revision, *refusal) {
+	spec := kinds.Section(obj, "spec")
 	source, _ := spec["source"].(map[string]any)
-	rev := &ModuleRevision{}
+	rev := &Revision{}
 	inline, hasInline := source["inline"].(string)
 	_, hasUpload := source["upload"]
 	switch {
 	case hasInline && hasUpload:
-		return nil, &moduleProblem{"SourceInvalid", "spec.source must have exactly one of inline and upload"}
+		return nil, &refusal{"SourceInvalid", "spec.source must have exactly one of inline and upload"}
 	case hasInline:
 		bytes, err := base64.StdEncoding.DecodeString(inline)
 		if err != nil {
-			return nil, &moduleProblem{"SourceInvalid", "spec.source.inline: " + err.Error()}
+			return nil, &refusal{"SourceInvalid", "spec.source.inline: " + err.Error()}
 		}
 		rev.Bytes, rev.Digest = bytes, digestOf(bytes)
 	case hasUpload:
 		rev.Digest = obj.GetAnnotations()[ContentAnnotation]
 		if rev.Digest == "" {
-			return nil, &moduleProblem{"ContentMissing", uploadHint(obj.GetName())}
+			return nil, &refusal{"ContentMissing", uploadHint(obj.GetName())}
 		}
 	default:
-		return nil, &moduleProblem{"SourceNotSupported", "spec.source must have inline or upload; nothing else is supported"}
+		return nil, &refusal{"SourceNotSupported", "spec.source must have inline or upload; nothing else is supported"}
 	}
 	var err error
-	if rev.Config, err = moduleConfig(spec); err != nil {
-		return nil, &moduleProblem{"ConfigInvalid", err.Error()}
+	if rev.Config, err = configOf(spec); err != nil {
+		return nil, &refusal{"ConfigInvalid", err.Error()}
 	}
 	limits, _ := spec["limits"].(map[string]any)
 	if rev.Limits, err = parseLimits(limits); err != nil {
-		return nil, &moduleProblem{"LimitsInvalid", err.Error()}
+		return nil, &refusal{"LimitsInvalid", err.Error()}
 	}
 	return rev, nil
 }
 
 // lastGoodRevision is the revision that served before, without its bytes. Its
 // configuration is the present one unless another was kept.
-func lastGoodRevision(obj *unstructured.Unstructured) (rev ModuleRevision, ok bool) {
-	if digest, _ := section(obj, "status")["digest"].(string); digest != "" {
+func lastGoodRevision(obj *unstructured.Unstructured) (rev Revision, ok bool) {
+	if digest, _ := kinds.Section(obj, "status")["digest"].(string); digest != "" {
 		rev.Digest = digest
 	} else {
 		return rev, false
@@ -77,10 +78,10 @@ func lastGoodRevision(obj *unstructured.Unstructured) (rev ModuleRevision, ok bo
 		rev.Config, rev.Limits = kept.Config, kept.Limits
 		return rev, true
 	}
-	spec := section(obj, "spec")
+	spec := kinds.Section(obj, "spec")
 	limits, _ := spec["limits"].(map[string]any)
 	var err error
-	if rev.Config, err = moduleConfig(spec); err != nil {
+	if rev.Config, err = configOf(spec); err != nil {
 		return rev, false
 	}
 	if rev.Limits, err = parseLimits(limits); err != nil {
@@ -97,7 +98,7 @@ type keptRevision struct {
 }
 
 // keep encodes how a revision is configured; "" when that is too much.
-func keep(rev ModuleRevision) string {
+func keep(rev Revision) string {
 	if len(rev.Config) > maxKeptConfig {
 		return ""
 	}
@@ -109,7 +110,7 @@ func keep(rev ModuleRevision) string {
 }
 
 // identity is the same for revisions that behave the same.
-func (r *ModuleRevision) identity() string {
+func (r *Revision) identity() string {
 	return fmt.Sprintf("%s config=%s limits=%+v", r.Digest, digestOf(r.Config), r.Limits)
 }
 
@@ -122,7 +123,7 @@ func uploadHint(name string) string {
 	return fmt.Sprintf("upload it with: wasmgate module push %s file.wasm", name)
 }
 
-func moduleConfig(spec map[string]any) ([]byte, error) {
+func configOf(spec map[string]any) ([]byte, error) {
 	config, ok := spec["config"]
 	if !ok || config == nil {
 		return nil, nil

@@ -1,14 +1,9 @@
-package controller
+package namespace
 
 import (
 	"testing"
 	"time"
 )
-
-// Hurry lets the controller save, look at its controls and retry often.
-func (m *Migration) Hurry() {
-	m.saveEvery, m.controlsEvery, m.retryAfter = time.Nanosecond, time.Millisecond, time.Millisecond
-}
 
 // HurryStragglers lets the checks for stragglers come soon, until the test
 // ends.
@@ -17,6 +12,3 @@ func HurryStragglers(t *testing.T) {
 	stragglerChecks = []time.Duration{time.Millisecond, 10 * time.Millisecond}
 	t.Cleanup(func() { stragglerChecks = old })
 }
-
-// ParseLimits is parseLimits.
-var ParseLimits = parseLimits

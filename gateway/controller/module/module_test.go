@@ -1,4 +1,4 @@
-package controller_test
+package module_test
 
 import (
 	"context"
@@ -14,36 +14,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // memoryModules accepts bytes and configurations that do not say "bad".
 type memoryModules struct {
 	mu      sync.Mutex
-	serving map[string]controller.ModuleRevision
+	serving map[string]module.Revision
 	sets    int
 	// transient, when above zero, is how many calls fail for no lasting reason.
 	transient int
 }
 
-func (m *memoryModules) Set(_ context.Context, name string, rev controller.ModuleRevision) (controller.ModuleStatus, error) {
+func (m *memoryModules) Set(_ context.Context, name string, rev module.Revision) (module.Status, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sets++
 	if m.transient > 0 {
 		m.transient--
-		return controller.ModuleStatus{}, errors.New("the disk is full")
+		return module.Status{}, errors.New("the disk is full")
 	}
 	if strings.Contains(string(rev.Bytes), "bad") {
-		return controller.ModuleStatus{}, fmt.Errorf("load: %w", &plugins.LoadError{Module: name, Reason: plugins.MissingExport, Detail: "export wasmgate_alloc is missing"})
+		return module.Status{}, fmt.Errorf("load: %w", &plugins.LoadError{Module: name, Reason: plugins.MissingExport, Detail: "export wasmgate_alloc is missing"})
 	}
 	if strings.Contains(string(rev.Config), "bad") {
-		return controller.ModuleStatus{}, &plugins.LoadError{Module: name, Reason: plugins.ConfigRefused, Detail: "no such region"}
+		return module.Status{}, &plugins.LoadError{Module: name, Reason: plugins.ConfigRefused, Detail: "no such region"}
 	}
 	m.serving[name] = rev
-	return controller.ModuleStatus{Digest: rev.Digest, Size: int64(len(rev.Bytes)), ABI: 1, Hooks: []string{"wasmgate_convert"}}, nil
+	return module.Status{Digest: rev.Digest, Size: int64(len(rev.Bytes)), ABI: 1, Hooks: []string{"wasmgate_convert"}}, nil
 }
 
 func (m *memoryModules) Remove(name string) {
@@ -52,7 +53,7 @@ func (m *memoryModules) Remove(name string) {
 	delete(m.serving, name)
 }
 
-func (m *memoryModules) get(name string) (controller.ModuleRevision, bool) {
+func (m *memoryModules) get(name string) (module.Revision, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	rev, ok := m.serving[name]
@@ -76,7 +77,7 @@ func (c *memoryContent) Get(_ context.Context, digest string) ([]byte, error) {
 	defer c.mu.Unlock()
 	bytes, ok := c.blobs[digest]
 	if !ok {
-		return nil, fmt.Errorf("blob %s: %w", digest, controller.ErrNoContent)
+		return nil, fmt.Errorf("blob %s: %w", digest, module.ErrNoContent)
 	}
 	return bytes, nil
 }
@@ -101,8 +102,8 @@ func newModuleWorld() *moduleWorld {
 
 func (w *moduleWorld) start(t *testing.T) (*memoryModules, func()) {
 	t.Helper()
-	m := &memoryModules{serving: map[string]controller.ModuleRevision{}}
-	return m, controllertest.Start(t, w.Objects, controller.NewModules(w.Objects, m, w.content))
+	m := &memoryModules{serving: map[string]module.Revision{}}
+	return m, controllertest.Start(t, w.Objects, module.New(w.Objects, m, w.content))
 }
 
 func digest(bytes string) string {
@@ -116,14 +117,14 @@ func inlineSpec(bytes string) map[string]any {
 
 func createModule(t *testing.T, w *moduleWorld, spec map[string]any) {
 	t.Helper()
-	controllertest.MustCreate(t, w.Objects, controller.ModuleResource, map[string]any{
+	controllertest.MustCreate(t, w.Objects, kinds.Modules, map[string]any{
 		"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs"}, "spec": spec,
 	})
 }
 
 func changeModule(t *testing.T, w *moduleWorld, change func(obj *unstructured.Unstructured)) {
 	t.Helper()
-	controllertest.MustChange(t, w.Objects, controller.ModuleResource, "", "", "tabs", change)
+	controllertest.MustChange(t, w.Objects, kinds.Modules, "", "", "tabs", change)
 }
 
 // expect waits for "STATUS REASON" of both conditions and a serving digest.
@@ -138,7 +139,7 @@ func (w *moduleWorld) expect(t *testing.T, compiled, ready, servingDigest string
 	}()
 	want := compiled + ", " + ready + ", " + servingDigest
 	controllertest.Eventually(t, w.Objects, want, func() bool {
-		obj = controllertest.MustGet(t, w.Objects, controller.ModuleResource, "", "tabs")
+		obj = controllertest.MustGet(t, w.Objects, kinds.Modules, "", "tabs")
 		c, cr, _ := controllertest.Condition(obj, "Compiled")
 		r, rr, _ := controllertest.Condition(obj, "Ready")
 		d, _, _ := unstructured.NestedString(obj.Object, "status", "digest")
@@ -165,7 +166,7 @@ func TestModule_inline(t *testing.T) {
 	if string(rev.Config) != `{"region":"eu"}` || rev.Limits != (plugins.Limits{MemoryBytes: 16 << 20, Timeout: 250e6, Fuel: 7, ResponseBytes: 1024}) {
 		t.Errorf("revision %+v", rev)
 	}
-	if err := w.Delete(context.Background(), controller.ModuleResource, "", "tabs", metav1.DeleteOptions{}); err != nil {
+	if err := w.Delete(context.Background(), kinds.Modules, "", "tabs", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	controllertest.Eventually(t, w.Objects, "removed", func() bool { _, ok := modules.get("tabs"); return !ok })
@@ -183,7 +184,7 @@ func TestModule_upload(t *testing.T) {
 		t.Fatal(err)
 	}
 	changeModule(t, w, func(obj *unstructured.Unstructured) {
-		obj.SetAnnotations(map[string]string{controller.ContentAnnotation: digest("good")})
+		obj.SetAnnotations(map[string]string{module.ContentAnnotation: digest("good")})
 	})
 	w.expect(t, "True Compiled", "True Serving", digest("good"))
 	if rev, _ := modules.get("tabs"); string(rev.Bytes) != "good" {
@@ -195,8 +196,8 @@ func TestModule_uploadedContentIsChecked(t *testing.T) {
 	w := newModuleWorld()
 	w.start(t)
 	w.content.blobs[digest("good")] = []byte("something else")
-	controllertest.MustCreate(t, w.Objects, controller.ModuleResource, map[string]any{
-		"metadata": map[string]any{"name": "tabs", "annotations": map[string]any{controller.ContentAnnotation: digest("good")}},
+	controllertest.MustCreate(t, w.Objects, kinds.Modules, map[string]any{
+		"metadata": map[string]any{"name": "tabs", "annotations": map[string]any{module.ContentAnnotation: digest("good")}},
 		"spec":     map[string]any{"source": map[string]any{"upload": map[string]any{}}},
 	})
 	w.expect(t, "False DigestMismatch", "False DigestMismatch", "")
@@ -235,7 +236,7 @@ func TestModule_aBadRevisionLeavesTheGoodOneServing(t *testing.T) {
 
 	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("good 3") })
 	obj = w.expect(t, "True Compiled", "True Serving", digest("good 3"))
-	if note, ok := obj.GetAnnotations()[controller.KeptAnnotation]; ok {
+	if note, ok := obj.GetAnnotations()[module.KeptAnnotation]; ok {
 		t.Errorf("note left behind: %s", note)
 	}
 }
@@ -278,7 +279,7 @@ func TestModule_gatewaysThatDisagreeDoNotFight(t *testing.T) {
 	createModule(t, w, inlineSpec("good"))
 	w.start(t)
 	broken := &brokenModules{}
-	controllertest.Start(t, w.Objects, controller.NewModules(w.Objects, broken, w.content))
+	controllertest.Start(t, w.Objects, module.New(w.Objects, broken, w.content))
 	controllertest.Eventually(t, w.Objects, "both reported", func() bool { return w.Writes() >= 3 })
 	for i := range 20 { // each change wakes both
 		changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"i": fmt.Sprint(i)}) })
@@ -290,8 +291,8 @@ func TestModule_gatewaysThatDisagreeDoNotFight(t *testing.T) {
 
 type brokenModules struct{}
 
-func (brokenModules) Set(_ context.Context, name string, _ controller.ModuleRevision) (controller.ModuleStatus, error) {
-	return controller.ModuleStatus{}, &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "no room"}
+func (brokenModules) Set(_ context.Context, name string, _ module.Revision) (module.Status, error) {
+	return module.Status{}, &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "no room"}
 }
 func (brokenModules) Remove(string) {}
 
@@ -335,7 +336,7 @@ func TestParseLimits(t *testing.T) {
 		{limits: map[string]any{"memory": map[string]any{}}, errs: []string{"limits.memory"}},
 		{limits: map[string]any{"memory": "99999999999999999999Gi"}, errs: []string{"limits.memory"}},
 	} {
-		got, err := controller.ParseLimits(test.limits)
+		got, err := module.ParseLimits(test.limits)
 		if got != test.want {
 			t.Errorf("%v: %+v", test.limits, got)
 		}
@@ -353,26 +354,26 @@ func TestParseLimits(t *testing.T) {
 func TestReferencedBy(t *testing.T) {
 	o := controllertest.New()
 	bind := func(plural, url string) {
-		tree := crdTree(plural, plural, "v1")
+		tree := controllertest.CRDTree(plural, plural, "v1")
 		tree["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "Webhook",
 			"webhook": map[string]any{"clientConfig": map[string]any{"url": url}}}
-		controllertest.MustCreate(t, o, controller.CRDResource, tree)
+		controllertest.MustCreate(t, o, kinds.Definitions, tree)
 	}
 	bind("zebras", "wasm://tabs")
 	bind("apples", "wasm://tabs")
 	bind("others", "wasm://tabs2")
 	bind("hooks", "https://tabs/")
-	controllertest.MustCreate(t, o, controller.CRDResource, crdTree("plain", "Plain", "v1"))
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("plain", "Plain", "v1"))
 
-	names, err := controller.ModuleReferences(context.Background(), o, "tabs")
+	names, err := module.References(context.Background(), o, "tabs")
 	if err != nil || fmt.Sprint(names) != "[apples.example.com zebras.example.com]" {
 		t.Errorf("%v, %v", names, err)
 	}
-	err = controller.CheckModuleDelete(context.Background(), o, "tabs")
+	err = module.CheckDelete(context.Background(), o, "tabs")
 	if err == nil || !strings.Contains(err.Error(), "apples.example.com, zebras.example.com") {
 		t.Errorf("delete of a module in use: %v", err)
 	}
-	if err := controller.CheckModuleDelete(context.Background(), o, "unused"); err != nil {
+	if err := module.CheckDelete(context.Background(), o, "unused"); err != nil {
 		t.Error(err)
 	}
 }

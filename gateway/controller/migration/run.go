@@ -1,4 +1,4 @@
-package controller
+package migration
 
 import (
 	"context"
@@ -11,20 +11,23 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
-// migrationJob is one migration while it is being reconciled.
-type migrationJob struct {
-	*Migration
-	key      Key
+// job is one migration while it is being reconciled.
+type job struct {
+	*Controller
+	key      controller.Key
 	uid      types.UID
 	gr       schema.GroupResource
-	controls migrationControls
-	state    MigrationProgress
+	controls controls
+	state    State
 }
 
 // run makes passes until one is clean, then ends the migration.
-func (j *migrationJob) run(ctx context.Context) error {
+func (j *job) run(ctx context.Context) error {
 	for {
 		target, err := j.target(ctx)
 		if err != nil {
@@ -56,32 +59,32 @@ func (j *migrationJob) run(ctx context.Context) error {
 			}
 			message += fmt.Sprintf("; status.storedVersions is [%s]", target.StorageVersion)
 		}
-		return j.report(ctx, migrationSucceeded, message)
+		return j.report(ctx, succeeded, message)
 	}
 }
 
 // begin makes the state fit the target. Another storage version, or another
 // definition of the same name, starts over; a mere change of the definition
 // does not, as every pass looks at everything that it leaves unsure.
-func (j *migrationJob) begin(ctx context.Context, target migrationTarget) error {
+func (j *job) begin(ctx context.Context, target target) error {
 	s := &j.state
 	if s.StorageVersion != target.StorageVersion || s.UID != target.UID {
 		total, err := j.rewriter.Count(ctx, j.gr)
 		if err != nil {
 			return fmt.Errorf("count %s: %w", j.gr, err)
 		}
-		*s = MigrationProgress{Pass: 1, Total: total}
+		*s = State{Pass: 1, Total: total}
 	}
-	s.migrationTarget = target
+	s.target = target
 	if err := j.save(ctx); err != nil {
 		return err
 	}
-	return j.report(ctx, migrationRunning, "rewriting at "+target.StorageVersion)
+	return j.report(ctx, running, "rewriting at "+target.StorageVersion)
 }
 
 // pass makes one call of Rewrite, saves its progress as it goes, and stops it
 // when the controls change. The state holds what was reached in any case.
-func (j *migrationJob) pass(ctx context.Context) (Progress, error) {
+func (j *job) pass(ctx context.Context) (Progress, error) {
 	opts := RewriteOptions{}
 	if j.state.Pass == 1 {
 		opts = RewriteOptions{From: j.state.Cursor, Rate: j.controls.rate}
@@ -118,7 +121,7 @@ func (j *migrationJob) pass(ctx context.Context) (Progress, error) {
 }
 
 // passEnded moves on to the next pass, unless there were too many.
-func (j *migrationJob) passEnded(ctx context.Context, result Progress) error {
+func (j *job) passEnded(ctx context.Context, result Progress) error {
 	s := &j.state
 	if s.Pass == 1 {
 		s.Total = s.Done
@@ -135,9 +138,9 @@ func (j *migrationJob) passEnded(ctx context.Context, result Progress) error {
 	case failed && s.FailedPasses >= maxFailedPasses:
 		return failf("%s", describeFailures(s, result.Reason))
 	case failed:
-		return &migrationLater{
+		return &later{
 			after:   j.retryAfter << (s.FailedPasses - 1),
-			message: shorten("trying again: " + describeFailures(s, result.Reason)),
+			message: kinds.Shorten("trying again: " + describeFailures(s, result.Reason)),
 		}
 	case s.Pass > maxPasses:
 		return failf("objects at other versions than %s kept appearing through %d passes; status.storedVersions was left alone",
@@ -146,7 +149,7 @@ func (j *migrationJob) passEnded(ctx context.Context, result Progress) error {
 	return nil
 }
 
-func describeFailures(s *MigrationProgress, reason string) string {
+func describeFailures(s *State, reason string) string {
 	names := s.Failures[:min(len(s.Failures), 10)]
 	text := fmt.Sprintf("%d of %d objects could not be rewritten", s.Failed, s.Total)
 	if len(names) > 0 {
@@ -164,13 +167,13 @@ func describeFailures(s *MigrationProgress, reason string) string {
 
 // guard derives a context that ends when the migration is paused, throttled
 // otherwise or deleted.
-func (j *migrationJob) guard(ctx context.Context) (context.Context, func()) {
+func (j *job) guard(ctx context.Context) (context.Context, func()) {
 	guarded, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for pause(guarded, j.controlsEvery) {
-			obj, err := j.objects.Get(guarded, MigrationResource, "", j.key.Name)
+		for controller.Pause(guarded, j.controlsEvery) {
+			obj, err := j.objects.Get(guarded, kinds.Migrations, "", j.key.Name)
 			if err != nil && !apierrors.IsNotFound(err) {
 				continue
 			}

@@ -1,4 +1,4 @@
-package controller
+package namespace
 
 import (
 	"fmt"
@@ -7,22 +7,26 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/content"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
 // remains is what a namespace still holds.
 type remains struct {
 	// items is never empty for a scope that it has.
-	items map[Scope][]metav1.PartialObjectMetadata
+	items map[controller.Scope][]metav1.PartialObjectMetadata
 	// failures is what could not be listed or deleted.
 	failures []error
 }
 
 func (r *remains) empty() bool { return len(r.items) == 0 && len(r.failures) == 0 }
 
-// setNamespaceConditions reports r the way kube-controller-manager does, which
+// setConditions reports r the way kube-controller-manager does, which
 // kubectl and people match on. It tells whether anything changed.
-func setNamespaceConditions(status *corev1.NamespaceStatus, r *remains, now metav1.Time) (changed bool) {
-	for _, c := range namespaceConditions(r) {
+func setConditions(status *corev1.NamespaceStatus, r *remains, now metav1.Time) (changed bool) {
+	for _, c := range conditions(r) {
 		c.LastTransitionTime = now
 		i := slices.IndexFunc(status.Conditions, func(have corev1.NamespaceCondition) bool { return have.Type == c.Type })
 		if i < 0 {
@@ -42,8 +46,8 @@ func setNamespaceConditions(status *corev1.NamespaceStatus, r *remains, now meta
 	return changed
 }
 
-// namespaceConditions are all five, bad or good, in their usual order.
-func namespaceConditions(r *remains) []corev1.NamespaceCondition {
+// conditions are all five, bad or good, in their usual order.
+func conditions(r *remains) []corev1.NamespaceCondition {
 	failed := make([]string, len(r.failures))
 	for i, err := range r.failures {
 		failed[i] = err.Error()
@@ -52,31 +56,31 @@ func namespaceConditions(r *remains) []corev1.NamespaceCondition {
 	kinds, finalizers := map[string]int{}, map[string]int{}
 	for s, items := range r.items {
 		kinds[s.Resource+"."+s.Group] = len(items)
-		countFinalizers(finalizers, items)
+		content.CountFinalizers(finalizers, items)
 	}
 	return []corev1.NamespaceCondition{
 		// What is served is known here, so that finding it out cannot fail.
-		namespaceCondition(corev1.NamespaceDeletionDiscoveryFailure, "", "",
+		condition(corev1.NamespaceDeletionDiscoveryFailure, "", "",
 			"ResourcesDiscovered", "All resources successfully discovered"),
-		namespaceCondition(corev1.NamespaceDeletionGVParsingFailure, "", "",
+		condition(corev1.NamespaceDeletionGVParsingFailure, "", "",
 			"ParsedGroupVersions", "All legacy kube types successfully parsed"),
-		namespaceCondition(corev1.NamespaceDeletionContentFailure, "ContentDeletionFailed",
+		condition(corev1.NamespaceDeletionContentFailure, "ContentDeletionFailed",
 			joined("Failed to delete all resource types, %d remaining: %s", failed),
 			"ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
-		namespaceCondition(corev1.NamespaceContentRemaining, "SomeResourcesRemain",
-			listed("Some resources are remaining: ", sortedCounts(kinds, "%s has %d resource instances")),
+		condition(corev1.NamespaceContentRemaining, "SomeResourcesRemain",
+			listed("Some resources are remaining: ", content.SortedCounts(kinds, "%s has %d resource instances")),
 			"ContentRemoved", "All content successfully removed"),
-		namespaceCondition(corev1.NamespaceFinalizersRemaining, "SomeFinalizersRemain",
-			listed("Some content in the namespace has finalizers remaining: ", sortedCounts(finalizers, "%s in %d resource instances")),
+		condition(corev1.NamespaceFinalizersRemaining, "SomeFinalizersRemain",
+			listed("Some content in the namespace has finalizers remaining: ", content.SortedCounts(finalizers, "%s in %d resource instances")),
 			"ContentRemoved", "All content successfully removed"),
 	}
 }
 
-// namespaceCondition is True with badReason when there is a bad message, else
+// condition is True with badReason when there is a bad message, else
 // False with the good one.
-func namespaceCondition(t corev1.NamespaceConditionType, badReason, bad, goodReason, good string) corev1.NamespaceCondition {
+func condition(t corev1.NamespaceConditionType, badReason, bad, goodReason, good string) corev1.NamespaceCondition {
 	if bad != "" {
-		return corev1.NamespaceCondition{Type: t, Status: corev1.ConditionTrue, Reason: badReason, Message: shorten(bad)}
+		return corev1.NamespaceCondition{Type: t, Status: corev1.ConditionTrue, Reason: badReason, Message: kinds.Shorten(bad)}
 	}
 	return corev1.NamespaceCondition{Type: t, Status: corev1.ConditionFalse, Reason: goodReason, Message: good}
 }

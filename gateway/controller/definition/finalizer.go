@@ -1,4 +1,4 @@
-package controller
+package definition
 
 import (
 	"context"
@@ -6,44 +6,49 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/content"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
-// recheck is how often something that holds up a deletion is looked at again
-// without being told of a change.
-const recheck = 5 * time.Second
-
 // ownResources are never emptied, whatever a definition is named.
-var ownResources = []schema.GroupResource{NamespaceResource, CRDResource, MigrationResource, ModuleResource}
+var ownResources = []schema.GroupResource{kinds.Namespaces, kinds.Definitions, kinds.Migrations, kinds.Modules}
 
-// CRDFinalizer empties a CustomResourceDefinition that is being deleted and
+// Finalizer empties a CustomResourceDefinition that is being deleted and
 // then lets it go. It works on stored metadata, so a converter that fails
 // cannot keep a definition from being deleted.
-type CRDFinalizer struct {
-	objects Objects
+type Finalizer struct {
+	objects   Objects
+	instances content.Objects
 }
 
-// NewCRDFinalizer returns the controller.
-func NewCRDFinalizer(objects Objects) *CRDFinalizer { return &CRDFinalizer{objects: objects} }
+// NewFinalizer returns the controller. objects are the definitions, instances
+// what they define.
+func NewFinalizer(objects Objects, instances content.Objects) *Finalizer {
+	return &Finalizer{objects: objects, instances: instances}
+}
 
-// Name implements [Controller].
-func (c *CRDFinalizer) Name() string { return "crd-finalizer" }
+// Name implements [controller.Controller].
+func (c *Finalizer) Name() string { return "crd-finalizer" }
 
-// Watches implements [Controller].
-func (c *CRDFinalizer) Watches() []schema.GroupResource { return []schema.GroupResource{CRDResource} }
+// Watches implements [controller.Controller].
+func (c *Finalizer) Watches() []schema.GroupResource {
+	return []schema.GroupResource{kinds.Definitions}
+}
 
-// Workers implements [Concurrent].
-func (c *CRDFinalizer) Workers() int { return 4 }
+// Workers implements [controller.Concurrent].
+func (c *Finalizer) Workers() int { return 4 }
 
-// Reconcile implements [Controller].
-func (c *CRDFinalizer) Reconcile(ctx context.Context, q Queue, key Key) error {
-	obj, err := c.objects.Get(ctx, CRDResource, "", key.Name)
+// Reconcile implements [controller.Controller].
+func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	obj, err := c.objects.Get(ctx, kinds.Definitions, "", key.Name)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -52,7 +57,7 @@ func (c *CRDFinalizer) Reconcile(ctx context.Context, q Queue, key Key) error {
 		q.Follow(key)
 		return nil
 	}
-	crd, err := outline(obj)
+	crd, err := kinds.Outline(obj)
 	if err != nil {
 		return err
 	}
@@ -63,12 +68,12 @@ func (c *CRDFinalizer) Reconcile(ctx context.Context, q Queue, key Key) error {
 		obj, err = c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
 			"InstanceDeletionInProgress", "CustomResource deletion is in progress"))
 		if err != nil {
-			return ignoreNotFound(err)
+			return kinds.IgnoreNotFound(err)
 		}
 	}
 	done, err := c.empty(ctx, q, key, resourceOf(crd), obj)
 	if err != nil || !done {
-		return ignoreNotFound(err)
+		return kinds.IgnoreNotFound(err)
 	}
 	return c.release(ctx, q, key, obj, terminating(apiextensionsv1.ConditionFalse,
 		"InstanceDeletionCompleted", "removed all instances"))
@@ -76,13 +81,13 @@ func (c *CRDFinalizer) Reconcile(ctx context.Context, q Queue, key Key) error {
 
 // empty deletes the instances and reports whether none is left. While some
 // are, their changes wake key.
-func (c *CRDFinalizer) empty(ctx context.Context, q Queue, key Key, gr schema.GroupResource, obj *unstructured.Unstructured) (bool, error) {
-	scope := Scope{GroupResource: gr}
-	left, errs := sweep(ctx, c.objects, scope)
+func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controller.Key, gr schema.GroupResource, obj *unstructured.Unstructured) (bool, error) {
+	scope := controller.Scope{GroupResource: gr}
+	left, errs := content.Sweep(ctx, c.instances, scope)
 	if len(errs) > 0 {
 		err := errors.Join(errs...)
 		_, statusErr := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
-			"InstanceDeletionFailed", fmt.Sprintf("could not issue all deletes: %v", shorten(err.Error()))))
+			"InstanceDeletionFailed", fmt.Sprintf("could not issue all deletes: %v", kinds.Shorten(err.Error()))))
 		if apierrors.IsConflict(statusErr) {
 			return false, statusErr
 		}
@@ -92,32 +97,32 @@ func (c *CRDFinalizer) empty(ctx context.Context, q Queue, key Key, gr schema.Gr
 		return true, nil
 	}
 	q.Follow(key, scope)
-	q.AddAfter(key, recheck)
+	q.AddAfter(key, content.Recheck)
 	_, err := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue, "InstanceDeletionCheck",
 		"could not confirm zero CustomResources remaining: "+describeLeft(left)))
 	return false, err
 }
 
 // release reports cond and removes the finalizer.
-func (c *CRDFinalizer) release(ctx context.Context, q Queue, key Key, obj *unstructured.Unstructured,
+func (c *Finalizer) release(ctx context.Context, q controller.Queue, key controller.Key, obj *unstructured.Unstructured,
 	cond apiextensionsv1.CustomResourceDefinitionCondition) error {
 	obj, err := c.report(ctx, obj, cond)
 	if err != nil {
-		return ignoreNotFound(err)
+		return kinds.IgnoreNotFound(err)
 	}
 	obj.SetFinalizers(slices.DeleteFunc(obj.GetFinalizers(), func(f string) bool {
 		return f == apiextensionsv1.CustomResourceCleanupFinalizer
 	}))
-	if _, err = c.objects.Update(ctx, CRDResource, "", obj); err == nil {
+	if _, err = c.objects.Update(ctx, kinds.Definitions, "", obj); err == nil {
 		q.Follow(key)
 	}
-	return ignoreNotFound(err)
+	return kinds.IgnoreNotFound(err)
 }
 
 // report writes one condition, unless it is there already.
-func (c *CRDFinalizer) report(ctx context.Context, obj *unstructured.Unstructured,
+func (c *Finalizer) report(ctx context.Context, obj *unstructured.Unstructured,
 	cond apiextensionsv1.CustomResourceDefinitionCondition) (*unstructured.Unstructured, error) {
-	crd, err := outline(obj)
+	crd, err := kinds.Outline(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +142,10 @@ func (c *CRDFinalizer) report(ctx context.Context, obj *unstructured.Unstructure
 		}
 		crd.Status.Conditions[i] = cond
 	}
-	if err := setStatus(obj, &crd.Status); err != nil {
+	if err := kinds.SetStatus(obj, &crd.Status); err != nil {
 		return nil, err
 	}
-	return c.objects.Update(ctx, CRDResource, "status", obj)
+	return c.objects.Update(ctx, kinds.Definitions, "status", obj)
 }
 
 // whyNotEmptied tells why a definition can have no instances of its own.
@@ -148,7 +153,7 @@ func whyNotEmptied(crd *apiextensionsv1.CustomResourceDefinition) (reason, messa
 	switch {
 	case slices.Contains(ownResources, resourceOf(crd)):
 		return "OverlappingBuiltInResource", "instances overlap with built-in resources in storage"
-	case !conditionTrue(crd, apiextensionsv1.Established):
+	case !kinds.IsTrue(crd, apiextensionsv1.Established):
 		return "NeverEstablished", "resource was never established"
 	}
 	return "", ""
@@ -174,17 +179,10 @@ func terminating(s apiextensionsv1.ConditionStatus, reason, message string) apie
 // describeLeft says what holds the items that are left, in a stable order.
 func describeLeft(left []metav1.PartialObjectMetadata) string {
 	held := map[string]int{}
-	countFinalizers(held, left)
+	content.CountFinalizers(held, left)
 	s := fmt.Sprintf("%d left", len(left))
-	if parts := sortedCounts(held, "%s in %d"); len(parts) > 0 {
+	if parts := content.SortedCounts(held, "%s in %d"); len(parts) > 0 {
 		s += ", held by finalizers: " + strings.Join(parts, ", ")
 	}
-	return shorten(s)
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return kinds.Shorten(s)
 }

@@ -1,4 +1,4 @@
-package controller_test
+package migration_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 )
 
 // memoryRewriter is a store of names with versions, and the Server that writes
@@ -20,7 +20,7 @@ type memoryRewriter struct {
 	broken   map[string]bool
 	// visit, when set, is called before each object, without the lock.
 	visit func(ctx context.Context, pass int, name string) error
-	calls []controller.RewriteOptions
+	calls []migration.RewriteOptions
 }
 
 func newRewriter(serving string, stored map[string]string) *memoryRewriter {
@@ -56,7 +56,7 @@ func (r *memoryRewriter) Count(context.Context, schema.GroupResource) (int64, er
 	return int64(len(r.versions)), nil
 }
 
-func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, opts controller.RewriteOptions, progress func(controller.Progress) error) (controller.Progress, error) {
+func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, opts migration.RewriteOptions, progress func(migration.Progress) error) (migration.Progress, error) {
 	var names []string
 	var call int
 	r.locked(func() {
@@ -64,7 +64,7 @@ func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, op
 		call = len(r.calls)
 		names = slices.Sorted(maps.Keys(r.versions))
 	})
-	p := controller.Progress{Cursor: opts.From}
+	p := migration.Progress{Cursor: opts.From}
 	for _, name := range names {
 		if name <= opts.From {
 			continue
@@ -85,7 +85,7 @@ func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, op
 	return p, nil
 }
 
-func (r *memoryRewriter) rewrite(p *controller.Progress, name string) {
+func (r *memoryRewriter) rewrite(p *migration.Progress, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.Done++

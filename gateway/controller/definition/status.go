@@ -1,4 +1,9 @@
-package controller
+// Package definition owns the life of CustomResourceDefinitions: their status
+// (accepted names, established, what is wrong with the schema) and their end,
+// for which all instances have to go first.
+//
+// It must not know how a definition is compiled or served.
+package definition
 
 import (
 	"context"
@@ -11,7 +16,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
+
+// Objects are the definitions as this package uses them. Errors are the API's status
+// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
+// to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// List reads all objects of a kind ("" = in all namespaces) at their
+	// storage version, from the cache.
+	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+	// Update writes obj through a subresource ("" = the object itself). The
+	// object's resourceVersion must be current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
+}
 
 // ConditionsFunc computes the status of a CustomResourceDefinition from the
 // definition and the others of its group; it is definitions.Conditions. Of the
@@ -20,12 +45,12 @@ import (
 type ConditionsFunc func(c *apiextensionsv1.CustomResourceDefinition, sameGroup []*apiextensionsv1.CustomResourceDefinition,
 	now metav1.Time) (status apiextensionsv1.CustomResourceDefinitionStatus, changed bool)
 
-// CRDStatus keeps the status of CustomResourceDefinitions right: which names
+// Status keeps the status of CustomResourceDefinitions right: which names
 // are accepted, whether the kind is established, what is wrong with the schema.
 //
 // It has one worker, so that two definitions that want the same name are
 // looked at one after the other and the first one wins.
-type CRDStatus struct {
+type Status struct {
 	objects    Objects
 	conditions ConditionsFunc
 	// known is every definition without its versions, by name, as of the last
@@ -33,24 +58,24 @@ type CRDStatus struct {
 	known map[string]*apiextensionsv1.CustomResourceDefinition
 }
 
-// NewCRDStatus returns the controller.
-func NewCRDStatus(objects Objects, conditions ConditionsFunc) *CRDStatus {
-	return &CRDStatus{objects: objects, conditions: conditions}
+// NewStatus returns the controller.
+func NewStatus(objects Objects, conditions ConditionsFunc) *Status {
+	return &Status{objects: objects, conditions: conditions}
 }
 
-// Name implements [Controller].
-func (c *CRDStatus) Name() string { return "crd-status" }
+// Name implements [controller.Controller].
+func (c *Status) Name() string { return "crd-status" }
 
-// Watches implements [Controller].
-func (c *CRDStatus) Watches() []schema.GroupResource { return []schema.GroupResource{CRDResource} }
+// Watches implements [controller.Controller].
+func (c *Status) Watches() []schema.GroupResource { return []schema.GroupResource{kinds.Definitions} }
 
-// Reconcile implements [Controller].
-func (c *CRDStatus) Reconcile(ctx context.Context, q Queue, key Key) error {
+// Reconcile implements [controller.Controller].
+func (c *Status) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
 	if err := c.load(ctx); err != nil {
 		return err
 	}
 	before := c.known[key.Name]
-	obj, err := c.objects.Get(ctx, CRDResource, "", key.Name)
+	obj, err := c.objects.Get(ctx, kinds.Definitions, "", key.Name)
 	if apierrors.IsNotFound(err) {
 		delete(c.known, key.Name)
 		c.wakeWaiting(q, before, nil)
@@ -60,21 +85,21 @@ func (c *CRDStatus) Reconcile(ctx context.Context, q Queue, key Key) error {
 		return err
 	}
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := decode(obj, &crd); err != nil {
+	if err := kinds.Decode(obj, &crd); err != nil {
 		return err
 	}
 	status, changed := c.conditions(&crd, c.groupOf(&crd), metav1.NewTime(time.Now()))
 	if changed {
-		if err := setStatus(obj, &status); err != nil {
+		if err := kinds.SetStatus(obj, &status); err != nil {
 			return err
 		}
-		if obj, err = c.objects.Update(ctx, CRDResource, "status", obj); apierrors.IsNotFound(err) {
+		if obj, err = c.objects.Update(ctx, kinds.Definitions, "status", obj); apierrors.IsNotFound(err) {
 			return nil // its deletion comes as a change of its own
 		} else if err != nil {
 			return err
 		}
 	}
-	after, err := outline(obj)
+	after, err := kinds.Outline(obj)
 	if err != nil {
 		return err
 	}
@@ -85,20 +110,20 @@ func (c *CRDStatus) Reconcile(ctx context.Context, q Queue, key Key) error {
 
 // load fills known once. It needs everything that was committed, or the first
 // definition looked at might be given a name that is taken.
-func (c *CRDStatus) load(ctx context.Context) error {
+func (c *Status) load(ctx context.Context) error {
 	if c.known != nil {
 		return nil
 	}
 	if err := c.objects.Fresh(ctx); err != nil {
 		return err
 	}
-	all, err := c.objects.List(ctx, CRDResource, "")
+	all, err := c.objects.List(ctx, kinds.Definitions, "")
 	if err != nil {
 		return err
 	}
 	known := make(map[string]*apiextensionsv1.CustomResourceDefinition, len(all))
 	for _, obj := range all {
-		crd, err := outline(obj)
+		crd, err := kinds.Outline(obj)
 		if err != nil {
 			return err
 		}
@@ -109,7 +134,7 @@ func (c *CRDStatus) load(ctx context.Context) error {
 }
 
 // groupOf returns the other definitions of crd's group, sorted by name.
-func (c *CRDStatus) groupOf(crd *apiextensionsv1.CustomResourceDefinition) []*apiextensionsv1.CustomResourceDefinition {
+func (c *Status) groupOf(crd *apiextensionsv1.CustomResourceDefinition) []*apiextensionsv1.CustomResourceDefinition {
 	var group []*apiextensionsv1.CustomResourceDefinition
 	for _, name := range slices.Sorted(maps.Keys(c.known)) {
 		if other := c.known[name]; name != crd.Name && other.Spec.Group == crd.Spec.Group {
@@ -121,7 +146,7 @@ func (c *CRDStatus) groupOf(crd *apiextensionsv1.CustomResourceDefinition) []*ap
 
 // wakeWaiting asks for the definitions of the group that lack a name, when one
 // was given up between before and after.
-func (c *CRDStatus) wakeWaiting(q Queue, before, after *apiextensionsv1.CustomResourceDefinition) {
+func (c *Status) wakeWaiting(q controller.Queue, before, after *apiextensionsv1.CustomResourceDefinition) {
 	if before == nil {
 		return
 	}
@@ -129,8 +154,8 @@ func (c *CRDStatus) wakeWaiting(q Queue, before, after *apiextensionsv1.CustomRe
 		return
 	}
 	for _, other := range c.groupOf(before) {
-		if !conditionTrue(other, apiextensionsv1.NamesAccepted) {
-			q.Add(Key{GroupResource: CRDResource, Name: other.Name})
+		if !kinds.IsTrue(other, apiextensionsv1.NamesAccepted) {
+			q.Add(controller.Key{GroupResource: kinds.Definitions, Name: other.Name})
 		}
 	}
 }
@@ -153,26 +178,4 @@ func nameSet(n apiextensionsv1.CustomResourceDefinitionNames) map[string]bool {
 		set[s] = true
 	}
 	return set
-}
-
-// outline reads a definition without its versions, which are nearly all of it.
-func outline(obj *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDefinition, error) {
-	spec := section(obj, "spec")
-	short := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": obj.GetName(), "uid": string(obj.GetUID())},
-		"spec":     map[string]any{"group": spec["group"], "names": spec["names"]},
-		"status":   section(obj, "status"),
-	}}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := decode(short, crd); err != nil {
-		return nil, err
-	}
-	crd.CreationTimestamp, crd.DeletionTimestamp = obj.GetCreationTimestamp(), obj.GetDeletionTimestamp()
-	return crd, nil
-}
-
-func conditionTrue(crd *apiextensionsv1.CustomResourceDefinition, t apiextensionsv1.CustomResourceDefinitionConditionType) bool {
-	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == t && c.Status == apiextensionsv1.ConditionTrue
-	})
 }

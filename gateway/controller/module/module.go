@@ -1,4 +1,9 @@
-package controller
+// Package module owns WasmModules: it lets the revision that an object asks for
+// serve, keeps the last good one when that is refused, and says so in the
+// status.
+//
+// It must not know the Wasm runtime, nor where contents are kept.
+package module
 
 import (
 	"context"
@@ -11,11 +16,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// ModuleRevision is everything that makes a module behave as it does.
-type ModuleRevision struct {
+// Objects are the modules as the controller uses them. Errors are the API's status
+// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
+// to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// Update writes obj through a subresource ("" = the object itself). The
+	// object's resourceVersion must be current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+}
+
+// Revision is everything that makes a module behave as it does.
+type Revision struct {
 	// Digest is "sha256:" and the hex digest of Bytes.
 	Digest string
 	Bytes  []byte
@@ -24,29 +42,29 @@ type ModuleRevision struct {
 	Limits plugins.Limits
 }
 
-// ModuleStatus is what is known of a revision that was loaded.
-type ModuleStatus struct {
+// Status is what is known of a revision that was loaded.
+type Status struct {
 	Digest string
 	Size   int64
 	ABI    int
 	Hooks  []string
 }
 
-// Modules runs modules.
-type Modules interface {
+// Runtime runs modules.
+type Runtime interface {
 	// Set compiles rev and, if that works, lets it serve calls to name instead
 	// of the revision before. Otherwise the one before keeps serving. A
 	// *[plugins.LoadError] is final; other errors are worth another try.
-	Set(ctx context.Context, name string, rev ModuleRevision) (ModuleStatus, error)
+	Set(ctx context.Context, name string, rev Revision) (Status, error)
 	// Remove forgets a module; a name that is unknown is no error.
 	Remove(name string)
 }
 
-// ErrNoContent means that [ModuleContent] does not hold a digest.
+// ErrNoContent means that [Content] does not hold a digest.
 var ErrNoContent = errors.New("no such content")
 
-// ModuleContent keeps the bytes of modules by digest.
-type ModuleContent interface {
+// Content keeps the bytes of modules by digest.
+type Content interface {
 	// Get returns the bytes, or an error that is [ErrNoContent].
 	Get(ctx context.Context, digest string) ([]byte, error)
 	// Put keeps bytes; the same digest again is no error.
@@ -62,7 +80,7 @@ const (
 	KeptAnnotation = "wasmgate.dev/kept-revision"
 )
 
-// ModuleController loads WasmModules and reports on them. Every gateway runs
+// Controller loads WasmModules and reports on them. Every gateway runs
 // it, as each compiles for itself.
 //
 //	            good                      bad
@@ -71,26 +89,26 @@ const (
 //	    | bad            |  +----- good R3 ----------------+         v
 //	    v                |                               R1 loaded again from its
 //	refused -------------+ good                          digest in the status
-type ModuleController struct {
+type Controller struct {
 	objects Objects
-	modules Modules
-	content ModuleContent
+	modules Runtime
+	content Content
 
 	// mu guards loaded, not what it points to: one name is reconciled by one
 	// worker at a time.
 	mu     sync.Mutex
-	loaded map[string]*loadedModule
+	loaded map[string]*loaded
 }
 
-// loadedModule is what this gateway made of one module.
-type loadedModule struct {
+// loaded is what this gateway made of one module.
+type loaded struct {
 	uid types.UID
 	// serving is the revision that serves, without its bytes; nil for none.
 	serving *servingRevision
 	// refused is the last revision that was, so that it is not compiled again
 	// for every change of the object.
 	refused    string
-	refusedFor *moduleProblem
+	refusedFor *refusal
 	// stored is the digest of the inline bytes that the content store has.
 	stored string
 	// restored tells that the search for an earlier good revision has ended.
@@ -102,30 +120,30 @@ type loadedModule struct {
 }
 
 type servingRevision struct {
-	ModuleStatus
+	Status
 	identity string
-	rev      ModuleRevision
+	rev      Revision
 }
 
-// NewModules returns the controller.
-func NewModules(objects Objects, modules Modules, content ModuleContent) *ModuleController {
-	return &ModuleController{objects: objects, modules: modules, content: content, loaded: map[string]*loadedModule{}}
+// New returns the controller.
+func New(objects Objects, modules Runtime, content Content) *Controller {
+	return &Controller{objects: objects, modules: modules, content: content, loaded: map[string]*loaded{}}
 }
 
-// Name implements [Controller].
-func (c *ModuleController) Name() string { return "modules" }
+// Name implements [controller.Controller].
+func (c *Controller) Name() string { return "modules" }
 
-// Watches implements [Controller].
-func (c *ModuleController) Watches() []schema.GroupResource {
-	return []schema.GroupResource{ModuleResource}
+// Watches implements [controller.Controller].
+func (c *Controller) Watches() []schema.GroupResource {
+	return []schema.GroupResource{kinds.Modules}
 }
 
-// Workers implements [Concurrent].
-func (c *ModuleController) Workers() int { return 2 }
+// Workers implements [controller.Concurrent].
+func (c *Controller) Workers() int { return 2 }
 
-// Reconcile implements [Controller].
-func (c *ModuleController) Reconcile(ctx context.Context, _ Queue, key Key) error {
-	obj, err := c.objects.Get(ctx, ModuleResource, "", key.Name)
+// Reconcile implements [controller.Controller].
+func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+	obj, err := c.objects.Get(ctx, kinds.Modules, "", key.Name)
 	if apierrors.IsNotFound(err) {
 		c.forget(key.Name)
 		return nil
@@ -142,14 +160,14 @@ func (c *ModuleController) Reconcile(ctx context.Context, _ Queue, key Key) erro
 		err = errors.Join(err, c.restore(ctx, obj, m))
 	}
 	if reportErr := c.report(ctx, obj, m, problem); reportErr != nil {
-		return ignoreNotFound(reportErr)
+		return kinds.IgnoreNotFound(reportErr)
 	}
 	return err
 }
 
 // load makes the revision that obj asks for serve. A problem is for the
 // status; an error besides means that another try may help.
-func (c *ModuleController) load(ctx context.Context, obj *unstructured.Unstructured, m *loadedModule) (*moduleProblem, error) {
+func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m *loaded) (*refusal, error) {
 	rev, problem := wantedRevision(obj)
 	if problem != nil {
 		return problem, nil
@@ -164,7 +182,7 @@ func (c *ModuleController) load(ctx context.Context, obj *unstructured.Unstructu
 	if rev.Bytes == nil {
 		var err error
 		if rev.Bytes, err = c.content.Get(ctx, rev.Digest); errors.Is(err, ErrNoContent) {
-			return &moduleProblem{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, uploadHint(obj.GetName()))}, err
+			return &refusal{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, uploadHint(obj.GetName()))}, err
 		} else if err != nil {
 			return nil, err
 		}
@@ -181,7 +199,7 @@ func (c *ModuleController) load(ctx context.Context, obj *unstructured.Unstructu
 
 // store keeps the bytes of a good inline revision for the time when the object
 // holds others, bad ones.
-func (c *ModuleController) store(ctx context.Context, m *loadedModule, rev *ModuleRevision) error {
+func (c *Controller) store(ctx context.Context, m *loaded, rev *Revision) error {
 	if wantsUpload := rev.Bytes == nil; wantsUpload || m.stored == rev.Digest {
 		return nil
 	}
@@ -193,29 +211,29 @@ func (c *ModuleController) store(ctx context.Context, m *loadedModule, rev *Modu
 }
 
 // set loads one revision.
-func (c *ModuleController) set(ctx context.Context, name string, m *loadedModule, rev ModuleRevision) (*moduleProblem, error) {
+func (c *Controller) set(ctx context.Context, name string, m *loaded, rev Revision) (*refusal, error) {
 	if got := digestOf(rev.Bytes); got != rev.Digest {
-		return &moduleProblem{string(plugins.DigestMismatch), fmt.Sprintf("the content's digest is %s, not %s", got, rev.Digest)}, nil
+		return &refusal{string(plugins.DigestMismatch), fmt.Sprintf("the content's digest is %s, not %s", got, rev.Digest)}, nil
 	}
 	status, err := c.modules.Set(ctx, name, rev)
 	var refused *plugins.LoadError
 	switch {
 	case errors.As(err, &refused):
-		return &moduleProblem{string(refused.Reason), refused.Detail}, nil
+		return &refusal{string(refused.Reason), refused.Detail}, nil
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return &moduleProblem{"LoadFailed", err.Error()}, err
+		return &refusal{"LoadFailed", err.Error()}, err
 	}
 	identity := rev.identity()
 	rev.Bytes = nil
-	m.serving = &servingRevision{ModuleStatus: status, identity: identity, rev: rev}
+	m.serving = &servingRevision{Status: status, identity: identity, rev: rev}
 	return nil, nil
 }
 
 // restore looks for the revision that served before this process started, when
 // the newest one cannot.
-func (c *ModuleController) restore(ctx context.Context, obj *unstructured.Unstructured, m *loadedModule) error {
+func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured, m *loaded) error {
 	if m.serving != nil || m.restored {
 		return nil
 	}
@@ -240,7 +258,7 @@ func (c *ModuleController) restore(ctx context.Context, obj *unstructured.Unstru
 
 // moduleOf finds what was loaded under obj's name; a module that was deleted
 // and created again starts from nothing.
-func (c *ModuleController) moduleOf(obj *unstructured.Unstructured) *loadedModule {
+func (c *Controller) moduleOf(obj *unstructured.Unstructured) *loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.loaded[obj.GetName()]
@@ -249,13 +267,13 @@ func (c *ModuleController) moduleOf(obj *unstructured.Unstructured) *loadedModul
 		m = nil
 	}
 	if m == nil {
-		m = &loadedModule{uid: obj.GetUID()}
+		m = &loaded{uid: obj.GetUID()}
 		c.loaded[obj.GetName()] = m
 	}
 	return m
 }
 
-func (c *ModuleController) forget(name string) {
+func (c *Controller) forget(name string) {
 	c.modules.Remove(name)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,0 +1,125 @@
+package definition_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/definition"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+)
+
+func TestCRDFinalizer_deletesInstancesWithoutConverting(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 25)
+	o.Break(controllertest.CronTabs)
+	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+	left, err := o.ListMetadata(context.Background(), controllertest.CronTabs, "")
+	if err != nil || len(left) != 0 {
+		t.Errorf("%d instances left, %v", len(left), err)
+	}
+}
+
+func TestCRDFinalizer_waitsForInstanceFinalizers_DEL02_DEL03(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 3)
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/one", "example.com/two"))
+	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.DeleteDefinition(t, o)
+
+	waiting := func() bool {
+		status, reason, message := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
+		return status == "True" && reason == "InstanceDeletionCheck" && strings.Contains(message, "example.com/two in 1")
+	}
+	controllertest.Eventually(t, o, "waiting for the finalizers", waiting)
+	// Their order does not matter, and the last one lets the object go at once.
+	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "work", "held", "example.com/one")
+	if controllertest.Gone(o, controllertest.CronTabs, "work", "held") {
+		t.Fatal("gone with a finalizer left")
+	}
+	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "work", "held", "example.com/two")
+	if !controllertest.Gone(o, controllertest.CronTabs, "work", "held") {
+		t.Fatal("not gone without finalizers")
+	}
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+	controllertest.Eventually(t, o, "no follower left", func() bool { return o.Followers(controllertest.CronTabs) == 0 })
+}
+
+func TestCRDFinalizer_deletesWhatTheCacheDidNotShowYet(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	o.Hold(controllertest.CronTabs)
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "unseen"))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+	if err := o.Fresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !controllertest.Gone(o, controllertest.CronTabs, "work", "unseen") {
+		t.Error("an instance outlived its definition")
+	}
+}
+
+func TestCRDFinalizer_neverEstablished(t *testing.T) {
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
+	var reason atomic.Value
+	o.Fail(func(op string, _ controller.Key) error {
+		if op == "update" {
+			_, r, _ := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
+			reason.Store(r)
+		}
+		return nil
+	})
+	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+	if reason.Load() != "NeverEstablished" {
+		t.Errorf("reason %v", reason.Load())
+	}
+}
+
+func TestCRDFinalizer_reportsFailureAndTriesAgain(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 1)
+	var broken atomic.Bool
+	broken.Store(true)
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "delete" && key.GroupResource == controllertest.CronTabs && broken.Load() {
+			return apierrors.NewInternalError(errors.New("disk on fire"))
+		}
+		return nil
+	})
+	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Eventually(t, o, "failure reported", func() bool {
+		_, reason, message := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
+		return reason == "InstanceDeletionFailed" && strings.Contains(message, "disk on fire")
+	})
+	broken.Store(false)
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+}
+
+func TestCRDFinalizer_leavesBuiltInsAlone(t *testing.T) {
+	o := controllertest.New()
+	tree := controllertest.CRDTree("namespaces", "Namespace", "v1")
+	tree["metadata"].(map[string]any)["name"] = "namespaces."
+	tree["spec"].(map[string]any)["group"] = ""
+	controllertest.MustCreate(t, o, kinds.Definitions, tree)
+	controllertest.Establish(t, o, "namespaces.", "v1")
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("work"))
+	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	if err := o.Delete(context.Background(), kinds.Definitions, "", "namespaces.", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", "namespaces.") })
+	if ns := controllertest.MustGet(t, o, kinds.Namespaces, "", "work"); ns.GetDeletionTimestamp() != nil {
+		t.Error("a namespace was deleted with a definition of the same name")
+	}
+}

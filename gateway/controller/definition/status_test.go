@@ -1,0 +1,113 @@
+package definition_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/definition"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+)
+
+func accepted(t *testing.T, o *controllertest.Objects, name string) string {
+	t.Helper()
+	status, _, _ := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", name), "NamesAccepted")
+	return status
+}
+
+func TestCRDStatus_namesGoToTheFirstAndAreFreedByDeletion(t *testing.T) {
+	o := controllertest.New()
+	controllertest.Start(t, o, definition.NewStatus(o, firstComeFirstServed))
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
+	controllertest.Eventually(t, o, "first accepted", func() bool { return accepted(t, o, "crontabs.example.com") == "True" })
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("others", "CronTab", "v1"))
+	controllertest.Eventually(t, o, "second refused", func() bool { return accepted(t, o, "others.example.com") == "False" })
+
+	if err := o.Delete(context.Background(), kinds.Definitions, "", "crontabs.example.com", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	controllertest.RemoveFinalizer(t, o, kinds.Definitions, "", "crontabs.example.com", "customresourcecleanup.apiextensions.k8s.io")
+	controllertest.Eventually(t, o, "second accepted", func() bool { return accepted(t, o, "others.example.com") == "True" })
+}
+
+func TestCRDStatus_namesAreFreedByAChange(t *testing.T) {
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
+	controllertest.Start(t, o, definition.NewStatus(o, firstComeFirstServed))
+	controllertest.Eventually(t, o, "first accepted", func() bool { return accepted(t, o, "crontabs.example.com") == "True" })
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("others", "CronTab", "v1"))
+	controllertest.Eventually(t, o, "second refused", func() bool { return accepted(t, o, "others.example.com") == "False" })
+	controllertest.MustChange(t, o, kinds.Definitions, "", "", "crontabs.example.com", func(obj *unstructured.Unstructured) {
+		if err := unstructured.SetNestedField(obj.Object, "Renamed", "spec", "names", "kind"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	controllertest.Eventually(t, o, "second accepted", func() bool { return accepted(t, o, "others.example.com") == "True" })
+}
+
+func TestCRDStatus_survivesConflicts(t *testing.T) {
+	o := controllertest.New()
+	var conflicts atomic.Int32
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "update/status" && conflicts.Add(1) <= 3 {
+			return apierrors.NewConflict(kinds.Definitions, key.Name, errors.New("injected"))
+		}
+		return nil
+	})
+	controllertest.Start(t, o, definition.NewStatus(o, firstComeFirstServed))
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
+	controllertest.Eventually(t, o, "accepted", func() bool { return accepted(t, o, "crontabs.example.com") == "True" })
+}
+
+// A hundred definitions take one status write each, not one for each pair.
+func TestCRDStatus_writesOncePerDefinition(t *testing.T) {
+	o := controllertest.New()
+	const n = 100
+	controllertest.Start(t, o, definition.NewStatus(o, firstComeFirstServed))
+	for i := range n {
+		controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree(fmt.Sprintf("kinds%d", i), fmt.Sprintf("Kind%d", i), "v1"))
+	}
+	controllertest.Eventually(t, o, "all accepted", func() bool {
+		for i := range n {
+			if accepted(t, o, fmt.Sprintf("kinds%d.example.com", i)) != "True" {
+				return false
+			}
+		}
+		return true
+	})
+	if w := o.Writes(); w != 2*n {
+		t.Errorf("%d writes for %d definitions", w, n)
+	}
+}
+
+// firstComeFirstServed accepts a definition whose kind nobody of the group has.
+func firstComeFirstServed(c *apiextensionsv1.CustomResourceDefinition, group []*apiextensionsv1.CustomResourceDefinition,
+	now metav1.Time) (apiextensionsv1.CustomResourceDefinitionStatus, bool) {
+	status := *c.Status.DeepCopy()
+	taken := slices.ContainsFunc(group, func(other *apiextensionsv1.CustomResourceDefinition) bool {
+		return other.Status.AcceptedNames.Kind == c.Spec.Names.Kind
+	})
+	want := apiextensionsv1.ConditionTrue
+	if taken {
+		want = apiextensionsv1.ConditionFalse
+	} else {
+		status.AcceptedNames = c.Spec.Names
+	}
+	if len(status.Conditions) == 1 && status.Conditions[0].Status == want && status.AcceptedNames.Kind == c.Status.AcceptedNames.Kind {
+		return status, false
+	}
+	status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{
+		Type: apiextensionsv1.NamesAccepted, Status: want, Reason: "Test", LastTransitionTime: now,
+	}}
+	return status, true
+}

@@ -1,0 +1,4 @@
+package module
+
+// ParseLimits is parseLimits.
+var ParseLimits = parseLimits

@@ -1,0 +1,68 @@
+package module
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+)
+
+// Lister finds the definitions that refer to a module. Errors are the API's status
+// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
+// to the caller.
+type Lister interface {
+	// List reads all objects of a kind ("" = in all namespaces) at their
+	// storage version, from the cache.
+	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
+}
+
+// Scheme begins the url of a conversion webhook that is a module.
+const Scheme = "wasm://"
+
+// ReferencedBy returns the names, sorted, of the definitions among crds whose
+// conversion the module called name does.
+func ReferencedBy(crds []*unstructured.Unstructured, name string) []string {
+	var names []string
+	for _, crd := range crds {
+		url, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "webhook", "clientConfig", "url")
+		module, ok := strings.CutPrefix(url, Scheme)
+		if ok && strings.TrimSuffix(module, "/") == name {
+			names = append(names, crd.GetName())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// References returns the names of the CustomResourceDefinitions that
+// refer to a module, as of now.
+func References(ctx context.Context, objects Lister, name string) ([]string, error) {
+	if err := objects.Fresh(ctx); err != nil {
+		return nil, err
+	}
+	crds, err := objects.List(ctx, kinds.Definitions, "")
+	if err != nil {
+		return nil, fmt.Errorf("list definitions: %w", err)
+	}
+	return ReferencedBy(crds, name), nil
+}
+
+// CheckDelete refuses, with a Conflict, to delete a module that
+// something refers to. It is for the module's BeforeDelete hook.
+func CheckDelete(ctx context.Context, objects Lister, name string) error {
+	names, err := References(ctx, objects, name)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	return apierrors.NewConflict(kinds.Modules, name,
+		fmt.Errorf("the module converts %s; change their spec.conversion first", strings.Join(names, ", ")))
+}
