@@ -63,7 +63,7 @@ var importedOnlyBy = []struct {
 	{"gateway/cli", []string{""}, "only main has a command line"},
 	{"gateway/server", []string{"", "bench", "gateway/gatewaytest"}, "only main, benchmarks and test servers run a gateway"},
 	{"storage/etcd", []string{"gateway/server", "bench", "gateway/gatewaytest"}, "only the wiring picks the store"},
-	{"plugins/wasm", []string{"gateway/server", "plugins", "bench"}, "only the wiring and the module registry know the engine"},
+	{"plugins/wasm", []string{"gateway/modulehost", "plugins", "bench"}, "only the host and the registry of modules know the engine"},
 }
 
 // The limits of readability.

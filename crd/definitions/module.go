@@ -7,10 +7,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-)
 
-// moduleScheme is the scheme of urls that name a WebAssembly module.
-const moduleScheme = "wasm"
+	"github.com/wasmgate/wasmgate/crd"
+)
 
 // replaceModuleURL validates a conversion url that names a module, and puts in
 // its place an https url that the library, which knows no modules, accepts. It
@@ -21,7 +20,7 @@ func replaceModuleURL(in *apiextensions.CustomResourceDefinition) field.ErrorLis
 		return nil
 	}
 	u, err := url.Parse(*c.WebhookClientConfig.URL)
-	if err != nil || u.Scheme != moduleScheme {
+	if err != nil || u.Scheme != crd.ModuleScheme {
 		return nil
 	}
 	errs := validateModuleURL(*c.WebhookClientConfig.URL, u)

@@ -3,13 +3,9 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/wasmgate/wasmgate/gateway/api"
 )
 
 // One gateway serves all subtests here: a start takes longer than any of them.
@@ -254,18 +250,6 @@ func testDocuments(t *testing.T, g *instance) {
 	}
 	if got := g.do("GET", "/metrics", ""); got.code != 200 || !strings.Contains(got.body, "apiserver_request_total{") {
 		t.Errorf("metrics: %d %.200s", got.code, got.body)
-	}
-}
-
-// Reads of documents before the definitions are known are refused: what is
-// missing would look removed.
-func TestDocuments_BeforeTheDefinitionsAreRead(t *testing.T) {
-	d := &derived{ready: make(chan struct{})}
-	for _, path := range []string{"/api", "/apis", "/apis/example.com/v1", "/openapi/v2", "/openapi/v3"} {
-		got := d.Serve(t.Context(), &api.Request{Method: "GET", Path: path}, nil)
-		if got == nil || got.Code != http.StatusServiceUnavailable || !reflect.DeepEqual(got.Headers, []api.Header{{Name: "Retry-After", Value: "1"}}) {
-			t.Errorf("%s: %+v", path, got)
-		}
 	}
 }
 

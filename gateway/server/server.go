@@ -6,23 +6,29 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
+	"github.com/wasmgate/wasmgate/gateway/documents"
 	"github.com/wasmgate/wasmgate/gateway/health"
+	"github.com/wasmgate/wasmgate/gateway/identity"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/modulehost"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/transport"
+	"github.com/wasmgate/wasmgate/gateway/upload"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/storage/etcd"
 )
@@ -36,8 +42,8 @@ type gateway struct {
 	log      zerolog.Logger
 	store    *etcd.Store
 	engine   *resource.Engine
-	identity *identity
-	modules  *moduleHost
+	identity *identity.Identity
+	modules  *modulehost.Host
 	health   *health.Registry
 	metrics  *metrics.Metrics
 	hooks    hooks
@@ -80,33 +86,37 @@ func (g *gateway) close(ctx context.Context) error {
 	if g.modules == nil {
 		return nil
 	}
-	return g.modules.close(ctx)
+	return g.modules.Close(ctx)
 }
 
 // build makes every part; nothing runs yet.
 func (g *gateway) build(ctx context.Context) (err error) {
-	if g.identity, err = newIdentity(g.options); err != nil {
+	if g.identity, err = identity.New(g.options); err != nil {
 		return err
 	}
 	g.metrics = metrics.New()
-	if g.modules, err = newModuleHost(ctx, g); err != nil {
+	if g.modules, err = modulehost.New(ctx, modulehost.Config{
+		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
+		Metrics: g.metrics, Log: g.log,
+	}); err != nil {
 		return err
 	}
 	if g.engine, err = g.newEngine(); err != nil {
 		return err
 	}
 	g.health = g.newHealth()
+	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs()}
 	handler := api.New(api.Config{
-		Engine: g.engine, Authenticator: g.identity.authenticator, Authorizer: authz.Masters{},
-		Documents: g.documents(), Observer: observer{g.metrics},
-		Contents:       map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: g.modules},
+		Engine: g.engine, Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
+		Documents: documents.All(documents.Config{Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready()}), Observer: accounting.New(g.metrics),
+		Contents:       map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
 		Log:            g.log,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
 	g.http = transport.New(transport.Options{
-		Handler: handler, TLS: g.identity.tls(),
-		BodyLimit: g.options.MaxRequestBodyBytes, LargeBody: isModuleContent, LargeBodyLimit: plugins.MaxModuleBytes,
-		Known: g.identity.known, Log: g.log.With().Str("component", "http").Logger(),
+		Handler: handler, TLS: g.identity.TLS(),
+		BodyLimit: g.options.MaxRequestBodyBytes, LargeBody: upload.Is, LargeBodyLimit: plugins.MaxModuleBytes,
+		Known: g.identity.Known, Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil
 }
@@ -137,7 +147,7 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	}
 	g.hooks.shutdown()
 	if ctx.Err() != nil && g.options.ShutdownDelay > 0 {
-		sleep(background, g.options.ShutdownDelay)
+		controller.Pause(background, g.options.ShutdownDelay)
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
@@ -163,12 +173,12 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 	}
 	g.hooks.namespaces()
 	work.Go(func() error {
-		controller.Run(ctx, g.log, objects, module.New(objects, g.modules, moduleContent{g.modules.blobs}))
+		controller.Run(ctx, g.log, objects, module.New(objects, g.modules, g.modules.Content()))
 		return nil
 	})
 	work.Go(func() error { return g.lead(ctx, objects) })
-	g.modules.awaitLoaded(ctx, objects)
-	url, err := g.identity.writeKubeconfig(g.options, addr)
+	g.modules.AwaitLoaded(ctx, objects)
+	url, err := g.identity.WriteKubeconfig(g.options, addr)
 	if err != nil {
 		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
 	}
@@ -193,13 +203,4 @@ func ended(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

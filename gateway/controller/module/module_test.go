@@ -369,11 +369,13 @@ func TestReferencedBy(t *testing.T) {
 	if err != nil || fmt.Sprint(names) != "[apples.example.com zebras.example.com]" {
 		t.Errorf("%v, %v", names, err)
 	}
-	err = module.CheckDelete(context.Background(), o, "tabs")
+	hooks := module.InUse{Definitions: o}
+	named := func(name string) map[string]any { return map[string]any{"metadata": map[string]any{"name": name}} }
+	_, err = hooks.BeforeDelete(context.Background(), named("tabs"))
 	if err == nil || !strings.Contains(err.Error(), "apples.example.com, zebras.example.com") {
 		t.Errorf("delete of a module in use: %v", err)
 	}
-	if err := module.CheckDelete(context.Background(), o, "unused"); err != nil {
-		t.Error(err)
+	if changed, err := hooks.BeforeDelete(context.Background(), named("unused")); err != nil || changed {
+		t.Error(changed, err)
 	}
 }

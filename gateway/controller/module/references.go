@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
@@ -25,18 +26,14 @@ type Lister interface {
 	Fresh(ctx context.Context) error
 }
 
-// Scheme begins the url of a conversion webhook that is a module.
-const Scheme = "wasm://"
-
 // ReferencedBy returns the names, sorted, of the definitions among crds whose
 // conversion the module called name does.
 func ReferencedBy(crds []*unstructured.Unstructured, name string) []string {
 	var names []string
-	for _, crd := range crds {
-		url, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "webhook", "clientConfig", "url")
-		module, ok := strings.CutPrefix(url, Scheme)
-		if ok && strings.TrimSuffix(module, "/") == name {
-			names = append(names, crd.GetName())
+	for _, obj := range crds {
+		url, _, _ := unstructured.NestedString(obj.Object, "spec", "conversion", "webhook", "clientConfig", "url")
+		if module, ok := crd.ModuleName(url); ok && module == name {
+			names = append(names, obj.GetName())
 		}
 	}
 	slices.Sort(names)
@@ -56,13 +53,20 @@ func References(ctx context.Context, objects Lister, name string) ([]string, err
 	return ReferencedBy(crds, name), nil
 }
 
-// CheckDelete refuses, with a Conflict, to delete a module that
-// something refers to. It is for the module's BeforeDelete hook.
-func CheckDelete(ctx context.Context, objects Lister, name string) error {
-	names, err := References(ctx, objects, name)
+// InUse refuses, with a Conflict, to delete a module that something refers to.
+// It is the hooks of the kind.
+type InUse struct {
+	// Definitions is set before the first deletion.
+	Definitions Lister
+}
+
+// BeforeDelete implements crd.Hooks.
+func (h *InUse) BeforeDelete(ctx context.Context, obj map[string]any) (changed bool, err error) {
+	name := (&unstructured.Unstructured{Object: obj}).GetName()
+	names, err := References(ctx, h.Definitions, name)
 	if err != nil || len(names) == 0 {
-		return err
+		return false, err
 	}
-	return apierrors.NewConflict(kinds.Modules, name,
+	return false, apierrors.NewConflict(kinds.Modules, name,
 		fmt.Errorf("the module converts %s; change their spec.conversion first", strings.Join(names, ", ")))
 }

@@ -1,4 +1,8 @@
-package server
+// Package accounting owns how requests are counted: which labels a request has,
+// and which metrics it moves.
+//
+// It must not know how requests are answered.
+package accounting
 
 import (
 	"time"
@@ -7,11 +11,14 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 )
 
-// observer counts requests.
-type observer struct{ m *metrics.Metrics }
+// Requests is the api.Observer that counts requests in metrics.
+type Requests struct{ m *metrics.Metrics }
+
+// New makes an observer that counts in m.
+func New(m *metrics.Metrics) Requests { return Requests{m} }
 
 // Begin implements api.Observer.
-func (o observer) Begin(i *api.Info, dryRun bool) func(code int) {
+func (o Requests) Begin(i *api.Info, dryRun bool) func(code int) {
 	h := o.m.Request(i.Verb, i.Group, i.Version, i.Plural, i.Subresource, scope(i))
 	if dryRun {
 		h = h.DryRun()

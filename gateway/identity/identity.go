@@ -1,4 +1,9 @@
-package server
+// Package identity owns who the gateway is and whom it believes: its
+// certificate, the administrator's token and kubeconfig, and the ways to
+// authenticate that the options ask for.
+//
+// It must not know what anybody is allowed to do.
+package identity
 
 import (
 	"crypto/tls"
@@ -14,17 +19,19 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/pki"
 )
 
-// identity is who the gateway is, and whom it believes.
-type identity struct {
+// Identity is who the gateway is, and whom it believes.
+type Identity struct {
 	serving       *pki.Serving
 	admin         string // the administrator's token
-	authenticator authn.Authenticator
+	authenticator authn.Union
 	clientCA      bool
 }
 
-func newIdentity(o options.Serve) (*identity, error) {
+// New makes what the options ask for. It creates certificates and a token in
+// the data directory when there are none.
+func New(o options.Serve) (*Identity, error) {
 	dir := filepath.Join(o.DataDir, "pki")
-	id := &identity{}
+	id := &Identity{}
 	var err error
 	if o.TLSCertFile != "" {
 		id.serving, err = pki.FromFiles(o.TLSCertFile, o.TLSPrivateKeyFile)
@@ -61,10 +68,10 @@ func newIdentity(o options.Serve) (*identity, error) {
 	return id, nil
 }
 
-// known tells, of the value of an Authorization header, whether its sender's
+// Known tells, of the value of an Authorization header, whether its sender's
 // body is to be read. Who may have shown a certificate instead is not known
 // at that point, and is trusted so far.
-func (i *identity) known(authorization string) bool {
+func (i *Identity) Known(authorization string) bool {
 	if i.clientCA && authorization == "" {
 		return true
 	}
@@ -72,9 +79,12 @@ func (i *identity) known(authorization string) bool {
 	return ok && err == nil
 }
 
-// tls is the configuration of the listener. Client certificates are asked for
+// Authenticator tells who sends a request.
+func (i *Identity) Authenticator() authn.Authenticator { return i.authenticator }
+
+// TLS is the configuration of the listener. Client certificates are asked for
 // only when some would be believed; they are verified by the authenticator.
-func (i *identity) tls() *tls.Config {
+func (i *Identity) TLS() *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: i.serving.GetCertificate, NextProtos: []string{"http/1.1"}}
 	if i.clientCA {
 		c.ClientAuth = tls.RequestClientCert
@@ -82,8 +92,9 @@ func (i *identity) tls() *tls.Config {
 	return c
 }
 
-// writeKubeconfig writes the administrator's kubeconfig for a listener.
-func (i *identity) writeKubeconfig(o options.Serve, addr net.Addr) (url string, err error) {
+// WriteKubeconfig writes the administrator's kubeconfig for a listener at addr,
+// and returns the URL that it names.
+func (i *Identity) WriteKubeconfig(o options.Serve, addr net.Addr) (url string, err error) {
 	host := o.BindAddress
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"bytes"
@@ -35,7 +35,10 @@ func (profilePaths) Serve(ctx context.Context, r *api.Request, _ *resource.Snaps
 		if err := pprof.StartCPUProfile(&b); err != nil {
 			return &api.Response{Code: http.StatusConflict, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
 		}
-		sleep(ctx, profileTime(r.Query))
+		select {
+		case <-time.After(profileTime(r.Query)):
+		case <-ctx.Done():
+		}
 		pprof.StopCPUProfile()
 		return &api.Response{Code: http.StatusOK, ContentType: "application/octet-stream", Body: b.Bytes()}
 	}

@@ -1,4 +1,8 @@
-package server
+// Package rewrite owns how a migration's passes go through the store: it
+// connects what the engine knows of a resource with the loop over its keys.
+//
+// It must not know what a migration is, nor how objects convert.
+package rewrite
 
 import (
 	"context"
@@ -13,34 +17,35 @@ import (
 	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
-// serving tells the migration controller what the engine serves.
-type serving struct{ engine *resource.Engine }
+// Serving is the migration.Server that tells what the engine serves.
+type Serving struct{ Engine *resource.Engine }
 
 // Serving implements migration.Server.
-func (s serving) Serving(_ context.Context, gr schema.GroupResource) (string, bool) {
-	return s.engine.Catalog().Serving(gr)
+func (s Serving) Serving(_ context.Context, gr schema.GroupResource) (string, bool) {
+	return s.Engine.Catalog().Serving(gr)
 }
 
-// rewriter carries out the migration controller's passes on the store.
-type rewriter struct {
-	engine  *resource.Engine
-	store   storage.Store
-	metrics *metrics.Metrics
+// Rewriter is the migration.Rewriter that works on the store. All fields are
+// required.
+type Rewriter struct {
+	Engine  *resource.Engine
+	Store   storage.Store
+	Metrics *metrics.Metrics
 }
 
 // Count implements migration.Rewriter.
-func (r rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, error) {
-	w, err := r.engine.Rewriter(gr)
+func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, error) {
+	w, err := r.Engine.Rewriter(gr)
 	if err != nil {
 		return 0, err
 	}
-	page, err := r.store.Range(ctx, storage.Range{Prefix: w.Prefix, Limit: 1})
+	page, err := r.Store.Range(ctx, storage.Range{Prefix: w.Prefix, Limit: 1})
 	return page.Count, err
 }
 
 // Rewrite implements migration.Rewriter.
-func (r rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migration.Progress) error) (migration.Progress, error) {
-	w, err := r.engine.Rewriter(gr)
+func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migration.Progress) error) (migration.Progress, error) {
+	w, err := r.Engine.Rewriter(gr)
 	if err != nil {
 		return migration.Progress{Cursor: o.From}, err
 	}
@@ -54,11 +59,11 @@ func (r rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migrat
 		}
 		return out
 	}
-	p, err := migrate.Run(ctx, r.store, migrate.Options{
+	p, err := migrate.Run(ctx, r.Store, migrate.Options{
 		Prefix: w.Prefix, From: migrate.Progress{Cursor: o.From}, Rewrite: w.Rewrite, Rate: o.Rate,
 		Progress: func(p migrate.Progress) error {
 			out := report(p)
-			r.metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
+			r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
 			return progress(out)
 		},
 	})

@@ -1,0 +1,86 @@
+// Package compile owns what becomes of a CustomResourceDefinition: the
+// definition that is served, and the converter between its versions.
+//
+// It must not know who stores or serves objects.
+package compile
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/webhook"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/custom"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Definition compiles a stored CustomResourceDefinition; nil means that it is
+// not to be served (yet).
+func Definition(tree map[string]any) (*crd.Definition, error) {
+	c, err := definitions.FromTree(tree)
+	if err != nil {
+		return nil, err
+	}
+	if !definitions.Served(c) {
+		return nil, nil
+	}
+	return custom.Compile(c)
+}
+
+// Converters makes converters. All fields are required.
+type Converters struct {
+	// Module returns the converter that the module called name is.
+	Module  func(name string) *conversion.Bulk
+	Metrics *metrics.Metrics
+	Log     zerolog.Logger
+}
+
+// Converter makes the converter that a definition asks for: how it is called,
+// in batches, and around that what is counted and logged of every call. nil
+// means that versions differ in nothing but apiVersion.
+func (c Converters) Converter(d *crd.Definition) (conversion.Converter, error) {
+	asked := d.Conversion
+	if asked == nil || asked.Strategy != apiextensionsv1.WebhookConverter || asked.Webhook == nil {
+		return nil, nil
+	}
+	if cc := asked.Webhook.ClientConfig; cc != nil && cc.URL != nil {
+		if name, ok := crd.ModuleName(*cc.URL); ok {
+			return c.Module(name).Observed(c.counted(name, c.logged("module", name))), nil
+		}
+	}
+	w, err := webhook.New(webhook.Config{Conversion: asked.Webhook})
+	if err != nil {
+		return nil, err
+	}
+	return conversion.Batched(w, conversion.Batch{}).Observed(c.logged("definition", d.GroupResource().String())), nil
+}
+
+// logged logs the failed calls of a converter: a few at once, then one every
+// ten seconds, since every reader of every object may meet one.
+func (c Converters) logged(key, name string) func(conversion.Call) {
+	log := c.Log.With().Str("component", "conversion").Str(key, name).Logger().Sample(
+		&zerolog.BurstSampler{Burst: 3, Period: 10 * time.Second})
+	return func(call conversion.Call) {
+		if call.Err != nil {
+			log.Warn().Err(call.Err).Str("to", call.To).Int("objects", call.Objects).Msg("conversion failed")
+		}
+	}
+}
+
+// counted counts the calls of a module before it hands them on.
+func (c Converters) counted(module string, next func(conversion.Call)) func(conversion.Call) {
+	return func(call conversion.Call) {
+		result, converted := "success", call.Objects
+		if call.Err != nil {
+			result, converted = "error", 0
+		}
+		c.Metrics.PluginCall(module, string(plugins.Convert), result, call.Took.Seconds())
+		c.Metrics.ConversionObjects.Add(float64(converted))
+		next(call)
+	}
+}

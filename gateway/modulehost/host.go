@@ -1,0 +1,141 @@
+// Package modulehost owns the modules of this process: the Wasm runtime, what it
+// has loaded, and the store of contents it is loaded from.
+//
+// It must not know who asks for a module, nor what a module is called for.
+package modulehost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/plugins/modules"
+	"github.com/wasmgate/wasmgate/plugins/wasm"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/blob"
+)
+
+// Config is what a [Host] needs. All fields are required.
+type Config struct {
+	// CacheDir keeps compiled modules between starts.
+	CacheDir string
+	// Store keeps contents below Root, which ends with a slash.
+	Store   storage.Store
+	Root    string
+	Metrics *metrics.Metrics
+	Log     zerolog.Logger
+}
+
+// Host runs modules. It is the module.Runtime of the module controller, and
+// safe for concurrent use.
+type Host struct {
+	metrics  *metrics.Metrics
+	log      zerolog.Logger
+	engine   *wasm.Engine
+	registry *modules.Registry
+	blobs    *blob.Blobs
+}
+
+// New makes a host without modules. It has to be closed.
+func New(ctx context.Context, c Config) (*Host, error) {
+	log := c.Log.With().Str("component", "modules").Logger()
+	engine, err := wasm.NewEngine(ctx, wasm.Config{
+		CacheDir: c.CacheDir,
+		Log:      func(name, line string) { log.Debug().Str("module", name).Msg(line) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Host{
+		metrics: c.Metrics, log: log, engine: engine,
+		registry: modules.New(modules.Config{Engine: engine}), blobs: blob.New(c.Store, c.Root),
+	}, nil
+}
+
+// Close ends all modules, and then the runtime.
+func (m *Host) Close(ctx context.Context) error {
+	return errors.Join(m.registry.Close(ctx), m.engine.Close(ctx))
+}
+
+// Converter is the converter that the module called name is; whether there is
+// one shows when it is called.
+func (m *Host) Converter(name string) *conversion.Bulk { return m.registry.Converter(name) }
+
+// Set implements module.Runtime.
+func (m *Host) Set(ctx context.Context, name string, rev module.Revision) (module.Status, error) {
+	s, err := m.registry.Set(ctx, modules.Spec{Name: name, Bytes: rev.Bytes, Digest: rev.Digest, Config: rev.Config, Limits: rev.Limits})
+	out := module.Status{Digest: s.Digest, Size: int64(s.Size), ABI: s.ABI}
+	for _, h := range s.Hooks {
+		out.Hooks = append(out.Hooks, string(h))
+	}
+	return out, err
+}
+
+// Remove implements module.Runtime.
+func (m *Host) Remove(name string) {
+	m.registry.Remove(name)
+	m.metrics.ForgetPlugin(name)
+}
+
+// Blobs is where the contents of modules are kept.
+func (m *Host) Blobs() *blob.Blobs { return m.blobs }
+
+// Content is the module.Content that keeps the bytes of modules in the store.
+func (m *Host) Content() module.Content { return content{m.blobs} }
+
+// content implements module.Content.
+type content struct{ blobs *blob.Blobs }
+
+// Get implements module.Content.
+func (c content) Get(ctx context.Context, digest string) ([]byte, error) {
+	data, err := c.blobs.GetBlob(ctx, digest)
+	if storage.KindOf(err) == storage.NotFound {
+		return nil, fmt.Errorf("%w: %s", module.ErrNoContent, digest)
+	}
+	return data, err
+}
+
+// Put implements module.Content.
+func (c content) Put(ctx context.Context, digest string, data []byte) error {
+	return c.blobs.PutBlob(ctx, digest, data)
+}
+
+const (
+	// loadTimeout is how long the gateway waits at the start for modules that
+	// served before; one that takes longer is served when it is there.
+	loadTimeout = 30 * time.Second
+	loadPoll    = 20 * time.Millisecond
+)
+
+// AwaitLoaded waits until the modules that definitions convert with are loaded
+// again, so that a gateway that is ready can convert.
+func (m *Host) AwaitLoaded(ctx context.Context, objects module.Lister) {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	wanted, err := objects.List(ctx, kinds.Modules, "")
+	if err != nil {
+		m.log.Error().Err(err).Msg("modules cannot be listed; not waiting for them")
+		return
+	}
+	for _, w := range wanted {
+		digest, _, _ := unstructured.NestedString(w.Object, "status", "digest")
+		for digest != "" {
+			if s, ok := m.registry.Status(w.GetName()); ok && (s.Ready() || s.Failure != nil) {
+				break
+			}
+			if !controller.Pause(ctx, loadPoll) {
+				m.log.Warn().Str("module", w.GetName()).Msg("module not loaded in time; going on without it")
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+// Package upload owns the content of modules as clients send it: a PUT of
+// application/wasm to a WasmModule's content.
+//
+// It must not know how a module is loaded or run.
+package upload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/modules"
+)
+
+// Contents keeps the bytes of modules by digest.
+type Contents interface {
+	// PutBlob keeps data, whose digest is digest; the same again is no error.
+	PutBlob(ctx context.Context, digest string, data []byte) error
+}
+
+// Upload is the api.Content that takes modules. All fields are required.
+type Upload struct {
+	Engine   *resource.Engine
+	Contents Contents
+}
+
+// wasmMedia is the media type of a module.
+const wasmMedia = "application/wasm"
+
+// Is tells uploads from other requests before their body is read.
+func Is(method, path string) bool {
+	return method == http.MethodPut && strings.HasPrefix(path, "/apis/wasmgate.dev/v1/wasmmodules/") &&
+		strings.HasSuffix(strings.TrimSuffix(path, "/"), "/content")
+}
+
+// Put implements api.Content: the bytes are kept first, then the module says
+// that they are its content, so that it never names what is not there.
+func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error) {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil || media != wasmMedia {
+		return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+			Message: fmt.Sprintf("the content of a module has the media type %s, not %q", wasmMedia, contentType),
+		}}
+	}
+	if len(body) == 0 {
+		return nil, apierrors.NewBadRequest("the body is empty; send the bytes of the module")
+	}
+	if len(body) > plugins.MaxModuleBytes {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("a module may have %d bytes, this one has %d", plugins.MaxModuleBytes, len(body)))
+	}
+	if err := u.takesUpload(ctx, t); err != nil {
+		return nil, err
+	}
+	digest := modules.Digest(body)
+	if !o.DryRun {
+		if err := u.Contents.PutBlob(ctx, digest, body); err != nil {
+			return nil, apierrors.NewInternalError(fmt.Errorf("keeping the module's content: %w", err))
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{module.ContentAnnotation: digest}}})
+	if err != nil {
+		return nil, err
+	}
+	t.Subresource = ""
+	return u.Engine.Patch(ctx, t, types.MergePatchType, patch, o)
+}
+
+// takesUpload refuses content for a module that takes its bytes from
+// elsewhere, before anything is kept.
+func (u Upload) takesUpload(ctx context.Context, t resource.Target) error {
+	entry, err := u.Engine.Get(ctx, t, "")
+	if err != nil {
+		return err
+	}
+	data, err := t.Resource.View(ctx, entry, t.Version.Name)
+	if err != nil {
+		return err
+	}
+	var obj unstructured.Unstructured
+	if err := obj.UnmarshalJSON(data); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if _, ok, _ := unstructured.NestedMap(obj.Object, "spec", "source", "upload"); !ok {
+		return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errors.New("its spec.source is not upload; set spec.source to {upload: {}} first"))
+	}
+	return nil
+}
