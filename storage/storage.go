@@ -63,6 +63,9 @@ type Reader interface {
 	Range(ctx context.Context, r Range) (Page, error)
 	// Revision returns the store's current revision, linearizable.
 	Revision(ctx context.Context) (int64, error)
+	// CompactedRevision returns a revision below which history is gone, 0 if it
+	// is complete as far as is known. Somebody else may have dropped more.
+	CompactedRevision(ctx context.Context) (int64, error)
 }
 
 // Writer writes. Nothing is acknowledged before it is committed. Every method

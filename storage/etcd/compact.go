@@ -78,9 +78,8 @@ func (s *Store) compact(ctx context.Context, t compactTurn) (compactTurn, error)
 	return next, nil
 }
 
-// CompactedRevision returns the revision that some API server last compacted
-// the store to, 0 if none did. The store may have been compacted further by
-// others.
+// CompactedRevision implements storage.Reader: the revision that some API
+// server last compacted the store to.
 func (s *Store) CompactedRevision(ctx context.Context) (int64, error) {
 	resp, err := s.client.Get(ctx, compactKey, s.readOpts()...)
 	if err != nil {

@@ -15,11 +15,14 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/client/pkg/v3/types"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/config"
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
 	"go.etcd.io/etcd/server/v3/features"
+	"go.etcd.io/etcd/server/v3/proxy/grpcproxy/adapter"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 )
 
@@ -110,6 +113,8 @@ func (e *Embedded) start(ctx context.Context, c EmbeddedConfig) error {
 		return fmt.Errorf("etcd: server in %s: %w", c.Dir, err)
 	}
 	e.store = newStore(v3client.New(server), c.Logger, "", server.KV().Rev)
+	watches := adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(server))
+	e.store.newWatcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, e.store.client) }
 	if c.ListenClientURL != "" {
 		if e.listener, err = listenClients(server, c.ListenClientURL, c.Logger); err != nil {
 			return err

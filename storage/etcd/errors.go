@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
@@ -32,9 +31,15 @@ func kindOf(err error) storage.Kind {
 		return storage.FutureRevision
 	case errors.Is(err, rpctypes.ErrRequestTooLarge):
 		return storage.TooLarge
-	// gRPC's own limits, either way, have no etcd error of their own.
-	case status.Code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
+	case isMessageLimit(err):
 		return storage.TooLarge
 	}
 	return storage.Unavailable
+}
+
+// isMessageLimit reports whether gRPC refused a message, either way, for its
+// size. Other exhausted resources are etcd's, which have errors of their own.
+func isMessageLimit(err error) bool {
+	var ofEtcd rpctypes.EtcdError
+	return status.Code(err) == codes.ResourceExhausted && !errors.As(rpctypes.Error(err), &ofEtcd)
 }

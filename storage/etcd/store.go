@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/wasmgate/wasmgate/storage"
 )
@@ -57,11 +55,11 @@ type Store struct {
 	// linearizable.
 	local func() int64
 
-	watchID atomic.Int64
-	// mu guards watches: the outgoing metadata of each open watch, which is
-	// what the client finds the watch's stream by.
+	// newWatcher makes a client for watches only, without any stream yet.
+	newWatcher func() clientv3.Watcher
+	// mu guards watches: the clients of all open watches.
 	mu      sync.Mutex
-	watches map[int64]metadata.MD
+	watches map[clientv3.Watcher]struct{}
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -120,7 +118,8 @@ func newStore(client *clientv3.Client, log zerolog.Logger, id string, local func
 		host, _ := os.Hostname() // an empty host still leaves the process id
 		id = fmt.Sprintf("%s_%d", host, os.Getpid())
 	}
-	s := &Store{client: client, log: log, id: id, local: local, watches: map[int64]metadata.MD{}}
+	s := &Store{client: client, log: log, id: id, local: local, watches: map[clientv3.Watcher]struct{}{}}
+	s.newWatcher = func() clientv3.Watcher { return clientv3.NewWatcher(client) }
 	s.leases = newLeaseShare(s.grant, time.Now)
 	s.rev = newRevisionShare(s.readRevision)
 	return s

@@ -3,43 +3,42 @@ package etcd
 import (
 	"context"
 	"errors"
-	"strconv"
+	"fmt"
 	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-const (
-	// watchStreamKey sets the streams of different watches apart: etcd reports
-	// progress only to streams all of whose watches have caught up.
-	watchStreamKey = "wasmgate-watch"
-	watchBuffer    = 64
-)
+const watchBuffer = 64
 
 var errWatchClosed = errors.New("watch closed")
 
 // Watch implements storage.Watcher. The client reconnects by itself and
 // resumes where it was, so a watch breaks only when etcd cancels it.
+//
+// Each watch has a client of its own, and with it a stream of its own: etcd
+// reports progress only to streams all of whose watches have caught up, and
+// what the client opened ends with it.
 func (s *Store) Watch(ctx context.Context, prefix string, from int64) (<-chan storage.Batch, func() error) {
-	ctx, cancel := context.WithCancel(ctx)
-	id := s.watchID.Add(1)
-	ctx = metadata.AppendToOutgoingContext(clientv3.WithRequireLeader(ctx), watchStreamKey, strconv.FormatInt(id, 10))
-	md, _ := metadata.FromOutgoingContext(ctx)
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	watcher := s.newWatcher()
 	s.mu.Lock()
-	s.watches[id] = md
+	s.watches[watcher] = struct{}{}
 	s.mu.Unlock()
 
 	out := make(chan storage.Batch, watchBuffer)
 	var reason atomic.Pointer[error]
 	go func() {
-		err := s.follow(ctx, prefix, max(from, 1), out)
+		err := follow(ctx, watcher, prefix, max(from, 1), out)
 		s.mu.Lock()
-		delete(s.watches, id)
+		delete(s.watches, watcher)
 		s.mu.Unlock()
 		cancel()
+		if closeErr := watcher.Close(); closeErr != nil {
+			s.log.Debug().Err(closeErr).Msg("watch stream ended badly")
+		}
 		reason.Store(&err)
 		close(out)
 	}()
@@ -51,15 +50,17 @@ func (s *Store) Watch(ctx context.Context, prefix string, from int64) (<-chan st
 	}
 }
 
-func (s *Store) follow(ctx context.Context, prefix string, from int64, out chan<- storage.Batch) error {
-	opts := []clientv3.OpOption{clientv3.WithRev(from), clientv3.WithProgressNotify()}
+func follow(ctx context.Context, watcher clientv3.Watcher, prefix string, from int64, out chan<- storage.Batch) error {
+	// In fragments, since what a watch has to catch up with can be larger than
+	// any message; the client puts them together again.
+	opts := []clientv3.OpOption{clientv3.WithRev(from), clientv3.WithProgressNotify(), clientv3.WithFragment()}
 	key := prefix
 	if prefix == "" {
 		key, opts = "\x00", append(opts, clientv3.WithFromKey())
 	} else {
 		opts = append(opts, clientv3.WithPrefix())
 	}
-	for resp := range s.client.Watch(ctx, key, opts...) {
+	for resp := range watcher.Watch(ctx, key, opts...) {
 		if err := resp.Err(); err != nil {
 			return failed(ctx, err, prefix, from)
 		}
@@ -97,15 +98,26 @@ func toBatch(resp *clientv3.WatchResponse) (storage.Batch, bool) {
 // RequestProgress implements storage.Watcher for all open watches.
 func (s *Store) RequestProgress(ctx context.Context) error {
 	s.mu.Lock()
-	streams := make([]metadata.MD, 0, len(s.watches))
-	for _, md := range s.watches {
-		streams = append(streams, md)
+	open := make([]clientv3.Watcher, 0, len(s.watches))
+	for w := range s.watches {
+		open = append(open, w)
 	}
 	s.mu.Unlock()
-	for _, md := range streams {
-		if err := s.client.RequestProgress(metadata.NewOutgoingContext(ctx, md)); err != nil {
-			return failed(ctx, err, "", 0)
+	var errs []error
+	for _, w := range open {
+		if err := w.RequestProgress(clientv3.WithRequireLeader(ctx)); err != nil && s.isOpen(w) {
+			errs = append(errs, err)
 		}
 	}
+	if err := errors.Join(errs...); err != nil {
+		return failed(ctx, fmt.Errorf("request progress: %w", err), "", 0)
+	}
 	return nil
+}
+
+func (s *Store) isOpen(w clientv3.Watcher) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.watches[w]
+	return ok
 }

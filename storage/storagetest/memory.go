@@ -60,10 +60,13 @@ func (m *Memory) Compact(_ context.Context, rev int64) error {
 	return nil
 }
 
-// CompactedRevision returns what Compact was last given.
-func (m *Memory) CompactedRevision(context.Context) (int64, error) {
+// CompactedRevision implements storage.Reader: what Compact was last given.
+func (m *Memory) CompactedRevision(ctx context.Context) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.beginLocked(ctx); err != nil {
+		return 0, err
+	}
 	return m.compacted, nil
 }
 

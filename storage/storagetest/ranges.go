@@ -129,6 +129,9 @@ func (k *kit) compacted() {
 	if err := k.compact(k.ctx, now); err != nil {
 		k.Fatal(err)
 	}
+	if rev, err := k.CompactedRevision(k.ctx); err != nil || rev < 0 || rev > now {
+		k.Fatalf("compacted to revision %d, %v; history was dropped below %d", rev, err, now)
+	}
 	_, err := k.Range(k.ctx, storage.Range{Prefix: k.prefix, Revision: old})
 	k.wantKind(err, storage.Compacted)
 	if _, err := k.Range(k.ctx, storage.Range{Prefix: k.prefix, Revision: now}); err != nil {

@@ -61,11 +61,6 @@ type Options[T any] struct {
 	OnError func(error)
 }
 
-// compactions is what a store may offer to tell how far back it reaches.
-type compactions interface {
-	CompactedRevision(ctx context.Context) (int64, error)
-}
-
 // Cache mirrors one prefix of a store. All methods are safe for concurrent
 // use, except that Run runs once.
 type Cache[T any] struct {
@@ -89,10 +84,11 @@ type Cache[T any] struct {
 	base int64
 
 	// What follows is the writer's alone.
-	loaded  bool
-	target  int64        // the revision to reach before the cache is ready
-	changed []*Bucket[T] // by the revision being applied
-	touched []*Bucket[T] // by the batch being applied
+	loaded      bool
+	lastFailure failure
+	target      int64        // the revision to reach before the cache is ready
+	changed     []*Bucket[T] // by the revision being applied
+	touched     []*Bucket[T] // by the batch being applied
 }
 
 var (

@@ -47,14 +47,11 @@ func (c *Cache[T]) load(ctx context.Context) error {
 // pastRevision chooses where to start: as far back as wanted and held, but
 // never behind what readers have already seen.
 func (c *Cache[T]) pastRevision(ctx context.Context, current int64) (int64, error) {
-	var compacted int64
-	if store, ok := c.store.(compactions); ok {
-		var err error
-		if compacted, err = store.CompactedRevision(ctx); err != nil {
-			return 0, err
-		}
-		c.compacted.Store(compacted)
+	compacted, err := c.store.CompactedRevision(ctx)
+	if err != nil {
+		return 0, err
 	}
+	c.compacted.Store(compacted)
 	if c.o.Replay < 0 || c.rev.Load() > 0 {
 		return current, nil
 	}

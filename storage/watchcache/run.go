@@ -28,6 +28,7 @@ const (
 //
 //	empty --load--> following --watch breaks--> following, from the next revision
 //	                following --that is compacted--> load again; watchers get Expired
+//	                following --refused twice alike at one revision--> load again
 func (c *Cache[T]) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -64,10 +65,32 @@ func (c *Cache[T]) runOnce(ctx context.Context) error {
 		c.loaded = true
 	}
 	err := c.follow(ctx)
-	if storage.KindOf(err) == storage.Compacted {
+	if c.hopeless(storage.KindOf(err)) {
 		c.loaded = false
 	}
 	return err
+}
+
+// hopeless decides whether to go on watching from where the cache is makes
+// sense after a watch broke for a reason of the kind. What is not known to
+// pass by itself gets one more try.
+func (c *Cache[T]) hopeless(kind storage.Kind) bool {
+	now := failure{kind: kind, revision: c.rev.Load()}
+	again := now == c.lastFailure
+	c.lastFailure = now
+	switch kind {
+	case storage.Compacted:
+		return true
+	case 0, storage.Unavailable: // gone silent, or away
+		return false
+	}
+	return again
+}
+
+// failure is how and where a watch broke.
+type failure struct {
+	kind     storage.Kind
+	revision int64
 }
 
 // follow applies the watch's batches until it breaks or goes silent.
@@ -145,10 +168,6 @@ func (c *Cache[T]) requestProgress(ctx context.Context) {
 // followCompaction keeps exact past states from being served for longer than
 // the store itself serves them.
 func (c *Cache[T]) followCompaction(ctx context.Context) {
-	store, ok := c.store.(compactions)
-	if !ok {
-		return
-	}
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
@@ -157,7 +176,7 @@ func (c *Cache[T]) followCompaction(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		rev, err := store.CompactedRevision(ctx)
+		rev, err := c.store.CompactedRevision(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
 				c.o.OnError(err)
