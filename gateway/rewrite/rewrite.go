@@ -6,7 +6,6 @@ package rewrite
 
 import (
 	"context"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -44,28 +43,20 @@ func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, er
 }
 
 // Rewrite implements migration.Rewriter.
-func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migration.Progress) error) (migration.Progress, error) {
+func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
 	w, err := r.Engine.Rewriter(gr)
 	if err != nil {
-		return migration.Progress{Cursor: o.From}, err
+		return migrate.Progress{Cursor: o.From}, err
 	}
-	var reason string
-	report := func(p migrate.Progress) migration.Progress {
-		out := migration.Progress{Done: p.Done, Rewritten: p.Rewritten, Skipped: p.Skipped, Failed: p.Failed, Cursor: p.Cursor, Reason: reason}
-		for _, f := range p.Failures {
-			name, why, _ := strings.Cut(strings.TrimPrefix(f, w.Prefix), ": ")
-			out.Failures = append(out.Failures, name)
-			out.Reason, reason = why, why
-		}
-		return out
-	}
-	p, err := migrate.Run(ctx, r.Store, migrate.Options{
+	failures := r.Metrics.MigrationFailures(gr.Group, gr.Resource)
+	var counted int64
+	return migrate.Run(ctx, r.Store, migrate.Options{
 		Prefix: w.Prefix, From: migrate.Progress{Cursor: o.From}, Rewrite: w.Rewrite, Rate: o.Rate,
 		Progress: func(p migrate.Progress) error {
-			out := report(p)
 			r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
-			return progress(out)
+			failures.Add(float64(p.Failed - counted))
+			counted = p.Failed
+			return progress(p)
 		},
 	})
-	return report(p), err
 }

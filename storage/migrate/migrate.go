@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/time/rate"
@@ -52,7 +55,7 @@ type Options struct {
 
 // Progress is how far a migration has come.
 type Progress struct {
-	// Cursor is the last key of the last finished page.
+	// Cursor is the last key, in the store, of the last finished page.
 	Cursor string `json:"cursor,omitempty"`
 	// Total is the number of keys there are, as of the last page: those done
 	// and those still ahead.
@@ -63,8 +66,16 @@ type Progress struct {
 	Rewritten int64 `json:"rewritten"`
 	Skipped   int64 `json:"skipped"`
 	Failed    int64 `json:"failed"`
-	// Failures names the first failed keys, each with the reason.
-	Failures []string `json:"failures,omitempty"`
+	// Failures are the first failed keys.
+	Failures []Failure `json:"failures,omitempty"`
+}
+
+// Failure is one key that could not be rewritten.
+type Failure struct {
+	// Key is the key below the prefix.
+	Key string `json:"key"`
+	// Reason is the error's text, for people.
+	Reason string `json:"reason"`
 }
 
 // Run rewrites the keys after the cursor of o.From in order and returns how
@@ -128,7 +139,7 @@ type run struct {
 func (r *run) page(ctx context.Context, page storage.Page) error {
 	r.p.Total = r.p.Done + page.Count
 	// The backing array is shared with progress that was handed out.
-	r.p.Failures = append([]string(nil), r.p.Failures...)
+	r.p.Failures = slices.Clone(r.p.Failures)
 	work := make(chan storage.KV)
 	var wg sync.WaitGroup
 	for range min(r.o.Concurrency, len(page.KVs)) {
@@ -161,7 +172,7 @@ func (r *run) page(ctx context.Context, page storage.Page) error {
 // did.
 func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
 	for range maxConflicts {
-		value, changed, err := r.o.Rewrite(ctx, kv)
+		value, changed, err := r.rewrite(ctx, kv)
 		if err != nil || !changed {
 			return false, err
 		}
@@ -191,6 +202,25 @@ func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
 	return false, fmt.Errorf("changed %d times while it was being rewritten", maxConflicts)
 }
 
+// Panic is what became of a Rewrite that panicked: the failure of that key.
+type Panic struct {
+	// Value is what was passed to panic, Stack where that happened.
+	Value any
+	Stack []byte
+}
+
+// Error says what was passed to panic.
+func (p *Panic) Error() string { return fmt.Sprintf("rewriting it panicked: %v", p.Value) }
+
+func (r *run) rewrite(ctx context.Context, kv storage.KV) (value []byte, changed bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			value, changed, err = nil, false, &Panic{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return r.o.Rewrite(ctx, kv)
+}
+
 // awayError is the store's failure to answer, which is no failure of the key.
 type awayError struct{ cause error }
 
@@ -210,7 +240,7 @@ func (r *run) note(key string, rewritten bool, err error) {
 	case err != nil:
 		r.p.Failed++
 		if len(r.p.Failures) < maxFailures {
-			r.p.Failures = append(r.p.Failures, fmt.Sprintf("%s: %v", key, err))
+			r.p.Failures = append(r.p.Failures, Failure{Key: strings.TrimPrefix(key, r.o.Prefix), Reason: err.Error()})
 		}
 	case rewritten:
 		r.p.Rewritten++

@@ -143,10 +143,34 @@ func TestRunCollectsFailures(t *testing.T) {
 	if p.Failed != 50 || p.Rewritten != 150 || p.Done != 200 || len(p.Failures) != maxFailures {
 		t.Errorf("got %+v", p)
 	}
-	if !strings.Contains(p.Failures[0], "/p/") || !strings.Contains(p.Failures[0], "not understood") {
-		t.Errorf("failure says %q", p.Failures[0])
+	if f := p.Failures[0]; !strings.HasPrefix(f.Key, "00") || f.Reason != "not understood" {
+		t.Errorf("failure says %+v", f)
 	}
 }
+
+// TestRunRewritePanics: what a rewrite does with a stored value is not trusted;
+// the key fails, the run and the process go on.
+func TestRunRewritePanics(t *testing.T) {
+	m := fill(t, 10)
+	p, err := Run(t.Context(), m, Options{Prefix: "/p/", Rewrite: func(ctx context.Context, kv storage.KV) ([]byte, bool, error) {
+		if kv.Key == "/p/0004" {
+			panic("cannot happen")
+		}
+		return toV2(ctx, kv)
+	}})
+	want := Failure{Key: "0004", Reason: "rewriting it panicked: cannot happen"}
+	if err != nil || p.Done != 10 || p.Rewritten != 9 || p.Failed != 1 || len(p.Failures) != 1 || p.Failures[0] != want {
+		t.Errorf("%+v, %v", p, err)
+	}
+	r := run{o: Options{Rewrite: func(context.Context, storage.KV) ([]byte, bool, error) { panic(errSentinel) }}}
+	value, changed, err := r.rewrite(t.Context(), storage.KV{})
+	var caught *Panic
+	if value != nil || changed || !errors.As(err, &caught) || caught.Value != errSentinel || !strings.Contains(string(caught.Stack), "migrate_test.go") {
+		t.Errorf("%q, %v, %+v", value, changed, err)
+	}
+}
+
+var errSentinel = errors.New("sentinel")
 
 func TestRunLosesNoUpdate(t *testing.T) {
 	const keys = 40

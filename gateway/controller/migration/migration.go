@@ -18,6 +18,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
 // Objects are the migrations and definitions as the controller uses them.
@@ -39,30 +40,10 @@ type Objects interface {
 
 // RewriteOptions say where and how fast to rewrite.
 type RewriteOptions struct {
-	// From is the cursor of an earlier call's [Progress]; "" is the beginning.
+	// From is the cursor of an earlier call's progress; "" is the beginning.
 	From string
 	// Rate is the most objects per second; zero means as fast as it goes.
 	Rate float64
-}
-
-// Progress is how far one call of Rewrite came. The counts begin at zero with
-// each call.
-type Progress struct {
-	// Done counts the objects looked at: Rewritten + Skipped + Failed.
-	Done int64
-	// Rewritten were written at the storage version.
-	Rewritten int64
-	// Skipped were at the storage version already, or were deleted meanwhile.
-	// One that somebody else wrote meanwhile is read again to find out.
-	Skipped int64
-	// Failed could not be read, converted or written.
-	Failed int64
-	// Failures names some of the failed ones, "namespace/name" or "name".
-	Failures []string
-	// Reason says why the last of Failures failed.
-	Reason string
-	// Cursor is where a later call goes on.
-	Cursor string
 }
 
 // Rewriter writes stored objects again at their storage version.
@@ -71,10 +52,11 @@ type Rewriter interface {
 	Count(ctx context.Context, gr schema.GroupResource) (int64, error)
 	// Rewrite goes once through all stored objects of a resource, from
 	// opts.From on. It calls progress, from its own goroutine, after every
-	// page at least. An error of progress, of ctx or of the store ends it; the
-	// Progress returned with the error is still right and its cursor good. An
-	// object that fails is counted and does not end it.
-	Rewrite(ctx context.Context, gr schema.GroupResource, opts RewriteOptions, progress func(Progress) error) (Progress, error)
+	// page at least. An error of progress, of ctx or of the store ends it; what
+	// is returned with the error is still right and its cursor good. The counts
+	// begin at zero with each call. An object that fails is counted, named
+	// "namespace/name" or "name", and does not end it.
+	Rewrite(ctx context.Context, gr schema.GroupResource, opts RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error)
 }
 
 // Server knows what is being served.

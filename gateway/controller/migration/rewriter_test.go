@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/migration"
+	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
 // memoryRewriter is a store of names with versions, and the Server that writes
@@ -56,7 +57,7 @@ func (r *memoryRewriter) Count(context.Context, schema.GroupResource) (int64, er
 	return int64(len(r.versions)), nil
 }
 
-func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, opts migration.RewriteOptions, progress func(migration.Progress) error) (migration.Progress, error) {
+func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, opts migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
 	var names []string
 	var call int
 	r.locked(func() {
@@ -64,7 +65,7 @@ func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, op
 		call = len(r.calls)
 		names = slices.Sorted(maps.Keys(r.versions))
 	})
-	p := migration.Progress{Cursor: opts.From}
+	p := migrate.Progress{Cursor: opts.From}
 	for _, name := range names {
 		if name <= opts.From {
 			continue
@@ -85,7 +86,7 @@ func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, op
 	return p, nil
 }
 
-func (r *memoryRewriter) rewrite(p *migration.Progress, name string) {
+func (r *memoryRewriter) rewrite(p *migrate.Progress, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.Done++
@@ -93,8 +94,7 @@ func (r *memoryRewriter) rewrite(p *migration.Progress, name string) {
 	switch {
 	case r.broken[name]:
 		p.Failed++
-		p.Failures = append(p.Failures, name)
-		p.Reason = "the converter refused it"
+		p.Failures = append(p.Failures, migrate.Failure{Key: name, Reason: "the converter refused it"})
 	case r.versions[name] == r.serving:
 		p.Skipped++
 	default:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
 // job is one migration while it is being reconciled.
@@ -84,7 +85,7 @@ func (j *job) begin(ctx context.Context, target target) error {
 
 // pass makes one call of Rewrite, saves its progress as it goes, and stops it
 // when the controls change. The state holds what was reached in any case.
-func (j *job) pass(ctx context.Context) (Progress, error) {
+func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
 	opts := RewriteOptions{}
 	if j.state.Pass == 1 {
 		opts = RewriteOptions{From: j.state.Cursor, Rate: j.controls.rate}
@@ -93,13 +94,13 @@ func (j *job) pass(ctx context.Context) (Progress, error) {
 	defer stop()
 
 	base, started, saved := j.state, time.Now(), time.Now()
-	reached := func(p Progress) {
+	reached := func(p migrate.Progress) {
 		j.state = base.add(p)
 		if base.Pass == 1 {
 			j.state.Rate = perSecond(p.Done, time.Since(started))
 		}
 	}
-	result, err := j.rewriter.Rewrite(guarded, j.gr, opts, func(p Progress) error {
+	result, err := j.rewriter.Rewrite(guarded, j.gr, opts, func(p migrate.Progress) error {
 		reached(p)
 		if time.Since(saved) < j.saveEvery {
 			return nil
@@ -121,7 +122,7 @@ func (j *job) pass(ctx context.Context) (Progress, error) {
 }
 
 // passEnded moves on to the next pass, unless there were too many.
-func (j *job) passEnded(ctx context.Context, result Progress) error {
+func (j *job) passEnded(ctx context.Context, result migrate.Progress) error {
 	s := &j.state
 	if s.Pass == 1 {
 		s.Total = s.Done
@@ -136,11 +137,11 @@ func (j *job) passEnded(ctx context.Context, result Progress) error {
 	}
 	switch {
 	case failed && s.FailedPasses >= maxFailedPasses:
-		return failf("%s", describeFailures(s, result.Reason))
+		return failf("%s", describeFailures(s, result.Failures))
 	case failed:
 		return &later{
 			after:   j.retryAfter << (s.FailedPasses - 1),
-			message: kinds.Shorten("trying again: " + describeFailures(s, result.Reason)),
+			message: kinds.Shorten("trying again: " + describeFailures(s, result.Failures)),
 		}
 	case s.Pass > maxPasses:
 		return failf("objects at other versions than %s kept appearing through %d passes; status.storedVersions was left alone",
@@ -149,7 +150,7 @@ func (j *job) passEnded(ctx context.Context, result Progress) error {
 	return nil
 }
 
-func describeFailures(s *State, reason string) string {
+func describeFailures(s *State, last []migrate.Failure) string {
 	names := s.Failures[:min(len(s.Failures), 10)]
 	text := fmt.Sprintf("%d of %d objects could not be rewritten", s.Failed, s.Total)
 	if len(names) > 0 {
@@ -159,8 +160,8 @@ func describeFailures(s *State, reason string) string {
 		}
 		text += ")"
 	}
-	if reason != "" {
-		text += ": " + reason
+	if n := len(last); n > 0 {
+		text += ": " + last[n-1].Reason
 	}
 	return text + "; status.storedVersions was left alone"
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
 // The annotations of a StorageVersionMigration.
@@ -72,22 +74,30 @@ func readState(obj *unstructured.Unstructured) State {
 
 // add returns s with the progress of one call of Rewrite in pass s.Pass. A
 // later pass counts again what the first counted, except what it changes.
-func (s State) add(p Progress) State {
+func (s State) add(p migrate.Progress) State {
 	s.Rewritten += p.Rewritten
 	if s.Pass > 1 {
-		s.Failed, s.Failures = p.Failed, bounded(p.Failures)
+		s.Failed, s.Failures = p.Failed, withNames(nil, p.Failures)
 		return s
 	}
 	s.Done += p.Done
 	s.Total = max(s.Total, s.Done)
 	s.Skipped += p.Skipped
 	s.Failed += p.Failed
-	s.Failures = bounded(append(s.Failures[:len(s.Failures):len(s.Failures)], p.Failures...))
+	s.Failures = withNames(s.Failures, p.Failures)
 	s.Cursor = p.Cursor
 	return s
 }
 
-func bounded(names []string) []string { return names[:min(len(names), maxFailures)] }
+// withNames returns names, which it leaves as they are, with those of failed
+// objects, as far as there is room.
+func withNames(names []string, failed []migrate.Failure) []string {
+	names = slices.Clone(names)
+	for _, f := range failed[:min(len(failed), maxFailures-len(names))] {
+		names = append(names, f.Key)
+	}
+	return names
+}
 
 // controls are what a user may change while a migration runs.
 type controls struct {
