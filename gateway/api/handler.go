@@ -39,6 +39,8 @@ type Content interface {
 	// Put stores body for the named object and returns the object as it then
 	// is, or a status error.
 	Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error)
+	// MaxBytes is the largest body that Put takes.
+	MaxBytes() int
 }
 
 // ContentPath names such a subresource.
@@ -56,6 +58,8 @@ type Config struct {
 	Observer      Observer
 	Contents      map[ContentPath]Content
 	Log           zerolog.Logger
+	// MaxBodyBytes is the largest request body, except for Contents.
+	MaxBodyBytes int
 	// RequestTimeout ends every request but watches.
 	RequestTimeout time.Duration
 	// MinWatchTimeout is the least time a watch without timeoutSeconds lives;
@@ -70,7 +74,7 @@ type Handler struct{ Config }
 func New(c Config) *Handler { return &Handler{c} }
 
 // Serve is the whole life of a request, in this order: recover from panics,
-// classify, count, authenticate, authorize, bound the time, answer.
+// classify, count, authenticate, authorize, read the body, bound the time, answer.
 func (h *Handler) Serve(r *Request) (resp *Response) {
 	end := func(int) {}
 	defer func() {
@@ -94,8 +98,8 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	if err := h.admit(r, &info); err != nil {
 		return errorResponse(err)
 	}
-	if r.BodyRefused > 0 {
-		return errorResponse(bodyTooLarge(r.BodyRefused))
+	if err := h.readBody(r, &info); err != nil {
+		return errorResponse(err)
 	}
 	if info.Resource && info.Verb == "watch" {
 		return h.object(context.Background(), r, &info)

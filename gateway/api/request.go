@@ -13,11 +13,11 @@ type Request struct {
 	// Path is the decoded path, Query the raw query without the question mark.
 	Path  string
 	Query string
-	// Body is the whole body; the handler may keep it.
+	// Body is the whole body, once it was read; the handler may keep it.
 	Body []byte
-	// BodyRefused is not 0 when the body was not read, and then is how many
-	// bytes it may have.
-	BodyRefused int
+	// ReadBody reads a body of at most limit bytes from the connection, once;
+	// nil when there is none. Its errors are status errors.
+	ReadBody func(limit int) ([]byte, error)
 
 	Accept        string
 	ContentType   string

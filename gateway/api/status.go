@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -111,11 +110,6 @@ func Failure(code int, message string) *Response {
 		s.Reason = metav1.StatusReasonInternalError
 	}
 	return statusResponse(s)
-}
-
-// bodyTooLarge is kube-apiserver's answer to a body beyond its limit.
-func bodyTooLarge(limit int) error {
-	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
 }
 
 // NotAcceptable is the reply when a document has no form that the client

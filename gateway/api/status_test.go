@@ -33,7 +33,7 @@ func TestErrorResponse(t *testing.T) {
 		"out of time":    {fmt.Errorf("converting: %w", context.DeadlineExceeded), 504, metav1.StatusReasonTimeout, nil},
 		"retry":          {apierrors.NewTooManyRequests("later", 7), 429, metav1.StatusReasonTooManyRequests, &Header{"Retry-After", "7"}},
 		"unknown user":   {authz.UnauthorizedError(), 401, metav1.StatusReasonUnauthorized, &Header{"Www-Authenticate", `Bearer realm="wasmgate"`}},
-		"large body":     {bodyTooLarge(3145728), 413, metav1.StatusReasonRequestEntityTooLarge, nil},
+		"large body":     {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), 413, metav1.StatusReasonRequestEntityTooLarge, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := errorResponse(c.err)
@@ -48,7 +48,7 @@ func TestErrorResponse(t *testing.T) {
 			}
 		})
 	}
-	if got := errorResponse(bodyTooLarge(3145728)); !bytes.Contains(got.Body, []byte(`"Request entity too large: limit is 3145728"`)) {
+	if got := errorResponse(apierrors.NewRequestEntityTooLargeError("limit is 3145728")); !bytes.Contains(got.Body, []byte(`"Request entity too large: limit is 3145728"`)) {
 		t.Errorf("%s", got.Body)
 	}
 	if got := Unavailable(); got.Code != 503 || !reflect.DeepEqual(got.Headers, []Header{{"Retry-After", "1"}}) {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -66,17 +65,6 @@ func New(o options.Serve) (*Identity, error) {
 	}
 	id.authenticator = union
 	return id, nil
-}
-
-// Known tells, of the value of an Authorization header, whether its sender's
-// body is to be read. Who may have shown a certificate instead is not known
-// at that point, and is trusted so far.
-func (i *Identity) Known(authorization string) bool {
-	if i.clientCA && authorization == "" {
-		return true
-	}
-	_, ok, err := i.authenticator.Authenticate(authn.Request{BearerToken: api.BearerToken(authorization)})
-	return ok && err == nil
 }
 
 // Authenticator tells who sends a request.

@@ -1,11 +1,18 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
+	"io"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/pki"
 )
 
 // One gateway serves all subtests here: a start takes longer than any of them.
@@ -13,9 +20,15 @@ func TestServed(t *testing.T) {
 	dir := t.TempDir()
 	o := servingIn(filepath.Join(dir, "data"))
 	o.TokenAuthFile = write(t, filepath.Join(dir, "tokens"), "bobtoken,bob,1,dev\nadmintoken,adam,2,system:masters\n")
+	authority, err := pki.SelfSigned(filepath.Join(dir, "clients"), []string{"localhost"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.ClientCAFile = write(t, filepath.Join(dir, "clients.crt"), string(authority.Trust()))
 	g := start(t, o)
 	for name, test := range map[string]func(*testing.T, *instance){
 		"Identity":              testIdentity,
+		"StrangersBodies":       testStrangersBodies,
 		"Addresses_VERB01":      testAddresses,
 		"Negotiation":           testNegotiation,
 		"Bodies_VERB04":         testBodies,
@@ -72,6 +85,36 @@ func testIdentity(t *testing.T, g *instance) {
 		if got.code != c.code || !strings.Contains(message, c.message) {
 			t.Errorf("%s: %d %q, want %d %q", name, got.code, message, c.code, c.message)
 		}
+	}
+}
+
+// Who may not do what is asked for is told so from the head alone, with or
+// without a token, and also where a certificate might still have come.
+func testStrangersBodies(t *testing.T, g *instance) {
+	for name, c := range map[string]struct {
+		authorization string
+		code          int
+	}{
+		"nobody":        {"", 401},
+		"a wrong token": {"Authorization: Bearer wrong\r\n", 401},
+		"bob":           {"Authorization: Bearer bobtoken\r\n", 403},
+	} {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(g.url, "https://"), g.http.Transport.(*http.Transport).TLSClientConfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		head := "PUT /apis/wasmgate.dev/v1/wasmmodules/m/content HTTP/1.1\r\nHost: h\r\nContent-Type: application/wasm\r\n" + c.authorization + "Content-Length: 67108864\r\n\r\n"
+		if _, err := io.WriteString(conn, head+strings.Repeat("x", 16<<10)); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || resp.StatusCode != c.code {
+			t.Errorf("%s: %v %v, want %d without the rest of the body", name, resp, err, c.code)
+		}
+		_ = conn.Close()
 	}
 }
 

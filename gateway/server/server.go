@@ -36,6 +36,10 @@ import (
 // drainTimeout is how long requests and streams may take to end at shutdown.
 const drainTimeout = 30 * time.Second
 
+// bodyBudget is how much memory the bodies of requests may take together: four
+// of the largest modules, or at least four of the largest objects.
+const bodyBudget = 4 * plugins.MaxModuleBytes
+
 // gateway is a gateway being run.
 type gateway struct {
 	options  options.Serve
@@ -109,14 +113,13 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	handler := api.New(api.Config{
 		Engine: g.engine, Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
 		Documents: documents.All(documents.Config{Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready()}), Observer: accounting.New(g.metrics),
-		Contents:       map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
-		Log:            g.log,
+		Contents: map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
+		Log:      g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
 	g.http = transport.New(transport.Options{
 		Handler: handler, TLS: g.identity.TLS(),
-		BodyLimit: g.options.MaxRequestBodyBytes, LargeBody: upload.Is, LargeBodyLimit: plugins.MaxModuleBytes,
-		Known: g.identity.Known, Log: g.log.With().Str("component", "http").Logger(),
+		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil
 }

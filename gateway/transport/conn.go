@@ -56,6 +56,20 @@ type conn struct {
 	// unread: the client may still be sending a body that nobody reads. It is
 	// used by the one goroutine that serves the connection.
 	unread bool
+	// ended: the client sent all that it will send, and somebody wanted more.
+	// It is used by that goroutine too.
+	ended bool
+}
+
+// Read implements [net.Conn]. The end of what the client sends comes in a read
+// of its own, which only a reader makes that still misses something.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && err == io.EOF {
+		return n, nil
+	}
+	c.ended = err == io.EOF
+	return n, err
 }
 
 // plainReply is what net/http answers to the same mistake.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 )
@@ -22,9 +24,39 @@ import (
 // patience bounds every wait in these tests; nothing comes near it.
 const patience = 20 * time.Second
 
+// handlerFunc serves requests whose body was read, up to bodyLimit.
 type handlerFunc func(*api.Request) *api.Response
 
-func (f handlerFunc) Serve(r *api.Request) *api.Response { return f(r) }
+// bodyLimit is the largest body in these tests, but for /large.
+const bodyLimit = 1 << 20
+
+func (f handlerFunc) Serve(r *api.Request) *api.Response {
+	if r.ReadBody != nil {
+		limit := bodyLimit
+		if r.Path == "/large" {
+			limit *= 4
+		}
+		body, err := r.ReadBody(limit)
+		if err != nil {
+			return refusal(err)
+		}
+		r.Body, r.ReadBody = body, nil
+	}
+	return f(r)
+}
+
+func refusal(err error) *api.Response {
+	var s apierrors.APIStatus
+	if !errors.As(err, &s) {
+		return api.Failure(http.StatusInternalServerError, "not a status: "+err.Error())
+	}
+	return api.Failure(int(s.Status().Code), s.Status().Message)
+}
+
+// unread serves requests and leaves their bodies where they are.
+type unread func(*api.Request) *api.Response
+
+func (f unread) Serve(r *api.Request) *api.Response { return f(r) }
 
 // running is a server on a port of its own.
 type running struct {
@@ -42,7 +74,7 @@ func run(t *testing.T, handler handlerFunc, change ...func(*Options)) *running {
 	lender := httptest.NewTLSServer(http.NotFoundHandler()) // has a certificate and a client that trusts it
 	lender.Close()
 	o := Options{
-		Handler: handler, BodyLimit: 1 << 20, Log: zerolog.Nop(),
+		Handler: handler, BodyBudget: 64 << 20, Log: zerolog.Nop(),
 		TLS: &tls.Config{Certificates: lender.TLS.Certificates, NextProtos: []string{"http/1.1"}},
 	}
 	for _, c := range change {

@@ -24,13 +24,22 @@ func (s *Server) handle(c *fiber.Ctx) (err error) {
 		}
 	}()
 	ctx := c.Context()
+	if wrong := mistake(&ctx.Request.Header); wrong != "" {
+		ctx.SetConnectionClose()
+		discardRest(ctx)
+		s.reply(ctx, api.Failure(http.StatusBadRequest, wrong))
+		return nil
+	}
 	r := request(ctx)
-	r.Body = body(ctx)
+	if b := bodyOf(ctx); !b.over {
+		r.ReadBody = b.read
+	}
 	s.reply(ctx, s.options.Handler.Serve(r))
 	return nil
 }
 
-// request copies what the handler may keep, except for the body.
+// request copies what the handler may keep. The body comes later, and the
+// trailers that may follow it never become headers.
 func request(ctx *fasthttp.RequestCtx) *api.Request {
 	h := &ctx.Request.Header
 	r := &api.Request{
@@ -43,22 +52,6 @@ func request(ctx *fasthttp.RequestCtx) *api.Request {
 		r.ClientCerts = state.PeerCertificates
 	}
 	return r
-}
-
-// ownBody is the size from which a body is taken away from the framework,
-// which would otherwise keep the memory for the next request.
-const ownBody = 64 << 10
-
-// body is the request's body, in memory of its own.
-func body(ctx *fasthttp.RequestCtx) []byte {
-	switch b := ctx.Request.Body(); {
-	case len(b) == 0:
-		return nil
-	case len(b) >= ownBody:
-		return ctx.Request.SwapBody(nil)
-	default:
-		return bytes.Clone(b)
-	}
 }
 
 // impersonation reads the headers that ask for another identity.
@@ -107,6 +100,14 @@ func rawPath(h *fasthttp.RequestHeader) string {
 	return string(path)
 }
 
+// refusals are the answers to what never became a request. What was sent is
+// in none of them, nor in the log: it may hold a token.
+var refusals = map[int]string{
+	http.StatusBadRequest:                  "the request is malformed",
+	http.StatusRequestTimeout:              "the request did not arrive in time",
+	http.StatusRequestHeaderFieldsTooLarge: fmt.Sprintf("the request line and the headers together are larger than %d bytes", readBuffer),
+}
+
 // frameworkError answers what never became a request.
 func (s *Server) frameworkError(c *fiber.Ctx, err error) error {
 	code := http.StatusInternalServerError
@@ -114,27 +115,17 @@ func (s *Server) frameworkError(c *fiber.Ctx, err error) error {
 	if errors.As(err, &fe) {
 		code = fe.Code
 	}
+	message, known := refusals[code]
+	if !known {
+		message = http.StatusText(code)
+	}
 	ctx := c.Context()
-	switch code {
-	case http.StatusRequestEntityTooLarge:
-		s.refuseBody(ctx)
-		return nil
-	case http.StatusRequestHeaderFieldsTooLarge:
-		err = fmt.Errorf("the request line and the headers together are larger than %d bytes", readBuffer)
+	if code == http.StatusRequestHeaderFieldsTooLarge {
 		discardRest(ctx)
 	}
-	s.options.Log.Debug().Err(err).Int("code", code).Msg("request not read")
-	s.reply(ctx, api.Failure(code, err.Error()))
+	s.options.Log.Debug().Int("code", code).Str("reason", message).Msg("request not read")
+	s.reply(ctx, api.Failure(code, message))
 	return nil
-}
-
-// refuseBody answers a request whose body was too large to be read. Whether
-// the client may know that is the handler's business.
-func (s *Server) refuseBody(ctx *fasthttp.RequestCtx) {
-	discardRest(ctx)
-	r := request(ctx)
-	r.BodyRefused = s.bodyLimit(&ctx.Request.Header)
-	s.reply(ctx, s.options.Handler.Serve(r))
 }
 
 // discardRest has the connection take in what the client still sends.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -77,7 +76,7 @@ func TestRequest_BodyIsNotReusedMemory(t *testing.T) {
 		kept = append(kept, r.Body)
 		return ok("{}")
 	})
-	sizes := []int{1, ownBody - 1, ownBody, 3 * ownBody, 100}
+	sizes := []int{1, firstPiece - 1, firstPiece, 3*firstPiece + 1, 100}
 	for i, n := range sizes {
 		r.do("POST", "/", bytes.NewReader(bytes.Repeat([]byte{byte('a' + i)}, n)), nil)
 	}
@@ -85,55 +84,6 @@ func TestRequest_BodyIsNotReusedMemory(t *testing.T) {
 		if want := bytes.Repeat([]byte{byte('a' + i)}, n); !bytes.Equal(kept[i], want) {
 			t.Errorf("body %d of %d bytes was overwritten", i, n)
 		}
-	}
-}
-
-// endless is a body that is never at its end.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
-
-func TestBodyLimit(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response {
-		if r.BodyRefused > 0 {
-			if len(r.Body) > 0 {
-				t.Error("a refused body was handed on")
-			}
-			return api.Failure(http.StatusRequestEntityTooLarge, fmt.Sprintf("limit is %d", r.BodyRefused))
-		}
-		return ok(fmt.Sprint(len(r.Body)))
-	}, func(o *Options) {
-		o.LargeBody = func(method, path string) bool { return method == "PUT" && path == "/large" }
-		o.LargeBodyLimit = 4 << 20
-		o.Known = func(a string) bool { return a == "Bearer known" }
-	})
-	for name, c := range map[string]struct {
-		method, path, token string
-		body                io.Reader
-		code                int
-		want                string
-	}{
-		"at the limit":              {"POST", "/", "known", bytes.NewReader(make([]byte, 1<<20)), 200, "1048576"},
-		"one above":                 {"POST", "/", "known", bytes.NewReader(make([]byte, 1<<20+1)), 413, "limit is 1048576"},
-		"far above, still sending":  {"POST", "/", "known", bytes.NewReader(make([]byte, 64<<20)), 413, "limit is 1048576"},
-		"chunked, at the limit":     {"POST", "/", "known", io.MultiReader(bytes.NewReader(make([]byte, 1<<20))), 200, "1048576"},
-		"chunked, without end":      {"POST", "/", "known", io.LimitReader(endless{}, 64<<20), 413, "limit is 1048576"},
-		"large path":                {"PUT", "/large?fieldManager=x", "known", bytes.NewReader(make([]byte, 4<<20)), 200, "4194304"},
-		"large path, other method":  {"POST", "/large", "known", bytes.NewReader(make([]byte, 4<<20)), 413, "limit is 1048576"},
-		"above the large limit":     {"PUT", "/large", "known", bytes.NewReader(make([]byte, 4<<20+1)), 413, "limit is 4194304"},
-		"unknown sender":            {"PUT", "/large", "stranger", bytes.NewReader(make([]byte, 4<<20)), 413, "limit is 1"},
-		"unknown sender, small":     {"POST", "/", "stranger", strings.NewReader("{}"), 413, "limit is 1"},
-		"unknown sender, no body":   {"POST", "/", "stranger", nil, 200, "0"},
-		"unknown sender, a reading": {"GET", "/", "stranger", nil, 200, "0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := *r
-			r.t = t
-			resp, data := r.do(c.method, c.path, c.body, http.Header{"Authorization": {"Bearer " + c.token}})
-			if resp.StatusCode != c.code || !strings.Contains(string(data), c.want) {
-				t.Errorf("%d %s, want %d %s", resp.StatusCode, data, c.code, c.want)
-			}
-		})
 	}
 }
 
@@ -165,7 +115,7 @@ func TestMalformedRequests_GetAStatus(t *testing.T) {
 		"two content lengths":     {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400},
 		"bad content length":      {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", 400},
 		"unknown encoding":        {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n", 400},
-		"space before the colon":  {"GET / HTTP/1.1\r\nHost : h\r\nBad\x00Key: 1\r\n\r\n", 400},
+		"zero byte in a name":     {"GET / HTTP/1.1\r\nHost: h\r\nBad\x00Key: 1\r\n\r\n", 400},
 		"bad chunk size":          {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
 		"control character":       {"GET / HTTP/1.1\r\nHost: h\r\nX: a\x01b\r\n\r\n", 400},
 		"negative chunk and more": {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n\r\n", 400},
@@ -177,7 +127,7 @@ func TestMalformedRequests_GetAStatus(t *testing.T) {
 			if len(replies) != 1 {
 				t.Fatalf("%d replies", len(replies))
 			}
-			if code, message := status(t, replies[0]); code != c.code || message == "" {
+			if code, message := status(t, replies[0]); code != c.code || message != refusals[code] && code != 400 || message == "" {
 				t.Errorf("%d %q, want %d", code, message, c.code)
 			}
 		})
@@ -189,10 +139,9 @@ func TestMalformedRequests_GetAStatus(t *testing.T) {
 func TestBodiesAreNeverRequests(t *testing.T) {
 	inner := "GET /inner HTTP/1.1\r\nHost: h\r\n\r\n"
 	for name, send := range map[string]string{
-		"GET":                fmt.Sprintf("GET /outer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(inner), inner),
-		"HEAD":               fmt.Sprintf("HEAD /outer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(inner), inner),
-		"chunked GET":        fmt.Sprintf("GET /outer HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(inner), inner),
-		"chunked and length": fmt.Sprintf("POST /outer HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(inner), inner),
+		"GET":         fmt.Sprintf("GET /outer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(inner), inner),
+		"HEAD":        fmt.Sprintf("HEAD /outer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(inner), inner),
+		"chunked GET": fmt.Sprintf("GET /outer HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(inner), inner),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var n atomic.Int32

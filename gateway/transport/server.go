@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -27,23 +28,17 @@ type Options struct {
 	Handler Handler
 	// TLS is required: there is no plain HTTP.
 	TLS *tls.Config
-	// BodyLimit is the largest request body.
-	BodyLimit int
-	// LargeBody tells the requests whose body may be as large as
-	// LargeBodyLimit. path is raw and has no query.
-	LargeBody      func(method, path string) bool
-	LargeBodyLimit int
-	// Known tells whether the value of an Authorization header is worth
-	// reading a body for: what strangers send is not kept in memory only to be
-	// refused. nil means that every body is read.
-	Known func(authorization string) bool
-	Log   zerolog.Logger
+	// BodyBudget is how many bytes the bodies of all requests that are being
+	// answered may take together, at least as many as the largest may have.
+	BodyBudget int
+	Log        zerolog.Logger
 }
 
 // Server serves one listener.
 type Server struct {
 	options Options
 	app     *fiber.App
+	bodies  budget
 
 	// ctx ends when streams have to.
 	ctx    context.Context
@@ -69,11 +64,11 @@ const (
 
 // New makes a server.
 func New(o Options) *Server {
-	s := &Server{options: o}
+	s := &Server{options: o, bodies: budget{limit: int64(o.BodyBudget)}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		DisableStartupMessage: true, DisableDefaultDate: false, ServerHeader: "",
-		BodyLimit: o.BodyLimit, ReadTimeout: headTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		StreamRequestBody: true, ReadTimeout: headTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, Concurrency: 1 << 18,
 		ErrorHandler: s.frameworkError, DisablePreParseMultipartForm: true,
 		RequestMethods: []string{
@@ -81,7 +76,8 @@ func New(o Options) *Server {
 			http.MethodOptions, http.MethodTrace, http.MethodConnect,
 		},
 	})
-	s.app.Server().HeaderReceived = s.limits
+	s.app.Server().HeaderReceived = limits
+	s.app.Server().Handler = s.withBody(s.app.Server().Handler)
 	s.app.Server().NoDefaultContentType = true
 	s.app.Server().KeepHijackedConns = true // takeOver closes them itself
 	s.app.Server().Logger = quiet{o.Log}
@@ -89,29 +85,10 @@ func New(o Options) *Server {
 	return s
 }
 
-// limits is asked before a body is read.
-func (s *Server) limits(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	return fasthttp.RequestConfig{MaxRequestBodySize: s.bodyLimit(h), ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout}
-}
-
-// noBody is the smallest limit that the framework does not take for a default.
-const noBody = 1
-
-// noLength is what the framework reports for a request without a body.
-const noLength = -2
-
-// bodyLimit is how large the body after this head may be.
-func (s *Server) bodyLimit(h *fasthttp.RequestHeader) int {
-	if n := h.ContentLength(); n == 0 || n == noLength {
-		return s.options.BodyLimit
-	}
-	if s.options.Known != nil && !s.options.Known(string(h.Peek(fasthttp.HeaderAuthorization))) {
-		return noBody
-	}
-	if s.options.LargeBody != nil && s.options.LargeBody(string(h.Method()), rawPath(h)) {
-		return s.options.LargeBodyLimit
-	}
-	return s.options.BodyLimit
+// limits is asked between the head and the body, of which the framework reads
+// no more than a few kilobytes before the handler does.
+func limits(*fasthttp.RequestHeader) fasthttp.RequestConfig {
+	return fasthttp.RequestConfig{ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout}
 }
 
 // Serve serves l until [Server.Shutdown]. It closes l.
@@ -174,6 +151,22 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // quiet sends the framework's own messages to the log.
 type quiet struct{ log zerolog.Logger }
 
+// Printf logs what the framework says about a connection. Its errors may quote
+// what the client sent, so only those of the network are told.
 func (q quiet) Printf(format string, args ...any) {
+	for i, a := range args {
+		if err, ok := a.(error); ok {
+			args[i] = unquoted(err)
+		}
+	}
 	q.log.Debug().Msgf(format, args...)
+}
+
+// unquoted is an error's text if it is about the network, else its type.
+func unquoted(err error) string {
+	var network net.Error
+	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", err)
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,11 +38,8 @@ type Upload struct {
 // wasmMedia is the media type of a module.
 const wasmMedia = "application/wasm"
 
-// Is tells uploads from other requests before their body is read.
-func Is(method, path string) bool {
-	return method == http.MethodPut && strings.HasPrefix(path, "/apis/wasmgate.dev/v1/wasmmodules/") &&
-		strings.HasSuffix(strings.TrimSuffix(path, "/"), "/content")
-}
+// MaxBytes implements api.Content.
+func (Upload) MaxBytes() int { return plugins.MaxModuleBytes }
 
 // Put implements api.Content: the bytes are kept first, then the module says
 // that they are its content, so that it never names what is not there.
@@ -57,9 +53,6 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	}
 	if len(body) == 0 {
 		return nil, apierrors.NewBadRequest("the body is empty; send the bytes of the module")
-	}
-	if len(body) > plugins.MaxModuleBytes {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("a module may have %d bytes, this one has %d", plugins.MaxModuleBytes, len(body)))
 	}
 	if err := u.takesUpload(ctx, t); err != nil {
 		return nil, err

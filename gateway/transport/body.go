@@ -1,0 +1,181 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+
+	"github.com/valyala/fasthttp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// budget bounds the bytes of all request bodies that are in memory.
+type budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+// take reserves n bytes, or none.
+func (b *budget) take(n int) bool {
+	if b.used.Add(int64(n)) <= b.limit {
+		return true
+	}
+	b.used.Add(-int64(n))
+	return false
+}
+
+func (b *budget) give(n int) { b.used.Add(-int64(n)) }
+
+const (
+	// firstPiece is how much of a body is made room for at once. More comes
+	// as bytes arrive, so that a Content-Length alone takes no memory.
+	firstPiece = 64 << 10
+	// firstChunk is the same for a body of unknown length.
+	firstChunk = 4 << 10
+	// leftover is how much of an unread body is thrown away to keep the
+	// connection.
+	leftover = 8 << 10
+	// retryAfter is how many seconds a client should wait whose body did not
+	// fit into the budget.
+	retryAfter = 1
+)
+
+// The lengths that the framework reports for bodies without one.
+const (
+	chunked = -1
+	noBody  = -2
+)
+
+// body is the body of one request, which stays on the connection until the
+// handler asks for it. It is used by one goroutine.
+type body struct {
+	ctx    *fasthttp.RequestCtx
+	budget *budget
+	// length is what the head said, or chunked.
+	length int
+	got    int
+	// held is what was taken from the budget.
+	held int
+	// over: nothing of the body is left on the connection.
+	over bool
+}
+
+func newBody(ctx *fasthttp.RequestCtx, b *budget) *body {
+	n := ctx.Request.Header.ContentLength()
+	return &body{ctx: ctx, budget: b, length: n, over: n == 0 || n == noBody || !ctx.Request.IsBodyStream()}
+}
+
+// bodyKey is where a request keeps its body.
+type bodyKey struct{}
+
+func bodyOf(ctx *fasthttp.RequestCtx) *body { return ctx.UserValue(bodyKey{}).(*body) }
+
+// withBody is next for requests whose body is finished, whatever the framework
+// and the handler did about it.
+func (s *Server) withBody(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		b := newBody(ctx, &s.bodies)
+		ctx.SetUserValue(bodyKey{}, b)
+		next(ctx)
+		b.finish()
+	}
+}
+
+// read reads the whole body into memory of its own. It can be called once.
+func (b *body) read(limit int) ([]byte, error) {
+	if b.over {
+		return nil, nil
+	}
+	if b.length > limit {
+		return nil, tooLarge(limit)
+	}
+	end := b.length
+	if end == chunked {
+		end = limit + 1 // one byte more than there may be
+	}
+	var data []byte
+	for len(data) < end {
+		if len(data) == cap(data) {
+			var err error
+			if data, err = b.grow(data, end); err != nil {
+				return nil, err
+			}
+		}
+		n, err := b.ctx.RequestBodyStream().Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		b.got += n
+		if err == io.EOF && b.whole() {
+			b.over = true
+			return data, nil
+		}
+		if err != nil {
+			return nil, unreadable(err)
+		}
+	}
+	if b.length == chunked {
+		return nil, tooLarge(limit)
+	}
+	b.over = true
+	return data, nil
+}
+
+// whole tells, at the end of what the framework reads, whether it is the end
+// of the body. It takes the end of the connection for one, too.
+func (b *body) whole() bool {
+	if b.length != chunked {
+		return b.got == b.length
+	}
+	c, ok := b.ctx.Conn().(*conn)
+	return ok && !c.ended
+}
+
+// grow makes room for more of a body that will have at most end bytes.
+func (b *body) grow(data []byte, end int) ([]byte, error) {
+	size := 2 * cap(data)
+	switch {
+	case size > 0:
+	case b.length == chunked:
+		size = firstChunk
+	default:
+		size = firstPiece
+	}
+	size = min(size, end)
+	if !b.budget.take(size - cap(data)) {
+		return nil, apierrors.NewTooManyRequests("the bodies of other requests take all the memory there is for them", retryAfter)
+	}
+	b.held += size - cap(data)
+	return append(make([]byte, 0, size), data...), nil
+}
+
+// finish gives the memory back and sees to what nobody read: a little is
+// thrown away, and for more the connection ends, since what follows would be
+// taken for the next request.
+func (b *body) finish() {
+	b.budget.give(b.held)
+	b.held = 0
+	if !b.over && b.length >= 0 && b.length-b.got <= leftover {
+		var piece [leftover]byte
+		_, err := io.ReadFull(b.ctx.RequestBodyStream(), piece[:b.length-b.got])
+		b.over = err == nil
+	}
+	if !b.over {
+		b.ctx.SetConnectionClose()
+		discardRest(b.ctx)
+	}
+}
+
+func tooLarge(limit int) error {
+	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
+}
+
+// unreadable is the answer to a body that ended early or is no body. What was
+// sent is not repeated.
+func unreadable(err error) error {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return apierrors.NewTimeoutError("the body of the request did not arrive in time", 0)
+	}
+	return apierrors.NewBadRequest("the body of the request ended early or is malformed")
+}

@@ -1,0 +1,135 @@
+package transport
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+// Heads that two servers may read differently are refused, and what follows
+// them is never a request.
+func TestHeads_ThatAreAmbiguousAreRefused(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response { t.Errorf("served %s", r.Path); return ok("{}") })
+	const inner = "GET /inner HTTP/1.1\r\nHost: h\r\n\r\n"
+	for name, c := range map[string]struct{ head, message string }{
+		"space before the colon":        {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length : 32\r\n", "a header name has a space"},
+		"tab before the colon":          {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length\t: 32\r\n", "the request is malformed"},
+		"space in a harmless name":      {"GET / HTTP/1.1\r\nHost: h\r\nX Y: 1\r\n", "a header name has a space"},
+		"folded line":                   {"POST / HTTP/1.1\r\nHost: h\r\nX: 1\r\n Content-Length: 32\r\n", ""},
+		"length and chunks":             {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 32\r\nTransfer-Encoding: chunked\r\n", "Content-Length and Transfer-Encoding exclude each other"},
+		"chunks and length":             {"POST / HTTP/1.1\r\nHost: h\r\ntransfer-encoding: chunked\r\ncontent-length: 32\r\n", "Content-Length and Transfer-Encoding exclude each other"},
+		"chunks in HTTP/1.0":            {"POST / HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n", "HTTP/1.0 has no Transfer-Encoding"},
+		"chunks twice":                  {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "the length of the body is given more than once"},
+		"identity":                      {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: identity\r\nContent-Length: 32\r\n", "the only Transfer-Encoding is chunked"},
+		"two lengths that are the same": {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 32\r\nContent-Length: 32\r\n", "the request is malformed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := *r
+			r.t = t
+			replies := r.raw(c.head + "\r\n" + inner)
+			if len(replies) != 1 {
+				t.Fatalf("%d replies", len(replies))
+			}
+			if code, message := status(t, replies[0]); code != http.StatusBadRequest || !strings.HasPrefix(message, c.message) {
+				t.Errorf("%d %q, want %q", code, message, c.message)
+			}
+			if !replies[0].Close {
+				t.Error("the connection goes on")
+			}
+		})
+	}
+}
+
+// What is unusual in a good head stays allowed.
+func TestHeads_ThatAreOnlyUnusual(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response { return ok(string(r.Body)) })
+	for name, send := range map[string]string{
+		"capitals":          "POST / HTTP/1.1\r\nHOST: h\r\nCONTENT-LENGTH: 2\r\nConnection: close\r\n\r\nhi",
+		"Chunked":           "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:  Chunked \r\nConnection: close\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+		"HTTP/1.0":          "POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\nhi",
+		"space in a value":  "POST / HTTP/1.1\r\nHost: h\r\nX: a : b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
+		"empty value":       "POST / HTTP/1.1\r\nHost: h\r\nX:\r\nContent-Length:2\r\nConnection: close\r\n\r\nhi",
+		"chunk extensions":  "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2;a=b\r\nhi\r\n0\r\n\r\n",
+		"name like another": "POST / HTTP/1.1\r\nHost: h\r\nX-Content-Length: 9\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
+	} {
+		if replies := r.raw(send); len(replies) != 1 || replies[0].StatusCode != 200 || text(t, replies[0]) != "hi" {
+			t.Errorf("%s: %+v", name, replies)
+		}
+	}
+}
+
+// A header is what came before the body: behind a proxy that checks headers
+// and forwards trailers, anything else would let a client be anybody.
+func TestTrailers_AreNotHeaders(t *testing.T) {
+	got := make(chan *api.Request, 2)
+	r := run(t, func(r *api.Request) *api.Response { got <- r; return ok("{}") })
+	const trailers = "Impersonate-User: admin\r\nImpersonate-Group: system:masters\r\nIf-None-Match: x\r\nAccept: application/yaml\r\n"
+	replies := r.raw("POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTrailer: Impersonate-User, Impersonate-Group, If-None-Match, Accept\r\n\r\n" +
+		"2\r\nhi\r\n0\r\n" + trailers + "\r\nGET /second HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	if len(replies) != 2 {
+		t.Fatalf("%d replies", len(replies))
+	}
+	for _, path := range []string{"/first", "/second"} {
+		if r := <-got; r.Path != path || r.Impersonate != nil || r.IfNoneMatch != "" || r.Accept != "" {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+}
+
+// logged is a log that tests read.
+type logged struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// A head that cannot be read may hold a token: neither the reply nor the log
+// repeats any of it.
+func TestMalformedHeads_AreNotRepeated(t *testing.T) {
+	var log logged
+	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") },
+		func(o *Options) { o.Log = zerolog.New(&log).Level(zerolog.TraceLevel) })
+	const secret = "c2VjcmV0"
+	for name, send := range map[string]string{
+		"no version":        "GET /?token=" + secret + "\r\nHost: h\r\nAuthorization: Bearer " + secret + "\r\n\r\n",
+		"bad method":        "G@T / HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + secret + "\r\n\r\n",
+		"bad version":       "GET / HTTP/9\r\nAuthorization: Bearer " + secret + "\r\n\r\n",
+		"bad value":         "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + secret + "\x01\r\n\r\n",
+		"bad name":          "GET / HTTP/1.1\r\nHost: h\r\n" + secret + "\x00: x\r\n\r\n",
+		"bad encoding":      "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: " + secret + "\r\n\r\n",
+		"bad length":        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: " + secret + "\r\n\r\n",
+		"no colon":          "GET / HTTP/1.1\r\nHost: h\r\n" + secret + "\r\n\r\n",
+		"timeout in a name": "GET / HTTP/1.1\r\nHost: h\r\ntimeout" + secret + "\x00: x\r\n\r\n",
+		"bad chunk":         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nx" + secret + "\r\n",
+		"too large":         "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + strings.Repeat(secret, 4<<10) + "\r\n\r\n",
+	} {
+		replies := r.raw(send)
+		if len(replies) != 1 {
+			t.Errorf("%s: %d replies", name, len(replies))
+			continue
+		}
+		if all := text(t, replies[0]); strings.Contains(all, secret) || !strings.Contains(all, `"kind":"Status"`) {
+			t.Errorf("%s: %.300s", name, all)
+		}
+	}
+	if all := log.String(); strings.Contains(all, secret) {
+		t.Errorf("in the log: %s", all)
+	}
+}
