@@ -1,107 +1,53 @@
 package gateway_test
 
 import (
+	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-const module = "github.com/wasmgate/wasmgate"
-
-// onlyIn lists the libraries that have one home. A pattern is a path and all
-// that is below it. Tests and programs in bench may use anything.
-var onlyIn = []struct {
-	library string
-	homes   []string
-	why     string
-}{
-	{"github.com/tetratelabs/wazero", []string{"plugins/wasm"}, "the Wasm engine can be replaced or fixed in one place"},
-	{"github.com/gofiber/fiber", []string{"gateway/transport"}, "fasthttp reuses the memory of a request after its handler returned; nobody else needs to know"},
-	{"github.com/valyala/fasthttp", []string{"gateway/transport"}, "as for fiber"},
-	{"go.etcd.io/etcd", []string{"storage/etcd"}, "everything else works on the contract in storage"},
-	{"github.com/spf13/cobra", []string{"gateway/cli"}, "the command line is an edge"},
-	{"github.com/spf13/pflag", []string{"gateway/cli"}, "the command line is an edge"},
-	{"github.com/prometheus", []string{"gateway/metrics", "storage/etcd"}, "metrics are counted through gateway/metrics"},
-}
-
-// never lists what packages must not import, not even by way of others.
-var never = []struct {
-	packages string
-	imports  []string
-	why      string
-}{
-	{"storage", []string{"crd", "conversion", "plugins", "gateway", "sdk"}, "storage knows keys, bytes and revisions only"},
-	{"crd", []string{"storage", "conversion", "plugins", "gateway"}, "definitions are pure: no store, no HTTP, no Wasm"},
-	{"conversion", []string{"storage", "plugins", "gateway"}, "a converter works the same whoever stores, serves or implements it"},
-	{"plugins", []string{"storage", "crd", "gateway"}, "modules are called with bytes; what these mean is not the runtime's business"},
-	{"sdk", []string{"storage", "crd", "conversion", "plugins", "gateway"}, "module authors get the SDK and nothing else"},
-	{"gateway/resource", []string{"gateway/transport", "gateway/api", "gateway/server", "plugins/wasm", "storage/etcd"}, "the engine is below HTTP and above the contracts"},
-	{"gateway/controller", []string{"gateway/transport", "gateway/api", "gateway/server", "plugins/wasm", "storage/etcd"}, "controllers see objects through their own interface"},
-	{"gateway/api", []string{"gateway/transport", "gateway/server", "plugins/wasm", "storage/etcd"}, "requests are values, not connections"},
-	{"gateway/transport", []string{"gateway/server", "gateway/cli", "storage/etcd", "plugins/wasm"}, "HTTP carries; it decides nothing"},
-	{"gateway/authn", []string{"gateway/api", "gateway/transport", "crd", "storage", "plugins"}, "identities do not depend on what is served"},
-	{"gateway/authz", []string{"gateway/api", "gateway/transport", "crd", "storage", "plugins"}, "decisions do not depend on what is served"},
-	{"gateway/health", []string{"gateway", "storage", "crd", "plugins"}, "whoever owns a part adds its check"},
-	{"gateway/metrics", []string{"gateway", "storage", "crd", "plugins"}, "metrics are passive"},
-	{"gateway/cli", []string{"gateway/server", "gateway/transport", "gateway/resource", "storage", "plugins", "crd"}, "the commands are clients; serve is handed the function that serves"},
-}
-
-// importedOnlyBy lists packages that few may import.
-var importedOnlyBy = []struct {
-	pkg       string
-	importers []string
-	why       string
-}{
-	{"gateway/cli", []string{""}, "only main has a command line"},
-	{"gateway/server", []string{"", "bench", "gateway/gatewaytest"}, "only main, benchmarks and test servers run a gateway"},
-	{"storage/etcd", []string{"gateway/server", "bench", "gateway/gatewaytest"}, "only the wiring picks the store"},
-	{"plugins/wasm", []string{"gateway/modulehost", "plugins", "bench"}, "only the host and the registry of modules know the engine"},
-}
-
-// The limits of readability.
 const (
-	maxFileLines     = 500
-	maxFunctionLines = 100
+	module = "github.com/wasmgate/wasmgate"
+	table  = "gateway/deps_table_test.go"
 )
 
-// meaningless names say nothing about what a package owns.
-var meaningless = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "base"}
-
-// source is one package of the module, without its tests.
-type source struct {
-	dir     string // relative to the module's root; "" for main
-	imports map[string]bool
-	doc     bool
-	files   []*sourceFile
-}
-
-type sourceFile struct {
-	name string
-	fset *token.FileSet
-	ast  *ast.File
-}
-
-func TestLibrariesHaveOneHome(t *testing.T) {
-	for _, p := range load(t) {
-		for _, rule := range onlyIn {
-			for imp := range p.imports {
-				if below(imp, rule.library) && !belowAny(p.dir, append(rule.homes, "bench")) && !isTestPackage(p.dir) {
-					t.Errorf("%s imports %s, whose home is %s: %s", p.dir, imp, strings.Join(rule.homes, ", "), rule.why)
-				}
+func TestPackagesImportWhatTheTableAllows(t *testing.T) {
+	all := load(t)
+	for _, dir := range slices.Sorted(maps.Keys(all)) {
+		if isTestPackage(dir) || dir == "gateway" { // gateway itself is a doc and these tests
+			continue
+		}
+		imports := all[dir].own()
+		row, listed := mayImport[dir]
+		line := fmt.Sprintf("\n\t%q: %q,", dir, strings.Join(imports, " "))
+		if !listed {
+			t.Errorf("%q is not in mayImport; add to %s:%s", dir, table, line)
+			continue
+		}
+		allowed := strings.Fields(row)
+		for _, imp := range imports {
+			if !slices.Contains(allowed, imp) {
+				t.Errorf("%q imports %q, which %s does not allow; if that arrow is right, make its line:%s", dir, imp, table, line)
 			}
+		}
+		for _, imp := range allowed {
+			if !slices.Contains(imports, imp) {
+				t.Errorf("%q no longer imports %q; in %s make its line:%s", dir, imp, table, line)
+			}
+		}
+	}
+	for dir := range mayImport {
+		if all[dir] == nil {
+			t.Errorf("there is no package %q; remove its line from %s", dir, table)
 		}
 	}
 }
 
-func TestImportsPointOneWay(t *testing.T) {
+func TestPrinciplesOfImports(t *testing.T) {
 	all := load(t)
 	for _, rule := range never {
 		for _, p := range all {
@@ -115,10 +61,29 @@ func TestImportsPointOneWay(t *testing.T) {
 			}
 		}
 	}
-	for _, rule := range importedOnlyBy {
-		for _, p := range all {
-			if p.imports[module+"/"+rule.pkg] && !slices.ContainsFunc(rule.importers, func(d string) bool { return p.dir == d || (d != "" && below(p.dir, d)) }) && !isTestPackage(p.dir) {
-				t.Errorf("%q imports %s: %s", p.dir, rule.pkg, rule.why)
+}
+
+func TestLibrariesHaveHomes(t *testing.T) {
+	for _, p := range load(t) {
+		if below(p.dir, "bench") || isTestPackage(p.dir) {
+			continue
+		}
+		for imp := range p.imports {
+			first, _, _ := strings.Cut(imp, "/")
+			if !strings.Contains(first, ".") || below(imp, module) {
+				continue
+			}
+			library, in, why := "", "", ""
+			for _, h := range homes {
+				if below(imp, h.library) && len(h.library) > len(library) {
+					library, in, why = h.library, h.in, h.why
+				}
+			}
+			switch {
+			case library == "":
+				t.Errorf("%q imports %s, which has no home; add to homes in %s:\n\t{%q, %q, \"why\"},", p.dir, imp, table, imp, p.dir)
+			case !belowAny(p.dir, in):
+				t.Errorf("%q imports %s, whose home is %s: %s", p.dir, imp, in, why)
 			}
 		}
 	}
@@ -139,9 +104,9 @@ func TestTheSDKIsFreeOfDependencies(t *testing.T) {
 
 func TestTestPackagesAreImportedByTestsOnly(t *testing.T) {
 	for _, p := range load(t) {
-		for imp := range p.imports {
-			if rel, ok := strings.CutPrefix(imp, module+"/"); ok && isTestPackage(rel) && !isTestPackage(p.dir) && !below(p.dir, "bench") {
-				t.Errorf("%s imports the test package %s", p.dir, rel)
+		for _, imp := range p.own() {
+			if isTestPackage(imp) && !isTestPackage(p.dir) {
+				t.Errorf("%s imports the test package %s", p.dir, imp)
 			}
 		}
 	}
@@ -169,7 +134,7 @@ func TestFilesAndFunctionsAreReadable(t *testing.T) {
 				if !ok {
 					continue
 				}
-				if n := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1; n > maxFunctionLines {
+				if n := f.line(fn.End()) - f.line(fn.Pos()) + 1; n > maxFunctionLines {
 					t.Errorf("%s: %s has %d lines, more than %d", f.name, fn.Name.Name, n, maxFunctionLines)
 				}
 			}
@@ -177,105 +142,111 @@ func TestFilesAndFunctionsAreReadable(t *testing.T) {
 	}
 }
 
-// load parses all packages of the module, and none of modules nested in it.
-func load(t *testing.T) map[string]*source {
-	t.Helper()
-	packages := map[string]*source{}
-	root := ".."
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+func TestInterfacesAreSmall(t *testing.T) {
+	for _, p := range load(t) {
+		for _, f := range p.files {
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				i, ok := n.(*ast.InterfaceType)
+				if !ok {
+					return true
+				}
+				methods := 0
+				for _, m := range i.Methods.List {
+					methods += len(m.Names) // none for an embedded interface or a constraint
+				}
+				if methods > maxInterfaceMethods {
+					t.Errorf("%s:%d: an interface of %d methods, more than %d", f.name, f.line(i.Pos()), methods, maxInterfaceMethods)
+				}
+				return true
+			})
 		}
-		if d.IsDir() {
-			return enter(root, file, d.Name())
-		}
-		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-			return nil
-		}
-		dir, err := filepath.Rel(root, filepath.Dir(file))
-		if err != nil {
-			return err
-		}
-		if dir = filepath.ToSlash(dir); dir == "." {
-			dir = ""
-		}
-		if packages[dir] == nil {
-			packages[dir] = &source{dir: dir, imports: map[string]bool{}}
-		}
-		return packages[dir].parse(file)
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	if len(packages) < 10 {
-		t.Fatalf("only %d packages found: is this the root of the module?", len(packages))
-	}
-	return packages
 }
 
-// enter skips directories that hold no packages of this module.
-func enter(root, dir, name string) error {
-	if dir == root {
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, p := range load(t) {
+		for _, f := range p.files {
+			for _, decl := range f.ast.Decls {
+				for _, name := range undocumented(decl) {
+					t.Errorf("%s: %s has no comment", f.name, name)
+				}
+			}
+		}
+	}
+}
+
+// undocumented are the exported names that a declaration declares without a
+// comment. One comment does for a group of constants or variables.
+func undocumented(decl ast.Decl) (names []string) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Doc == nil && d.Name.IsExported() && exportedReceiver(d) {
+			names = append(names, d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && s.Doc == nil && d.Doc == nil {
+					names = append(names, s.Name.Name)
+				}
+				names = append(names, undocumentedMethods(s)...)
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					if n.IsExported() && s.Doc == nil && d.Doc == nil && s.Comment == nil {
+						names = append(names, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// undocumentedMethods are the methods of an exported interface without a
+// comment.
+func undocumentedMethods(s *ast.TypeSpec) (names []string) {
+	i, ok := s.Type.(*ast.InterfaceType)
+	if !ok || !s.Name.IsExported() {
 		return nil
 	}
-	if strings.HasPrefix(name, ".") || name == "testdata" {
-		return filepath.SkipDir
-	}
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-		return filepath.SkipDir
-	}
-	return nil
-}
-
-func (p *source) parse(file string) error {
-	fset := token.NewFileSet()
-	parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
-	if err != nil {
-		return err
-	}
-	for _, spec := range parsed.Imports {
-		p.imports[strings.Trim(spec.Path.Value, `"`)] = true
-	}
-	p.doc = p.doc || parsed.Doc != nil
-	p.files = append(p.files, &sourceFile{name: file, fset: fset, ast: parsed})
-	return nil
-}
-
-// reachable returns the packages that dir imports directly or by way of
-// others, each with the way there.
-func reachable(all map[string]*source, dir string) map[string]string {
-	seen := map[string]string{}
-	var visit func(from, via string)
-	visit = func(from, via string) {
-		p := all[from]
-		if p == nil {
-			return
-		}
-		for _, imp := range slices.Sorted(maps.Keys(p.imports)) {
-			rel, ok := strings.CutPrefix(imp, module+"/")
-			if _, known := seen[rel]; !ok || known {
-				continue
+	methods := 0
+	for _, m := range i.Methods.List {
+		methods += len(m.Names)
+		for _, n := range m.Names {
+			if m.Doc == nil && m.Comment == nil {
+				names = append(names, s.Name.Name+"."+n.Name)
 			}
-			seen[rel] = via + " > " + rel
-			visit(rel, seen[rel])
 		}
 	}
-	visit(dir, dir)
-	return seen
+	if methods == 1 {
+		return nil // the comment of the type does
+	}
+	return names
 }
 
-// below tells whether name is dir or a path below it.
-func below(name, dir string) bool {
-	return name == dir || strings.HasPrefix(name, dir+"/")
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	return ast.IsExported(receiver(d))
 }
 
-func belowAny(name string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(d string) bool { return below(name, d) })
-}
-
-// isTestPackage tells packages that exist for tests, such as storagetest.
-func isTestPackage(dir string) bool {
-	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool {
-		return len(part) > len("test") && strings.HasSuffix(part, "test")
-	}) || below(dir, "gateway/e2e")
+// receiver is the name of the type that a method belongs to.
+func receiver(d *ast.FuncDecl) string {
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
 }

@@ -1,0 +1,136 @@
+package gateway_test
+
+// mayImport lists every package of the module, by its directory, with the
+// packages of the module that it imports; that is all it may import. Imports
+// of tests and of packages that exist for tests are free.
+//
+// A new arrow is a decision: it belongs here only if the doc of the package
+// that imports does not say that it must not know the other.
+var mayImport = map[string]string{
+	"": "gateway/cli gateway/server",
+
+	"sdk":         "sdk/rawjson",
+	"sdk/rawjson": "",
+
+	"storage":            "",
+	"storage/blob":       "storage",
+	"storage/etcd":       "storage",
+	"storage/migrate":    "storage storage/paging",
+	"storage/paging":     "storage",
+	"storage/watchcache": "storage storage/paging",
+
+	"crd":               "",
+	"crd/builtin":       "crd crd/custom crd/object crd/reflectschema",
+	"crd/custom":        "crd crd/object crd/version",
+	"crd/definitions":   "crd crd/object crd/reflectschema",
+	"crd/object":        "",
+	"crd/reflectschema": "",
+	"crd/version":       "",
+
+	"conversion":         "sdk/rawjson",
+	"conversion/review":  "sdk/rawjson",
+	"conversion/webhook": "conversion/review",
+
+	"plugins":         "",
+	"plugins/modules": "conversion conversion/review plugins plugins/pool plugins/wasm",
+	"plugins/pool":    "",
+	"plugins/wasm":    "plugins",
+
+	"gateway/accounting":            "gateway/api gateway/metrics",
+	"gateway/api":                   "crd/object gateway/authn gateway/authz gateway/resource",
+	"gateway/authn":                 "",
+	"gateway/authz":                 "gateway/authn",
+	"gateway/cli":                   "gateway/health gateway/kubeconfig gateway/options",
+	"gateway/compile":               "conversion conversion/webhook crd crd/custom crd/definitions gateway/metrics plugins",
+	"gateway/controller":            "",
+	"gateway/controller/content":    "gateway/controller",
+	"gateway/controller/definition": "gateway/controller gateway/controller/content gateway/controller/kinds",
+	"gateway/controller/kinds":      "",
+	"gateway/controller/migration":  "crd gateway/controller gateway/controller/kinds",
+	"gateway/controller/module":     "crd gateway/controller gateway/controller/kinds plugins",
+	"gateway/controller/namespace":  "crd gateway/controller gateway/controller/content gateway/controller/kinds",
+	"gateway/discovery":             "crd crd/version",
+	"gateway/documents":             "gateway/api gateway/discovery gateway/health gateway/metrics gateway/openapi gateway/resource",
+	"gateway/health":                "",
+	"gateway/identity":              "gateway/api gateway/authn gateway/kubeconfig gateway/options gateway/pki",
+	"gateway/kubeconfig":            "gateway/pki",
+	"gateway/metrics":               "",
+	"gateway/modulehost":            "conversion gateway/controller gateway/controller/kinds gateway/controller/module gateway/metrics plugins/modules plugins/wasm storage storage/blob",
+	"gateway/openapi":               "crd crd/reflectschema",
+	"gateway/options":               "gateway/kubeconfig",
+	"gateway/pki":                   "",
+	"gateway/resource":              "conversion crd crd/object storage storage/watchcache",
+	"gateway/rewrite":               "gateway/controller/migration gateway/metrics gateway/resource storage storage/migrate",
+	"gateway/server":                "crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/compile gateway/controller gateway/controller/definition gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/documents gateway/health gateway/identity gateway/metrics gateway/modulehost gateway/options gateway/resource gateway/rewrite gateway/transport gateway/upload plugins storage/etcd",
+	"gateway/transport":             "gateway/api",
+	"gateway/upload":                "gateway/controller/module gateway/resource plugins plugins/modules",
+
+	"examples/crontab":        "sdk",
+	"examples/crontab/module": "examples/crontab",
+
+	"bench":        "",
+	"bench/module": "sdk",
+}
+
+// homes lists the libraries that packages may import, and where. A library is
+// everything below its path, and a home everything below its directory; of
+// several libraries that match the longest counts. Programs in bench, and
+// packages that exist for tests, may use anything.
+var homes = []struct{ library, in, why string }{
+	{"github.com/tetratelabs/wazero", "plugins/wasm", "the Wasm engine can be replaced or fixed in one place"},
+	{"github.com/gofiber/fiber", "gateway/transport", "fasthttp reuses the memory of a request after its handler returned; nobody else needs to know"},
+	{"github.com/valyala/fasthttp", "gateway/transport", "as for fiber"},
+	{"go.etcd.io", "storage/etcd", "everything else works on the contract in storage"},
+	{"go.uber.org/zap", "storage/etcd", "etcd's logger"},
+	{"google.golang.org/grpc", "storage/etcd gateway/cli", "etcd's transport, and the log that it writes"},
+	{"github.com/spf13", "gateway/cli", "the command line is an edge"},
+	{"github.com/go-logr/logr", "gateway/cli", "what libraries log is sent to the one log there is"},
+	{"k8s.io/klog", "gateway/cli", "as for logr"},
+	{"github.com/rs/zerolog", "gateway storage/etcd", "pure packages return errors instead of logging them"},
+	{"github.com/prometheus", "gateway/metrics", "metrics are counted through gateway/metrics"},
+	{"github.com/google/gnostic-models", "gateway/openapi", "the types of OpenAPI documents"},
+	{"google.golang.org/protobuf", "gateway/openapi", "the encoding of OpenAPI documents"},
+	{"github.com/munnerz/goautoneg", "gateway/discovery gateway/openapi", "Accept headers of documents"},
+	{"gopkg.in/evanphx/json-patch.v4", "gateway/resource", "JSON patches"},
+	{"golang.org/x/sync", "gateway storage", "groups of goroutines"},
+	{"golang.org/x/term", "gateway/cli", "the command line is an edge"},
+	{"golang.org/x/time", "storage/migrate", "the rate of a migration"},
+	{"k8s.io/api", "crd gateway", "the built-in types"},
+	{"k8s.io/apimachinery", "crd conversion gateway", "the vocabulary of the API"},
+	{"k8s.io/apiextensions-apiserver", "crd conversion gateway", "schemas, defaulting and validation of custom resources"},
+	{"k8s.io/apiserver", "crd gateway/discovery gateway/resource", "the strategies of kinds, and merges of discovery documents"},
+	{"k8s.io/client-go", "crd/custom gateway/cli gateway/controller gateway/kubeconfig", "queues, kubeconfigs, table printing"},
+	{"k8s.io/kube-openapi", "crd/custom gateway/openapi", "OpenAPI documents"},
+	{"sigs.k8s.io/json", "crd", "strict decoding in Kubernetes' own words"},
+	{"sigs.k8s.io/structured-merge-diff", "crd", "field sets"},
+	{"sigs.k8s.io/yaml", "crd/builtin gateway/api gateway/discovery", "bodies and documents in YAML"},
+}
+
+// never lists principles: what packages must not import, not even by way of
+// others. A new line in mayImport that breaks one is wrong.
+var never = []struct{ packages, imports, why string }{
+	{"storage", "crd conversion plugins gateway sdk", "storage knows keys, bytes and revisions only"},
+	{"crd", "storage conversion plugins gateway", "definitions are pure: no store, no HTTP, no Wasm"},
+	{"conversion", "storage plugins gateway", "a converter works the same whoever stores, serves or implements it"},
+	{"plugins", "storage crd gateway", "modules are called with bytes; what these mean is not the runtime's business"},
+	{"sdk", "storage crd conversion plugins gateway", "module authors get the SDK and nothing else"},
+	{"gateway/resource", "gateway/transport gateway/api gateway/server gateway/controller plugins/wasm storage/etcd", "the engine is below HTTP and above the contracts"},
+	{"gateway/controller", "gateway/transport gateway/api gateway/server gateway/resource plugins/wasm storage", "controllers see objects through their own interfaces"},
+	{"gateway/api", "gateway/transport gateway/server gateway/controller plugins/wasm storage/etcd", "requests are values, not connections"},
+	{"gateway/transport", "gateway/server gateway/cli storage/etcd plugins/wasm", "HTTP carries; it decides nothing"},
+	{"gateway/authn", "gateway/api gateway/transport crd storage plugins", "identities do not depend on what is served"},
+	{"gateway/authz", "gateway/api gateway/transport crd storage plugins", "decisions do not depend on what is served"},
+	{"gateway/health", "gateway storage crd plugins", "whoever owns a part adds its check"},
+	{"gateway/metrics", "gateway storage crd plugins", "metrics are passive"},
+	{"gateway/cli", "gateway/server gateway/transport gateway/resource storage plugins crd", "the commands are clients; serve is handed the function that serves"},
+}
+
+// The limits of readability.
+const (
+	maxFileLines        = 500
+	maxFunctionLines    = 70
+	maxInterfaceMethods = 5
+)
+
+// meaningless names say nothing about what a package owns.
+var meaningless = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "base"}
