@@ -85,7 +85,7 @@ func (p *program) make() (string, error) {
 // test, and its changed sources would else leave a cached result standing.
 func noteSources() {
 	_ = filepath.WalkDir(root(), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && path != root() && strings.HasPrefix(d.Name(), ".") {
+		if err != nil || d.IsDir() && path != root() && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
 			return fs.SkipDir
 		}
 		return nil
