@@ -81,7 +81,7 @@ func fieldValidation(_ *field.Path, level string) field.ErrorList {
 	case "", "Ignore", "Warn", "Strict":
 		return nil
 	}
-	return field.ErrorList{field.NotSupported(field.NewPath("fieldValidation"), level, []string{"", "Ignore", "Warn", "Strict"})}
+	return field.ErrorList{field.NotSupported(field.NewPath("fieldValidation"), level, []string{"", "Ignore", "Strict", "Warn"})}
 }
 
 // dryRun reads the parameter: absent or empty is a real request.
@@ -151,7 +151,15 @@ const mediaProtobuf = "application/vnd.kubernetes.protobuf"
 
 // objectBody is the request's body, an object of the target's kind, as JSON.
 func objectBody(r *Request, t resource.Target) ([]byte, error) {
-	if media, err := bodyMedia(r.ContentType); err != nil || media != mediaProtobuf || t.Version.Typed == nil {
+	media, err := bodyMedia(r.ContentType)
+	if err == nil && media == mediaYAML {
+		out, err := yamlToJSON(r.Body)
+		if err != nil {
+			return nil, t.Unrecognized(err, r.Body)
+		}
+		return out, nil
+	}
+	if err != nil || media != mediaProtobuf || t.Version.Typed == nil {
 		return jsonBody(r)
 	}
 	if !bytes.HasPrefix(r.Body, protobufPrefix) {
@@ -191,7 +199,11 @@ func jsonBody(r *Request) ([]byte, error) {
 	case mediaJSON:
 		return r.Body, nil
 	case mediaYAML:
-		return yamlToJSON(r.Body)
+		out, err := yamlToJSON(r.Body)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return out, nil
 	}
 	return nil, unsupportedMedia(r.ContentType)
 }

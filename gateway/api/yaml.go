@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/yaml"
 	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 
@@ -13,7 +12,8 @@ import (
 )
 
 // yamlToJSON converts one YAML document. What is JSON already stays as it is,
-// so that duplicate fields are still seen. The library bounds nesting.
+// so that duplicate fields are still seen. The library bounds nesting; errors
+// are in its words.
 func yamlToJSON(body []byte) ([]byte, error) {
 	if trimmed := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n"); strings.HasPrefix(trimmed, "{") {
 		if _, _, err := object.Parse(body); err == nil {
@@ -21,7 +21,7 @@ func yamlToJSON(body []byte) ([]byte, error) {
 		}
 	}
 	if err := boundAliases(body); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("yaml: %v", err))
+		return nil, err
 	}
 	out, err := yaml.YAMLToJSONStrict(body)
 	if err == nil {
@@ -30,7 +30,7 @@ func yamlToJSON(body []byte) ([]byte, error) {
 	if out, lax := yaml.YAMLToJSON(body); lax == nil { // only duplicate keys: the last one counts
 		return out, nil
 	}
-	return nil, apierrors.NewBadRequest(fmt.Sprintf("yaml: %v", err))
+	return nil, err
 }
 
 // duplicateKeys reports the keys that a YAML body repeats, in the library's
@@ -63,7 +63,7 @@ func boundAliases(body []byte) error {
 	e := expansion{anchors: map[*goyaml.Node]int{}}
 	n, err := e.size(&doc)
 	if err == nil && n > maxExpanded {
-		err = fmt.Errorf("the document with its aliases replaced is larger than %d bytes", maxExpanded)
+		err = fmt.Errorf("yaml: the document with its aliases replaced is larger than %d bytes", maxExpanded)
 	}
 	return err
 }

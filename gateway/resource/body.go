@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"bytes"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,9 +29,9 @@ const maxStrictErrors = 100
 // version's schema, with unknown and duplicate fields reported as the options
 // ask.
 func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) {
-	tree, duplicates, err := object.Parse(body)
+	tree, duplicates, err := parseBody(body)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %s (%s)", t.Resource.Def.Kind, err, excerpt(body)))
+		return nil, t.Unrecognized(fmt.Errorf("%s: %w", unreadable, err), body)
 	}
 	if err := t.checkKind(tree, body); err != nil {
 		return nil, err
@@ -41,6 +43,14 @@ func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) 
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, err))
 	}
 	return tree, nil
+}
+
+// parseBody reads a JSON object; null is one without fields.
+func parseBody(body []byte) (tree map[string]any, duplicates []string, err error) {
+	if string(bytes.TrimSpace(body)) == "null" {
+		return map[string]any{}, nil, nil
+	}
+	return object.Parse(body)
 }
 
 // wellFormed applies the schema of the request's version to tree. An error
@@ -71,35 +81,110 @@ func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOpti
 	return nil
 }
 
-// checkKind compares apiVersion and kind with those of the request's path.
+// Unrecognized is the refusal of a body that does not say that it is an object
+// of the target's kind; err is why.
+func (t Target) Unrecognized(err error, body []byte) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %s (%s)", t.Resource.Def.Kind, err, summary(body)))
+}
+
+// unreadable starts the message about a body that is no JSON object.
+const unreadable = "couldn't get version/kind; json parse error"
+
+// checkKind compares apiVersion and kind with those of the request's path. An
+// object of a built-in kind need not have them: the typed clients of most
+// languages never send them, so they are filled in.
 func (t Target) checkKind(tree map[string]any, body []byte) error {
-	kind, _ := tree["kind"].(string)
-	if kind == "" {
-		return apierrors.NewBadRequest(runtime.NewMissingKindErr(excerpt(body)).Error())
+	kind, err := textField(tree, "kind")
+	if err != nil {
+		return t.Unrecognized(err, body)
 	}
-	apiVersion, _ := tree["apiVersion"].(string)
-	if apiVersion == "" {
-		return apierrors.NewBadRequest(runtime.NewMissingVersionErr(excerpt(body)).Error())
+	apiVersion, err := textField(tree, "apiVersion")
+	if err != nil {
+		return t.Unrecognized(err, body)
+	}
+	want := t.Resource.Def.APIVersion(t.Version.Name)
+	if t.Version.Typed != nil {
+		if kind == "" {
+			kind = t.Resource.Def.Kind
+		}
+		if apiVersion == "" {
+			apiVersion = want
+		}
+		tree["kind"], tree["apiVersion"] = kind, apiVersion
+	}
+	if kind == "" {
+		return t.Unrecognized(runtime.NewMissingKindErr(excerpt(body)), body)
 	}
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
-		return apierrors.NewBadRequest(err.Error())
+		return t.Unrecognized(err, body)
 	}
-	want := t.Resource.Def.APIVersion(t.Version.Name)
+	if t.Version.Typed != nil {
+		return t.checkTyped(gv, kind, apiVersion)
+	}
 	if gv.Group != t.Resource.Def.Group || gv.Version != t.Version.Name {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, want))
 	}
-	if kind != t.Resource.Def.Kind && t.Version.Typed == nil {
+	if kind != t.Resource.Def.Kind {
 		meta, _ := tree["metadata"].(map[string]any)
 		name, _ := meta["name"].(string)
 		return apierrors.NewInvalid(schema.GroupKind{Group: gv.Group, Kind: kind}, name, field.ErrorList{
 			field.Invalid(field.NewPath("kind"), kind, "must be "+t.Resource.Def.Kind),
 		})
 	}
-	if kind != t.Resource.Def.Kind {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", kind, gv.Version, t.Resource.Def.Kind, kind, apiVersion))
-	}
 	return nil
+}
+
+// checkTyped does so for a kind that has a Go type.
+func (t Target) checkTyped(gv schema.GroupVersion, kind, apiVersion string) error {
+	if gv.Group == t.Resource.Def.Group && gv.Version == t.Version.Name && kind == t.Resource.Def.Kind {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", kind, gv.Version, t.Resource.Def.Kind, kind, apiVersion))
+}
+
+// textField is a text of the tree, empty when it is absent or null.
+func textField(tree map[string]any, name string) (string, error) {
+	switch v := tree[name].(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	default:
+		return "", fmt.Errorf("%s: json: cannot unmarshal %s into Go struct field .%s of type string", unreadable, jsonType(v), name)
+	}
+}
+
+// jsonType is what encoding/json calls a value.
+func jsonType(v any) string {
+	switch v.(type) {
+	case bool:
+		return "bool"
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	default:
+		return "number"
+	}
+}
+
+// summary shows what a body begins with: as it is when it may be JSON, else
+// its bytes.
+func summary(body []byte) string {
+	const most = 30
+	start, more := body, ""
+	if len(body) > most {
+		start, more = body[:most], " ..."
+	}
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] == '{':
+		return string(start) + more
+	default:
+		return hex.EncodeToString(start) + more
+	}
 }
 
 func excerpt(body []byte) string { return atMost(256, body) }

@@ -1,0 +1,58 @@
+// Program record makes the recordings of kube-apiserver that tests compare
+// with: it sends requests to one that runs, and writes what it answers, and
+// what it stores in etcd, into the testdata folders of the packages concerned.
+//
+//	go run ./gateway/gatewaytest/record --url https://127.0.0.1:6443 --token TOKEN --etcd http://127.0.0.1:2379
+//
+// It is run in the module's root folder. The server is one for trying out: the
+// program makes and deletes definitions, namespaces and objects with fixed
+// names on it. It knows nothing of wasmgate but where the files are.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	var s server
+	flag.StringVar(&s.url, "url", "", "address of the kube-apiserver; its certificate is not verified")
+	flag.StringVar(&s.token, "token", "", "bearer token of an administrator")
+	flag.StringVar(&s.etcd, "etcd", "", "client address of its etcd")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, &s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run makes all recordings.
+func run(ctx context.Context, s *server) error {
+	if s.url == "" || s.etcd == "" {
+		return errors.New("--url and --etcd are needed")
+	}
+	if _, err := os.Stat("go.mod"); err != nil {
+		return fmt.Errorf("run this in the module's root folder: %w", err)
+	}
+	for _, r := range []struct {
+		what   string
+		record func(context.Context, *server) error
+	}{
+		{"discovery documents", recordDocuments},
+		{"stored built-in objects", recordBuiltIns},
+		{"a stored definition and custom object", recordCustom},
+		{"refusals of bad requests", recordRefusals},
+	} {
+		if err := r.record(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", r.what, err)
+		}
+		fmt.Println("recorded", r.what)
+	}
+	return nil
+}
