@@ -102,23 +102,6 @@ func (c *Cache[T]) applyEvent(ev storage.Event, offered []offer[T], now time.Tim
 			e.item.Value = c.o.Make(ev.KV)
 		}
 	}
-	b.append(e, int64(c.o.SizeOf(e.item.Value)), now)
+	b.append(e, c.cost(&e), now)
 	return b
-}
-
-// limit drops a bucket's oldest events as far as they are too old or too many.
-func (c *Cache[T]) limit(b *Bucket[T], now time.Time) {
-	b.trim(func(oldest *chunk[T]) bool {
-		return now.Sub(oldest.sealed) > c.o.Keep ||
-			b.total-len(oldest.entries) >= c.o.History ||
-			c.held.Load() > c.o.HistoryBytes
-	})
-}
-
-// sweep drops old events of buckets that get no new ones.
-func (c *Cache[T]) sweep(now time.Time) {
-	c.offers.expire(now.Add(-maxOfferAge))
-	for _, b := range *c.buckets.Load() {
-		c.limit(b, now)
-	}
 }

@@ -108,16 +108,15 @@ func (b *Bucket[T]) Watch(from int64) (*Cursor[T], error) {
 // append adds an event to the ring. Only the writer calls it.
 func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
 	r := b.ring.Load()
-	c := r.chunks[len(r.chunks)-1]
-	n := c.n.Load()
-	if n == int64(len(c.entries)) {
-		c.sealed = now
-		next := newChunk(c.first+n, &state[T]{rev: c.entries[n-1].item.Revision, root: b.pending}, min(2*len(c.entries), maxChunk))
-		chunks := make([]*chunk[T], 0, len(r.chunks)+1)
-		r = &ring[T]{chunks: append(append(chunks, r.chunks...), next), horizon: r.horizon}
-		b.ring.Store(r)
-		c, n = next, 0
+	c := r.last()
+	if c.n.Load() == int64(len(c.entries)) {
+		c = b.newChunk(r, min(2*len(c.entries), maxChunk))
 	}
+	n := c.n.Load()
+	if n == 0 {
+		c.opened = now
+	}
+	c.latest = now
 	c.entries[n] = e
 	c.bytes += size
 	b.bytes += size
@@ -127,27 +126,18 @@ func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
 	c.n.Store(n + 1)
 }
 
+// newChunk ends the chunk being filled, which has events, and starts another
+// after it.
+func (b *Bucket[T]) newChunk(r *ring[T], size int) *chunk[T] {
+	c := r.last()
+	n := c.n.Load()
+	next := newChunk(c.first+n, &state[T]{rev: c.entries[n-1].item.Revision, root: b.pending}, size)
+	chunks := make([]*chunk[T], 0, len(r.chunks)+1)
+	b.ring.Store(&ring[T]{chunks: append(append(chunks, r.chunks...), next), horizon: r.horizon})
+	return next
+}
+
 // publish makes the appended events' outcome the present state.
 func (b *Bucket[T]) publish(rev int64) {
 	b.state.Store(&state[T]{rev: rev, root: b.pending})
-}
-
-// trim drops the oldest chunks while drop says so of one. The chunk that is
-// being filled stays.
-func (b *Bucket[T]) trim(drop func(oldest *chunk[T]) bool) {
-	r := b.ring.Load()
-	i := 0
-	horizon := r.horizon
-	for i < len(r.chunks)-1 && drop(r.chunks[i]) {
-		c := r.chunks[i]
-		b.bytes -= c.bytes
-		b.cache.held.Add(-c.bytes)
-		b.total -= len(c.entries)
-		horizon = c.entries[len(c.entries)-1].item.Revision
-		i++
-	}
-	if i == 0 {
-		return
-	}
-	b.ring.Store(&ring[T]{chunks: append([]*chunk[T](nil), r.chunks[i:]...), horizon: horizon})
 }

@@ -48,11 +48,16 @@ type Options[T any] struct {
 	Keep time.Duration
 	// History is the most events to keep in a bucket; 100,000 if zero.
 	History int
-	// SizeOf tells what an item costs in memory and HistoryBytes how much the
-	// items of all kept events may cost together (256 MiB if zero). Without
-	// SizeOf only History bounds the memory.
+	// SizeOf tells what an item costs in memory, with what was derived of it so
+	// far, and HistoryBytes how much all kept events may cost together (256 MiB
+	// if zero). What is held anyway, being present, costs nothing. Without
+	// SizeOf, items count as small.
 	SizeOf       func(T) int
 	HistoryBytes int64
+	// Shed gives up what was derived of an item and can be derived again. It is
+	// called for items that are superseded and that hardly anybody reads any
+	// more; but somebody may be reading them. Optional.
+	Shed func(T)
 	// Replay is how many revisions of the store's past are read at the start,
 	// so that watches that began before it can go on: 20,000 if zero, none if
 	// negative.
@@ -78,10 +83,13 @@ type Cache[T any] struct {
 	offers offers[T]
 
 	buckets atomic.Pointer[map[string]*Bucket[T]]
-	// mu is held while a bucket is added and while all are replaced, and
-	// guards base: the revision at which an unknown bucket was empty.
-	mu   sync.Mutex
-	base int64
+	// mu is held while a bucket is added or removed and while all are replaced,
+	// and guards the fields below. base is the revision since which an unknown
+	// bucket is empty; resting are the buckets that are kept only as long as
+	// somebody holds them.
+	mu      sync.Mutex
+	base    int64
+	resting map[string]rest[T]
 
 	// What follows is the writer's alone.
 	loaded      bool
@@ -116,11 +124,15 @@ func New[T any](store storage.Store, o Options[T]) *Cache[T] {
 	if o.SizeOf == nil {
 		o.SizeOf = func(T) int { return 0 }
 	}
+	if o.Shed == nil {
+		o.Shed = func(T) {}
+	}
 	if o.OnError == nil {
 		o.OnError = func(error) {}
 	}
 	c := &Cache[T]{store: store, o: o, ask: make(chan struct{}, 1), ready: make(chan struct{})}
 	c.buckets.Store(&map[string]*Bucket[T]{})
+	c.resting = map[string]rest[T]{}
 	c.setTrouble(errNotLoaded)
 	return c
 }
@@ -139,7 +151,10 @@ func (c *Cache[T]) Bucket(name string) *Bucket[T] {
 	}
 	next := make(map[string]*Bucket[T], len(old)+1)
 	maps.Copy(next, old)
-	b := newBucket(c, name, c.base)
+	b := c.wakeLocked(name)
+	if b == nil {
+		b = newBucket(c, name, c.base)
+	}
 	next[name] = b
 	c.buckets.Store(&next)
 	return b

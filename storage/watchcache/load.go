@@ -123,6 +123,11 @@ func (c *Cache[T]) replace(all content[T], rev int64) {
 	defer c.mu.Unlock()
 	c.base = rev
 	next := maps.Clone(*c.buckets.Load())
+	for name := range c.resting {
+		if b := c.wakeLocked(name); b != nil {
+			next[name] = b
+		}
+	}
 	for name, b := range next {
 		b.reset(&state[T]{rev: rev, root: build(all[name])})
 		delete(all, name)

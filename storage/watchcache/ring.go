@@ -43,10 +43,11 @@ type chunk[T any] struct {
 	start   *state[T] // the bucket before entries[0]
 	entries []entry[T]
 	n       atomic.Int64
-	// sealed is when the last entry was written, bytes what the entries'
-	// items hold; both are the writer's.
-	sealed time.Time
-	bytes  int64
+	// opened and latest are when the first and the last entry were written,
+	// shed when what superseded items had derived was last given up, bytes what
+	// the entries hold. All are the writer's.
+	opened, latest, shed time.Time
+	bytes                int64
 }
 
 func newChunk[T any](first int64, start *state[T], size int) *chunk[T] {
@@ -69,12 +70,14 @@ func newRing[T any](first int64, start *state[T]) *ring[T] {
 	return &ring[T]{chunks: []*chunk[T]{newChunk(first, start, firstChunk)}, horizon: start.rev}
 }
 
+// last returns the chunk that is being filled.
+func (r *ring[T]) last() *chunk[T] { return r.chunks[len(r.chunks)-1] }
+
 // first and end bound the sequence numbers that the ring holds.
 func (r *ring[T]) first() int64 { return r.chunks[0].first }
 
 func (r *ring[T]) end() int64 {
-	last := r.chunks[len(r.chunks)-1]
-	return last.first + last.n.Load()
+	return r.last().first + r.last().n.Load()
 }
 
 // chunkOf returns the chunk of a sequence number from first to end.
