@@ -12,7 +12,7 @@ import (
 
 // Batch bounds one call of a converter. A zero field means its default.
 type Batch struct {
-	// MaxObjects is how many objects one call carries, by default 500.
+	// MaxObjects is how many objects one call carries, by default [MaxObjects].
 	MaxObjects int
 	// MaxBytes is how many bytes of objects one call carries, by default 1
 	// MiB; a larger object travels alone.
@@ -25,13 +25,17 @@ type Batch struct {
 	Timeout time.Duration
 }
 
+// MaxObjects is how many objects one call of a converter carries at most,
+// unless its [Batch] says otherwise.
+const MaxObjects = 500
+
 // minShare is the least number of bytes for which it pays to give another core
 // a call of its own.
 const minShare = 64 << 10
 
 func (b Batch) withDefaults() Batch {
 	if b.MaxObjects <= 0 {
-		b.MaxObjects = 500
+		b.MaxObjects = MaxObjects
 	}
 	if b.MaxBytes <= 0 {
 		b.MaxBytes = 1 << 20

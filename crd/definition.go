@@ -128,6 +128,10 @@ type Shape interface {
 	// FromStorage does the same with a stored object, and drops metadata that
 	// it cannot read instead of failing.
 	FromStorage(obj map[string]any) error
+	// Settled tells that FromStorage would not change obj, which is complete
+	// but for its resourceVersion. It may say no of one that it would not
+	// change, and leaves obj as it is.
+	Settled(obj map[string]any) bool
 	// FromConversion prunes and coerces what a converter made; it defaults
 	// nothing.
 	FromConversion(obj map[string]any) error

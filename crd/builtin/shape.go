@@ -35,6 +35,9 @@ func (s *shape[T]) FromStorage(obj map[string]any) error {
 	return nil
 }
 
+// Settled leaves it to the codec, which is what changes objects.
+func (s *shape[T]) Settled(map[string]any) bool { return false }
+
 // FromConversion implements [crd.Shape].
 func (s *shape[T]) FromConversion(obj map[string]any) error {
 	typed := new(T)

@@ -60,6 +60,25 @@ func (s *shape) FromStorage(obj map[string]any) error {
 	return err
 }
 
+func (s *shape) Settled(obj map[string]any) bool {
+	meta, ok := obj["metadata"].(map[string]any)
+	if s.whole || !ok || !isString(obj["kind"]) || !isString(obj["apiVersion"]) {
+		return false
+	}
+	for k, v := range meta {
+		if empty, ok := tidyField(k, v); empty || !ok {
+			return false
+		}
+	}
+	if _, ok := meta["generation"]; !ok {
+		return false
+	}
+	delete(obj, "metadata") // nobody's schema applies to it
+	needs := s.root.check(obj, true)
+	obj["metadata"] = meta
+	return needs == 0
+}
+
 func (s *shape) FromConversion(obj map[string]any) error {
 	_, err := s.apply(obj, mode{})
 	return err

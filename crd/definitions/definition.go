@@ -63,5 +63,8 @@ func (shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
 // FromStorage has nothing to do: the codec went through the type already.
 func (shape) FromStorage(map[string]any) error { return nil }
 
+// Settled leaves it to the codec, which is what changes objects.
+func (shape) Settled(map[string]any) bool { return false }
+
 // FromConversion has nothing to do: there is one version.
 func (shape) FromConversion(map[string]any) error { return nil }

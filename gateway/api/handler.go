@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -21,7 +22,7 @@ import (
 type Documents interface {
 	// Serve answers a request, or returns nil when the path is not one of its
 	// own. snapshot is what the request is answered from.
-	Serve(ctx context.Context, r *Request, snapshot *resource.Snapshot) *Response
+	Serve(ctx context.Context, r *Request, snapshot *catalog.Snapshot) *Response
 }
 
 // Observer is told about every request, for metrics. Its methods must be
@@ -93,29 +94,31 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 			stream(ctx, w)
 		}
 	}()
-	info := parseInfo(r.Method, r.Path, isWatch(r.Query))
-	end = h.observe(r, &info)
-	if err := h.admit(r, &info); err != nil {
+	c := &call{Request: r, Info: parseInfo(r.Method, r.Path, isWatch(r.Query))}
+	end = h.observe(c)
+	user, err := h.allow(c)
+	if err != nil {
 		return errorResponse(err)
 	}
-	if err := h.readBody(r, &info); err != nil {
+	c.caller = resource.Caller{User: user, UserAgent: r.UserAgent, RequestID: r.ID}
+	if err := h.readBody(r, &c.Info); err != nil {
 		return errorResponse(err)
 	}
-	if info.Resource && info.Verb == "watch" {
-		return h.object(context.Background(), r, &info)
+	if c.Resource && c.Verb == "watch" {
+		return h.object(context.Background(), c)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), h.RequestTimeout)
 	defer cancel()
-	return h.object(ctx, r, &info)
+	return h.object(ctx, c)
 }
 
 // observe begins the count of a request.
-func (h *Handler) observe(r *Request, i *Info) func(code int) {
-	shown := *i
-	if !h.serves(i) {
-		shown = Info{Verb: i.Verb}
+func (h *Handler) observe(c *call) func(code int) {
+	shown := c.Info
+	if !h.serves(&shown) {
+		shown = Info{Verb: c.Verb}
 	}
-	return h.Observer.Begin(&shown, strings.Contains(r.Query, "dryRun=All"))
+	return h.Observer.Begin(&shown, strings.Contains(c.Query, "dryRun=All"))
 }
 
 // serves tells whether what i names exists.
@@ -127,8 +130,9 @@ func (h *Handler) serves(i *Info) bool {
 	return v.Subresources[i.Subresource] != nil || h.Contents[ContentPath{r.GroupResource(), i.Subresource}] != nil
 }
 
-// admit authenticates and authorizes.
-func (h *Handler) admit(r *Request, i *Info) error {
+// allow authenticates and authorizes, and returns who it is.
+func (h *Handler) allow(c *call) (*authn.User, error) {
+	r, i := c.Request, &c.Info
 	open := !i.Resource && authz.Open(i.Verb, i.Path)
 	user, ok, err := h.Authenticator.Authenticate(authn.Request{BearerToken: BearerToken(r.Authorization), ClientCerts: r.ClientCerts})
 	if err != nil {
@@ -136,16 +140,16 @@ func (h *Handler) admit(r *Request, i *Info) error {
 	}
 	if !ok {
 		if !open {
-			return authz.UnauthorizedError()
+			return nil, authz.UnauthorizedError()
 		}
 		user = authn.AnonymousUser()
 	}
 	if r.Impersonate != nil {
 		if user, err = h.impersonate(user, r.Impersonate); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return h.authorize(authz.Attributes{
+	return user, h.authorize(authz.Attributes{
 		User: user, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
 		Namespace: i.Namespace, Name: i.Name, Path: i.Path, ResourceRequest: i.Resource,
 	})
@@ -167,23 +171,23 @@ func (h *Handler) authorize(a authz.Attributes) error {
 const maxLookups = 10
 
 // object answers a request for objects, or hands it to the documents.
-func (h *Handler) object(ctx context.Context, r *Request, i *Info) *Response {
-	if !i.Resource {
-		return h.document(ctx, r, h.Engine.Catalog().Snapshot())
+func (h *Handler) object(ctx context.Context, c *call) *Response {
+	if !c.Resource {
+		return h.document(ctx, c.Request, h.Engine.Catalog().Snapshot())
 	}
 	if !h.ready() {
 		return Unavailable()
 	}
 	for range maxLookups {
-		resp, err := h.served(ctx, r, i, h.Engine.Catalog().Snapshot())
+		resp, err := h.served(ctx, c, h.Engine.Catalog().Snapshot())
 		if err == nil {
 			return resp
 		}
-		if !errors.Is(err, resource.ErrReplaced) {
+		if !errors.Is(err, catalog.ErrReplaced) {
 			return errorResponse(err)
 		}
 	}
-	return errorResponse(apierrors.NewInternalError(resource.ErrReplaced))
+	return errorResponse(apierrors.NewInternalError(catalog.ErrReplaced))
 }
 
 // ready tells whether all that is stored is served.
@@ -197,7 +201,8 @@ func (h *Handler) ready() bool {
 }
 
 // served answers from one snapshot of what is served.
-func (h *Handler) served(ctx context.Context, r *Request, i *Info, snapshot *resource.Snapshot) (*Response, error) {
+func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapshot) (*Response, error) {
+	i := &c.Info
 	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
 	if res == nil || i.scoped && i.Namespace == "" {
 		return unknownResource(snapshot, i), nil
@@ -214,8 +219,8 @@ func (h *Handler) served(ctx context.Context, r *Request, i *Info, snapshot *res
 		}
 		return unknownResource(snapshot, i), nil
 	}
-	resp, err := h.verb(ctx, r, i, t)
-	if errors.Is(err, resource.ErrReplaced) {
+	resp, err := h.verb(ctx, c, t)
+	if errors.Is(err, catalog.ErrReplaced) {
 		return nil, err
 	}
 	if err != nil {
@@ -227,7 +232,7 @@ func (h *Handler) served(ctx context.Context, r *Request, i *Info, snapshot *res
 	return resp, nil
 }
 
-func (h *Handler) document(ctx context.Context, r *Request, s *resource.Snapshot) *Response {
+func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot) *Response {
 	for _, d := range h.Documents {
 		if resp := d.Serve(ctx, r, s); resp != nil {
 			return resp
@@ -237,30 +242,31 @@ func (h *Handler) document(ctx context.Context, r *Request, s *resource.Snapshot
 }
 
 // verb dispatches to the verbs.
-func (h *Handler) verb(ctx context.Context, r *Request, i *Info, t resource.Target) (*Response, error) {
+func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	i := &c.Info
 	if i.Subresource != "" {
-		return h.subresource(ctx, r, i, t)
+		return h.subresource(ctx, c, t)
 	}
 	if !allowed(t.Resource.Def.ServedVerbs(), i.Verb) || i.Verb == "update" && i.Name == "" || i.Verb == "patch" && i.Name == "" || i.Verb == "create" && i.Name != "" {
 		return methodNotAllowed(t, i.Verb), nil
 	}
 	switch i.Verb {
 	case "get":
-		return h.get(ctx, r, t)
+		return h.get(ctx, c, t)
 	case "list":
-		return h.list(ctx, r, t)
+		return h.list(ctx, c, t)
 	case "watch":
-		return h.watch(ctx, r, t)
+		return h.watch(ctx, c, t)
 	case "create":
-		return h.create(ctx, r, t)
+		return h.create(ctx, c, t)
 	case "update":
-		return h.update(ctx, r, t)
+		return h.update(ctx, c, t)
 	case "patch":
-		return h.patch(ctx, r, t)
+		return h.patch(ctx, c, t)
 	case "delete":
-		return h.delete(ctx, r, t)
+		return h.delete(ctx, c, t)
 	case "deletecollection":
-		return h.deleteCollection(ctx, r, t)
+		return h.deleteCollection(ctx, c, t)
 	}
 	return methodNotAllowed(t, i.Verb), nil
 }
@@ -275,9 +281,10 @@ func allowed(verbs []string, verb string) bool {
 }
 
 // subresource answers requests below an object's name.
-func (h *Handler) subresource(ctx context.Context, r *Request, i *Info, t resource.Target) (*Response, error) {
-	if c := h.Contents[ContentPath{t.Resource.GroupResource(), i.Subresource}]; c != nil && i.Name != "" {
-		return h.content(ctx, r, i, t, c)
+func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	i := &c.Info
+	if to := h.Contents[ContentPath{t.Resource.GroupResource(), i.Subresource}]; to != nil && i.Name != "" {
+		return h.content(ctx, c, t, to)
 	}
 	s := t.Version.Subresources[i.Subresource]
 	if s == nil || i.Name == "" {
@@ -288,19 +295,19 @@ func (h *Handler) subresource(ctx context.Context, r *Request, i *Info, t resour
 	}
 	switch i.Verb {
 	case "get":
-		return h.get(ctx, r, t)
+		return h.get(ctx, c, t)
 	case "update":
-		return h.update(ctx, r, t)
+		return h.update(ctx, c, t)
 	default:
-		return h.patch(ctx, r, t)
+		return h.patch(ctx, c, t)
 	}
 }
 
-func (h *Handler) content(ctx context.Context, r *Request, i *Info, t resource.Target, c Content) (*Response, error) {
-	if i.Verb != "update" {
-		return methodNotAllowed(t, i.Verb), nil
+func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Content) (*Response, error) {
+	if c.Verb != "update" {
+		return methodNotAllowed(t, c.Verb), nil
 	}
-	return h.write(r, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		return c.Put(ctx, t, r.ContentType, r.Body, o)
+	return h.write(c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		return to.Put(ctx, t, c.ContentType, c.Body, o)
 	})
 }

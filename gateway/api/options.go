@@ -68,7 +68,8 @@ func writeOptions(v url.Values, kind string, w *warnings) (resource.WriteOptions
 		errs = append(errs, err)
 	}
 	o.FieldValidation = v.Get("fieldValidation")
-	errs = append(errs, validation.ValidateFieldManager(v.Get("fieldManager"), field.NewPath("fieldManager"))...)
+	o.Caller.FieldManager = v.Get("fieldManager")
+	errs = append(errs, validation.ValidateFieldManager(o.Caller.FieldManager, field.NewPath("fieldManager"))...)
 	errs = append(errs, fieldValidation(path, o.FieldValidation)...)
 	if len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)

@@ -14,11 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // one puts a single entry into the client's form, as JSON.
-func (h *Handler) one(ctx context.Context, f form, t resource.Target, e *resource.Entry, v url.Values) ([]byte, error) {
+func (h *Handler) one(ctx context.Context, f form, t resource.Target, e *catalog.Entry, v url.Values) ([]byte, error) {
 	switch f.as {
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		if f.as == "PartialObjectMetadataList" {

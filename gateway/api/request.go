@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"io"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Request is one HTTP request as a value. Nothing in it refers to memory of
@@ -23,11 +25,20 @@ type Request struct {
 	ContentType   string
 	Authorization string
 	UserAgent     string
-	IfNoneMatch   string
+	// ID names the request, in logs and in the Audit-Id header of its reply.
+	ID          string
+	IfNoneMatch string
 	// ClientCerts is the chain that the client proved to own, leaf first.
 	ClientCerts []*x509.Certificate
 	// Impersonate is who the client wants to be; nil for itself.
 	Impersonate *Impersonation
+}
+
+// call is a request that is being answered: what it is about and who asks.
+type call struct {
+	*Request
+	Info
+	caller resource.Caller
 }
 
 // Impersonation is an identity that a client asks to be given.

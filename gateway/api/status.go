@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -77,7 +78,7 @@ func notFound() *Response {
 
 // unknownResource is the answer for a resource that is not served: a Status
 // below the groups that are built in, as in kube-apiserver.
-func unknownResource(s *resource.Snapshot, i *Info) *Response {
+func unknownResource(s *catalog.Snapshot, i *Info) *Response {
 	known := i.Group == ""
 	for _, d := range s.Definitions {
 		if v := d.Version(i.Version); d.Group == i.Group && v != nil && v.Typed != nil {

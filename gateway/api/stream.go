@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -31,26 +32,26 @@ type stream struct {
 	// tables counts tables sent, since only the first has column definitions.
 	tables int
 	// entries and buf are memory for send and frame.
-	entries []*resource.Entry
+	entries []*catalog.Entry
 	buf     []byte
 }
 
 // watch answers a watch: what can be refused is refused before the stream
 // begins; a start that is too old is an ERROR event in it, as kube-apiserver
 // does it.
-func (h *Handler) watch(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	f, err := negotiate(r.Accept)
+func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	f, err := negotiate(c.Accept)
 	if err != nil {
 		return nil, err
 	}
 	if f.as == "PartialObjectMetadataList" || f.media != mediaJSON {
 		return nil, notAcceptable()
 	}
-	o, err := listOptions(r.Query, true)
+	o, err := listOptions(c.Query, true)
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(r.Query)
+	v, err := query(c.Query)
 	if err != nil {
 		return nil, err
 	}

@@ -9,15 +9,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-func (h *Handler) get(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	f, err := negotiate(r.Accept)
+func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	f, err := negotiate(c.Accept)
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(r.Query)
+	v, err := query(c.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +47,12 @@ type writer func(o resource.WriteOptions) (*resource.Written, error)
 
 // write runs a create, update or patch and puts its outcome into the client's
 // form. kind names the options in error messages.
-func (h *Handler) write(r *Request, t resource.Target, kind string, do writer) (*Response, error) {
-	f, err := negotiate(r.Accept)
+func (h *Handler) write(c *call, t resource.Target, kind string, do writer) (*Response, error) {
+	f, err := negotiate(c.Accept)
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(r.Query)
+	v, err := query(c.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +61,10 @@ func (h *Handler) write(r *Request, t resource.Target, kind string, do writer) (
 	if err != nil {
 		return nil, err
 	}
+	c.caller.FieldManager, c.caller.Force = o.Caller.FieldManager, o.Caller.Force
+	o.Caller = c.caller
 	out, err := do(o)
-	if errors.Is(err, resource.ErrReplaced) {
+	if errors.Is(err, catalog.ErrReplaced) {
 		return nil, err
 	}
 	if err != nil {
@@ -84,24 +87,24 @@ func (h *Handler) write(r *Request, t resource.Target, kind string, do writer) (
 	return resp, err
 }
 
-func (h *Handler) create(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	return h.write(r, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		body, err := objectBody(r, t)
+func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	return h.write(c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		body, err := objectBody(c.Request, t)
 		if err != nil {
 			return nil, err
 		}
-		o.Problems = duplicateKeys(r)
+		o.Problems = duplicateKeys(c.Request)
 		return h.Engine.Create(ctx, t, body, o)
 	})
 }
 
-func (h *Handler) update(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	return h.write(r, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		body, err := objectBody(r, t)
+func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	return h.write(c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		body, err := objectBody(c.Request, t)
 		if err != nil {
 			return nil, err
 		}
-		o.Problems = duplicateKeys(r)
+		o.Problems = duplicateKeys(c.Request)
 		if scaling(t) {
 			return h.Engine.UpdateScale(ctx, t, body, o)
 		}
@@ -109,28 +112,29 @@ func (h *Handler) update(ctx context.Context, r *Request, t resource.Target) (*R
 	})
 }
 
-func (h *Handler) patch(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	return h.write(r, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		media, err := bodyMedia(r.ContentType)
+func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	return h.write(c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		media, err := bodyMedia(c.ContentType)
 		if err != nil {
 			return nil, resource.UnsupportedPatch(t)
 		}
 		if scaling(t) {
-			return h.Engine.PatchScale(ctx, t, types.PatchType(media), r.Body, o)
+			return h.Engine.PatchScale(ctx, t, types.PatchType(media), c.Body, o)
 		}
-		return h.Engine.Patch(ctx, t, types.PatchType(media), r.Body, o)
+		return h.Engine.Patch(ctx, t, types.PatchType(media), c.Body, o)
 	})
 }
 
-func (h *Handler) delete(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	f, v, err := h.deletion(r)
+func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	f, v, err := h.deletion(c)
 	if err != nil {
 		return nil, err
 	}
-	o, w, err := deleteOptions(r, v)
+	o, w, err := deleteOptions(c.Request, v)
 	if err != nil {
 		return nil, err
 	}
+	w.Caller = c.caller
 	out, err := h.Engine.Delete(ctx, t, o, w)
 	if err != nil {
 		return nil, err
@@ -145,12 +149,12 @@ func (h *Handler) delete(ctx context.Context, r *Request, t resource.Target) (*R
 	return render(http.StatusOK, f, data, v)
 }
 
-func (h *Handler) deletion(r *Request) (form, url.Values, error) {
-	f, err := negotiate(r.Accept)
+func (h *Handler) deletion(c *call) (form, url.Values, error) {
+	f, err := negotiate(c.Accept)
 	if err != nil {
 		return f, nil, err
 	}
-	v, err := query(r.Query)
+	v, err := query(c.Query)
 	return f, v, err
 }
 
@@ -161,19 +165,20 @@ func deleted(t resource.Target, uid string) metav1.Status {
 	}}
 }
 
-func (h *Handler) deleteCollection(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	f, v, err := h.deletion(r)
+func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	f, v, err := h.deletion(c)
 	if err != nil {
 		return nil, err
 	}
-	list, err := listOptions(r.Query, false)
+	list, err := listOptions(c.Query, false)
 	if err != nil {
 		return nil, err
 	}
-	o, w, err := deleteOptions(r, withoutListOptions(v))
+	o, w, err := deleteOptions(c.Request, withoutListOptions(v))
 	if err != nil {
 		return nil, err
 	}
+	w.Caller = c.caller
 	out, err := h.Engine.DeleteCollection(ctx, t, list, o, w)
 	if err != nil {
 		return nil, err
@@ -192,16 +197,16 @@ func withoutListOptions(v url.Values) url.Values {
 	return out
 }
 
-func (h *Handler) list(ctx context.Context, r *Request, t resource.Target) (*Response, error) {
-	f, err := negotiate(r.Accept)
+func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	f, err := negotiate(c.Accept)
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(r.Query)
+	v, err := query(c.Query)
 	if err != nil {
 		return nil, err
 	}
-	o, err := listOptions(r.Query, false)
+	o, err := listOptions(c.Query, false)
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/openapi"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // derived serves what follows from the definitions: discovery and OpenAPI. A
@@ -25,7 +25,7 @@ type derived struct {
 	openapi   *openapi.Documents
 }
 
-func (d *derived) of(s *resource.Snapshot) (*discovery.Documents, *openapi.Documents) {
+func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Documents) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.discovery == nil || s.Serial > d.serial {
@@ -46,7 +46,7 @@ func (d *derived) isReady() bool {
 }
 
 // Serve implements api.Documents.
-func (d *derived) Serve(_ context.Context, r *api.Request, s *resource.Snapshot) *api.Response {
+func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *api.Response {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
 	}

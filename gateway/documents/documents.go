@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Config is what is shown. All fields are required.
@@ -39,7 +39,7 @@ func All(c Config) []api.Documents {
 type healthPaths struct{ registry *health.Registry }
 
 // Serve implements api.Documents.
-func (h healthPaths) Serve(ctx context.Context, r *api.Request, _ *resource.Snapshot) *api.Response {
+func (h healthPaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
 	values, err := url.ParseQuery(r.Query)
 	if err != nil {
 		values = nil
@@ -63,7 +63,7 @@ type static struct {
 }
 
 // Serve implements api.Documents.
-func (s static) Serve(_ context.Context, r *api.Request, _ *resource.Snapshot) *api.Response {
+func (s static) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
 	if strings.TrimSuffix(r.Path, "/") != s.path || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
 	}
@@ -92,7 +92,7 @@ func versionPath() static {
 type metricsPath struct{ m *metrics.Metrics }
 
 // Serve implements api.Documents.
-func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *resource.Snapshot) *api.Response {
+func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
 	if r.Path != "/metrics" || r.Method != http.MethodGet {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *resource.Snapsh
 type rootPaths struct{}
 
 // Serve implements api.Documents.
-func (rootPaths) Serve(_ context.Context, r *api.Request, s *resource.Snapshot) *api.Response {
+func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *api.Response {
 	if r.Path != "/" || r.Method != http.MethodGet {
 		return nil
 	}

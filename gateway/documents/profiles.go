@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // profilePaths serves /debug/pprof, in the form that `go tool pprof` reads.
@@ -25,7 +25,7 @@ const (
 )
 
 // Serve implements api.Documents.
-func (profilePaths) Serve(ctx context.Context, r *api.Request, _ *resource.Snapshot) *api.Response {
+func (profilePaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
 	name, ok := strings.CutPrefix(r.Path, profileRoot)
 	if !ok || r.Method != http.MethodGet {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
@@ -30,7 +31,7 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string) error {
 		return err
 	}
 	ns := e.catalog.Snapshot().Resource(namespaces)
-	meta, err := ns.metadataJSON(entry)
+	meta, err := ns.Metadata(entry)
 	if err != nil {
 		return err
 	}
@@ -46,19 +47,19 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string) error {
 
 // namespace finds a namespace in the cache, or in the store when it may be too
 // new for the cache.
-func (e *Engine) namespace(ctx context.Context, name string) (*Entry, error) {
+func (e *Engine) namespace(ctx context.Context, name string) (*catalog.Entry, error) {
 	r := e.catalog.Snapshot().Resource(namespaces)
 	if r == nil {
 		return nil, apierrors.NewNotFound(namespaces, name)
 	}
-	if it, ok := r.bucket.Snapshot().Get(name); ok {
+	if it, ok := r.Bucket().Snapshot().Get(name); ok {
 		return it.Value, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	kv, err := e.store.Get(ctx, r.key("", name))
+	kv, err := e.store.Get(ctx, r.Key("", name))
 	if err != nil {
 		return nil, Target{Resource: r, Name: name}.storeError(err)
 	}
-	return NewEntry(kv), nil
+	return catalog.NewEntry(kv), nil
 }

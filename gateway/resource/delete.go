@@ -12,47 +12,45 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
-// Delete deletes an object, or marks it deleted while finalizers remain.
+// Delete deletes an object, or marks it deleted while something holds it up.
 //
 // It works on the stored form: what is not in metadata stays as it is stored,
 // at the version it is stored at. A client's request at a version has to be
 // answerable at that version, as in kube-apiserver, so a converter that fails
 // refuses it before anything is written. The gateway's own deletions (of
-// namespaces, of definitions) have no version and never convert.
+// namespaces, of definitions) want no reply, and never convert.
 func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) (*Written, error) {
 	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
-	end, err := t.Resource.begin()
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	return e.retry(ctx, t, w.DryRun, func(from origin) (*Written, *Entry, error) { return e.deleteOnce(ctx, t, o, w, from) })
+	one := &Write{Target: t, Options: w, engine: e, source: deleting{o}, operation: OperationDelete}
+	return one.run(ctx)
 }
 
-func (e *Engine) deleteOnce(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions, from origin) (*Written, *Entry, error) {
-	entry := from.Entry
-	tree, err := t.Resource.Def.Codec.Decode(entry.Stored)
-	if err != nil {
-		return nil, nil, t.Resource.unreadable(entry, err)
+// deleting is the source of a state that is being deleted.
+type deleting struct{ options *metav1.DeleteOptions }
+
+// decode implements [source]; the options were decoded at the edge.
+func (deleting) decode(*Write) error { return nil }
+
+// change implements [source]: it decides whether anything holds the deletion
+// up, and marks the object if so.
+func (d deleting) change(ctx context.Context, w *Write) error {
+	obj := w.object
+	if err := w.deletePreconditions(d.options, obj, w.from.Entry); err != nil {
+		return err
 	}
-	obj := asUnstructured(tree)
-	if err := t.deletePreconditions(o, obj, entry); err != nil {
-		return nil, nil, err
-	}
-	if _, err := t.reply(ctx, entry); err != nil {
-		return nil, nil, err
-	}
-	if h := t.Resource.Def.Hooks; h != nil {
-		if _, err := h.BeforeDelete(ctx, tree); err != nil {
-			return nil, nil, err
+	if h := w.Resource.Def.Hooks; h != nil {
+		if _, err := h.BeforeDelete(ctx, obj.Object); err != nil {
+			return err
 		}
 	}
-	if len(obj.GetFinalizers()) == 0 && !stillFinalizing(t.Resource.Def, tree) {
-		return e.remove(ctx, t, w, obj, from)
+	if !heldUp(w.Resource.Def, obj) {
+		w.ending = removes
+		return nil
 	}
 	if obj.GetDeletionTimestamp() == nil {
 		obj.SetDeletionTimestamp(now())
@@ -64,10 +62,16 @@ func (e *Engine) deleteOnce(ctx context.Context, t Target, o *metav1.DeleteOptio
 		zero := int64(0)
 		obj.SetDeletionGracePeriodSeconds(&zero)
 	}
-	return e.mark(ctx, t, w, obj, from)
+	return nil
 }
 
-func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.Unstructured, entry *Entry) error {
+// now is the deletion timestamp as the API writes it.
+func now() *metav1.Time {
+	n := metav1.Now().Rfc3339Copy()
+	return &n
+}
+
+func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.Unstructured, entry *catalog.Entry) error {
 	p := o.Preconditions
 	if p == nil {
 		return nil
@@ -83,56 +87,6 @@ func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.U
 	return nil
 }
 
-// remove takes the object out of the store. obj is its last state, which is
-// the reply.
-func (e *Engine) remove(ctx context.Context, t Target, o WriteOptions, obj *unstructured.Unstructured, from origin) (*Written, *Entry, error) {
-	rev := from.Revision
-	if !o.DryRun {
-		var err error
-		rev, err = e.store.Delete(ctx, t.Resource.key(t.Namespace, t.Name), from.Revision)
-		if next := conflicting(err); next != nil {
-			return nil, next, nil
-		}
-		if err != nil {
-			return nil, nil, final{t.storeError(err)}
-		}
-		e.settle(ctx, t.Resource, rev)
-	}
-	setRevision(obj.Object, rev)
-	data, err := object.Encode(obj.Object)
-	if err != nil {
-		return nil, nil, final{err}
-	}
-	return &Written{Object: data, Deleted: true, UID: string(obj.GetUID())}, nil, nil
-}
-
-// mark stores the object as being deleted; the stored version stays.
-func (e *Engine) mark(ctx context.Context, t Target, o WriteOptions, obj *unstructured.Unstructured, from origin) (*Written, *Entry, error) {
-	unstructured.RemoveNestedField(obj.Object, "metadata", revisionField)
-	stored, err := t.Resource.Def.Codec.Encode(obj.Object)
-	if err != nil {
-		return nil, nil, apierrors.NewInternalError(err)
-	}
-	rev, next, err := e.replace(ctx, t, o, replacement{stored, t.ttl(obj.Object), from})
-	if next != nil || err != nil {
-		return nil, next, err
-	}
-	data, err := t.reply(ctx, &Entry{Revision: rev, Stored: stored})
-	if err != nil {
-		return nil, nil, final{err}
-	}
-	return &Written{Object: data, UID: string(obj.GetUID())}, nil, nil
-}
-
-// reply is an entry in the form of the request: at its version, or (for the
-// gateway's own deletions, which have none) metadata only.
-func (t Target) reply(ctx context.Context, e *Entry) ([]byte, error) {
-	if t.Version == nil {
-		return t.Resource.MetadataView(e)
-	}
-	return t.Resource.View(ctx, e, t.Version.Name)
-}
-
 // DeleteCollection deletes every object that the list options select and
 // returns what it deleted, as a list at the revision that was read.
 func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions) (*List, error) {
@@ -145,7 +99,7 @@ func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalv
 		return nil, err
 	}
 	for _, entry := range l.Entries {
-		meta, err := t.Resource.metadataJSON(entry)
+		meta, err := t.Resource.Metadata(entry)
 		if err != nil {
 			return nil, err
 		}

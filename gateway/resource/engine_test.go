@@ -96,7 +96,7 @@ func TestEventsKeepTheirTimeToLive(t *testing.T) {
 	check("update")
 	w.must(w.Delete(w.ctx(), one, deletion(), WriteOptions{}))
 	check("mark as deleted")
-	r, err := w.Rewriter(one.Resource.GroupResource())
+	r, err := w.Catalog().Rewriter(one.Resource.GroupResource())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestReads_RV04_RV15(t *testing.T) {
 func TestInternal_RES05(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
-	in := w.Internal()
+	in := w.Internal(Component("test"))
 	if err := in.Fresh(w.ctx()); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestInternal_RES05(t *testing.T) {
 		t.Errorf("got %v, %v", u, err)
 	}
 	// What cannot be read can still be counted and named.
-	key := w.at(v1, "two").Resource.key("default", "two")
+	key := w.at(v1, "two").Resource.Key("default", "two")
 	if _, err := w.store.Create(w.ctx(), key, []byte("x"), 0); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -179,10 +180,10 @@ func worldOver(t testing.TB, s storage.Store) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, store: &laggard{Store: s}, conv: &turning{runs: map[string]int{}}}
-	w.Engine = New(Options{
+	w.Engine = New(Options{Store: w.store, Catalog: catalog.New(catalog.Options{
 		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: compileCRD,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(w.conv), nil },
-	})
+	})})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
@@ -220,7 +221,7 @@ func (w *world) define(storageVersion string, terminating bool) {
 		w.t.Fatal(err)
 	}
 	gr := schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
-	key := w.Catalog().Snapshot().Resource(gr).key("", "crontabs.example.com")
+	key := w.Catalog().Snapshot().Resource(gr).Key("", "crontabs.example.com")
 	var rev int64
 	if kv, gerr := w.store.Get(w.ctx(), key); gerr == nil {
 		rev, err = w.store.Update(w.ctx(), key, data, kv.Revision, 0)
@@ -231,7 +232,7 @@ func (w *world) define(storageVersion string, terminating bool) {
 		w.t.Fatal(err)
 	}
 	w.wait(rev)
-	if err := w.catalog.waitApplied(w.ctx(), rev); err != nil {
+	if err := w.catalog.WaitApplied(w.ctx(), rev); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -296,6 +297,9 @@ func (w *world) must(out *Written, err error) *unstructured.Unstructured {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if out.Deleted && out.Object == nil { // told by a Status
+		return &unstructured.Unstructured{Object: map[string]any{}}
+	}
 	return w.parse(out.Object)
 }
 
@@ -330,7 +334,7 @@ func (w *world) read(t Target) *unstructured.Unstructured {
 // raw is what the store holds.
 func (w *world) raw(t Target) storage.KV {
 	w.t.Helper()
-	kv, err := w.store.Get(w.ctx(), t.Resource.key(t.Namespace, t.Name))
+	kv, err := w.store.Get(w.ctx(), t.Resource.Key(t.Namespace, t.Name))
 	if err != nil {
 		w.t.Fatal(err)
 	}

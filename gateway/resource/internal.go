@@ -13,16 +13,24 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
 // Internal is the engine as the gateway's own controllers use it: the same
 // verbs, at storage versions. Errors are the API's status errors; objects that
 // are returned belong to the caller.
-type Internal struct{ e *Engine }
+type Internal struct {
+	e      *Engine
+	caller Caller
+}
 
-// Internal returns the engine for the gateway's own controllers.
-func (e *Engine) Internal() Internal { return Internal{e} }
+// Internal returns the engine for a part of the gateway itself, which writes
+// as caller.
+func (e *Engine) Internal(caller Caller) Internal { return Internal{e, caller} }
+
+// As returns the same for another part.
+func (i Internal) As(caller Caller) Internal { return Internal{i.e, caller} }
 
 func (i Internal) target(gr schema.GroupResource, namespace, name, subresource string) (Target, error) {
 	r := i.e.catalog.Snapshot().Resource(gr)
@@ -45,14 +53,14 @@ func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, n
 	return t.unstructured(ctx, entry)
 }
 
-func (t Target) unstructured(ctx context.Context, e *Entry) (*unstructured.Unstructured, error) {
+func (t Target) unstructured(ctx context.Context, e *catalog.Entry) (*unstructured.Unstructured, error) {
 	data, err := t.Resource.View(ctx, e, t.Version.Name)
 	if err != nil {
 		return nil, err
 	}
 	tree, _, err := object.Parse(data)
 	if err != nil {
-		return nil, t.Resource.unreadable(e, err)
+		return nil, t.Resource.Unreadable(e, err)
 	}
 	return &unstructured.Unstructured{Object: tree}, nil
 }
@@ -65,7 +73,7 @@ func (i Internal) List(ctx context.Context, gr schema.GroupResource, namespace s
 		return nil, err
 	}
 	var out []*unstructured.Unstructured
-	t.each(func(e *Entry) bool {
+	t.each(func(e *catalog.Entry) bool {
 		var u *unstructured.Unstructured
 		if u, err = t.unstructured(ctx, e); err == nil {
 			out = append(out, u)
@@ -76,12 +84,12 @@ func (i Internal) List(ctx context.Context, gr schema.GroupResource, namespace s
 }
 
 // each visits the cached objects of the target's collection.
-func (t Target) each(fn func(*Entry) bool) {
+func (t Target) each(fn func(*catalog.Entry) bool) {
 	prefix := ""
 	if t.Namespace != "" {
 		prefix = t.Namespace + "/"
 	}
-	t.Resource.bucket.Snapshot().Ascend(prefix, "", func(it watchcache.Item[*Entry]) bool { return fn(it.Value) })
+	t.Resource.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*catalog.Entry]) bool { return fn(it.Value) })
 }
 
 // ListMetadata is List without decoding more than the metadata; it never converts
@@ -92,7 +100,7 @@ func (i Internal) ListMetadata(_ context.Context, gr schema.GroupResource, names
 	if err != nil {
 		return nil, err
 	}
-	if t.Resource.Def.Terminating && !i.e.catalog.settled(gr) {
+	if t.Resource.Def.Terminating && !i.e.catalog.Settled(gr) {
 		// A creation that was let in before may still come: no list is the last.
 		return nil, apierrors.NewServerTimeout(gr, "list", 1)
 	}
@@ -101,22 +109,22 @@ func (i Internal) ListMetadata(_ context.Context, gr schema.GroupResource, names
 		prefix = namespace + "/"
 	}
 	var out []metav1.PartialObjectMetadata
-	t.Resource.bucket.Snapshot().Ascend(prefix, "", func(it watchcache.Item[*Entry]) bool {
+	t.Resource.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*catalog.Entry]) bool {
 		var m metav1.PartialObjectMetadata
 		if data, err := t.Resource.MetadataView(it.Value); err != nil || json.Unmarshal(data, &m) != nil {
 			m = metav1.PartialObjectMetadata{}
 		}
-		m.Namespace, m.Name = splitKey(it.Key)
+		m.Namespace, m.Name = catalog.SplitKey(it.Key)
 		out = append(out, m)
 		return true
 	})
 	return out, nil
 }
 
-// retry repeats a write whose definition was replaced under it.
-func retry[T any](write func() (T, error)) (out T, err error) {
+// again repeats a write whose definition was replaced under it.
+func again[T any](write func() (T, error)) (out T, err error) {
 	for range 10 {
-		if out, err = write(); !errors.Is(err, ErrReplaced) {
+		if out, err = write(); !errors.Is(err, catalog.ErrReplaced) {
 			return out, err
 		}
 	}
@@ -129,12 +137,12 @@ func (i Internal) Create(ctx context.Context, gr schema.GroupResource, obj *unst
 	if err != nil {
 		return nil, err
 	}
-	return written(retry(func() (*Written, error) {
+	return written(again(func() (*Written, error) {
 		t, err := i.target(gr, obj.GetNamespace(), "", "")
 		if err != nil {
 			return nil, err
 		}
-		return i.e.Create(ctx, t, data, WriteOptions{})
+		return i.e.Create(ctx, t, data, WriteOptions{Caller: i.caller})
 	}))
 }
 
@@ -145,12 +153,12 @@ func (i Internal) Update(ctx context.Context, gr schema.GroupResource, subresour
 	if err != nil {
 		return nil, err
 	}
-	return written(retry(func() (*Written, error) {
+	return written(again(func() (*Written, error) {
 		t, err := i.target(gr, obj.GetNamespace(), obj.GetName(), subresource)
 		if err != nil {
 			return nil, err
 		}
-		return i.e.Update(ctx, t, data, WriteOptions{})
+		return i.e.Update(ctx, t, data, WriteOptions{Caller: i.caller})
 	}))
 }
 
@@ -168,13 +176,12 @@ func written(w *Written, err error) (*unstructured.Unstructured, error) {
 // Delete deletes like a client's DELETE; finalizers are honoured. It works on
 // stored metadata and never converts.
 func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error {
-	_, err := retry(func() (*Written, error) {
+	_, err := again(func() (*Written, error) {
 		t, err := i.target(gr, namespace, name, "")
 		if err != nil {
 			return nil, err
 		}
-		t.Version = nil // nothing is replied, so nothing is converted
-		return i.e.Delete(ctx, t, &o, WriteOptions{})
+		return i.e.Delete(ctx, t, &o, WriteOptions{Caller: i.caller, NoReply: true})
 	})
 	return err
 }
@@ -184,7 +191,7 @@ func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace
 // begins; that it is redefined or removed afterwards changes nothing.
 func (i Internal) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
 	select {
-	case <-i.e.ready:
+	case <-i.e.Ready():
 	case <-ctx.Done():
 		return nil
 	}
@@ -193,19 +200,19 @@ func (i Internal) Follow(ctx context.Context, gr schema.GroupResource, fn func(n
 		return err
 	}
 	for {
-		s := t.Resource.bucket.Snapshot()
-		s.Ascend("", "", func(it watchcache.Item[*Entry]) bool {
-			fn(splitKey(it.Key))
+		s := t.Resource.Bucket().Snapshot()
+		s.Ascend("", "", func(it watchcache.Item[*catalog.Entry]) bool {
+			fn(catalog.SplitKey(it.Key))
 			return ctx.Err() == nil
 		})
-		cursor, err := t.Resource.bucket.Watch(s.Revision())
+		cursor, err := t.Resource.Bucket().Watch(s.Revision())
 		for err == nil {
-			var events []watchcache.Event[*Entry]
+			var events []watchcache.Event[*catalog.Entry]
 			if events, _, err = cursor.Next(ctx, maxChanges); err != nil {
 				break
 			}
 			for _, ev := range events {
-				fn(splitKey(ev.Item.Key))
+				fn(catalog.SplitKey(ev.Item.Key))
 			}
 		}
 		if ctx.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -22,7 +23,7 @@ type List struct {
 	Continue string
 	// Remaining is how many objects follow this page; nil when unknown.
 	Remaining *int64
-	Entries   []*Entry
+	Entries   []*catalog.Entry
 }
 
 // listing is a list under way.
@@ -60,7 +61,7 @@ func (e *Engine) List(ctx context.Context, t Target, o *internalversion.ListOpti
 	if err := e.settleRead(ctx, settle); err != nil {
 		return nil, err
 	}
-	if err := l.take(ctx, t.Resource.bucket.Snapshot()); err != nil {
+	if err := l.take(ctx, t.Resource.Bucket().Snapshot()); err != nil {
 		return nil, err
 	}
 	return &l.result, nil
@@ -90,7 +91,7 @@ func newListing(t Target, o *internalversion.ListOptions) (*listing, error) {
 
 // resume reads the continue token.
 func (l *listing) resume(o *internalversion.ListOptions) error {
-	key, rev, err := apistorage.DecodeContinue(o.Continue, l.target.Resource.root+l.prefix)
+	key, rev, err := apistorage.DecodeContinue(o.Continue, l.target.Resource.Root()+l.prefix)
 	if err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: %v", err))
 	}
@@ -98,7 +99,7 @@ func (l *listing) resume(o *internalversion.ListOptions) error {
 		return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	l.paging = true
-	l.after = strings.TrimSuffix(strings.TrimPrefix(key, l.target.Resource.root), "\x00")
+	l.after = strings.TrimSuffix(strings.TrimPrefix(key, l.target.Resource.Root()), "\x00")
 	if rev > 0 {
 		l.exact = rev
 	}
@@ -106,14 +107,14 @@ func (l *listing) resume(o *internalversion.ListOptions) error {
 }
 
 // take fills the page from a snapshot.
-func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*Entry]) error {
+func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*catalog.Entry]) error {
 	l.result.Revision = s.Revision()
 	if l.selection.empty() {
 		return l.takeAll(s)
 	}
 	var err error
 	var more bool
-	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*Entry]) bool {
+	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*catalog.Entry]) bool {
 		more, err = l.add(ctx, it.Key, it.Value)
 		return err == nil && !more
 	})
@@ -127,14 +128,14 @@ func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*Entry]) error
 }
 
 // takeAll is take without a selection.
-func (l *listing) takeAll(s watchcache.Snapshot[*Entry]) error {
+func (l *listing) takeAll(s watchcache.Snapshot[*catalog.Entry]) error {
 	total := int64(s.CountAfter(l.prefix, l.after))
 	n := total
 	if l.limit > 0 {
 		n = min(n, l.limit)
 	}
-	l.result.Entries = make([]*Entry, 0, n)
-	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*Entry]) bool {
+	l.result.Entries = make([]*catalog.Entry, 0, n)
+	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*catalog.Entry]) bool {
 		if int64(len(l.result.Entries)) == n {
 			return false
 		}
@@ -145,24 +146,27 @@ func (l *listing) takeAll(s watchcache.Snapshot[*Entry]) error {
 	return l.cut(n < total, total-n)
 }
 
+// deepBatch is how many objects are looked into at once.
+const deepBatch = 500
+
 // candidate is an entry that is selected if its fields are.
 type candidate struct {
 	key   string
-	entry *Entry
+	entry *catalog.Entry
 }
 
 // add takes an entry into the page if it is selected. It reports that the
 // page is full and one more would belong to it. Where fields of the object
 // decide, entries wait until there are enough of them to be converted at once.
-func (l *listing) add(ctx context.Context, key string, e *Entry) (full bool, err error) {
-	if !l.selection.shallow(key, e) {
-		return false, nil
+func (l *listing) add(ctx context.Context, key string, e *catalog.Entry) (full bool, err error) {
+	if ok, err := l.selection.shallow(key, e); err != nil || !ok {
+		return false, err
 	}
 	if !l.selection.deep {
 		return l.accept(key, e), nil
 	}
 	l.waiting = append(l.waiting, candidate{key, e})
-	if len(l.waiting) < conversionBatch {
+	if len(l.waiting) < deepBatch {
 		return false, nil
 	}
 	return l.flush(ctx)
@@ -170,7 +174,7 @@ func (l *listing) add(ctx context.Context, key string, e *Entry) (full bool, err
 
 // flush decides about those that wait.
 func (l *listing) flush(ctx context.Context) (full bool, err error) {
-	entries := make([]*Entry, len(l.waiting))
+	entries := make([]*catalog.Entry, len(l.waiting))
 	for i, c := range l.waiting {
 		entries[i] = c.entry
 	}
@@ -191,7 +195,7 @@ func (l *listing) flush(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-func (l *listing) accept(key string, e *Entry) (full bool) {
+func (l *listing) accept(key string, e *catalog.Entry) (full bool) {
 	if l.limit > 0 && int64(len(l.result.Entries)) >= l.limit {
 		return true
 	}
@@ -205,7 +209,7 @@ func (l *listing) cut(more bool, rest int64) error {
 	if !more {
 		return nil
 	}
-	root := l.target.Resource.root
+	root := l.target.Resource.Root()
 	token, err := apistorage.EncodeContinue(root+l.last+"\x00", root+l.prefix, l.result.Revision)
 	if err != nil {
 		return apierrors.NewInternalError(err)
@@ -228,7 +232,7 @@ func (e *Engine) listExact(ctx context.Context, l *listing) (*List, error) {
 			return nil, err
 		}
 	}
-	if s, ok := l.target.Resource.bucket.At(l.exact); ok {
+	if s, ok := l.target.Resource.Bucket().At(l.exact); ok {
 		if err := l.take(ctx, s); err != nil {
 			return nil, err
 		}
@@ -241,7 +245,7 @@ func (e *Engine) listExact(ctx context.Context, l *listing) (*List, error) {
 const historyPage = 1000
 
 func (e *Engine) listHistory(ctx context.Context, l *listing) (*List, error) {
-	root := l.target.Resource.root
+	root := l.target.Resource.Root()
 	l.result.Revision = l.exact
 	after := ""
 	if l.after != "" {
@@ -253,7 +257,7 @@ func (e *Engine) listHistory(ctx context.Context, l *listing) (*List, error) {
 			return nil, l.historyError(err)
 		}
 		for i, kv := range page.KVs {
-			full, err := l.add(ctx, strings.TrimPrefix(kv.Key, root), NewEntry(kv))
+			full, err := l.add(ctx, strings.TrimPrefix(kv.Key, root), catalog.NewEntry(kv))
 			if err != nil {
 				return nil, err
 			}
@@ -285,7 +289,7 @@ func (l *listing) historyError(err error) error {
 	if !l.paging {
 		return apierrors.NewResourceExpired(expiredList)
 	}
-	root := l.target.Resource.root
+	root := l.target.Resource.Root()
 	token, terr := apistorage.EncodeContinue(root+l.after+"\x00", root+l.prefix, -1)
 	if terr != nil {
 		return apierrors.NewResourceExpired(expiredContinue)

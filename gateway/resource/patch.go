@@ -33,39 +33,62 @@ func init() { jsonpatch.AccumulatedCopySizeLimit = maxPatchCopies }
 // Patch changes an object by a JSON patch (RFC 6902), a JSON merge patch
 // (RFC 7386) or, for kinds that have a Go type, a strategic merge patch.
 func (e *Engine) Patch(ctx context.Context, t Target, kind types.PatchType, body []byte, o WriteOptions) (*Written, error) {
-	apply, duplicates, err := t.patcher(kind, body)
-	if err != nil {
-		return nil, err
-	}
-	return e.write(ctx, t, o, func(current []byte) (map[string]any, error) {
-		tree, err := apply(current)
-		if err != nil {
-			return nil, err
-		}
-		err = t.acceptPatched(tree, duplicates, o)
-		if _, ok := err.(apierrors.APIStatus); ok || err == nil {
-			return tree, err
-		}
-		return nil, t.invalidOutcome(apply, current, err)
-	}, patchRequest)
+	return e.update(ctx, t, &patching{kind: kind, body: body}, o, false)
 }
 
-// patcher decodes a patch once; the function it returns may run several times.
-func (t Target) patcher(kind types.PatchType, body []byte) (change, []string, error) {
+// patching is a patch of the present state.
+type patching struct {
+	kind       types.PatchType
+	body       []byte
+	apply      patch
+	duplicates []string
+}
+
+// state is what a patch is applied to, which only reads it.
+type state struct {
+	json []byte
+	tree map[string]any
+}
+
+// patch computes the new object from the present one. It may run several
+// times; what it returns is the caller's.
+type patch func(from state) (map[string]any, error)
+
+// decode implements [source]: the patch is parsed once.
+func (p *patching) decode(w *Write) (err error) {
+	if p.apply == nil {
+		p.apply, p.duplicates, err = w.patcher(p.kind, p.body)
+	}
+	return err
+}
+
+// change implements [source]: the outcome of a patch is made well-formed.
+func (p *patching) change(_ context.Context, w *Write) error {
+	from := state{w.present, w.old.Object}
+	tree, err := p.apply(from)
+	if err != nil {
+		return err
+	}
+	err = w.acceptPatched(tree, p.duplicates, w.Options)
+	if _, ok := err.(apierrors.APIStatus); !ok && err != nil {
+		return w.invalidOutcome(p.apply, from, err)
+	}
+	w.object = asUnstructured(tree)
+	return err
+}
+
+// patcher decodes a patch.
+func (t Target) patcher(kind types.PatchType, body []byte) (patch, []string, error) {
 	switch kind {
 	case types.JSONPatchType:
 		return jsonPatcher(body)
 	case types.MergePatchType:
-		patch, duplicates, err := object.Parse(body)
+		changes, duplicates, err := object.Parse(body)
 		if err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 		}
-		return func(current []byte) (map[string]any, error) {
-			old, _, err := object.Parse(current)
-			if err != nil {
-				return nil, apierrors.NewInternalError(err)
-			}
-			return merge(old, patch), nil
+		return func(from state) (map[string]any, error) {
+			return merge(cloneObject(from.tree), changes), nil
 		}, duplicates, nil
 	case types.StrategicMergePatchType:
 		if t.Version.Typed != nil {
@@ -86,16 +109,16 @@ func UnsupportedPatch(t Target) error {
 		"the body of the request was in an unknown format - accepted media types include: "+accepted, 0, true)
 }
 
-func jsonPatcher(body []byte) (change, []string, error) {
-	patch, err := jsonpatch.DecodePatch(body)
+func jsonPatcher(body []byte) (patch, []string, error) {
+	operations, err := jsonpatch.DecodePatch(body)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 	}
-	if len(patch) > maxPatchOperations {
-		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(patch)))
+	if len(operations) > maxPatchOperations {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
 	}
-	return func(current []byte) (map[string]any, error) {
-		data, err := patch.Apply(current)
+	return func(from state) (map[string]any, error) {
+		data, err := operations.Apply(from.json)
 		if err != nil {
 			return nil, unprocessable(err)
 		}
@@ -147,8 +170,8 @@ func invalidPatch(outcome []byte, err error) error {
 
 // invalidOutcome is invalidPatch of a patch that has to be applied again, since
 // its outcome was worked upon.
-func (t Target) invalidOutcome(apply change, current []byte, why error) error {
-	tree, err := apply(current)
+func (t Target) invalidOutcome(apply patch, from state, why error) error {
+	tree, err := apply(from)
 	if err != nil {
 		return err
 	}
@@ -159,19 +182,14 @@ func (t Target) invalidOutcome(apply change, current []byte, why error) error {
 	return invalidPatch(data, why)
 }
 
-func (t Target) strategicPatcher(body []byte) (change, []string, error) {
-	patch, duplicates, err := object.Parse(body)
+func (t Target) strategicPatcher(body []byte) (patch, []string, error) {
+	changes, duplicates, err := object.Parse(body)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	return func(current []byte) (map[string]any, error) {
-		old, _, err := object.Parse(current)
-		if err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		// The library changes the patch, and may keep parts of it.
-		mine := clone(patch).(map[string]any)
-		tree, err := strategicpatch.StrategicMergeMapPatch(old, mine, t.Version.Typed())
+	return func(from state) (map[string]any, error) {
+		// The library changes both, and may keep parts of them.
+		tree, err := strategicpatch.StrategicMergeMapPatch(cloneObject(from.tree), cloneObject(changes), t.Version.Typed())
 		switch {
 		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
 			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
@@ -204,25 +222,6 @@ func merge(old, patch map[string]any) map[string]any {
 	return old
 }
 
-func clone(v any) any {
-	switch x := v.(type) {
-	case []any:
-		out := make([]any, len(x))
-		for i := range x {
-			out[i] = clone(x[i])
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(x))
-		for k := range x {
-			out[k] = clone(x[k])
-		}
-		return out
-	default:
-		return v
-	}
-}
-
 // acceptPatched makes the outcome of a patch well-formed, unless the patch
 // turned the object into another one. An error that is no status says why the
 // outcome is none of this kind.
@@ -233,14 +232,7 @@ func (t Target) acceptPatched(tree map[string]any, duplicates []string, o WriteO
 	if err := t.wellFormed(tree, duplicates, o); err != nil {
 		return err
 	}
-	switch name := asUnstructured(tree).GetName(); name {
-	case t.Name:
-		return nil
-	case "":
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", t.Name))
-	default:
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, t.Name))
-	}
+	return t.sameName(asUnstructured(tree).GetName())
 }
 
 func (t Target) samePatched(tree map[string]any) error {

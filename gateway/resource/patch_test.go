@@ -112,7 +112,7 @@ func TestJSONPatchCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = apply([]byte(`{}`))
+	_, err = apply(state{json: []byte(`{}`)})
 	refused(t, err, 422, "Invalid", "")
 }
 

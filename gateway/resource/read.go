@@ -7,6 +7,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apistorage "k8s.io/apiserver/pkg/storage"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // settleRead waits until the cache may answer a read at a resourceVersion
@@ -36,7 +38,7 @@ func (e *Engine) readError(ctx context.Context, err error, rev int64) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return errTimeout()
+		return catalog.ErrTimeout()
 	case rev > 0 && errors.Is(err, context.DeadlineExceeded):
 		return apistorage.NewTooLargeResourceVersionError(uint64(rev), uint64(e.cache.Revision()), 1)
 	default:
@@ -44,17 +46,12 @@ func (e *Engine) readError(ctx context.Context, err error, rev int64) error {
 	}
 }
 
-// errTimeout is the refusal of a request whose time is over.
-func errTimeout() error {
-	return apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
-}
-
 // Get returns an entry. resourceVersion is the query parameter.
-func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string) (*Entry, error) {
+func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string) (*catalog.Entry, error) {
 	if err := e.settleRead(ctx, resourceVersion); err != nil {
 		return nil, err
 	}
-	it, ok := t.Resource.bucket.Snapshot().Get(joinKey(t.Namespace, t.Name))
+	it, ok := t.Resource.Bucket().Snapshot().Get(catalog.JoinKey(t.Namespace, t.Name))
 	if !ok {
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
@@ -63,25 +60,25 @@ func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string) (*En
 
 // origin is the state that a write starts from.
 type origin struct {
-	*Entry
+	*catalog.Entry
 	// live: it is the store's own state, not a cached one that may be behind.
 	live bool
 }
 
 // current is the cached state if there is one and live does not ask for more.
 func (e *Engine) current(ctx context.Context, t Target, live bool) (origin, error) {
-	cached, ok := t.Resource.bucket.Snapshot().Get(joinKey(t.Namespace, t.Name))
+	cached, ok := t.Resource.Bucket().Snapshot().Get(catalog.JoinKey(t.Namespace, t.Name))
 	if ok && !live {
 		return origin{Entry: cached.Value}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	kv, err := e.store.Get(ctx, t.Resource.key(t.Namespace, t.Name))
+	kv, err := e.store.Get(ctx, t.Resource.Key(t.Namespace, t.Name))
 	if err != nil {
 		return origin{}, t.storeError(err)
 	}
 	if ok && cached.Revision == kv.Revision {
 		return origin{cached.Value, true}, nil // it may hold views already
 	}
-	return origin{NewEntry(kv), true}, nil
+	return origin{catalog.NewEntry(kv), true}, nil
 }

@@ -9,21 +9,26 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
 // Target is what a request is about: a resource at a version, and in it a
 // namespace and a name as far as the path gives them.
 type Target struct {
-	Resource    *Resource
+	Resource    *catalog.Resource
 	Version     *crd.Version
 	Namespace   string
 	Name        string
 	Subresource string
 }
 
-// WriteOptions are the query parameters common to writes.
+// WriteOptions are what all writes have in common.
 type WriteOptions struct {
+	// Caller is who writes.
+	Caller Caller
+	// NoReply: nobody reads what was written, so it need not be made.
+	NoReply bool
 	// DryRun does everything but the commit.
 	DryRun bool
 	// FieldValidation is Ignore, Warn (also "") or Strict.
@@ -37,7 +42,8 @@ type WriteOptions struct {
 
 // Written is the outcome of a write.
 type Written struct {
-	// Object is the object in the request's version; the caller owns it.
+	// Object is the object in the request's version; nil for one that a
+	// deletion removed. The bytes are shared and must not be changed.
 	Object []byte
 	// Created: the object did not exist before.
 	Created bool
@@ -94,4 +100,15 @@ func (t Target) storeError(err error) error {
 	default:
 		return apierrors.NewServerTimeout(gr, "store", 2)
 	}
+}
+
+const revisionField = "resourceVersion"
+
+func setRevision(tree map[string]any, rev int64) {
+	meta, ok := tree["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		tree["metadata"] = meta
+	}
+	meta[revisionField] = strconv.FormatInt(rev, 10)
 }

@@ -87,7 +87,7 @@ func (e *Engine) UpdateScale(ctx context.Context, t Target, body []byte, o Write
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	return e.writeScale(ctx, t, o, func([]byte) (map[string]any, error) { return tree, nil })
+	return e.scale(ctx, t, &scaling{apply: func(state) (map[string]any, error) { return tree, nil }}, o)
 }
 
 // PatchScale patches an object's scale.
@@ -96,46 +96,53 @@ func (e *Engine) PatchScale(ctx context.Context, t Target, kind types.PatchType,
 	if err != nil {
 		return nil, err
 	}
-	return e.writeScale(ctx, t, o, apply)
+	return e.scale(ctx, t, &scaling{apply: apply}, o)
 }
 
-// writeScale changes the scale of an object and writes the replicas back.
-// What the Scale says of uid and resourceVersion are conditions.
-func (e *Engine) writeScale(ctx context.Context, t Target, o WriteOptions, f change) (*Written, error) {
-	paths := t.scalePaths()
-	w, err := e.write(ctx, t, o, func(current []byte) (map[string]any, error) {
-		tree, _, err := object.Parse(current)
-		if err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		scale, _, err := scaleOf(paths, tree)
-		if err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		data, err := object.Encode(scale)
-		if err != nil {
-			return nil, err
-		}
-		if scale, err = f(data); err != nil {
-			return nil, err
-		}
-		replicas, err := t.wantedReplicas(scale)
-		if err != nil {
-			return nil, err
-		}
-		wanted, _ := scale["metadata"].(map[string]any)
-		for _, k := range [...]string{"uid", revisionField} {
-			if v, _ := wanted[k].(string); v != "" {
-				tree["metadata"].(map[string]any)[k] = v
-			}
-		}
-		return tree, unstructured.SetNestedField(tree, replicas, fieldsOf(paths.SpecReplicasPath)...)
-	}, putRequest)
+func (e *Engine) scale(ctx context.Context, t Target, s *scaling, o WriteOptions) (*Written, error) {
+	w, err := e.update(ctx, t, s, o, false)
 	if err != nil {
 		return nil, err
 	}
 	w.Object, err = t.Scale(w.Object)
 	return w, err
+}
+
+// scaling changes an object by way of its scale.
+type scaling struct{ apply patch }
+
+// decode implements [source]; it has been done.
+func (*scaling) decode(*Write) error { return nil }
+
+// change implements [source]: it changes the scale of the object and writes
+// the replicas back. What the Scale says of uid and resourceVersion are
+// conditions.
+func (s *scaling) change(_ context.Context, w *Write) error {
+	paths := w.scalePaths()
+	scale, _, err := scaleOf(paths, w.old.Object)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	data, err := object.Encode(scale)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if scale, err = s.apply(state{data, scale}); err != nil {
+		return err
+	}
+	replicas, err := w.wantedReplicas(scale)
+	if err != nil {
+		return err
+	}
+	w.object = asUnstructured(cloneObject(w.old.Object))
+	wanted, _ := scale["metadata"].(map[string]any)
+	if uid, _ := wanted["uid"].(string); uid != "" && uid != string(w.old.GetUID()) {
+		return w.wrongUID(types.UID(uid), w.old.GetUID())
+	}
+	if rv, _ := wanted[revisionField].(string); rv != "" {
+		w.object.SetResourceVersion(rv)
+	}
+	return unstructured.SetNestedField(w.object.Object, replicas, fieldsOf(paths.SpecReplicasPath)...)
 }
 
 // wantedReplicas validates a Scale that a client sent.

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // selection decides which entries a list, a watch or a deletion is about.
 type selection struct {
-	resource *Resource
+	resource *catalog.Resource
 	version  *crd.Version
 	labels   labels.Selector
 	fields   fields.Selector
@@ -58,20 +58,20 @@ func (s *selection) empty() bool { return s.labels == nil && s.fields == nil }
 
 // shallow decides by what is known without the object at the request's
 // version: labels, which count as stored, and namespace and name.
-func (s *selection) shallow(key string, e *Entry) bool {
-	if s.labels != nil && !s.labels.Matches(e.labelsOf(s.resource)) {
-		return false
+func (s *selection) shallow(key string, e *catalog.Entry) (bool, error) {
+	if s.labels != nil {
+		set, err := s.resource.Labels(e)
+		if err != nil || !s.labels.Matches(set) {
+			return false, err
+		}
 	}
-	return s.fields == nil || s.deep || s.fields.Matches(newFieldSet(key, nil))
+	return s.fields == nil || s.deep || s.fields.Matches(newFieldSet(key, nil)), nil
 }
 
 // match decides by labels as stored and by fields in the request's version.
-func (s *selection) match(ctx context.Context, key string, e *Entry) (bool, error) {
-	if !s.shallow(key, e) {
-		return false, nil
-	}
-	if !s.deep {
-		return true, nil
+func (s *selection) match(ctx context.Context, key string, e *catalog.Entry) (bool, error) {
+	if ok, err := s.shallow(key, e); err != nil || !ok || !s.deep {
+		return ok, err
 	}
 	data, err := s.resource.View(ctx, e, s.version.Name)
 	if err != nil {
@@ -81,22 +81,11 @@ func (s *selection) match(ctx context.Context, key string, e *Entry) (bool, erro
 }
 
 // matchFields decides by the fields of e, whose object at the request's
-// version is data. They are read out once and remembered with it.
-func (s *selection) matchFields(key string, e *Entry, data []byte) (bool, error) {
-	v := e.view(s.resource.viewKey(s.version.Name))
-	if v != nil {
-		if set := v.fields.Load(); set != nil {
-			return s.fields.Matches(newFieldSet(key, *set)), nil
-		}
-		data = v.json
-	}
-	tree, _, err := object.Parse(data)
+// version is data.
+func (s *selection) matchFields(key string, e *catalog.Entry, data []byte) (bool, error) {
+	set, err := s.resource.Fields(e, s.version, data)
 	if err != nil {
-		return false, s.resource.unreadable(e, err)
-	}
-	set := s.version.Fields(tree)
-	if v != nil {
-		v.fields.Store(&set)
+		return false, err
 	}
 	return s.fields.Matches(newFieldSet(key, set)), nil
 }
@@ -109,7 +98,7 @@ type fieldSet struct {
 
 func newFieldSet(key string, rest fields.Set) fieldSet {
 	f := fieldSet{rest: rest}
-	f.namespace, f.name = splitKey(key)
+	f.namespace, f.name = catalog.SplitKey(key)
 	return f
 }
 

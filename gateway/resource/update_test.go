@@ -1,15 +1,20 @@
 package resource
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 func rv(s string) string { return fmt.Sprintf(`"resourceVersion":%q`, s) }
@@ -118,19 +123,36 @@ func TestWritesFromAStaleCache_UPD01_UPD03(t *testing.T) {
 	}
 }
 
+// amnesiac is a store that does what it is asked, and then says that it does
+// not know.
+type amnesiac struct {
+	storage.Store
+	on    atomic.Bool
+	calls atomic.Int64
+}
+
+func (s *amnesiac) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	rev, err := s.Store.Update(ctx, key, value, rev, ttl)
+	if s.on.Load() && err == nil {
+		s.calls.Add(1)
+		return 0, &storage.Error{Kind: storage.Unavailable, Key: key, Cause: context.DeadlineExceeded}
+	}
+	return rev, err
+}
+
 func TestWriteOfUnknownOutcomeIsNotRepeated_UPD03(t *testing.T) {
-	w := newWorld(t)
-	made := w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
-	calls := 0
-	_, err := w.retry(w.ctx(), w.at(v1, "one"), false, func(origin) (*Written, *Entry, error) {
-		calls++
-		return nil, nil, final{apierrors.NewServerTimeout(cronTabs, "store", 2)}
-	})
+	store := &amnesiac{Store: storagetest.NewMemory()}
+	w := worldOver(t, store)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	store.on.Store(true)
+	_, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"port":"2"}`), WriteOptions{})
+	store.on.Store(false)
 	refused(t, err, 500, "ServerTimeout", "could not be completed")
 	var f final
-	if calls != 1 || errors.As(err, &f) {
-		t.Errorf("%d calls, %v", calls, err)
+	if n := store.calls.Load(); n != 1 || errors.As(err, &f) {
+		t.Errorf("%d calls, %v", n, err)
 	}
+	made := w.read(w.at(v1, "one"))
 	w.conv.breakDown("no conversion")
 	_, err = w.Update(w.ctx(), w.at(v1beta1, "one"), []byte(tab(v1beta1, "one", "h", "2", rv("1"))), WriteOptions{})
 	refused(t, err, 500, "", "no conversion")

@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
 // Change is one event of a watch, before it is put into a client's form.
 type Change struct {
 	Type  watch.EventType
-	Entry *Entry
+	Entry *catalog.Entry
 }
 
 // Watch is one client's view of the changes to a collection. It is used by
@@ -24,7 +25,7 @@ type Change struct {
 type Watch struct {
 	// Initial are the objects that exist already, to be sent as ADDED before
 	// anything else; the caller takes them.
-	Initial []*Entry
+	Initial []*catalog.Entry
 	// InitialRevision is the revision of Initial.
 	InitialRevision int64
 	// InitialEnd asks for the bookmark that closes the initial events.
@@ -35,9 +36,9 @@ type Watch struct {
 
 	selection *selection
 	prefix    string
-	cursor    *watchcache.Cursor[*Entry]
+	cursor    *watchcache.Cursor[*catalog.Entry]
 	// events and changes are memory for Next.
-	events  []watchcache.Event[*Entry]
+	events  []watchcache.Event[*catalog.Entry]
 	changes []Change
 }
 
@@ -48,7 +49,7 @@ func (e *Engine) Watch(ctx context.Context, t Target, o *internalversion.ListOpt
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{selection: sel, Replaced: t.Resource.replaced}
+	w := &Watch{selection: sel, Replaced: t.Resource.Replaced()}
 	if t.Namespace != "" {
 		w.prefix = t.Namespace + "/"
 	}
@@ -68,7 +69,7 @@ func (e *Engine) Watch(ctx context.Context, t Target, o *internalversion.ListOpt
 	if err := e.settleRead(ctx, o.ResourceVersion); err != nil {
 		return nil, err
 	}
-	s := t.Resource.bucket.Snapshot()
+	s := t.Resource.Bucket().Snapshot()
 	w.InitialRevision = s.Revision()
 	if initial {
 		l := &listing{target: t, selection: sel, prefix: w.prefix}
@@ -81,7 +82,7 @@ func (e *Engine) Watch(ctx context.Context, t Target, o *internalversion.ListOpt
 }
 
 func (w *Watch) start(t Target, from int64) error {
-	cursor, err := t.Resource.bucket.Watch(from)
+	cursor, err := t.Resource.Bucket().Watch(from)
 	if err != nil {
 		return w.expired(err, from)
 	}
@@ -135,16 +136,27 @@ func (w *Watch) Next(ctx context.Context) (changes []Change, more bool, err erro
 
 // prepare converts at once what the selection is about to look into.
 func (w *Watch) prepare(ctx context.Context) error {
-	var entries []*Entry
+	var entries []*catalog.Entry
+	want := func(key string, e *catalog.Entry) error {
+		ok, err := w.selection.shallow(key, e)
+		if ok {
+			entries = append(entries, e)
+		}
+		return err
+	}
 	for _, ev := range w.events {
 		if !w.concerns(ev.Item.Key) {
 			continue
 		}
-		if ev.HasPrev && w.selection.shallow(ev.Item.Key, ev.Prev) {
-			entries = append(entries, ev.Prev)
+		var err error
+		if ev.HasPrev {
+			err = want(ev.Item.Key, ev.Prev)
 		}
-		if ev.Type != watchcache.Deleted && w.selection.shallow(ev.Item.Key, ev.Item.Value) {
-			entries = append(entries, ev.Item.Value)
+		if ev.Type != watchcache.Deleted && err == nil {
+			err = want(ev.Item.Key, ev.Item.Value)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	_, err := w.selection.resource.Views(ctx, entries, w.selection.version.Name)
@@ -159,7 +171,7 @@ func (w *Watch) Revision() int64 { return w.cursor.Revision() }
 
 // change turns a cache event into what the client's selection makes of it: an
 // object that enters the selection is added, one that leaves it is deleted.
-func (w *Watch) change(ctx context.Context, ev watchcache.Event[*Entry]) (Change, bool, error) {
+func (w *Watch) change(ctx context.Context, ev watchcache.Event[*catalog.Entry]) (Change, bool, error) {
 	if !w.concerns(ev.Item.Key) {
 		return Change{}, false, nil
 	}
@@ -193,7 +205,7 @@ func (w *Watch) change(ctx context.Context, ev watchcache.Event[*Entry]) (Change
 	case was && ev.Type == watchcache.Deleted:
 		return Change{watch.Deleted, ev.Item.Value}, true, nil
 	case was:
-		return Change{watch.Deleted, Tombstone(ev.Prev, ev.Item.Revision)}, true, nil
+		return Change{watch.Deleted, catalog.Tombstone(ev.Prev, ev.Item.Revision)}, true, nil
 	default:
 		return Change{}, false, nil
 	}

@@ -9,32 +9,32 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
 // Serving is the migration.Server that tells what the engine serves.
-type Serving struct{ Engine *resource.Engine }
+type Serving struct{ Catalog *catalog.Catalog }
 
 // Serving implements migration.Server.
 func (s Serving) Serving(_ context.Context, gr schema.GroupResource) (string, bool) {
-	return s.Engine.Catalog().Serving(gr)
+	return s.Catalog.Serving(gr)
 }
 
 // Rewriter is the migration.Rewriter that works on the store. All fields are
 // required.
 type Rewriter struct {
-	Engine  *resource.Engine
+	Catalog *catalog.Catalog
 	Store   storage.Store
 	Metrics *metrics.Metrics
 }
 
 // Count implements migration.Rewriter.
 func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, error) {
-	w, err := r.Engine.Rewriter(gr)
+	w, err := r.Catalog.Rewriter(gr)
 	if err != nil {
 		return 0, err
 	}
@@ -44,7 +44,7 @@ func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, er
 
 // Rewrite implements migration.Rewriter.
 func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
-	w, err := r.Engine.Rewriter(gr)
+	w, err := r.Catalog.Rewriter(gr)
 	if err != nil {
 		return migrate.Progress{Cursor: o.From}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/compile"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/definition"
@@ -15,8 +16,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
 )
-
-import ()
 
 // newEngine makes the engine with all built-in definitions.
 func (g *gateway) newEngine() (*resource.Engine, error) {
@@ -31,24 +30,27 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		}
 	}
 	converters := compile.Converters{Module: g.modules.Converter, Metrics: g.metrics, Log: g.log}
-	engine := resource.New(resource.Options{
+	log := g.log.With().Str("component", "engine").Logger()
+	served := catalog.New(catalog.Options{
 		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definitions.Definition()),
-		Compile: compile.Definition, Convert: converters.Converter, Log: g.log.With().Str("component", "engine").Logger(),
+		Compile: compile.Definition, Convert: converters.Converter, Log: log,
 	})
-	inUse.Definitions = engine.Internal()
+	engine := resource.New(resource.Options{Store: g.store, Catalog: served, Log: log})
+	inUse.Definitions = engine.Internal(resource.Component("modules"))
 	return engine, nil
 }
 
 // lead runs the controllers that must run in one place.
 func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
+	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
 		controller.Run(ctx, g.log, objects,
-			namespace.NewBootstrap(objects),
-			definition.NewStatus(objects, definitions.Conditions),
-			definition.NewFinalizer(objects, objects),
-			namespace.NewFinalizer(objects, objects),
-			migration.New(objects, rewrite.Rewriter{Engine: g.engine, Store: g.store, Metrics: g.metrics}, rewrite.Serving{Engine: g.engine}),
-			migration.NewAuto(objects),
+			namespace.NewBootstrap(as("namespaces")),
+			definition.NewStatus(as("definitions"), definitions.Conditions),
+			definition.NewFinalizer(as("definitions"), objects),
+			namespace.NewFinalizer(as("namespaces"), objects),
+			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
+			migration.NewAuto(as("migrations")),
 		)
 	}))
 }

@@ -170,7 +170,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		return nil, nil
 	}
 	g.hooks.objects()
-	objects := g.engine.Internal()
+	objects := g.engine.Internal(resource.Component("controllers"))
 	if err := namespace.EnsureSystem(ctx, objects); err != nil {
 		return nil, fmt.Errorf("creating the system namespaces: %w", err)
 	}

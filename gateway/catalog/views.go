@@ -1,20 +1,24 @@
-package resource
+package catalog
 
 import (
 	"context"
+	"runtime"
 	"slices"
 
+	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
-// conversionBatch is the most objects sent to a converter at once.
-const conversionBatch = 500
+// chunk is how many views one caller derives at a time; others who want one of
+// them wait for no more than that. It is enough for every core to have a full
+// call of the converter.
+func chunk() int { return conversion.MaxObjects * runtime.GOMAXPROCS(0) }
 
 // View returns the object of e at a version: complete JSON with its
 // resourceVersion. The bytes are shared and must not be changed.
 func (r *Resource) View(ctx context.Context, e *Entry, version string) ([]byte, error) {
 	if v := e.view(r.viewKey(version)); v != nil {
-		return v.json, nil
+		return v.data, nil
 	}
 	out, err := r.Views(ctx, []*Entry{e}, version)
 	if err != nil {
@@ -31,14 +35,15 @@ type job struct {
 }
 
 // Views returns the objects of entries at a version, as [Resource.View] does.
-// What is not remembered is converted in batches.
+// What is not remembered is derived
+// on all cores.
 func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) ([][]byte, error) {
 	k := r.viewKey(version)
 	out := make([][]byte, len(entries))
 	var local, foreign []job
 	for i, e := range entries {
 		if v := e.view(k); v != nil {
-			out[i] = v.json
+			out[i] = v.data
 			continue
 		}
 		j := job{entry: e.base(), at: i}
@@ -50,7 +55,10 @@ func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) 
 		}
 	}
 	for _, jobs := range [...][]job{local, foreign} {
-		for batch := range slices.Chunk(jobs, conversionBatch) {
+		for batch := range slices.Chunk(jobs, chunk()) {
+			if ctx.Err() != nil {
+				return nil, ErrTimeout()
+			}
 			if err := r.derive(ctx, batch, k); err != nil {
 				return nil, err
 			}
@@ -61,7 +69,7 @@ func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) 
 				}
 				data, err := object.WithRevision(j.json, e.Revision)
 				if err != nil {
-					return nil, r.unreadable(e, err)
+					return nil, r.Unreadable(e, err)
 				}
 				e.addView(k, data)
 				out[j.at] = data
@@ -81,74 +89,44 @@ func (r *Resource) storedAt(e *Entry, version string) bool {
 	return ok && s == r.Def.APIVersion(version)
 }
 
-// deriveAll derives the jobs that are due and remembers the outcome.
+// deriveAll derives the jobs that are due, on all cores, and remembers the
+// outcome of each as soon as it is there: what was derived before a failure
+// need not be derived again.
 func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewKey) error {
-	var foreign []int
-	var batch [][]byte
-	for _, i := range due {
-		e := jobs[i].entry
-		data, version, err := r.restore(e)
+	restored := make([][]byte, len(due)) // those that are stored at another version
+	err := spread(len(due), func(n int) error {
+		j := &jobs[due[n]]
+		data, version, err := r.restore(j.entry)
 		if err != nil {
 			return err
 		}
 		if version != k.version {
-			foreign, batch = append(foreign, i), append(batch, data)
-			continue
+			restored[n] = data
+			return nil
 		}
-		jobs[i].json = data
-		e.addView(k, data)
+		j.json = data
+		j.entry.addView(k, data)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var foreign []int
+	var objects [][]byte
+	for n, data := range restored {
+		if data != nil {
+			foreign, objects = append(foreign, due[n]), append(objects, data)
+		}
 	}
 	if len(foreign) == 0 {
 		return nil
 	}
-	out, err := r.convert(ctx, k.version, batch)
-	if err != nil {
-		return err
-	}
-	// A converter that changed meanwhile may or may not have made this.
-	remember := r.viewKey(k.version) == k
-	for n, i := range foreign {
-		jobs[i].json = out[n]
-		if remember {
-			jobs[i].entry.addView(k, out[n])
+	return r.convertEach(ctx, k.version, objects, func(n int, data []byte) {
+		j := &jobs[foreign[n]]
+		j.json = data
+		// A converter that changed meanwhile may or may not have made this.
+		if r.viewKey(k.version) == k {
+			j.entry.addView(k, data)
 		}
-	}
-	return nil
-}
-
-// MetadataView is the object as PartialObjectMetadata. It never converts.
-func (r *Resource) MetadataView(e *Entry) ([]byte, error) {
-	k := viewKey{definition: r.epoch, version: metadataView}
-	if v := e.view(k); v != nil {
-		return v.json, nil
-	}
-	meta, err := r.metadataJSON(e)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]byte, 0, len(meta)+120)
-	out = append(out, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`...)
-	if out, err = object.AppendMetadata(out, meta, e.Revision); err != nil {
-		return nil, r.unreadable(e, err)
-	}
-	out = append(out, '}')
-	e.addView(k, out)
-	return out, nil
-}
-
-// metadataJSON is the metadata object of the stored bytes; its
-// resourceVersion, if any, is not to be trusted.
-func (r *Resource) metadataJSON(e *Entry) ([]byte, error) {
-	data := e.Stored
-	if !e.storedJSON() {
-		var err error
-		if data, err = r.View(context.Background(), e, r.Def.StorageVersion); err != nil {
-			return nil, err
-		}
-	}
-	s, end, err := object.Metadata(data)
-	if err != nil {
-		return nil, r.unreadable(e, err)
-	}
-	return data[s:end], nil
+	})
 }

@@ -1,4 +1,4 @@
-package resource
+package catalog
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ type Resource struct {
 	Def *crd.Definition
 
 	bucket    *watchcache.Bucket[*Entry]
-	converter conversion.Converter
+	converter *conversion.Bulk
 	epoch     uint64
 	// root is the key prefix of the objects in the store, with a slash at the
 	// end.
@@ -33,9 +33,10 @@ type Resource struct {
 // current one, before it did anything: it has to look the resource up again.
 var ErrReplaced = errors.New("the definition of the resource was replaced")
 
-// begin registers a write. After begin succeeded, nobody who saw the resource
-// replaced takes its writes for ended until end is called.
-func (r *Resource) begin() (end func(), err error) {
+// Begin registers a write. After Begin succeeded, nobody who saw the resource
+// replaced takes its writes for ended until end is called. It fails with
+// [ErrReplaced].
+func (r *Resource) Begin() (end func(), err error) {
 	r.writes.Add(1)
 	select {
 	case <-r.replaced:
@@ -48,9 +49,13 @@ func (r *Resource) begin() (end func(), err error) {
 
 var epochs atomic.Uint64
 
+// newResource makes a resource; a nil converter is None.
 func newResource(def *crd.Definition, prefix string, cache *watchcache.Cache[*Entry], conv conversion.Converter) *Resource {
+	if conv == nil {
+		conv = conversion.None{}
+	}
 	return &Resource{
-		Def: def, bucket: cache.Bucket(def.KeyPrefix), converter: conv,
+		Def: def, bucket: cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
 		epoch: epochs.Add(1), root: prefix + def.KeyPrefix + "/",
 	}
 }
@@ -58,13 +63,30 @@ func newResource(def *crd.Definition, prefix string, cache *watchcache.Cache[*En
 // GroupResource is the resource's group and plural.
 func (r *Resource) GroupResource() schema.GroupResource { return r.Def.GroupResource() }
 
-func (r *Resource) key(namespace, name string) string { return r.root + joinKey(namespace, name) }
+// Bucket holds the resource's objects, by [JoinKey].
+func (r *Resource) Bucket() *watchcache.Bucket[*Entry] { return r.bucket }
 
-// viewKey is the key of the view at a version as it would be derived now.
+// Root is the key prefix of the resource's objects in the store, with a slash
+// at the end.
+func (r *Resource) Root() string { return r.root }
+
+// Key is the key of an object in the store.
+func (r *Resource) Key(namespace, name string) string { return r.root + JoinKey(namespace, name) }
+
+// Replaced is closed when another form of the resource, or none, is served
+// instead of this one; it is nil for built-in kinds.
+func (r *Resource) Replaced() <-chan struct{} { return r.replaced }
+
+// viewKey is the key of the view of the whole object at a version as it would
+// be derived now.
 func (r *Resource) viewKey(version string) viewKey {
-	k := viewKey{definition: r.epoch, version: version}
-	if r.converter != nil {
-		k.converter = r.converter.Epoch()
+	return viewKey{
+		definition: r.epoch, converter: r.converter.Epoch(),
+		encoding: encoding{version: version, form: whole, media: asJSON},
 	}
-	return k
+}
+
+// metadataKey is the key of the metadata-only view, which no converter made.
+func (r *Resource) metadataKey() viewKey {
+	return viewKey{definition: r.epoch, encoding: encoding{form: metadata, media: asJSON}}
 }

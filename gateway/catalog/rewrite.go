@@ -1,4 +1,4 @@
-package resource
+package catalog
 
 import (
 	"context"
@@ -22,8 +22,8 @@ type Rewriter struct {
 // Rewriter returns the rewriter of a resource as it is served now. It works at
 // the storage level: no admission, no defaulting beyond what reading does, and
 // no change but the version and what the schema drops.
-func (e *Engine) Rewriter(gr schema.GroupResource) (Rewriter, error) {
-	r := e.catalog.Snapshot().Resource(gr)
+func (c *Catalog) Rewriter(gr schema.GroupResource) (Rewriter, error) {
+	r := c.Snapshot().Resource(gr)
 	if r == nil {
 		return Rewriter{}, apierrors.NewNotFound(gr, "")
 	}
@@ -49,11 +49,10 @@ func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, er
 		if err != nil {
 			return nil, false, err
 		}
-		trees, err := r.convertTrees(ctx, r.Def.StorageVersion, [][]byte{data})
-		if err != nil {
+		keep := func(_ int, t map[string]any) error { tree = t; return nil }
+		if err := r.convertTrees(ctx, r.Def.StorageVersion, [][]byte{data}, keep); err != nil {
 			return nil, false, err
 		}
-		tree = trees[0]
 	}
 	if meta, ok := tree["metadata"].(map[string]any); ok {
 		delete(meta, revisionField)

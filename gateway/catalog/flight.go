@@ -1,13 +1,9 @@
-package resource
+package catalog
 
 import (
 	"context"
 	"errors"
-	"time"
 )
-
-// conversionTimeout bounds one batch, whoever waits for it.
-const conversionTimeout = 30 * time.Second
 
 // flight is a derivation under way, of the views k of one or more entries. Each
 // view is derived by one caller at a time; the others wait for it, so that a
@@ -80,7 +76,7 @@ func (r *Resource) derive(ctx context.Context, jobs []job, k viewKey) error {
 			select {
 			case <-g.done:
 			case <-ctx.Done():
-				return errTimeout()
+				return ErrTimeout()
 			}
 		}
 		// An error counts for all who asked for no less. It may be about
@@ -127,7 +123,7 @@ func unfinished(jobs []job, left []int, k viewKey) []int {
 			continue
 		}
 		if v := jobs[i].entry.view(k); v != nil {
-			jobs[i].json = v.json
+			jobs[i].json = v.data
 			continue
 		}
 		still = append(still, i)
@@ -150,14 +146,13 @@ func (r *Resource) fly(ctx context.Context, f *flight, jobs []job, mine []int) e
 	due := make([]int, 0, len(mine))
 	for _, i := range mine {
 		if v := jobs[i].entry.view(f.viewKey); v != nil {
-			jobs[i].json = v.json
+			jobs[i].json = v.data
 		} else {
 			due = append(due, i)
 		}
 	}
-	// A client that leaves must not fail those who wait for the same view.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), conversionTimeout)
-	defer cancel()
-	f.err = r.deriveAll(ctx, jobs, due, f.viewKey)
+	// A client that leaves must not fail those who wait for the same view. Each
+	// call of the converter has a time limit of its own.
+	f.err = r.deriveAll(context.WithoutCancel(ctx), jobs, due, f.viewKey)
 	return f.err
 }

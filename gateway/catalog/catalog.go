@@ -1,18 +1,21 @@
-package resource
+package catalog
 
 import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -24,10 +27,28 @@ type Compiler func(tree map[string]any) (*crd.Definition, error)
 // nothing to convert.
 type ConverterFactory func(*crd.Definition) (conversion.Converter, error)
 
+// Options configure a [Catalog].
+type Options struct {
+	// Store keeps the objects.
+	Store storage.Store
+	// Prefix is the root of all object keys, with slashes at both ends.
+	Prefix string
+	// Builtins are the definitions that are always served; one of them is
+	// customresourcedefinitions.apiextensions.k8s.io.
+	Builtins []*crd.Definition
+	// Compile and Convert make custom resources.
+	Compile Compiler
+	Convert ConverterFactory
+	// Log receives what no client is told.
+	Log zerolog.Logger
+}
+
 // Catalog keeps the snapshot current: built-ins for ever, custom resources as
-// their definitions come and go.
+// their definitions come and go. Its methods are safe for concurrent use,
+// except that Run runs once.
 type Catalog struct {
 	cache   *watchcache.Cache[*Entry]
+	ready   chan struct{}
 	prefix  string
 	compile Compiler
 	convert ConverterFactory
@@ -63,13 +84,30 @@ type served struct {
 // Snapshot is what is served now.
 func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 
-func newCatalog(o Options, cache *watchcache.Cache[*Entry]) *Catalog {
+// Cache is the watch cache that holds all objects.
+func (c *Catalog) Cache() *watchcache.Cache[*Entry] { return c.cache }
+
+// Ready is closed once everything stored is being served.
+func (c *Catalog) Ready() <-chan struct{} { return c.ready }
+
+// New makes a catalog of the built-in kinds; the custom ones are there once
+// [Catalog.Run] is ready.
+func New(o Options) *Catalog {
+	prefixes := map[string]bool{}
+	for _, d := range o.Builtins {
+		prefixes[d.KeyPrefix] = true
+	}
 	c := &Catalog{
-		cache: cache, prefix: o.Prefix, compile: o.Compile, convert: o.Convert, log: o.Log,
-		custom: map[string]*served{}, changed: make(chan struct{}),
+		prefix: o.Prefix, compile: o.Compile, convert: o.Convert, log: o.Log,
+		cache: watchcache.New(o.Store, watchcache.Options[*Entry]{
+			Prefix:   o.Prefix,
+			BucketOf: func(key string) string { return bucketOf(prefixes, key) },
+			Make:     NewEntry, Tombstone: Tombstone, Adopt: (*Entry).Adopt,
+		}),
+		ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
 	}
 	for _, d := range o.Builtins {
-		r := newResource(d, o.Prefix, cache, nil)
+		r := newResource(d, o.Prefix, c.cache, nil)
 		c.builtins = append(c.builtins, r)
 		if d.Group == "apiextensions.k8s.io" && d.Plural == "customresourcedefinitions" {
 			c.crds = r
@@ -77,6 +115,43 @@ func newCatalog(o Options, cache *watchcache.Cache[*Entry]) *Catalog {
 	}
 	c.publish()
 	return c
+}
+
+// bucketOf finds the definition prefix of a key: a built-in's, or the first
+// two segments for a group (which has a dot, so it is no built-in's plural).
+func bucketOf(builtins map[string]bool, key string) string {
+	first, rest, ok := strings.Cut(key, "/")
+	if !ok {
+		return ""
+	}
+	if builtins[first] {
+		return first
+	}
+	second, _, ok := strings.Cut(rest, "/")
+	if !ok || !strings.Contains(first, ".") {
+		return ""
+	}
+	return key[:len(first)+1+len(second)]
+}
+
+// Run keeps the cache and the definitions current until ctx ends.
+func (c *Catalog) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.cache.Run(ctx) })
+	g.Go(func() error {
+		select {
+		case <-c.cache.Ready():
+		case <-ctx.Done():
+			return nil
+		}
+		cursor, err := c.load()
+		if err != nil {
+			return err
+		}
+		close(c.ready)
+		return c.run(ctx, cursor)
+	})
+	return g.Wait()
 }
 
 // load compiles every definition that exists and returns the cursor that
@@ -92,10 +167,13 @@ func (c *Catalog) load() (*watchcache.Cursor[*Entry], error) {
 	return c.crds.bucket.Watch(snap.Revision())
 }
 
+// maxEvents is how many changes of definitions are taken over at once.
+const maxEvents = 256
+
 // run follows the definitions until ctx ends.
 func (c *Catalog) run(ctx context.Context, cursor *watchcache.Cursor[*Entry]) error {
 	for {
-		events, revision, err := cursor.Next(ctx, maxChanges)
+		events, revision, err := cursor.Next(ctx, maxEvents)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -180,8 +258,8 @@ func (c *Catalog) remove(name string) bool {
 	return true
 }
 
-// settled tells whether no write goes on under a former form of a resource.
-func (c *Catalog) settled(gr schema.GroupResource) bool {
+// Settled tells whether no write goes on under a former form of a resource.
+func (c *Catalog) Settled(gr schema.GroupResource) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.settledLocked(gr)
@@ -258,8 +336,11 @@ func (c *Catalog) advance(revision int64) {
 	}
 }
 
-// waitApplied waits until definitions up to revision are in the snapshot.
-func (c *Catalog) waitApplied(ctx context.Context, revision int64) error {
+// Defines tells whether the objects of r are definitions of custom resources.
+func (c *Catalog) Defines(r *Resource) bool { return r == c.crds }
+
+// WaitApplied waits until definitions up to revision are in the snapshot.
+func (c *Catalog) WaitApplied(ctx context.Context, revision int64) error {
 	for {
 		c.mu.Lock()
 		applied, changed := c.applied, c.changed

@@ -1,4 +1,4 @@
-package resource
+package catalog
 
 import (
 	"slices"
@@ -18,7 +18,6 @@ type Snapshot struct {
 	Definitions []*crd.Definition
 
 	resources map[schema.GroupResource]*Resource
-	groups    map[string]map[string]bool
 }
 
 // Resource returns the resource served under that group and plural, or nil.
@@ -37,12 +36,9 @@ func (s *Snapshot) Find(group, version, plural string) (*Resource, *crd.Version)
 	return r, v
 }
 
-// HasGroupVersion tells whether anything is served under a group and version.
-func (s *Snapshot) HasGroupVersion(group, version string) bool { return s.groups[group][version] }
-
 // snapshot puts together what is served.
 func (c *Catalog) snapshot() *Snapshot {
-	s := &Snapshot{Serial: epochs.Add(1), resources: map[schema.GroupResource]*Resource{}, groups: map[string]map[string]bool{}}
+	s := &Snapshot{Serial: epochs.Add(1), resources: map[schema.GroupResource]*Resource{}}
 	all := slices.Clone(c.builtins)
 	custom := make([]*Resource, 0, len(c.custom))
 	for _, r := range c.custom {
@@ -60,14 +56,6 @@ func (c *Catalog) snapshot() *Snapshot {
 		}
 		s.resources[r.GroupResource()] = r
 		s.Definitions = append(s.Definitions, r.Def)
-		for _, v := range r.Def.Versions {
-			if v.Served {
-				if s.groups[r.Def.Group] == nil {
-					s.groups[r.Def.Group] = map[string]bool{}
-				}
-				s.groups[r.Def.Group][v.Name] = true
-			}
-		}
 	}
 	return s
 }

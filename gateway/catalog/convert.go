@@ -1,0 +1,128 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// restore decodes an entry, makes it well-formed by the schema of the version
+// it is stored at, and returns it with its resourceVersion and that version.
+func (r *Resource) restore(e *Entry) ([]byte, string, error) {
+	tree, version, err := r.restoreTree(e)
+	if err != nil {
+		return nil, "", err
+	}
+	setRevision(tree, e.Revision)
+	data, err := object.Encode(tree)
+	return data, version, err
+}
+
+// restoreTree is restore before the resourceVersion is set.
+func (r *Resource) restoreTree(e *Entry) (map[string]any, string, error) {
+	tree, err := r.Def.Codec.Decode(e.Stored)
+	if err != nil {
+		return nil, "", r.Unreadable(e, err)
+	}
+	apiVersion, _ := tree["apiVersion"].(string)
+	group, version, ok := strings.Cut(apiVersion, "/")
+	if !ok {
+		group, version = "", apiVersion
+	}
+	if group != r.Def.Group {
+		return nil, "", r.Unreadable(e, fmt.Errorf("stored object is of %q", apiVersion))
+	}
+	if v := r.Def.Version(version); v != nil {
+		if err := v.Shape.FromStorage(tree); err != nil {
+			return nil, "", r.Unreadable(e, err)
+		}
+	}
+	return tree, version, nil
+}
+
+// Unreadable is the status error of an entry whose bytes err speaks of.
+func (r *Resource) Unreadable(e *Entry, err error) error {
+	return apierrors.NewInternalError(fmt.Errorf("stored object of %s at revision %d cannot be read: %w", r.GroupResource(), e.Revision, err))
+}
+
+// convert brings one complete object at any other version to version, and
+// makes it well-formed by its schema.
+func (r *Resource) convert(ctx context.Context, version string, data []byte) (out []byte, err error) {
+	err = r.convertEach(ctx, version, [][]byte{data}, func(_ int, data []byte) { out = data })
+	return out, err
+}
+
+// convertEach brings complete objects at any other version to version, and
+// hands over each that is well-formed by its schema, possibly several at once,
+// also when it fails in the end.
+func (r *Resource) convertEach(ctx context.Context, version string, objects [][]byte, done func(n int, data []byte)) error {
+	return r.convertTrees(ctx, version, objects, func(n int, tree map[string]any) error {
+		data, err := object.Encode(tree)
+		if err == nil {
+			done(n, data)
+		}
+		return err
+	})
+}
+
+// convertTrees is convertEach before the objects are encoded.
+func (r *Resource) convertTrees(ctx context.Context, version string, objects [][]byte, done func(n int, tree map[string]any) error) error {
+	v := r.Def.Version(version)
+	if v == nil {
+		return apierrors.NewInternalError(fmt.Errorf("%s has no version %q", r.GroupResource(), version))
+	}
+	var refusal firstError
+	err := r.converter.Each(ctx, r.Def.APIVersion(version), objects, func(first int, converted [][]byte) {
+		for i, data := range converted {
+			tree, err := wellFormed(v, data)
+			if err == nil {
+				err = done(first+i, tree)
+			}
+			refusal.note(first+i, err)
+		}
+	})
+	if err != nil {
+		return conversionError(err)
+	}
+	return refusal.err
+}
+
+// wellFormed parses what a converter made, and applies the schema.
+func wellFormed(v *crd.Version, data []byte) (map[string]any, error) {
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err))
+	}
+	if err := v.Shape.FromConversion(tree); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return tree, nil
+}
+
+// conversionError lets status errors through and makes the others what
+// kube-apiserver makes of them: code 500, no reason, the message as it is.
+func conversionError(err error) error {
+	if _, ok := err.(apierrors.APIStatus); ok {
+		return err
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
+}
+
+const revisionField = "resourceVersion"
+
+func setRevision(tree map[string]any, rev int64) {
+	meta, ok := tree["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		tree["metadata"] = meta
+	}
+	meta[revisionField] = strconv.FormatInt(rev, 10)
+}

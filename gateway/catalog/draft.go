@@ -1,0 +1,139 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// Draft is a new state of an object before it is stored, with the views that
+// its writer asked for. They are made before the commit, so that nothing can
+// fail after it, and afterwards they are the first reader's too. A Draft is
+// used by one goroutine.
+type Draft struct {
+	// Stored are the bytes for the store.
+	Stored []byte
+
+	resource *Resource
+	settled  bool // reading Stored gives Stored
+	views    []draftView
+}
+
+// draftView is a view that lacks its resourceVersion.
+type draftView struct {
+	viewKey
+	data []byte
+	// passing: the converter changed while it was made, so it is shown to the
+	// writer and not remembered.
+	passing bool
+}
+
+// Draft encodes the new state of an object at version v, converting it to the
+// storage version where v is another. tree itself is left as it is but for its
+// resourceVersion, which is removed.
+func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]any) (*Draft, error) {
+	dropRevision(tree)
+	at := v
+	if v.Name != r.Def.StorageVersion {
+		data, err := object.Encode(tree)
+		if err != nil {
+			return nil, err
+		}
+		keep := func(_ int, t map[string]any) error { tree = t; return nil }
+		if err := r.convertTrees(ctx, r.Def.StorageVersion, [][]byte{data}, keep); err != nil {
+			return nil, err
+		}
+		at = r.Def.Version(r.Def.StorageVersion)
+	}
+	return r.draft(at, tree)
+}
+
+// DraftStored encodes a new state of an object at whatever version it is
+// stored at, without converting it. tree is left as it is but for its
+// resourceVersion, which is removed.
+func (r *Resource) DraftStored(tree map[string]any) (*Draft, error) {
+	dropRevision(tree)
+	return r.draft(nil, tree)
+}
+
+func (r *Resource) draft(at *crd.Version, tree map[string]any) (*Draft, error) {
+	stored, err := r.Def.Codec.Encode(tree)
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{Stored: stored, resource: r}
+	d.settled = at != nil && (&Entry{Stored: stored}).storedJSON() && at.Shape.Settled(tree)
+	return d, nil
+}
+
+func dropRevision(tree map[string]any) {
+	if meta, ok := tree["metadata"].(map[string]any); ok {
+		delete(meta, revisionField)
+	}
+}
+
+// View is the new state at a version as a read will return it, without a
+// resourceVersion. The bytes are shared and must not be changed.
+func (d *Draft) View(ctx context.Context, version string) ([]byte, error) {
+	for _, v := range d.views {
+		if v.version == version {
+			return v.data, nil
+		}
+	}
+	data, at, err := d.read()
+	if err != nil || at == version {
+		return data, err
+	}
+	k := d.resource.viewKey(version)
+	out, err := d.resource.convert(ctx, version, data)
+	if err != nil {
+		return nil, err
+	}
+	d.views = append(d.views, draftView{viewKey: k, data: out, passing: d.resource.viewKey(version) != k})
+	return out, nil
+}
+
+// read is the view at the version that the draft is stored at, and that
+// version. It is remembered first of all views.
+func (d *Draft) read() (data []byte, version string, err error) {
+	r := d.resource
+	switch {
+	case len(d.views) > 0:
+		return d.views[0].data, d.views[0].version, nil
+	case d.settled:
+		data, version = bytes.TrimSuffix(d.Stored, []byte("\n")), r.Def.StorageVersion
+	default:
+		var tree map[string]any
+		if tree, version, err = r.restoreTree(&Entry{Stored: d.Stored}); err != nil {
+			return nil, "", err
+		}
+		dropRevision(tree)
+		if data, err = object.Encode(tree); err != nil {
+			return nil, "", err
+		}
+	}
+	d.views = append(d.views, draftView{viewKey: r.viewKey(version), data: data})
+	return data, version, nil
+}
+
+// Committed is the draft as it was stored at a revision, with all views made
+// so far, and its view at a version ("" for none). The bytes are shared.
+func (d *Draft) Committed(revision int64, version string) (e *Entry, view []byte, err error) {
+	e = NewEntry(storage.KV{Value: d.Stored, Revision: revision})
+	for _, v := range d.views {
+		data, err := object.WithRevision(v.data, revision)
+		if err != nil {
+			return nil, nil, d.resource.Unreadable(e, err)
+		}
+		if v.version == version {
+			view = data
+		}
+		if !v.passing {
+			e.addView(v.viewKey, data)
+		}
+	}
+	return e, view, nil
+}

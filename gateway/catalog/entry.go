@@ -1,0 +1,90 @@
+package catalog
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// Entry is one revision of one object in the watch cache: the bytes as stored,
+// and what was derived from them so far. Everything but the derived parts is
+// immutable; derived parts are only ever added, and safe for concurrent use.
+type Entry struct {
+	// Revision is the revision of this state; for a tombstone that of the
+	// deletion.
+	Revision int64
+	// Stored is the object as the store holds it; of a tombstone, as it held
+	// it last.
+	Stored []byte
+
+	// last is the state before the deletion, for tombstones only.
+	last *Entry
+
+	labels  atomic.Pointer[labels.Set]
+	views   atomic.Pointer[viewNode]
+	flights atomic.Pointer[flightNode]
+}
+
+// NewEntry makes the entry of a stored key.
+func NewEntry(kv storage.KV) *Entry { return &Entry{Revision: kv.Revision, Stored: kv.Value} }
+
+// Tombstone makes the entry of a deletion from the last state.
+func Tombstone(last *Entry, revision int64) *Entry {
+	return &Entry{Revision: revision, Stored: last.Stored, last: last}
+}
+
+// Size is about how many bytes of memory the entry holds now, with all that
+// was derived from it. A tombstone shares its bytes with the last state.
+func (e *Entry) Size() int {
+	const fixed = 128
+	n := fixed
+	if e.last == nil {
+		n += len(e.Stored)
+	}
+	for v := e.views.Load(); v != nil; v = v.next {
+		n += fixed + len(v.data)
+	}
+	return n
+}
+
+// Adopt takes over what was derived from other, which must be the same
+// revision of the same object: a writer's entry and the one that the cache
+// made of the same bytes.
+func (e *Entry) Adopt(other *Entry) {
+	for n := other.views.Load(); n != nil; n = n.next {
+		if e.view(n.viewKey) == nil {
+			e.addView(n.viewKey, n.data)
+		}
+	}
+}
+
+// base is the state whose bytes e shows: e itself, or for a tombstone the last.
+func (e *Entry) base() *Entry {
+	if e.last != nil {
+		return e.last
+	}
+	return e
+}
+
+// storedJSON tells whether the stored form is JSON. Every other stored form
+// begins with a magic number that no JSON object begins with.
+func (e *Entry) storedJSON() bool { return len(e.Stored) > 0 && e.Stored[0] == '{' }
+
+// SplitKey cuts a key below its bucket into namespace and name.
+func SplitKey(key string) (namespace, name string) {
+	if i := strings.IndexByte(key, '/'); i >= 0 {
+		return key[:i], key[i+1:]
+	}
+	return "", key
+}
+
+// JoinKey is the key below its bucket of an object.
+func JoinKey(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}

@@ -1,0 +1,112 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// commit has the store do the write, or finds out whether it would. Every
+// change compares the revision that the write started from.
+func (w *Write) commit(ctx context.Context) (err error) {
+	key := w.Resource.Key(w.Namespace, w.Name)
+	switch {
+	case w.operation == OperationCreate && w.Options.DryRun:
+		return w.mustNotExist(ctx, key)
+	case w.operation == OperationCreate:
+		w.revision, err = w.engine.store.Create(ctx, key, w.draft.Stored, w.ttl())
+	case w.ending == keeps:
+		return w.mustBeCurrent(ctx)
+	case w.Options.DryRun:
+		w.revision = w.from.Revision
+		return nil
+	case w.ending == removes:
+		w.revision, err = w.engine.store.Delete(ctx, key, w.from.Revision)
+	default:
+		w.revision, err = w.engine.store.Update(ctx, key, w.draft.Stored, w.from.Revision, w.ttl())
+	}
+	if err != nil {
+		return w.notCommitted(err)
+	}
+	w.engine.settle(ctx, w.Resource, w.revision)
+	return nil
+}
+
+// notCommitted tells what becomes of a write that the store refused, or whose
+// outcome nobody knows.
+func (w *Write) notCommitted(err error) error {
+	var s *storage.Error
+	if errors.As(err, &s) {
+		switch {
+		case s.Kind == storage.Conflict && s.Current != nil:
+			return superseded{catalog.NewEntry(*s.Current)}
+		case s.Kind == storage.Exists && w.exists == mayExist:
+			return superseded{}
+		case s.Kind == storage.Exists:
+			return w.storeError(err) // with another name it may go well
+		}
+	}
+	return final{w.storeError(err)}
+}
+
+// mustBeCurrent is the commit of a write that changes nothing. A cached state
+// proves nothing: somebody may have written since what this write would change.
+func (w *Write) mustBeCurrent(ctx context.Context) error {
+	if w.from.live {
+		return nil
+	}
+	now, err := w.current(ctx, true)
+	if err != nil {
+		return err
+	}
+	if now.Entry == nil || now.Revision != w.from.Revision {
+		return superseded{now.Entry}
+	}
+	return nil
+}
+
+// mustNotExist is what a dry run does instead of the store's own check.
+func (w *Write) mustNotExist(ctx context.Context, key string) error {
+	_, err := w.engine.store.Get(ctx, key)
+	switch {
+	case err == nil && w.exists == mayExist:
+		return superseded{}
+	case err == nil:
+		return apierrors.NewAlreadyExists(w.Resource.GroupResource(), w.Name)
+	case storage.KindOf(err) == storage.NotFound:
+		return nil
+	}
+	return w.storeError(fmt.Errorf("looking for an object of that name: %w", err))
+}
+
+func (w *Write) ttl() (d time.Duration) {
+	if w.Resource.Def.TTL != nil {
+		d = w.Resource.Def.TTL(w.object.Object)
+	}
+	return d
+}
+
+// start is the state that the first attempt starts from. A dry run leaves
+// nothing for the store to compare, so it looks there first.
+func (w *Write) start(ctx context.Context) (origin, error) {
+	if w.exists == mustNotExist {
+		return origin{}, nil
+	}
+	return w.current(ctx, w.Options.DryRun)
+}
+
+// current is the present state: the cached one if there is one and live does
+// not ask for more, and none if the write may do without.
+func (w *Write) current(ctx context.Context, live bool) (origin, error) {
+	from, err := w.engine.current(ctx, w.Target, live)
+	if w.exists == mayExist && apierrors.IsNotFound(err) {
+		return origin{}, nil
+	}
+	return from, err
+}

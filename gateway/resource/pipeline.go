@@ -1,0 +1,203 @@
+package resource
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+)
+
+// Operation is what a write does to an object, in the words of admission.
+type Operation string
+
+// The operations.
+const (
+	OperationCreate Operation = "CREATE"
+	OperationUpdate Operation = "UPDATE"
+	OperationDelete Operation = "DELETE"
+)
+
+// Write is one write on its way through the stages. Field management and
+// admission see it through its methods; it is used by one goroutine.
+type Write struct {
+	Target
+	// Options are those of the request, its caller among them.
+	Options WriteOptions
+
+	engine *Engine
+	source source
+	exists existence
+	// strategy is what the kind says of changes; nil where none are made.
+	strategy rest.RESTUpdateStrategy
+	put      bool // the client sent a whole object
+
+	// What follows belongs to one attempt.
+	operation Operation
+	from      origin // the state that it starts from; none when it creates
+	present   []byte // the state that it starts from, at the request's version
+	old       *unstructured.Unstructured
+	object    *unstructured.Unstructured
+	generate  string // metadata.generateName, when it decides the name
+	ending    ending
+	draft     *catalog.Draft
+	revision  int64 // at which it is in the store
+	out       *Written
+}
+
+// existence is what a write expects of the object.
+type existence int
+
+const (
+	mustExist existence = iota
+	mustNotExist
+	mayExist
+)
+
+// source is where the new state of a write comes from.
+type source interface {
+	// decode reads what the client sent. It is called for every attempt, and
+	// need not do the same work twice.
+	decode(w *Write) error
+	// change sets w.object, well-formed by the schema, from w.old if there is
+	// one. It may keep w.object, and does not change w.old.
+	change(ctx context.Context, w *Write) error
+}
+
+// ending is how a write ends.
+type ending int
+
+const (
+	stores  ending = iota // a new state
+	removes               // nothing
+	keeps                 // the state that there is
+)
+
+// Operation is what the write does.
+func (w *Write) Operation() Operation { return w.operation }
+
+// Object is the new state at the version of the request; nil for a deletion.
+func (w *Write) Object() *unstructured.Unstructured {
+	if w.operation == OperationDelete {
+		return nil
+	}
+	return w.object
+}
+
+// Old is the present state at the version of the request, nil for a creation.
+// It is shared and must not be changed. For a deletion it may ask the
+// converter, so it is for who really needs it.
+func (w *Write) Old(ctx context.Context) (*unstructured.Unstructured, error) {
+	if w.old == nil && w.from.Entry != nil {
+		if err := w.read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return w.old, nil
+}
+
+// attempt is the way of every write, of custom and built-in kinds, of clients
+// and of the gateway itself: the one place that shows the order.
+func (w *Write) attempt(ctx context.Context) error {
+	err := inOrder(ctx,
+		w.decode,   // the body: parsed, and defaulted if it is an object
+		w.open,     // the present state
+		w.change,   // makes the new one: a body, or a patch with defaults, or a deletion
+		w.manage,   // field management
+		w.mutate,   // mutating admission, and defaults again
+		w.validate, // system metadata, and what the kind says
+		w.admit,    // validating admission
+		w.convert,  // to the storage version, and back for the reply
+		w.commit,   // or the dry run of it
+	)
+	for n := 1; w.generate != "" && apierrors.IsAlreadyExists(err); n++ {
+		if n == generateAttempts {
+			return apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1)
+		}
+		err = inOrder(ctx, w.validate, w.admit, w.convert, w.commit) // under another name
+	}
+	if err != nil {
+		return err
+	}
+	return inOrder(ctx,
+		w.handOver, // to the cache, with the views made so far
+		w.reply,
+	)
+}
+
+func inOrder(ctx context.Context, stages ...func(context.Context) error) error {
+	for _, stage := range stages {
+		if err := stage(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// final wraps an error that came from the store's answer to a write, or after
+// it. What was asked for may have happened: it is not to be tried again.
+type final struct{ error }
+
+// superseded tells that somebody else wrote first, and what.
+type superseded struct{ by *catalog.Entry }
+
+func (superseded) Error() string { return "somebody else wrote first" }
+
+// maxAttempts bounds how often a write without a resourceVersion is tried
+// again against other writers.
+const maxAttempts = 100
+
+// run carries a write out against the state that is known: against newer ones
+// as long as somebody else writes first, and against the store's own when it
+// was refused on a cached one, which may be behind.
+func (w *Write) run(ctx context.Context) (*Written, error) {
+	end, err := w.Resource.Begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	from, err := w.start(ctx)
+	for range maxAttempts {
+		if err != nil {
+			return nil, err
+		}
+		w.begin(from)
+		refused := w.attempt(ctx)
+		var done final
+		var lost superseded
+		switch {
+		case refused == nil:
+			return w.out, nil
+		case errors.As(refused, &lost) && lost.by != nil:
+			from = origin{lost.by, true}
+		case errors.As(refused, &lost):
+			from, err = w.current(ctx, true)
+		case errors.As(refused, &done):
+			return nil, done.error
+		case from.Entry == nil || from.live || ctx.Err() != nil:
+			return nil, refused
+		default:
+			stale := from.Revision
+			if from, err = w.current(ctx, true); err == nil && from.Entry != nil && from.Revision == stale {
+				return nil, refused
+			}
+		}
+	}
+	return nil, apierrors.NewConflict(w.Resource.GroupResource(), w.Name, errModified)
+}
+
+// begin forgets what an earlier attempt did.
+func (w *Write) begin(from origin) {
+	w.from, w.present, w.old, w.object = from, nil, nil, nil
+	w.ending, w.generate, w.draft, w.revision, w.out = stores, "", nil, 0, nil
+	switch {
+	case w.operation == OperationDelete:
+	case from.Entry == nil:
+		w.operation = OperationCreate
+	default:
+		w.operation = OperationUpdate
+	}
+}

@@ -1,0 +1,175 @@
+package resource
+
+import (
+	"bytes"
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// The stages of [Write.attempt], in their order.
+
+func (w *Write) decode(context.Context) error { return w.source.decode(w) }
+
+// open reads the present state at the version of the request, which for a
+// deletion is only to see that it can be read: it works on what is stored.
+func (w *Write) open(ctx context.Context) error {
+	if w.from.Entry == nil {
+		return nil
+	}
+	if w.operation != OperationDelete {
+		return w.read(ctx)
+	}
+	tree, err := w.Resource.Def.Codec.Decode(w.from.Stored)
+	if err != nil {
+		return w.Resource.Unreadable(w.from.Entry, err)
+	}
+	w.object = asUnstructured(tree)
+	if w.Options.NoReply {
+		return nil
+	}
+	w.present, err = w.Resource.View(ctx, w.from.Entry, w.Version.Name)
+	return err
+}
+
+// read decodes the present state.
+func (w *Write) read(ctx context.Context) error {
+	data, err := w.Resource.View(ctx, w.from.Entry, w.Version.Name)
+	if err != nil {
+		return err
+	}
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		return w.Resource.Unreadable(w.from.Entry, err)
+	}
+	w.present, w.old = data, asUnstructured(tree)
+	return nil
+}
+
+func (w *Write) change(ctx context.Context) error {
+	if err := w.source.change(ctx, w); err != nil {
+		return err
+	}
+	if w.operation == OperationUpdate {
+		return w.precondition(ctx)
+	}
+	return nil
+}
+
+func (w *Write) manage(ctx context.Context) error {
+	if w.operation == OperationDelete {
+		return nil
+	}
+	return w.engine.o.Fields.Manage(ctx, w)
+}
+
+func (w *Write) mutate(ctx context.Context) error {
+	if w.operation == OperationCreate {
+		if err := w.engine.admitCreate(ctx, w.Target, w.wantedName()); err != nil {
+			return err
+		}
+	}
+	if len(w.engine.o.Mutators) == 0 {
+		return nil
+	}
+	for _, m := range w.engine.o.Mutators {
+		if err := m.Mutate(ctx, w); err != nil {
+			return err
+		}
+	}
+	if w.operation == OperationDelete {
+		return nil
+	}
+	if _, err := w.Version.Shape.FromClient(w.object.Object, false); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	return nil
+}
+
+func (w *Write) validate(ctx context.Context) error {
+	switch w.operation {
+	case OperationCreate:
+		return w.prepareCreate(ctx)
+	case OperationUpdate:
+		return w.prepareUpdate(ctx)
+	default:
+		return nil
+	}
+}
+
+func (w *Write) admit(ctx context.Context) error {
+	for _, v := range w.engine.o.Validators {
+		if err := v.Validate(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// convert makes the bytes for the store and, before anything is stored, those
+// of the reply: a write whose reply cannot be made is refused. What changes
+// nothing is not converted back.
+func (w *Write) convert(ctx context.Context) (err error) {
+	if w.ending == removes {
+		return nil
+	}
+	if w.operation == OperationDelete { // at whatever version it is stored at
+		w.draft, err = w.Resource.DraftStored(w.object.Object)
+	} else {
+		w.draft, err = w.Resource.Draft(ctx, w.Version, w.object.Object)
+	}
+	if err != nil {
+		return err
+	}
+	w.ending = stores
+	if w.from.Entry != nil && bytes.Equal(w.draft.Stored, w.from.Stored) {
+		w.ending = keeps
+		return nil
+	}
+	if w.Options.NoReply {
+		return nil
+	}
+	_, err = w.draft.View(ctx, w.Version.Name)
+	return err
+}
+
+// handOver gives the committed state to the cache, so that no reader has to
+// make again what the writer made.
+func (w *Write) handOver(context.Context) error {
+	w.out = &Written{Created: w.operation == OperationCreate, Deleted: w.ending == removes, UID: string(w.object.GetUID())}
+	if w.ending != stores || w.Options.DryRun {
+		return nil
+	}
+	entry, view, err := w.draft.Committed(w.revision, w.Version.Name)
+	if err != nil {
+		return final{err}
+	}
+	w.out.Object = view
+	w.engine.cache.Committed(w.Resource.Key(w.Namespace, w.Name), w.revision, entry)
+	return nil
+}
+
+// reply completes what the client is told.
+func (w *Write) reply(ctx context.Context) (err error) {
+	switch {
+	case w.Options.NoReply:
+		w.out.Object = nil
+	case w.ending == removes && w.operation == OperationDelete: // told by a Status
+	case w.ending == removes:
+		setRevision(w.object.Object, w.revision)
+		w.out.Object, err = object.Encode(w.object.Object)
+	case w.ending == keeps:
+		w.out.Object, err = w.Resource.View(ctx, w.from.Entry, w.Version.Name)
+	case w.Options.DryRun:
+		w.out.Object, err = w.draft.View(ctx, w.Version.Name)
+		if err == nil && w.from.Entry != nil {
+			w.out.Object, err = object.WithRevision(w.out.Object, w.from.Revision)
+		}
+	}
+	if err != nil {
+		return final{err}
+	}
+	return nil
+}
