@@ -16,6 +16,8 @@ const (
 	Exists
 	// Conflict: the key's revision is not the expected one.
 	Conflict
+	// Changed: the key that guards a write is not at its revision any more.
+	Changed
 	// Compacted: the revision's history is gone.
 	Compacted
 	// FutureRevision: the store has not reached the revision.
@@ -28,7 +30,7 @@ const (
 )
 
 var kindNames = map[Kind]string{
-	NotFound: "key not found", Exists: "key exists", Conflict: "revision conflict",
+	NotFound: "key not found", Exists: "key exists", Conflict: "revision conflict", Changed: "guard changed",
 	Compacted: "revision compacted", FutureRevision: "revision not reached",
 	TooLarge: "value too large", Unavailable: "store unavailable",
 }
@@ -39,12 +41,13 @@ func (k Kind) String() string { return kindNames[k] }
 // Error is a failed store operation.
 type Error struct {
 	Kind Kind
-	// Key is the key of the operation; empty for operations without one.
+	// Key is the key of the operation, for Changed its guard; empty for
+	// operations without one.
 	Key string
 	// Revision is the revision asked for or expected, where there was one.
 	Revision int64
-	// Current is the key's present state, for Conflict and Exists; nil when
-	// the store did not say.
+	// Current is the key's present state, for Conflict, Exists and Changed; nil
+	// when the store did not say, and for a guard that does not exist.
 	Current *KV
 	// Cause is the underlying error, if any.
 	Cause error

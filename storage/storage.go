@@ -83,6 +83,14 @@ type Writer interface {
 	Delete(ctx context.Context, key string, rev int64) (int64, error)
 }
 
+// Guarder makes writes depend on a key that they leave alone.
+type Guarder interface {
+	// While returns a Writer whose writes happen only while key is at revision
+	// rev: that is compared in the same transaction. Else they fail as Changed,
+	// with the present state of key if it exists, and nothing was written.
+	While(key string, rev int64) Writer
+}
+
 // Watcher follows changes.
 type Watcher interface {
 	// Watch sends every change below prefix from revision from on (inclusive)
@@ -99,5 +107,6 @@ type Watcher interface {
 type Store interface {
 	Reader
 	Writer
+	Guarder
 	Watcher
 }

@@ -11,31 +11,59 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
+// writer is the store as its writes see it.
+type writer struct {
+	*Store
+	// guard is a key that has to be at revision guardRev; "" for none.
+	guard    string
+	guardRev int64
+}
+
+// While implements storage.Guarder.
+func (s *Store) While(key string, rev int64) storage.Writer {
+	return &writer{Store: s, guard: key, guardRev: rev}
+}
+
 // Create implements storage.Writer.
 func (s *Store) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
-	return s.put(ctx, key, value, 0, ttl)
+	return (&writer{Store: s}).Create(ctx, key, value, ttl)
 }
 
 // Update implements storage.Writer.
 func (s *Store) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
-	if rev <= 0 {
-		return 0, s.missed(ctx, key, rev)
-	}
-	return s.put(ctx, key, value, rev, ttl)
+	return (&writer{Store: s}).Update(ctx, key, value, rev, ttl)
 }
 
 // Delete implements storage.Writer.
 func (s *Store) Delete(ctx context.Context, key string, rev int64) (int64, error) {
+	return (&writer{Store: s}).Delete(ctx, key, rev)
+}
+
+// Create implements storage.Writer.
+func (w *writer) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
+	return w.put(ctx, key, value, 0, ttl)
+}
+
+// Update implements storage.Writer.
+func (w *writer) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
 	if rev <= 0 {
-		return 0, s.missed(ctx, key, rev)
+		return 0, w.missed(ctx, key, rev)
 	}
-	return s.commit(ctx, key, rev, clientv3.OpDelete(key))
+	return w.put(ctx, key, value, rev, ttl)
+}
+
+// Delete implements storage.Writer.
+func (w *writer) Delete(ctx context.Context, key string, rev int64) (int64, error) {
+	if rev <= 0 {
+		return 0, w.missed(ctx, key, rev)
+	}
+	return w.commit(ctx, key, rev, clientv3.OpDelete(key))
 }
 
 // put writes key if its revision is rev, where 0 means that it must not exist.
-func (s *Store) put(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+func (w *writer) put(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
 	for first := true; ; first = false {
-		lease, err := s.leases.get(ctx, ttl)
+		lease, err := w.leases.get(ctx, ttl)
 		if err != nil {
 			return 0, failed(ctx, err, key, rev)
 		}
@@ -43,40 +71,58 @@ func (s *Store) put(ctx context.Context, key string, value []byte, rev int64, tt
 		if lease != clientv3.NoLease {
 			opts = append(opts, clientv3.WithLease(lease))
 		}
-		n, err := s.commit(ctx, key, rev, clientv3.OpPut(key, string(value), opts...))
+		n, err := w.commit(ctx, key, rev, clientv3.OpPut(key, string(value), opts...))
 		// A shared lease can be revoked behind our back; nothing was written.
 		if first && errors.Is(err, rpctypes.ErrLeaseNotFound) {
-			s.leases.forget(lease)
+			w.leases.forget(lease)
 			continue
 		}
 		return n, err
 	}
 }
 
-func (s *Store) commit(ctx context.Context, key string, rev int64, op clientv3.Op) (int64, error) {
-	resp, err := s.client.Txn(ctx).
-		If(clientv3.Compare(clientv3.ModRevision(key), "=", rev)).
-		Then(op).
-		Else(clientv3.OpGet(key)).
-		Commit()
+func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.Op) (int64, error) {
+	conditions := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(key), "=", rev)}
+	reads := []clientv3.Op{clientv3.OpGet(key)}
+	if w.guard != "" {
+		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(w.guard), "=", w.guardRev))
+		reads = append(reads, clientv3.OpGet(w.guard))
+	}
+	resp, err := w.client.Txn(ctx).If(conditions...).Then(op).Else(reads...).Commit()
 	if err != nil {
 		return 0, failed(ctx, err, key, rev)
 	}
 	if resp.Succeeded {
 		return resp.Header.Revision, nil
 	}
-	e := &storage.Error{Kind: storage.NotFound, Key: key, Revision: rev}
-	if len(resp.Responses) == 1 {
-		if kvs := resp.Responses[0].GetResponseRange().GetKvs(); len(kvs) == 1 {
-			current := toKV(kvs[0])
-			e.Current = &current
-			e.Kind = storage.Conflict
-			if rev == 0 {
-				e.Kind = storage.Exists
-			}
+	if w.guard != "" {
+		guard := present(resp, 1)
+		if guard == nil || guard.Revision != w.guardRev {
+			return 0, &storage.Error{Kind: storage.Changed, Key: w.guard, Revision: w.guardRev, Current: guard}
 		}
 	}
+	e := &storage.Error{Kind: storage.NotFound, Key: key, Revision: rev, Current: present(resp, 0)}
+	switch {
+	case e.Current != nil && rev == 0:
+		e.Kind = storage.Exists
+	case e.Current != nil:
+		e.Kind = storage.Conflict
+	}
 	return 0, e
+}
+
+// present is what the i-th read of a refused transaction found; nil for
+// nothing.
+func present(resp *clientv3.TxnResponse, i int) *storage.KV {
+	if i >= len(resp.Responses) {
+		return nil
+	}
+	kvs := resp.Responses[i].GetResponseRange().GetKvs()
+	if len(kvs) != 1 {
+		return nil
+	}
+	kv := toKV(kvs[0])
+	return &kv
 }
 
 // missed is the failure of a write that expects a revision no key can have,

@@ -63,6 +63,69 @@ func (k *kit) compareAndSet() {
 	k.create("a", "again")
 }
 
+// wantChanged checks that all three writes of w fail because of guard, whose
+// present state is value at rev, or nothing if rev is 0.
+func (k *kit) wantChanged(w storage.Writer, guard, value string, rev, a int64) {
+	k.Helper()
+	_, create := w.Create(k.ctx, k.prefix+"new", []byte("x"), 0)
+	_, update := w.Update(k.ctx, k.prefix+"a", []byte("x"), a, 0)
+	_, remove := w.Delete(k.ctx, k.prefix+"a", a)
+	for _, err := range []error{create, update, remove} {
+		k.wantKind(err, storage.Changed)
+		var e *storage.Error
+		if errors.As(err, &e); e.Key != k.prefix+guard {
+			k.Fatalf("error %v is not about the guard", err)
+		}
+		if rev == 0 && e.Current != nil {
+			k.Fatalf("error carries a guard that does not exist: %v", e.Current)
+		}
+		if rev != 0 {
+			k.wantCurrent(err, value, rev)
+		}
+	}
+	if kv, err := k.Get(k.ctx, k.prefix+"a"); err != nil || kv.Revision != a {
+		k.Fatalf("a refused write changed the key: %v, %v", kv, err)
+	}
+}
+
+func (k *kit) guarded() {
+	a, g := k.create("a", "one"), k.create("guard", "1")
+	w := k.While(k.prefix+"guard", g)
+	a, err := w.Update(k.ctx, k.prefix+"a", []byte("two"), a, 0)
+	if err != nil {
+		k.Fatal(err)
+	}
+	b, err := w.Create(k.ctx, k.prefix+"b", []byte("one"), 0)
+	if err != nil {
+		k.Fatal(err)
+	}
+	if _, err := w.Delete(k.ctx, k.prefix+"b", b); err != nil {
+		k.Fatal(err)
+	}
+	// While the guard holds, the key decides.
+	_, err = w.Create(k.ctx, k.prefix+"a", []byte("x"), 0)
+	k.wantKind(err, storage.Exists)
+	k.wantCurrent(err, "two", a)
+	_, err = w.Update(k.ctx, k.prefix+"a", []byte("x"), a+1000, 0)
+	k.wantKind(err, storage.Conflict)
+	k.wantCurrent(err, "two", a)
+	_, err = w.Update(k.ctx, k.prefix+"b", []byte("x"), b, 0)
+	k.wantKind(err, storage.NotFound)
+
+	next := k.update("guard", "2", g)
+	k.wantChanged(w, "guard", "2", next, a)
+	k.wantChanged(k.While(k.prefix+"guard", next+1000), "guard", "2", next, a)
+	k.remove("guard", next)
+	k.wantChanged(k.While(k.prefix+"guard", next), "guard", "", 0, a)
+	// Another key of that name is another guard.
+	if again := k.create("guard", "2"); again == next {
+		k.Fatal("a revision was given out twice")
+	}
+	k.wantKind(second(k.While(k.prefix+"guard", next).Create(k.ctx, k.prefix+"c", []byte("x"), 0)), storage.Changed)
+}
+
+func second(_ int64, err error) error { return err }
+
 func (k *kit) missing() {
 	_, err := k.Get(k.ctx, k.prefix+"none")
 	k.wantKind(err, storage.NotFound)

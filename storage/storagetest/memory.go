@@ -173,24 +173,50 @@ func (m *Memory) Revision(ctx context.Context) (int64, error) {
 	return m.rev, m.beginLocked(ctx)
 }
 
+// guarded is a memory that is written while a guard has its revision; a guard
+// of "" is none.
+type guarded struct {
+	*Memory
+	guard string
+	rev   int64
+}
+
+// While implements storage.Guarder.
+func (m *Memory) While(key string, rev int64) storage.Writer { return &guarded{m, key, rev} }
+
 // Create implements storage.Writer.
 func (m *Memory) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
-	return m.write(ctx, key, 0, ttl, storage.Event{KV: storage.KV{Key: key, Value: value}})
+	return (&guarded{Memory: m}).Create(ctx, key, value, ttl)
 }
 
 // Update implements storage.Writer.
 func (m *Memory) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
-	return m.write(ctx, key, max(rev, 1), ttl, storage.Event{KV: storage.KV{Key: key, Value: value}})
+	return (&guarded{Memory: m}).Update(ctx, key, value, rev, ttl)
 }
 
 // Delete implements storage.Writer.
 func (m *Memory) Delete(ctx context.Context, key string, rev int64) (int64, error) {
+	return (&guarded{Memory: m}).Delete(ctx, key, rev)
+}
+
+// Create implements storage.Writer.
+func (m *guarded) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
+	return m.write(ctx, key, 0, ttl, storage.Event{KV: storage.KV{Key: key, Value: value}})
+}
+
+// Update implements storage.Writer.
+func (m *guarded) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	return m.write(ctx, key, max(rev, 1), ttl, storage.Event{KV: storage.KV{Key: key, Value: value}})
+}
+
+// Delete implements storage.Writer.
+func (m *guarded) Delete(ctx context.Context, key string, rev int64) (int64, error) {
 	return m.write(ctx, key, max(rev, 1), 0, storage.Event{KV: storage.KV{Key: key}, Deleted: true})
 }
 
 // write makes ev if key is at rev; 0 means that it does not exist, 1 is no
 // key's revision.
-func (m *Memory) write(ctx context.Context, key string, rev int64, ttl time.Duration, ev storage.Event) (int64, error) {
+func (m *guarded) write(ctx context.Context, key string, rev int64, ttl time.Duration, ev storage.Event) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.beginLocked(ctx); err != nil {
@@ -198,6 +224,11 @@ func (m *Memory) write(ctx context.Context, key string, rev int64, ttl time.Dura
 	}
 	if len(ev.Value) > maxValue {
 		return 0, &storage.Error{Kind: storage.TooLarge, Key: key}
+	}
+	if m.guard != "" {
+		if guard := m.findLocked(m.guard); guard == nil || guard.Revision != m.rev {
+			return 0, &storage.Error{Kind: storage.Changed, Key: m.guard, Revision: m.rev, Current: guard}
+		}
 	}
 	switch current := m.findLocked(key); {
 	case rev == 0 && current != nil:

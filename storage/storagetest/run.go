@@ -42,6 +42,7 @@ func Run(t *testing.T, o Options) {
 		{"a created key reads back", (*kit).createGet},
 		{"create refuses an existing key", (*kit).createExists},
 		{"update and delete compare the revision", (*kit).compareAndSet},
+		{"a guarded write compares its guard too", (*kit).guarded},
 		{"missing keys are NotFound", (*kit).missing},
 		{"one of many concurrent writers of a revision wins", (*kit).oneWinner},
 		{"range is ordered and bounded by the prefix", (*kit).rangeOrder},
