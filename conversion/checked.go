@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/wasmgate/wasmgate/conversion/review"
 )
 
 // Checked makes any converter keep the contract of conversion webhooks: the
@@ -73,18 +75,21 @@ func (c *checked) Convert(ctx context.Context, desired string, objects [][]byte)
 	return out, nil
 }
 
+// maxExcerpt is the most bytes of an object that a message repeats.
+const maxExcerpt = 4 << 10
+
 // accept checks one converted object and returns it with restored metadata.
 // The result shares no memory with the reply or the input.
 func accept(original *view, reply []byte, desired string) ([]byte, *problem) {
 	if len(reply) > MaxObjectBytes {
 		return nil, &problem{badIdentity, fmt.Sprintf("it has %d bytes, more than %d", len(reply), MaxObjectBytes)}
 	}
-	got, err := look(reply)
+	got, err := lookAtReply(reply)
 	if err != nil {
 		return nil, &problem{unreadable, err.Error()}
 	}
 	if text(got.kind) == "" {
-		return nil, &problem{unreadable, fmt.Sprintf("Object 'Kind' is missing in '%s'", excerpt(reply))}
+		return nil, &problem{unreadable, fmt.Sprintf("Object 'Kind' is missing in '%s'", review.Cut(maxExcerpt, string(reply)))}
 	}
 	if !is(got.apiVersion, desired) {
 		return nil, &problem{badType, fmt.Sprintf("invalid groupVersion (expected %s, received %s)", desired, groupVersion(got.apiVersionString()))}
@@ -117,13 +122,4 @@ func groupVersion(apiVersion string) string {
 		return ""
 	}
 	return apiVersion
-}
-
-// excerpt bounds what an error message repeats of an object.
-func excerpt(data []byte) string {
-	const most = 4096
-	if len(data) > most {
-		return string(data[:most]) + "..."
-	}
-	return string(data)
 }

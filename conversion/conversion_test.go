@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -123,11 +124,63 @@ func TestMetadataIsRestored_CRD17(t *testing.T) {
 }
 
 func TestSmuggledDuplicatesAreRefused_CRD17(t *testing.T) {
-	for _, extra := range []string{`"kind":"Other"`, `"metadata":{}`, `"m\u0065tadata":{}`, `"apiVersion":"x"`} {
+	for _, extra := range []string{`"kind":"Other"`, `"metadata":{}`, `"m\u0065tadata":{}`, `"apiVersion":"x"`, `"y":1,"y":2`, `"spec":{},"sp\u0065c":{}`, many(17) + `,"k3":0`, many(16) + `,"k3":0`, many(17) + `,"k\u0030":0`} {
 		_, err := conversion.Checked(reply(`"x":1`, extra)).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
 		if err == nil || !strings.Contains(err.Error(), "duplicate field") {
 			t.Errorf("%s: %v", extra, err)
 		}
+	}
+}
+
+// many are n members with different keys.
+func many(n int) string {
+	var members []string
+	for i := range n {
+		members = append(members, fmt.Sprintf(`"k%d":%d`, i, i))
+	}
+	return strings.Join(members, ",")
+}
+
+func TestManyDifferentMembersAreAccepted_CRD17(t *testing.T) {
+	for _, n := range []int{15, 16, 17, 18, 100} {
+		_, err := conversion.Checked(reply(`"x":1`, many(n))).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+		if err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+func TestErrorsAreBoundedAndLogsQuoteNothing(t *testing.T) {
+	const secret = "what nobody may see"
+	long := strings.Repeat("é", 3<<20/2)
+	for name, c := range map[string]struct {
+		converter convertFunc
+		want      string // of the log text
+	}{
+		"no kind":  {reply(`"kind":"Conv",`, ``, `"x":1`, `"x":"`+secret+long+`"`), "JSON is not that of an object of any kind"},
+		"label":    {reply(`"annotations":{"k":"v"}`, `"labels":{"l":"`+secret+`"}`), "metadata is invalid"},
+		"name":     {reply(`"name":"a"`, `"name":"`+secret+long+`"`), "name, namespace, uid or size is wrong"},
+		"kind":     {reply(`"Conv"`, `"`+secret+long+`"`), "apiVersion or kind is wrong"},
+		"repeated": {reply(`"x":1`, `"`+secret+long+`":1,"`+secret+long+`":1`), "JSON is not that of an object of any kind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := conversion.Checked(c.converter).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+			var typed *conversion.Error
+			if !errors.As(err, &typed) || !strings.Contains(err.Error(), secret) {
+				t.Fatalf("got %.200v", err)
+			}
+			if n := len(err.Error()); n > 8<<10+len("...") || len(typed.Reason) != n || !utf8.ValidString(err.Error()) {
+				t.Errorf("the message has %d bytes", n)
+			}
+			want := "conversion webhook for example.com/v1beta1, Kind=Conv returned an object, at index 0, whose " + c.want
+			if typed.LogText() != want {
+				t.Errorf("logged: %.300s\nwant %s", typed.LogText(), want)
+			}
+		})
+	}
+	err := error(&conversion.Error{Reason: "conversion webhook failed"})
+	if got := err.(*conversion.Error).LogText(); got != "conversion webhook failed" {
+		t.Errorf("logged: %s", got)
 	}
 }
 

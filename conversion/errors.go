@@ -3,6 +3,8 @@ package conversion
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wasmgate/wasmgate/conversion/review"
 )
 
 // Error is a failed conversion. Clients see it as a Status with code 500, no
@@ -16,17 +18,32 @@ type Error struct {
 	To string
 	// Objects are the objects concerned, as namespace/name, at most a few.
 	Objects []string
-	// Reason is the whole message.
+	// Reason is the whole message, at most 8 KiB. It may quote the objects.
 	Reason string
 	// Cause is what the converter returned; nil when its reply was refused.
 	Cause error
+
+	// logged is the message for logs, "" when Reason will do.
+	logged string
 }
 
 // Error returns the reason.
 func (e *Error) Error() string { return e.Reason }
 
+// LogText is the message for logs, which are read by others than those who may
+// read the objects: it quotes nothing of a refused reply.
+func (e *Error) LogText() string {
+	if e.logged != "" {
+		return e.logged
+	}
+	return e.Reason
+}
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// maxReason is the most bytes of a message: a quoted reply and some words.
+const maxReason = 8 << 10
 
 // maxNamed is how many objects an Error names.
 const maxNamed = 10
@@ -51,7 +68,7 @@ func (c *call) error(reason string, cause error, about []view) *Error {
 		From:   c.sent[0].apiVersionString(),
 		Kind:   c.sent[0].kindString(),
 		To:     c.desired,
-		Reason: reason,
+		Reason: review.Cut(maxReason, reason),
 		Cause:  cause,
 	}
 	for i := range about {
@@ -93,18 +110,23 @@ func (c *call) refused(index int, p *problem) error {
 	default:
 		reason = fmt.Sprintf("conversion webhook for %s returned invalid object: %s", c.gvk(), p.why)
 	}
-	return c.error(reason, nil, about)
+	e := c.error(reason, nil, about)
+	e.logged = fmt.Sprintf("conversion webhook for %s returned an object, at index %d, whose %s", c.gvk(), index, p.what)
+	return e
 }
 
 // problem is what is wrong with one converted object.
 type problem struct {
-	what int
-	why  string
+	what fault
+	why  string // may quote the object
 }
 
+// fault is a kind of problem, in words that follow "whose".
+type fault string
+
 const (
-	unreadable  = iota // not an object of any kind
-	badType            // apiVersion or kind
-	badIdentity        // name, namespace, uid
-	badMetadata        // anything else in metadata
+	unreadable  fault = "JSON is not that of an object of any kind"
+	badType     fault = "apiVersion or kind is wrong"
+	badIdentity fault = "name, namespace, uid or size is wrong"
+	badMetadata fault = "metadata is invalid"
 )

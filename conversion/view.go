@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/wasmgate/wasmgate/conversion/review"
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
@@ -26,6 +27,18 @@ type view struct {
 
 // look finds the parts of an object and checks that all of it is JSON.
 func look(data []byte) (view, error) {
+	return lookWith(data, func([]byte) error { return nil })
+}
+
+// lookAtReply is look for what a converter made: no member is there twice.
+func lookAtReply(data []byte) (view, error) {
+	var keys keys
+	return lookWith(data, keys.add)
+}
+
+// lookWith is look, and has other check the keys of the members that have no
+// meaning here.
+func lookWith(data []byte, other func(key []byte) error) (view, error) {
 	v := view{data: data}
 	w, err := rawjson.Open(data, 0, false)
 	if err != nil {
@@ -44,6 +57,7 @@ func look(data []byte) (view, error) {
 		case rawjson.Equal(key, "metadata"):
 			err = v.lookAtMetadata(&w)
 		default:
+			err = other(key)
 			w.Value()
 		}
 		if err != nil {
@@ -107,7 +121,9 @@ func set(field *[]byte, value []byte, name string) error {
 	return nil
 }
 
-func duplicate(name string) error { return fmt.Errorf("duplicate field %q", name) }
+func duplicate(name string) error {
+	return fmt.Errorf("duplicate field %q", review.Cut(maxExcerpt, name))
+}
 
 // notAnObject words the error as encoding/json does.
 func notAnObject(data []byte, err error) error {

@@ -96,3 +96,27 @@ func FuzzParseResponse(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatAConverterSaysIsBounded(t *testing.T) {
+	long := strings.Repeat("é", 1<<20)
+	reply := func(apiVersion, kind, uid, status, message string) string {
+		return `{"apiVersion":"` + apiVersion + `","kind":"` + kind + `","response":{"uid":"` + uid + `","result":{"status":"` + status + `","message":"` + message + `"}}}`
+	}
+	for name, body := range map[string]string{
+		"message":    reply("apiextensions.k8s.io/v1", "ConversionReview", "u", "Failed", long),
+		"status":     reply("apiextensions.k8s.io/v1", "ConversionReview", "u", long, ""),
+		"uid":        reply("apiextensions.k8s.io/v1", "ConversionReview", long, "Success", ""),
+		"kind":       reply("apiextensions.k8s.io/v1", long, "u", "Success", ""),
+		"apiVersion": reply(long, "ConversionReview", "u", "Success", ""),
+	} {
+		_, err := ParseResponse([]byte(body), V1, "u")
+		if err == nil || len(err.Error()) < MaxMessage || len(err.Error()) > MaxMessage+200 || !utf8.ValidString(err.Error()) {
+			t.Errorf("%s: %d bytes", name, len(err.Error()))
+		}
+	}
+	for in, want := range map[string]string{"": "", "abc": "abc", "abcd": "abc...", "abé": "ab...", "éa": "éa"} {
+		if got := Cut(3, in); got != want {
+			t.Errorf("Cut(3, %q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -163,6 +163,7 @@ func (w *Webhook) post(ctx context.Context, body []byte) ([]byte, error) {
 func statusError(code int, contentType string, body []byte) error {
 	var status metav1.Status
 	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" && status.Status != metav1.StatusSuccess {
+		status.Message = review.Cut(review.MaxMessage, status.Message)
 		return &apierrors.StatusError{ErrStatus: status}
 	}
 	message := "unknown"

@@ -121,6 +121,8 @@ func TestBadReplies_CRD15_CRD16(t *testing.T) {
 	}{
 		{"500", status(500, "", "boom"), `an error on the server ("boom") has prevented the request from succeeding`},
 		{"500 with a Status", status(500, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"st msg","code":500}`), "st msg"},
+		{"500 with a long Status", status(500, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"`+strings.Repeat("x", 1<<19)+`","code":500}`), strings.Repeat("x", 4096) + "..."},
+		{"500 with a long text", status(500, "", strings.Repeat("x", 1<<19)), `an error on the server ("` + strings.Repeat("x", 2048) + `") has prevented the request from succeeding`},
 		{"404", status(404, "", ""), "the server could not find the requested resource"},
 		{"201", status(201, "", "{}"), "the server responded with the status code 201 but did not return more information"},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) {

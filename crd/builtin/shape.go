@@ -1,6 +1,10 @@
 package builtin
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
 
 // shape makes trees what the Go type T can hold: unknown fields go, values of
 // a wrong type are errors, and what JSON always prints of T is there.
@@ -14,7 +18,7 @@ func (s *shape[T]) FromClient(obj map[string]any, strict bool) ([]string, error)
 	var err error
 	typed := new(T)
 	if strict {
-		unknown, err = fromJSONStrict(obj, typed)
+		unknown, err = object.DecodeTyped(obj, typed)
 	} else {
 		err = fromJSON(obj, typed)
 	}

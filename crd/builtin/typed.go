@@ -24,19 +24,6 @@ func fromJSON(obj map[string]any, into any) error {
 	return kjson.UnmarshalCaseSensitivePreserveInts(data, into)
 }
 
-// fromJSONStrict is fromJSON that also reports unknown fields.
-func fromJSONStrict(obj map[string]any, into any) (unknown []string, err error) {
-	data, err := object.Encode(obj)
-	if err != nil {
-		return nil, err
-	}
-	strict, err := kjson.UnmarshalStrict(data, into)
-	for _, e := range strict {
-		unknown = append(unknown, e.Error())
-	}
-	return unknown, err
-}
-
 // toTree writes a typed object the way its JSON is.
 func toTree(typed any) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(typed)

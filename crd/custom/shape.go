@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // shape is the [crd.Shape] of one version. Every step first asks check whether
@@ -45,14 +46,15 @@ type mode struct {
 }
 
 func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
-	paths, err := s.apply(obj, mode{strict: strict, fill: true})
-	if err != nil {
-		return nil, err
-	}
+	return s.apply(obj, mode{strict: strict, fill: true})
+}
+
+// unknownFields words the paths of what was dropped.
+func unknownFields(paths []string) []string {
 	for i, p := range paths {
 		paths[i] = `unknown field "` + p + `"`
 	}
-	return paths, nil
+	return paths
 }
 
 func (s *shape) FromStorage(obj map[string]any) error {
@@ -85,7 +87,7 @@ func (s *shape) FromConversion(obj map[string]any) error {
 }
 
 // apply is the whole pipeline: metadata, pruning, nulls, embedded resources,
-// defaults. It returns the paths that were dropped, when strict.
+// defaults. It returns what was dropped, in words, when strict.
 func (s *shape) apply(obj map[string]any, m mode) ([]string, error) {
 	for _, f := range [...]string{"kind", "apiVersion"} {
 		if v, ok := obj[f]; ok {
@@ -107,9 +109,9 @@ func (s *shape) apply(obj map[string]any, m mode) ([]string, error) {
 		delete(obj, "metadata")
 		needs = s.root.check(obj, true)
 	}
-	var paths []string
+	var dropped []string
 	if needs&needsPruning != 0 {
-		paths, err = s.prune(obj, m)
+		dropped, err = s.prune(obj, m)
 	}
 	if found {
 		obj["metadata"] = metadata
@@ -120,12 +122,15 @@ func (s *shape) apply(obj map[string]any, m mode) ([]string, error) {
 	if m.fill && needs&needsDefaults != 0 {
 		defaulting.Default(obj, s.schema)
 	}
-	return append(unknown, paths...), nil
+	return append(unknownFields(unknown), dropped...), nil
 }
 
 // prune drops unknown fields and nulls, and coerces embedded resources.
 func (s *shape) prune(obj map[string]any, m mode) ([]string, error) {
-	var unknown []string
+	var unknown, instead []string
+	if m.strict && !object.CanName(obj) {
+		m.strict, instead = false, []string{object.TooLongToName}
+	}
 	if !s.preserve {
 		opts := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: m.strict}
 		unknown = pruning.PruneWithOptions(obj, s.schema, true, opts)
@@ -138,7 +143,7 @@ func (s *shape) prune(obj map[string]any, m mode) ([]string, error) {
 	if fieldErr != nil {
 		return nil, fieldErr
 	}
-	return append(unknown, paths...), nil
+	return append(instead, unknownFields(append(unknown, paths...))...), nil
 }
 
 var errNoMetadata = errors.New("invalid metadata: it is missing")

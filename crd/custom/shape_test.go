@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -109,4 +110,19 @@ func TestShape_hammer(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A library that names unknown fields by their whole paths needed all of the
+// memory for this.
+func TestNamingUnknownFieldsIsBounded_FV02(t *testing.T) {
+	var fields strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&fields, `"f%d":1,`, i)
+	}
+	long := strings.Repeat("k", 1<<20)
+	out, unknown := fromClient(t, `{type: object, properties: {m: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`,
+		`"m":{"`+long+`":{`+fields.String()+`"a":"x"}}`)
+	if unknown != "the names of its fields are too long to tell which of them are unknown" || out != `{"m":{"`+long+`":{"a":"x"}}}` {
+		t.Errorf("got %.200s, %.200s", out, unknown)
+	}
 }

@@ -25,26 +25,22 @@ func FromTree(tree map[string]any) (*apiextensionsv1.CustomResourceDefinition, e
 // fromTree is FromTree; with strict it also returns what it ignored, as
 // Kubernetes words it.
 func fromTree(tree map[string]any, strict bool) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
+	c := &apiextensionsv1.CustomResourceDefinition{}
+	if strict {
+		unknown, err := object.DecodeTyped(tree, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		return c, unknown, nil
+	}
 	b, err := object.Encode(tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &apiextensionsv1.CustomResourceDefinition{}
-	if !strict {
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(b, c); err != nil {
-			return nil, nil, err
-		}
-		return c, nil, nil
-	}
-	ignored, err := kjson.UnmarshalStrict(b, c)
-	if err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(b, c); err != nil {
 		return nil, nil, err
 	}
-	var unknown []string
-	for _, e := range ignored {
-		unknown = append(unknown, e.Error())
-	}
-	return c, unknown, nil
+	return c, nil, nil
 }
 
 // ToTree writes c as a tree at v1. The tree is nil when c holds raw JSON (a

@@ -4,48 +4,45 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	kjson "sigs.k8s.io/json"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
 // MaxDepth is the deepest nesting that is read, as in encoding/json.
 const MaxDepth = 10000
 
-// errSlow asks for the library: the input is wrong, or so unusual that the
-// library should decide.
-var errSlow = errors.New("object: not on the fast path")
+// errRefused says that the input is not JSON; the library finds the words.
+var errRefused = errors.New("object: malformed JSON")
 
 // Parse reads one JSON object. Duplicate fields keep the last value; their
-// paths are returned in Kubernetes' wording ('duplicate field "spec.x"').
-// Errors are those of sigs.k8s.io/json, which clients know.
+// paths are returned in Kubernetes' wording ('duplicate field "spec.x"'), each
+// once, at most 100, and long ones cut. Errors are those of sigs.k8s.io/json,
+// which clients know. The time it takes is proportional to the input, whatever
+// that holds.
 func Parse(data []byte) (tree map[string]any, duplicates []string, err error) {
 	p := parser{data: data}
 	v, err := p.document()
-	if err == nil {
-		if m, ok := v.(map[string]any); ok {
-			return m, p.duplicates, nil
-		}
-	}
-	return parseSlow(data)
-}
-
-func parseSlow(data []byte) (map[string]any, []string, error) {
-	var v any
-	strict, err := kjson.UnmarshalStrict(data, &v)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, refusal(data)
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
 		return nil, nil, fmt.Errorf("json: cannot unmarshal %s into Go value of type map[string]interface {}", jsonType(v))
 	}
-	var dups []string
-	for _, e := range strict {
-		dups = append(dups, e.Error())
+	return m, p.duplicates.found, nil
+}
+
+// refusal is the library's error for what is not JSON. It is not asked for
+// duplicates, which can cost it time without bounds.
+func refusal(data []byte) error {
+	var v any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &v); err != nil {
+		return err
 	}
-	return m, dups, nil
+	return errRefused
 }
 
 func jsonType(v any) string {
@@ -63,19 +60,12 @@ func jsonType(v any) string {
 	}
 }
 
-// step is one element of the path to the value being read: a field, or an
-// index when that is not negative.
-type step struct {
-	field string
-	index int
-}
-
 type parser struct {
 	data       []byte
 	i          int
 	depth      int
 	path       []step
-	duplicates []string
+	duplicates duplicates
 }
 
 func (p *parser) document() (any, error) {
@@ -86,7 +76,7 @@ func (p *parser) document() (any, error) {
 	}
 	p.space()
 	if p.i != len(p.data) {
-		return nil, errSlow
+		return nil, errRefused
 	}
 	return v, nil
 }
@@ -104,7 +94,7 @@ func (p *parser) space() {
 
 func (p *parser) value() (any, error) {
 	if p.i >= len(p.data) {
-		return nil, errSlow
+		return nil, errRefused
 	}
 	switch c := p.data[p.i]; c {
 	case '{':
@@ -126,7 +116,7 @@ func (p *parser) value() (any, error) {
 
 func (p *parser) word(w string) error {
 	if len(p.data)-p.i < len(w) || string(p.data[p.i:p.i+len(w)]) != w {
-		return errSlow
+		return errRefused
 	}
 	p.i += len(w)
 	return nil
@@ -134,10 +124,11 @@ func (p *parser) word(w string) error {
 
 func (p *parser) object() (any, error) {
 	if p.depth++; p.depth > MaxDepth {
-		return nil, errSlow
+		return nil, errRefused
 	}
 	p.i++
 	m := make(map[string]any, 8)
+	var twice map[string]bool // the fields that were reported
 	p.space()
 	if p.peek() == '}' {
 		p.i++
@@ -147,23 +138,24 @@ func (p *parser) object() (any, error) {
 	for {
 		p.space()
 		if p.peek() != '"' {
-			return nil, errSlow
+			return nil, errRefused
 		}
 		k, err := p.str()
 		if err != nil {
 			return nil, err
 		}
-		if k == "" {
-			return nil, errSlow // the library words such paths in its own way
-		}
 		p.space()
 		if p.peek() != ':' {
-			return nil, errSlow
+			return nil, errRefused
 		}
 		p.i++
 		p.space()
-		if _, dup := m[k]; dup {
-			p.duplicate(k)
+		if _, dup := m[k]; dup && !twice[k] {
+			if twice == nil {
+				twice = map[string]bool{}
+			}
+			twice[k] = true
+			p.duplicates.note(p.path, k)
 		}
 		p.path = append(p.path, step{k, -1})
 		v, err := p.value()
@@ -181,14 +173,14 @@ func (p *parser) object() (any, error) {
 			p.depth--
 			return m, nil
 		default:
-			return nil, errSlow
+			return nil, errRefused
 		}
 	}
 }
 
 func (p *parser) array() (any, error) {
 	if p.depth++; p.depth > MaxDepth {
-		return nil, errSlow
+		return nil, errRefused
 	}
 	p.i++
 	a := []any{}
@@ -217,7 +209,7 @@ func (p *parser) array() (any, error) {
 			p.path = p.path[:len(p.path)-1]
 			return a, nil
 		default:
-			return nil, errSlow
+			return nil, errRefused
 		}
 	}
 }
@@ -229,117 +221,39 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// duplicate notes a field that was seen before. Paths of elements look as the
-// library prints them: a.b[0].c.
-func (p *parser) duplicate(k string) {
-	if len(p.duplicates) >= 100 { // the library stops there too
-		return
-	}
-	var b strings.Builder
-	for _, e := range p.path {
-		if e.index >= 0 {
-			fmt.Fprintf(&b, "[%d]", e.index)
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(e.field)
-	}
-	if b.Len() > 0 {
-		b.WriteByte('.')
-	}
-	b.WriteString(k)
-	d := fmt.Sprintf("duplicate field %q", b.String())
-	for _, seen := range p.duplicates {
-		if seen == d {
-			return
-		}
-	}
-	p.duplicates = append(p.duplicates, d)
-}
-
+// str reads a string. The way through is short for those without escapes.
 func (p *parser) str() (string, error) {
-	start := p.i + 1
+	start, escaped := p.i+1, false
 	for i := start; i < len(p.data); i++ {
 		switch c := p.data[i]; {
 		case c == '"':
+			p.i = i + 1
 			s := p.data[start:i]
-			p.i = i + 1
-			if !utf8.Valid(s) {
-				return "", errSlow
+			if !escaped && utf8.Valid(s) {
+				return string(s), nil
 			}
-			return string(s), nil
+			return validUTF8(rawjson.Unescape(s)), nil
 		case c == '\\':
-			return p.escaped(start, i)
-		case c < ' ':
-			return "", errSlow
-		}
-	}
-	return "", errSlow
-}
-
-// escaped reads a string with escapes; i is at the first backslash.
-func (p *parser) escaped(start, i int) (string, error) {
-	b := append(make([]byte, 0, i-start+32), p.data[start:i]...)
-	for i < len(p.data) {
-		c := p.data[i]
-		switch {
-		case c == '"':
-			p.i = i + 1
-			if !utf8.Valid(b) {
-				return "", errSlow
-			}
-			return string(b), nil
-		case c < ' ':
-			return "", errSlow
-		case c != '\\':
-			b = append(b, c)
-			i++
-			continue
-		}
-		if i+1 >= len(p.data) {
-			return "", errSlow
-		}
-		switch e := p.data[i+1]; e {
-		case '"', '\\', '/':
-			b = append(b, e)
-		case 'b':
-			b = append(b, '\b')
-		case 'f':
-			b = append(b, '\f')
-		case 'n':
-			b = append(b, '\n')
-		case 'r':
-			b = append(b, '\r')
-		case 't':
-			b = append(b, '\t')
-		case 'u':
-			r, n := unicodeEscape(p.data[i:])
+			n := rawjson.EscapeLen(p.data, i)
 			if n == 0 {
-				return "", errSlow
+				return "", errRefused
 			}
-			b = utf8.AppendRune(b, r)
-			i += n
-			continue
-		default:
-			return "", errSlow
+			escaped = true
+			i += n - 1
+		case c < ' ':
+			return "", errRefused
 		}
-		i += 2
 	}
-	return "", errSlow
+	return "", errRefused
 }
 
-// unicodeEscape decodes \uXXXX at the start of s. Surrogates go to the library.
-func unicodeEscape(s []byte) (rune, int) {
-	if len(s) < 6 {
-		return 0, 0
+// validUTF8 replaces every byte that is not UTF-8, one by one, as encoding/json
+// does.
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
 	}
-	n, err := strconv.ParseUint(string(s[2:6]), 16, 32)
-	if err != nil || n >= 0xd800 && n < 0xe000 {
-		return 0, 0
-	}
-	return rune(n), 6
+	return string([]rune(s))
 }
 
 // number reads what JSON allows: integers that fit become int64, the rest
@@ -348,7 +262,7 @@ func (p *parser) number() (any, error) {
 	start := p.i
 	end, integer := numberEnd(p.data, start)
 	if end == start {
-		return nil, errSlow
+		return nil, errRefused
 	}
 	s := string(p.data[start:end])
 	p.i = end
@@ -359,7 +273,7 @@ func (p *parser) number() (any, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return nil, errSlow
+		return nil, errRefused
 	}
 	return f, nil
 }

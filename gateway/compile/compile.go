@@ -5,6 +5,7 @@
 package compile
 
 import (
+	"errors"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -66,9 +67,19 @@ func (c Converters) logged(key, name string) func(conversion.Call) {
 	log := c.Log.With().Str("component", "conversion").Str(key, name).Logger().Sample(
 		&zerolog.BurstSampler{Burst: 3, Period: 10 * time.Second})
 	return func(call conversion.Call) {
-		if call.Err != nil {
-			log.Warn().Err(call.Err).Str("to", call.To).Int("objects", call.Objects).Msg("conversion failed")
+		if call.Err == nil {
+			return
 		}
+		event := log.Warn().Str("to", call.To).Int("objects", call.Objects)
+		var failure *conversion.Error
+		if errors.As(call.Err, &failure) {
+			event.Str("error", failure.LogText())
+		}
+		var panicked *conversion.Panic
+		if errors.As(call.Err, &panicked) {
+			event.Str("cause", panicked.Error()).Bytes("stack", panicked.Stack)
+		}
+		event.Msg("conversion failed")
 	}
 }
 

@@ -189,7 +189,7 @@ func skipString(data []byte, i int) (int, error) {
 			}
 			return i + 1, nil
 		case c == '\\':
-			n := escapeLen(data, i)
+			n := EscapeLen(data, i)
 			if n == 0 {
 				return i, ErrSyntax
 			}
@@ -203,8 +203,9 @@ func skipString(data []byte, i int) (int, error) {
 	return i, ErrEnd
 }
 
-// escapeLen is the length of the escape sequence at i, or 0.
-func escapeLen(data []byte, i int) int {
+// EscapeLen is the length of the escape sequence that starts with the backslash
+// at i, or 0 when there is none that JSON knows.
+func EscapeLen(data []byte, i int) int {
 	if i+1 >= len(data) {
 		return 0
 	}
