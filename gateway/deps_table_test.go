@@ -23,11 +23,11 @@ var mayImport = map[string]string{
 	"crd/builtin":       "crd crd/custom crd/object crd/reflectschema",
 	"crd/custom":        "crd crd/object crd/version",
 	"crd/definitions":   "crd crd/object crd/reflectschema",
-	"crd/object":        "",
+	"crd/object":        "sdk/rawjson",
 	"crd/reflectschema": "",
 	"crd/version":       "",
 
-	"conversion":         "sdk/rawjson",
+	"conversion":         "conversion/review sdk/rawjson",
 	"conversion/review":  "sdk/rawjson",
 	"conversion/webhook": "conversion/review",
 
