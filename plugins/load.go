@@ -3,6 +3,8 @@ package plugins
 import (
 	"fmt"
 	"time"
+
+	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
 // The limits of a module that sets none, and the most it may set.
@@ -15,7 +17,7 @@ const (
 	MaxTimeout       = 30 * time.Second
 	MaxResponseBytes = 256 << 20
 	// MaxModuleBytes is the largest module that is accepted.
-	MaxModuleBytes = 64 << 20
+	MaxModuleBytes = binary.MaxSize
 )
 
 // Effective returns the limits with defaults filled in and capped.

@@ -5,7 +5,9 @@
 package plugintest
 
 import (
+	"bytes"
 	"encoding/binary"
+	"maps"
 	"sort"
 
 	"github.com/wasmgate/wasmgate/plugins"
@@ -30,6 +32,8 @@ type Guest struct {
 	Start string
 	// Data is put at address 1024.
 	Data []byte
+	// Raw is the content of sections by their number, whatever the rest says.
+	Raw map[byte][]byte
 }
 
 // Import is an imported function.
@@ -42,6 +46,8 @@ type Import struct {
 // of names, after the imports.
 type Func struct {
 	Params, Results []byte
+	// Locals are the declarations of locals, with their number; nil for none.
+	Locals []byte
 	// Code is the body without the final end.
 	Code []byte
 }
@@ -143,55 +149,69 @@ func signed(dst []byte, v int64) []byte {
 func (g Guest) Bytes() []byte {
 	var types, imports, funcs, exports, code [][]byte
 	addType := func(params, results []byte) []byte {
-		types = append(types, join([]byte{0x60}, vec(params), vec(results)))
-		return number(len(types) - 1)
+		types = append(types, Join([]byte{0x60}, Counted(params), Counted(results)))
+		return Number(len(types) - 1)
 	}
 	for _, i := range g.Imports {
-		imports = append(imports, join(vec([]byte(i.Module)), vec([]byte(i.Name)), []byte{0}, addType(i.Params, i.Results)))
+		imports = append(imports, Join(Counted([]byte(i.Module)), Counted([]byte(i.Name)), []byte{0}, addType(i.Params, i.Results)))
 	}
 	for i, name := range g.names() {
 		f := g.Funcs[name]
 		funcs = append(funcs, addType(f.Params, f.Results))
-		exports = append(exports, join(vec([]byte(name)), []byte{0}, number(len(g.Imports)+i)))
-		code = append(code, vec(join([]byte{0}, f.Code, []byte{0x0b})))
+		exports = append(exports, Join(Counted([]byte(name)), []byte{0}, Number(len(g.Imports)+i)))
+		locals := f.Locals
+		if locals == nil {
+			locals = []byte{0}
+		}
+		code = append(code, Counted(Join(locals, f.Code, []byte{0x0b})))
 	}
-	out := []byte{0, 'a', 's', 'm', 1, 0, 0, 0}
-	out = section(out, 1, types...)
-	out = section(out, 2, imports...)
-	out = section(out, 3, funcs...)
+	contents := map[byte][]byte{1: list(types), 2: list(imports), 3: list(funcs), 10: list(code)}
 	if g.TableEntries > 0 {
-		out = section(out, 4, join([]byte{0x70, 0}, number(int(g.TableEntries))))
+		contents[4] = List(Join([]byte{0x70, 0}, Number(int(g.TableEntries))))
 	}
 	if g.Pages > 0 {
-		out = section(out, 5, join([]byte{0}, number(int(g.Pages))))
-		exports = append(exports, join(vec([]byte(plugins.ExportMemory)), []byte{2, 0}))
+		contents[5] = List(Join([]byte{0}, Number(int(g.Pages))))
+		exports = append(exports, Join(Counted([]byte(plugins.ExportMemory)), []byte{2, 0}))
 	}
-	out = section(out, 7, exports...)
+	contents[7] = list(exports)
 	if g.Start != "" {
-		out = append(append(out, 8), vec(number(int(g.Index(g.Start))))...)
+		contents[8] = Number(int(g.Index(g.Start)))
 	}
-	out = section(out, 10, code...)
 	if len(g.Data) > 0 {
-		out = section(out, 11, join([]byte{0}, ConstI32(DataAt), []byte{0x0b}, vec(g.Data)))
+		contents[11] = List(Join([]byte{0}, ConstI32(DataAt), []byte{0x0b}, Counted(g.Data)))
+	}
+	maps.Copy(contents, g.Raw)
+	return Sections(contents)
+}
+
+// Sections assembles a module of the contents of its sections, by their
+// number, in the order that the format wants.
+func Sections(contents map[byte][]byte) []byte {
+	out := []byte{0, 'a', 's', 'm', 1, 0, 0, 0}
+	for _, id := range []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11, 0} {
+		if content := contents[id]; content != nil {
+			out = append(append(out, id), Counted(content)...)
+		}
 	}
 	return out
 }
 
-func section(out []byte, id byte, items ...[]byte) []byte {
+// Number is an unsigned number.
+func Number(n int) []byte { return binary.AppendUvarint(nil, uint64(n)) }
+
+// Counted is bytes after their number.
+func Counted(b []byte) []byte { return append(Number(len(b)), b...) }
+
+// List is items after their number.
+func List(items ...[]byte) []byte { return Join(Number(len(items)), Join(items...)) }
+
+// list is a list, but nil when there are no items.
+func list(items [][]byte) []byte {
 	if len(items) == 0 {
-		return out
+		return nil
 	}
-	return append(append(out, id), vec(join(number(len(items)), join(items...)))...)
+	return List(items...)
 }
 
-func number(n int) []byte { return binary.AppendUvarint(nil, uint64(n)) }
-
-func vec(b []byte) []byte { return append(number(len(b)), b...) }
-
-func join(parts ...[]byte) []byte {
-	var out []byte
-	for _, p := range parts {
-		out = append(out, p...)
-	}
-	return out
-}
+// Join puts parts together.
+func Join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }

@@ -9,7 +9,7 @@
 // randomness; it is stopped at its deadline; and every position it returns is
 // checked. After any error the instance is of no more use and has to be closed.
 //
-// A module goes through these steps before it is compiled (load.go): its
-// sections are read, imports and exports verified, and then each [Transform]
-// rewrites the bytes. Today one does, which caps the memory.
+// A module goes through these steps before it is compiled (load.go): it is read
+// and checked as a whole (plugins/wasm/binary), its imports and exports are
+// verified, and then some of its sections are rewritten (transform.go).
 package wasm

@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
 // Config describes an engine. The zero value compiles without a cache on disk.
@@ -79,7 +80,7 @@ func (e *Engine) provideImports(ctx context.Context) error {
 	}
 	e.wasi = map[string]signature{}
 	for name, def := range wasi.ExportedFunctionDefinitions() {
-		e.wasi[name] = signature("(" + typeNames(def.ParamTypes()) + ") -> (" + typeNames(def.ResultTypes()) + ")")
+		e.wasi[name] = signatureOf(binary.FuncType{Params: def.ParamTypes(), Results: def.ResultTypes()})
 	}
 	_, err = e.runtime.NewHostModuleBuilder(plugins.ImportModule).
 		NewFunctionBuilder().
@@ -90,8 +91,4 @@ func (e *Engine) provideImports(ctx context.Context) error {
 		return fmt.Errorf("imports: %w", err)
 	}
 	return nil
-}
-
-func typeNames(types []api.ValueType) string {
-	return readValueTypes(&reader{data: append([]byte{byte(len(types))}, types...)})
 }

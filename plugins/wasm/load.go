@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
 // Module is a compiled module. It is immutable and safe for concurrent use.
@@ -44,10 +45,7 @@ type Source struct {
 // the module.
 func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	limits := src.Limits.Effective()
-	prepared, hooks, err := e.prepare(src.Bytes, limits)
-	if err == nil {
-		err = checkConfig(src, prepared)
-	}
+	prepared, hooks, err := e.prepare(src, limits)
 	if err != nil {
 		return nil, named(src.Name, err)
 	}
@@ -68,45 +66,36 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	}, nil
 }
 
-// prepare is the pipeline between upload and compiler.
-func (e *Engine) prepare(module []byte, limits plugins.Limits) ([]byte, []plugins.Hook, error) {
-	if len(module) > plugins.MaxModuleBytes {
-		return nil, nil, refusal(plugins.TooLarge, "it has %d bytes, more than %d", len(module), plugins.MaxModuleBytes)
-	}
-	if len(module) < 8 || !bytes.HasPrefix(module, magic) {
-		return nil, nil, refusal(plugins.NotWasm, "the bytes are not a WebAssembly module")
-	}
-	if !bytes.Equal(module[4:8], []byte{1, 0, 0, 0}) {
-		return nil, nil, refusal(plugins.NotWasm, "it is not a core module of WebAssembly version 1 (a component, perhaps)")
-	}
-	in, err := inspect(module)
+// prepare is all that happens to a module between upload and compiler.
+func (e *Engine) prepare(src Source, limits plugins.Limits) ([]byte, []plugins.Hook, error) {
+	m, hooks, err := e.inspect(src.Bytes)
 	if err != nil {
-		return nil, nil, refusal(plugins.Malformed, "%v", err)
+		return nil, nil, err
 	}
-	hooks, refused := in.verify(e.wasi)
-	if refused != nil {
-		return nil, nil, refused
+	if err := checkConfig(src, m); err != nil {
+		return nil, nil, err
 	}
-	for _, t := range transforms {
-		if module, err = t.Apply(module, limits); err != nil {
-			return nil, nil, err
-		}
-	}
-	return module, hooks, nil
+	rewritten, err := rewrite(m, limits)
+	return rewritten, hooks, err
 }
 
-func checkConfig(src Source, module []byte) error {
+// Check tells whether a module can be loaded, as far as can be seen without
+// compiling it. It takes milliseconds. The error is a *plugins.LoadError.
+func (e *Engine) Check(name string, module []byte) error {
+	if _, _, err := e.inspect(module); err != nil {
+		return named(name, err)
+	}
+	return nil
+}
+
+func checkConfig(src Source, m *binary.Module) error {
 	if len(src.Config) == 0 {
 		return nil
 	}
 	if !json.Valid(src.Config) {
 		return refusal(plugins.ConfigRefused, "its configuration is not JSON")
 	}
-	in, err := inspect(module)
-	if err != nil {
-		return err
-	}
-	if _, ok := in.exports[plugins.ExportConfigure]; !ok {
+	if _, ok := m.Export(plugins.ExportConfigure); !ok {
 		return refusal(plugins.ConfigRefused, "it has a configuration, but does not export %q", plugins.ExportConfigure)
 	}
 	return nil
@@ -146,11 +135,16 @@ func named(name string, err error) error {
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
+	return shorten(line)
+}
+
+// shorten cuts what a module says about itself to a length fit for a message.
+func shorten(s string) string {
 	const most = 300
-	if len(line) > most {
-		line = line[:most] + "..."
+	if len(s) <= most {
+		return s
 	}
-	return line
+	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
 // Name is the name that the module was loaded with.

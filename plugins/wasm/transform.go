@@ -1,142 +1,94 @@
 package wasm
 
 import (
-	"encoding/binary"
-
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
 // pageBytes is the unit of linear memory.
 const pageBytes = 64 << 10
 
-// Transform rewrites a verified module before it is compiled. It gets what it
-// needs to know of the module and returns new bytes, never changing the old
-// ones. Charging for instructions is going to be one of these.
-type Transform struct {
-	Name  string
-	Apply func(module []byte, limits plugins.Limits) ([]byte, error)
+// transform makes the new content of one section of a module that was read and
+// verified. It changes nothing that it is given. Charging for instructions is
+// going to be one of these.
+type transform struct {
+	section binary.SectionID
+	content func(m *binary.Module, limits plugins.Limits) ([]byte, error)
 }
 
-// transforms are applied in this order.
-var transforms = []Transform{
-	{Name: "limit memory", Apply: limitMemory},
-	{Name: "limit tables", Apply: limitTables},
-	{Name: "check calls", Apply: checkCalls},
+// transforms are all that is changed in a module before it is compiled; each
+// replaces another section.
+var transforms = []transform{
+	{binary.MemorySection, limitMemory},
+	{binary.TableSection, limitTables},
+	{binary.CodeSection, checkCalls},
 }
 
-// replaceSection returns the module with the body of one section replaced.
-func replaceSection(module []byte, old section, body []byte) []byte {
-	out := make([]byte, 0, len(module)-len(old.body)+len(body)+8)
-	out = append(out, module[:old.start]...)
-	out = append(out, old.id)
-	out = binary.AppendUvarint(out, uint64(len(body)))
-	out = append(out, body...)
-	return append(out, module[old.end:]...)
+// rewrite applies the transforms, and leaves out custom sections, which nobody
+// needs to run the module.
+func rewrite(m *binary.Module, limits plugins.Limits) ([]byte, error) {
+	replaced := map[binary.SectionID][]byte{}
+	for _, t := range transforms {
+		if m.Content(t.section) == nil {
+			continue
+		}
+		content, err := t.content(m, limits)
+		if err != nil {
+			return nil, err
+		}
+		replaced[t.section] = content
+	}
+	return m.Assemble(replaced), nil
 }
 
 // limitMemory sets the maximum of the module's memory to the limit, or leaves
 // a lower one. wazero's own limit holds for a whole runtime; this one is per
 // module. memory.grow beyond it fails inside the guest.
-func limitMemory(module []byte, limits plugins.Limits) ([]byte, error) {
-	in, err := inspect(module)
-	if err != nil {
-		return nil, err
-	}
+func limitMemory(m *binary.Module, limits plugins.Limits) ([]byte, error) {
 	pages := uint32(limits.MemoryBytes / pageBytes)
-	m := in.memory
-	if m == nil {
-		return module, nil
+	content := []byte{byte(len(m.Memories))}
+	for _, l := range m.Memories { // one, as none is imported
+		if l.Min > pages {
+			return nil, refusal(plugins.MemoryLimit, "its memory starts with %d bytes, more than its limit of %d", uint64(l.Min)*pageBytes, limits.MemoryBytes)
+		}
+		content = appendLimits(content, l, pages)
 	}
-	if m.min > pages {
-		return nil, refusal(plugins.MemoryLimit, "its memory starts with %d bytes, more than its limit of %d", uint64(m.min)*pageBytes, limits.MemoryBytes)
-	}
-	if m.bounded && m.max < pages {
-		pages = m.max
-	}
-	body := []byte{1, 1} // one memory, with a maximum
-	body = binary.AppendUvarint(body, uint64(m.min))
-	body = binary.AppendUvarint(body, uint64(pages))
-	return replaceSection(module, in.sections[m.section], body), nil
+	return content, nil
 }
 
-// maxTableEntries is the largest table; compilers make one entry for each
-// function whose address is taken.
-const maxTableEntries = 1 << 20
-
 // limitTables does for tables, which take the gateway's memory too, what
-// limitMemory does for memory.
-func limitTables(module []byte, _ plugins.Limits) ([]byte, error) {
-	secs, err := sections(module)
-	if err != nil {
-		return nil, err
+// limitMemory does for memory: they share what all may have.
+func limitTables(m *binary.Module, _ plugins.Limits) ([]byte, error) {
+	content := binary.AppendU32(nil, uint32(len(m.Tables)))
+	for _, t := range m.Tables {
+		most := max(t.Min, uint32(binary.MaxTableEntries/len(m.Tables)))
+		content = appendLimits(append(content, t.Elem), t.Limits, most)
 	}
-	for _, s := range secs {
-		if s.id != sectionTable {
-			continue
-		}
-		r := &reader{data: s.body}
-		n := r.u32()
-		if n > 16 {
-			return nil, refusal(plugins.MemoryLimit, "it has %d tables, more than 16", n)
-		}
-		body := binary.AppendUvarint(nil, uint64(n))
-		for ; n > 0 && r.err == nil; n-- {
-			body = append(body, r.byte(), 1)
-			_, low, high, bounded := r.limits()
-			if low > maxTableEntries {
-				return nil, refusal(plugins.MemoryLimit, "a table of it starts with %d entries, more than %d", low, maxTableEntries)
-			}
-			if !bounded || high > maxTableEntries {
-				high = maxTableEntries
-			}
-			body = binary.AppendUvarint(body, uint64(low))
-			body = binary.AppendUvarint(body, uint64(high))
-		}
-		if r.err != nil || r.pos != len(s.body) {
-			return nil, refusal(plugins.Malformed, "its table section cannot be read")
-		}
-		return replaceSection(module, s, body), nil
+	return content, nil
+}
+
+// appendLimits appends a minimum with a maximum of most or less.
+func appendLimits(dst []byte, l binary.Limits, most uint32) []byte {
+	if l.HasMax {
+		most = min(most, l.Max)
 	}
-	return module, nil
+	dst = append(dst, 1) // there is a maximum
+	return binary.AppendU32(binary.AppendU32(dst, l.Min), most)
 }
 
 // checkCalls puts an empty loop at the start of every function. wazero looks
 // at the deadline in loops only, so that recursion without a loop, which can
 // take longer than the universe lasts in a few frames of stack, would never
 // end.
-func checkCalls(module []byte, _ plugins.Limits) ([]byte, error) {
-	secs, err := sections(module)
-	if err != nil {
-		return nil, err
-	}
+func checkCalls(m *binary.Module, _ plugins.Limits) ([]byte, error) {
 	emptyLoop := []byte{0x03, 0x40, 0x0b}
-	for _, s := range secs {
-		if s.id != sectionCode {
-			continue
-		}
-		r := &reader{data: s.body}
-		n := r.u32()
-		body := make([]byte, 0, len(s.body)+int(min(n, 1<<20))*4)
-		body = binary.AppendUvarint(body, uint64(n))
-		for ; n > 0 && r.err == nil; n-- {
-			code := r.bytes()
-			f := &reader{data: code}
-			for locals := f.u32(); locals > 0 && f.err == nil; locals-- {
-				f.u32()
-				f.byte()
-			}
-			if f.err != nil {
-				return nil, refusal(plugins.Malformed, "the locals of a function of it cannot be read")
-			}
-			body = binary.AppendUvarint(body, uint64(len(code)+len(emptyLoop)))
-			body = append(body, code[:f.pos]...)
-			body = append(body, emptyLoop...)
-			body = append(body, code[f.pos:]...)
-		}
-		if r.err != nil || r.pos != len(s.body) {
-			return nil, refusal(plugins.Malformed, "its code section cannot be read")
-		}
-		return replaceSection(module, s, body), nil
+	content := make([]byte, 0, len(m.Content(binary.CodeSection))+len(m.Bodies)*(len(emptyLoop)+1))
+	content = binary.AppendU32(content, uint32(len(m.Bodies)))
+	for _, b := range m.Bodies {
+		content = binary.AppendU32(content, uint32(b.End-b.Start+len(emptyLoop)))
+		content = append(content, m.Bytes[b.Start:b.Code]...)
+		content = append(content, emptyLoop...)
+		content = append(content, m.Bytes[b.Code:b.End]...)
 	}
-	return module, nil
+	return content, nil
 }
