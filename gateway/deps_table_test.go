@@ -31,10 +31,11 @@ var mayImport = map[string]string{
 	"conversion/review":  "sdk/rawjson",
 	"conversion/webhook": "conversion/review",
 
-	"plugins":         "",
-	"plugins/modules": "conversion conversion/review plugins plugins/pool plugins/wasm",
-	"plugins/pool":    "",
-	"plugins/wasm":    "plugins",
+	"plugins":             "",
+	"plugins/modules":     "conversion conversion/review plugins plugins/pool plugins/wasm",
+	"plugins/pool":        "",
+	"plugins/wasm":        "plugins plugins/wasm/binary",
+	"plugins/wasm/binary": "",
 
 	"gateway/accounting":            "gateway/api gateway/metrics",
 	"gateway/api":                   "crd/object gateway/authn gateway/authz gateway/catalog gateway/resource",

@@ -3,8 +3,6 @@ package plugins
 import (
 	"fmt"
 	"time"
-
-	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
 // The limits of a module that sets none, and the most it may set.
@@ -17,7 +15,7 @@ const (
 	MaxTimeout       = 30 * time.Second
 	MaxResponseBytes = 256 << 20
 	// MaxModuleBytes is the largest module that is accepted.
-	MaxModuleBytes = binary.MaxSize
+	MaxModuleBytes = 64 << 20
 )
 
 // Effective returns the limits with defaults filled in and capped.

@@ -9,6 +9,9 @@ import (
 	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
+// The reader's limit on the size of a module is the one that uploads have.
+var _ [plugins.MaxModuleBytes]struct{} = [binary.MaxSize]struct{}{}
+
 // signature is a function type in text: "(i32, i32) -> (i64)".
 type signature string
 
