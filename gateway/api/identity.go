@@ -1,9 +1,13 @@
 package api
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -18,11 +22,12 @@ func BearerToken(header string) string {
 	return strings.TrimSpace(token)
 }
 
-// impersonate is the identity that user asks for, if user may have it. A
+// impersonate is the identity that a user asks for, if that user may have it. A
 // request that asks to be somebody else is never served as the one who asks.
-func (h *Handler) impersonate(user *authn.User, as *Impersonation) (*authn.User, error) {
+func (h *Handler) impersonate(by *authn.User, as *Impersonation) (*authn.User, error) {
 	if as.User == "" {
-		return nil, apierrors.NewBadRequest("groups and a uid can only be impersonated together with a user")
+		asked := user.DefaultInfo{UID: as.UID, Groups: as.Groups, Extra: as.Extra}
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested %#v without impersonating a user name", &asked))
 	}
 	asked := []authz.Attributes{{Resource: "users", Name: as.User}}
 	for _, g := range as.Groups {
@@ -31,13 +36,18 @@ func (h *Handler) impersonate(user *authn.User, as *Impersonation) (*authn.User,
 	if as.UID != "" {
 		asked = append(asked, authz.Attributes{Group: "authentication.k8s.io", Resource: "uids", Name: as.UID})
 	}
+	for _, key := range slices.Sorted(maps.Keys(as.Extra)) {
+		for _, v := range as.Extra[key] {
+			asked = append(asked, authz.Attributes{Group: "authentication.k8s.io", Resource: "userextras", Subresource: key, Name: v})
+		}
+	}
 	for _, a := range asked {
-		a.User, a.Verb, a.Version, a.ResourceRequest = user, "impersonate", "v1", true
+		a.User, a.Verb, a.Version, a.ResourceRequest = by, "impersonate", "v1", true
 		if err := h.authorize(a); err != nil {
 			return nil, err
 		}
 	}
-	out := &authn.User{Name: as.User, UID: as.UID, Groups: append([]string(nil), as.Groups...)}
+	out := &authn.User{Name: as.User, UID: as.UID, Groups: append([]string(nil), as.Groups...), Extra: as.Extra}
 	if as.User != authn.Anonymous {
 		out.Groups = append(out.Groups, authn.AllAuthenticated)
 	} else if len(out.Groups) == 0 {

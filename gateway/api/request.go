@@ -45,6 +45,8 @@ type call struct {
 type Impersonation struct {
 	User, UID string
 	Groups    []string
+	// Extra has keys in lower case.
+	Extra map[string][]string
 }
 
 // Response is one reply. At most one of Body, Write and Stream is used.

@@ -127,7 +127,10 @@ func TestImpersonate(t *testing.T) {
 		"a user":        {admin, Impersonation{User: "carol"}, &authn.User{Name: "carol", Groups: []string{authn.AllAuthenticated}}, ""},
 		"with all":      {admin, Impersonation{User: "carol", UID: "7", Groups: []string{"dev"}}, &authn.User{Name: "carol", UID: "7", Groups: []string{"dev", authn.AllAuthenticated}}, ""},
 		"nobody":        {admin, Impersonation{User: authn.Anonymous}, &authn.User{Name: authn.Anonymous, Groups: []string{authn.Unauthenticated}}, ""},
-		"only a group":  {admin, Impersonation{Groups: []string{authn.Masters}}, nil, "together with a user"},
+		"only a group":  {admin, Impersonation{Groups: []string{authn.Masters}}, nil, `requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"system:masters"}, Extra:map[string][]string(nil)} without impersonating a user name`},
+		"only a uid":    {admin, Impersonation{UID: "7"}, nil, `requested &user.DefaultInfo{Name:"", UID:"7", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name`},
+		"only an extra": {admin, Impersonation{Extra: map[string][]string{"scopes": {"x"}}}, nil, `requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"scopes":[]string{"x"}}} without impersonating a user name`},
+		"with an extra": {admin, Impersonation{User: "carol", Extra: map[string][]string{"scopes": {"x"}}}, &authn.User{Name: "carol", Groups: []string{authn.AllAuthenticated}, Extra: map[string][]string{"scopes": {"x"}}}, ""},
 		"not allowed":   {bob, Impersonation{User: "admin"}, nil, `users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope`},
 		"by an unknown": {authn.AnonymousUser(), Impersonation{User: "x", Groups: []string{authn.Masters}}, nil, `User "system:anonymous" cannot impersonate`},
 	} {

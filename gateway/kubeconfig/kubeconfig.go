@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -18,6 +19,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/wasmgate/wasmgate/gateway/pki"
+	"github.com/wasmgate/wasmgate/gateway/private"
 )
 
 // FileName is the name under which the administrator's kubeconfig is written
@@ -82,6 +84,47 @@ func unchanged(path string, data []byte) bool {
 // ErrNone tells that no kubeconfig was found anywhere.
 var ErrNone = errors.New("no kubeconfig found: pass --kubeconfig, set KUBECONFIG, or run where `wasmgate serve` keeps its " + DefaultDataDir)
 
+// local is the kubeconfig of a gateway that was started in this folder.
+var local = filepath.Join(DefaultDataDir, FileName)
+
+// loadLocal reads the kubeconfig in the present folder, which nobody named: a
+// folder that came from elsewhere must not decide what is run or whom a token
+// is shown. So it has to be a file as [Write] makes it, by the same user.
+func loadLocal() (*clientcmdapi.Config, error) {
+	err := private.Folder(DefaultDataDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", local, err)
+	}
+	f, err := private.Open(local)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", local, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxLocal))
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", local, err)
+	}
+	cfg, err := clientcmd.Load(data)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", local, err)
+	}
+	for name, user := range cfg.AuthInfos {
+		if user.Exec != nil || user.AuthProvider != nil {
+			return nil, fmt.Errorf("kubeconfig %s: user %q runs a program or a plugin to authenticate; pass --kubeconfig to allow that", local, name)
+		}
+	}
+	return cfg, nil
+}
+
+// maxLocal is far more than [Write] writes.
+const maxLocal = 1 << 20
+
 // Load returns the client configuration for a command: from the file explicit
 // if that is not empty, else by the usual rules (KUBECONFIG, then
 // ~/.kube/config), else from the data directory of a gateway that was started
@@ -98,11 +141,8 @@ func Load(explicit string) (*rest.Config, string, error) {
 		if explicit != "" {
 			return nil, "", fmt.Errorf("kubeconfig %s is empty", explicit)
 		}
-		local := filepath.Join(DefaultDataDir, FileName)
-		if raw, err = clientcmd.LoadFromFile(local); errors.Is(err, os.ErrNotExist) {
-			return nil, "", ErrNone
-		} else if err != nil {
-			return nil, "", fmt.Errorf("kubeconfig %s: %w", local, err)
+		if raw, err = loadLocal(); err != nil {
+			return nil, "", err
 		}
 		explicit = local
 	}

@@ -124,6 +124,59 @@ func TestLoad_Order(t *testing.T) {
 	check(filepath.Join(dir, "flag"), "https://flag")
 }
 
+// What lies in the present folder is used only as it was written there, and
+// never to run anything.
+func TestLoad_DistrustsThePresentFolder(t *testing.T) {
+	const head = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: https://evil}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
+	const token = head + "users: [{name: u, user: {token: t}}]\n"
+	for name, c := range map[string]struct {
+		content      string
+		mode, folder os.FileMode
+		owner        int
+		ofFolder     bool
+		want         string
+	}{
+		"as it was written":   {token, 0o600, 0o700, 0, false, ""},
+		"a usual folder":      {token, 0o600, 0o755, 0, false, ""},
+		"a program":           {head + "users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: evil, interactiveMode: Never}}}]\n", 0o600, 0o700, 0, false, "runs a program"},
+		"a provider":          {head + "users: [{name: u, user: {auth-provider: {name: oidc}}}]\n", 0o600, 0o700, 0, false, "runs a program"},
+		"a user beside it":    {head + "users: [{name: u, user: {token: t}}, {name: v, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: evil, interactiveMode: Never}}}]\n", 0o600, 0o700, 0, false, `user "v" runs a program`},
+		"readable by others":  {token, 0o644, 0o700, 0, false, "has mode 0644"},
+		"writable by others":  {token, 0o620, 0o700, 0, false, "has mode 0620"},
+		"an open folder":      {token, 0o600, 0o777, 0, false, "has mode 0777"},
+		"of somebody else":    {token, 0o600, 0o700, 12345, false, "belongs to user 12345"},
+		"in a foreign folder": {token, 0o600, 0o700, 12345, true, "belongs to user 12345"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := here(t)
+			path := filepath.Join(dir, DefaultDataDir, FileName)
+			write(t, path, "https://replaced")
+			if err := errors.Join(os.WriteFile(path, []byte(c.content), 0o600), os.Chmod(path, c.mode), os.Chmod(filepath.Dir(path), c.folder)); err != nil {
+				t.Fatal(err)
+			}
+			if c.owner != 0 {
+				if os.Geteuid() != 0 {
+					t.Skip("only root can give files away")
+				}
+				if c.ofFolder {
+					path = filepath.Dir(path)
+				}
+				if err := os.Chown(path, c.owner, -1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _, err := Load("")
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			// Who names the file decides for himself.
+			if _, _, err := Load(filepath.Join(dir, DefaultDataDir, FileName)); err != nil && name != "a provider" {
+				t.Errorf("named: %v", err)
+			}
+		})
+	}
+}
+
 func TestLoad_Errors(t *testing.T) {
 	dir := here(t)
 	if _, _, err := Load(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none") {

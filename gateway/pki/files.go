@@ -2,10 +2,11 @@ package pki
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/wasmgate/wasmgate/gateway/private"
 )
 
 // WriteFile replaces a file in one step: after a crash at any point it holds
@@ -37,7 +38,7 @@ func WriteFile(path string, data []byte) (err error) {
 func readOrCreate(path string, make func() ([]byte, error)) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err == nil {
-		return data, private(path)
+		return data, private.Secret(path)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -45,19 +46,14 @@ func readOrCreate(path string, make func() ([]byte, error)) ([]byte, error) {
 	if data, err = make(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
 	return data, WriteFile(path, data)
 }
 
-func private(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
+// openFolder makes the folder that keys are kept in. One that is there already
+// must be as this makes it: keys that somebody else put there are not ours.
+func openFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return fmt.Errorf("%s holds a secret and has mode %04o; allow only its owner (chmod 600)", path, info.Mode().Perm())
-	}
-	return nil
+	return private.Secret(dir)
 }

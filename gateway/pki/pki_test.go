@@ -37,7 +37,7 @@ func leaf(t *testing.T, s *Serving) *x509.Certificate {
 
 func TestSelfSigned_ClientsCanVerify(t *testing.T) {
 	c := &clock{time.Now()}
-	s := selfSigned(t, t.TempDir(), Hosts("127.0.0.1"), c)
+	s := selfSigned(t, filepath.Join(t.TempDir(), "pki"), Hosts("127.0.0.1"), c)
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(s.Trust()) {
 		t.Fatal("the trust bundle holds no certificate")
@@ -71,7 +71,7 @@ func TestSelfSigned_ClientsCanVerify(t *testing.T) {
 }
 
 func TestSelfSigned_ReusedOnRestartAndRenewed(t *testing.T) {
-	dir, c := t.TempDir(), &clock{time.Now()}
+	dir, c := filepath.Join(t.TempDir(), "pki"), &clock{time.Now()}
 	hosts := []string{"localhost", "127.0.0.1"}
 	first := selfSigned(t, dir, hosts, c)
 	again := selfSigned(t, dir, hosts, c)
@@ -99,7 +99,7 @@ func TestSelfSigned_ReusedOnRestartAndRenewed(t *testing.T) {
 }
 
 func TestSelfSigned_SurvivesACrashBetweenKeyAndCertificate(t *testing.T) {
-	dir, c := t.TempDir(), &clock{time.Now()}
+	dir, c := filepath.Join(t.TempDir(), "pki"), &clock{time.Now()}
 	selfSigned(t, dir, []string{"localhost"}, c)
 	for _, lost := range []string{"ca.key", "serving.key", "ca.crt", "serving.crt"} {
 		if err := os.Remove(filepath.Join(dir, lost)); err != nil {
@@ -141,7 +141,7 @@ func TestFilesArePrivate(t *testing.T) {
 }
 
 func TestAdminToken(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "pki")
 	first, err := AdminToken(dir)
 	if err != nil || len(first) != 2*tokenBytes {
 		t.Fatalf("%q %v", first, err)
@@ -168,7 +168,7 @@ func TestAdminToken(t *testing.T) {
 }
 
 func TestFromFiles_ReloadsAndNamesTheServer(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "pki")
 	make := func(host string) (cert, key string) {
 		d := filepath.Join(dir, host)
 		selfSigned(t, d, []string{host}, &clock{time.Now()})

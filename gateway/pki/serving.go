@@ -39,7 +39,7 @@ func SelfSigned(dir string, hosts []string, now func() time.Time) (*Serving, err
 	if now == nil {
 		now = time.Now
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := openFolder(dir); err != nil {
 		return nil, fmt.Errorf("pki: %w", err)
 	}
 	ca, err := openAuthority(dir, now())

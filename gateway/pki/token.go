@@ -15,6 +15,9 @@ const tokenBytes = 32
 // admin.token. It is made at the first call and stays the same afterwards;
 // deleting the file and starting again revokes it.
 func AdminToken(dir string) (string, error) {
+	if err := openFolder(dir); err != nil {
+		return "", fmt.Errorf("admin token: %w", err)
+	}
 	path := filepath.Join(dir, "admin.token")
 	data, err := readOrCreate(path, func() ([]byte, error) {
 		raw := make([]byte, tokenBytes)

@@ -2,9 +2,13 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/health"
 )
+
+// storeCheckAge is how old the answer about the store may be.
+const storeCheckAge = time.Second
 
 // newHealth registers the checks under kube-apiserver's names.
 func (g *gateway) newHealth() *health.Registry {
@@ -17,8 +21,9 @@ func (g *gateway) newHealth() *health.Registry {
 		}
 		return g.options.LogCheck(ctx)
 	})
-	r.Add("etcd", g.store.Healthy)
-	r.Add("etcd-readiness", g.store.Healthy, health.Readyz)
+	store := health.Cached(g.store.Healthy, storeCheckAge, nil)
+	r.Add("etcd", store)
+	r.Add("etcd-readiness", store, health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
 	g.hooks.objects = r.PostStartHook("load-objects")
 	g.hooks.namespaces = r.PostStartHook("bootstrap-namespaces")

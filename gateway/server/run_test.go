@@ -48,6 +48,23 @@ func TestRun_StartsAndStopsOnTheSameData_PER01(t *testing.T) {
 	}
 }
 
+// folder makes a folder with a mode for a user; 0 is the present one.
+func folder(t *testing.T, path string, mode os.FileMode, uid int) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(path, 0o700), os.Chmod(path, mode)); err != nil {
+		t.Fatal(err)
+	}
+	if uid == 0 {
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give folders away")
+	}
+	if err := os.Chown(path, uid, -1); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestRun_Refusals(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,6 +82,13 @@ func TestRun_Refusals(t *testing.T) {
 			o.SecurePort = taken.Addr().(*net.TCPAddr).Port
 		}, "address already in use", true},
 		"data directory is a file":       {func(dir string, o *options.Serve) { o.DataDir = write(t, dir+"/file", "") }, "--data-dir", true},
+		"data directory open to others":  {func(_ string, o *options.Serve) { folder(t, o.DataDir, 0o777, 0) }, "has mode 0777", true},
+		"data directory of another user": {func(_ string, o *options.Serve) { folder(t, o.DataDir, 0o700, 12345) }, "belongs to user 12345", true},
+		"keys of another user":           {func(_ string, o *options.Serve) { folder(t, o.DataDir+"/pki", 0o700, 12345) }, "pki belongs to user 12345", false},
+		"keys that others see":           {func(_ string, o *options.Serve) { folder(t, o.DataDir+"/pki", 0o755, 0) }, "has mode 0755", false},
+		"code of another user":           {func(_ string, o *options.Serve) { folder(t, o.DataDir+"/wasm-cache", 0o700, 12345) }, "wasm-cache belongs to user 12345", true},
+		"code that others write":         {func(_ string, o *options.Serve) { folder(t, o.DataDir+"/wasm-cache", 0o775, 0) }, "has mode 0775", true},
+		"database of another user":       {func(_ string, o *options.Serve) { folder(t, o.DataDir+"/etcd", 0o700, 12345) }, "etcd belongs to user 12345", true},
 		"token file missing":             {func(dir string, o *options.Serve) { o.TokenAuthFile = dir + "/none" }, "--token-auth-file", false},
 		"token file malformed":           {func(dir string, o *options.Serve) { o.TokenAuthFile = write(t, dir+"/tokens", "a,b\n") }, "line 1", false},
 		"client authorities missing":     {func(dir string, o *options.Serve) { o.ClientCAFile = dir + "/none" }, "--client-ca-file", false},

@@ -26,6 +26,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/modulehost"
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 	"github.com/wasmgate/wasmgate/gateway/upload"
@@ -61,7 +62,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+	if err := openData(o.DataDir); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
 	// The port is taken first: a conflict should not leave a database behind.
@@ -83,6 +84,20 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 		return errors.Join(err, listener.Close())
 	}
 	return g.run(ctx, listener, started)
+}
+
+// openData makes the data directory. In one that is there, whatever is read
+// again must come from nobody else: keys, machine code, a database.
+func openData(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, sub := range []string{"", "etcd", "pki", "wasm-cache"} {
+		if err := private.Folder(filepath.Join(dir, sub)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // close frees what build made.

@@ -24,13 +24,17 @@ func (s *Server) handle(c *fiber.Ctx) (err error) {
 		}
 	}()
 	ctx := c.Context()
-	if wrong := mistake(&ctx.Request.Header); wrong != "" {
+	head := look(&ctx.Request.Header)
+	if head.wrong != "" {
 		ctx.SetConnectionClose()
 		discardRest(ctx)
-		s.reply(ctx, api.Failure(http.StatusBadRequest, wrong))
+		s.reply(ctx, api.Failure(http.StatusBadRequest, head.wrong))
 		return nil
 	}
 	r := request(ctx)
+	if head.impersonates {
+		r.Impersonate = impersonation(&ctx.Request.Header)
+	}
 	if b := bodyOf(ctx); !b.over {
 		r.ReadBody = b.read
 	}
@@ -46,7 +50,7 @@ func request(ctx *fasthttp.RequestCtx) *api.Request {
 		Method: string(h.Method()), Path: path(h), Query: string(ctx.URI().QueryString()),
 		Accept: joined(h, fasthttp.HeaderAccept), ContentType: string(h.ContentType()),
 		Authorization: string(h.Peek(fasthttp.HeaderAuthorization)), UserAgent: string(h.UserAgent()),
-		IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)), Impersonate: impersonation(h),
+		IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
 	}
 	if state := ctx.TLSConnectionState(); state != nil {
 		r.ClientCerts = state.PeerCertificates
@@ -54,17 +58,36 @@ func request(ctx *fasthttp.RequestCtx) *api.Request {
 	return r
 }
 
+// extraPrefix begins the headers that carry extra facts about an identity.
+const extraPrefix = "impersonate-extra-"
+
 // impersonation reads the headers that ask for another identity.
 func impersonation(h *fasthttp.RequestHeader) *api.Impersonation {
-	user, uid, groups := h.Peek("Impersonate-User"), h.Peek("Impersonate-Uid"), h.PeekAll("Impersonate-Group")
-	if user == nil && uid == nil && len(groups) == 0 {
+	var out api.Impersonation
+	for k, v := range h.All() {
+		name, value := strings.ToLower(string(k)), string(v)
+		key, extra := strings.CutPrefix(name, extraPrefix)
+		switch {
+		case extra:
+			if decoded, err := url.PathUnescape(key); err == nil {
+				key = decoded
+			}
+			if out.Extra == nil {
+				out.Extra = map[string][]string{}
+			}
+			out.Extra[key] = append(out.Extra[key], value)
+		case name == "impersonate-user" && out.User == "":
+			out.User = value
+		case name == "impersonate-uid" && out.UID == "":
+			out.UID = value
+		case name == "impersonate-group":
+			out.Groups = append(out.Groups, value)
+		}
+	}
+	if out.User == "" && out.UID == "" && out.Groups == nil && out.Extra == nil {
 		return nil
 	}
-	out := &api.Impersonation{User: string(user), UID: string(uid)}
-	for _, g := range groups {
-		out.Groups = append(out.Groups, string(g))
-	}
-	return out
+	return &out
 }
 
 // joined is a header that may be repeated.

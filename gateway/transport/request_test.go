@@ -27,12 +27,14 @@ func TestRequest_IsCarriedWhole(t *testing.T) {
 		"Accept": {"application/yaml", "application/json;q=0.5"}, "Content-Type": {"application/merge-patch+json"},
 		"Authorization": {"Bearer token"}, "If-None-Match": {`"tag"`}, "User-Agent": {"kubectl"},
 		"Impersonate-User": {"bob"}, "Impersonate-Uid": {"7"}, "Impersonate-Group": {"dev", "ops"},
+		"Impersonate-Extra-Example.com%2fScope": {"a", "b"}, "Impersonate-Extra-Bad%zz": {"c"},
 	})
 	want := &api.Request{
 		Method: "PATCH", Path: "/api/v1/namespaces/a é/", Query: "dryRun=All&x=%20", Body: []byte("body"),
 		Accept: "application/yaml, application/json;q=0.5", ContentType: "application/merge-patch+json",
 		Authorization: "Bearer token", IfNoneMatch: `"tag"`, UserAgent: "kubectl",
-		Impersonate: &api.Impersonation{User: "bob", UID: "7", Groups: []string{"dev", "ops"}},
+		Impersonate: &api.Impersonation{User: "bob", UID: "7", Groups: []string{"dev", "ops"},
+			Extra: map[string][]string{"example.com/scope": {"a", "b"}, "bad%zz": {"c"}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -40,6 +42,27 @@ func TestRequest_IsCarriedWhole(t *testing.T) {
 	r.do("GET", "/", nil, nil)
 	if got.Impersonate != nil || got.Body != nil {
 		t.Errorf("something of the last request came back: %+v", got)
+	}
+}
+
+// Any of the headers alone asks for another identity, and is not forgotten;
+// empty ones ask for none, as in kube-apiserver.
+func TestRequest_ImpersonationHeaders(t *testing.T) {
+	var got *api.Request
+	r := run(t, func(r *api.Request) *api.Response { got = r; return ok("{}") })
+	for header, want := range map[string]*api.Impersonation{
+		"Impersonate-User: bob\r\nImpersonate-User: eve": {User: "bob"},
+		"impersonate-uid: 7":                             {UID: "7"},
+		"IMPERSONATE-GROUP: dev":                         {Groups: []string{"dev"}},
+		"Impersonate-Extra-Scopes: x":                    {Extra: map[string][]string{"scopes": {"x"}}},
+		"Impersonate-User:":                              nil,
+		"Impersonate-Other: x":                           nil,
+		"X-Impersonate-User: bob":                        nil,
+	} {
+		r.raw("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n" + header + "\r\n\r\n")
+		if !reflect.DeepEqual(got.Impersonate, want) {
+			t.Errorf("%s: %+v, want %+v", header, got.Impersonate, want)
+		}
 	}
 }
 
