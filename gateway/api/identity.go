@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -26,8 +25,7 @@ func BearerToken(header string) string {
 // request that asks to be somebody else is never served as the one who asks.
 func (h *Handler) impersonate(by *authn.User, as *Impersonation) (*authn.User, error) {
 	if as.User == "" {
-		asked := user.DefaultInfo{UID: as.UID, Groups: as.Groups, Extra: as.Extra}
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested %#v without impersonating a user name", &asked))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:\"\", UID:%#v, Groups:%#v, Extra:%#v} without impersonating a user name", as.UID, as.Groups, as.Extra))
 	}
 	asked := []authz.Attributes{{Resource: "users", Name: as.User}}
 	for _, g := range as.Groups {

@@ -2,7 +2,9 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -23,6 +25,9 @@ func yamlToJSON(body []byte) ([]byte, error) {
 	if err := boundAliases(body); err != nil {
 		return nil, err
 	}
+	if err := oneDocument(body); err != nil {
+		return nil, err
+	}
 	out, err := yaml.YAMLToJSONStrict(body)
 	if err == nil {
 		return out, nil
@@ -31,6 +36,35 @@ func yamlToJSON(body []byte) ([]byte, error) {
 		return out, nil
 	}
 	return nil, err
+}
+
+// oneDocument refuses a second document: a request is about one object, and
+// one that is dropped without a word looks to the sender as if it were kept.
+// Later documents that say nothing do not count. What makes JSON of it stops
+// after the first.
+func oneDocument(body []byte) error {
+	if !bytes.Contains(body, []byte("---")) && !bytes.Contains(body, []byte("...")) {
+		return nil
+	}
+	in := goyaml.NewDecoder(bytes.NewReader(body))
+	for first := true; ; first = false {
+		var doc goyaml.Node
+		err := in.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !first && !empty(&doc) {
+			return errors.New("the body holds several documents; send one object at a time")
+		}
+	}
+}
+
+// empty tells a document that says nothing.
+func empty(doc *goyaml.Node) bool {
+	return len(doc.Content) == 0 || doc.Content[0].Kind == goyaml.ScalarNode && doc.Content[0].Tag == "!!null"
 }
 
 // duplicateKeys reports the keys that a YAML body repeats, in the library's

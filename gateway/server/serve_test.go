@@ -222,7 +222,7 @@ func testBodies(t *testing.T, g *instance) {
 		"far above":      {"application/json", strings.Repeat(" ", 40<<20), 413, "Request entity too large: limit is 3145728"},
 		"MT-04":          {"text/plain", "{}", 415, "the body of the request was in an unknown format"},
 		"empty":          {"application/json", "", 400, ""},
-		"two documents":  {"application/yaml", "a: 1\n---\nb: 2\n", 400, ""},
+		"two documents":  {"application/yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: first\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: second\n", 400, "several documents"},
 		"YAML bomb":      {"application/yaml", "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]", 400, "larger than"},
 		"deep":           {"application/json", strings.Repeat("[", 1<<20), 400, ""},
 		"not an object":  {"application/json", "[]", 400, ""},
