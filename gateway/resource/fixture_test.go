@@ -72,6 +72,8 @@ type turning struct {
 	epoch atomic.Uint64
 	calls atomic.Int64
 	fail  atomic.Pointer[error]
+	// refuse, when set, is a version that nothing is converted to.
+	refuse atomic.Value
 	// hold, when set, is waited for by every call.
 	hold atomic.Pointer[chan struct{}]
 
@@ -92,6 +94,9 @@ func (c *turning) Convert(ctx context.Context, desired string, objects [][]byte)
 	}
 	if err := c.fail.Load(); err != nil {
 		return nil, *err
+	}
+	if v, _ := c.refuse.Load().(string); v != "" && strings.HasSuffix(desired, "/"+v) {
+		return nil, fmt.Errorf("not to %s", desired)
 	}
 	out := make([][]byte, len(objects))
 	for i, o := range objects {
@@ -215,7 +220,11 @@ func compileCRD(tree map[string]any) (*crd.Definition, error) {
 func (w *world) define(storageVersion string, terminating bool) {
 	w.t.Helper()
 	condition := map[bool]string{true: "True", false: "False"}[terminating]
-	text := fmt.Sprintf(cronTab, storageVersion == v1beta1, storageVersion == v1, condition)
+	w.defineText(fmt.Sprintf(cronTab, storageVersion == v1beta1, storageVersion == v1, condition))
+}
+
+func (w *world) defineText(text string) {
+	w.t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		w.t.Fatal(err)
@@ -329,6 +338,13 @@ func (w *world) read(t Target) *unstructured.Unstructured {
 		w.t.Fatal(err)
 	}
 	return w.parse(data)
+}
+
+// entryOf is an entry that nobody has derived anything from.
+func entryOf(kv storage.KV) *catalog.Entry { return catalog.NewEntry(kv) }
+
+func nestedInt(tree map[string]any, path ...string) (int64, bool, error) {
+	return unstructured.NestedInt64(tree, path...)
 }
 
 // raw is what the store holds.

@@ -1,0 +1,249 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+)
+
+// stage is a field management, a mutator or a validator that notes what it
+// saw.
+type stage struct {
+	name string
+	log  *[]string
+	do   func(ctx context.Context, w *Write) error
+}
+
+func (s stage) note(ctx context.Context, w *Write) error {
+	*s.log = append(*s.log, fmt.Sprintf("%s %s by %s", s.name, w.Operation(), w.Options.Caller.User.Name))
+	if s.do != nil {
+		return s.do(ctx, w)
+	}
+	return nil
+}
+
+func (s stage) Manage(ctx context.Context, w *Write) error   { return s.note(ctx, w) }
+func (s stage) Mutate(ctx context.Context, w *Write) error   { return s.note(ctx, w) }
+func (s stage) Validate(ctx context.Context, w *Write) error { return s.note(ctx, w) }
+
+// staged is a world with one of each stage.
+func staged(t *testing.T) (w *world, log *[]string, fields, mutator, validator *stage) {
+	w, log = newWorld(t), new([]string)
+	fields, mutator, validator = &stage{name: "manage", log: log}, &stage{name: "mutate", log: log}, &stage{name: "validate", log: log}
+	w.o.Fields, w.o.Mutators, w.o.Validators = fields, []Mutator{mutator}, []Validator{validator}
+	return w, log, fields, mutator, validator
+}
+
+var alice = WriteOptions{Caller: Caller{User: &authn.User{Name: "alice"}, FieldManager: "kubectl"}}
+
+// Every verb, for custom and built-in kinds, passes the same stages in the
+// same order, and each stage knows the caller.
+func TestStagesOfEveryVerb(t *testing.T) {
+	for _, kind := range []string{"custom", "built-in"} {
+		t.Run(kind, func(t *testing.T) {
+			w, log, _, _, _ := staged(t)
+			all, body := w.at(v1, ""), tab(v1, "one", "h", "1", `"finalizers":["example.com/f"]`)
+			if kind == "built-in" {
+				all, body = w.builtin("configmaps", "default", ""), configMap("one", "1", `"finalizers":["example.com/f"]`)
+			}
+			one := all
+			one.Name = "one"
+			check := func(verb string, err error, want ...string) {
+				t.Helper()
+				if err != nil {
+					t.Errorf("%s: %v", verb, err)
+				}
+				if !slices.Equal(*log, want) {
+					t.Errorf("%s: %q, want %q", verb, *log, want)
+				}
+				*log = nil
+			}
+			three := func(op string) []string {
+				return []string{"manage " + op + " by alice", "mutate " + op + " by alice", "validate " + op + " by alice"}
+			}
+			_, err := w.Create(w.ctx(), all, []byte(body), alice)
+			check("create", err, three("CREATE")...)
+			made := w.read(one)
+			_, err = w.Update(w.ctx(), one, []byte(strings.Replace(body, `"name"`, `"labels":{"a":"b"},"resourceVersion":"`+made.GetResourceVersion()+`","name"`, 1)), alice)
+			check("update", err, three("UPDATE")...)
+			w.read(one) // the patches start from what the cache knows
+			for kind, patch := range map[types.PatchType]string{
+				types.MergePatchType: `{"metadata":{"labels":{"a":"c"}}}`,
+				types.JSONPatchType:  `[{"op":"replace","path":"/metadata/labels/a","value":"d"}]`,
+			} {
+				_, err = w.Patch(w.ctx(), one, kind, []byte(patch), alice)
+				check(string(kind), err, three("UPDATE")...)
+				w.read(one)
+			}
+			_, err = w.Delete(w.ctx(), one, deletion(), alice)
+			check("delete", err, "mutate DELETE by alice", "validate DELETE by alice")
+			w.read(one)
+			_, err = w.Patch(w.ctx(), one, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), alice)
+			check("the last finalizer", err, three("UPDATE")...)
+			if _, err := w.Get(w.ctx(), one, ""); !apierrors.IsNotFound(err) {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// The gateway's own writes pass the stages too, under a name of their own.
+func TestStagesOfInternalWrites(t *testing.T) {
+	w, log, _, _, _ := staged(t)
+	in := w.Internal(Component("tester"))
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "CronTab", "host": "h",
+		"metadata": map[string]any{"name": "one", "namespace": "default"}}}
+	u, err := in.Create(w.ctx(), cronTabs, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Object["host"] = "i"
+	if _, err = in.Update(w.ctx(), cronTabs, "", u); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Delete(w.ctx(), cronTabs, "default", "one", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(*log, "\n")
+	if want := "validate CREATE by system:wasmgate:tester"; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if want := "validate DELETE by system:wasmgate:tester"; !strings.Contains(got, want) || len(*log) != 8 {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if w.conv.calls.Load() != 0 {
+		t.Error("an internal write needed the converter")
+	}
+}
+
+// What a mutator does is made well-formed, validated and stored; what field
+// management does is stored.
+func TestStagesChangeWhatIsStored(t *testing.T) {
+	w, _, fields, mutator, validator := staged(t)
+	fields.do = func(_ context.Context, w *Write) error {
+		return unstructured.SetNestedField(w.Object().Object, []any{map[string]any{
+			"manager": w.Options.Caller.FieldManager, "operation": "Update", "apiVersion": "example.com/v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{},
+		}}, "metadata", "managedFields")
+	}
+	mutator.do = func(_ context.Context, w *Write) error {
+		w.Object().Object["host"], w.Object().Object["unknown"] = "mutated", true
+		return nil
+	}
+	validator.do = func(_ context.Context, w *Write) error {
+		if w.Object().Object["host"] != "mutated" || w.Object().Object["unknown"] != nil {
+			t.Errorf("the validator sees %v", w.Object())
+		}
+		return nil
+	}
+	w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1")), alice))
+	validator.do = nil
+	if raw := string(w.raw(w.at(v1, "one")).Value); !strings.Contains(raw, `"host":"mutated"`) || !strings.Contains(raw, `"manager":"kubectl"`) || strings.Contains(raw, "unknown") {
+		t.Errorf("stored %s", raw)
+	}
+	mutator.do = func(_ context.Context, w *Write) error { w.Object().Object["port"] = "123456"; return nil }
+	_, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"host":"x"}`), alice)
+	refused(t, err, 422, "Invalid", "port: Too long")
+	mutator.do = func(_ context.Context, w *Write) error { w.Object().Object["kind"] = 7; return nil }
+	_, err = w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"host":"x"}`), alice)
+	refused(t, err, 500, "InternalError", "kind")
+}
+
+// A stage that refuses ends the write before anything is stored, and its error
+// is the client's.
+func TestStagesRefuse(t *testing.T) {
+	w, log, fields, mutator, validator := staged(t)
+	w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1")), alice))
+	before := w.raw(w.at(v1, "one")).Revision
+	for _, s := range []*stage{fields, mutator, validator} {
+		s.do = func(context.Context, *Write) error {
+			return apierrors.NewForbidden(cronTabs, "one", errors.New("not by "+s.name))
+		}
+		*log = nil
+		_, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"host":"x"}`), alice)
+		refused(t, err, 403, "Forbidden", "not by "+s.name)
+		if last := (*log)[len(*log)-1]; !strings.HasPrefix(last, s.name) {
+			t.Errorf("%s refused, and %s was asked", s.name, last)
+		}
+		if s != fields {
+			_, err = w.Delete(w.ctx(), w.at(v1, "one"), deletion(), alice)
+			refused(t, err, 403, "Forbidden", "not by "+s.name)
+		}
+		_, err = w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "two", "h", "1")), alice)
+		refused(t, err, 403, "Forbidden", "not by "+s.name)
+		s.do = nil
+	}
+	if now := w.raw(w.at(v1, "one")).Revision; now != before {
+		t.Error("something was stored")
+	}
+}
+
+// Admission sees the objects at the request's version, and of a deletion only
+// the present one, which is converted when it is asked for and not before.
+func TestStagesSeeTheRequestsVersion(t *testing.T) {
+	w, _, _, _, validator := staged(t)
+	var old, object *unstructured.Unstructured
+	validator.do = func(ctx context.Context, w *Write) (err error) {
+		object = w.Object()
+		old, err = w.Old(ctx)
+		return err
+	}
+	w.must(w.Create(w.ctx(), w.at(v1beta1, ""), []byte(tab(v1beta1, "one", "h", "1")), alice))
+	if old != nil || object.GetAPIVersion() != "example.com/v1beta1" {
+		t.Errorf("create: %v %v", old, object)
+	}
+	w.read(w.at(v1beta1, "one"))
+	w.must(w.Patch(w.ctx(), w.at(v1beta1, "one"), types.MergePatchType, []byte(`{"hostPort":"h:2"}`), alice))
+	if old.Object["hostPort"] != "h:1" || object.Object["hostPort"] != "h:2" {
+		t.Errorf("update: %v %v", old, object)
+	}
+	w.read(w.at(v1beta1, "one"))
+	if err := w.Internal(Component("tester")).Delete(w.ctx(), cronTabs, "default", "one", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if object != nil || old.Object["host"] != "h" || old.Object["port"] != "2" {
+		t.Errorf("delete: %v %v", old, object)
+	}
+}
+
+// A generated name that is taken is replaced without deciding anew about the
+// object: mutators ran already, validators see the new name.
+func TestGeneratedNamesAreTriedAgain(t *testing.T) {
+	w, log, _, _, validator := staged(t)
+	var names []string
+	validator.do = func(_ context.Context, wr *Write) error {
+		names = append(names, wr.Object().GetName())
+		if len(names) < 3 { // somebody is quicker
+			_, err := w.store.Create(w.ctx(), wr.Resource.Key("default", wr.Object().GetName()), []byte(`{"taken":true}`), 0)
+			return err
+		}
+		return nil
+	}
+	made := w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(strings.Replace(tab(v1, "x", "h", "1"), `"name":"x"`, `"generateName":"gen-"`, 1)), alice))
+	if len(names) != 3 || made.GetName() != names[2] || names[0] == names[1] || !strings.HasPrefix(names[2], "gen-") {
+		t.Errorf("%s of %v", made.GetName(), names)
+	}
+	if len(*log) != 5 {
+		t.Errorf("stages: %q", *log)
+	}
+	names = nil
+	validator.do = func(_ context.Context, wr *Write) error {
+		names = append(names, wr.Object().GetName())
+		_, err := w.store.Create(w.ctx(), wr.Resource.Key("default", wr.Object().GetName()), []byte(`{}`), 0)
+		return err
+	}
+	_, err := w.Create(w.ctx(), w.at(v1, ""), []byte(strings.Replace(tab(v1, "x", "h", "1"), `"name":"x"`, `"generateName":"gen-"`, 1)), alice)
+	refused(t, err, 409, "AlreadyExists", `"`+names[len(names)-1]+`" already exists, the server was not able to generate a unique name`)
+	if len(names) != generateAttempts {
+		t.Errorf("%d names were tried", len(names))
+	}
+}
