@@ -307,7 +307,7 @@ func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Co
 	if c.Verb != "update" {
 		return methodNotAllowed(t, c.Verb), nil
 	}
-	return h.write(c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		return to.Put(ctx, t, c.ContentType, c.Body, o)
 	})
 }

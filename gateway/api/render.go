@@ -14,44 +14,40 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// one puts a single entry into the client's form, as JSON.
-func (h *Handler) one(ctx context.Context, f form, t resource.Target, e *catalog.Entry, v url.Values) ([]byte, error) {
+// wants is the form in which the engine has to deliver what a client wants as
+// form.
+func wants(f form) resource.Form {
+	if f.as == "PartialObjectMetadata" || f.as == "PartialObjectMetadataList" {
+		return resource.MetadataOnly
+	}
+	return resource.Whole
+}
+
+// one finishes a single object that the engine delivered as it was wanted.
+func (h *Handler) one(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
 	switch f.as {
-	case "PartialObjectMetadata", "PartialObjectMetadataList":
-		if f.as == "PartialObjectMetadataList" {
-			return nil, notAcceptable()
-		}
-		return t.Resource.MetadataView(e)
+	case "PartialObjectMetadataList":
+		return nil, notAcceptable()
 	case "Table":
-		data, err := t.Resource.View(ctx, e, t.Version.Name)
-		if err != nil {
-			return nil, err
-		}
 		return tableOf(ctx, t, [][]byte{data}, tableMeta{version: f.version}, v)
 	}
-	return t.Resource.View(ctx, e, t.Version.Name)
+	return data, nil
 }
 
 // written puts the object that a write returned into the client's form.
-func (h *Handler) written(f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
-	switch f.as {
-	case "PartialObjectMetadata":
+func (h *Handler) written(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
+	if wants(f) == resource.MetadataOnly {
 		s, e, err := object.Metadata(data)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
 		out := append([]byte(nil), partialHead...)
-		return append(append(out, data[s:e]...), '}'), nil
-	case "PartialObjectMetadataList":
-		return nil, notAcceptable()
-	case "Table":
-		return tableOf(context.Background(), t, [][]byte{data}, tableMeta{version: f.version}, v)
+		data = append(append(out, data[s:e]...), '}')
 	}
-	return data, nil
+	return h.one(ctx, f, t, data, v)
 }
 
 const partialHead = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`
@@ -87,33 +83,18 @@ func pretty(v url.Values) bool {
 // collection puts a list into the client's form. Plain JSON lists are
 // streamed: head, objects as they are remembered, tail.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
-	var items [][]byte
-	var err error
 	apiVersion, kind := t.Resource.Def.APIVersion(t.Version.Name), t.Resource.Def.ListKind
-	switch f.as {
-	case "PartialObjectMetadata":
-		return nil, notAcceptable()
-	case "PartialObjectMetadataList":
-		items = make([][]byte, len(l.Entries))
-		for i, e := range l.Entries {
-			if items[i], err = t.Resource.MetadataView(e); err != nil {
-				return nil, err
-			}
-		}
-		apiVersion, kind = "meta.k8s.io/v1", f.as
-	default:
-		if items, err = t.Resource.Views(ctx, l.Entries, t.Version.Name); err != nil {
-			return nil, err
-		}
+	if wants(f) == resource.MetadataOnly { // of a collection the list is meant, whichever was named (row MT-18)
+		apiVersion, kind = "meta.k8s.io/v1", "PartialObjectMetadataList"
 	}
 	if f.table() {
-		data, err := tableOf(ctx, t, items, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
+		data, err := tableOf(ctx, t, l.Items, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
 		if err != nil {
 			return nil, err
 		}
 		return render(http.StatusOK, f, data, v)
 	}
-	b := body{head: listHead(apiVersion), items: items, tail: listTail(kind, l)}
+	b := body{head: listHead(apiVersion), items: l.Items, tail: listTail(kind, l)}
 	if f.media == mediaJSON && !pretty(v) {
 		return &Response{Code: http.StatusOK, ContentType: mediaJSON, Write: b.write, Length: b.length()}, nil
 	}

@@ -22,13 +22,26 @@ func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Respons
 	if err != nil {
 		return nil, err
 	}
-	entry, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"))
+	if scaling(t) {
+		return h.getScale(ctx, f, t, v)
+	}
+	data, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), wants(f))
+	if err == nil {
+		data, err = h.one(ctx, f, t, data, v)
+	}
 	if err != nil {
 		return nil, err
 	}
-	data, err := h.one(ctx, f, t, entry, v)
-	if err == nil && scaling(t) {
+	return render(http.StatusOK, f, data, v)
+}
+
+func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
+	data, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), resource.Whole)
+	if err == nil {
 		data, err = t.Scale(data)
+	}
+	if err == nil {
+		data, err = h.written(ctx, f, t, data, v)
 	}
 	if err != nil {
 		return nil, err
@@ -47,7 +60,7 @@ type writer func(o resource.WriteOptions) (*resource.Written, error)
 
 // write runs a create, update or patch and puts its outcome into the client's
 // form. kind names the options in error messages.
-func (h *Handler) write(c *call, t resource.Target, kind string, do writer) (*Response, error) {
+func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind string, do writer) (*Response, error) {
 	f, err := negotiate(c.Accept)
 	if err != nil {
 		return nil, err
@@ -76,7 +89,7 @@ func (h *Handler) write(c *call, t resource.Target, kind string, do writer) (*Re
 	if out.Created {
 		code = http.StatusCreated
 	}
-	data, err := h.written(f, t, out.Object, v)
+	data, err := h.written(ctx, f, t, out.Object, v)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +101,7 @@ func (h *Handler) write(c *call, t resource.Target, kind string, do writer) (*Re
 }
 
 func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	return h.write(c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+	return h.write(ctx, c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		body, err := objectBody(c.Request, t)
 		if err != nil {
 			return nil, err
@@ -99,7 +112,7 @@ func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Resp
 }
 
 func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	return h.write(c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		body, err := objectBody(c.Request, t)
 		if err != nil {
 			return nil, err
@@ -113,7 +126,7 @@ func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Resp
 }
 
 func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	return h.write(c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		media, err := bodyMedia(c.ContentType)
 		if err != nil {
 			return nil, resource.UnsupportedPatch(t)
@@ -142,7 +155,7 @@ func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Resp
 	if out.Deleted {
 		return render(http.StatusOK, f, statusJSON(deleted(t, out.UID)), v)
 	}
-	data, err := h.written(f, t, out.Object, v)
+	data, err := h.written(ctx, f, t, out.Object, v)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +192,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 		return nil, err
 	}
 	w.Caller = c.caller
-	out, err := h.Engine.DeleteCollection(ctx, t, list, o, w)
+	out, err := h.Engine.DeleteCollection(ctx, t, list, o, w, wants(f))
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +223,7 @@ func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	l, err := h.Engine.List(ctx, t, o)
+	l, err := h.Engine.List(ctx, t, o, wants(f))
 	if err != nil {
 		return nil, err
 	}

@@ -89,16 +89,13 @@ func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.U
 
 // DeleteCollection deletes every object that the list options select and
 // returns what it deleted, as a list at the revision that was read.
-func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions) (*List, error) {
-	l, err := e.List(ctx, t, list)
+func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions, form Form) (*List, error) {
+	// All of them are part of the reply; if it cannot be made, nothing happens.
+	l, err := e.List(ctx, t, list, form)
 	if err != nil {
 		return nil, err
 	}
-	// All of them are part of the reply; if it cannot be made, nothing happens.
-	if _, err := t.Resource.Views(ctx, l.Entries, t.Version.Name); err != nil {
-		return nil, err
-	}
-	for _, entry := range l.Entries {
+	for _, entry := range l.entries {
 		meta, err := t.Resource.Metadata(entry)
 		if err != nil {
 			return nil, err

@@ -116,10 +116,10 @@ func TestStoreTrouble(t *testing.T) {
 	w.wait(w.revision())
 	store.Down(errors.New("gone fishing"))
 	one := w.at(v1, "one")
-	if _, err := w.Get(w.ctx(), one, "0"); err != nil { // RV-06: any state
+	if _, err := w.entry(w.ctx(), one, "0"); err != nil { // RV-06: any state
 		t.Error(err)
 	}
-	_, err := w.Get(w.ctx(), one, "")
+	_, err := w.entry(w.ctx(), one, "")
 	refused(t, err, 500, "InternalError", "gone fishing")
 	_, err = w.Patch(w.ctx(), one, types.MergePatchType, []byte(`{"port":"2"}`), WriteOptions{})
 	refused(t, err, 500, "ServerTimeout", "")
@@ -139,17 +139,17 @@ func TestReads_RV04_RV15(t *testing.T) {
 	w := newWorld(t)
 	_, _, third := w.history()
 	a := w.at(v1, "a")
-	e, err := w.Get(w.ctx(), a, fmt.Sprint(third))
+	e, err := w.entry(w.ctx(), a, fmt.Sprint(third))
 	if err != nil || e.Revision > third {
 		t.Errorf("not older than: %v, %v", e, err)
 	}
-	_, err = w.Get(w.ctx(), a, "abc")
+	_, err = w.entry(w.ctx(), a, "abc")
 	refused(t, err, 400, "BadRequest", "invalid resource version")
-	_, err = w.Get(w.ctx(), w.at(v1, "none"), "")
+	_, err = w.entry(w.ctx(), w.at(v1, "none"), "")
 	refused(t, err, 404, "NotFound", `crontabs.example.com "none" not found`)
 	ctx, cancel := context.WithCancel(w.ctx())
 	cancel()
-	_, err = w.Get(ctx, a, fmt.Sprint(third+1000))
+	_, err = w.entry(ctx, a, fmt.Sprint(third+1000))
 	refused(t, err, 504, "Timeout", "")
 }
 

@@ -329,7 +329,7 @@ func (w *world) create(t Target, body string) *unstructured.Unstructured {
 // read is a consistent read.
 func (w *world) read(t Target) *unstructured.Unstructured {
 	w.t.Helper()
-	e, err := w.Get(w.ctx(), t, "")
+	e, err := w.entry(w.ctx(), t, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

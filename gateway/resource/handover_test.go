@@ -60,7 +60,7 @@ func TestNoConversionAfterAWrite_CRD11(t *testing.T) {
 		}
 		n := w.conversions(func() {
 			for _, version := range versions {
-				e, err := w.Get(w.ctx(), w.at(version, "one"), "")
+				e, err := w.entry(w.ctx(), w.at(version, "one"), "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,8 +68,8 @@ func TestNoConversionAfterAWrite_CRD11(t *testing.T) {
 				if err != nil || version == c.at && !bytes.Equal(data, out.Object) {
 					t.Errorf("%s, read at %s: %s, %v; the reply was %s", c.what, version, data, err, out.Object)
 				}
-				l, err := w.List(w.ctx(), w.at(version, ""), &internalversion.ListOptions{})
-				if err != nil || len(l.Entries) != 1 {
+				l, err := w.page(w.ctx(), w.at(version, ""), &internalversion.ListOptions{})
+				if err != nil || len(l.entries) != 1 {
 					t.Fatal(l, err)
 				}
 			}
@@ -117,7 +117,7 @@ func TestRepliesAreWhatReadsReturn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := w.Get(w.ctx(), c.target, "")
+			e, err := w.entry(w.ctx(), c.target, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestNothingIsStoredWithoutAReply_CRD18(t *testing.T) {
 	_, err := w.Create(w.ctx(), w.at(v1beta1, ""), []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
 	refused(t, err, 500, "", "not to example.com/v1beta1")
 	w.conv.refuse.Store("")
-	if e, err := w.Get(w.ctx(), w.at(v1, "one"), ""); err == nil {
+	if e, err := w.entry(w.ctx(), w.at(v1, "one"), ""); err == nil {
 		t.Errorf("stored %s", e.Stored)
 	}
 }

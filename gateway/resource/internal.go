@@ -46,7 +46,7 @@ func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, n
 	if err != nil {
 		return nil, err
 	}
-	entry, err := i.e.Get(ctx, t, "0")
+	entry, err := i.e.entry(ctx, t, "0")
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func TestScale_RES06(t *testing.T) {
 		return w.UpdateScale(w.ctx(), scale, fmt.Appendf(nil, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"one"%s},"spec":{%s}}`, meta, spec), WriteOptions{})
 	}
 	get := func() ([]byte, error) {
-		e, err := w.Get(w.ctx(), scale, "")
+		e, err := w.entry(w.ctx(), scale, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,8 +46,31 @@ func (e *Engine) readError(ctx context.Context, err error, rev int64) error {
 	}
 }
 
-// Get returns an entry. resourceVersion is the query parameter.
-func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string) (*catalog.Entry, error) {
+// Form is which part of objects a reader wants.
+type Form int
+
+const (
+	// Whole is the object at the version of the request.
+	Whole Form = iota
+	// MetadataOnly is a PartialObjectMetadata, which needs no conversion.
+	MetadataOnly
+)
+
+// Get returns an object as JSON, which is shared and must not be changed.
+// resourceVersion is the query parameter.
+func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string, form Form) ([]byte, error) {
+	entry, err := e.entry(ctx, t, resourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	if form == MetadataOnly {
+		return t.Resource.MetadataView(entry)
+	}
+	return t.Resource.View(ctx, entry, t.Version.Name)
+}
+
+// entry is the state that a get is about.
+func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*catalog.Entry, error) {
 	if err := e.settleRead(ctx, resourceVersion); err != nil {
 		return nil, err
 	}
@@ -56,6 +79,21 @@ func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string) (*ca
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
 	return it.Value, nil
+}
+
+// views are the objects of entries in a form.
+func (t Target) views(ctx context.Context, entries []*catalog.Entry, form Form) ([][]byte, error) {
+	if form != MetadataOnly {
+		return t.Resource.Views(ctx, entries, t.Version.Name)
+	}
+	out := make([][]byte, len(entries))
+	for i, e := range entries {
+		var err error
+		if out[i], err = t.Resource.MetadataView(e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // origin is the state that a write starts from.

@@ -74,11 +74,7 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 // takesUpload refuses content for a module that takes its bytes from
 // elsewhere, before anything is kept.
 func (u Upload) takesUpload(ctx context.Context, t resource.Target) error {
-	entry, err := u.Engine.Get(ctx, t, "")
-	if err != nil {
-		return err
-	}
-	data, err := t.Resource.View(ctx, entry, t.Version.Name)
+	data, err := u.Engine.Get(ctx, t, "", resource.Whole)
 	if err != nil {
 		return err
 	}
