@@ -12,7 +12,8 @@ type Cursor[T any] struct {
 }
 
 // TryNext returns up to max events that have happened since the last call, in
-// order; none if nothing has. It fails with [Expired] when the cursor has
+// order; none if nothing has. Events of a revision come once all of them are
+// there. It fails with [Expired] when the cursor has
 // fallen behind what the cache holds, or the cache lost track of the store;
 // the cursor is of no use then.
 func (c *Cursor[T]) TryNext(max int) ([]Event[T], error) {
@@ -22,6 +23,7 @@ func (c *Cursor[T]) TryNext(max int) ([]Event[T], error) {
 // AppendNext is [Cursor.TryNext] appending to dst, for callers that reuse
 // their memory.
 func (c *Cursor[T]) AppendNext(dst []Event[T], max int) ([]Event[T], error) {
+	reached := c.bucket.cache.rev.Load() // before the ring, as for snapshots
 	r := c.bucket.ring.Load()
 	if c.seq < r.first() {
 		return dst, c.expired(r)
@@ -31,8 +33,12 @@ func (c *Cursor[T]) AppendNext(dst []Event[T], max int) ([]Event[T], error) {
 		ch := r.chunkOf(c.seq)
 		es := ch.filled()
 		for i := c.seq - ch.first; i < int64(len(es)) && max > 0; i++ {
+			rev := es[i].item.Revision
+			if rev > reached {
+				return dst, nil
+			}
 			c.seq++
-			if rev := es[i].item.Revision; rev > c.from {
+			if rev > c.from {
 				dst = append(dst, es[i].event())
 				c.seen = rev
 				max--
@@ -57,8 +63,12 @@ func (c *Cursor[T]) Wait() <-chan struct{} {
 }
 
 func (c *Cursor[T]) pending() bool {
+	reached := c.bucket.cache.rev.Load()
 	r := c.bucket.ring.Load()
-	return c.seq < r.first() || c.seq < r.end()
+	if c.seq < r.first() {
+		return true
+	}
+	return c.seq < r.end() && r.revisionOf(c.seq) <= reached
 }
 
 // Next waits until there are events and returns up to max of them, with the
@@ -89,11 +99,7 @@ func (c *Cursor[T]) Revision() int64 {
 		return c.seen
 	}
 	if c.seq == r.end() {
-		if c.seen > reached && c.seen > c.from {
-			return max(reached, c.from, c.seen-1) // more of that revision may come
-		}
 		return max(reached, c.seen)
 	}
-	ch := r.chunkOf(c.seq)
-	return max(c.from, ch.entries[c.seq-ch.first].item.Revision-1)
+	return max(c.from, r.revisionOf(c.seq)-1)
 }

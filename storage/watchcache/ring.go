@@ -86,6 +86,12 @@ func (r *ring[T]) chunkOf(seq int64) *chunk[T] {
 	return r.chunks[i-1]
 }
 
+// revisionOf returns the revision of the event seq, which the ring holds.
+func (r *ring[T]) revisionOf(seq int64) int64 {
+	c := r.chunkOf(seq)
+	return c.entries[seq-c.first].item.Revision
+}
+
 // after returns the sequence number of the first event with a revision above
 // rev, or the end.
 func (r *ring[T]) after(rev int64) int64 {
