@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/client/pkg/v3/types"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -39,16 +35,11 @@ const (
 	snapshotCount = 2000
 	catchUpCount  = 100
 	startTimeout  = time.Minute
-	dbLockTimeout = 100 * time.Millisecond
 	// A start reads one segment of the log; etcd's own size is 64 MB.
 	segmentBytes = 16 << 20
 )
 
 var setSegmentBytes = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentBytes })
-
-// ErrDirInUse is returned by [StartEmbedded] when another server holds the
-// data directory.
-var ErrDirInUse = errors.New("data directory is in use by another process")
 
 // EmbeddedConfig says where and how the server inside this process runs.
 type EmbeddedConfig struct {
@@ -162,48 +153,6 @@ func serverConfig(c EmbeddedConfig) (config.ServerConfig, error) {
 		ServerFeatureGate:           features.NewDefaultServerFeatureGate(memberName, log),
 		Metrics:                     "basic",
 	}, nil
-}
-
-// lockDir makes dir and takes it for this process. The lock goes with the
-// process, however it ends.
-func lockDir(dir string) (*fileutil.LockedFile, error) {
-	if dir == "" {
-		return nil, errors.New("etcd: no data directory")
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("etcd: data directory: %w", err)
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("etcd: data directory: %w", err)
-	}
-	lock, err := fileutil.TryLockFile(filepath.Join(dir, "wasmgate.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if errors.Is(err, fileutil.ErrLocked) {
-		return nil, fmt.Errorf("etcd: %s: %w", dir, ErrDirInUse)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("etcd: lock %s: %w", dir, err)
-	}
-	if err := probeDatabase(dir); err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
-	return lock, nil
-}
-
-// probeDatabase sees that no other make of etcd has the database open, for
-// which the server would wait without end.
-func probeDatabase(dir string) error {
-	path := filepath.Join(dir, "member", "snap", "db")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: dbLockTimeout})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("etcd: %s: %w", path, ErrDirInUse)
-	}
-	if err != nil {
-		return fmt.Errorf("etcd: open %s: %w", path, err)
-	}
-	return db.Close()
 }
 
 // Store returns the server's store, which lives until Close.
