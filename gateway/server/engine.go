@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
+	"github.com/wasmgate/wasmgate/gateway/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
 )
@@ -43,12 +44,13 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 // lead runs the controllers that must run in one place.
 func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
+	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
 		controller.Run(ctx, g.log, objects,
 			namespace.NewBootstrap(as("namespaces")),
 			definition.NewStatus(as("definitions"), definitions.Conditions),
-			definition.NewFinalizer(as("definitions"), objects),
-			namespace.NewFinalizer(as("namespaces"), objects),
+			definition.NewFinalizer(as("definitions"), as("definitions"), stored),
+			namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored),
 			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
 			migration.NewAuto(as("migrations")),
 		)

@@ -20,7 +20,7 @@ const CronTabsDefinition = "crontabs.example.com"
 // CronTabs is a namespaced custom resource, and ServedCronTabs what serves it.
 var (
 	CronTabs       = schema.GroupResource{Group: "example.com", Resource: "crontabs"}
-	ServedCronTabs = define(CronTabs, "CronTab", true)
+	ServedCronTabs = custom(CronTabs, "CronTab", true)
 )
 
 // CRDTree is a definition whose last version is the storage version.
@@ -97,7 +97,18 @@ func DeleteDefinition(t *testing.T, o *Objects) {
 	}
 }
 
-// define is as much of a definition as controllers look at.
-func define(gr schema.GroupResource, kind string, namespaced bool) *crd.Definition {
-	return &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: namespaced, StorageVersion: "v1"}
+// builtIn is as much of a definition of a built-in kind as controllers look at.
+func builtIn(gr schema.GroupResource, kind string, namespaced bool) *crd.Definition {
+	d := &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: namespaced, StorageVersion: "v1", KeyPrefix: gr.Resource}
+	if gr == kinds.Definitions {
+		d.KeyPrefix = gr.Group + "/" + gr.Resource
+	}
+	return d
+}
+
+// custom is the same of a custom resource.
+func custom(gr schema.GroupResource, kind string, namespaced bool) *crd.Definition {
+	d := builtIn(gr, kind, namespaced)
+	d.KeyPrefix, d.UID = gr.Group+"/"+gr.Resource, "defined"
+	return d
 }

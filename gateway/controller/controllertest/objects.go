@@ -53,25 +53,36 @@ func New(more ...*crd.Definition) *Objects {
 		held: map[schema.GroupResource]bool{}, broken: map[schema.GroupResource]bool{},
 		changed: make(chan struct{}), followers: map[*follower]bool{},
 	}
-	o.Serve(define(kinds.Namespaces, "Namespace", false))
-	o.Serve(define(kinds.Definitions, "CustomResourceDefinition", false))
-	o.Serve(define(kinds.Migrations, "StorageVersionMigration", false))
-	o.Serve(define(kinds.Modules, "WasmModule", false))
-	o.Serve(define(ConfigMaps, "ConfigMap", true))
+	o.Serve(builtIn(kinds.Namespaces, "Namespace", false))
+	o.Serve(builtIn(kinds.Definitions, "CustomResourceDefinition", false))
+	o.Serve(builtIn(kinds.Migrations, "StorageVersionMigration", false))
+	o.Serve(builtIn(kinds.Modules, "WasmModule", false))
+	o.Serve(builtIn(ConfigMaps, "ConfigMap", true))
+	o.Serve(builtIn(Leases, "Lease", true))
 	for _, r := range more {
 		o.Serve(r)
 	}
 	return o
 }
 
-// ConfigMaps is a namespaced built-in that is always served.
-var ConfigMaps = schema.GroupResource{Resource: "configmaps"}
+// ConfigMaps and Leases are namespaced built-ins that are always served.
+var (
+	ConfigMaps = schema.GroupResource{Resource: "configmaps"}
+	Leases     = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+)
 
 // Serve serves one more kind.
 func (o *Objects) Serve(d *crd.Definition) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.served[d.GroupResource()] = d
+}
+
+// Unserve serves a kind no longer; its objects stay stored.
+func (o *Objects) Unserve(gr schema.GroupResource) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.served, gr)
 }
 
 // Hold lets the cache fall behind on a kind until Fresh.
@@ -165,8 +176,13 @@ func (o *Objects) ListMetadata(_ context.Context, gr schema.GroupResource, names
 	if _, ok := o.served[gr]; !ok {
 		return nil, apierrors.NewNotFound(gr, "")
 	}
+	return metadataOf(o.cached, gr, namespace)
+}
+
+// metadataOf reads the metadata of the objects of a kind.
+func metadataOf(objects map[controller.Key]*unstructured.Unstructured, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error) {
 	var all []metav1.PartialObjectMetadata
-	for key, obj := range o.cached {
+	for key, obj := range objects {
 		if key.GroupResource != gr || namespace != "" && key.Namespace != namespace {
 			continue
 		}

@@ -111,7 +111,17 @@ func merged(old, obj *unstructured.Unstructured, subresource string) *unstructur
 }
 
 // Delete deletes an object; finalizers are honoured.
-func (o *Objects) Delete(_ context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error {
+func (o *Objects) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error {
+	o.mu.Lock()
+	_, ok := o.served[gr]
+	o.mu.Unlock()
+	if !ok {
+		return apierrors.NewNotFound(gr, name)
+	}
+	return o.remove(ctx, gr, namespace, name, opts)
+}
+
+func (o *Objects) remove(_ context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error {
 	key := controller.Key{GroupResource: gr, Namespace: namespace, Name: name}
 	if err := o.failure("delete", key); err != nil {
 		return err

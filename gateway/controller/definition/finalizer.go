@@ -13,26 +13,39 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/content"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
-// ownResources are never emptied, whatever a definition is named.
-var ownResources = []schema.GroupResource{kinds.Namespaces, kinds.Definitions, kinds.Migrations, kinds.Modules}
-
 // Finalizer empties a CustomResourceDefinition that is being deleted and
 // then lets it go. It works on stored metadata, so a converter that fails
 // cannot keep a definition from being deleted.
 type Finalizer struct {
-	objects   Objects
-	instances content.Objects
+	objects Emptied
+	served  content.Objects
+	stored  content.Objects
 }
 
-// NewFinalizer returns the controller. objects are the definitions, instances
-// what they define.
-func NewFinalizer(objects Objects, instances content.Objects) *Finalizer {
-	return &Finalizer{objects: objects, instances: instances}
+// Emptied are the definitions as the finalizer uses them. Errors are the API's
+// status errors; objects that are returned belong to the caller.
+type Emptied interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// Update writes obj through a subresource ("" = the object itself). The
+	// object's resourceVersion must be current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Served returns the definitions that are served now. They are shared and
+	// not to be changed.
+	Served() []*crd.Definition
+}
+
+// NewFinalizer returns the controller. served are the objects of every kind
+// that is served; stored is what the store holds of any custom resource, served
+// or not: only when nothing is left there a definition may go.
+func NewFinalizer(objects Emptied, served, stored content.Objects) *Finalizer {
+	return &Finalizer{objects: objects, served: served, stored: stored}
 }
 
 // Name implements [controller.Controller].
@@ -57,21 +70,21 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 		q.Follow(key)
 		return nil
 	}
-	crd, err := kinds.Outline(obj)
+	def, err := kinds.Outline(obj)
 	if err != nil {
 		return err
 	}
-	if reason, message := whyNotEmptied(crd); reason != "" {
+	if reason, message := c.whyNotEmptied(def); reason != "" {
 		return c.release(ctx, q, key, obj, terminating(apiextensionsv1.ConditionFalse, reason, message))
 	}
-	if !deletionReported(crd) {
+	if !deletionReported(def) {
 		obj, err = c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
 			"InstanceDeletionInProgress", "CustomResource deletion is in progress"))
 		if err != nil {
 			return kinds.IgnoreNotFound(err)
 		}
 	}
-	done, err := c.empty(ctx, q, key, resourceOf(crd), obj)
+	done, err := c.empty(ctx, q, key, resourceOf(def), obj)
 	if err != nil || !done {
 		return kinds.IgnoreNotFound(err)
 	}
@@ -83,7 +96,7 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 // are, their changes wake key.
 func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controller.Key, gr schema.GroupResource, obj *unstructured.Unstructured) (bool, error) {
 	scope := controller.Scope{GroupResource: gr}
-	left, errs := content.Sweep(ctx, c.instances, scope)
+	left, errs := c.sweep(ctx, scope)
 	if len(errs) > 0 {
 		err := errors.Join(errs...)
 		_, statusErr := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
@@ -102,6 +115,23 @@ func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controlle
 		"could not confirm zero CustomResources remaining: "+describeLeft(left)))
 	return false, err
 }
+
+// sweep deletes the instances and returns those that are still there. What is
+// served under the name of a built-in kind is that kind.
+func (c *Finalizer) sweep(ctx context.Context, s controller.Scope) (left []metav1.PartialObjectMetadata, errs []error) {
+	isBuiltIn := slices.ContainsFunc(c.objects.Served(), func(d *crd.Definition) bool {
+		return builtIn(d) && d.GroupResource() == s.GroupResource
+	})
+	if !isBuiltIn {
+		if left, errs = content.Sweep(ctx, c.served, s); len(left) > 0 || len(errs) > 0 {
+			return left, errs
+		}
+	}
+	return content.Sweep(ctx, c.stored, s)
+}
+
+// builtIn tells the kinds that no CustomResourceDefinition defines.
+func builtIn(d *crd.Definition) bool { return d.UID == "" }
 
 // release reports cond and removes the finalizer.
 func (c *Finalizer) release(ctx context.Context, q controller.Queue, key controller.Key, obj *unstructured.Unstructured,
@@ -122,52 +152,54 @@ func (c *Finalizer) release(ctx context.Context, q controller.Queue, key control
 // report writes one condition, unless it is there already.
 func (c *Finalizer) report(ctx context.Context, obj *unstructured.Unstructured,
 	cond apiextensionsv1.CustomResourceDefinitionCondition) (*unstructured.Unstructured, error) {
-	crd, err := kinds.Outline(obj)
+	def, err := kinds.Outline(obj)
 	if err != nil {
 		return nil, err
 	}
 	cond.LastTransitionTime = metav1.Now()
-	i := slices.IndexFunc(crd.Status.Conditions, func(have apiextensionsv1.CustomResourceDefinitionCondition) bool {
+	i := slices.IndexFunc(def.Status.Conditions, func(have apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return have.Type == cond.Type
 	})
 	if i < 0 {
-		crd.Status.Conditions = append(crd.Status.Conditions, cond)
+		def.Status.Conditions = append(def.Status.Conditions, cond)
 	} else {
-		have := crd.Status.Conditions[i]
+		have := def.Status.Conditions[i]
 		if have.Status == cond.Status && have.Reason == cond.Reason && have.Message == cond.Message {
 			return obj, nil
 		}
 		if have.Status == cond.Status {
 			cond.LastTransitionTime = have.LastTransitionTime
 		}
-		crd.Status.Conditions[i] = cond
+		def.Status.Conditions[i] = cond
 	}
-	if err := kinds.SetStatus(obj, &crd.Status); err != nil {
+	if err := kinds.SetStatus(obj, &def.Status); err != nil {
 		return nil, err
 	}
 	return c.objects.Update(ctx, kinds.Definitions, "status", obj)
 }
 
 // whyNotEmptied tells why a definition can have no instances of its own.
-func whyNotEmptied(crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
+func (c *Finalizer) whyNotEmptied(def *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
 	switch {
-	case slices.Contains(ownResources, resourceOf(crd)):
+	case slices.ContainsFunc(c.objects.Served(), func(d *crd.Definition) bool {
+		return builtIn(d) && d.KeyPrefix == def.Spec.Group+"/"+def.Spec.Names.Plural
+	}):
 		return "OverlappingBuiltInResource", "instances overlap with built-in resources in storage"
-	case !kinds.IsTrue(crd, apiextensionsv1.Established):
+	case !kinds.IsTrue(def, apiextensionsv1.Established):
 		return "NeverEstablished", "resource was never established"
 	}
 	return "", ""
 }
 
-func deletionReported(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+func deletionReported(def *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(def.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return c.Type == apiextensionsv1.Terminating && c.Status == apiextensionsv1.ConditionTrue &&
 			(c.Reason == "InstanceDeletionInProgress" || c.Reason == "InstanceDeletionCheck" || c.Reason == "InstanceDeletionFailed")
 	})
 }
 
-func resourceOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupResource {
-	return schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
+func resourceOf(def *apiextensionsv1.CustomResourceDefinition) schema.GroupResource {
+	return schema.GroupResource{Group: def.Spec.Group, Resource: def.Spec.Names.Plural}
 }
 
 func terminating(s apiextensionsv1.ConditionStatus, reason, message string) apiextensionsv1.CustomResourceDefinitionCondition {

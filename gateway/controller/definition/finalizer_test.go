@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -19,7 +20,7 @@ import (
 func TestCRDFinalizer_deletesInstancesWithoutConverting(t *testing.T) {
 	o := controllertest.WithCronTabs(t, 25)
 	o.Break(controllertest.CronTabs)
-	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	controllertest.DeleteDefinition(t, o)
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
 	left, err := o.ListMetadata(context.Background(), controllertest.CronTabs, "")
@@ -31,7 +32,7 @@ func TestCRDFinalizer_deletesInstancesWithoutConverting(t *testing.T) {
 func TestCRDFinalizer_waitsForInstanceFinalizers_DEL02_DEL03(t *testing.T) {
 	o := controllertest.WithCronTabs(t, 3)
 	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/one", "example.com/two"))
-	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	controllertest.DeleteDefinition(t, o)
 
 	waiting := func() bool {
@@ -57,7 +58,7 @@ func TestCRDFinalizer_deletesWhatTheCacheDidNotShowYet(t *testing.T) {
 	o.Hold(controllertest.CronTabs)
 	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "unseen"))
 	controllertest.DeleteDefinition(t, o)
-	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
 	if err := o.Fresh(context.Background()); err != nil {
 		t.Fatal(err)
@@ -78,7 +79,7 @@ func TestCRDFinalizer_neverEstablished(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	controllertest.DeleteDefinition(t, o)
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
 	if reason.Load() != "NeverEstablished" {
@@ -96,7 +97,7 @@ func TestCRDFinalizer_reportsFailureAndTriesAgain(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, definition.NewFinalizer(o, o))
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	controllertest.DeleteDefinition(t, o)
 	controllertest.Eventually(t, o, "failure reported", func() bool {
 		_, reason, message := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
@@ -106,20 +107,76 @@ func TestCRDFinalizer_reportsFailureAndTriesAgain(t *testing.T) {
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
 }
 
-func TestCRDFinalizer_leavesBuiltInsAlone(t *testing.T) {
-	o := controllertest.New()
-	tree := controllertest.CRDTree("namespaces", "Namespace", "v1")
-	tree["metadata"].(map[string]any)["name"] = "namespaces."
-	tree["spec"].(map[string]any)["group"] = ""
+// defineAs makes and establishes a definition of a kind that exists already,
+// deletes it and waits until it is gone. It returns the last Terminating reason.
+func defineAs(t *testing.T, o *controllertest.Objects, gr schema.GroupResource) (reason string) {
+	t.Helper()
+	name := gr.String()
+	tree := controllertest.CRDTree(gr.Resource, "Twin", "v1")
+	tree["metadata"].(map[string]any)["name"] = name
+	tree["spec"].(map[string]any)["group"] = gr.Group
 	controllertest.MustCreate(t, o, kinds.Definitions, tree)
-	controllertest.Establish(t, o, "namespaces.", "v1")
-	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("work"))
-	controllertest.Start(t, o, definition.NewFinalizer(o, o))
-	if err := o.Delete(context.Background(), kinds.Definitions, "", "namespaces.", metav1.DeleteOptions{}); err != nil {
+	controllertest.Establish(t, o, name, "v1")
+	var last atomic.Value
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "update" && key.Name == name {
+			_, r, _ := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", name), "Terminating")
+			last.Store(r)
+		}
+		return nil
+	})
+	stop := controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
+	defer stop()
+	if err := o.Delete(context.Background(), kinds.Definitions, "", name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", "namespaces.") })
-	if ns := controllertest.MustGet(t, o, kinds.Namespaces, "", "work"); ns.GetDeletionTimestamp() != nil {
-		t.Error("a namespace was deleted with a definition of the same name")
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", name) })
+	reason, _ = last.Load().(string)
+	return reason
+}
+
+// A definition that is named like a built-in kind takes none of its objects
+// along.
+func TestCRDFinalizer_leavesBuiltInsAlone(t *testing.T) {
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("work"))
+	controllertest.MustCreate(t, o, controllertest.Leases, controllertest.ObjectTree("work", "leader"))
+	controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "module"))
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
+	for gr, want := range map[schema.GroupResource]string{
+		controllertest.Leases: "InstanceDeletionCompleted",
+		kinds.Modules:         "InstanceDeletionCompleted",
+		kinds.Definitions:     "OverlappingBuiltInResource",
+	} {
+		if reason := defineAs(t, o, gr); reason != want {
+			t.Errorf("%s: %s, want %s", gr, reason, want)
+		}
 	}
+	for _, key := range []controller.Key{
+		{GroupResource: controllertest.Leases, Namespace: "work", Name: "leader"},
+		{GroupResource: kinds.Modules, Name: "module"},
+		{GroupResource: kinds.Definitions, Name: controllertest.CronTabsDefinition},
+	} {
+		if controllertest.MustGet(t, o, key.GroupResource, key.Namespace, key.Name).GetDeletionTimestamp() != nil {
+			t.Errorf("%s was deleted with a definition named like its kind", key)
+		}
+	}
+}
+
+// That a definition cannot be served does not mean that it has no instances.
+func TestCRDFinalizer_emptiesWhatIsNotServed(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 3)
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/hold"))
+	o.Unserve(controllertest.CronTabs)
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Eventually(t, o, "waiting for the finalizer", func() bool {
+		_, reason, message := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
+		return reason == "InstanceDeletionCheck" && strings.Contains(message, "1 left, held by finalizers: example.com/hold in 1")
+	})
+	if !controllertest.Gone(o, controllertest.CronTabs, "work", "tab-0") {
+		t.Error("an instance without finalizers is still there")
+	}
+	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "work", "held", "example.com/hold")
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
 }

@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,13 +16,46 @@ import (
 
 // remains is what a namespace still holds.
 type remains struct {
-	// items is never empty for a scope that it has.
-	items map[controller.Scope][]metav1.PartialObjectMetadata
+	parts []part
 	// failures is what could not be listed or deleted.
 	failures []error
 }
 
-func (r *remains) empty() bool { return len(r.items) == 0 && len(r.failures) == 0 }
+// part is what a namespace holds of one kind: never nothing.
+type part struct {
+	controller.Scope
+	in    content.Objects
+	items []metav1.PartialObjectMetadata
+}
+
+func (r *remains) empty() bool { return len(r.parts) == 0 && len(r.failures) == 0 }
+
+// add looks for a kind's objects.
+func (r *remains) add(ctx context.Context, in content.Objects, s controller.Scope) {
+	items, err := content.List(ctx, in, s)
+	if err != nil {
+		r.failures = append(r.failures, err)
+	}
+	if len(items) > 0 {
+		r.parts = append(r.parts, part{s, in, items})
+	}
+}
+
+// delete deletes what remains, and returns what failed.
+func (r *remains) delete(ctx context.Context) (errs []error) {
+	for _, p := range r.parts {
+		errs = append(errs, content.Delete(ctx, p.in, p.Scope, p.items)...)
+	}
+	return errs
+}
+
+// scopes are where the remains are.
+func (r *remains) scopes() (all []controller.Scope) {
+	for _, p := range r.parts {
+		all = append(all, p.Scope)
+	}
+	return all
+}
 
 // setConditions reports r the way kube-controller-manager does, which
 // kubectl and people match on. It tells whether anything changed.
@@ -54,9 +88,9 @@ func conditions(r *remains) []corev1.NamespaceCondition {
 	}
 	slices.Sort(failed)
 	kinds, finalizers := map[string]int{}, map[string]int{}
-	for s, items := range r.items {
-		kinds[s.Resource+"."+s.Group] = len(items)
-		content.CountFinalizers(finalizers, items)
+	for _, p := range r.parts {
+		kinds[p.Resource+"."+p.Group] = len(p.items)
+		content.CountFinalizers(finalizers, p.items)
 	}
 	return []corev1.NamespaceCondition{
 		// What is served is known here, so that finding it out cannot fail.

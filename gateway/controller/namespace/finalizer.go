@@ -7,7 +7,6 @@ package namespace
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -52,7 +51,8 @@ var stragglerChecks = []time.Duration{5 * time.Second, 60 * time.Second}
 // that fails cannot hold a namespace.
 type Finalizer struct {
 	objects Objects
-	content content.Objects
+	served  content.Objects
+	stored  content.Objects
 
 	// mu guards gone: for a namespace that was let go, how many of
 	// stragglerChecks were made.
@@ -60,10 +60,11 @@ type Finalizer struct {
 	gone map[string]int
 }
 
-// NewFinalizer returns the controller. objects are the namespaces, contents what
-// is in them.
-func NewFinalizer(objects Objects, contents content.Objects) *Finalizer {
-	return &Finalizer{objects: objects, content: contents, gone: map[string]int{}}
+// NewFinalizer returns the controller. objects are the namespaces, served the
+// objects of every kind that is served, stored what the store holds of any
+// custom resource, served or not.
+func NewFinalizer(objects Objects, served, stored content.Objects) *Finalizer {
+	return &Finalizer{objects: objects, served: served, stored: stored, gone: map[string]int{}}
 }
 
 // Name implements [controller.Controller].
@@ -115,7 +116,7 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 		return errors.Join(left.failures...)
 	}
 	if !left.empty() {
-		q.Follow(key, slices.Collect(maps.Keys(left.items))...)
+		q.Follow(key, left.scopes()...)
 		q.AddAfter(key, content.Recheck)
 		return nil
 	}
@@ -129,9 +130,7 @@ func (c *Finalizer) empty(ctx context.Context, namespace string) (*remains, erro
 		return found, err
 	}
 	failures := found.failures
-	for s, items := range found.items {
-		failures = append(failures, content.Delete(ctx, c.content, s, items)...)
-	}
+	failures = append(failures, found.delete(ctx)...)
 	// While one kind was emptied another may have been filled, so all are
 	// looked at again.
 	left, err := c.remaining(ctx, namespace)
@@ -149,18 +148,22 @@ func (c *Finalizer) remaining(ctx context.Context, namespace string) (*remains, 
 	if err := c.objects.Fresh(ctx); err != nil {
 		return nil, err
 	}
-	r := &remains{items: map[controller.Scope][]metav1.PartialObjectMetadata{}}
+	r := &remains{}
+	served := map[schema.GroupResource]bool{}
 	for _, d := range c.objects.Served() {
-		if !d.Namespaced {
-			continue
+		served[d.GroupResource()] = true
+		if d.Namespaced {
+			r.add(ctx, c.served, controller.Scope{GroupResource: d.GroupResource(), Namespace: namespace})
 		}
-		s := controller.Scope{GroupResource: d.GroupResource(), Namespace: namespace}
-		items, err := content.List(ctx, c.content, s)
-		if err != nil {
-			r.failures = append(r.failures, err)
-		}
-		if len(items) > 0 {
-			r.items[s] = items
+	}
+	defined, err := c.served.ListMetadata(ctx, kinds.Definitions, "")
+	if err != nil {
+		return nil, err
+	}
+	for i := range defined {
+		gr := schema.ParseGroupResource(defined[i].Name) // what a definition has to be named
+		if !served[gr] && gr.Group != "" {
+			r.add(ctx, c.stored, controller.Scope{GroupResource: gr, Namespace: namespace})
 		}
 	}
 	return r, nil
@@ -208,9 +211,7 @@ func (c *Finalizer) stragglers(ctx context.Context, q controller.Queue, key cont
 		return err
 	}
 	errs := found.failures
-	for s, items := range found.items {
-		errs = append(errs, content.Delete(ctx, c.content, s, items)...)
-	}
+	errs = append(errs, found.delete(ctx)...)
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestNamespace_emptiesBeforeItGoes_RES05(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	if controllertest.Gone(o, controllertest.ConfigMaps, "other", "stays") {
@@ -60,7 +60,7 @@ func TestNamespace_emptiesBeforeItGoes_RES05(t *testing.T) {
 func TestNamespace_honoursFinalizersOfChildren_RES05(t *testing.T) {
 	o := controllertest.WithCronTabs(t, 1)
 	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/hold"))
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
 	deleteNamespace(t, o, "work")
 
 	controllertest.Eventually(t, o, "conditions", func() bool {
@@ -93,7 +93,7 @@ func TestNamespace_deletesWhatTheCacheDidNotShowYet_RES05(t *testing.T) {
 	o.Hold(controllertest.CronTabs)
 	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "unseen"))
 	deleteNamespace(t, o, "work")
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
 	namespaceGone(t, o, "work")
 	if err := o.Fresh(context.Background()); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestNamespace_deletesWhatCommitsMeanwhile_RES05(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	for _, r := range o.Served() {
@@ -137,10 +137,31 @@ func TestNamespace_deletesStragglers_RES05(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	controllertest.Eventually(t, o, "straggler gone", func() bool { return controllertest.Gone(o, controllertest.CronTabs, "work", "straggler") })
+}
+
+// That a definition cannot be served does not mean that the namespace holds
+// nothing of its kind.
+func TestNamespace_emptiesWhatIsNotServed_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 2)
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/hold"))
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("other"))
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("other", "stays"))
+	o.Unserve(controllertest.CronTabs)
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	deleteNamespace(t, o, "work")
+	controllertest.Eventually(t, o, "waiting for the finalizer", func() bool {
+		_, _, message := controllertest.Condition(controllertest.MustGet(t, o, kinds.Namespaces, "", "work"), "NamespaceContentRemaining")
+		return message == "Some resources are remaining: crontabs.example.com has 1 resource instances"
+	})
+	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "work", "held", "example.com/hold")
+	namespaceGone(t, o, "work")
+	if controllertest.Gone(o, controllertest.CronTabs, "other", "stays") {
+		t.Error("an object of another namespace was deleted")
+	}
 }
 
 func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
@@ -153,7 +174,7 @@ func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
 	deleteNamespace(t, o, "work")
 	controllertest.Eventually(t, o, "failure reported", func() bool {
 		status, reason, message := controllertest.Condition(
@@ -166,7 +187,7 @@ func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
 
 func TestBootstrap(t *testing.T) {
 	o := controllertest.New()
-	controllertest.Start(t, o, namespace.NewBootstrap(o), namespace.NewFinalizer(o, o))
+	controllertest.Start(t, o, namespace.NewBootstrap(o), namespace.NewFinalizer(o, o, o.Stored()))
 	exist := func() bool {
 		for _, name := range namespace.System {
 			if controllertest.Gone(o, kinds.Namespaces, "", name) {

@@ -1,0 +1,186 @@
+package leftovers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+var tabs = schema.GroupResource{Group: "example.com", Resource: "crontabs"}
+
+// stored is a store with a value under each key below /registry/.
+func stored(t *testing.T, values map[string]string) (*storagetest.Memory, Objects) {
+	t.Helper()
+	m := storagetest.NewMemory()
+	for key, value := range values {
+		if _, err := m.Create(t.Context(), "/registry/"+key, []byte(value), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m, Objects{Store: m, Prefix: "/registry/"}
+}
+
+func remove(o Objects, namespace, name string, uid types.UID) error {
+	return o.Delete(context.Background(), tabs, namespace, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+}
+
+func TestListMetadata(t *testing.T) {
+	_, o := stored(t, map[string]string{
+		"example.com/crontabs/a/one":    `{"metadata":{"name":"other","namespace":"elsewhere","uid":"u1","finalizers":["f"]},"spec":{"x":1}}`,
+		"example.com/crontabs/b/two":    `not JSON`,
+		"example.com/crontabs/three":    `{"metadata":{"uid":"u3"}}`,
+		"example.com/crontabsx/a/x":     `{"metadata":{"uid":"no"}}`,
+		"example.com/crontab/a/x":       `{"metadata":{"uid":"no"}}`,
+		"other.example.com/crontabs/a/": `{"metadata":{"uid":"no"}}`,
+	})
+	for namespace, want := range map[string][]string{
+		"": {"a/one u1 [f]", "b/two  []", "/three u3 []"}, "a": {"a/one u1 [f]"}, "c": nil, "three": nil,
+	} {
+		items, err := o.ListMetadata(t.Context(), tabs, namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range items {
+			got = append(got, fmt.Sprintf("%s/%s %s %v", m.Namespace, m.Name, m.UID, m.Finalizers))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in %q: %q, want %q", namespace, got, want)
+		}
+	}
+}
+
+// A resource that is not named would be everything there is.
+func TestListMetadata_needsAResource(t *testing.T) {
+	_, o := stored(t, nil)
+	for _, gr := range []schema.GroupResource{{}, {Group: "example.com"}, {Resource: "configmaps"}} {
+		if _, err := o.ListMetadata(t.Context(), gr, ""); err == nil {
+			t.Errorf("%q is listed", gr)
+		}
+	}
+}
+
+func TestListMetadata_manyPages(t *testing.T) {
+	values := map[string]string{}
+	for i := range 1200 {
+		values[fmt.Sprintf("example.com/crontabs/a/%04d", i)] = `{"metadata":{}}`
+	}
+	m, o := stored(t, values)
+	if items, err := o.ListMetadata(t.Context(), tabs, ""); err != nil || len(items) != 1200 {
+		t.Errorf("%d, %v", len(items), err)
+	}
+	m.Down(errors.New("the disk is on fire"))
+	if _, err := o.ListMetadata(t.Context(), tabs, ""); storage.KindOf(err) != storage.Unavailable {
+		t.Errorf("a store that is down: %v", err)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	m, o := stored(t, map[string]string{
+		"example.com/crontabs/a/free": `{"metadata":{"uid":"u1"}}`,
+		"example.com/crontabs/a/bad":  `{`,
+		"example.com/crontabs/whole":  `{"metadata":{"uid":"u2"}}`,
+		"example.com/crontabs/other":  `{"metadata":{"uid":"u4"}}`,
+	})
+	for _, c := range []struct {
+		namespace, name string
+		uid             types.UID
+	}{{"a", "free", "u1"}, {"a", "bad", ""}, {"", "whole", "u2"}} {
+		if err := remove(o, c.namespace, c.name, c.uid); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, err := m.Get(t.Context(), o.key(tabs, c.namespace, c.name)); storage.KindOf(err) != storage.NotFound {
+			t.Errorf("%s is still there: %v", c.name, err)
+		}
+		if err := remove(o, c.namespace, c.name, c.uid); !apierrors.IsNotFound(err) {
+			t.Errorf("%s twice: %v", c.name, err)
+		}
+	}
+	if err := remove(o, "", "other", "u5"); !apierrors.IsConflict(err) {
+		t.Errorf("another object of that name: %v", err)
+	}
+	m.Down(errors.New("the disk is on fire"))
+	if err := remove(o, "", "other", "u4"); !apierrors.IsInternalError(err) {
+		t.Errorf("a store that is down: %v", err)
+	}
+	m.Down(nil)
+	if err := o.Delete(t.Context(), tabs, "", "other", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("without a precondition: %v", err)
+	}
+}
+
+// An object with finalizers is marked once, and nothing else of it changes.
+func TestDelete_honoursFinalizers_DEL02(t *testing.T) {
+	const held = `{"apiVersion":"example.com/v9","metadata":{"uid":"u1","generation":%d,"finalizers":["f"],"annotations":{"a":"<&>"}},"spec":{"n":12345678901234567890,"f":1.0}}`
+	for generation, want := range map[int]string{0: "0", 4: "5"} {
+		m, o := stored(t, map[string]string{"example.com/crontabs/a/held": fmt.Sprintf(held, generation)})
+		before := time.Now().Add(-time.Second)
+		if err := remove(o, "a", "held", "u1"); err != nil {
+			t.Fatal(err)
+		}
+		kv, err := m.Get(t.Context(), o.key(tabs, "a", "held"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Metadata map[string]json.RawMessage
+			Spec     json.RawMessage
+		}
+		if err := json.Unmarshal(kv.Value, &got); err != nil {
+			t.Fatal(err)
+		}
+		if string(got.Spec) != `{"n":12345678901234567890,"f":1.0}` || string(got.Metadata["annotations"]) != `{"a":"<&>"}` ||
+			string(got.Metadata["generation"]) != want || string(got.Metadata["deletionGracePeriodSeconds"]) != "0" {
+			t.Errorf("%s", kv.Value)
+		}
+		var at metav1.Time
+		if err := json.Unmarshal(got.Metadata["deletionTimestamp"], &at); err != nil || at.Before(&metav1.Time{Time: before}) {
+			t.Errorf("deleted at %s: %v", at, err)
+		}
+		if err := remove(o, "a", "held", "u1"); err != nil {
+			t.Error(err)
+		}
+		if again, err := m.Get(t.Context(), kv.Key); err != nil || again.Revision != kv.Revision {
+			t.Errorf("marked twice: %v", err)
+		}
+	}
+}
+
+// racing is a store where somebody else writes before every deletion.
+type racing struct {
+	*storagetest.Memory
+	writes int
+}
+
+func (r *racing) Delete(ctx context.Context, key string, rev int64) (int64, error) {
+	if r.writes > 0 {
+		r.writes--
+		if _, err := r.Update(ctx, key, []byte(`{"metadata":{"uid":"u1"},"spec":1}`), rev, 0); err != nil {
+			return 0, err
+		}
+	}
+	return r.Memory.Delete(ctx, key, rev)
+}
+
+func TestDelete_triesAgainAgainstOtherWriters(t *testing.T) {
+	for writes, gone := range map[int]bool{3: true, attempts - 1: true, attempts: false} {
+		m, o := stored(t, map[string]string{"example.com/crontabs/a/one": `{"metadata":{"uid":"u1"}}`})
+		o.Store = &racing{m, writes}
+		err := remove(o, "a", "one", "u1")
+		if gone != (err == nil) || !gone && !apierrors.IsConflict(err) {
+			t.Errorf("%d other writes: %v", writes, err)
+		}
+	}
+}
