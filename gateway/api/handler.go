@@ -77,13 +77,15 @@ func New(c Config) *Handler { return &Handler{c} }
 // Serve is the whole life of a request, in this order: recover from panics,
 // classify, count, authenticate, authorize, read the body, bound the time, answer.
 func (h *Handler) Serve(r *Request) (resp *Response) {
+	r.ID = requestID(r.ID)
 	end := func(int) {}
 	defer func() {
 		if p := recover(); p != nil {
-			h.Log.Error().Interface("panic", p).Str("path", r.Path).Bytes("stack", debug.Stack()).Msg("request failed")
+			h.Log.Error().Interface("panic", p).Str("path", r.Path).Str("request", r.ID).Bytes("stack", debug.Stack()).Msg("request failed")
 			resp = errorResponse(apierrors.NewInternalError(errPanic))
 		}
 		inForm(r, resp)
+		resp.Headers = append(resp.Headers, Header{auditHeader, r.ID})
 		if resp.Stream == nil {
 			end(resp.Code)
 			return

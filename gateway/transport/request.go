@@ -49,7 +49,7 @@ func request(ctx *fasthttp.RequestCtx) *api.Request {
 	r := &api.Request{
 		Method: string(h.Method()), Path: path(h), Query: string(ctx.URI().QueryString()),
 		Accept: joined(h, fasthttp.HeaderAccept), ContentType: string(h.ContentType()),
-		Authorization: string(h.Peek(fasthttp.HeaderAuthorization)), UserAgent: string(h.UserAgent()),
+		Authorization: string(h.Peek(fasthttp.HeaderAuthorization)), UserAgent: string(h.UserAgent()), ID: string(h.Peek("Audit-Id")),
 		IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
 	}
 	if state := ctx.TLSConnectionState(); state != nil {
