@@ -24,8 +24,7 @@ type converter struct {
 	name     string
 }
 
-// Epoch depends on the active module's bytes and configuration alone, so it is
-// the same in every gateway; 0 means that there is no module.
+// Epoch is that of the active revision; 0 means that there is no module.
 func (c *converter) Epoch() uint64 {
 	if rev := c.registry.active(c.name); rev != nil {
 		return rev.epoch

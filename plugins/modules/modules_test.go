@@ -201,6 +201,13 @@ func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
 	if c.Epoch() == epoch || c.Epoch() == 0 {
 		t.Error("a new revision has the old epoch")
 	}
+	if set(t, r, "crontab", module); c.Epoch() == epoch {
+		t.Error("what the revision in between converted passes for the work of the first one, which is back")
+	}
+	epoch = c.Epoch()
+	if _, err := r.Set(t.Context(), modules.Spec{Name: "crontab", Bytes: module, Limits: plugins.Limits{ResponseBytes: 1 << 20}}); err != nil || c.Epoch() != epoch {
+		t.Errorf("other limits, which change no conversion: %v", err)
+	}
 	r.Remove("crontab")
 	if _, err := c.Convert(t.Context(), convtest.V1, in); !errors.As(err, &call) || call.Kind != plugins.NotReady {
 		t.Errorf("after Remove: %v", err)

@@ -154,6 +154,7 @@ func (r *Registry) set(ctx context.Context, e *entry, spec Spec) (status Status,
 		}
 		return s, false, err
 	}
+	next.follow(old)
 	s := next.status()
 	e.status.Store(&s)
 	e.active.Store(next)

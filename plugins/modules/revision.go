@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
+	"sync/atomic"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/pool"
@@ -21,25 +21,34 @@ type revision struct {
 	config      []byte
 	limits      plugins.Limits
 	description []byte
-	epoch       uint64
+	// epoch is the same only for revisions that follow each other and convert
+	// alike: a call that met a revision in between must not pass for one that
+	// did not.
+	epoch uint64
 }
 
+var epochs atomic.Uint64
+
 func newRevision(cfg Config, module *wasm.Module, digest string, spec Spec) *revision {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(digest))
-	_, _ = h.Write(spec.Config)
 	return &revision{
 		module: module,
 		digest: digest,
 		config: bytes.Clone(spec.Config),
 		limits: spec.Limits,
-		epoch:  h.Sum64(),
+		epoch:  epochs.Add(1),
 		instances: pool.New(pool.Config[*wasm.Instance]{
 			New:     module.Instantiate,
 			Close:   func(i *wasm.Instance) { _ = i.Close() },
 			Max:     cfg.Instances,
 			MaxUses: cfg.MaxUses,
 		}),
+	}
+}
+
+// follow makes r the successor of old, which may be nil.
+func (r *revision) follow(old *revision) {
+	if old != nil && old.digest == r.digest && bytes.Equal(old.config, r.config) {
+		r.epoch = old.epoch
 	}
 }
 
