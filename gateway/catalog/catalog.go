@@ -103,6 +103,8 @@ func New(o Options) *Catalog {
 			Prefix:   o.Prefix,
 			BucketOf: func(key string) string { return bucketOf(prefixes, key) },
 			Make:     NewEntry, Tombstone: Tombstone, Adopt: (*Entry).Adopt,
+			SizeOf: (*Entry).Size, Shed: (*Entry).Shed,
+			OnError: func(err error) { o.Log.Warn().Err(err).Msg("watch cache recovers from a failure") },
 		}),
 		ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
 	}

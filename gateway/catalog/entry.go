@@ -50,6 +50,12 @@ func (e *Entry) Size() int {
 	return n
 }
 
+// Shed gives up what was derived, which is derived again when it is asked for.
+func (e *Entry) Shed() {
+	e.views.Store(nil)
+	e.labels.Store(nil)
+}
+
 // Adopt takes over what was derived from other, which must be the same
 // revision of the same object: a writer's entry and the one that the cache
 // made of the same bytes.

@@ -167,6 +167,10 @@ func (c *Cache[T]) Ready() <-chan struct{} { return c.ready }
 // Revision is the revision up to which the cache shows everything.
 func (c *Cache[T]) Revision() int64 { return c.rev.Load() }
 
+// HistoryBytes is what the kept events cost, of which [Options.HistoryBytes] is
+// the bound.
+func (c *Cache[T]) HistoryBytes() int64 { return c.held.Load() }
+
 // Healthy returns why the cache is not loaded or no longer follows the store,
 // nil while it does.
 func (c *Cache[T]) Healthy() error {
