@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
 )
 
 // TestBadModules uploads what is no usable module: each is refused with the
-// reason in its status, and a good one before it keeps serving.
+// reason, at once or in its status, and a good one before it keeps serving.
 func TestBadModules(t *testing.T) {
 	gatewaytest.SkipExternal(t)
 	s := gatewaytest.Shared(t)
@@ -27,10 +28,28 @@ func TestBadModules(t *testing.T) {
 		t.Run("WP-01 "+name, func(t *testing.T) {
 			api := s.API(t)
 			module := "bad-" + unique()
+			newModule(t, api, module)
+			content(api, module, bad.wasm).WantStatus(422, "Invalid", bad.why)
+			if got := api.Get(modulePath + "/" + module).Object(); got.At("metadata.annotations") != nil {
+				t.Errorf("the module names content that was refused: %v", got)
+			}
+			api.Get("/readyz").Want(200)
+		})
+	}
+	trap := plugintest.Func{Code: plugintest.Trap}
+	for name, bad := range map[string]struct {
+		wasm   []byte
+		reason string
+	}{
+		"does not validate": {plugintest.Echo("").With("wasmgate_convert", plugintest.Hook(0x41, 0)).Bytes(), "CompileFailed"},
+		"does not start":    {plugintest.Echo("").With("_initialize", trap).Bytes(), "StartFailed"},
+	} {
+		t.Run("WP-01 "+name, func(t *testing.T) {
+			api := s.API(t)
+			module := "bad-" + unique()
 			upload(t, api, module, bad.wasm)
-			refused := awaitRefused(api, module)
-			if refused.Str("reason") == "" || !strings.Contains(refused.Str("message"), bad.why) {
-				t.Errorf("reason %q, message %q, want %q in it", refused.Str("reason"), refused.Str("message"), bad.why)
+			if refused := awaitRefused(api, module); refused.Str("reason") != bad.reason || refused.Str("message") == "" {
+				t.Errorf("refused %v, want %s", refused, bad.reason)
 			}
 			awaitCondition(api, modulePath+"/"+module, "Ready", "False")
 			api.Get("/readyz").Want(200)
@@ -49,7 +68,8 @@ func TestBadModules(t *testing.T) {
 		}
 		create("before")
 		served := c.api.Get(modulePath + "/" + module).Str("status.digest")
-		content(c.api, module, []byte("not a module")).Want(200, 201)
+		content(c.api, module, []byte("not a module")).Want(422)
+		content(c.api, module, plugintest.Echo("").With("_initialize", trap).Bytes()).Want(200, 201)
 		awaitRefused(c.api, module)
 		create("after")
 		if got := c.api.Get(modulePath + "/" + module).Str("status.digest"); got != served {

@@ -12,9 +12,9 @@ const modulePath = "/apis/wasmgate.dev/v1/wasmmodules"
 // crontabModule is where the source of the CronTab module is.
 const crontabModule = "../../examples/crontab/module"
 
-// upload makes a WasmModule and uploads its bytes; it does not wait. limits
-// are the module's, as name and value in turn.
-func upload(t testing.TB, api *gatewaytest.API, name string, wasm []byte, limits ...string) {
+// newModule makes a WasmModule that takes uploads. limits are the module's, as
+// name and value in turn.
+func newModule(t testing.TB, api *gatewaytest.API, name string, limits ...string) {
 	t.Helper()
 	module := object{
 		"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": name},
@@ -25,6 +25,12 @@ func upload(t testing.TB, api *gatewaytest.API, name string, wasm []byte, limits
 	}
 	api.Post(modulePath, module).Want(201)
 	t.Cleanup(func() { _, _ = api.Try("DELETE", modulePath+"/"+name, nil) })
+}
+
+// upload makes a WasmModule and uploads its bytes; it does not wait.
+func upload(t testing.TB, api *gatewaytest.API, name string, wasm []byte, limits ...string) {
+	t.Helper()
+	newModule(t, api, name, limits...)
 	content(api, name, wasm).Want(200, 201)
 }
 

@@ -80,6 +80,9 @@ func (m *Host) Set(ctx context.Context, name string, rev module.Revision) (modul
 	return out, err
 }
 
+// Check implements upload.Checker.
+func (m *Host) Check(name string, bytes []byte) error { return m.engine.Check(name, bytes) }
+
 // Remove implements module.Runtime.
 func (m *Host) Remove(name string) {
 	m.registry.Remove(name)

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
+	"github.com/wasmgate/wasmgate/gateway/upload"
 )
 
 // newEngine makes the engine with all built-in definitions.
@@ -28,6 +29,9 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	for _, d := range builtins {
 		if d.GroupResource() == kinds.Modules {
 			d.Hooks = &inUse
+			for _, v := range d.Versions {
+				v.Strategy = upload.Inline{Strategy: v.Strategy, Checker: g.modules}
+			}
 		}
 	}
 	converters := compile.Converters{Module: g.modules.Converter, Metrics: g.metrics, Log: g.log}

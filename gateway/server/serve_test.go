@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/pki"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
 )
 
 // One gateway serves all subtests here: a start takes longer than any of them.
@@ -36,6 +38,7 @@ func TestServed(t *testing.T) {
 		"Documents":             testDocuments,
 		"Watch_WATCH01":         testWatch,
 		"ModuleContent":         testModuleContent,
+		"InlineModules":         testInlineModules,
 		"InventedLabels":        testInventedLabels,
 		"ProfilesAndOtherPaths": testProfiles,
 	} {
@@ -329,7 +332,11 @@ func testModuleContent(t *testing.T, g *instance) {
 	if got := g.do("POST", path, moduleObject); got.code != 201 {
 		t.Fatalf("%d %s", got.code, got.body)
 	}
-	large := string(bytes.Repeat([]byte("x"), 4<<20))
+	guest := plugintest.Echo("{}")
+	guest.Data = bytes.Repeat([]byte("x"), 4<<20) // more than other bodies may have
+	guest.Pages = 70
+	large := string(guest.Bytes())
+	bomb := plugintest.Bombs()[0]
 	for name, c := range map[string]struct {
 		method, query, contentType, body string
 		code                             int
@@ -338,6 +345,9 @@ func testModuleContent(t *testing.T, g *instance) {
 		"bad options":  {"PUT", "?dryRun=Some", "application/wasm", "x", 422},
 		"other media":  {"PUT", "", "application/json", "{}", 415},
 		"empty":        {"PUT", "", "application/wasm", "", 400},
+		"no module":    {"PUT", "", "application/wasm", "#!/bin/sh", 422},
+		"a bomb":       {"PUT", "", "application/wasm", string(bomb.Module), 422},
+		"a dry bomb":   {"PUT", "?dryRun=All", "application/wasm", string(bomb.Module), 422},
 		"too large":    {"PUT", "", "application/wasm", string(make([]byte, 65<<20)), 413},
 		"other method": {"POST", "", "application/wasm", "x", 405},
 		"read":         {"GET", "", "", "", 405},
@@ -353,8 +363,45 @@ func testModuleContent(t *testing.T, g *instance) {
 	if got := g.do("GET", path+"/m", ""); strings.Contains(got.body, "wasmgate.dev/content") {
 		t.Errorf("a dry run was kept: %s", got.body)
 	}
+	if got := g.do("PUT", path+"/m/content", string(bomb.Module), "Content-Type: application/wasm"); !strings.Contains(got.body, bomb.Says) || !strings.Contains(got.body, `WasmModule.wasmgate.dev \"m\" is invalid: content: Invalid value: \"`) {
+		t.Errorf("the reason is not told: %s", got.body)
+	}
 	if got := g.do("PUT", path+"/m/content?fieldManager=x", large, "Content-Type: application/wasm"); got.code != 200 {
 		t.Errorf("an upload: %d %.300s", got.code, got.body)
+	}
+}
+
+// testInlineModules: bytes that are refused are refused with the write that
+// brings them, so they are never stored.
+func testInlineModules(t *testing.T, g *instance) {
+	const path = "/apis/wasmgate.dev/v1/wasmmodules"
+	bomb := plugintest.Bombs()[0]
+	inline := func(text string) string {
+		return `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"in"},"spec":{"source":{"inline":"` + text + `"}}}`
+	}
+	encoded := func(module []byte) string { return inline(base64.StdEncoding.EncodeToString(module)) }
+	good := encoded(plugintest.Echo("{}").Bytes())
+	for _, c := range []struct {
+		name, method, path, body string
+		code                     int
+		says                     string
+	}{
+		{"a bomb", "POST", path, encoded(bomb.Module), 422, `spec.source.inline: Invalid value: \"`},
+		{"no module", "POST", path, encoded([]byte("x")), 422, "NotWasm: the bytes are not a WebAssembly module"},
+		{"no base64", "POST", path, inline("?"), 422, "spec.source.inline"},
+		{"nothing of that was stored", "GET", path + "/in", "", 404, ""},
+		{"a module", "POST", path, good, 201, ""},
+		{"replaced by a bomb", "PATCH", path + "/in", encoded(bomb.Module), 422, bomb.Says},
+		{"a dry run", "PATCH", path + "/in?dryRun=All", encoded([]byte("x")), 422, "NotWasm"},
+		{"replaced by itself", "PATCH", path + "/in", good, 200, ""},
+	} {
+		media := "application/json"
+		if c.method == "PATCH" {
+			media = "application/merge-patch+json"
+		}
+		if got := g.do(c.method, c.path, c.body, "Content-Type: "+media); got.code != c.code || !strings.Contains(got.body, c.says) {
+			t.Errorf("%s: %d %.300s, want %d %q", c.name, got.code, got.body, c.code, c.says)
+		}
 	}
 }
 

@@ -124,7 +124,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		return err
 	}
 	g.health = g.newHealth()
-	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs()}
+	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs(), Checker: g.modules}
 	handler := api.New(api.Config{
 		Engine: g.engine, Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
 		Documents: documents.All(documents.Config{Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready()}), Observer: accounting.New(g.metrics),

@@ -1,5 +1,5 @@
 // Package upload owns the content of modules as clients send it: a PUT of
-// application/wasm to a WasmModule's content.
+// application/wasm to a WasmModule's content, and the bytes in its spec.
 //
 // It must not know how a module is loaded or run.
 package upload
@@ -15,8 +15,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -29,10 +32,18 @@ type Contents interface {
 	PutBlob(ctx context.Context, digest string, data []byte) error
 }
 
+// Checker tells what can be told of a module without running it.
+type Checker interface {
+	// Check refuses what can never be used, with a *plugins.LoadError; name is
+	// the module's. It takes milliseconds, whatever the bytes are.
+	Check(name string, module []byte) error
+}
+
 // Upload is the api.Content that takes modules. All fields are required.
 type Upload struct {
 	Engine   *resource.Engine
 	Contents Contents
+	Checker  Checker
 }
 
 // wasmMedia is the media type of a module.
@@ -41,8 +52,9 @@ const wasmMedia = "application/wasm"
 // MaxBytes implements api.Content.
 func (Upload) MaxBytes() int { return plugins.MaxModuleBytes }
 
-// Put implements api.Content: the bytes are kept first, then the module says
-// that they are its content, so that it never names what is not there.
+// Put implements api.Content: the bytes are checked before anything is kept;
+// then they are kept, and then the module says that they are its content, so
+// that it never names what is not there.
 func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil || media != wasmMedia {
@@ -57,6 +69,9 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	if err := u.takesUpload(ctx, t); err != nil {
 		return nil, err
 	}
+	if err := u.Checker.Check(t.Name, body); err != nil {
+		return nil, apierrors.NewInvalid(kind, t.Name, field.ErrorList{refusal(field.NewPath("content"), len(body), err)})
+	}
 	digest := modules.Digest(body)
 	if !o.DryRun {
 		if err := u.Contents.PutBlob(ctx, digest, body); err != nil {
@@ -69,6 +84,18 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	}
 	t.Subresource = ""
 	return u.Engine.Patch(ctx, t, types.MergePatchType, patch, o)
+}
+
+// kind is what an invalid module is told to be.
+var kind = schema.GroupKind{Group: kinds.Modules.Group, Kind: "WasmModule"}
+
+// refusal is the error for bytes that a Checker refuses.
+func refusal(path *field.Path, size int, err error) *field.Error {
+	var refused *plugins.LoadError
+	if !errors.As(err, &refused) {
+		return field.InternalError(path, err)
+	}
+	return field.Invalid(path, fmt.Sprintf("%d bytes", size), fmt.Sprintf("%s: %s", refused.Reason, refused.Detail))
 }
 
 // takesUpload refuses content for a module that takes its bytes from
