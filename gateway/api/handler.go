@@ -75,7 +75,7 @@ type Handler struct{ Config }
 func New(c Config) *Handler { return &Handler{c} }
 
 // Serve is the whole life of a request, in this order: recover from panics,
-// classify, count, authenticate, authorize, read the body, bound the time, answer.
+// classify, count, bound the time, authenticate, authorize, read the body, answer.
 func (h *Handler) Serve(r *Request) (resp *Response) {
 	r.ID = requestID(r.ID)
 	end := func(int) {}
@@ -96,8 +96,14 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 			stream(ctx, w)
 		}
 	}()
-	c := &call{Request: r, Info: parseInfo(r.Method, r.Path, isWatch(r.Query))}
+	c := &call{Request: r, params: parseParams(r.Query)}
+	c.Info = parseInfo(r.Method, r.Path, c.params.watch())
 	end = h.observe(c)
+	streams := c.Resource && c.Verb == "watch"
+	timeout, err := c.params.timeout(h.RequestTimeout)
+	if err != nil && !streams {
+		return errorResponse(err)
+	}
 	user, err := h.allow(c)
 	if err != nil {
 		return errorResponse(err)
@@ -106,10 +112,10 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	if err := h.readBody(r, &c.Info); err != nil {
 		return errorResponse(err)
 	}
-	if c.Resource && c.Verb == "watch" {
+	if streams {
 		return h.object(context.Background(), c)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), h.RequestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return h.object(ctx, c)
 }

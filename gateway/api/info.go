@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -89,18 +88,4 @@ func verb(method string, named, watch bool) string {
 		return "deletecollection"
 	}
 	return strings.ToLower(method)
-}
-
-// isWatch reads the watch parameter as kube-apiserver does: anything but "0"
-// and "false" asks for one.
-func isWatch(query string) bool {
-	if !strings.Contains(query, "watch") {
-		return false
-	}
-	values, err := url.ParseQuery(query)
-	if err != nil || !values.Has("watch") {
-		return false
-	}
-	v := values.Get("watch")
-	return v != "0" && !strings.EqualFold(v, "false")
 }

@@ -59,9 +59,9 @@ func TestIsWatch(t *testing.T) {
 	for query, want := range map[string]bool{
 		"": false, "watch": true, "watch=": true, "watch=1": true, "watch=true": true, "watch=True": true, "watch=foo": true,
 		"watch=0": false, "watch=false": false, "watch=FALSE": false, "a=b&watch=true": true, "labelSelector=watch": false,
-		"allowWatchBookmarks=true": false, "watch=true&x=%zz": false, "%77atch=1": false, "x=1&%77atch=watch": true,
+		"allowWatchBookmarks=true": false, "watch=true&x=%zz": false, "%77atch=1": true, "watch=0&watch=1": false, "x=1&%77atch=watch": true,
 	} {
-		if got := isWatch(query); got != want {
+		if got := parseParams(query).watch(); got != want {
 			t.Errorf("%q: %v", query, got)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -20,26 +22,59 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// query parses a raw query.
-func query(raw string) (url.Values, error) {
+// params are the parameters of a request, parsed once.
+type params struct {
+	// values are those that can be read.
+	values url.Values
+	// err tells why others cannot; nil when all can.
+	err error
+}
+
+func parseParams(raw string) params {
 	if raw == "" {
-		return nil, nil
+		return params{}
 	}
 	v, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		err = apierrors.NewBadRequest(err.Error())
 	}
-	return v, nil
+	return params{v, err}
+}
+
+// all are the parameters of a request that must not be misread.
+func (p params) all() (url.Values, error) { return p.values, p.err }
+
+// watch reads the watch parameter as kube-apiserver does: anything but "0"
+// and "false" asks for one.
+func (p params) watch() bool {
+	if p.err != nil || !p.values.Has("watch") {
+		return false
+	}
+	v := p.values.Get("watch")
+	return v != "0" && !strings.EqualFold(v, "false")
+}
+
+// timeout is how long a request other than a watch may take: what the client
+// allows, and never more than most.
+func (p params) timeout(most time.Duration) (time.Duration, error) {
+	v := p.values.Get("timeout")
+	if v == "" {
+		return most, nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid timeout specified in the request URL - %v", err))
+	}
+	if d <= 0 {
+		return most, nil
+	}
+	return min(d, most), nil
 }
 
 // listOptions reads and validates the options of list, watch and
 // deletecollection.
-func listOptions(raw string, watch bool) (*internalversion.ListOptions, error) {
+func listOptions(v url.Values, watch bool) (*internalversion.ListOptions, error) {
 	o := &internalversion.ListOptions{}
-	v, err := query(raw)
-	if err != nil {
-		return nil, err
-	}
 	if len(v) > 0 {
 		if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
 			return nil, apierrors.NewBadRequest(err.Error())

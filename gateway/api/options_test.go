@@ -13,17 +13,17 @@ import (
 )
 
 func TestListOptions(t *testing.T) {
-	o, err := listOptions("limit=5&continue=abc&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&unknown=1", false)
+	o, err := optionsOf("limit=5&continue=abc&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&unknown=1", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.Limit != 5 || o.Continue != "abc" || o.LabelSelector.String() != "a=b" || o.FieldSelector.String() != "metadata.name=x" || *o.TimeoutSeconds != 7 || o.Watch {
 		t.Errorf("%+v", o)
 	}
-	if o, err = listOptions("", true); err != nil || !o.Watch {
+	if o, err = optionsOf("", true); err != nil || !o.Watch {
 		t.Errorf("%+v %v", o, err)
 	}
-	if o, err = listOptions("limit=-3", false); err != nil || o.Limit != 0 {
+	if o, err = optionsOf("limit=-3", false); err != nil || o.Limit != 0 {
 		t.Errorf("a negative limit: %+v %v", o, err)
 	}
 }
@@ -44,7 +44,7 @@ func TestListOptions_Refused_WATCH10(t *testing.T) {
 		"sendInitialEvents=true&resourceVersionMatch=NotOlderThan": {false, apierrors.IsInvalid},
 		"resourceVersionMatch=NotOlderThan&resourceVersion=1":      {true, apierrors.IsInvalid},
 	} {
-		if _, err := listOptions(query, c.watch); !c.is(err) {
+		if _, err := optionsOf(query, c.watch); !c.is(err) {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
@@ -135,4 +135,36 @@ func TestLifetime(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The answers were tried on kube-apiserver 1.36.3.
+func TestTimeout(t *testing.T) {
+	const most = time.Minute
+	for query, want := range map[string]time.Duration{
+		"": most, "timeout=": most, "timeout=5s": 5 * time.Second, "timeout=1m": most, "timeout=61s": most, "timeout=100000h": most,
+		"timeout=0": most, "timeout=0s": most, "timeout=-1s": most, "timeout=1ms": time.Millisecond, "timeoutSeconds=x": most, "timeout=5s&x=%zz": 5 * time.Second,
+	} {
+		if got, err := parseParams(query).timeout(most); err != nil || got != want {
+			t.Errorf("%q: %v %v, want %v", query, got, err, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"timeout=abc":           `invalid timeout specified in the request URL - time: invalid duration "abc"`,
+		"timeout=1":             `invalid timeout specified in the request URL - time: missing unit in duration "1"`,
+		"timeout=x&timeout=5s":  `invalid timeout specified in the request URL - time: invalid duration "x"`,
+		"timeout=999999999999h": `invalid timeout specified in the request URL - time: invalid duration "999999999999h"`,
+	} {
+		if _, err := parseParams(query).timeout(most); !apierrors.IsBadRequest(err) || err.Error() != want {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
+// optionsOf are the list options of a raw query.
+func optionsOf(raw string, watch bool) (*internalversion.ListOptions, error) {
+	v, err := parseParams(raw).all()
+	if err != nil {
+		return nil, err
+	}
+	return listOptions(v, watch)
 }

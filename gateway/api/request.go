@@ -38,6 +38,7 @@ type Request struct {
 type call struct {
 	*Request
 	Info
+	params params
 	caller resource.Caller
 }
 

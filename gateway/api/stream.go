@@ -47,11 +47,11 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 	if f.as == "PartialObjectMetadataList" || f.media != mediaJSON {
 		return nil, notAcceptable()
 	}
-	o, err := listOptions(c.Query, true)
+	v, err := c.params.all()
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(c.Query)
+	o, err := listOptions(v, true)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Respons
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(c.Query)
+	v, err := c.params.all()
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(c.Query)
+	v, err := c.params.all()
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (h *Handler) deletion(c *call) (form, url.Values, error) {
 	if err != nil {
 		return f, nil, err
 	}
-	v, err := query(c.Query)
+	v, err := c.params.all()
 	return f, v, err
 }
 
@@ -183,7 +183,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
-	list, err := listOptions(c.Query, false)
+	list, err := listOptions(v, false)
 	if err != nil {
 		return nil, err
 	}
@@ -215,11 +215,11 @@ func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	v, err := query(c.Query)
+	v, err := c.params.all()
 	if err != nil {
 		return nil, err
 	}
-	o, err := listOptions(c.Query, false)
+	o, err := listOptions(v, false)
 	if err != nil {
 		return nil, err
 	}

@@ -157,6 +157,12 @@ func testAddresses(t *testing.T, g *instance) {
 		"empty name":                {"GET", "/api/v1/namespaces/default/configmaps//status", 404, "application/json"},
 		"empty segment":             {"GET", "/api/v1//namespaces", 404, "application/json"},
 		"query that is none":        {"GET", "/api/v1/namespaces?limit=%zz", 400, "application/json"},
+		"timeout that is none":      {"GET", "/api/v1/namespaces?timeout=abc", 400, "application/json"},
+		"timeout without a unit":    {"DELETE", "/api/v1/namespaces/x?timeout=1", 400, "application/json"},
+		"timeout of a document":     {"GET", "/version?timeout=abc", 400, "application/json"},
+		"timeout of a watch":        {"GET", "/api/v1/namespaces?watch=1&timeoutSeconds=1&timeout=abc", 200, "application/json"},
+		"timeout":                   {"GET", "/api/v1/namespaces?timeout=5s", 200, "application/json"},
+		"timeout of zero":           {"GET", "/api/v1/namespaces?timeout=0", 200, "application/json"},
 		"limit that is none":        {"GET", "/api/v1/namespaces?limit=abc", 400, "application/json"},
 		"bad propagation":           {"DELETE", "/api/v1/namespaces/default?propagationPolicy=Foo", 422, "application/json"},
 	} {
@@ -200,12 +206,20 @@ func testNegotiation(t *testing.T, g *instance) {
 		"MT-18 one":          {"/api/v1/namespaces/default", "application/json;as=PartialObjectMetadata" + meta, 200, "application/json", `{"kind":"PartialObjectMetadata"`},
 		"MT-18 list":         {"/api/v1/namespaces", "application/json;as=PartialObjectMetadataList" + meta, 200, "application/json", `"kind":"PartialObjectMetadataList"`},
 		"MT-18 list for one": {"/api/v1/namespaces", "application/json;as=PartialObjectMetadata" + meta, 200, "application/json", `"kind":"PartialObjectMetadataList"`},
+		"MT-18 one as list":  {"/api/v1/namespaces/default", "application/json;as=PartialObjectMetadataList" + meta, 406, "application/json", "NotAcceptable"},
+		"MT-18 YAML":         {"/api/v1/namespaces", "application/yaml;as=PartialObjectMetadata" + meta, 200, "application/yaml", "kind: PartialObjectMetadataList\n"},
 		"MT-20":              {"/api/v1/namespaces/default", "application/json;q=0.9, application/json;as=PartialObjectMetadata" + meta, 200, "application/json", `{"kind":"PartialObjectMetadata"`},
 	} {
 		got := g.do("GET", c.path, "", "Accept: "+c.accept)
 		if got.code != c.code || got.header.Get("Content-Type") != c.contentType || !strings.Contains(got.body, c.want) {
 			t.Errorf("%s: %d %s %.300s", name, got.code, got.header.Get("Content-Type"), got.body)
 		}
+	}
+	singular := g.do("GET", "/api/v1/namespaces?limit=1", "", "Accept: application/json;as=PartialObjectMetadata"+meta)
+	plural := g.do("GET", "/api/v1/namespaces?limit=1", "", "Accept: application/json;as=PartialObjectMetadataList"+meta)
+	if singular.body != plural.body || strings.Contains(singular.body, `"spec"`) || !strings.Contains(singular.body, `"continue":"`) ||
+		!strings.Contains(singular.body, `"items":[{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{`) {
+		t.Errorf("MT-18: %s\nand %s", singular.body, plural.body)
 	}
 	list, head := g.do("GET", "/api/v1/namespaces", ""), g.do("HEAD", "/api/v1/namespaces", "")
 	if head.body != "" || head.header.Get("Content-Length") != list.header.Get("Content-Length") {

@@ -59,6 +59,8 @@ type conn struct {
 	// ended: the client sent all that it will send, and somebody wanted more.
 	// It is used by that goroutine too.
 	ended bool
+	// unstarted, if not nil, ends a stream that was to begin here.
+	unstarted func()
 }
 
 // Read implements [net.Conn]. The end of what the client sends comes in a read
@@ -103,6 +105,9 @@ const discardTime = 2 * time.Second
 // resets it, and a client that is busy sending would lose the reply that says
 // why; so the rest of a refused body is thrown away for a moment.
 func (c *conn) Close() error {
+	if c.unstarted != nil {
+		c.unstarted()
+	}
 	if !c.unread {
 		return c.Conn.Close()
 	}

@@ -71,6 +71,16 @@ type running struct {
 // run serves handler until the test ends, and then sees that nothing is left.
 func run(t *testing.T, handler handlerFunc, change ...func(*Options)) *running {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runOn(t, l, handler, change...)
+}
+
+// runOn is run on a listener of the test's.
+func runOn(t *testing.T, l net.Listener, handler handlerFunc, change ...func(*Options)) *running {
+	t.Helper()
 	lender := httptest.NewTLSServer(http.NotFoundHandler()) // has a certificate and a client that trusts it
 	lender.Close()
 	o := Options{
@@ -79,10 +89,6 @@ func run(t *testing.T, handler handlerFunc, change ...func(*Options)) *running {
 	}
 	for _, c := range change {
 		c(&o)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
 	}
 	s := New(o)
 	served := make(chan error, 1)

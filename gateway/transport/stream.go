@@ -5,6 +5,7 @@ import (
 	"net"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -16,9 +17,17 @@ import (
 // notice that the client left. A goroutine blocked in Read does, at once.
 func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *api.Response) {
 	s.streams.Add(1)
+	ended := sync.OnceFunc(s.streams.Done)
+	taken, ours := ctx.Conn().(*conn)
+	if ours { // a connection that breaks first is closed and never taken over
+		taken.unstarted = ended
+	}
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {
-		defer s.streams.Done()
+		if ours {
+			taken.unstarted = nil
+		}
+		defer ended()
 		sctx, cancel := context.WithCancel(s.ctx)
 		left := make(chan struct{})
 		go func() {

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,6 +202,51 @@ func TestStream_StuckClientHoldsUpNobody(t *testing.T) {
 	defer cancel()
 	if err := r.server.Shutdown(ctx); err != nil || time.Since(begin) > streamWriteTimeout/2 {
 		t.Errorf("shutdown took %s: %v", time.Since(begin), err)
+	}
+}
+
+// breaking is a listener whose connections break when they are told to.
+type breaking struct {
+	net.Listener
+	broken *atomic.Bool
+}
+
+func (b breaking) Accept() (net.Conn, error) {
+	c, err := b.Listener.Accept()
+	return breakingConn{c, b.broken}, err
+}
+
+type breakingConn struct {
+	net.Conn
+	broken *atomic.Bool
+}
+
+func (c breakingConn) SetWriteDeadline(at time.Time) error {
+	if c.broken.Load() {
+		return net.ErrClosed
+	}
+	return c.Conn.SetWriteDeadline(at)
+}
+
+// A connection that breaks between the handler and the stream never becomes
+// one, and a shutdown does not wait for it.
+func TestStream_ThatNeverBeginsIsNotWaitedFor(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var broken atomic.Bool
+	r := runOn(t, breaking{l, &broken}, func(*api.Request) *api.Response {
+		broken.Store(true)
+		return streaming(func(context.Context, api.FrameWriter) { t.Error("it began") })
+	})
+	if replies := r.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n"); len(replies) != 0 {
+		t.Errorf("%+v", replies)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := r.server.Shutdown(ctx); err != nil {
+		t.Error(err)
 	}
 }
 
