@@ -153,7 +153,9 @@ func deleteOptions(r *Request, v url.Values) (*metav1.DeleteOptions, resource.Wr
 	if ferr != nil {
 		return nil, w, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", field.ErrorList{ferr})
 	}
-	w.DryRun = dry
+	if w.DryRun = dry; !dry {
+		o.DryRun = nil
+	}
 	return o, w, nil
 }
 

@@ -58,12 +58,13 @@ func crash(t *testing.T, g *gatewaytest.Gateway, writers []*crashWriter) {
 			w.run(t, stop)
 		}()
 	}
-	late := time.After(time.Minute)
-	for range crashAfter {
+	late := time.NewTimer(time.Minute)
+	defer late.Stop()
+	for n := 0; n < crashAfter && !t.Failed(); n++ {
 		select {
 		case <-writers[0].l.acked:
-		case <-late:
-			t.Error("the gateway acknowledges too little")
+		case <-late.C:
+			t.Errorf("the gateway acknowledged only %d writes", n)
 		}
 	}
 	g.Kill(t)

@@ -77,6 +77,15 @@ func TestDeletion(t *testing.T) {
 		del(`{"propagationPolicy":"Sideways"}`).WantStatus(422, "Invalid", "propagationPolicy")
 		del(`{"propagationPolicy":"Orphan","orphanDependents":true}`).WantStatus(422, "Invalid", "orphanDependents")
 		del(`{"gracePeriodSeconds":`).WantStatus(400, "BadRequest")
+		del(`{"kind":"Foo"}`).WantStatus(400, "BadRequest", "Foo")
+		for _, ok := range []string{`{"gracePeriodSeconds":5,"dryRun":["All"]}`, `{"orphanDependents":true,"dryRun":["All"]}`, `{"orphanDependents":false,"dryRun":["All"]}`,
+			`{"propagationPolicy":"Foreground","dryRun":["All"]}`, `{"propagationPolicy":"Orphan","dryRun":["All"]}`,
+			`{"preconditions":{"uid":"` + made.Str("metadata.uid") + `","resourceVersion":"` + made.RV() + `"},"dryRun":["All"]}`} {
+			del(ok).Want(200)
+		}
+		for _, bad := range []string{"gracePeriodSeconds=soon", "propagationPolicy=Sideways", "propagationPolicy=Orphan&orphanDependents=true"} {
+			c.api.Delete(c.path("v1", "five")+"?"+bad).Want(400, 422)
+		}
 		c.api.Get(c.path("v1", "five")).Want(200).Equal("metadata.resourceVersion", made.RV())
 		// What waits for dependents keeps the object until the garbage collector is done.
 		del(`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"propagationPolicy":"Background","preconditions":{"uid":"` + made.Str("metadata.uid") + `"}}`).Want(200)
@@ -117,6 +126,21 @@ func TestDryRun(t *testing.T) {
 		c.api.Post(c.list("v1")+"?dryRun=All", c.object("v1", "three", `{"replicas":-1}`)).WantStatus(422, "Invalid", "spec.replicas")
 		c.api.Post(c.list("v1")+"?dryRun=All", c.object("v1", "one", `{}`)).WantStatus(409, "AlreadyExists")
 		c.api.Put(c.path("v1", "one")+"?dryRun=All", c.object("v1", "one", `{}`).Set("metadata.resourceVersion", "1")).WantStatus(409, "Conflict")
+		patch := func(kind, body string) *gatewaytest.Reply {
+			return c.api.Do("PATCH", c.path("v1", "one")+"?dryRun=All", body, "Content-Type", kind)
+		}
+		patch(mergePatch, `{"spec":{"replicas":-1}}`).WantStatus(422, "Invalid", "spec.replicas")
+		patch(mergePatch, `{"metadata":{"resourceVersion":"1"}}`).WantStatus(409, "Conflict")
+		patch(jsonPatch, `[{"op":"test","path":"/spec/host","value":"other"}]`).WantStatus(422, "Invalid")
+		patch(mergePatch, `{"spec":{"suspend":null,"nothing":1}}`).Want(200).Equal("spec.suspend", "false").Equal("spec.nothing", "").Equal("metadata.generation", "1")
+		patch(mergePatch, `{"spec":{"port":"7"}}`).Want(200).Equal("metadata.generation", "2")
+		c.api.Do("DELETE", c.path("v1", "one")+"?dryRun=All", `{"preconditions":{"uid":"0000"}}`).WantStatus(409, "Conflict")
+		c.api.Delete(c.path("v1", "nothing")+"?dryRun=All").WantStatus(404, "NotFound")
+		held := c.object("v1", "held", `{}`)
+		held.Set("metadata.finalizers", []any{"example.com/a"})
+		c.api.Post(c.list("v1"), held).Want(201)
+		c.api.Delete(c.path("v1", "held") + "?dryRun=All").Want(200)
+		c.api.Get(c.path("v1", "held")).Want(200).Equal("metadata.deletionTimestamp", "")
 	})
 	c.run("DRY-03 only All is known", func(t *testing.T, c *cronTabs) {
 		c.api.Post(c.list("v1")+"?dryRun=Some", c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", `dryRun: Unsupported value`)
@@ -124,8 +148,20 @@ func TestDryRun(t *testing.T) {
 		c.api.Get(c.path("v1", "four")).Want(404)
 		// The documentation lets a bare dryRun pass, kube-apiserver refuses it;
 		// it never is a dry run.
-		if r := c.api.Post(c.list("v1")+"?dryRun", c.object("v1", "four", `{}`)).Want(201, 422); r.Code == 201 {
-			c.api.Get(c.path("v1", "four")).Want(200)
+		for _, bare := range []string{"?dryRun", "?dryRun=", "?fieldValidation=Warn&dryRun"} {
+			if c.s.External {
+				c.api.Post(c.list("v1")+bare, c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", `dryRun: Unsupported value: [""]`)
+				continue
+			}
+			c.api.Post(c.list("v1")+bare, c.object("v1", "four", `{}`)).Want(201)
+			c.api.Delete(c.path("v1", "four") + bare).Want(200)
+			c.api.Get(c.path("v1", "four")).Want(404)
 		}
+		o := c.api.Get(c.path("v1", "one")).Want(200).Object()
+		for method, body := range map[string]any{"PUT": o, "PATCH": `{}`, "DELETE": nil} {
+			c.api.Do(method, c.path("v1", "one")+"?dryRun=Some", body, "Content-Type", map[bool]string{true: mergePatch, false: "application/json"}[method == "PATCH"]).
+				WantStatus(422, "Invalid", `dryRun: Unsupported value: ["Some"]: supported values: "All"`)
+		}
+		c.api.Get(c.path("v1", "one")).Want(200).Equal("metadata.resourceVersion", o.RV())
 	})
 }

@@ -1,13 +1,21 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8sprotobuf "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 )
+
+const protobuf = "application/vnd.kubernetes.protobuf"
 
 func TestMediaTypes(t *testing.T) {
 	s := gatewaytest.Shared(t)
@@ -41,8 +49,59 @@ func TestMediaTypes(t *testing.T) {
 		for _, path := range []string{c.list("v1"), configMaps(c.ns)} {
 			c.api.Post(path, `x`, "Content-Type", "text/csv").WantStatus(415, "UnsupportedMediaType", "application/json, application/yaml")
 		}
-		r := c.api.Post(c.list("v1"), c.object("v1", "mixed", `{}`), "Content-Type", "application/json", "Accept", "application/yaml").Want(201)
-		typed(t, r, "application/yaml")
+		for _, method := range []string{"POST", "PUT"} {
+			path := configMaps(c.ns)
+			if method == "PUT" {
+				path += "/x"
+			}
+			c.api.Do(method, path, `{}`, "Content-Type", "application/jsonx").WantStatus(415, "UnsupportedMediaType", "application/json, application/yaml")
+		}
+		if !s.External { // kube-apiserver drops the connection
+			c.api.Post(c.list("v1"), "k8s\x00", "Content-Type", protobuf).WantStatus(415, "UnsupportedMediaType", "application/json, application/yaml")
+		}
+	})
+	c.run("MT-04 the reply's encoding does not depend on the request's", func(t *testing.T, c *cronTabs) {
+		kinds := []string{"application/json", "application/yaml", "application/json; charset=utf-8"}
+		for i, in := range kinds {
+			for j, out := range []string{"application/json", "application/yaml"} {
+				// JSON is YAML too.
+				o := c.object("v1", fmt.Sprintf("mixed-%d-%d", i, j), `{"host":"h"}`)
+				r := typed(t, c.api.Post(c.list("v1"), o, "Content-Type", in, "Accept", out).Want(201), out)
+				if !r.Contains("suspend") || strings.HasPrefix(string(r.Body), "{") != (j == 0) {
+					t.Errorf("%s to %s: %s", in, out, r.Body)
+				}
+			}
+		}
+		body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(k8sprotobuf.NewSerializer(scheme.Scheme, scheme.Scheme), corev1.SchemeGroupVersion),
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "fromproto"}, Data: map[string]string{"a": "b"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		typed(t, c.api.Post(configMaps(c.ns), body, "Content-Type", protobuf, "Accept", "application/yaml").Want(201), "application/yaml")
+		typed(t, c.api.Get(configMaps(c.ns)+"/fromproto").Want(200), "application/json").Equal("data.a", "b")
+		body[0] = 'x'
+		c.api.Post(configMaps(c.ns), body, "Content-Type", protobuf).WantStatus(400, "BadRequest", "expected prefix [107 56 115 0]")
+	})
+	c.run("MT-14 a collection is its objects, and pretty only when asked", func(t *testing.T, c *cronTabs) {
+		l := c.api.Get(c.list("v1")).Want(200)
+		if strings.Contains(strings.TrimSpace(string(l.Body)), "\n") {
+			t.Errorf("the list has lines: %.100s", l.Body)
+		}
+		items := l.Object().Items()
+		if len(items) < 2 {
+			t.Fatalf("only %d items", len(items))
+		}
+		for _, item := range items {
+			if got := c.api.Get(c.path("v1", item.Str("metadata.name"))).Want(200).Object(); got.Str("") != item.Str("") {
+				t.Errorf("in the list\n%s\nalone\n%s", item.Str(""), got.Str(""))
+			}
+		}
+		for _, path := range []string{c.list("v1"), c.path("v1", "one"), configMaps(c.ns)} {
+			plain, pretty := c.api.Get(path).Want(200), c.api.Get(path+"?pretty=true").Want(200)
+			if !strings.HasPrefix(string(pretty.Body), "{\n  \"") || pretty.Object().Str("") != plain.Object().Str("") {
+				t.Errorf("%s\n%.300s\npretty\n%.300s", path, plain.Body, pretty.Body)
+			}
+		}
 	})
 	c.run("MT-05 YAML in and out", func(t *testing.T, c *cronTabs) {
 		r := typed(t, c.api.Get(c.list("v1"), "Accept", "application/yaml").Want(200), "application/yaml")
@@ -101,7 +160,13 @@ func TestMediaTypes(t *testing.T) {
 	})
 	c.run("MT-20 metadata is preferred over the fallback", func(t *testing.T, c *cronTabs) {
 		c.api.Get(c.list("v1"), "Accept", metaList+",application/json;q=0.9").Want(200).Equal("kind", "PartialObjectMetadataList")
-		c.api.Get("/version", "Accept", metaAccept).Want(200, 406)
+		c.api.Get(one, "Accept", "application/json;q=0.9,"+metaAccept).Want(200).Equal("kind", "PartialObjectMetadata").Equal("spec", "")
+		c.api.Get(one, "Accept", metaAccept+";q=0.5,application/json").Want(200).Equal("kind", "CronTab")
+		// What is no object has no metadata to send.
+		for _, path := range []string{"/apis", "/api/v1", "/apis/" + c.group + "/v1"} {
+			c.api.Get(path, "Accept", metaAccept).Want(406)
+			c.api.Get(path, "Accept", metaAccept+",application/json;q=0.9").Want(200)
+		}
 	})
 }
 

@@ -68,13 +68,42 @@ func TestUpdates(t *testing.T) {
 	})
 	c.run("UPD-04 the Content-Type chooses the patch", func(t *testing.T, c *cronTabs) {
 		for _, kind := range []string{"application/json", "text/plain", "application/merge-patch+yaml"} {
-			c.patch(one, kind, `{}`).WantStatus(415, "UnsupportedMediaType", mergePatch)
+			c.patch(one, kind, `{}`).WantStatus(415, "UnsupportedMediaType", mergePatch, jsonPatch)
 		}
+		// The same words are another patch to each kind.
+		c.api.Post(configMaps(c.ns), configMap(t, c.ns, "four", `{"a":"1"}`)).Want(201)
+		four := configMaps(c.ns) + "/four"
+		const words = `{"metadata":{"finalizers":["example.com/%s"]}}`
+		c.patch(four, mergePatch, fmt.Sprintf(words, "a")).Want(200).Equal("metadata.finalizers", `["example.com/a"]`)
+		c.patch(four, strategicPatch+"; charset=utf-8", fmt.Sprintf(words, "b")).Want(200)
+		if got := c.api.Get(four).Object().At("metadata.finalizers"); len(got.([]any)) != 2 {
+			t.Errorf("finalizers after a strategic patch: %v", got)
+		}
+		c.patch(four, mergePatch, fmt.Sprintf(words, "c")).Want(200).Equal("metadata.finalizers", `["example.com/c"]`)
+		c.patch(four, jsonPatch, fmt.Sprintf(words, "d")).WantStatus(400, "BadRequest")
+		c.patch(four, mergePatch, `[{"op":"remove","path":"/metadata/finalizers"}]`).WantStatus(400, "BadRequest")
+		c.patch(four, jsonPatch, `[{"op":"remove","path":"/metadata/finalizers"}]`).Want(200).Equal("metadata.finalizers", "")
 	})
 	c.run("UPD-05 JSON patch", func(t *testing.T, c *cronTabs) {
-		c.patch(one, jsonPatch, `[{"op":"add","path":"/spec/tags","value":["a"]},{"op":"add","path":"/spec/tags/-","value":"b"},
-			{"op":"copy","from":"/spec/host","path":"/spec/hostPort"},{"op":"replace","path":"/spec/port","value":"5"},
-			{"op":"test","path":"/spec/tags/1","value":"b"},{"op":"move","from":"/spec/hostPort","path":"/spec/env/x"}]`).Want(422)
+		before := c.api.Get(one).Want(200).Object()
+		for _, failing := range []string{
+			`{"op":"move","from":"/spec/hostPort","path":"/spec/env/x"}`, // nothing to move into
+			`{"op":"move","from":"/spec/nothing","path":"/spec/hostPort"}`,
+			`{"op":"test","path":"/spec/host","value":"wrong"}`,
+			`{"op":"test","path":"/spec/nothing","value":"x"}`,
+			`{"op":"replace","path":"/spec/nothing/there","value":"x"}`,
+			`{"op":"remove","path":"/spec/nothing"}`,
+			`{"op":"add","path":"/spec/nothing/there","value":"x"}`,
+		} {
+			r := c.patch(one, jsonPatch, `[{"op":"replace","path":"/spec/port","value":"lost"},`+failing+`]`)
+			if r.Code != 422 {
+				t.Fatalf("%s: %d", failing, r.Code)
+			}
+			r.WantStatus(422, "Invalid", "the server rejected our request due to an error in our request")
+			c.api.Get(one).Equal("metadata.resourceVersion", before.RV()).Equal("spec.port", before.Str("spec.port"))
+		}
+		c.patch(one, jsonPatch, `[{"op":"add","path":"/spec/env","value":{}},{"op":"add","path":"/spec/env/a","value":"1"},{"op":"move","from":"/spec/env/a","path":"/spec/env/b"},
+			{"op":"test","path":"/spec/env","value":{"b":"1"}},{"op":"remove","path":"/spec/env"}]`).Want(200).Equal("spec.env", "").Equal("spec.port", before.Str("spec.port"))
 		c.patch(one, jsonPatch, `[{"op":"add","path":"/spec/tags","value":["a"]},{"op":"add","path":"/spec/tags/-","value":"b"},
 			{"op":"copy","from":"/spec/host","path":"/spec/hostPort"},{"op":"replace","path":"/spec/port","value":"5"},
 			{"op":"test","path":"/spec/tags/1","value":"b"},{"op":"remove","path":"/spec/tags/0"}]`).
@@ -82,7 +111,7 @@ func TestUpdates(t *testing.T) {
 		rv := c.api.Get(one).Object().RV()
 		c.patch(one, jsonPatch, `[{"op":"replace","path":"/spec/port","value":"6"},{"op":"test","path":"/spec/host","value":"wrong"}]`).WantStatus(422, "Invalid")
 		c.patch(one, jsonPatch, `[{"op":"remove","path":"/spec/nothing"}]`).WantStatus(422, "Invalid")
-		c.patch(one, jsonPatch, `[{"op":"replace","path":"/kind","value":"Other"}]`).Want(400, 422)
+		c.patch(one, jsonPatch, `[{"op":"replace","path":"/kind","value":"Other"}]`).WantStatus(422, "Invalid", "must be CronTab")
 		c.patch(one, jsonPatch, `{"op":"add"}`).WantStatus(400, "BadRequest")
 		c.api.Get(one).Equal("metadata.resourceVersion", rv)
 	})
@@ -107,8 +136,15 @@ func TestUpdates(t *testing.T) {
 			Want(200).Equal("data", `{"z":"1"}`).Equal("metadata.finalizers", "")
 	})
 	c.run("UPD-08 a missing object is 404", func(t *testing.T, c *cronTabs) {
-		c.patch(c.path("v1", "nothing"), mergePatch, `{}`).WantStatus(404, "NotFound")
-		c.patch(c.path("v1", "nothing"), jsonPatch, `[]`).WantStatus(404, "NotFound")
-		c.patch(configMaps(c.ns)+"/nothing", strategicPatch, `{}`).WantStatus(404, "NotFound")
+		for kind, body := range map[string]string{mergePatch: `{"spec":{"port":"1"}}`, jsonPatch: `[{"op":"add","path":"/spec","value":{}}]`} {
+			c.patch(c.path("v1", "nothing"), kind, body).WantStatus(404, "NotFound", `crontabs.`+c.group+` "nothing" not found`).
+				Equal("details.name", "nothing").Equal("details.kind", "crontabs").Equal("details.group", c.group)
+			c.patch(c.path("v1", "nothing")+"/status", kind, body).WantStatus(404, "NotFound")
+		}
+		for kind, body := range map[string]string{mergePatch: `{"data":{"a":"1"}}`, jsonPatch: `[{"op":"add","path":"/data","value":{}}]`, strategicPatch: `{"data":{"a":"1"}}`} {
+			c.patch(configMaps(c.ns)+"/nothing", kind, body).WantStatus(404, "NotFound", `configmaps "nothing" not found`)
+		}
+		c.api.Get(c.path("v1", "nothing")).Want(404)
+		c.api.Get(configMaps(c.ns) + "/nothing").Want(404)
 	})
 }

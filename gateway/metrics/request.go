@@ -39,7 +39,7 @@ type RequestHandle struct {
 // verbs maps API verbs to the names that kube-apiserver's metrics use.
 var verbs = map[string]string{
 	"get": "GET", "list": "LIST", "watch": "WATCH", "create": "POST", "update": "PUT",
-	"patch": "PATCH", "apply": "APPLY", "delete": "DELETE", "deletecollection": "DELETECOLLECTION",
+	"patch": "PATCH", "apply": "APPLY", "delete": "DELETE", "deletecollection": "DELETE",
 	"head": "HEAD", "post": "POST", "put": "PUT", "other": "other",
 }
 
