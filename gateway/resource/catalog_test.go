@@ -25,14 +25,14 @@ func TestDefinitionReplacedWithWritesInFlight_CRD24(t *testing.T) {
 	if v, ok := w.catalog.Serving(cronTabs); v != v1 || !ok {
 		t.Fatalf("serving %s, %v", v, ok)
 	}
-	release := w.conv.block()
+	release := w.conv.Block()
 	defer release()
 	made := make(chan error, 1)
 	go func() {
 		_, err := w.Create(w.ctx(), old, []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
 		made <- err
 	}()
-	for w.conv.calls.Load() == 0 { // until it is being converted to the old storage version
+	for w.conv.Calls.Load() == 0 { // until it is being converted to the old storage version
 		runtime.Gosched()
 	}
 	w.define(v1beta1, false)

@@ -161,7 +161,7 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 	}
 	w.read(Target{Resource: other.Resource, Version: other.Version, Namespace: "other", Name: "tab-1"})
 	// What cannot be answered is not begun.
-	w.conv.breakDown("no conversion")
+	w.conv.BreakDown("no conversion")
 	before := w.revision()
 	_, err = w.DeleteCollection(w.ctx(), w.at(v1beta1, ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, Whole)
 	refused(t, err, 500, "", "no conversion")

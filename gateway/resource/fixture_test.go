@@ -19,120 +19,21 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
-// The versions of the CronTab, and its resource.
+// Names of catalogtest that most tests use.
 const (
-	v1      = "v1"
-	v1beta1 = "v1beta1"
+	v1      = catalogtest.V1
+	v1beta1 = catalogtest.V1beta1
 )
 
-var cronTabs = schema.GroupResource{Group: "example.com", Resource: "crontabs"}
-
-// cronTab is the definition; left open are the storage flags of v1beta1 and v1,
-// and whether it is going away.
-const cronTab = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: crontabs.example.com, uid: uid-crd}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: crontabs, singular: crontab, kind: CronTab, listKind: CronTabList}
-  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://127.0.0.1/"}}}
-  versions:
-  - name: v1beta1
-    served: true
-    storage: %t
-    selectableFields: [{jsonPath: .hostPort}]
-    schema: {openAPIV3Schema: {type: object, properties: {hostPort: {type: string}, spec: {type: object, properties: {replicas: {type: integer}}}}}}
-  - name: v1
-    served: true
-    storage: %t
-    subresources:
-      status: {}
-      scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .status.selector}
-    schema: {openAPIV3Schema: {type: object, properties: {host: {type: string}, port: {type: string, maxLength: 5}, spec: {type: object, properties: {replicas: {type: integer}}}, status: {type: object, properties: {replicas: {type: integer}, selector: {type: string}}}}}}
-status:
-  acceptedNames: {plural: crontabs, singular: crontab, kind: CronTab, listKind: CronTabList}
-  storedVersions: [v1]
-  conditions:
-  - {type: Established, status: "True"}
-  - {type: Terminating, status: "%s"}
-`
-
-// turning is a converter between hostPort and host and port, that counts.
-type turning struct {
-	epoch atomic.Uint64
-	calls atomic.Int64
-	fail  atomic.Pointer[error]
-	// refuse, when set, is a version that nothing is converted to.
-	refuse atomic.Value
-	// hold, when set, is waited for by every call.
-	hold atomic.Pointer[chan struct{}]
-
-	mu   sync.Mutex
-	runs map[string]int // by name, revision and desired version
-}
-
-func (c *turning) Epoch() uint64 { return c.epoch.Load() }
-
-func (c *turning) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
-	c.calls.Add(1)
-	if h := c.hold.Load(); h != nil {
-		select {
-		case <-*h:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	if err := c.fail.Load(); err != nil {
-		return nil, *err
-	}
-	if v, _ := c.refuse.Load().(string); v != "" && strings.HasSuffix(desired, "/"+v) {
-		return nil, fmt.Errorf("not to %s", desired)
-	}
-	out := make([][]byte, len(objects))
-	for i, o := range objects {
-		tree, _, err := object.Parse(o)
-		if err != nil {
-			return nil, err
-		}
-		u := unstructured.Unstructured{Object: tree}
-		if strings.HasPrefix(u.GetName(), "bad") {
-			return nil, fmt.Errorf("%s cannot be converted", u.GetName())
-		}
-		c.mu.Lock()
-		c.runs[u.GetName()+"@"+u.GetResourceVersion()+" "+desired]++
-		c.mu.Unlock()
-		if tree["apiVersion"] = desired; desired == "example.com/v1" {
-			host, port, _ := strings.Cut(fmt.Sprint(tree["hostPort"]), ":")
-			tree["host"], tree["port"] = host, port
-		} else {
-			tree["hostPort"] = fmt.Sprintf("%v:%v", tree["host"], tree["port"])
-		}
-		if out[i], err = object.Encode(tree); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func (c *turning) breakDown(text string) { err := errors.New(text); c.fail.Store(&err) }
-func (c *turning) repair()               { c.fail.Store(nil) }
-
-// block lets all calls wait until the function it returns is called.
-func (c *turning) block() (release func()) {
-	h := make(chan struct{})
-	c.hold.Store(&h)
-	return sync.OnceFunc(func() { c.hold.Store(nil); close(h) })
-}
+var cronTabs, tab = catalogtest.CronTabs, catalogtest.Tab
 
 // laggard is a store whose watches can be held up, so that the cache is behind.
 type laggard struct {
@@ -173,7 +74,7 @@ type world struct {
 	*Engine
 	t     testing.TB
 	store *laggard
-	conv  *turning
+	conv  *catalogtest.Turning
 }
 
 func newWorld(t testing.TB) *world { return worldOver(t, storagetest.NewMemory()) }
@@ -184,9 +85,9 @@ func worldOver(t testing.TB, s storage.Store) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: &laggard{Store: s}, conv: &turning{runs: map[string]int{}}}
+	w := &world{t: t, store: &laggard{Store: s}, conv: &catalogtest.Turning{}}
 	w.Engine = New(Options{Store: w.store, Catalog: catalog.New(catalog.Options{
-		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: compileCRD,
+		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(w.conv), nil },
 	})})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -208,19 +109,10 @@ func worldOver(t testing.TB, s storage.Store) *world {
 	return w
 }
 
-func compileCRD(tree map[string]any) (*crd.Definition, error) {
-	c, err := definitions.FromTree(tree)
-	if err != nil || !definitions.Served(c) {
-		return nil, err
-	}
-	return custom.Compile(c)
-}
-
 // define writes the definition past admission, and waits until it is served.
 func (w *world) define(storageVersion string, terminating bool) {
 	w.t.Helper()
-	condition := map[bool]string{true: "True", false: "False"}[terminating]
-	w.defineText(fmt.Sprintf(cronTab, storageVersion == v1beta1, storageVersion == v1, condition))
+	w.defineText(catalogtest.CronTab(storageVersion, terminating))
 }
 
 func (w *world) defineText(text string) {
@@ -283,16 +175,6 @@ func (w *world) builtin(plural, namespace, name string) Target {
 	}
 	w.t.Fatalf("%s are not served", plural)
 	return Target{}
-}
-
-// tab is a CronTab's JSON; more are JSON fields of its metadata.
-func tab(version, name, host, port string, more ...string) string {
-	fields := fmt.Sprintf(`"host":%q,"port":%q`, host, port)
-	if version == v1beta1 {
-		fields = fmt.Sprintf(`"hostPort":%q`, host+":"+port)
-	}
-	meta := append([]string{fmt.Sprintf(`"name":%q`, name)}, more...)
-	return fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"CronTab","metadata":{%s},%s}`, version, strings.Join(meta, ","), fields)
 }
 
 func configMap(name, value string, more ...string) string {

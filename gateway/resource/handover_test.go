@@ -8,14 +8,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 )
 
 // conversions is how often the converter is called by fn.
 func (w *world) conversions(fn func()) int64 {
 	w.t.Helper()
-	before := w.conv.calls.Load()
+	before := w.conv.Calls.Load()
 	fn()
-	return w.conv.calls.Load() - before
+	return w.conv.Calls.Load() - before
 }
 
 // After a write at any version nobody converts what the writer had to convert:
@@ -141,7 +143,7 @@ func TestRepliesAreWhatReadsReturn(t *testing.T) {
 // below what the status subresource makes creations drop.
 func TestUnsettledStatesAreReadAgain_CRD23(t *testing.T) {
 	w := newWorld(t)
-	w.defineText(strings.Replace(fmt.Sprintf(cronTab, false, true, "False"),
+	w.defineText(strings.Replace(catalogtest.CronTab(v1, false),
 		`status: {type: object, properties: {replicas: {type: integer}`, `status: {type: object, default: {}, properties: {replicas: {type: integer, default: 7}`, 1))
 	out, err := w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1")), WriteOptions{})
 	if err != nil || !bytes.Contains(out.Object, []byte(`"replicas":7`)) {
@@ -158,10 +160,10 @@ func TestUnsettledStatesAreReadAgain_CRD23(t *testing.T) {
 // A write whose reply the converter does not make is not stored.
 func TestNothingIsStoredWithoutAReply_CRD18(t *testing.T) {
 	w := newWorld(t)
-	w.conv.refuse.Store(v1beta1)
+	w.conv.Refuse(v1beta1)
 	_, err := w.Create(w.ctx(), w.at(v1beta1, ""), []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
 	refused(t, err, 500, "", "not to example.com/v1beta1")
-	w.conv.refuse.Store("")
+	w.conv.Refuse("")
 	if e, err := w.entry(w.ctx(), w.at(v1, "one"), ""); err == nil {
 		t.Errorf("stored %s", e.Stored)
 	}

@@ -254,7 +254,7 @@ func TestSelectors_RES03(t *testing.T) {
 	everywhere.Namespace = ""
 	calls := func(want int64) {
 		t.Helper()
-		if n := w.conv.calls.Swap(0); n > want*int64(runtime.GOMAXPROCS(0)) {
+		if n := w.conv.Calls.Swap(0); n > want*int64(runtime.GOMAXPROCS(0)) {
 			t.Errorf("%d calls of the converter, want %d for each core", n, want)
 		}
 	}

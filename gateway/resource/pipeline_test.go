@@ -123,7 +123,7 @@ func TestStagesOfInternalWrites(t *testing.T) {
 	if want := "validate DELETE by system:wasmgate:tester"; !strings.Contains(got, want) || len(*log) != 8 {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if w.conv.calls.Load() != 0 {
+	if w.conv.Calls.Load() != 0 {
 		t.Error("an internal write needed the converter")
 	}
 }

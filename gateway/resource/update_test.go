@@ -153,7 +153,7 @@ func TestWriteOfUnknownOutcomeIsNotRepeated_UPD03(t *testing.T) {
 		t.Errorf("%d calls, %v", n, err)
 	}
 	made := w.read(w.at(v1, "one"))
-	w.conv.breakDown("no conversion")
+	w.conv.BreakDown("no conversion")
 	_, err = w.Update(w.ctx(), w.at(v1beta1, "one"), []byte(tab(v1beta1, "one", "h", "2", rv("1"))), WriteOptions{})
 	refused(t, err, 500, "", "no conversion")
 	if w.read(w.at(v1, "one")).GetResourceVersion() != made.GetResourceVersion() {

@@ -93,10 +93,10 @@ func TestConversionRunsOnceForAllReaders_CRD11_WATCH03(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(w.conv.runs) != objects {
-		t.Errorf("%d revisions were converted, want %d", len(w.conv.runs), objects)
+	if len(w.conv.Runs()) != objects {
+		t.Errorf("%d revisions were converted, want %d", len(w.conv.Runs()), objects)
 	}
-	for what, n := range w.conv.runs {
+	for what, n := range w.conv.Runs() {
 		if n != 1 {
 			t.Errorf("%s: converted %d times", what, n)
 		}
@@ -106,7 +106,7 @@ func TestConversionRunsOnceForAllReaders_CRD11_WATCH03(t *testing.T) {
 func TestFailingConverter_CRD18(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
-	w.conv.breakDown("no conversion today")
+	w.conv.BreakDown("no conversion today")
 	w.read(w.at(v1, "one")) // its own version needs none
 	e, err := w.entry(w.ctx(), w.at(v1beta1, "one"), "")
 	if err != nil {
@@ -125,11 +125,11 @@ func TestFailingConverter_CRD18(t *testing.T) {
 	_, err = w.Patch(w.ctx(), w.at(v1beta1, "one"), types.MergePatchType, []byte(`{"hostPort":"a:2"}`), WriteOptions{})
 	refused(t, err, 500, "", "no conversion today")
 	w.raw(w.at(v1, "one")) // still there
-	w.conv.repair()
+	w.conv.Repair()
 	if got := w.read(w.at(v1beta1, "one")).Object["hostPort"]; got != "h:1" {
 		t.Errorf("after the repair: %v", got)
 	}
-	w.conv.breakDown("again")
+	w.conv.BreakDown("again")
 	// A controller writes what the converter would have to read.
 	if err := w.Internal(Component("test")).Delete(w.ctx(), cronTabs, "default", "one", metav1.DeleteOptions{}); err != nil {
 		t.Errorf("internal deletion: %v", err)
@@ -150,13 +150,13 @@ func TestReadersDoNotShareOthersTrouble_CRD18(t *testing.T) {
 	if err != nil || len(l.entries) != 2 {
 		t.Fatal(l, err)
 	}
-	release := w.conv.block()
+	release := w.conv.Block()
 	listed := make(chan error, 1)
 	go func() {
 		_, err := r.Views(w.ctx(), l.entries, v1beta1)
 		listed <- err
 	}()
-	for w.conv.calls.Load() == 0 { // until the list is being converted
+	for w.conv.Calls.Load() == 0 { // until the list is being converted
 		runtime.Gosched()
 	}
 	for _, e := range l.entries { // stored at v1: does not wait
@@ -211,8 +211,8 @@ func TestTombstoneBesideItsLastState_WATCH03(t *testing.T) {
 			t.Errorf("got %s of %s, want %s", got, data, want)
 		}
 	}
-	if w.conv.calls.Load() != 1 {
-		t.Errorf("%d conversions for one state", w.conv.calls.Load())
+	if w.conv.Calls.Load() != 1 {
+		t.Errorf("%d conversions for one state", w.conv.Calls.Load())
 	}
 }
 
@@ -234,26 +234,26 @@ func TestConverterEpoch(t *testing.T) {
 	}
 	view()
 	view()
-	if n := w.conv.calls.Load(); n != 1 {
+	if n := w.conv.Calls.Load(); n != 1 {
 		t.Fatalf("%d calls", n)
 	}
-	w.conv.epoch.Add(1)
+	w.conv.Revision.Add(1)
 	view()
-	if n := w.conv.calls.Load(); n != 2 {
+	if n := w.conv.Calls.Load(); n != 2 {
 		t.Fatalf("%d calls after the change", n)
 	}
-	w.conv.epoch.Add(1)
-	release := w.conv.block()
+	w.conv.Revision.Add(1)
+	release := w.conv.Block()
 	done := make(chan struct{})
 	go func() { defer close(done); view() }()
-	for w.conv.calls.Load() < 3 {
+	for w.conv.Calls.Load() < 3 {
 		runtime.Gosched()
 	}
-	w.conv.epoch.Add(1)
+	w.conv.Revision.Add(1)
 	release()
 	<-done
 	view()
-	if n := w.conv.calls.Load(); n != 4 {
+	if n := w.conv.Calls.Load(); n != 4 {
 		t.Errorf("%d calls after a change meanwhile", n)
 	}
 }
@@ -278,7 +278,7 @@ func TestFormerFormKeepsOffViews(t *testing.T) {
 		}
 	}
 	// Once for the present form, every time for the former.
-	if n := w.conv.calls.Load(); n != 4 {
+	if n := w.conv.Calls.Load(); n != 4 {
 		t.Errorf("%d calls", n)
 	}
 }

@@ -1,0 +1,265 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+func TestDefinitionsComeAndGo_RES10(t *testing.T) {
+	s := newShelf(t)
+	served := func() *Resource { return s.Snapshot().Resource(catalogtest.CronTabs) }
+	if served() != nil {
+		t.Fatal("served before it is defined")
+	}
+	if version, ok := s.Serving(catalogtest.CronTabs); ok || version != "" {
+		t.Errorf("serving %q", version)
+	}
+	serial := s.Snapshot().Serial
+	s.define(crdJSON(v1, false))
+	first := served()
+	if first == nil || first.Def.StorageVersion != v1 || first.Root() != "/registry/example.com/crontabs/" || first.Key("a", "b") != "/registry/example.com/crontabs/a/b" || s.Snapshot().Serial == serial {
+		t.Fatalf("served %v", first)
+	}
+	last := s.Snapshot().Definitions[len(s.Snapshot().Definitions)-1]
+	if last != first.Def || s.Defines(first) || !s.Defines(s.Snapshot().Resource(crdResource)) {
+		t.Error("the definitions of the snapshot")
+	}
+	if version, ok := s.Serving(catalogtest.CronTabs); !ok || version != v1 {
+		t.Errorf("serving %q, %v", version, ok)
+	}
+	// What does not matter changes nothing.
+	serial = s.Snapshot().Serial
+	s.define(bytes.Replace(crdJSON(v1, false), []byte(`"storedVersions":["v1"]`), []byte(`"storedVersions":["v1","v1beta1"]`), 1))
+	if served() != first || s.Snapshot().Serial != serial {
+		t.Error("another form for a change that does not matter")
+	}
+	s.define(crdJSON(v1beta1, true))
+	second := served()
+	if second == first || second.Def.StorageVersion != v1beta1 || !second.Def.Terminating {
+		t.Errorf("served %v", second.Def)
+	}
+	select {
+	case <-first.Replaced():
+	default:
+		t.Error("the first form is not told")
+	}
+	select {
+	case <-second.Replaced():
+		t.Error("the second form is told")
+	default:
+	}
+	s.define(bytes.Replace(crdJSON(v1, false), []byte(`"status":"True","type":"Established"`), []byte(`"status":"False","type":"Established"`), 1))
+	if served() != nil {
+		t.Error("served without being established")
+	}
+	s.define(crdJSON(v1, false))
+	s.undefine()
+	if served() != nil {
+		t.Error("served after its removal")
+	}
+}
+
+func TestFind(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	for _, c := range []struct {
+		group, version, plural string
+		found                  bool
+	}{
+		{"example.com", v1, "crontabs", true}, {"example.com", v1beta1, "crontabs", true}, {"", "v1", "namespaces", true},
+		{"example.com", "v2", "crontabs", false}, {"example.com", v1, "tabs", false}, {"", v1, "crontabs", false},
+	} {
+		r, v := s.Snapshot().Find(c.group, c.version, c.plural)
+		if (r != nil) != c.found || (v != nil) != c.found || c.found && (v.Name != c.version || r.GroupResource().Resource != c.plural) {
+			t.Errorf("%v: %v %v", c, r, v)
+		}
+	}
+	s.define(bytes.Replace(crdJSON(v1, false), []byte(`"name":"v1beta1","schema"`), []byte(`"name":"v1beta1","deprecated":true,"schema"`), 1))
+	s.define(bytes.Replace(crdJSON(v1, false), []byte(`"served":true,"storage":false`), []byte(`"served":false,"storage":false`), 1))
+	if r, v := s.Snapshot().Find("example.com", v1beta1, "crontabs"); r != nil || v != nil {
+		t.Error("a version that is not served was found")
+	}
+	if r, _ := s.Snapshot().Find("example.com", v1, "crontabs"); r == nil {
+		t.Error("the other version is gone with it")
+	}
+}
+
+// A built-in kind is never shadowed by a definition.
+func TestBuiltinsAreNotShadowed(t *testing.T) {
+	s := newShelf(t)
+	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	before := s.Snapshot().Resource(leases)
+	text := strings.NewReplacer("example.com", leases.Group, "crontabs", leases.Resource, "CronTab", "Lease", "crontab", "lease").Replace(string(crdJSON(v1, false)))
+	s.define([]byte(text))
+	if s.Snapshot().Resource(leases) != before {
+		t.Error("the built-in kind was replaced")
+	}
+	if n := len(s.Snapshot().Definitions); n == 0 || s.Snapshot().Definitions[n-1].UID != "" {
+		t.Error("the definition is among those that are served")
+	}
+}
+
+// A write that began under a form is waited for.
+func TestWritesInFlight(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	first := s.cronTabs()
+	end, err := first.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	endToo, err := first.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Settled(catalogtest.CronTabs) {
+		t.Error("not settled, though nothing was replaced")
+	}
+	s.define(crdJSON(v1beta1, false))
+	if _, err := first.Begin(); !errors.Is(err, ErrReplaced) {
+		t.Errorf("a write under the former form: %v", err)
+	}
+	for _, e := range []func(){end, endToo} {
+		if version, ok := s.Serving(catalogtest.CronTabs); ok || version != "" || s.Settled(catalogtest.CronTabs) {
+			t.Errorf("serving %q while a write goes on", version)
+		}
+		if !s.Settled(crdResource) {
+			t.Error("a write to something else counts")
+		}
+		e()
+	}
+	if version, ok := s.Serving(catalogtest.CronTabs); !ok || version != v1beta1 || !s.Settled(catalogtest.CronTabs) {
+		t.Errorf("serving %q, %v", version, ok)
+	}
+	// Former forms without writes are forgotten.
+	for i := range 5 {
+		s.define(crdJSON([]string{v1, v1beta1}[i%2], false))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.retired); n > 1 {
+		t.Errorf("%d former forms are remembered", n)
+	}
+}
+
+func TestWaitApplied(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan error, 1)
+	kv, err := s.store.Get(t.Context(), crdKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { waited <- s.WaitApplied(ctx, kv.Revision+1) }()
+	if err := s.WaitApplied(t.Context(), kv.Revision); err != nil {
+		t.Error(err)
+	}
+	s.define(crdJSON(v1beta1, false))
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	go func() { waited <- s.WaitApplied(ctx, kv.Revision+1000) }()
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A definition that cannot be read or compiled is not served; when it was, its
+// last good form stays.
+func TestBadDefinitions(t *testing.T) {
+	bad := map[string]func([]byte) []byte{
+		"no JSON": func([]byte) []byte { return []byte("x") },
+		"no schema that compiles": func(good []byte) []byte {
+			return bytes.Replace(good, []byte(`"port":{"maxLength":5,"type":"string"}`), []byte(`"port":{"items":{"$ref":"x"},"type":"array"}`), 1)
+		},
+	}
+	for name, spoil := range bad {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf(t, func(s storage.Store) {
+				if _, err := s.Create(context.Background(), crdKey, spoil(crdJSON(v1, false)), 0); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if s.Snapshot().Resource(catalogtest.CronTabs) != nil {
+				t.Error("served")
+			}
+			s.define(crdJSON(v1, false))
+			good := s.cronTabs()
+			s.define(spoil(crdJSON(v1beta1, false)))
+			if s.cronTabs() != good {
+				t.Error("the last good form is gone")
+			}
+		})
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	builtins := map[string]bool{"configmaps": true, "apiextensions.k8s.io/customresourcedefinitions": true}
+	for key, want := range map[string]string{
+		"configmaps/default/one":       "configmaps",
+		"example.com/crontabs/ns/name": "example.com/crontabs",
+		"example.com/crontabs/name":    "example.com/crontabs",
+		"apiextensions.k8s.io/customresourcedefinitions/a": "apiextensions.k8s.io/customresourcedefinitions",
+		"pods/default/one": "", "configmaps": "", "example.com": "", "example.com/crontabs": "", "": "",
+	} {
+		if got := bucketOf(builtins, key); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestRewrite_CRD32(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	if _, err := s.Rewriter(schema.GroupResource{Resource: "nothing"}); err == nil {
+		t.Error("a rewriter of nothing")
+	}
+	rewriter := func() Rewriter {
+		t.Helper()
+		r, err := s.Rewriter(catalogtest.CronTabs)
+		if err != nil || r.Prefix != "/registry/example.com/crontabs/" {
+			t.Fatal(r, err)
+		}
+		return r
+	}
+	kv := storage.KV{Value: []byte(catalogtest.Tab(v1, "one", "h", "1")), Revision: 7}
+	before := rewriter()
+	if _, changed, err := before.Rewrite(t.Context(), kv); changed || err != nil {
+		t.Errorf("at its version already: %v, %v", changed, err)
+	}
+	for managed, want := range map[string]string{
+		`[{"apiVersion":"example.com/v0","manager":"m"},{"apiVersion":"example.com/v1","manager":"n"}]`: `"managedFields":[{"apiVersion":"example.com/v1","manager":"n"}]`,
+		`[{"apiVersion":"example.com/v0","manager":"m"}]`:                                               `"metadata":{"generation":1,"name":"one"}`,
+		`[{"apiVersion":"example.org/v1","manager":"m"}]`:                                               `"metadata":{"generation":1,"name":"one"}`,
+	} {
+		with := storage.KV{Value: []byte(catalogtest.Tab(v1, "one", "h", "1", `"managedFields":`+managed)), Revision: 7}
+		if value, changed, err := before.Rewrite(t.Context(), with); !changed || err != nil || !strings.Contains(string(value), want) {
+			t.Errorf("%s: %s, %v, %v", managed, value, changed, err)
+		}
+	}
+	kept := storage.KV{Value: []byte(catalogtest.Tab(v1, "one", "h", "1", `"managedFields":[{"apiVersion":"example.com/v1beta1","manager":"m"}]`)), Revision: 7}
+	if _, changed, err := before.Rewrite(t.Context(), kept); changed || err != nil {
+		t.Errorf("a manager at the other version: %v, %v", changed, err)
+	}
+	s.define(crdJSON(v1beta1, false))
+	if _, _, err := before.Rewrite(t.Context(), kv); err == nil || !strings.Contains(err.Error(), "changed during the rewrite") {
+		t.Errorf("under a former definition: %v", err)
+	}
+	value, changed, err := rewriter().Rewrite(t.Context(), kv)
+	if want := `{"apiVersion":"example.com/v1beta1","hostPort":"h:1","kind":"CronTab","metadata":{"generation":1,"name":"one"}}`; !changed || err != nil || strings.TrimSpace(string(value)) != want {
+		t.Errorf("got %s, %v", value, err)
+	}
+	s.conv.BreakDown("broken")
+	if _, _, err := rewriter().Rewrite(t.Context(), kv); err == nil {
+		t.Error("rewritten without a converter")
+	}
+	if _, _, err := rewriter().Rewrite(t.Context(), storage.KV{Value: []byte("x"), Revision: 1}); err == nil {
+		t.Error("an unreadable object was rewritten")
+	}
+}
