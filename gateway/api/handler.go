@@ -50,7 +50,8 @@ type ContentPath struct {
 	Subresource string
 }
 
-// Config is what a [Handler] needs. All fields but Contents are required.
+// Config is what a [Handler] needs. All fields are required but Contents
+// and BookmarkInterval.
 type Config struct {
 	Engine        *resource.Engine
 	Authenticator authn.Authenticator
@@ -66,6 +67,9 @@ type Config struct {
 	// MinWatchTimeout is the least time a watch without timeoutSeconds lives;
 	// the most is twice that.
 	MinWatchTimeout time.Duration
+	// BookmarkInterval is how often a watch that allows bookmarks gets one;
+	// 0 means a minute.
+	BookmarkInterval time.Duration
 }
 
 // Handler answers requests.

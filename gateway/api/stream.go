@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -18,17 +19,19 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// bookmarkInterval is how often a client that allows bookmarks gets one.
+// bookmarkInterval is how often a client that allows bookmarks gets one if
+// nothing else is configured.
 const bookmarkInterval = time.Minute
 
 // stream is one watch being sent.
 type stream struct {
-	target  resource.Target
-	form    form
-	query   url.Values
-	options *internalversion.ListOptions
-	watch   *resource.Watch
-	out     FrameWriter
+	target resource.Target
+	form   form
+	query  url.Values
+	watch  *resource.Watch
+	out    FrameWriter
+	// bookmarks is how often there is one; 0 for a client that allows none.
+	bookmarks time.Duration
 	// tables counts tables sent, since only the first has column definitions.
 	tables int
 	// entries and buf are memory for send and frame.
@@ -63,7 +66,10 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 	}
 	lifetime := h.lifetime(o)
 	return &Response{Code: http.StatusOK, ContentType: mediaJSON, Stream: func(ctx context.Context, out FrameWriter) {
-		s := &stream{target: t, form: f, query: v, options: o, watch: w, out: out}
+		s := &stream{target: t, form: f, query: v, watch: w, out: out}
+		if o.AllowWatchBookmarks {
+			s.bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
+		}
 		ctx, cancel := context.WithTimeout(ctx, lifetime)
 		defer cancel()
 		if err == nil {
@@ -95,8 +101,12 @@ func (s *stream) run(ctx context.Context) error {
 	if err := s.initial(ctx); err != nil {
 		return err
 	}
-	bookmarks := time.NewTicker(bookmarkInterval)
-	defer bookmarks.Stop()
+	var due <-chan time.Time
+	if s.bookmarks > 0 {
+		ticker := time.NewTicker(s.bookmarks)
+		defer ticker.Stop()
+		due = ticker.C
+	}
 	last := s.watch.InitialRevision
 	for {
 		select {
@@ -104,8 +114,8 @@ func (s *stream) run(ctx context.Context) error {
 			return nil
 		case <-s.watch.Replaced:
 			return nil
-		case <-bookmarks.C:
-			if rev := s.watch.Revision(); s.options.AllowWatchBookmarks && rev > last {
+		case <-due:
+			if rev := s.watch.Revision(); rev > last {
 				last = rev
 				s.bookmark(rev, false)
 			}

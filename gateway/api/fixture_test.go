@@ -1,0 +1,425 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/custom"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// patience bounds every wait in these tests; nothing comes near it.
+const patience = 20 * time.Second
+
+// widget is a custom resource with two versions, of which the older one is
+// deprecated, and everything that requests can be about.
+const widget = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com, uid: uid-crd}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: false
+    deprecated: true
+    deprecationWarning: widgets of v1beta1 are old
+    schema: &schema {openAPIV3Schema: {type: object, properties: {
+      spec: {type: object, properties: {size: {type: integer}, replicas: {type: integer}}},
+      status: {type: object, properties: {replicas: {type: integer}}}}}}
+  - name: v1
+    served: true
+    storage: true
+    additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .spec.size}]
+    subresources: {status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}
+    schema: *schema
+status:
+  acceptedNames: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  storedVersions: [v1]
+  conditions: [{type: Established, status: "True"}]
+`
+
+const widgets = "/apis/example.com/v1/namespaces/default/widgets"
+
+// world is a handler over an engine, with the built-in kinds and widgets.
+type world struct {
+	*Handler
+	t        testing.TB
+	store    *storagetest.Memory
+	observed *observed
+	uploads  *uploads
+}
+
+func newWorld(t *testing.T, change ...func(*Config)) *world {
+	t.Helper()
+	kinds, err := builtin.All(builtin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}}
+	for i := range 3 { // so that there are revisions from before the engine's time
+		rev, err := w.store.Create(t.Context(), "/elsewhere/"+string(rune('a'+i)), nil, 0)
+		if err == nil {
+			err = w.store.Compact(t.Context(), rev)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	engine := resource.New(resource.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
+		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: compiled,
+		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
+	})})
+	tokens := authn.NewTokens()
+	for token, user := range map[string]authn.User{"admin": {Name: "admin", Groups: []string{authn.Masters}}, "bob": {Name: "bob"}} {
+		if err := tokens.Add(token, user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := Config{
+		Engine: engine, Authenticator: tokens, Authorizer: authz.Masters{}, Observer: w.observed,
+		Documents: []Documents{hello{}}, Log: zerolog.Nop(), MaxBodyBytes: 1 << 10,
+		Contents:       map[ContentPath]Content{{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "content"}: w.uploads},
+		RequestTimeout: patience, MinWatchTimeout: patience,
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	w.Handler = New(c)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- engine.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	select {
+	case <-engine.Ready():
+	case <-time.After(patience):
+		t.Fatal("the engine does not become ready")
+	}
+	w.do("POST", "/api/v1/namespaces", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}`).want(201, "")
+	w.define(widget)
+	return w
+}
+
+func compiled(tree map[string]any) (*crd.Definition, error) {
+	c, err := definitions.FromTree(tree)
+	if err != nil || !definitions.Served(c) {
+		return nil, err
+	}
+	return custom.Compile(c)
+}
+
+// define stores a definition as its controller leaves it, and waits until it
+// is served.
+func (w *world) define(text string) {
+	w.t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	gr := schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	rev, err := w.store.Create(ctx, w.Engine.Catalog().Snapshot().Resource(gr).Key("", "widgets.example.com"), data, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.Engine.Catalog().WaitApplied(ctx, rev); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// compiled and served documents: one that says hello.
+type hello struct{}
+
+func (hello) Serve(_ context.Context, r *Request, _ *catalog.Snapshot) *Response {
+	switch r.Path {
+	case "/hello", "/version":
+		return &Response{Code: 200, ContentType: "text/plain", Body: []byte("hello " + r.Query)}
+	case "/panic":
+		panic("in a document")
+	}
+	return nil
+}
+
+// observed remembers what was counted.
+type observed struct {
+	mu    sync.Mutex
+	begun []Info
+	dry   []bool
+	ended []int
+}
+
+func (o *observed) Begin(i *Info, dryRun bool) func(int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.begun, o.dry = append(o.begun, *i), append(o.dry, dryRun)
+	return func(code int) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.ended = append(o.ended, code)
+	}
+}
+
+// last is what was counted of the last request.
+func (o *observed) last() (i Info, dryRun bool, codes int, code int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.begun[len(o.begun)-1], o.dry[len(o.dry)-1], len(o.ended), o.ended[len(o.ended)-1]
+}
+
+// uploads takes content, up to 16 bytes.
+type uploads struct{ got string }
+
+func (u *uploads) Put(_ context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error) {
+	u.got = t.Name + " " + contentType + " " + string(body) + " " + o.Caller.FieldManager
+	return &resource.Written{Object: []byte(`{"kind":"Widget"}`)}, nil
+}
+
+func (u *uploads) MaxBytes() int { return 16 }
+
+// request is one to be sent by the administrator; headers are "Name: value".
+func request(method, url, body string, headers ...string) *Request {
+	path, query, _ := strings.Cut(url, "?")
+	r := &Request{Method: method, Path: path, Query: query, Authorization: "Bearer admin"}
+	if body != "" {
+		r.ContentType = mediaJSON
+		r.ReadBody = func(limit int) ([]byte, error) {
+			if len(body) > limit {
+				return nil, errTooLarge
+			}
+			return []byte(body), nil
+		}
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		switch name {
+		case "Accept":
+			r.Accept = value
+		case "Content-Type":
+			r.ContentType = value
+		case "Authorization":
+			r.Authorization = value
+		default:
+			panic(name)
+		}
+	}
+	return r
+}
+
+var errTooLarge = errors.New("more than there may be")
+
+// reply is a reply whose body was collected.
+type reply struct {
+	t testing.TB
+	*Response
+	body string
+}
+
+func (w *world) do(method, url, body string, headers ...string) *reply {
+	w.t.Helper()
+	return w.serve(request(method, url, body, headers...))
+}
+
+func (w *world) serve(r *Request) *reply {
+	w.t.Helper()
+	resp := w.Serve(r)
+	out := &reply{t: w.t, Response: resp, body: string(resp.Body)}
+	if resp.Write != nil {
+		var b bytes.Buffer
+		if err := resp.Write(&b); err != nil || b.Len() != resp.Length || resp.Body != nil {
+			w.t.Errorf("%s %s: wrote %d of %d bytes: %v", r.Method, r.Path, b.Len(), resp.Length, err)
+		}
+		out.body = b.String()
+	}
+	return out
+}
+
+// want checks the code and a part of the body.
+func (r *reply) want(code int, part string) *reply {
+	r.t.Helper()
+	if r.Code != code || !strings.Contains(r.body, part) {
+		r.t.Errorf("%d %.500s, want %d %s", r.Code, r.body, code, part)
+	}
+	return r
+}
+
+// without checks that a part is not in the body.
+func (r *reply) without(part string) *reply {
+	r.t.Helper()
+	if strings.Contains(r.body, part) {
+		r.t.Errorf("%s in %.500s", part, r.body)
+	}
+	return r
+}
+
+// header is the value of the first header called name.
+func (r *reply) header(name string) string {
+	for _, h := range r.Headers {
+		if h.Name == name {
+			return h.Value
+		}
+	}
+	return ""
+}
+
+// tree is the body, parsed.
+func (r *reply) tree() map[string]any {
+	r.t.Helper()
+	var tree map[string]any
+	if err := json.Unmarshal([]byte(r.body), &tree); err != nil {
+		r.t.Fatalf("%v: %.300s", err, r.body)
+	}
+	return tree
+}
+
+// a is a widget's JSON.
+func a(name, spec string) string {
+	return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{` + spec + `}}`
+}
+
+// frames is a client of a stream. Each flush waits until the client takes it.
+type frames struct {
+	buf   bytes.Buffer
+	out   chan string // one event each; closed at the end
+	gone  chan struct{}
+	taken chan struct{} // if not nil, a flush waits for it
+}
+
+func (f *frames) Write(p []byte) (int, error) { return f.buf.Write(p) }
+
+func (f *frames) Flush() error {
+	if f.taken != nil {
+		select {
+		case <-f.taken:
+		case <-f.gone:
+		}
+	}
+	for line := range strings.Lines(f.buf.String()) {
+		select {
+		case f.out <- strings.TrimSuffix(line, "\n"):
+		case <-f.gone:
+			return errors.New("the client left")
+		}
+	}
+	f.buf.Reset()
+	select {
+	case <-f.gone:
+		return errors.New("the client left")
+	default:
+		return nil
+	}
+}
+
+// watching is a watch under way.
+type watching struct {
+	t *testing.T
+	*frames
+	end   func() // by the server
+	ended chan struct{}
+}
+
+// watch begins a watch. slow, if not nil, is waited for before each flush.
+func (w *world) watch(t *testing.T, url string, slow chan struct{}, headers ...string) *watching {
+	t.Helper()
+	resp := w.Serve(request("GET", url, "", headers...))
+	if resp.Stream == nil {
+		t.Fatalf("no stream: %d %s", resp.Code, resp.Body)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &watching{t: t, frames: &frames{out: make(chan string, 1000), gone: make(chan struct{}), taken: slow}, end: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		defer close(f.out)
+		resp.Stream(ctx, f.frames)
+		_ = f.Flush() // the transport does so
+	}()
+	leave := sync.OnceFunc(func() { close(f.gone) })
+	t.Cleanup(func() { leave(); cancel(); <-f.ended })
+	return f
+}
+
+// event is a frame, parsed.
+type event struct {
+	Type   string
+	Object struct {
+		Kind, APIVersion string
+		Code             int
+		Metadata         map[string]any
+		Spec             map[string]any
+		Rows             []struct{ Cells []any }
+		Columns          []any `json:"columnDefinitions"`
+	}
+	raw string
+}
+
+func (e event) name() string { s, _ := e.Object.Metadata["name"].(string); return s }
+
+func (e event) version() string { s, _ := e.Object.Metadata["resourceVersion"].(string); return s }
+
+// next is the next event; ok is false when the stream has ended.
+func (f *watching) next() (e event, ok bool) {
+	f.t.Helper()
+	select {
+	case line, more := <-f.out:
+		if !more {
+			return e, false
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			f.t.Fatalf("%v: %s", err, line)
+		}
+		e.raw = line
+		return e, true
+	case <-time.After(patience):
+		f.t.Fatal("no event came")
+		return e, false
+	}
+}
+
+// want is the next event, which has to be of a type and about a name.
+func (f *watching) want(kind, name string) event {
+	f.t.Helper()
+	e, ok := f.next()
+	if !ok || e.Type != kind || e.name() != name {
+		f.t.Fatalf("%s, want %s %s", e.raw, kind, name)
+	}
+	return e
+}
+
+// unready is an engine that was never run.
+func unready(t *testing.T) *resource.Engine {
+	t.Helper()
+	store := storagetest.NewMemory()
+	return resource.New(resource.Options{Store: store, Catalog: catalog.New(catalog.Options{
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Compile: compiled,
+		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
+	})})
+}
+
+// docFunc is a document that looks at its context.
+type docFunc func(ctx context.Context)
+
+func (f docFunc) Serve(ctx context.Context, _ *Request, _ *catalog.Snapshot) *Response {
+	f(ctx)
+	return &Response{Code: 200}
+}

@@ -1,0 +1,245 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func often(c *Config) { c.BookmarkInterval = time.Millisecond }
+
+func TestWatch_EventsInOrder_WATCH01(t *testing.T) {
+	w := newWorld(t)
+	w.do("POST", widgets, a("old", `"size":1`)).want(201, "")
+	f := w.watch(t, widgets+"?watch=1", nil)
+	if e := f.want("ADDED", "old"); e.Object.Kind != "Widget" || e.Object.APIVersion != "example.com/v1" || e.Object.Spec["size"] != 1.0 {
+		t.Errorf("%s", e.raw)
+	}
+	w.do("POST", widgets, a("new", "")).want(201, "")
+	f.want("ADDED", "new")
+	w.do("PUT", widgets+"/old", strings.Replace(w.do("GET", widgets+"/old", "").body, `"size":1`, `"size":2`, 1)).want(200, "")
+	if e := f.want("MODIFIED", "old"); e.Object.Spec["size"] != 2.0 {
+		t.Errorf("%s", e.raw)
+	}
+	w.do("DELETE", widgets+"/new", "").want(200, "")
+	f.want("DELETED", "new")
+	f.end()
+	if e, ok := f.next(); ok {
+		t.Errorf("after the end: %s", e.raw)
+	}
+}
+
+func TestWatch_Forms(t *testing.T) {
+	w := newWorld(t)
+	const meta = "Accept: application/json;g=meta.k8s.io;v=v1;as="
+	w.do("POST", widgets, a("one", `"size":1`)).want(201, "")
+	w.do("POST", widgets, a("two", `"size":2`)).want(201, "")
+	partial := w.watch(t, widgets+"?watch=1", nil, meta+"PartialObjectMetadata")
+	for _, name := range []string{"one", "two"} {
+		if e := partial.want("ADDED", name); e.Object.Kind != "PartialObjectMetadata" || e.Object.APIVersion != "meta.k8s.io/v1" || e.Object.Spec != nil {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	// Of the tables of one watch only the first says what its columns are.
+	table := w.watch(t, widgets+"?watch=1", nil, meta+"Table")
+	for i, name := range []string{"one", "two"} {
+		e, _ := table.next()
+		if e.Type != "ADDED" || e.Object.Kind != "Table" || len(e.Object.Rows) != 1 || e.Object.Rows[0].Cells[0] != name || (len(e.Object.Columns) > 0) != (i == 0) {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	for _, accept := range []string{meta + "PartialObjectMetadataList", "Accept: application/yaml", "Accept: text/html"} {
+		w.do("GET", widgets+"?watch=1", "", accept).want(406, "NotAcceptable")
+	}
+}
+
+// What can be refused is refused before the stream begins; a start that is too
+// old is an event of it.
+func TestWatch_Refusals(t *testing.T) {
+	w := newWorld(t)
+	w.do("GET", widgets+"?watch=1&resourceVersion=x", "").want(400, "")
+	w.do("GET", widgets+"?watch=1&labelSelector=,,", "").want(400, "")
+	w.do("GET", widgets+"?watch=1&limit=%zz", "").want(400, "")
+	w.do("GET", widgets+"?watch=1&timeout=x&resourceVersion=x", "").want(400, "invalid resource version")
+	w.do("GET", "/apis/example.com/v1/nothings?watch=1", "").want(404, "")
+	f := w.watch(t, widgets+"?watch=1&resourceVersion=1", nil)
+	if e, ok := f.next(); !ok || e.Type != "ERROR" || e.Object.Kind != "Status" || e.Object.Code != 410 {
+		t.Errorf("%s", e.raw)
+	}
+	if e, ok := f.next(); ok {
+		t.Errorf("after the error: %s", e.raw)
+	}
+}
+
+// A definition that changes ends its watches cleanly, so that clients ask
+// again and get the new form.
+func TestWatch_EndsWhenTheDefinitionGoes(t *testing.T) {
+	w := newWorld(t)
+	f := w.watch(t, widgets+"?watch=1", nil)
+	w.do("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com", "").want(200, "")
+	if e, ok := f.next(); ok {
+		t.Errorf("an event: %s", e.raw)
+	}
+}
+
+func TestWatch_EndsInTime(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.MinWatchTimeout = 5 * time.Millisecond })
+	for _, query := range []string{"?watch=1", "?watch=1&timeoutSeconds=1"} {
+		if e, ok := w.watch(t, widgets+query, nil).next(); ok {
+			t.Errorf("%s: %s", query, e.raw)
+		}
+	}
+	for seconds, want := range map[int64]time.Duration{1: time.Second, 600: 10 * time.Minute, 1 << 62: maxLifetime} {
+		if got := w.lifetime(&internalversion.ListOptions{TimeoutSeconds: &seconds}); got != want {
+			t.Errorf("%d seconds: %s", seconds, got)
+		}
+	}
+	zero := int64(0)
+	for range 100 {
+		for _, o := range []*internalversion.ListOptions{{}, {TimeoutSeconds: &zero}} {
+			if got := w.lifetime(o); got < w.MinWatchTimeout || got > 2*w.MinWatchTimeout {
+				t.Errorf("without a time: %s", got)
+			}
+		}
+	}
+}
+
+func TestBookmarks_HaveOnlyARevision_WATCH06(t *testing.T) {
+	w := newWorld(t, often)
+	w.do("POST", widgets, a("one", "")).want(201, "")
+	for accept, kind := range map[string]string{
+		"application/json": "Widget example.com/v1",
+		"application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata": "PartialObjectMetadata meta.k8s.io/v1",
+	} {
+		f := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=true", nil, "Accept: "+accept)
+		f.want("ADDED", "one")
+		// The revision moves on without an event of these objects.
+		w.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"x"}}`).want(201, "")
+		e := f.want("BOOKMARK", "")
+		if got := e.Object.Kind + " " + e.Object.APIVersion; got != kind || len(e.Object.Metadata) != 1 || e.Object.Spec != nil || e.version() == "" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+}
+
+// The end of the initial events is a bookmark of its own.
+func TestBookmarks_EndOfInitialEvents(t *testing.T) {
+	w := newWorld(t)
+	for i := range initialPiece + 1 {
+		w.do("POST", widgets, a(fmt.Sprint("w", i), "")).want(201, "")
+	}
+	f := w.watch(t, widgets+"?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan", nil)
+	for range initialPiece + 1 {
+		if e, _ := f.next(); e.Type != "ADDED" {
+			t.Fatalf("%s", e.raw)
+		}
+	}
+	e := f.want("BOOKMARK", "")
+	if marks, _ := e.Object.Metadata["annotations"].(map[string]any); marks[metav1.InitialEventsAnnotationKey] != "true" || e.version() == "" {
+		t.Errorf("%s", e.raw)
+	}
+	w.do("POST", widgets, a("later", "")).want(201, "")
+	f.want("ADDED", "later")
+}
+
+// No client gets bookmarks that it did not ask for, and none gets the same one
+// twice.
+func TestBookmarks_OnlyIfAsked_WATCH07(t *testing.T) {
+	w := newWorld(t, often)
+	silent := w.watch(t, widgets+"?watch=1", nil)
+	told := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=1", nil)
+	last := int64(0)
+	for i := range 20 {
+		name := fmt.Sprint("w", i)
+		w.do("POST", widgets, a(name, "")).want(201, "")
+		silent.want("ADDED", name)
+		for seen := false; !seen || last == 0; { // until it has both
+			e, ok := told.next()
+			if !ok {
+				t.Fatal("the watch ended")
+			}
+			rev, err := strconv.ParseInt(e.version(), 10, 64)
+			if err != nil || e.Type == "BOOKMARK" && rev <= last {
+				t.Fatalf("%s after one at %d", e.raw, last)
+			}
+			if e.Type == "BOOKMARK" {
+				last = rev
+			}
+			seen = seen || e.name() == name
+		}
+	}
+	silent.end()
+	if e, ok := silent.next(); ok {
+		t.Errorf("to the one that did not ask: %s", e.raw)
+	}
+}
+
+// A bookmark at a revision says that everything up to it was delivered before,
+// however slow the client is and however much happens meanwhile.
+func TestBookmarks_ComeAfterAllEvents_WATCH07(t *testing.T) {
+	w := newWorld(t, often)
+	slow := make(chan struct{})
+	f := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=true", slow)
+	const writers, each = 4, 50
+	var writing sync.WaitGroup
+	for g := range writers {
+		writing.Add(1)
+		go func() {
+			defer writing.Done()
+			for i := range each {
+				r := w.Serve(request("POST", widgets, a(fmt.Sprintf("w%d-%d", g, i), "")))
+				if r.Code != 201 {
+					t.Errorf("%d %s", r.Code, r.Body)
+				}
+			}
+		}()
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { // the client takes a piece now and then
+		for {
+			select {
+			case slow <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-time.After(2 * time.Millisecond):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	marked, bookmarks := int64(0), 0
+	for events := 0; events < writers*each || bookmarks < 2; {
+		e, ok := f.next()
+		if !ok {
+			t.Fatal("the watch ended")
+		}
+		rev, err := strconv.ParseInt(e.version(), 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", e.raw, err)
+		}
+		if e.Type == "BOOKMARK" {
+			marked = rev
+			bookmarks++
+			continue
+		}
+		if rev <= marked {
+			t.Fatalf("an event at %d after a bookmark at %d", rev, marked)
+		}
+		if events++; events == writers*each {
+			// One more change elsewhere, for one more bookmark.
+			w.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"last"}}`).want(201, "")
+			bookmarks = 1
+		}
+	}
+	writing.Wait()
+}
