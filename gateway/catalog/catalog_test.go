@@ -203,11 +203,11 @@ func TestBadDefinitions(t *testing.T) {
 func TestBuckets(t *testing.T) {
 	builtins := map[string]bool{"configmaps": true, "apiextensions.k8s.io/customresourcedefinitions": true}
 	for key, want := range map[string]string{
-		"configmaps/default/one":       "configmaps",
-		"example.com/crontabs/ns/name": "example.com/crontabs",
-		"example.com/crontabs/name":    "example.com/crontabs",
+		"configmaps/default/one":                           "configmaps",
+		"example.com/crontabs/ns/name":                     "example.com/crontabs",
+		"example.com/crontabs/name":                        "example.com/crontabs",
 		"apiextensions.k8s.io/customresourcedefinitions/a": "apiextensions.k8s.io/customresourcedefinitions",
-		"pods/default/one": "", "configmaps": "", "example.com": "", "example.com/crontabs": "", "": "",
+		"pods/default/one":                                 "", "configmaps": "", "example.com": "", "example.com/crontabs": "", "": "",
 	} {
 		if got := bucketOf(builtins, key); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
