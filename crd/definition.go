@@ -25,8 +25,9 @@ type Definition struct {
 	Categories []string
 	Namespaced bool
 
-	// Versions are all versions that are served or stored, highest priority
-	// first (the order of discovery).
+	// Versions are all versions, highest priority first (the order of
+	// discovery), also those that are neither served nor written any more:
+	// there may be objects that are stored at them.
 	Versions []*Version
 	// StorageVersion names the version that writes are persisted at.
 	StorageVersion string

@@ -42,9 +42,6 @@ func Compile(c *apiextensionsv1.CustomResourceDefinition) (*crd.Definition, erro
 		if v.Storage {
 			d.StorageVersion = v.Name
 		}
-		if !v.Served && !v.Storage {
-			continue
-		}
 		compiled, err := compileVersion(c, v, d)
 		if err != nil {
 			return nil, fmt.Errorf("custom resource definition %s: version %s: %w", c.Name, v.Name, err)

@@ -49,7 +49,7 @@ func TestCompile(t *testing.T) {
 		for _, v := range d.Versions {
 			names = append(names, v.Name)
 		}
-		if got := strings.Join(names, ","); got != "v1,v1beta1" || d.StorageVersion != "v1beta1" {
+		if got := strings.Join(names, ","); got != "v2,v1,v1beta1" || d.StorageVersion != "v1beta1" {
 			t.Errorf("got %s, stored at %s", got, d.StorageVersion)
 		}
 	})
@@ -58,6 +58,20 @@ func TestCompile(t *testing.T) {
 		c.Spec.Versions[0].Served = false
 		if v := compile(t, c).Version("v1beta1"); v == nil || v.Served {
 			t.Errorf("got %+v", v)
+		}
+	})
+	t.Run("CRD-04 CRD-05 neither served nor stored any more", func(t *testing.T) {
+		c := c.DeepCopy()
+		c.Spec.Versions[2].Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+			"kept": {Type: "string"}, "old": {Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"d"`)}},
+		}}
+		v := compile(t, c).Version("v2")
+		if v == nil || v.Served {
+			t.Fatalf("got %+v", v)
+		}
+		obj := map[string]any{"apiVersion": "x", "kept": "a", "gone": "b"}
+		if err := v.Shape.FromStorage(obj); err != nil || text(obj) != `{"apiVersion":"x","kept":"a","old":"d"}` {
+			t.Errorf("an old object is read as %s, %v", text(obj), err)
 		}
 	})
 	t.Run("CRD-05 a schema for each version", func(t *testing.T) {
