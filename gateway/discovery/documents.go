@@ -12,6 +12,8 @@ import (
 type Options struct {
 	// ServerAddress is the host and port that /api names; empty leaves it out.
 	ServerAddress string
+	// Report is told why a document could not be encoded; required.
+	Report func(error)
 }
 
 // Documents are all discovery documents for one set of definitions. They are
@@ -19,6 +21,7 @@ type Options struct {
 // for.
 type Documents struct {
 	byPath map[string]*page
+	report func(error)
 }
 
 // page is what one path has to offer.
@@ -33,7 +36,7 @@ type page struct {
 // New returns the documents for defs, which must not change any more. It costs
 // little, so that it can be called for every change.
 func New(defs []*crd.Definition, opts Options) *Documents {
-	d := &Documents{byPath: map[string]*page{}}
+	d := &Documents{byPath: map[string]*page{}, report: opts.Report}
 	core, groups := groupsOf(defs)
 	d.add("/api", func() runtime.Object { return apiVersions(core, opts) }, core)
 	d.add("/apis", func() runtime.Object { return groupList(groups) }, groups...)
@@ -43,9 +46,9 @@ func New(defs []*crd.Definition, opts Options) *Documents {
 		}
 	}
 	for _, g := range groups {
-		d.byPath["/apis/"+g.name] = &page{plain: newDocument(func() runtime.Object { return g.apiGroup(true) })}
+		d.byPath["/apis/"+g.name] = &page{plain: newDocument(func() runtime.Object { return g.apiGroup(true) }, d.report)}
 		for _, v := range g.versions {
-			d.byPath["/apis/"+g.name+"/"+v.name] = &page{plain: newDocument(func() runtime.Object { return v.resourceList() })}
+			d.byPath["/apis/"+g.name+"/"+v.name] = &page{plain: newDocument(func() runtime.Object { return v.resourceList() }, d.report)}
 		}
 	}
 	return d
@@ -53,11 +56,11 @@ func New(defs []*crd.Definition, opts Options) *Documents {
 
 // add adds a path; groups, if any, are what its aggregated form lists.
 func (d *Documents) add(path string, plain func() runtime.Object, groups ...*group) {
-	p := &page{plain: newDocument(plain)}
+	p := &page{plain: newDocument(plain, d.report)}
 	if len(groups) > 0 || path == "/apis" {
 		p.aggregated = map[string]*document{
-			"v2":      newDocument(func() runtime.Object { return aggregate(groups, "v2") }),
-			"v2beta1": newDocument(func() runtime.Object { return aggregate(groups, "v2beta1") }),
+			"v2":      newDocument(func() runtime.Object { return aggregate(groups, "v2") }, d.report),
+			"v2beta1": newDocument(func() runtime.Object { return aggregate(groups, "v2beta1") }, d.report),
 		}
 	}
 	d.byPath[path] = p
@@ -65,8 +68,9 @@ func (d *Documents) add(path string, plain func() runtime.Object, groups ...*gro
 
 // Lookup returns the document at path in the best form that accept, an Accept
 // header, allows. ok is false when there is no document at path. When there is
-// one, but in no acceptable form, contentType is empty: answer 406. The etag
-// comes quoted. The body must not be changed.
+// one, but in no acceptable form, contentType is empty: answer 406. A body that
+// is empty could not be made: answer 500. The etag comes quoted. The body must
+// not be changed.
 func (d *Documents) Lookup(path, accept string) (body []byte, contentType, etag string, ok bool) {
 	p := d.byPath[strings.TrimSuffix(path, "/")]
 	if p == nil {

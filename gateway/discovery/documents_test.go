@@ -3,6 +3,7 @@ package discovery
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"reflect"
 	"strings"
@@ -64,10 +65,12 @@ func tree(t *testing.T, data []byte) any {
 	return v
 }
 
+func options(t *testing.T) Options { return Options{Report: func(err error) { t.Error(err) }} }
+
 // What testdata holds are kube-apiserver 1.36's own documents, reduced to the
 // kinds that are served here.
 func TestDocumentsAreKubernetes_RES10_CRD09(t *testing.T) {
-	docs := New(definitions(t), Options{})
+	docs := New(definitions(t), options(t))
 	for path, tc := range map[string]struct{ file, accept, contentType string }{
 		"/api":                           {"api", "", "application/json"},
 		"/apis":                          {"groups", "application/json", "application/json"},
@@ -100,7 +103,7 @@ func TestDocumentsAreKubernetes_RES10_CRD09(t *testing.T) {
 }
 
 func TestServerAddress(t *testing.T) {
-	body, _, _, _ := New(definitions(t), Options{ServerAddress: "192.0.2.1:6443"}).Lookup("/api", "")
+	body, _, _, _ := New(definitions(t), Options{ServerAddress: "192.0.2.1:6443", Report: options(t).Report}).Lookup("/api", "")
 	var v metav1.APIVersions
 	if err := json.Unmarshal(body, &v); err != nil || v.ServerAddressByClientCIDRs[0].ServerAddress != "192.0.2.1:6443" {
 		t.Errorf("%s: %v", body, err)
@@ -108,7 +111,7 @@ func TestServerAddress(t *testing.T) {
 }
 
 func TestNegotiation(t *testing.T) {
-	docs := New(definitions(t), Options{})
+	docs := New(definitions(t), options(t))
 	for _, tc := range []struct{ path, accept, contentType, prefix string }{
 		{"/apis", "application/yaml", "application/yaml", "apiVersion: v1\ngroups:"},
 		{"/apis", "application/vnd.kubernetes.protobuf, */*", "application/vnd.kubernetes.protobuf", "k8s\x00"},
@@ -132,7 +135,7 @@ func TestNegotiation(t *testing.T) {
 }
 
 func TestProtobuf(t *testing.T) {
-	body, _, _, _ := New(definitions(t), Options{}).Lookup("/apis/disc.example.com", runtime.ContentTypeProtobuf)
+	body, _, _, _ := New(definitions(t), options(t)).Lookup("/apis/disc.example.com", runtime.ContentTypeProtobuf)
 	var envelope runtime.Unknown
 	var group metav1.APIGroup
 	if err := envelope.Unmarshal(bytes.TrimPrefix(body, []byte("k8s\x00"))); err != nil {
@@ -144,15 +147,15 @@ func TestProtobuf(t *testing.T) {
 }
 
 func TestETagFollowsContent_RES10(t *testing.T) {
-	_, _, one, _ := New(definitions(t), Options{}).Lookup("/apis", aggregatedAccept)
-	_, _, same, _ := New(definitions(t), Options{}).Lookup("/apis", aggregatedAccept)
+	_, _, one, _ := New(definitions(t), options(t)).Lookup("/apis", aggregatedAccept)
+	_, _, same, _ := New(definitions(t), options(t)).Lookup("/apis", aggregatedAccept)
 	if one != same {
 		t.Error("the same definitions have different etags")
 	}
 	changed := append(definitions(t), compile(t, func(c *apiextensionsv1.CustomResourceDefinition) {
 		c.Spec.Names.Plural, c.Spec.Names.Kind = "tapes", "Tape"
 	}))
-	if _, _, other, _ := New(changed, Options{}).Lookup("/apis", aggregatedAccept); other == one {
+	if _, _, other, _ := New(changed, options(t)).Lookup("/apis", aggregatedAccept); other == one {
 		t.Error("another kind did not change the etag")
 	}
 }
@@ -162,7 +165,7 @@ func TestTerminatingTakesNoContent(t *testing.T) {
 		now := metav1.Now()
 		c.DeletionTimestamp = &now
 	})
-	body, _, _, _ := New([]*crd.Definition{d}, Options{}).Lookup("/apis/disc.example.com/v1", "")
+	body, _, _, _ := New([]*crd.Definition{d}, options(t)).Lookup("/apis/disc.example.com/v1", "")
 	if !bytes.Contains(body, []byte(`"verbs":["delete","deletecollection","get","list","watch"]`)) {
 		t.Errorf("%s", body)
 	}
@@ -193,7 +196,7 @@ func TestGroupOrder(t *testing.T) {
 	for _, name := range []string{"zoo.example.com", "abc.example.com"} {
 		all = append(all, compile(t, func(c *apiextensionsv1.CustomResourceDefinition) { c.Spec.Group = name }))
 	}
-	body, _, _, _ := New(all, Options{}).Lookup("/apis", "")
+	body, _, _, _ := New(all, options(t)).Lookup("/apis", "")
 	var list metav1.APIGroupList
 	if err := json.Unmarshal(body, &list); err != nil {
 		t.Fatal(err)
@@ -205,5 +208,19 @@ func TestGroupOrder(t *testing.T) {
 	want := []string{"coordination.k8s.io", "storagemigration.k8s.io", "abc.example.com", "wasmgate.dev", "zoo.example.com"}
 	if !reflect.DeepEqual(names, want) {
 		t.Errorf("%q", names)
+	}
+}
+
+func TestADocumentThatCannotBeEncodedIsReported(t *testing.T) {
+	var reported []string
+	d := newDocument(func() runtime.Object { return &metav1.APIGroupList{} }, func(err error) { reported = append(reported, err.Error()) })
+	f := &format{contentType: "some/type", encode: func(runtime.Object) ([]byte, error) { return nil, errors.New("no") }}
+	for range 2 {
+		if e := d.encoded(f); len(e.body) != 0 || e.etag != "" {
+			t.Errorf("made %+v", e)
+		}
+	}
+	if len(reported) != 1 || reported[0] != "a discovery document as some/type: no" {
+		t.Errorf("reported %q", reported)
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // document is made once, and encoded once in every format that is asked for.
 type document struct {
-	make func() runtime.Object
+	make   func() runtime.Object
+	report func(error)
 
 	mu    sync.Mutex
 	forms map[*format]*encoding
@@ -25,8 +26,8 @@ type encoding struct {
 	etag string
 }
 
-func newDocument(make func() runtime.Object) *document {
-	return &document{make: make, forms: map[*format]*encoding{}}
+func newDocument(make func() runtime.Object, report func(error)) *document {
+	return &document{make: make, report: report, forms: map[*format]*encoding{}}
 }
 
 func (d *document) encoded(f *format) *encoding {
@@ -39,6 +40,8 @@ func (d *document) encoded(f *format) *encoding {
 	body, err := f.encode(d.make())
 	if err == nil {
 		e.body, e.etag = body, fmt.Sprintf(`"%X"`, sha512.Sum512(body))
+	} else {
+		d.report(fmt.Errorf("a discovery document as %s: %w", f.contentType, err))
 	}
 	d.forms[f] = e
 	return e

@@ -17,7 +17,8 @@ import (
 // derived serves what follows from the definitions: discovery and OpenAPI. A
 // change of definitions makes new documents, which are filled on first use.
 type derived struct {
-	ready <-chan struct{}
+	ready  <-chan struct{}
+	report func(error)
 
 	mu        sync.Mutex
 	serial    uint64
@@ -29,8 +30,8 @@ func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Docume
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.discovery == nil || s.Serial > d.serial {
-		d.discovery = discovery.New(s.Definitions, discovery.Options{})
-		d.openapi = openapi.New(s.Definitions, d.openapi)
+		d.discovery = discovery.New(s.Definitions, discovery.Options{Report: d.report})
+		d.openapi = openapi.New(s.Definitions, d.openapi, d.report)
 		d.serial = s.Serial
 	}
 	return d.discovery, d.openapi
@@ -63,6 +64,9 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 	}
 	if contentType == "" {
 		return api.NotAcceptable()
+	}
+	if len(body) == 0 {
+		return api.Failure(http.StatusInternalServerError, "the document could not be made; the log says why")
 	}
 	resp := &api.Response{Code: http.StatusOK, ContentType: contentType, Body: body}
 	if etag != "" {

@@ -28,11 +28,13 @@ type Config struct {
 	// Ready is closed when all that is stored is served; before that, discovery
 	// and OpenAPI are refused.
 	Ready <-chan struct{}
+	// Report is told of what cannot be shown, and why.
+	Report func(error)
 }
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{}, &derived{ready: c.Ready}, rootPaths{}}
+	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{}, &derived{ready: c.Ready, report: c.Report}, rootPaths{}}
 }
 
 // healthPaths serves /healthz, /livez and /readyz.

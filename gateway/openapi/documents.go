@@ -35,8 +35,10 @@ type encoded struct {
 func (e *encoded) etag() string { return `"` + e.hash + `"` }
 
 // New returns the documents for defs, which must not change any more. What is
-// unchanged since previous (nil for none) is taken over from it.
-func New(defs []*crd.Definition, previous *Documents) *Documents {
+// unchanged since previous (nil for none) is taken over from it. report is told,
+// while documents are made on first use, of each kind that cannot be described
+// and so is left out, and of each document that cannot be encoded.
+func New(defs []*crd.Definition, previous *Documents, report func(error)) *Documents {
 	d := &Documents{kinds: map[*crd.Version]*kind{}, versions: map[string]*groupVersion{}}
 	if previous == nil {
 		previous = &Documents{}
@@ -50,7 +52,7 @@ func New(defs []*crd.Definition, previous *Documents) *Documents {
 			}
 			k := previous.kinds[v]
 			if k == nil || k.def != def {
-				k = newKind(def, v)
+				k = newKind(def, v, report)
 			}
 			d.kinds[v] = k
 			all = append(all, k)
@@ -61,15 +63,21 @@ func New(defs []*crd.Definition, previous *Documents) *Documents {
 		sortKinds(kinds)
 		gv := previous.versions[path]
 		if gv == nil || !slices.Equal(gv.kinds, kinds) {
-			gv = newGroupVersion(kinds)
+			gv = newGroupVersion(kinds, report)
 		}
 		d.versions[path] = gv
 	}
 	sortKinds(all)
 	if d.v2 = previous.v2; d.v2 == nil || !slices.Equal(d.v2.kinds, all) {
-		d.v2 = newWhole(all)
+		d.v2 = newWhole(all, report)
 	}
-	d.index = sync.OnceValue(d.makeIndex)
+	d.index = sync.OnceValue(func() *encoded {
+		e, err := d.makeIndex()
+		if err != nil {
+			report(fmt.Errorf("the index of OpenAPI documents: %w", err))
+		}
+		return e
+	})
 	return d
 }
 
@@ -89,7 +97,7 @@ func digest(data []byte) string { return fmt.Sprintf("%X", sha512.Sum512(data)) 
 const indexPath, v2Path = "/openapi/v3", "/openapi/v2"
 
 // makeIndex lists the documents with their hashes. It does not make them.
-func (d *Documents) makeIndex() *encoded {
+func (d *Documents) makeIndex() (*encoded, error) {
 	list := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
 	for path, gv := range d.versions {
 		u := url.URL{Path: indexPath + "/" + path, RawQuery: "hash=" + gv.hash()}
@@ -97,15 +105,15 @@ func (d *Documents) makeIndex() *encoded {
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
-		return &encoded{}
+		return &encoded{}, err
 	}
-	return &encoded{body: body, hash: digest(body)}
+	return &encoded{body: body, hash: digest(body)}, nil
 }
 
 // Lookup returns the document at path in the best form that accept, an Accept
 // header, allows. ok is false when there is no document at path. When there is
-// one, but in no acceptable form, contentType is empty: answer 406. The body
-// must not be changed.
+// one, but in no acceptable form, contentType is empty: answer 406. A body that
+// is empty could not be made: answer 500. The body must not be changed.
 //
 // The etag comes quoted; for the documents below /openapi/v3 it is the hash
 // that the index gives, so a request with another one in its query belongs

@@ -2,9 +2,13 @@ package openapi
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	openapiv2 "github.com/google/gnostic-models/openapiv2"
@@ -57,6 +61,11 @@ func disks(t testing.TB, group, description string) *crd.Definition {
 	return d
 }
 
+// documents are those of defs, none of which may fail.
+func documents(t testing.TB, defs []*crd.Definition, previous *Documents) *Documents {
+	return New(defs, previous, func(err error) { t.Error(err) })
+}
+
 func v3(t *testing.T, d *Documents, path string) *spec3.OpenAPI {
 	t.Helper()
 	body, contentType, _, ok := d.Lookup(path, "application/json")
@@ -81,7 +90,7 @@ func parameters(op *spec3.Operation) []string {
 func gvk(ext spec.Extensions) string { return fmt.Sprint(ext["x-kubernetes-group-version-kind"]) }
 
 func TestCore_RES10(t *testing.T) {
-	doc := v3(t, New(builtins(t), nil), corePath)
+	doc := v3(t, documents(t, builtins(t), nil), corePath)
 	for path, item := range doc.Paths.Paths {
 		if !strings.HasPrefix(path, "/api/v1/") {
 			t.Errorf("path %s", path)
@@ -118,7 +127,7 @@ func TestCore_RES10(t *testing.T) {
 }
 
 func TestOnlyWhatIsServed(t *testing.T) {
-	docs := New(builtins(t), nil)
+	docs := documents(t, builtins(t), nil)
 	doc := v3(t, docs, corePath)
 	if doc.Paths.Paths["/api/v1/namespaces"].Delete != nil {
 		t.Error("namespaces cannot be deleted by collection, but the document says so")
@@ -140,7 +149,7 @@ func TestOnlyWhatIsServed(t *testing.T) {
 }
 
 func TestCustomResource_RES10(t *testing.T) {
-	doc := v3(t, New([]*crd.Definition{disks(t, "disc.example.com", "how large")}, nil), "/openapi/v3/apis/disc.example.com/v1")
+	doc := v3(t, documents(t, []*crd.Definition{disks(t, "disc.example.com", "how large")}, nil), "/openapi/v3/apis/disc.example.com/v1")
 	const item = "/apis/disc.example.com/v1/namespaces/{namespace}/disks/{name}"
 	for _, path := range []string{item, item + "/status", item + "/scale", "/apis/disc.example.com/v1/disks"} {
 		if doc.Paths.Paths[path] == nil {
@@ -158,7 +167,7 @@ func TestCustomResource_RES10(t *testing.T) {
 }
 
 func TestIndexAndHash_RES10(t *testing.T) {
-	docs := New(append(builtins(t), disks(t, "disc.example.com", "a")), nil)
+	docs := documents(t, append(builtins(t), disks(t, "disc.example.com", "a")), nil)
 	body, _, indexTag, _ := docs.Lookup("/openapi/v3", "")
 	var index handler3.OpenAPIV3Discovery
 	if err := json.Unmarshal(body, &index); err != nil {
@@ -171,11 +180,11 @@ func TestIndexAndHash_RES10(t *testing.T) {
 			t.Errorf("%s is at %s: ok %v, etag %s", path, index.Paths[path].ServerRelativeURL, ok, etag)
 		}
 	}
-	again := New(append(builtins(t), disks(t, "disc.example.com", "a")), nil)
+	again := documents(t, append(builtins(t), disks(t, "disc.example.com", "a")), nil)
 	if _, _, tag, _ := again.Lookup("/openapi/v3", ""); tag != indexTag {
 		t.Error("the same definitions have different hashes")
 	}
-	changed := New(append(builtins(t), disks(t, "disc.example.com", "b")), nil)
+	changed := documents(t, append(builtins(t), disks(t, "disc.example.com", "b")), nil)
 	if _, _, tag, _ := changed.Lookup("/openapi/v3", ""); tag == indexTag {
 		t.Error("another schema has the same hash")
 	}
@@ -183,18 +192,18 @@ func TestIndexAndHash_RES10(t *testing.T) {
 
 func TestOnlyWhatChangedIsBuilt(t *testing.T) {
 	defs := append(builtins(t), disks(t, "one.example.com", "a"), disks(t, "two.example.com", "a"))
-	first := New(defs, nil)
+	first := documents(t, defs, nil)
 	one, core := "/openapi/v3/apis/one.example.com/v1", corePath
 	for _, path := range []string{one, core, "/openapi/v2"} {
 		first.Lookup(path, "")
 	}
-	same := New(slices.Clone(defs), first)
+	same := documents(t, slices.Clone(defs), first)
 	if same.v2 != first.v2 {
 		t.Error("nothing changed, but the version 2 document is new")
 	}
 	defs = slices.Clone(defs)
 	defs[len(defs)-1] = disks(t, "two.example.com", "b")
-	second := New(defs, first)
+	second := documents(t, defs, first)
 	for _, path := range []string{one, core} {
 		before, _, _, _ := first.Lookup(path, "")
 		after, _, _, _ := second.Lookup(path, "")
@@ -206,14 +215,14 @@ func TestOnlyWhatChangedIsBuilt(t *testing.T) {
 	if _, _, before, _ := first.Lookup("/openapi/v2", ""); before == tag || !strings.Contains(string(v2), "com.example.two.v1.Disk") {
 		t.Error("the version 2 document did not follow")
 	}
-	gone := New(defs[:len(defs)-1], second)
+	gone := documents(t, defs[:len(defs)-1], second)
 	if _, _, _, ok := gone.Lookup("/openapi/v3/apis/two.example.com/v1", ""); ok {
 		t.Error("a group version that is gone is still there")
 	}
 }
 
 func TestProtobuf(t *testing.T) {
-	docs := New(append(builtins(t), disks(t, "disc.example.com", "a")), nil)
+	docs := documents(t, append(builtins(t), disks(t, "disc.example.com", "a")), nil)
 	for _, accept := range []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf, */*;q=0.1"} {
 		body, contentType, _, ok := docs.Lookup("/openapi/v2", accept)
 		if !ok || contentType != v2Protobuf {
@@ -260,7 +269,7 @@ func checkV2(t *testing.T, doc *openapiv2.Document) {
 }
 
 func TestNegotiation(t *testing.T) {
-	docs := New(builtins(t), nil)
+	docs := documents(t, builtins(t), nil)
 	for _, tc := range []struct {
 		path, accept, contentType string
 		ok                        bool
@@ -285,7 +294,7 @@ func TestKindsWithoutSchema(t *testing.T) {
 	version.Schema = nil
 	def := *plain
 	def.Versions = []*crd.Version{&version}
-	doc := v3(t, New([]*crd.Definition{&def}, nil), "/openapi/v3/apis/plain.example.com/v1")
+	doc := v3(t, documents(t, []*crd.Definition{&def}, nil), "/openapi/v3/apis/plain.example.com/v1")
 	if s := doc.Components.Schemas["com.example.plain.v1.Disk"]; s == nil || len(s.Properties) != 0 {
 		t.Errorf("schema %+v", s)
 	}
@@ -294,7 +303,7 @@ func TestKindsWithoutSchema(t *testing.T) {
 func TestNamesCannotBeTakenOver(t *testing.T) {
 	rogue := disks(t, "meta.apis.pkg.apimachinery.k8s.io", "a")
 	rogue.Kind, rogue.ListKind = "ObjectMeta", "ObjectMetaList"
-	body, _, _, _ := New(append(builtins(t), rogue), nil).Lookup("/openapi/v2", "")
+	body, _, _, _ := documents(t, append(builtins(t), rogue), nil).Lookup("/openapi/v2", "")
 	var doc spec.Swagger
 	if err := json.Unmarshal(body, &doc); err != nil {
 		t.Fatal(err)
@@ -302,5 +311,120 @@ func TestNamesCannotBeTakenOver(t *testing.T) {
 	schema := doc.Definitions["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
 	if _, ok := schema.Properties["ownerReferences"]; !ok {
 		t.Errorf("metadata is described by a custom resource: %v", schema.Properties)
+	}
+}
+
+// listed is the custom resource that testdata describes.
+func listed(t *testing.T) *crd.Definition {
+	t.Helper()
+	data, err := os.ReadFile("testdata/crd.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &apiextensionsv1.CustomResourceDefinition{}
+	if err := json.Unmarshal(data, c); err != nil {
+		t.Fatal(err)
+	}
+	d, err := custom.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// What testdata holds are kube-apiserver's own documents.
+func TestCustomSchemasAreKubeAPIServers(t *testing.T) {
+	docs := documents(t, append(builtins(t), listed(t)), nil)
+	for path, within := range map[string][]string{
+		"/openapi/v2":                          {"definitions"},
+		"/openapi/v3/apis/open.example.com/v1": {"components", "schemas"},
+	} {
+		body, _, _, _ := docs.Lookup(path, "application/json")
+		var got map[string]any
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range append(within, "com.example.open.v1.Listed") {
+			got, _ = got[field].(map[string]any)
+		}
+		recorded, err := os.ReadFile("testdata/listed_" + strings.Split(path, "/")[2] + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want map[string]any
+		if err := json.Unmarshal(recorded, &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v\nwant %v", path, got, want)
+		}
+	}
+}
+
+// broken is a custom resource whose schema cannot be written as JSON.
+func broken(t *testing.T) *crd.Definition {
+	t.Helper()
+	d := disks(t, "broken.example.com", "a")
+	d.Versions[0].Schema.Properties["size"] = apiextensionsv1.JSONSchemaProps{Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte("{")}}}
+	return d
+}
+
+func TestKindsThatCannotBeDescribedAreReported(t *testing.T) {
+	var mu sync.Mutex
+	var reported []string
+	make := func() *Documents {
+		return New([]*crd.Definition{disks(t, "disc.example.com", "a"), broken(t)}, nil, func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			reported = append(reported, err.Error())
+		})
+	}
+	docs := make()
+	for range 2 {
+		body, _, _, ok := docs.Lookup("/openapi/v2", "")
+		if !ok || !strings.Contains(string(body), "com.example.disc.v1.Disk") || strings.Contains(string(body), "com.example.broken.v1.Disk") {
+			t.Errorf("v2: %.100s", body)
+		}
+		body, _, _, ok = docs.Lookup("/openapi/v3/apis/broken.example.com/v1", "")
+		if !ok || len(body) == 0 || strings.Contains(string(body), "com.example.broken.v1.Disk") {
+			t.Errorf("v3: %.100s", body)
+		}
+	}
+	if len(reported) != 3 {
+		t.Errorf("%d reports: %q", len(reported), reported)
+	}
+	for _, r := range reported {
+		if !strings.HasPrefix(r, "OpenAPI of disks.broken.example.com at v1: ") {
+			t.Errorf("reported %s", r)
+		}
+	}
+	_, _, one, _ := docs.Lookup("/openapi/v3/apis/broken.example.com/v1", "")
+	_, _, other, _ := make().Lookup("/openapi/v3/apis/broken.example.com/v1", "")
+	if one == other {
+		t.Error("two descriptions of which nothing is known pass for the same")
+	}
+}
+
+func TestDocumentsThatCannotBeEncodedAreReported(t *testing.T) {
+	fails := func([]byte) ([]byte, error) { return nil, errors.New("it does not fit") }
+	for name, c := range map[string]struct {
+		marshal func() ([]byte, error)
+		media   string
+		want    string
+	}{
+		"JSON":                   {func() ([]byte, error) { return nil, errors.New("no") }, mediaJSON, "an OpenAPI document as JSON: no"},
+		"protobuf, for its JSON": {func() ([]byte, error) { return nil, errors.New("no") }, v2Protobuf, "an OpenAPI document as JSON: no"},
+		"protobuf":               {func() ([]byte, error) { return []byte("{}"), nil }, v2Protobuf, "an OpenAPI document as protobuf: it does not fit"},
+	} {
+		var reported []string
+		f := newForms(func() string { return "h" }, c.marshal, fails, func(err error) { reported = append(reported, err.Error()) })
+		for range 2 {
+			if e := f.encoded(c.media); len(e.body) != 0 {
+				t.Errorf("%s: made %s", name, e.body)
+			}
+		}
+		if len(reported) != 1 || reported[0] != c.want {
+			t.Errorf("%s: reported %q", name, reported)
+		}
 	}
 }

@@ -1,13 +1,18 @@
 package openapi
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kube-openapi/pkg/handler"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
@@ -26,13 +31,37 @@ type kind struct {
 	v2   func() *spec.Swagger
 }
 
-func newKind(def *crd.Definition, v *crd.Version) *kind {
+func newKind(def *crd.Definition, v *crd.Version, report func(error)) *kind {
 	k := &kind{def: def, version: v, sortKey: def.Group + "/" + v.Name + "/" + def.Plural}
-	k.hash = sync.OnceValue(k.makeHash)
-	k.v3 = sync.OnceValue(k.makeV3)
-	k.v2 = sync.OnceValue(k.makeV2)
+	k.hash = sync.OnceValue(func() string {
+		hash, err := k.makeHash()
+		if err != nil {
+			report(k.failed("what it is made of", err))
+		}
+		return hash
+	})
+	k.v3 = made(k, "version 3", k.makeV3, report)
+	k.v2 = made(k, "version 2", k.makeV2, report)
 	return k
 }
+
+// made calls fn once; when that fails it reports why, and there is nothing.
+func made[D any](k *kind, what string, fn func() (*D, error), report func(error)) func() *D {
+	return sync.OnceValue(func() *D {
+		doc, err := fn()
+		if err != nil {
+			report(k.failed(what, err))
+			return nil
+		}
+		return doc
+	})
+}
+
+func (k *kind) failed(what string, err error) error {
+	return fmt.Errorf("OpenAPI of %s at %s: %s: %w", k.def.GroupResource(), k.version.Name, what, err)
+}
+
+var errNothing = errors.New("the builder made nothing of it")
 
 // coreGroup stands for the group without a name, which the builder cannot
 // handle. No real group can be called so.
@@ -75,52 +104,64 @@ func (k *kind) manifest() *apiextensionsv1.CustomResourceDefinition {
 	return out
 }
 
-// makeHash digests everything that the description is made of.
-func (k *kind) makeHash() string {
+// unknown counts the kinds whose hash had to be made up.
+var unknown atomic.Uint64
+
+// makeHash digests everything that the description is made of. Where that
+// cannot be told, because of a schema with broken raw JSON, the hash is like no
+// other, so that nobody takes the description for one that it is not.
+func (k *kind) makeHash() (string, error) {
 	subresources := map[string][]string{}
 	for name, s := range k.version.Subresources {
 		subresources[name] = s.Verbs
 	}
-	// Marshalling fails only on a schema with broken raw JSON; what is left
-	// still tells kinds apart.
-	data, _ := json.Marshal(struct {
+	data, err := json.Marshal(struct {
 		Manifest     any
 		Subresources map[string][]string
 		Verbs        metav1.Verbs
 		Model        string
 	}{k.manifest().Spec, subresources, k.def.ServedVerbs(), k.model()})
-	return digest(append(data, k.sortKey...))
+	if err != nil {
+		data = binary.BigEndian.AppendUint64(nil, unknown.Add(1))
+	}
+	return digest(append(data, k.sortKey...)), err
 }
 
-func (k *kind) makeV3() *spec3.OpenAPI {
+func (k *kind) makeV3() (*spec3.OpenAPI, error) {
 	doc, err := builder.BuildOpenAPIV3(k.manifest(), k.version.Name, builder.Options{IncludeSelectableFields: true})
-	if err != nil || doc == nil || doc.Paths == nil {
-		return nil
+	if err == nil && (doc == nil || doc.Paths == nil) {
+		err = errNothing
+	}
+	if err != nil {
+		return nil, err
 	}
 	if doc, err = renamed(k, doc); err != nil {
-		return nil
+		return nil, err
 	}
 	k.fitV3(doc)
 	if doc.Components != nil {
 		sharedV3.apply(doc.Components.Schemas, k.own()...)
 	}
-	return doc
+	return doc, nil
 }
 
-func (k *kind) makeV2() *spec.Swagger {
-	doc, err := builder.BuildOpenAPIV2(k.manifest(), k.version.Name, builder.Options{
-		V2: true, StripValueValidation: true, StripNullable: true, IncludeSelectableFields: true,
-	})
-	if err != nil || doc == nil || doc.Paths == nil {
-		return nil
+func (k *kind) makeV2() (*spec.Swagger, error) {
+	doc, err := builder.BuildOpenAPIV2(k.manifest(), k.version.Name, builder.Options{V2: true, IncludeSelectableFields: true})
+	if err == nil && (doc == nil || doc.Paths == nil) {
+		err = errNothing
+	}
+	if err != nil {
+		return nil, err
 	}
 	if doc, err = renamed(k, doc); err != nil {
-		return nil
+		return nil, err
 	}
 	k.fitV2(doc)
+	// kube-apiserver publishes defaults in version 3 only.
+	doc.Definitions = handler.PruneDefaults(doc.Definitions)
 	sharedV2.apply(doc.Definitions, k.own()...)
 	sharedParameters.apply(doc.Parameters)
-	return doc
+	return doc, nil
 }
 
 // serves tells whether the whole resource has the verb.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -18,9 +19,9 @@ type groupVersion struct {
 	forms
 }
 
-func newGroupVersion(kinds []*kind) *groupVersion {
+func newGroupVersion(kinds []*kind, report func(error)) *groupVersion {
 	gv := &groupVersion{kinds: kinds, hash: sync.OnceValue(func() string { return hashOf(kinds) })}
-	gv.forms = newForms(gv.hash, func() ([]byte, error) { return mergeV3(kinds).MarshalJSON() }, handler3.ToV3ProtoBinary)
+	gv.forms = newForms(gv.hash, func() ([]byte, error) { return mergeV3(kinds).MarshalJSON() }, handler3.ToV3ProtoBinary, report)
 	return gv
 }
 
@@ -30,9 +31,9 @@ type whole struct {
 	forms
 }
 
-func newWhole(kinds []*kind) *whole {
+func newWhole(kinds []*kind, report func(error)) *whole {
 	hash := sync.OnceValue(func() string { return hashOf(kinds) })
-	return &whole{kinds, newForms(hash, func() ([]byte, error) { return mergeV2(kinds).MarshalJSON() }, v2ToProtobuf)}
+	return &whole{kinds, newForms(hash, func() ([]byte, error) { return mergeV2(kinds).MarshalJSON() }, v2ToProtobuf, report)}
 }
 
 // hashOf is known before any document is made, so that clients that have one
@@ -45,25 +46,32 @@ func hashOf(kinds []*kind) string {
 	return digest([]byte(all.String()))
 }
 
-// forms are the encodings of a document, each made once.
+// forms are the encodings of a document, each made once. One that cannot be
+// made is empty, and why is reported.
 type forms struct {
 	hashOf   func() string
 	json     func() []byte
 	protobuf func() []byte
 }
 
-func newForms(hash func() string, marshal func() ([]byte, error), convert func([]byte) ([]byte, error)) forms {
+func newForms(hash func() string, marshal func() ([]byte, error), convert func([]byte) ([]byte, error), report func(error)) forms {
 	f := forms{hashOf: hash}
 	f.json = sync.OnceValue(func() []byte {
 		body, err := marshal()
 		if err != nil {
+			report(fmt.Errorf("an OpenAPI document as JSON: %w", err))
 			return nil
 		}
 		return body
 	})
 	f.protobuf = sync.OnceValue(func() []byte {
-		body, err := convert(f.json())
+		text := f.json()
+		if len(text) == 0 {
+			return nil
+		}
+		body, err := convert(text)
 		if err != nil {
+			report(fmt.Errorf("an OpenAPI document as protobuf: %w", err))
 			return nil
 		}
 		return body

@@ -59,11 +59,7 @@ func TestObjectsOfARetiredVersion_CRD04_CRD32(t *testing.T) {
 	w.wait(rev)
 
 	r, v := w.Catalog().Snapshot().Find("example.com", "v1", "relics")
-	got, err := w.Get(w.ctx(), Target{Resource: r, Version: v, Namespace: "default", Name: "a"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := r.View(w.ctx(), got, "v1")
+	data, err := w.Get(w.ctx(), Target{Resource: r, Version: v, Namespace: "default", Name: "a"}, "", Whole)
 	if err != nil || !strings.Contains(string(data), `"kept":"k","kind":"Relic"`) || !strings.Contains(string(data), `"old":"d"`) || strings.Contains(string(data), "gone") {
 		t.Errorf("read as %s, %v", data, err)
 	}

@@ -127,7 +127,11 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs(), Checker: g.modules}
 	handler := api.New(api.Config{
 		Engine: g.engine, Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
-		Documents: documents.All(documents.Config{Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready()}), Observer: accounting.New(g.metrics),
+		Documents: documents.All(documents.Config{
+			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(),
+			Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
+		}),
+		Observer: accounting.New(g.metrics),
 		Contents: map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
 		Log:      g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,

@@ -45,6 +45,7 @@ func run(ctx context.Context, s *server) error {
 		record func(context.Context, *server) error
 	}{
 		{"discovery documents", recordDocuments},
+		{"schemas of a custom resource", recordSchemas},
 		{"stored built-in objects", recordBuiltIns},
 		{"a stored definition and custom object", recordCustom},
 		{"refusals of bad requests", recordRefusals},
