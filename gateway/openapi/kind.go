@@ -12,7 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/kube-openapi/pkg/handler"
+	"k8s.io/kube-openapi/pkg/schemamutation"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
@@ -145,6 +145,20 @@ func (k *kind) makeV3() (*spec3.OpenAPI, error) {
 	return doc, nil
 }
 
+// withoutDefaults drops defaults, which kube-apiserver publishes in version 3
+// only.
+var withoutDefaults = schemamutation.Walker{
+	SchemaCallback: func(s *spec.Schema) *spec.Schema {
+		if s.Default == nil {
+			return s
+		}
+		out := *s
+		out.Default = nil
+		return &out
+	},
+	RefCallback: schemamutation.RefCallbackNoop,
+}
+
 func (k *kind) makeV2() (*spec.Swagger, error) {
 	doc, err := builder.BuildOpenAPIV2(k.manifest(), k.version.Name, builder.Options{V2: true, IncludeSelectableFields: true})
 	if err == nil && (doc == nil || doc.Paths == nil) {
@@ -157,8 +171,9 @@ func (k *kind) makeV2() (*spec.Swagger, error) {
 		return nil, err
 	}
 	k.fitV2(doc)
-	// kube-apiserver publishes defaults in version 3 only.
-	doc.Definitions = handler.PruneDefaults(doc.Definitions)
+	for name, schema := range doc.Definitions {
+		doc.Definitions[name] = *withoutDefaults.WalkSchema(&schema)
+	}
 	sharedV2.apply(doc.Definitions, k.own()...)
 	sharedParameters.apply(doc.Parameters)
 	return doc, nil
