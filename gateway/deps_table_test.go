@@ -32,8 +32,9 @@ var mayImport = map[string]string{
 	"conversion/webhook": "conversion/review",
 
 	"plugins":             "",
-	"plugins/modules":     "conversion conversion/review plugins plugins/pool plugins/wasm",
+	"plugins/modules":     "conversion conversion/review plugins plugins/pool plugins/quarantine plugins/wasm",
 	"plugins/pool":        "",
+	"plugins/quarantine":  "",
 	"plugins/wasm":        "plugins plugins/wasm/binary",
 	"plugins/wasm/binary": "",
 
@@ -58,7 +59,7 @@ var mayImport = map[string]string{
 	"gateway/kubeconfig":            "gateway/pki gateway/private",
 	"gateway/leftovers":             "storage storage/paging",
 	"gateway/metrics":               "",
-	"gateway/modulehost":            "conversion gateway/controller gateway/controller/kinds gateway/controller/module gateway/metrics plugins/modules plugins/wasm storage storage/blob",
+	"gateway/modulehost":            "conversion gateway/controller gateway/controller/kinds gateway/controller/module gateway/metrics plugins/modules plugins/quarantine plugins/wasm storage storage/blob",
 	"gateway/openapi":               "crd crd/reflectschema",
 	"gateway/options":               "gateway/kubeconfig",
 	"gateway/pki":                   "gateway/private",

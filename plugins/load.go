@@ -50,10 +50,23 @@ const (
 	StartFailed    LoadReason = "StartFailed"
 	ConfigRefused  LoadReason = "ConfigRefused"
 	DigestMismatch LoadReason = "DigestMismatch"
+
+	// Slow: compiling it takes too long. It may be accepted when asked again.
+	Slow LoadReason = "Slow"
+	// Quarantined: the gateway ended while it was being loaded.
+	Quarantined LoadReason = "Quarantined"
+	// SafeMode: the gateway loads no modules at all.
+	SafeMode LoadReason = "SafeMode"
 )
 
-// LoadError says why a module cannot be used. It is final: the same bytes with
-// the same configuration and limits are refused again.
+// Final tells the reasons that lie in the module: the same bytes with the same
+// configuration and limits are refused again. The others lie in what happened
+// to this gateway.
+func (r LoadReason) Final() bool {
+	return r != Slow && r != Quarantined && r != SafeMode
+}
+
+// LoadError says why a module cannot be used.
 type LoadError struct {
 	Module string
 	Reason LoadReason

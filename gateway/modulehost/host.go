@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -19,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/plugins/modules"
+	"github.com/wasmgate/wasmgate/plugins/quarantine"
 	"github.com/wasmgate/wasmgate/plugins/wasm"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/blob"
@@ -26,8 +28,12 @@ import (
 
 // Config is what a [Host] needs. All fields are required.
 type Config struct {
-	// CacheDir keeps compiled modules between starts.
+	// CacheDir keeps compiled modules between starts, and remembers which were
+	// being loaded when the process ended. Nobody else may write there, and no
+	// other process uses it.
 	CacheDir string
+	// SafeMode loads no modules.
+	SafeMode bool
 	// Store keeps contents below Root, which ends with a slash.
 	Store   storage.Store
 	Root    string
@@ -43,6 +49,7 @@ type Host struct {
 	engine   *wasm.Engine
 	registry *modules.Registry
 	blobs    *blob.Blobs
+	marks    *quarantine.Marks
 }
 
 // New makes a host without modules. It has to be closed.
@@ -55,15 +62,22 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	marks, err := quarantine.Open(filepath.Join(c.CacheDir, "loading"))
+	if err != nil {
+		return nil, errors.Join(err, engine.Close(ctx))
+	}
+	if c.SafeMode {
+		log.Warn().Msg("safe mode: no modules are loaded")
+	}
 	return &Host{
-		metrics: c.Metrics, log: log, engine: engine,
-		registry: modules.New(modules.Config{Engine: engine}), blobs: blob.New(c.Store, c.Root),
+		metrics: c.Metrics, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root),
+		registry: modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode}),
 	}, nil
 }
 
 // Close ends all modules, and then the runtime.
 func (m *Host) Close(ctx context.Context) error {
-	return errors.Join(m.registry.Close(ctx), m.engine.Close(ctx))
+	return errors.Join(m.registry.Close(ctx), m.marks.Close(), m.engine.Close(ctx))
 }
 
 // Converter is the converter that the module called name is; whether there is
@@ -72,7 +86,7 @@ func (m *Host) Converter(name string) *conversion.Bulk { return m.registry.Conve
 
 // Set implements module.Runtime.
 func (m *Host) Set(ctx context.Context, name string, rev module.Revision) (module.Status, error) {
-	s, err := m.registry.Set(ctx, modules.Spec{Name: name, Bytes: rev.Bytes, Digest: rev.Digest, Config: rev.Config, Limits: rev.Limits})
+	s, err := m.registry.Set(ctx, modules.Spec{Name: name, Bytes: rev.Bytes, Digest: rev.Digest, Config: rev.Config, Limits: rev.Limits, Attempt: rev.Attempt})
 	out := module.Status{Digest: s.Digest, Size: int64(s.Size), ABI: s.ABI}
 	for _, h := range s.Hooks {
 		out.Hooks = append(out.Hooks, string(h))

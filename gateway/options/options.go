@@ -66,6 +66,9 @@ type Serve struct {
 	// become not ready.
 	ShutdownDelay time.Duration
 
+	// SafeMode starts without loading modules.
+	SafeMode bool
+
 	// LogCheck is the health check "log"; nil means that it always passes. It
 	// is set by whoever made the logger and has no flag.
 	LogCheck func(context.Context) error

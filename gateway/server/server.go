@@ -116,7 +116,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	g.metrics = metrics.New()
 	if g.modules, err = modulehost.New(ctx, modulehost.Config{
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
-		Metrics: g.metrics, Log: g.log,
+		Metrics: g.metrics, Log: g.log, SafeMode: g.options.SafeMode,
 	}); err != nil {
 		return err
 	}

@@ -58,6 +58,9 @@ func (r *Registry) notReady(name string, hook plugins.Hook) error {
 	e := &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady}
 	status, known := r.Status(name)
 	switch {
+	case known && status.Failure != nil && !status.Failure.Reason.Final():
+		e.Reason = fmt.Sprintf("the module is not loaded (%s: %s)", status.Failure.Reason, status.Failure.Detail)
+		e.Cause = status.Failure
 	case known && status.Failure != nil:
 		e.Reason = fmt.Sprintf("the module was refused (%s: %s); fix it and set it again", status.Failure.Reason, status.Failure.Detail)
 		e.Cause = status.Failure

@@ -8,6 +8,6 @@
 //
 // A revision goes through these states; only one is active for a name:
 //
-//	loading (Set, off the request path) -> refused (status only)
+//	loading (Set, off the request path; loading.go) -> refused (status only)
 //	loading -> active -> draining (replaced or removed; calls end) -> closed
 package modules

@@ -31,7 +31,7 @@ func registry(t testing.TB) *modules.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := modules.New(modules.Config{Engine: e})
+	r := modules.New(modules.Config{Compiler: e})
 	t.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)

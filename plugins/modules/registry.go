@@ -9,21 +9,31 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/wasmgate/wasmgate/plugins"
-	"github.com/wasmgate/wasmgate/plugins/wasm"
 )
 
 // Config describes a registry.
 type Config struct {
-	// Engine runs the modules. The registry does not close it.
-	Engine *wasm.Engine
+	// Compiler makes modules ready to run. The registry does not close it.
+	Compiler Compiler
 	// Instances is how many instances of one module there are at most, by
 	// default GOMAXPROCS, but at least 2.
 	Instances int
 	// MaxUses is after how many calls an instance is replaced, by default
 	// 10,000.
 	MaxUses int
+	// Loads is how many modules are loaded at once, by default twice
+	// GOMAXPROCS, but at least 4: a few slow ones hold up no other.
+	Loads int
+	// LoadTimeout is after what time a module is reported as too slow to load,
+	// by default a minute.
+	LoadTimeout time.Duration
+	// Marks, if not nil, hold back what the process ended with.
+	Marks Marks
+	// SafeMode refuses to load anything.
+	SafeMode bool
 }
 
 // Registry is the set of modules. It is safe for concurrent use.
@@ -34,6 +44,8 @@ type Registry struct {
 	entries map[string]*entry // guarded by mu
 	closed  bool              // guarded by mu
 	drains  sync.WaitGroup    // revisions that are being drained
+
+	loads loads
 }
 
 // entry is everything about one name.
@@ -57,6 +69,9 @@ type Spec struct {
 	// Config is JSON for the module; empty for none.
 	Config []byte
 	Limits plugins.Limits
+	// Attempt is any text. Content that the process ended with is loaded again
+	// only in another attempt.
+	Attempt string
 }
 
 // Status says what is known of a module. It is a copy.
@@ -86,7 +101,16 @@ func New(cfg Config) *Registry {
 	if cfg.MaxUses <= 0 {
 		cfg.MaxUses = 10000
 	}
-	return &Registry{cfg: cfg, entries: map[string]*entry{}}
+	if cfg.Loads <= 0 {
+		cfg.Loads = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	if cfg.LoadTimeout <= 0 {
+		cfg.LoadTimeout = time.Minute
+	}
+	return &Registry{
+		cfg: cfg, entries: map[string]*entry{},
+		loads: loads{slots: make(chan struct{}, cfg.Loads), byName: map[string]*load{}},
+	}
 }
 
 // Digest is the digest of a module's bytes.
@@ -100,7 +124,7 @@ var errClosed = errors.New("the module registry is closed")
 // Set makes spec the revision of its name that serves. It checks, compiles and
 // starts it first, which takes a second or so; until then, and for good when it
 // is refused, the revision before goes on serving. The error is a
-// *plugins.LoadError when the module is to blame, which is in the status too;
+// *plugins.LoadError when the module is refused, which is in the status too;
 // any other error may go away by itself.
 func (r *Registry) Set(ctx context.Context, spec Spec) (Status, error) {
 	for {
@@ -162,33 +186,12 @@ func (r *Registry) set(ctx context.Context, e *entry, spec Spec) (status Status,
 	return s, false, nil
 }
 
-func (r *Registry) load(ctx context.Context, digest string, spec Spec) (*revision, error) {
-	if spec.Digest != "" && spec.Digest != digest {
-		return nil, &plugins.LoadError{Module: spec.Name, Reason: plugins.DigestMismatch,
-			Detail: fmt.Sprintf("the bytes have the digest %s, but %s is wanted", digest, spec.Digest)}
-	}
-	module, err := r.cfg.Engine.Load(ctx, wasm.Source{Name: spec.Name, Bytes: spec.Bytes, Config: spec.Config, Limits: spec.Limits})
-	if err != nil {
-		return nil, err
-	}
-	rev := newRevision(r.cfg, module, digest, spec)
-	if err := rev.selfTest(ctx); err != nil {
-		r.retire(rev)
-		return nil, err
-	}
-	return rev, nil
-}
-
 // retire closes a revision when its last call has ended.
 func (r *Registry) retire(old *revision) {
 	if old == nil {
 		return
 	}
-	r.drains.Go(func() {
-		old.instances.Drain()
-		<-old.instances.Empty()
-		_ = old.module.Close(context.Background())
-	})
+	r.drains.Go(old.close)
 }
 
 // Remove forgets a name; calls that are under way end normally.
@@ -208,6 +211,7 @@ func (r *Registry) Remove(name string) {
 	r.mu.Lock()
 	delete(r.entries, name)
 	r.mu.Unlock()
+	r.loads.drop(name)
 	r.retire(e.active.Swap(nil))
 }
 

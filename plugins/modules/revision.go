@@ -54,7 +54,19 @@ func (r *revision) follow(old *revision) {
 
 // is says whether the revision is what spec asks for.
 func (r *revision) is(digest string, spec Spec) bool {
-	return r.digest == digest && bytes.Equal(r.config, spec.Config) && r.limits == spec.Limits
+	return r.digest == digest && sameRevision(Spec{Config: r.config, Limits: r.limits}, spec)
+}
+
+// sameRevision says whether two specs with the same bytes ask for the same.
+func sameRevision(a, b Spec) bool {
+	return bytes.Equal(a.Config, b.Config) && a.Limits == b.Limits
+}
+
+// close ends the revision when its last call has ended.
+func (r *revision) close() {
+	r.instances.Drain()
+	<-r.instances.Empty()
+	_ = r.module.Close(context.Background())
 }
 
 func (r *revision) status() Status {

@@ -124,6 +124,9 @@ func codeBombs() []Bomb {
 	}
 }
 
+// Slow is a module that is accepted, and takes the compiler some seconds.
+func Slow() []byte { return costly(2) }
+
 // costly has n functions that are close to the limits each.
 func costly(n int) []byte {
 	g := Echo("{}")

@@ -18,8 +18,6 @@ type Config struct {
 	// CacheDir keeps compiled code between runs; it is made if need be. What is
 	// in it is executed, so nobody else may write there.
 	CacheDir string
-	// Compilations is how many modules are compiled at once, by default 1.
-	Compilations int
 	// Log gets the lines that modules log; it may be nil. It is called from
 	// the goroutine of the call and must not block.
 	Log func(module, line string)
@@ -31,13 +29,12 @@ type Engine struct {
 	runtime    wazero.Runtime
 	cache      wazero.CompilationCache
 	wasi       map[string]signature
-	compiling  chan struct{}
 	logModules func(module, line string)
 }
 
 // NewEngine makes an engine; the caller closes it.
 func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
-	e := &Engine{logModules: cfg.Log, compiling: make(chan struct{}, max(1, cfg.Compilations))}
+	e := &Engine{logModules: cfg.Log}
 	if cfg.CacheDir == "" {
 		e.cache = wazero.NewCompilationCache()
 	} else {

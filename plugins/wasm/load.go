@@ -40,20 +40,14 @@ type Source struct {
 }
 
 // Load checks, rewrites and compiles a module. It takes about a second for
-// every few megabytes, and at most a few modules compile at once. The error is
-// a *plugins.LoadError, or that of ctx when it ended first. The caller closes
-// the module.
+// every few megabytes, up to a minute or two for the worst that is accepted,
+// and ctx does not interrupt it. The error is a *plugins.LoadError when the
+// module is to blame. The caller closes the module.
 func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	limits := src.Limits.Effective()
 	prepared, hooks, err := e.prepare(src, limits)
 	if err != nil {
 		return nil, named(src.Name, err)
-	}
-	select {
-	case e.compiling <- struct{}{}:
-		defer func() { <-e.compiling }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wasm module %q: waiting to be compiled: %w", src.Name, ctx.Err())
 	}
 	compiled, err := e.compile(ctx, prepared)
 	if err != nil {

@@ -40,6 +40,9 @@ type Revision struct {
 	// Config is JSON for the module's instances; nil means none.
 	Config []byte
 	Limits plugins.Limits
+	// Attempt is any text; content that a gateway ended with is loaded again
+	// only in another attempt.
+	Attempt string
 }
 
 // Status is what is known of a revision that was loaded.
@@ -54,7 +57,8 @@ type Status struct {
 type Runtime interface {
 	// Set compiles rev and, if that works, lets it serve calls to name instead
 	// of the revision before. Otherwise the one before keeps serving. A
-	// *[plugins.LoadError] is final; other errors are worth another try.
+	// *[plugins.LoadError] is final unless it is [plugins.Slow]; other errors
+	// are worth another try, too.
 	Set(ctx context.Context, name string, rev Revision) (Status, error)
 	// Remove forgets a module; a name that is unknown is no error.
 	Remove(name string)
@@ -78,6 +82,9 @@ const (
 	// KeptAnnotation remembers, while a bad revision is refused, how the good
 	// one that keeps serving was configured, for the time after a restart.
 	KeptAnnotation = "wasmgate.dev/kept-revision"
+	// RetryAnnotation is any text. A new one lets a gateway that ended while
+	// it loaded the content try once more.
+	RetryAnnotation = "wasmgate.dev/retry"
 )
 
 // Controller loads WasmModules and reports on them. Every gateway runs
@@ -139,7 +146,10 @@ func (c *Controller) Watches() []schema.GroupResource {
 }
 
 // Workers implements [controller.Concurrent].
-func (c *Controller) Workers() int { return 2 }
+//
+// A worker waits while a module is loaded, so there are more than would keep
+// the processors busy.
+func (c *Controller) Workers() int { return 8 }
 
 // Reconcile implements [controller.Controller].
 func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
@@ -219,7 +229,7 @@ func (c *Controller) set(ctx context.Context, name string, m *loaded, rev Revisi
 	var refused *plugins.LoadError
 	switch {
 	case errors.As(err, &refused):
-		return &refusal{string(refused.Reason), refused.Detail}, nil
+		return c.refusalOf(name, refused)
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
@@ -229,6 +239,19 @@ func (c *Controller) set(ctx context.Context, name string, m *loaded, rev Revisi
 	rev.Bytes = nil
 	m.serving = &servingRevision{Status: status, identity: identity, rev: rev}
 	return nil, nil
+}
+
+// refusalOf words what the runtime refuses. The error besides is for what may
+// be accepted when tried again.
+func (c *Controller) refusalOf(name string, refused *plugins.LoadError) (*refusal, error) {
+	r := &refusal{string(refused.Reason), refused.Detail}
+	switch refused.Reason {
+	case plugins.Quarantined:
+		r.message += fmt.Sprintf("; upload other content, or let it be tried once more with: kubectl annotate wasmmodule %s --overwrite %s=$(date +%%s)", name, RetryAnnotation)
+	case plugins.Slow:
+		return r, refused
+	}
+	return r, nil
 }
 
 // restore looks for the revision that served before this process started, when
@@ -249,10 +272,11 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 	} else if err != nil {
 		return err
 	}
-	if _, err = c.set(ctx, obj.GetName(), m, rev); err != nil {
+	refused, err := c.set(ctx, obj.GetName(), m, rev)
+	if err != nil {
 		return err
 	}
-	m.restored = true
+	m.restored = refused == nil || plugins.LoadReason(refused.reason).Final()
 	return nil
 }
 

@@ -33,7 +33,7 @@ const maxKeptConfig = 32 << 10
 func wantedRevision(obj *unstructured.Unstructured) (*Revision, *refusal) {
 	spec := kinds.Section(obj, "spec")
 	source, _ := spec["source"].(map[string]any)
-	rev := &Revision{}
+	rev := &Revision{Attempt: obj.GetAnnotations()[RetryAnnotation]}
 	inline, hasInline := source["inline"].(string)
 	_, hasUpload := source["upload"]
 	switch {
@@ -68,7 +68,7 @@ func wantedRevision(obj *unstructured.Unstructured) (*Revision, *refusal) {
 // configuration is the present one unless another was kept.
 func lastGoodRevision(obj *unstructured.Unstructured) (rev Revision, ok bool) {
 	if digest, _ := kinds.Section(obj, "status")["digest"].(string); digest != "" {
-		rev.Digest = digest
+		rev.Digest, rev.Attempt = digest, obj.GetAnnotations()[RetryAnnotation]
 	} else {
 		return rev, false
 	}
@@ -109,9 +109,9 @@ func keep(rev Revision) string {
 	return string(text)
 }
 
-// identity is the same for revisions that behave the same.
+// identity is the same for revisions that behave the same, in one attempt.
 func (r *Revision) identity() string {
-	return fmt.Sprintf("%s config=%s limits=%+v", r.Digest, digestOf(r.Config), r.Limits)
+	return fmt.Sprintf("%s config=%s limits=%+v attempt=%q", r.Digest, digestOf(r.Config), r.Limits, r.Attempt)
 }
 
 func digestOf(bytes []byte) string {

@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
+)
+
+// annotate sets an annotation of a module.
+func annotate(api *gatewaytest.API, module, name, value string) {
+	api.Do("PATCH", modulePath+"/"+module, object{"metadata": map[string]any{"annotations": map[string]any{name: value}}},
+		"Content-Type", "application/merge-patch+json").Want(200)
+}
+
+// TestCrashWhileLoading kills the gateway while it compiles a module, which
+// then is held back, and nothing else; and starts it in safe mode.
+func TestCrashWhileLoading(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	dir := t.TempDir()
+	g := gatewaytest.Start(t, gatewaytest.Options{DataDir: dir})
+	api := g.API(t)
+	good, slow := "good-"+unique(), "slow-"+unique()
+	pushModule(t, api, good, gatewaytest.Module(t, crontabModule))
+	c := newWasmCronTabs(t, &g.Server, good)
+	o := c.object("v1", "tab", `{}`)
+	o["host"], o["port"] = "h", "1"
+	c.api.Post(c.list("v1"), o).Want(201)
+
+	upload(t, api, slow, plugintest.Slow())
+	awaitMark(t, filepath.Join(dir, "wasm-cache", "loading"))
+	g.Kill(t)
+	g.Restart(t)
+	t.Run("WP-01 what a gateway ended with is not loaded again, and says so", func(t *testing.T) {
+		refused := awaitCondition(api, modulePath+"/"+slow, "Compiled", "False")
+		if refused.Str("reason") != "Quarantined" || !strings.Contains(refused.Str("message"), "wasmgate.dev/retry") {
+			t.Errorf("refused %v", refused)
+		}
+		awaitCondition(api, modulePath+"/"+good, "Ready", "True")
+		c.api.Get(c.path("v1", "tab")).Want(200).Equal("host", "h")
+	})
+	t.Run("WP-01 another attempt loads it", func(t *testing.T) {
+		annotate(api, slow, "wasmgate.dev/retry", "1")
+		awaitCondition(api, modulePath+"/"+slow, "Ready", "True")
+	})
+	g.Terminate(t)
+
+	safe := gatewaytest.Start(t, gatewaytest.Options{DataDir: dir, Args: []string{"--safe-mode"}})
+	api = safe.API(t)
+	t.Run("WP-01 safe mode loads no modules and serves everything else", func(t *testing.T) {
+		for _, name := range []string{good, slow} {
+			if refused := awaitCondition(api, modulePath+"/"+name, "Ready", "False"); refused.Str("reason") != "SafeMode" {
+				t.Errorf("%s: %v", name, refused)
+			}
+		}
+		api.Get(c.path("v1", "tab")).WantStatus(500, "", "SafeMode")
+		api.Get(c.path("v1beta1", "tab")).Want(200).Equal("hostPort", "h:1")
+		api.Get("/readyz").Want(200)
+	})
+	safe.Terminate(t)
+	g.Restart(t)
+	api = g.API(t)
+	t.Run("WP-01 after safe mode the modules are back", func(t *testing.T) {
+		awaitCondition(api, modulePath+"/"+good, "Ready", "True")
+		awaitCondition(api, modulePath+"/"+slow, "Ready", "True")
+		api.Get(c.path("v1", "tab")).Want(200).Equal("host", "h")
+	})
+}
+
+// awaitMark waits until something is marked as being loaded.
+func awaitMark(t *testing.T, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if files, err := os.ReadDir(dir); err == nil && len(files) > 0 {
+			return
+		}
+	}
+	t.Fatal("nothing is being loaded")
+}
