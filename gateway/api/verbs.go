@@ -106,7 +106,7 @@ func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Resp
 		if err != nil {
 			return nil, err
 		}
-		o.Problems = duplicateKeys(c.Request)
+		reportDuplicates(c.Request, &o)
 		return h.Engine.Create(ctx, t, body, o)
 	})
 }
@@ -117,7 +117,7 @@ func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Resp
 		if err != nil {
 			return nil, err
 		}
-		o.Problems = duplicateKeys(c.Request)
+		reportDuplicates(c.Request, &o)
 		if scaling(t) {
 			return h.Engine.UpdateScale(ctx, t, body, o)
 		}

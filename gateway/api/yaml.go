@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+	goyamlv2 "sigs.k8s.io/yaml/goyaml.v2"
 	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // yamlToJSON converts one YAML document. What is JSON already stays as it is,
@@ -67,16 +69,30 @@ func empty(doc *goyaml.Node) bool {
 	return len(doc.Content) == 0 || doc.Content[0].Kind == goyaml.ScalarNode && doc.Content[0].Tag == "!!null"
 }
 
-// duplicateKeys reports the keys that a YAML body repeats, in the library's
-// words; of each the last one counts.
-func duplicateKeys(r *Request) []string {
+// reportDuplicates adds the keys that a YAML body repeats to o, in the
+// library's words; of each the last one counts. A refusal tells them in one,
+// warnings one at a time.
+func reportDuplicates(r *Request, o *resource.WriteOptions) {
 	if media, err := bodyMedia(r.ContentType); err != nil || media != mediaYAML {
-		return nil
+		return
 	}
-	if _, err := yaml.YAMLToJSONStrict(r.Body); err != nil {
-		return []string{err.Error()}
+	_, err := yaml.YAMLToJSONStrict(r.Body)
+	if err == nil {
+		return
 	}
-	return nil
+	o.Problems = []string{err.Error()}
+	var all *goyamlv2.TypeError
+	if warn := o.Warn; errors.As(err, &all) {
+		o.Warn = func(text string) {
+			if text != o.Problems[0] {
+				warn(text)
+				return
+			}
+			for _, one := range all.Errors {
+				warn(one)
+			}
+		}
+	}
 }
 
 // maxExpanded is how large a document with aliases may be once each stands

@@ -29,11 +29,12 @@ func TestServed(t *testing.T) {
 	o.ClientCAFile = write(t, filepath.Join(dir, "clients.crt"), string(authority.Trust()))
 	g := start(t, o)
 	for name, test := range map[string]func(*testing.T, *instance){
-		"Identity":              testIdentity,
-		"StrangersBodies":       testStrangersBodies,
-		"Addresses_VERB01":      testAddresses,
-		"Negotiation":           testNegotiation,
-		"Bodies_VERB04":         testBodies,
+		"Identity":         testIdentity,
+		"StrangersBodies":  testStrangersBodies,
+		"Addresses_VERB01": testAddresses,
+		"Negotiation":      testNegotiation,
+		"Bodies_VERB04":    testBodies,
+		"FieldValidation_FV01_FV02_FV03_FV04_FV05_FV06_FV07": testFieldValidation,
 		"Health_HLT01_HLT02":    testHealth,
 		"Documents":             testDocuments,
 		"Watch_WATCH01":         testWatch,

@@ -60,7 +60,7 @@ func (f *headLook) line(line []byte) string {
 		}
 	case 'i':
 		const prefix = "Impersonate-"
-		f.impersonates = f.impersonates || len(name) > len(prefix) && named(name[:len(prefix)], prefix)
+		f.impersonates = f.impersonates || named(name[:min(len(name), len(prefix))], prefix)
 	}
 	return ""
 }
