@@ -87,6 +87,12 @@ type Version struct {
 	Typed func() runtime.Object
 }
 
+// Native tells that this version has a Go type, as the kinds of Kubernetes
+// itself do: it takes strategic merge patches and protobuf, and a body that
+// leaves out apiVersion and kind. All other kinds are treated as custom
+// resources are.
+func (v *Version) Native() bool { return v.Typed != nil }
+
 // Strategy is what a kind adds to create and update: the same interfaces that
 // Kubernetes' own registries use, over *unstructured.Unstructured objects.
 type Strategy interface {
@@ -191,7 +197,13 @@ func (d *Definition) ServedVerbs() metav1.Verbs {
 // Hooks lets the package that owns a kind act around the engine's verbs
 // without the engine knowing the kind.
 type Hooks interface {
-	// BeforeDelete may refuse a deletion or add finalizers; it changes obj in
-	// place and reports whether it did.
-	BeforeDelete(ctx context.Context, obj map[string]any) (changed bool, err error)
+	// BeforeDelete may refuse a deletion, or prepare obj for it, which it
+	// changes in place: finalizers, a phase. It is called again when an object
+	// that is being deleted is deleted once more.
+	BeforeDelete(ctx context.Context, obj map[string]any) error
+	// StillFinalizing tells that obj, which is being deleted and has no
+	// metadata.finalizers left, must not be removed yet, because the kind has
+	// finalizers of its own (a Namespace's spec.finalizers). It does not change
+	// obj.
+	StillFinalizing(obj map[string]any) bool
 }

@@ -15,14 +15,6 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 )
 
-// Finalizing is an optional addition to [crd.Hooks], for kinds that have
-// something besides metadata.finalizers to hold up their removal.
-type Finalizing interface {
-	// StillFinalizing reports that obj, which is being deleted, must not be
-	// removed yet. It does not change obj.
-	StillFinalizing(obj map[string]any) bool
-}
-
 func namespace() *crd.Definition {
 	main := rules[corev1.Namespace]{
 		prepareCreate: prepareNamespace,
@@ -128,27 +120,21 @@ func validateNamespaceFinalize(n, old *corev1.Namespace) field.ErrorList {
 // others as terminating.
 type namespaceHooks struct{}
 
-var _ interface {
-	crd.Hooks
-	Finalizing
-} = namespaceHooks{}
+var _ crd.Hooks = namespaceHooks{}
 
 // BeforeDelete implements [crd.Hooks].
-func (namespaceHooks) BeforeDelete(_ context.Context, obj map[string]any) (bool, error) {
+func (namespaceHooks) BeforeDelete(_ context.Context, obj map[string]any) error {
 	name := text(obj, "metadata", "name")
 	switch name {
 	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
-		return false, apierrors.NewForbidden(corev1.Resource("namespaces"), name, errors.New("this namespace may not be deleted"))
+		return apierrors.NewForbidden(corev1.Resource("namespaces"), name, errors.New("this namespace may not be deleted"))
 	}
 	status := ensure(obj, "status")
-	if text(status, "phase") == string(corev1.NamespaceTerminating) {
-		return false, nil
-	}
 	status["phase"] = string(corev1.NamespaceTerminating)
-	return true, nil
+	return nil
 }
 
-// StillFinalizing implements [Finalizing].
+// StillFinalizing implements [crd.Hooks].
 func (namespaceHooks) StillFinalizing(obj map[string]any) bool {
 	finalizers, _ := child(obj, "spec")["finalizers"].([]any)
 	return len(finalizers) > 0

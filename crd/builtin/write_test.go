@@ -177,27 +177,27 @@ func TestNamespaceLife_RES04(t *testing.T) {
 	if phase != "Active" || !reflect.DeepEqual(finalizers, []string{"kubernetes"}) || ns.GetLabels()["kubernetes.io/metadata.name"] != "team" {
 		t.Fatalf("created as %v", ns.Object)
 	}
-	if !d.Hooks.(Finalizing).StillFinalizing(ns.Object) {
+	if !d.Hooks.StillFinalizing(ns.Object) {
 		t.Error("a new namespace has nothing to finalize")
 	}
-	changed, err := d.Hooks.BeforeDelete(context.Background(), ns.Object)
-	if phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase"); err != nil || !changed || phase != "Terminating" {
-		t.Fatalf("deletion: %v %v %v", changed, err, phase)
+	err := d.Hooks.BeforeDelete(context.Background(), ns.Object)
+	if phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase"); err != nil || phase != "Terminating" {
+		t.Fatalf("deletion: %v %v", err, phase)
 	}
 
 	finalized := ns.DeepCopy()
 	unstructured.RemoveNestedField(finalized.Object, "spec", "finalizers")
 	main := finalized.DeepCopy()
 	d.Versions[0].Strategy.PrepareForUpdate(context.Background(), main, ns)
-	if !d.Hooks.(Finalizing).StillFinalizing(main.Object) {
+	if !d.Hooks.StillFinalizing(main.Object) {
 		t.Error("a plain update removed the finalizers")
 	}
 	d.Versions[0].Subresources["finalize"].Update.PrepareForUpdate(context.Background(), finalized, ns)
-	if d.Hooks.(Finalizing).StillFinalizing(finalized.Object) {
+	if d.Hooks.StillFinalizing(finalized.Object) {
 		t.Error("finalize did not remove the finalizers")
 	}
 
-	_, err = d.Hooks.BeforeDelete(context.Background(), shaped(t, d, `{"metadata":{"name":"default"}}`).Object)
+	err = d.Hooks.BeforeDelete(context.Background(), shaped(t, d, `{"metadata":{"name":"default"}}`).Object)
 	if !apierrors.IsForbidden(err) || err.Error() != `namespaces "default" is forbidden: this namespace may not be deleted` {
 		t.Errorf("default: %v", err)
 	}

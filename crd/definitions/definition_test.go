@@ -151,9 +151,8 @@ func TestDefinition_CRD07(t *testing.T) {
 func TestBeforeDelete(t *testing.T) {
 	d := Definition()
 	u := mustCreate(t)
-	changed, err := d.Hooks.BeforeDelete(context.Background(), u.Object)
-	if err != nil || !changed {
-		t.Fatal(changed, err)
+	if err := d.Hooks.BeforeDelete(context.Background(), u.Object); err != nil || d.Hooks.StillFinalizing(u.Object) {
+		t.Fatal(err)
 	}
 	if f := u.GetFinalizers(); len(f) != 1 || f[0] != "customresourcecleanup.apiextensions.k8s.io" {
 		t.Errorf("finalizers: %v", f)
@@ -170,10 +169,11 @@ func TestBeforeDelete(t *testing.T) {
 	if u.GetDeletionTimestamp() == nil || u.GetGeneration() != 1 {
 		t.Errorf("deleted at %v, generation %d", u.GetDeletionTimestamp(), u.GetGeneration())
 	}
-	if changed, err := d.Hooks.BeforeDelete(context.Background(), u.Object); err != nil || changed {
-		t.Errorf("a second deletion: %v, %v", changed, err)
+	before := u.DeepCopy()
+	if err := d.Hooks.BeforeDelete(context.Background(), u.Object); err != nil || !reflect.DeepEqual(u, before) {
+		t.Errorf("a second deletion: %v, %v", u.Object, err)
 	}
-	if _, err := d.Hooks.BeforeDelete(context.Background(), map[string]any{"spec": 1.5}); err == nil {
+	if err := d.Hooks.BeforeDelete(context.Background(), map[string]any{"spec": 1.5}); err == nil {
 		t.Error("an unreadable object: no error")
 	}
 }

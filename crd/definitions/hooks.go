@@ -15,21 +15,25 @@ const CleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
 // hooks make the first deletion of a definition wait for its objects.
 type hooks struct{}
 
-func (hooks) BeforeDelete(_ context.Context, obj map[string]any) (bool, error) {
+// BeforeDelete implements [crd.Hooks].
+func (hooks) BeforeDelete(_ context.Context, obj map[string]any) error {
 	c, err := FromTree(obj)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if !MarkTerminating(c, metav1.NewTime(time.Now())) {
-		return false, nil
+		return nil
 	}
 	tree, err := toTree(c)
 	if err != nil {
-		return false, err
+		return err
 	}
 	replace(obj, tree)
-	return true, nil
+	return nil
 }
+
+// StillFinalizing implements [crd.Hooks]: the finalizer is an ordinary one.
+func (hooks) StillFinalizing(map[string]any) bool { return false }
 
 // MarkTerminating gives c what a definition gets when it is deleted: a deletion
 // time, the finalizer and the Terminating condition; it reports whether it did.

@@ -43,16 +43,8 @@ func fromTree(tree map[string]any, strict bool) (*apiextensionsv1.CustomResource
 	return c, nil, nil
 }
 
-// ToTree writes c as a tree at v1. The tree is nil when c holds raw JSON (a
-// default, an example, an enum value) that is not JSON.
-func ToTree(c *apiextensionsv1.CustomResourceDefinition) map[string]any {
-	tree, err := toTree(c)
-	if err != nil {
-		return nil
-	}
-	return tree
-}
-
+// toTree writes c as a tree at v1. It fails when c holds raw JSON (a default, an
+// example, an enum value) that is not JSON.
 func toTree(c *apiextensionsv1.CustomResourceDefinition) (map[string]any, error) {
 	b, err := json.Marshal(c)
 	if err != nil {

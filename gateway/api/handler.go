@@ -226,7 +226,7 @@ func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapsho
 			return unknownResource(snapshot, i), nil
 		}
 	} else if i.Namespace == "" && (i.Name != "" || i.Verb != "list" && i.Verb != "watch") {
-		if i.Name == "" && version.Typed != nil { // kube-apiserver tells its own kinds from custom ones here
+		if i.Name == "" && version.Native() { // kube-apiserver tells its own kinds from custom ones here
 			return methodNotAllowed(t, i.Verb), nil
 		}
 		return unknownResource(snapshot, i), nil

@@ -197,7 +197,7 @@ func objectBody(r *Request, t resource.Target) ([]byte, error) {
 		}
 		return out, nil
 	}
-	if err != nil || media != mediaProtobuf || t.Version.Typed == nil {
+	if err != nil || media != mediaProtobuf || !t.Version.Native() {
 		return jsonBody(r)
 	}
 	if !bytes.HasPrefix(r.Body, protobufPrefix) {

@@ -81,7 +81,7 @@ func notFound() *Response {
 func unknownResource(s *catalog.Snapshot, i *Info) *Response {
 	known := i.Group == ""
 	for _, d := range s.Definitions {
-		if v := d.Version(i.Version); d.Group == i.Group && v != nil && v.Typed != nil {
+		if v := d.Version(i.Version); d.Group == i.Group && v != nil && v.Native() {
 			known = true
 		}
 	}
@@ -120,7 +120,7 @@ func NotAcceptable() *Response { return errorResponse(notAcceptable()) }
 // methodNotAllowed is worded as kube-apiserver words it, which has one text
 // for its own kinds and another for custom ones.
 func methodNotAllowed(t resource.Target, verb string) *Response {
-	if t.Version.Typed != nil {
+	if t.Version.Native() {
 		return errorResponse(apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false))
 	}
 	return errorResponse(apierrors.NewMethodNotSupported(t.Resource.GroupResource(), verb))

@@ -96,7 +96,7 @@ var (
 )
 
 // custom tells custom resources from kinds with a Go type.
-func (k served) custom() bool { return k.version.Typed == nil }
+func (k served) custom() bool { return !k.version.Native() }
 
 func (k served) verbs() metav1.Verbs {
 	switch {

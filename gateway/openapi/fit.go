@@ -43,7 +43,7 @@ func (k *kind) fitV3(doc *spec3.OpenAPI) {
 			doc.Paths.Paths[item+"/{name}/"+s.Name] = extra
 		}
 	}
-	if k.version.Typed == nil {
+	if !k.version.Native() {
 		return
 	}
 	for _, p := range doc.Paths.Paths {
@@ -66,12 +66,12 @@ func (k *kind) fitV2(doc *spec.Swagger) {
 		if !isItem(name) && !k.serves("deletecollection") {
 			p.Delete = nil
 		}
-		if k.version.Typed != nil && p.Patch != nil {
+		if k.version.Native() && p.Patch != nil {
 			p.Patch.Consumes = append(p.Patch.Consumes, strategicPatch)
 		}
 		doc.Paths.Paths[name] = p
 	}
-	if schema, ok := doc.Definitions[k.model()]; ok && k.version.Typed != nil {
+	if schema, ok := doc.Definitions[k.model()]; ok && k.version.Native() {
 		addPatchMeta(&schema, reflect.TypeOf(k.version.Typed()))
 		doc.Definitions[k.model()] = schema
 	}

@@ -95,7 +95,7 @@ func (k *kind) manifest() *apiextensionsv1.CustomResourceDefinition {
 			SpecReplicasPath: s.Scale.SpecReplicasPath, StatusReplicasPath: s.Scale.StatusReplicasPath,
 		}
 	}
-	if v.Typed == nil {
+	if !v.Native() {
 		for _, f := range v.SelectableFields {
 			version.SelectableFields = append(version.SelectableFields, apiextensionsv1.SelectableField{JSONPath: "." + f})
 		}

@@ -10,7 +10,7 @@ import (
 // model is the name that built-in kinds have in Kubernetes' documents, or ""
 // for custom resources, which are named after their group.
 func (k *kind) model() string {
-	if k.version.Typed == nil {
+	if !k.version.Native() {
 		return ""
 	}
 	if m, ok := k.version.Typed().(interface{ OpenAPIModelName() string }); ok {

@@ -103,7 +103,7 @@ func (t Target) checkKind(tree map[string]any, body []byte) error {
 		return t.Unrecognized(err, body)
 	}
 	want := t.Resource.Def.APIVersion(t.Version.Name)
-	if t.Version.Typed != nil {
+	if t.Version.Native() {
 		if kind == "" {
 			kind = t.Resource.Def.Kind
 		}
@@ -119,7 +119,7 @@ func (t Target) checkKind(tree map[string]any, body []byte) error {
 	if err != nil {
 		return t.Unrecognized(err, body)
 	}
-	if t.Version.Typed != nil {
+	if t.Version.Native() {
 		return t.checkTyped(gv, kind, apiVersion)
 	}
 	if gv.Group != t.Resource.Def.Group || gv.Version != t.Version.Name {

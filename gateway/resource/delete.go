@@ -44,7 +44,7 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 		return err
 	}
 	if h := w.Resource.Def.Hooks; h != nil {
-		if _, err := h.BeforeDelete(ctx, obj.Object); err != nil {
+		if err := h.BeforeDelete(ctx, obj.Object); err != nil {
 			return err
 		}
 	}

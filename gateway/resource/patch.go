@@ -91,7 +91,7 @@ func (t Target) patcher(kind types.PatchType, body []byte) (patch, []string, err
 			return merge(cloneObject(from.tree), changes), nil
 		}, duplicates, nil
 	case types.StrategicMergePatchType:
-		if t.Version.Typed != nil {
+		if t.Version.Native() {
 			return t.strategicPatcher(body)
 		}
 	}
@@ -102,7 +102,7 @@ func (t Target) patcher(kind types.PatchType, body []byte) (patch, []string, err
 // not take.
 func UnsupportedPatch(t Target) error {
 	accepted := string(types.JSONPatchType) + ", " + string(types.MergePatchType)
-	if t.Version != nil && t.Version.Typed != nil {
+	if t.Version != nil && t.Version.Native() {
 		accepted += ", " + string(types.StrategicMergePatchType)
 	}
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",
@@ -244,7 +244,7 @@ func (t Target) samePatched(tree map[string]any) error {
 		return nil
 	}
 	gv, err := schema.ParseGroupVersion(apiVersion)
-	if err != nil || apiVersion == "" || kind == "" || t.Version.Typed != nil {
+	if err != nil || apiVersion == "" || kind == "" || t.Version.Native() {
 		return fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
 	}
 	problem := field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want)

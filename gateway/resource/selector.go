@@ -47,7 +47,7 @@ func newSelection(t Target, o *internalversion.ListOptions) (*selection, error) 
 // unknownField words the refusal as kube-apiserver does, which has another
 // text for its own kinds.
 func unknownField(t Target, field string) string {
-	if t.Version.Typed != nil {
+	if t.Version.Native() {
 		return fmt.Sprintf("%q is not a known field selector: only %q, %q", field, "metadata.name", "metadata.namespace")
 	}
 	return fmt.Sprintf("field label not supported: %s", field)

@@ -102,13 +102,6 @@ func (t Target) wrongUID(want, have types.UID) error {
 	return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, apistorage.NewInvalidObjError(t.Resource.Key(t.Namespace, t.Name), why))
 }
 
-// finalizing is implemented by hooks of kinds that have finalizers of their
-// own besides metadata.finalizers (a Namespace's spec.finalizers).
-type finalizing interface {
-	StillFinalizing(obj map[string]any) bool
-}
-
 func stillFinalizing(def *crd.Definition, obj map[string]any) bool {
-	f, ok := def.Hooks.(finalizing)
-	return ok && f.StillFinalizing(obj)
+	return def.Hooks != nil && def.Hooks.StillFinalizing(obj)
 }

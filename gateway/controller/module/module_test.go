@@ -371,11 +371,11 @@ func TestReferencedBy(t *testing.T) {
 	}
 	hooks := module.InUse{Definitions: o}
 	named := func(name string) map[string]any { return map[string]any{"metadata": map[string]any{"name": name}} }
-	_, err = hooks.BeforeDelete(context.Background(), named("tabs"))
+	err = hooks.BeforeDelete(context.Background(), named("tabs"))
 	if err == nil || !strings.Contains(err.Error(), "apples.example.com, zebras.example.com") {
 		t.Errorf("delete of a module in use: %v", err)
 	}
-	if changed, err := hooks.BeforeDelete(context.Background(), named("unused")); err != nil || changed {
-		t.Error(changed, err)
+	if err := hooks.BeforeDelete(context.Background(), named("unused")); err != nil || hooks.StillFinalizing(named("unused")) {
+		t.Error(err)
 	}
 }

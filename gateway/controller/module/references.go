@@ -61,12 +61,15 @@ type InUse struct {
 }
 
 // BeforeDelete implements crd.Hooks.
-func (h *InUse) BeforeDelete(ctx context.Context, obj map[string]any) (changed bool, err error) {
+func (h *InUse) BeforeDelete(ctx context.Context, obj map[string]any) error {
 	name := (&unstructured.Unstructured{Object: obj}).GetName()
 	names, err := References(ctx, h.Definitions, name)
 	if err != nil || len(names) == 0 {
-		return false, err
+		return err
 	}
-	return false, apierrors.NewConflict(kinds.Modules, name,
+	return apierrors.NewConflict(kinds.Modules, name,
 		fmt.Errorf("the module converts %s; change their spec.conversion first", strings.Join(names, ", ")))
 }
+
+// StillFinalizing implements crd.Hooks.
+func (*InUse) StillFinalizing(map[string]any) bool { return false }
