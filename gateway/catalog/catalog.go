@@ -3,7 +3,8 @@ package catalog
 import (
 	"bytes"
 	"context"
-	"slices"
+	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -66,10 +67,7 @@ type Catalog struct {
 	former []*served
 
 	// mu guards what follows, and is held while the snapshot is replaced.
-	mu sync.Mutex
-	// retired are former forms of resources with writes that may not have
-	// ended.
-	retired []*Resource
+	mu      sync.Mutex
 	applied int64
 	changed chan struct{}
 }
@@ -216,39 +214,91 @@ func (c *Catalog) reload() (*watchcache.Cursor[*Entry], error) {
 	}
 }
 
-// update compiles one definition unless nothing that matters changed. A
-// definition that does not compile keeps its last good form.
+// update takes over a stored definition and reports whether anything else is
+// to be served. A definition that cannot be served keeps its last good form.
 func (c *Catalog) update(name string, e *Entry) bool {
 	old := c.custom[name]
-	tree, _, err := c.crds.restoreTree(e)
-	if err != nil {
-		c.log.Error().Err(err).Str("crd", name).Msg("definition cannot be read")
+	next, err := c.compiled(e, old)
+	switch {
+	case err != nil:
+		c.log.Error().Err(err).Str("crd", name).Msg("definition cannot be served; its last good form, if any, stays")
+		return c.keep(name, e)
+	case next.same:
+		old.resource.confirm(e.Revision)
 		return false
-	}
-	print := fingerprint(tree)
-	if old != nil && bytes.Equal(old.fingerprint, print) {
-		return false
-	}
-	def, err := c.compile(tree)
-	if err != nil {
-		c.log.Error().Err(err).Str("crd", name).Msg("definition cannot be served; its last good form stays")
-		return false
-	}
-	if def == nil {
+	case next.definition == nil:
 		return c.remove(name)
 	}
-	conv, err := c.convert(def)
-	if err != nil {
-		c.log.Error().Err(err).Str("crd", name).Msg("converter cannot be made; the definition's last good form stays")
-		return false
-	}
-	c.remove(name)
-	stop := make(chan struct{})
-	r := newResource(def, c.prefix, c.cache, conv)
-	r.replaced = stop
-	c.custom[name] = &served{resource: r, fingerprint: print, stop: stop}
+	c.serve(name, e, next)
 	return true
 }
+
+// compiled is what a stored definition is to be served as.
+type compiled struct {
+	same        bool // as it is served already
+	definition  *crd.Definition
+	converter   conversion.Converter
+	fingerprint []byte
+}
+
+// compiled compiles a stored definition. Whatever one definition does to the
+// compiler, the others are served.
+func (c *Catalog) compiled(e *Entry, old *served) (f compiled, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error().Bytes("stack", debug.Stack()).Msg("compiling a definition panicked")
+			err = fmt.Errorf("compiling it panicked: %v", p)
+		}
+	}()
+	tree, _, err := c.crds.restoreTree(e)
+	if err != nil {
+		return f, fmt.Errorf("reading it: %w", err)
+	}
+	if f.fingerprint, err = fingerprint(tree); err != nil {
+		return f, err
+	}
+	if old != nil && bytes.Equal(old.fingerprint, f.fingerprint) {
+		f.same = true
+		return f, nil
+	}
+	if f.definition, err = c.compile(tree); err != nil || f.definition == nil {
+		return f, err
+	}
+	if f.converter, err = c.convert(f.definition); err != nil {
+		return f, fmt.Errorf("making its converter: %w", err)
+	}
+	return f, nil
+}
+
+// serve replaces whatever is served for a definition.
+func (c *Catalog) serve(name string, e *Entry, f compiled) {
+	c.remove(name)
+	stop := make(chan struct{})
+	r := newResource(f.definition, c.prefix, c.cache, f.converter)
+	r.replaced, r.definition = stop, c.crds.Key("", name)
+	r.confirm(e.Revision)
+	c.custom[name] = &served{resource: r, fingerprint: f.fingerprint, stop: stop}
+}
+
+// keep lets the last good form of a definition stand for what is stored now,
+// except that what is being deleted takes no new objects.
+func (c *Catalog) keep(name string, e *Entry) bool {
+	old := c.custom[name]
+	if old == nil {
+		return false
+	}
+	if meta, err := c.crds.Metadata(e); err == nil && !old.resource.Def.Terminating && isSet(object.Field(meta, "deletionTimestamp")) {
+		last := *old.resource.Def
+		last.Terminating = true
+		c.serve(name, e, compiled{definition: &last, converter: old.resource.converter})
+		return true
+	}
+	old.resource.confirm(e.Revision)
+	return false
+}
+
+// isSet tells whether a field is there and not null.
+func isSet(raw []byte) bool { return len(raw) > 0 && string(raw) != "null" }
 
 func (c *Catalog) remove(name string) bool {
 	old := c.custom[name]
@@ -260,37 +310,19 @@ func (c *Catalog) remove(name string) bool {
 	return true
 }
 
-// Settled tells whether no write goes on under a former form of a resource.
-func (c *Catalog) Settled(gr schema.GroupResource) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.settledLocked(gr)
-}
-
-func (c *Catalog) settledLocked(gr schema.GroupResource) bool {
-	for _, r := range c.retired {
-		if r.GroupResource() == gr && r.writes.Load() > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// Serving returns the storage version that every later write to a resource
-// uses, and every write that has not ended. ok is false while writes to
-// another version may go on, and when the resource is not served.
+// Serving returns the storage version that every write to a resource uses that
+// commits from now on, on every gateway; ok is false when the resource is not
+// served.
 func (c *Catalog) Serving(gr schema.GroupResource) (version string, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	r := c.Snapshot().Resource(gr)
-	if r == nil || !c.settledLocked(gr) {
+	if r == nil {
 		return "", false
 	}
 	return r.Def.StorageVersion, true
 }
 
 // fingerprint holds what a compiled definition depends on.
-func fingerprint(tree map[string]any) []byte {
+func fingerprint(tree map[string]any) ([]byte, error) {
 	status, _ := tree["status"].(map[string]any)
 	meta, _ := tree["metadata"].(map[string]any)
 	conditions, _ := status["conditions"].([]any)
@@ -302,14 +334,10 @@ func fingerprint(tree map[string]any) []byte {
 			}
 		}
 	}
-	b, err := object.Encode(map[string]any{
+	return object.Encode(map[string]any{
 		"uid": meta["uid"], "deleted": meta["deletionTimestamp"] != nil,
 		"spec": tree["spec"], "names": status["acceptedNames"], "conditions": states,
 	})
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 // publish replaces the snapshot, and only then ends the service of what is no
@@ -320,10 +348,8 @@ func (c *Catalog) publish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current.Store(next)
-	c.retired = slices.DeleteFunc(c.retired, func(r *Resource) bool { return r.writes.Load() == 0 })
 	for _, old := range c.former {
 		close(old.stop)
-		c.retired = append(c.retired, old.resource)
 	}
 	c.former = nil
 }
@@ -335,6 +361,31 @@ func (c *Catalog) advance(revision int64) {
 		c.applied = revision
 		close(c.changed)
 		c.changed = make(chan struct{})
+	}
+}
+
+// AwaitRedefined waits until the catalog knows what became of r's definition
+// after revision: it returns nil when r stands for a later one too, and
+// [ErrReplaced] when it does not.
+func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int64) error {
+	for {
+		c.mu.Lock()
+		changed := c.changed
+		c.mu.Unlock()
+		select {
+		case <-r.replaced:
+			return ErrReplaced
+		default:
+		}
+		if r.definedAt.Load() != revision {
+			return nil
+		}
+		select {
+		case <-r.replaced:
+		case <-changed:
+		case <-ctx.Done():
+			return ErrTimeout()
+		}
 	}
 }
 

@@ -106,48 +106,6 @@ func TestBuiltinsAreNotShadowed(t *testing.T) {
 	}
 }
 
-// A write that began under a form is waited for.
-func TestWritesInFlight(t *testing.T) {
-	s := newShelf(t, withCronTab)
-	first := s.cronTabs()
-	end, err := first.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	endToo, err := first.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !s.Settled(catalogtest.CronTabs) {
-		t.Error("not settled, though nothing was replaced")
-	}
-	s.define(crdJSON(v1beta1, false))
-	if _, err := first.Begin(); !errors.Is(err, ErrReplaced) {
-		t.Errorf("a write under the former form: %v", err)
-	}
-	for _, e := range []func(){end, endToo} {
-		if version, ok := s.Serving(catalogtest.CronTabs); ok || version != "" || s.Settled(catalogtest.CronTabs) {
-			t.Errorf("serving %q while a write goes on", version)
-		}
-		if !s.Settled(crdResource) {
-			t.Error("a write to something else counts")
-		}
-		e()
-	}
-	if version, ok := s.Serving(catalogtest.CronTabs); !ok || version != v1beta1 || !s.Settled(catalogtest.CronTabs) {
-		t.Errorf("serving %q, %v", version, ok)
-	}
-	// Former forms without writes are forgotten.
-	for i := range 5 {
-		s.define(crdJSON([]string{v1, v1beta1}[i%2], false))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := len(s.retired); n > 1 {
-		t.Errorf("%d former forms are remembered", n)
-	}
-}
-
 func TestWaitApplied(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -25,27 +26,41 @@ type Resource struct {
 	// replaced is closed when another form of the resource, or none, is served
 	// instead; nil for built-ins.
 	replaced <-chan struct{}
-	// writes counts the writes that go on under this form.
-	writes atomic.Int64
+	// definition is the key of the CustomResourceDefinition in the store, ""
+	// for built-ins, and definedAt its latest revision that the resource stands
+	// for.
+	definition string
+	definedAt  atomic.Int64
 }
 
 // ErrReplaced tells that a write met a definition that is no longer the
 // current one, before it did anything: it has to look the resource up again.
 var ErrReplaced = errors.New("the definition of the resource was replaced")
 
-// Begin registers a write. After Begin succeeded, nobody who saw the resource
-// replaced takes its writes for ended until end is called. It fails with
-// [ErrReplaced].
-func (r *Resource) Begin() (end func(), err error) {
-	r.writes.Add(1)
+// Current fails with [ErrReplaced] when another form of the resource, or none,
+// is served instead.
+func (r *Resource) Current() error {
 	select {
 	case <-r.replaced:
-		r.writes.Add(-1)
-		return nil, ErrReplaced
+		return ErrReplaced
 	default:
-		return func() { r.writes.Add(-1) }, nil
+		return nil
 	}
 }
+
+// Writer is what all objects of the resource are written with: a write commits
+// only while the stored definition is one that the resource stands for, and
+// fails as Changed otherwise. So no write, on whichever gateway and however
+// late, can follow a definition that does not allow it.
+func (r *Resource) Writer(s storage.Store) storage.Writer {
+	if r.definition == "" {
+		return s
+	}
+	return s.While(r.definition, r.definedAt.Load())
+}
+
+// confirm lets the resource stand for a revision of its definition.
+func (r *Resource) confirm(revision int64) { r.definedAt.Store(revision) }
 
 var epochs atomic.Uint64
 

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -8,23 +9,23 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
-// A write that began under a definition is waited for, and whoever comes later
-// is sent to the new one, which is there by then.
+// A write that began under a definition commits nothing once there is another,
+// and whoever is turned away finds the new one, which is there by then.
 func TestDefinitionReplacedWithWritesInFlight_CRD24(t *testing.T) {
 	w := newWorld(t)
 	old := w.at(v1beta1, "one")
 	watch := w.watch(old, internalversion.ListOptions{ResourceVersion: "0"})
-	if v, ok := w.catalog.Serving(cronTabs); v != v1 || !ok {
-		t.Fatalf("serving %s, %v", v, ok)
-	}
 	release := w.conv.Block()
 	defer release()
 	made := make(chan error, 1)
@@ -37,8 +38,8 @@ func TestDefinitionReplacedWithWritesInFlight_CRD24(t *testing.T) {
 	}
 	w.define(v1beta1, false)
 	<-watch.Replaced
-	if v, ok := w.catalog.Serving(cronTabs); ok {
-		t.Errorf("a write to %s goes on, but %s is settled", v1, v)
+	if v, ok := w.catalog.Serving(cronTabs); v != v1beta1 || !ok {
+		t.Errorf("serving %s, %v", v, ok)
 	}
 	_, err := w.Create(w.ctx(), old, []byte(tab(v1beta1, "two", "h", "1")), WriteOptions{})
 	if !errors.Is(err, catalog.ErrReplaced) {
@@ -48,14 +49,87 @@ func TestDefinitionReplacedWithWritesInFlight_CRD24(t *testing.T) {
 		t.Error("what came instead is not there")
 	}
 	release()
+	if err := <-made; !errors.Is(err, catalog.ErrReplaced) {
+		t.Errorf("the write in flight: %v", err)
+	}
+	if _, err := w.store.Get(w.ctx(), old.Resource.Key("default", "one")); storage.KindOf(err) != storage.NotFound {
+		t.Errorf("it was stored: %v", err)
+	}
+}
+
+// A creation that waits for a converter on one gateway while another lets the
+// definition go leaves nothing behind.
+func TestDefinitionDeletedByAnotherGateway_CRD24(t *testing.T) {
+	store := storagetest.NewMemory()
+	a := worldOver(t, store)
+	b := worldOver(t, store)
+	release := b.conv.Block()
+	defer release()
+	made := make(chan error, 1)
+	at := b.at(v1beta1, "one")
+	go func() {
+		_, err := b.Create(b.ctx(), at, []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
+		made <- err
+	}()
+	for b.conv.Calls.Load() == 0 {
+		runtime.Gosched()
+	}
+	// Gateway a: the definition is marked, has no instances, and goes.
+	a.define(v1, true)
+	crds := a.builtin("customresourcedefinitions", "", "crontabs.example.com")
+	key := crds.Resource.Key("", "crontabs.example.com")
+	rev, err := store.Delete(a.ctx(), key, a.raw(crds).Revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Gateway b may not even know it yet.
+	release()
+	if err := <-made; !errors.Is(err, catalog.ErrReplaced) {
+		t.Errorf("the creation in flight: %v", err)
+	}
+	b.wait(rev)
+	page, err := store.Range(a.ctx(), storage.Range{Prefix: at.Resource.Root()})
+	if err != nil || len(page.KVs) != 0 {
+		t.Errorf("orphans: %v, %v", page.KVs, err)
+	}
+}
+
+// A change of a definition that changes nothing of what is served disturbs no
+// write, on whichever gateway.
+func TestDefinitionTouchedByAnotherGateway(t *testing.T) {
+	store := storagetest.NewMemory()
+	a := worldOver(t, store)
+	b := worldOver(t, store)
+	before := b.at(v1, "").Resource
+	release := b.store.holdUp() // b does not see the change before it writes
+	a.define(v1, false)
+	made := make(chan error, 1)
+	go func() {
+		_, err := b.Create(b.ctx(), b.at(v1, ""), []byte(tab(v1, "one", "h", "1")), WriteOptions{})
+		made <- err
+	}()
+	select {
+	case err := <-made:
+		t.Fatalf("written under a definition that is not known: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	release()
 	if err := <-made; err != nil {
 		t.Error(err)
 	}
-	if v, ok := w.catalog.Serving(cronTabs); v != v1beta1 || !ok {
-		t.Errorf("serving %s, %v", v, ok)
+	if b.at(v1, "").Resource != before {
+		t.Error("another form is served")
 	}
-	if raw := string(w.raw(w.at(v1, "one")).Value); !strings.Contains(raw, `"example.com/v1"`) {
-		t.Errorf("stored %s", raw)
+	b.create(b.at(v1, ""), tab(v1, "two", "h", "1"))
+
+	// Whoever waits for a change that does not come waits no longer than it may.
+	release = b.store.holdUp()
+	defer release()
+	a.define(v1, false)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := b.Create(ctx, b.at(v1, ""), []byte(tab(v1, "three", "h", "1")), WriteOptions{}); !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -13,23 +13,24 @@ import (
 )
 
 // commit has the store do the write, or finds out whether it would. Every
-// change compares the revision that the write started from.
+// change compares the revision that the write started from, and that of the
+// definition that it was made under.
 func (w *Write) commit(ctx context.Context) (err error) {
-	key := w.Resource.Key(w.Namespace, w.Name)
+	key, store := w.Resource.Key(w.Namespace, w.Name), w.Resource.Writer(w.engine.store)
 	switch {
 	case w.operation == OperationCreate && w.Options.DryRun:
 		return w.mustNotExist(ctx, key)
 	case w.operation == OperationCreate:
-		w.revision, err = w.engine.store.Create(ctx, key, w.draft.Stored, w.ttl())
+		w.revision, err = store.Create(ctx, key, w.draft.Stored, w.ttl())
 	case w.ending == keeps:
 		return w.mustBeCurrent(ctx)
 	case w.Options.DryRun:
 		w.revision = w.from.Revision
 		return nil
 	case w.ending == removes:
-		w.revision, err = w.engine.store.Delete(ctx, key, w.from.Revision)
+		w.revision, err = store.Delete(ctx, key, w.from.Revision)
 	default:
-		w.revision, err = w.engine.store.Update(ctx, key, w.draft.Stored, w.from.Revision, w.ttl())
+		w.revision, err = store.Update(ctx, key, w.draft.Stored, w.from.Revision, w.ttl())
 	}
 	if err != nil {
 		return w.notCommitted(err)
@@ -44,6 +45,8 @@ func (w *Write) notCommitted(err error) error {
 	var s *storage.Error
 	if errors.As(err, &s) {
 		switch {
+		case s.Kind == storage.Changed:
+			return &redefined{s.Revision}
 		case s.Kind == storage.Conflict && s.Current != nil:
 			return superseded{catalog.NewEntry(*s.Current)}
 		case s.Kind == storage.Exists && w.exists == mayExist:

@@ -100,10 +100,6 @@ func (i Internal) ListMetadata(_ context.Context, gr schema.GroupResource, names
 	if err != nil {
 		return nil, err
 	}
-	if t.Resource.Def.Terminating && !i.e.catalog.Settled(gr) {
-		// A creation that was let in before may still come: no list is the last.
-		return nil, apierrors.NewServerTimeout(gr, "list", 1)
-	}
 	prefix := ""
 	if namespace != "" {
 		prefix = namespace + "/"

@@ -141,6 +141,12 @@ func inOrder(ctx context.Context, stages ...func(context.Context) error) error {
 // it. What was asked for may have happened: it is not to be tried again.
 type final struct{ error }
 
+// redefined tells that the definition has another revision than the one that
+// the resource stood for; nothing was written.
+type redefined struct{ since int64 }
+
+func (*redefined) Error() string { return "the definition changed" }
+
 // superseded tells that somebody else wrote first, and what.
 type superseded struct{ by *catalog.Entry }
 
@@ -154,11 +160,9 @@ const maxAttempts = 100
 // as long as somebody else writes first, and against the store's own when it
 // was refused on a cached one, which may be behind.
 func (w *Write) run(ctx context.Context) (*Written, error) {
-	end, err := w.Resource.Begin()
-	if err != nil {
+	if err := w.Resource.Current(); err != nil {
 		return nil, err
 	}
-	defer end()
 	from, err := w.start(ctx)
 	for range maxAttempts {
 		if err != nil {
@@ -168,6 +172,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 		refused := w.attempt(ctx)
 		var done final
 		var lost superseded
+		var changed *redefined
 		switch {
 		case refused == nil:
 			return w.out, nil
@@ -175,6 +180,8 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 			from = origin{lost.by, true}
 		case errors.As(refused, &lost):
 			from, err = w.current(ctx, true)
+		case errors.As(refused, &changed):
+			err = w.engine.catalog.AwaitRedefined(ctx, w.Resource, changed.since)
 		case errors.As(refused, &done):
 			return nil, done.error
 		case from.Entry == nil || from.live || ctx.Err() != nil:

@@ -131,10 +131,20 @@ type amnesiac struct {
 	calls atomic.Int64
 }
 
-func (s *amnesiac) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
-	rev, err := s.Store.Update(ctx, key, value, rev, ttl)
-	if s.on.Load() && err == nil {
-		s.calls.Add(1)
+func (s *amnesiac) While(key string, rev int64) storage.Writer {
+	return forgetful{s.Store.While(key, rev), s}
+}
+
+// forgetful is a writer of an amnesiac store.
+type forgetful struct {
+	storage.Writer
+	store *amnesiac
+}
+
+func (w forgetful) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	rev, err := w.Writer.Update(ctx, key, value, rev, ttl)
+	if w.store.on.Load() && err == nil {
+		w.store.calls.Add(1)
 		return 0, &storage.Error{Kind: storage.Unavailable, Key: key, Cause: context.DeadlineExceeded}
 	}
 	return rev, err

@@ -1,0 +1,254 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// defined is a catalog over a store of definitions, whose compiler does what
+// spec.scope of a definition says, and that serves the storage version that
+// spec.names.kind says.
+type defined struct {
+	*Catalog
+	t     *testing.T
+	store *storagetest.Memory
+	ended chan error
+}
+
+func compileAsTold(tree map[string]any) (*crd.Definition, error) {
+	spec, _ := tree["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	meta, _ := tree["metadata"].(map[string]any)
+	switch spec["scope"] {
+	case "panic":
+		var none map[string]any
+		none["x"] = 1
+	case "fail":
+		return nil, errors.New("this one does not compile")
+	case "nothing":
+		return nil, nil
+	}
+	plural, _ := names["plural"].(string)
+	return &crd.Definition{
+		Group: "example.com", Plural: plural, Kind: "K", StorageVersion: fmt.Sprint(names["kind"]), UID: "u",
+		KeyPrefix: "example.com/" + plural, Terminating: meta["deletionTimestamp"] != nil,
+	}, nil
+}
+
+// convertAsNamed panics or fails for definitions that are named so.
+func convertAsNamed(d *crd.Definition) (conversion.Converter, error) {
+	switch d.StorageVersion {
+	case "panic":
+		panic("no converter like that")
+	case "fail":
+		return nil, errors.New("no such converter")
+	}
+	return nil, nil
+}
+
+func startCatalog(t *testing.T, store *storagetest.Memory) *defined {
+	t.Helper()
+	d := &defined{t: t, store: store, ended: make(chan error, 1), Catalog: New(Options{
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()},
+		Compile: compileAsTold, Convert: convertAsNamed, Log: zerolog.Nop(),
+	})}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { d.ended <- d.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-d.ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("run: %v", err)
+		}
+	})
+	select {
+	case <-d.Ready():
+	case <-time.After(20 * time.Second):
+		t.Fatal("not ready")
+	}
+	return d
+}
+
+func definitionKey(plural string) string {
+	return "/registry/apiextensions.k8s.io/customresourcedefinitions/" + plural + ".example.com"
+}
+
+// stored is a definition; meta are more fields of its metadata, and the last
+// argument is what the compiler is told to do, or the storage version.
+func stored(plural, meta, do string) []byte {
+	scope, kind := do, ""
+	if version, ok := strings.CutPrefix(do, "serve "); ok {
+		scope, kind = "Cluster", version
+	}
+	return fmt.Appendf(nil, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%s.example.com"%s},"spec":{"group":"example.com","names":{"plural":%q,"kind":%q},"scope":%q}}`,
+		plural, meta, plural, kind, scope)
+}
+
+// put stores a definition and waits until the catalog has seen it. It returns
+// its revision.
+func (d *defined) put(plural, meta, do string) int64 {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
+	defer cancel()
+	key := definitionKey(plural)
+	kv, err := d.store.Get(ctx, key)
+	var rev int64
+	if err == nil {
+		rev, err = d.store.Update(ctx, key, stored(plural, meta, do), kv.Revision, 0)
+	} else {
+		rev, err = d.store.Create(ctx, key, stored(plural, meta, do), 0)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.WaitApplied(ctx, rev); err != nil {
+		d.t.Fatal(err)
+	}
+	return rev
+}
+
+func (d *defined) served(plural string) *Resource {
+	return d.Snapshot().Resource(schema.GroupResource{Group: "example.com", Resource: plural})
+}
+
+// writable tells whether an object of r can be created now.
+func (d *defined) writable(r *Resource, name string) error {
+	_, err := r.Writer(d.store).Create(d.t.Context(), r.Key("", name), []byte("{}"), 0)
+	return err
+}
+
+// One definition that the compiler or a converter cannot bear, stored before
+// the start or written later, takes neither the gateway nor the others along.
+func TestDefinitionThatPanics(t *testing.T) {
+	store := storagetest.NewMemory()
+	for _, plural := range []string{"bad", "worse"} {
+		spec := map[string]string{"bad": "panic", "worse": "serve panic"}[plural]
+		if _, err := store.Create(t.Context(), definitionKey(plural), stored(plural, "", spec), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := startCatalog(t, store)
+	d.put("good", "", "serve v1")
+	if d.served("good") == nil || d.served("bad") != nil || d.served("worse") != nil {
+		t.Fatal("not the good one, or others, are served")
+	}
+	before := d.served("good")
+	for name, spec := range map[string]string{
+		"compiler panics": "panic", "compiler fails": "fail",
+		"converter panics": "serve panic", "converter fails": "serve fail",
+	} {
+		d.put("good", "", spec)
+		if d.served("good") != before || before.Current() != nil {
+			t.Errorf("%s: the last good form does not stay", name)
+		}
+		if err := d.writable(before, name); err != nil {
+			t.Errorf("%s: the last good form takes no writes: %v", name, err)
+		}
+	}
+	d.put("bad", "", "serve v1")
+	if d.served("bad") == nil {
+		t.Error("a definition that was mended is not served")
+	}
+}
+
+// A definition that is being deleted takes no new objects, whether or not what
+// else changed can be served.
+func TestBadDefinitionBeingDeleted(t *testing.T) {
+	d := startCatalog(t, storagetest.NewMemory())
+	d.put("tabs", "", "serve v1")
+	before := d.served("tabs")
+	d.put("tabs", `,"deletionTimestamp":null`, "fail")
+	if d.served("tabs") != before {
+		t.Error("a deletionTimestamp of null is one")
+	}
+	rev := d.put("tabs", `,"deletionTimestamp":"2026-01-01T00:00:00Z"`, "fail")
+	now := d.served("tabs")
+	if now == before || now == nil || !now.Def.Terminating || before.Def.Terminating || now.Def.StorageVersion != "v1" {
+		t.Fatalf("served: %+v", now)
+	}
+	if before.Current() == nil || d.AwaitRedefined(t.Context(), before, rev) != ErrReplaced {
+		t.Error("the form before is not replaced")
+	}
+	if err := d.writable(now, "x"); err != nil {
+		t.Error(err)
+	}
+	d.put("tabs", `,"deletionTimestamp":"2026-01-01T00:00:00Z","labels":{"a":"b"}`, "fail")
+	if d.served("tabs") != now {
+		t.Error("another form for nothing")
+	}
+}
+
+// What commits follows the definition that is stored, not the one that the
+// writer knew.
+func TestWriterComparesTheDefinition_CRD24(t *testing.T) {
+	d := startCatalog(t, storagetest.NewMemory())
+	first := d.put("tabs", "", "serve v1")
+	r := d.served("tabs")
+	early := r.Writer(d.store)
+	second := d.put("tabs", `,"labels":{"a":"b"}`, "serve v1")
+	if d.served("tabs") != r {
+		t.Fatal("a label makes another form")
+	}
+	_, err := early.Create(t.Context(), r.Key("", "early"), []byte("{}"), 0)
+	if storage.KindOf(err) != storage.Changed {
+		t.Errorf("under revision %d: %v", first, err)
+	}
+	if err := d.AwaitRedefined(t.Context(), r, first); err != nil {
+		t.Error(err)
+	}
+	if err := d.writable(r, "same"); err != nil {
+		t.Errorf("under revision %d: %v", second, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.AwaitRedefined(ctx, r, second); err == nil {
+		t.Error("nothing changed after the second revision")
+	}
+	d.put("tabs", "", "serve v2")
+	if err := d.writable(r, "late"); storage.KindOf(err) != storage.Changed {
+		t.Errorf("under the former form: %v", err)
+	}
+	if v, ok := d.Serving(r.GroupResource()); v != "v2" || !ok {
+		t.Errorf("serving %s, %v", v, ok)
+	}
+	d.put("tabs", "", "nothing")
+	if v, ok := d.Serving(r.GroupResource()); ok || v != "" {
+		t.Errorf("serving %s", v)
+	}
+}
+
+// Two definitions whose fingerprints fail are not the same.
+func TestFingerprintFails(t *testing.T) {
+	unknown := map[string]any{"spec": make(chan int)}
+	if print, err := fingerprint(unknown); err == nil {
+		t.Errorf("%s", print)
+	}
+	a, errA := fingerprint(map[string]any{"spec": map[string]any{"a": "b"}, "metadata": map[string]any{"labels": "x"}})
+	b, errB := fingerprint(map[string]any{"spec": map[string]any{"a": "b"}})
+	if errA != nil || errB != nil || string(a) != string(b) {
+		t.Errorf("%s, %s, %v, %v", a, b, errA, errB)
+	}
+	for _, other := range []map[string]any{
+		{"spec": map[string]any{"a": "c"}},
+		{"spec": map[string]any{"a": "b"}, "metadata": map[string]any{"uid": "u"}},
+		{"spec": map[string]any{"a": "b"}, "metadata": map[string]any{"deletionTimestamp": "t"}},
+		{"spec": map[string]any{"a": "b"}, "status": map[string]any{"acceptedNames": "n"}},
+		{"spec": map[string]any{"a": "b"}, "status": map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}},
+	} {
+		if c, err := fingerprint(other); err != nil || string(c) == string(a) {
+			t.Errorf("%v has the fingerprint of another: %v", other, err)
+		}
+	}
+}
