@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"net/http"
+	"path"
+	"sync"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+)
+
+// TestDefinitionDeletedOnAnotherGateway has one gateway hold a creation in a
+// slow conversion webhook while the definition is deleted on another.
+func TestDefinitionDeletedOnAnotherGateway_CRD24(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	t.Parallel()
+	first := gatewaytest.Start(t, gatewaytest.Options{})
+	second := gatewaytest.Start(t, gatewaytest.Options{EtcdServers: first.EtcdURL})
+	hook := gatewaytest.NewWebhook(t)
+	c := newWebhookCronTabs(t, &first.Server, hook)
+	there := *c
+	there.s, there.api = &second.Server, second.API(t)
+	there.awaitServed("v1")
+
+	held, release := make(chan struct{}), make(chan struct{})
+	holding := sync.OnceFunc(func() { close(held) })
+	hook.Inject(func(http.ResponseWriter, object, object) bool {
+		holding()
+		<-release
+		return true
+	})
+	made := make(chan *gatewaytest.Reply, 1)
+	go func() {
+		r, err := there.api.Try("POST", there.list("v1"), there.object("v1", "late", `{"host":"a","port":"1"}`))
+		if err != nil {
+			t.Error(err)
+		}
+		made <- r
+	}()
+	<-held
+	c.api.Delete(c.crdPath()).Want(200)
+	c.api.Eventually(c.crdPath(), func(r *gatewaytest.Reply) bool { return r.Code == 404 })
+	close(release)
+	if r := <-made; r != nil {
+		r.Want(404)
+	}
+	page, err := first.Etcd(t).Get(t.Context(), path.Dir(path.Dir(c.storageKey("late")))+"/", clientv3.WithPrefix())
+	if err != nil || page.Count != 0 {
+		t.Errorf("%d orphans, %v", page.Count, err)
+	}
+}
