@@ -12,11 +12,12 @@ import (
 )
 
 // Rewriter says how the stored objects of a resource are brought to its
-// storage version: the prefix of their keys, and a function that returns the
-// bytes that a key should have.
+// storage version: the prefix of their keys, a function that returns the bytes
+// that a key should have, and what they are written with ([Resource.Writer]).
 type Rewriter struct {
 	Prefix  string
 	Rewrite func(ctx context.Context, kv storage.KV) (value []byte, changed bool, err error)
+	Writer  func(s storage.Store) storage.Writer
 }
 
 // Rewriter returns the rewriter of a resource as it is served now. It works at
@@ -27,7 +28,7 @@ func (c *Catalog) Rewriter(gr schema.GroupResource) (Rewriter, error) {
 	if r == nil {
 		return Rewriter{}, apierrors.NewNotFound(gr, "")
 	}
-	return Rewriter{Prefix: r.root, Rewrite: r.rewrite}, nil
+	return Rewriter{Prefix: r.root, Rewrite: r.rewrite, Writer: r.Writer}, nil
 }
 
 func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, error) {

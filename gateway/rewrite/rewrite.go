@@ -6,6 +6,7 @@ package rewrite
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -50,7 +51,7 @@ func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migrat
 	}
 	failures := r.Metrics.MigrationFailures(gr.Group, gr.Resource)
 	var counted int64
-	return migrate.Run(ctx, r.Store, migrate.Options{
+	return migrate.Run(ctx, fenced{r.Store, w.Writer}, migrate.Options{
 		Prefix: w.Prefix, From: migrate.Progress{Cursor: o.From}, Rewrite: w.Rewrite, Rate: o.Rate,
 		Progress: func(p migrate.Progress) error {
 			r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
@@ -59,4 +60,16 @@ func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migrat
 			return progress(p)
 		},
 	})
+}
+
+// fenced is a store that is updated under the definition that the rewrite knows
+// only: a gateway that lost the lead meanwhile changes nothing.
+type fenced struct {
+	storage.Store
+	writer func(storage.Store) storage.Writer
+}
+
+// Update implements storage.Writer.
+func (f fenced) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	return f.writer(f.Store).Update(ctx, key, value, rev, ttl)
 }

@@ -27,7 +27,8 @@ var (
 func CRDTree(plural, kind string, versions ...string) map[string]any {
 	var list []any
 	for i, v := range versions {
-		list = append(list, map[string]any{"name": v, "served": true, "storage": i == len(versions)-1})
+		list = append(list, map[string]any{"name": v, "served": true, "storage": i == len(versions)-1,
+			"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}})
 	}
 	return map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -40,7 +41,7 @@ func CRDTree(plural, kind string, versions ...string) map[string]any {
 }
 
 // Establish gives a definition the status of one that is served.
-func Establish(t *testing.T, o *Objects, name string, stored ...any) {
+func Establish(t *testing.T, o Engine, name string, stored ...any) {
 	t.Helper()
 	MustChange(t, o, kinds.Definitions, "status", "", name, func(obj *unstructured.Unstructured) {
 		names, _, _ := unstructured.NestedMap(obj.Object, "spec", "names")
@@ -59,17 +60,20 @@ func NamespaceTree(name string) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}
 }
 
-// ObjectTree is an object of no kind in particular.
+// ObjectTree is an object without apiVersion and kind, which [MustCreate] adds.
 func ObjectTree(namespace, name string, finalizers ...any) map[string]any {
-	metadata := map[string]any{"name": name, "namespace": namespace}
+	metadata := map[string]any{"name": name}
+	if namespace != "" {
+		metadata["namespace"] = namespace
+	}
 	if len(finalizers) > 0 {
 		metadata["finalizers"] = finalizers
 	}
-	return map[string]any{"apiVersion": "v1", "kind": "Thing", "metadata": metadata}
+	return map[string]any{"metadata": metadata}
 }
 
 // RemoveFinalizer removes one finalizer from an object.
-func RemoveFinalizer(t *testing.T, o *Objects, gr schema.GroupResource, namespace, name, finalizer string) {
+func RemoveFinalizer(t *testing.T, o Engine, gr schema.GroupResource, namespace, name, finalizer string) {
 	t.Helper()
 	MustChange(t, o, gr, "", namespace, name, func(obj *unstructured.Unstructured) {
 		obj.SetFinalizers(slices.DeleteFunc(obj.GetFinalizers(), func(f string) bool { return f == finalizer }))
@@ -80,17 +84,27 @@ func RemoveFinalizer(t *testing.T, o *Objects, gr schema.GroupResource, namespac
 func WithCronTabs(t *testing.T, n int) *Objects {
 	t.Helper()
 	o := New(ServedCronTabs)
-	MustCreate(t, o, kinds.Definitions, CRDTree("crontabs", "CronTab", "v1beta1", "v1"))
-	Establish(t, o, CronTabsDefinition, "v1beta1", "v1")
-	MustCreate(t, o, kinds.Namespaces, NamespaceTree("work"))
+	DefineCronTabs(t, o)
 	for i := range n {
 		MustCreate(t, o, CronTabs, ObjectTree("work", fmt.Sprintf("tab-%d", i)))
 	}
 	return o
 }
 
+// DefineCronTabs makes the definition of [CronTabs], stored at two versions,
+// waits until it is served, and makes the namespace work.
+func DefineCronTabs(t *testing.T, e Engine) {
+	t.Helper()
+	MustCreate(t, e, kinds.Definitions, CRDTree("crontabs", "CronTab", "v1beta1", "v1"))
+	Establish(t, e, CronTabsDefinition, "v1beta1", "v1")
+	Eventually(t, e, "CronTabs are served", func() bool {
+		return slices.ContainsFunc(e.Served(), func(d *crd.Definition) bool { return d.GroupResource() == CronTabs })
+	})
+	MustCreate(t, e, kinds.Namespaces, NamespaceTree("work"))
+}
+
 // DeleteDefinition begins to delete the definition of [CronTabs].
-func DeleteDefinition(t *testing.T, o *Objects) {
+func DeleteDefinition(t *testing.T, o Engine) {
 	t.Helper()
 	if err := o.Delete(context.Background(), kinds.Definitions, "", CronTabsDefinition, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -100,7 +114,7 @@ func DeleteDefinition(t *testing.T, o *Objects) {
 // builtIn is as much of a definition of a built-in kind as controllers look at.
 func builtIn(gr schema.GroupResource, kind string, namespaced bool) *crd.Definition {
 	d := &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: namespaced, StorageVersion: "v1", KeyPrefix: gr.Resource}
-	if gr == kinds.Definitions {
+	if gr == kinds.Definitions || gr == kinds.Modules {
 		d.KeyPrefix = gr.Group + "/" + gr.Resource
 	}
 	return d

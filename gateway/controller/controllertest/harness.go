@@ -19,7 +19,7 @@ const patience = 20 * time.Second
 
 // Start runs controllers until the test ends or stop is called; stop returns
 // when they have ended.
-func Start(t *testing.T, o *Objects, cs ...controller.Controller) (stop func()) {
+func Start(t *testing.T, o Engine, cs ...controller.Controller) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -33,17 +33,20 @@ func Start(t *testing.T, o *Objects, cs ...controller.Controller) (stop func()) 
 }
 
 // Eventually waits until ok is true, looking again after every change.
-func Eventually(t *testing.T, o *Objects, what string, ok func() bool) {
+func Eventually(t *testing.T, o Engine, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
-		changed := o.Changed()
+		var changed <-chan struct{}
+		if c, ok := o.(interface{ Changed() <-chan struct{} }); ok {
+			changed = c.Changed()
+		}
 		if ok() {
 			return
 		}
 		select {
 		case <-changed:
-		case <-time.After(50 * time.Millisecond): // ok may look at more than objects
+		case <-time.After(20 * time.Millisecond): // ok may look at more than objects, and o not tell
 		case <-deadline:
 			t.Fatalf("%s: not within %s", what, patience)
 		}
@@ -51,14 +54,20 @@ func Eventually(t *testing.T, o *Objects, what string, ok func() bool) {
 }
 
 // Gone tells whether an object does not exist.
-func Gone(o *Objects, gr schema.GroupResource, namespace, name string) bool {
+func Gone(o Engine, gr schema.GroupResource, namespace, name string) bool {
 	_, err := o.Get(context.Background(), gr, namespace, name)
 	return apierrors.IsNotFound(err)
 }
 
-// MustCreate creates an object from its tree.
-func MustCreate(t *testing.T, o *Objects, gr schema.GroupResource, tree map[string]any) *unstructured.Unstructured {
+// MustCreate creates an object from its tree, which may lack apiVersion and
+// kind.
+func MustCreate(t *testing.T, o Engine, gr schema.GroupResource, tree map[string]any) *unstructured.Unstructured {
 	t.Helper()
+	for _, d := range o.Served() {
+		if d.GroupResource() == gr && tree["kind"] == nil {
+			tree["kind"], tree["apiVersion"] = d.Kind, schema.GroupVersion{Group: d.Group, Version: d.StorageVersion}.String()
+		}
+	}
 	obj, err := o.Create(context.Background(), gr, &unstructured.Unstructured{Object: tree})
 	if err != nil {
 		t.Fatalf("create %s: %v", gr, err)
@@ -67,7 +76,7 @@ func MustCreate(t *testing.T, o *Objects, gr schema.GroupResource, tree map[stri
 }
 
 // MustGet reads an object.
-func MustGet(t *testing.T, o *Objects, gr schema.GroupResource, namespace, name string) *unstructured.Unstructured {
+func MustGet(t *testing.T, o Engine, gr schema.GroupResource, namespace, name string) *unstructured.Unstructured {
 	t.Helper()
 	obj, err := o.Get(context.Background(), gr, namespace, name)
 	if err != nil {
@@ -77,7 +86,7 @@ func MustGet(t *testing.T, o *Objects, gr schema.GroupResource, namespace, name 
 }
 
 // MustChange changes an object through a subresource, against all conflicts.
-func MustChange(t *testing.T, o *Objects, gr schema.GroupResource, subresource, namespace, name string, change func(*unstructured.Unstructured)) *unstructured.Unstructured {
+func MustChange(t *testing.T, o Engine, gr schema.GroupResource, subresource, namespace, name string, change func(*unstructured.Unstructured)) *unstructured.Unstructured {
 	t.Helper()
 	for {
 		obj := MustGet(t, o, gr, namespace, name)

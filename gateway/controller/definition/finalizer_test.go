@@ -145,7 +145,7 @@ func TestCRDFinalizer_leavesBuiltInsAlone(t *testing.T) {
 	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
 	for gr, want := range map[schema.GroupResource]string{
 		controllertest.Leases: "InstanceDeletionCompleted",
-		kinds.Modules:         "InstanceDeletionCompleted",
+		kinds.Modules:         "OverlappingBuiltInResource",
 		kinds.Definitions:     "OverlappingBuiltInResource",
 	} {
 		if reason := defineAs(t, o, gr); reason != want {

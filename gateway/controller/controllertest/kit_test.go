@@ -1,0 +1,23 @@
+package controllertest_test
+
+import (
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+)
+
+func TestTheFake(t *testing.T) {
+	controllertest.RunEngine(t, func(t *testing.T) controllertest.World {
+		o := controllertest.WithCronTabs(t, 0)
+		return controllertest.World{Engine: o, Stored: o.Stored()}
+	})
+}
+
+func TestTheEngine(t *testing.T) {
+	controllertest.RunEngine(t, func(t *testing.T) controllertest.World {
+		e := realengine.Start(t)
+		controllertest.DefineCronTabs(t, e)
+		return controllertest.World{Engine: e, Stored: e.Stored()}
+	})
+}
