@@ -127,8 +127,8 @@ func (m *Metrics) WatchEvents(group, version, resource string) Counter {
 	return m.watchEvents.WithLabelValues(group, version, resource)
 }
 
-// PluginCall counts one call of a module's hook. result is "ok" or the kind of
-// the error.
+// PluginCall counts one call of a module's hook. result is "success" or
+// "error".
 func (m *Metrics) PluginCall(module, hook, result string, seconds float64) {
 	m.pluginCalls.WithLabelValues(module, hook, result).Inc()
 	m.pluginTime.WithLabelValues(module, hook).Observe(seconds)
