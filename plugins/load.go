@@ -49,7 +49,6 @@ const (
 	CompileFailed  LoadReason = "CompileFailed"
 	StartFailed    LoadReason = "StartFailed"
 	ConfigRefused  LoadReason = "ConfigRefused"
-	DigestMismatch LoadReason = "DigestMismatch"
 
 	// Slow: compiling it takes too long. It may be accepted when asked again.
 	Slow LoadReason = "Slow"

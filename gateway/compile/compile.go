@@ -36,7 +36,9 @@ func Definition(tree map[string]any) (*crd.Definition, error) {
 // Converters makes converters. All fields are required.
 type Converters struct {
 	// Module returns the converter that the module called name is.
-	Module  func(name string) *conversion.Bulk
+	Module func(name string) *conversion.Bulk
+	// Known tells whether there is such a module.
+	Known   func(name string) bool
 	Metrics *metrics.Metrics
 	Log     zerolog.Logger
 }
@@ -90,7 +92,11 @@ func (c Converters) counted(module string, next func(conversion.Call)) func(conv
 		if call.Err != nil {
 			result, converted = "error", 0
 		}
-		c.Metrics.PluginCall(module, string(plugins.Convert), result, call.Took.Seconds())
+		label := module
+		if !c.Known(module) { // a name that a definition invents makes no label
+			label = ""
+		}
+		c.Metrics.PluginCall(label, string(plugins.Convert), result, call.Took.Seconds())
 		c.Metrics.ConversionObjects.Add(float64(converted))
 		next(call)
 	}

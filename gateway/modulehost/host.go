@@ -115,15 +115,39 @@ type content struct{ blobs *blob.Blobs }
 // Get implements module.Content.
 func (c content) Get(ctx context.Context, digest string) ([]byte, error) {
 	data, err := c.blobs.GetBlob(ctx, digest)
-	if storage.KindOf(err) == storage.NotFound {
+	switch {
+	case storage.KindOf(err) == storage.NotFound:
 		return nil, fmt.Errorf("%w: %s", module.ErrNoContent, digest)
+	case errors.Is(err, blob.ErrCorrupt), errors.Is(err, blob.ErrDigest):
+		return nil, fmt.Errorf("%w: %w", module.ErrContentDamaged, err)
 	}
 	return data, err
 }
 
 // Put implements module.Content.
-func (c content) Put(ctx context.Context, digest string, data []byte) error {
-	return c.blobs.PutBlob(ctx, digest, data)
+func (c content) Put(ctx context.Context, data []byte) error {
+	_, err := c.blobs.PutBlob(ctx, data)
+	return err
+}
+
+// Digest implements module.Content and module.Contents.
+func (content) Digest(data []byte) string { return blob.Digest(data) }
+
+// contents implements module.Contents.
+type contents struct {
+	content
+	*blob.Collector
+}
+
+// Contents is the module.Contents of the store, for one user.
+func (m *Host) Contents() module.Contents {
+	return contents{content{m.blobs}, blob.NewCollector(m.blobs, module.ContentGrace)}
+}
+
+// Known tells whether there is a module of that name, loaded or refused.
+func (m *Host) Known(name string) bool {
+	_, known := m.registry.Status(name)
+	return known
 }
 
 const (

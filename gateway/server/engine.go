@@ -34,7 +34,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 			}
 		}
 	}
-	converters := compile.Converters{Module: g.modules.Converter, Metrics: g.metrics, Log: g.log}
+	converters := compile.Converters{Module: g.modules.Converter, Known: g.modules.Known, Metrics: g.metrics, Log: g.log}
 	log := g.log.With().Str("component", "engine").Logger()
 	served := catalog.New(catalog.Options{
 		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definitions.Definition()),
@@ -57,6 +57,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored),
 			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
 			migration.NewAuto(as("migrations")),
+			module.NewCollector(as("modules"), g.modules.Contents()),
 		)
 	}))
 }

@@ -23,13 +23,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
-	"github.com/wasmgate/wasmgate/plugins/modules"
+	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
 // Contents keeps the bytes of modules by digest.
 type Contents interface {
-	// PutBlob keeps data, whose digest is digest; the same again is no error.
-	PutBlob(ctx context.Context, digest string, data []byte) error
+	// PutBlob keeps data and returns its digest; the same again is no error.
+	PutBlob(ctx context.Context, data []byte) (digest string, err error)
 }
 
 // Checker tells what can be told of a module without running it.
@@ -72,11 +72,13 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	if err := u.Checker.Check(t.Name, body); err != nil {
 		return nil, apierrors.NewInvalid(kind, t.Name, field.ErrorList{refusal(field.NewPath("content"), len(body), err)})
 	}
-	digest := modules.Digest(body)
-	if !o.DryRun {
-		if err := u.Contents.PutBlob(ctx, digest, body); err != nil {
-			return nil, apierrors.NewInternalError(fmt.Errorf("keeping the module's content: %w", err))
-		}
+	ctx, cancel := context.WithTimeout(ctx, module.ContentGrace/3) // the reference has to come in time
+	defer cancel()
+	digest := ""
+	if o.DryRun {
+		digest = blob.Digest(body)
+	} else if digest, err = u.Contents.PutBlob(ctx, body); err != nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("keeping the module's content: %w", err))
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{module.ContentAnnotation: digest}}})
 	if err != nil {

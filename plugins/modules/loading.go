@@ -45,9 +45,8 @@ type loads struct {
 
 // load is one module being loaded.
 type load struct {
-	digest string
-	spec   Spec
-	began  time.Time
+	spec  Spec // without the bytes
+	began time.Time
 	// done is closed when rev and err are set.
 	done chan struct{}
 	rev  *revision
@@ -59,25 +58,22 @@ type load struct {
 
 // load loads a revision, or gives up waiting for it. A load that was given up
 // is taken up again.
-func (r *Registry) load(ctx context.Context, digest string, spec Spec) (*revision, error) {
+func (r *Registry) load(ctx context.Context, spec Spec) (*revision, error) {
 	refuse := func(reason plugins.LoadReason, format string, args ...any) error {
 		return &plugins.LoadError{Module: spec.Name, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 	}
 	if r.cfg.SafeMode {
 		return nil, refuse(plugins.SafeMode, "the gateway runs in safe mode and loads no modules; restart it without --safe-mode")
 	}
-	if spec.Digest != "" && spec.Digest != digest {
-		return nil, refuse(plugins.DigestMismatch, "the bytes have the digest %s, but %s is wanted", digest, spec.Digest)
-	}
 	if l := r.loads.left(spec.Name); l != nil {
 		select {
 		case <-l.done:
-			if r.loads.forget(spec.Name); l.digest == digest && sameRevision(l.spec, spec) {
+			if r.loads.forget(spec.Name); l.spec.same(spec) {
 				return l.rev, l.err
 			}
 			l.discard()
 		default:
-			return nil, refuse(plugins.Slow, "content %s is still being compiled, since %s", l.digest, l.began.UTC().Format(time.RFC3339))
+			return nil, refuse(plugins.Slow, "content %s is still being compiled, since %s", l.spec.Digest, l.began.UTC().Format(time.RFC3339))
 		}
 	}
 	select {
@@ -85,7 +81,7 @@ func (r *Registry) load(ctx context.Context, digest string, spec Spec) (*revisio
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wasm module %q: waiting to be loaded: %w", spec.Name, ctx.Err())
 	}
-	l, err := r.start(ctx, digest, spec)
+	l, err := r.start(ctx, spec)
 	if err != nil {
 		<-r.loads.slots
 		return nil, err
@@ -105,21 +101,21 @@ func (r *Registry) load(ctx context.Context, digest string, spec Spec) (*revisio
 }
 
 // start begins a load in a slot that was taken for it.
-func (r *Registry) start(ctx context.Context, digest string, spec Spec) (*load, error) {
+func (r *Registry) start(ctx context.Context, spec Spec) (*load, error) {
 	end := func() {}
 	if r.cfg.Marks != nil {
 		var err error
-		end, err = r.cfg.Marks.Begin(strings.TrimPrefix(digest, "sha256:"), spec.Attempt)
+		end, err = r.cfg.Marks.Begin(strings.TrimPrefix(spec.Digest, "sha256:"), spec.Attempt)
 		var suspect *quarantine.Suspect
 		if errors.As(err, &suspect) {
 			return nil, &plugins.LoadError{Module: spec.Name, Reason: plugins.Quarantined, Cause: err,
-				Detail: fmt.Sprintf("the gateway ended while content %s was being loaded, so it is not loaded again", digest)}
+				Detail: fmt.Sprintf("the gateway ended while content %s was being loaded, so it is not loaded again", spec.Digest)}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("wasm module %q: %w", spec.Name, err)
 		}
 	}
-	l := &load{digest: digest, spec: spec, began: time.Now(), done: make(chan struct{})}
+	l := &load{spec: spec, began: time.Now(), done: make(chan struct{})}
 	l.spec.Bytes = nil
 	l.discard = sync.OnceFunc(func() {
 		if l.rev != nil {
@@ -127,7 +123,7 @@ func (r *Registry) start(ctx context.Context, digest string, spec Spec) (*load, 
 		}
 	})
 	go func() {
-		l.rev, l.err = r.build(context.WithoutCancel(ctx), digest, spec)
+		l.rev, l.err = r.build(context.WithoutCancel(ctx), spec)
 		end()
 		<-r.loads.slots
 		close(l.done)
@@ -139,7 +135,7 @@ func (r *Registry) start(ctx context.Context, digest string, spec Spec) (*load, 
 }
 
 // build makes a revision that runs.
-func (r *Registry) build(ctx context.Context, digest string, spec Spec) (rev *revision, err error) {
+func (r *Registry) build(ctx context.Context, spec Spec) (rev *revision, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			rev, err = nil, &plugins.LoadError{Module: spec.Name, Reason: plugins.CompileFailed, Detail: fmt.Sprintf("loading it failed: %v", p)}
@@ -149,7 +145,7 @@ func (r *Registry) build(ctx context.Context, digest string, spec Spec) (rev *re
 	if err != nil {
 		return nil, err
 	}
-	rev = newRevision(r.cfg, module, digest, spec)
+	rev = newRevision(r.cfg, module, spec)
 	if err := rev.selfTest(ctx); err != nil {
 		rev.close()
 		return nil, err

@@ -2,8 +2,6 @@ package modules
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime"
@@ -64,7 +62,8 @@ type Spec struct {
 	Name string
 	// Bytes are the module; they are not kept or changed.
 	Bytes []byte
-	// Digest, when set, is what the bytes have to have: "sha256:" and hex.
+	// Digest is the digest of Bytes, "sha256:" and hex, as whoever got the
+	// bytes has made sure.
 	Digest string
 	// Config is JSON for the module; empty for none.
 	Config []byte
@@ -113,12 +112,6 @@ func New(cfg Config) *Registry {
 	}
 }
 
-// Digest is the digest of a module's bytes.
-func Digest(module []byte) string {
-	sum := sha256.Sum256(module)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
 var errClosed = errors.New("the module registry is closed")
 
 // Set makes spec the revision of its name that serves. It checks, compiles and
@@ -127,6 +120,9 @@ var errClosed = errors.New("the module registry is closed")
 // *plugins.LoadError when the module is refused, which is in the status too;
 // any other error may go away by itself.
 func (r *Registry) Set(ctx context.Context, spec Spec) (Status, error) {
+	if spec.Digest == "" {
+		return Status{}, fmt.Errorf("wasm module %q: set without a digest", spec.Name)
+	}
 	for {
 		e, err := r.entry(spec.Name)
 		if err != nil {
@@ -161,19 +157,18 @@ func (r *Registry) set(ctx context.Context, e *entry, spec Spec) (status Status,
 	if e.removed {
 		return Status{}, true, nil
 	}
-	digest := Digest(spec.Bytes)
 	old := e.active.Load()
-	if old != nil && old.is(digest, spec) {
+	if old != nil && old.is(spec) {
 		s := old.status()
 		e.status.Store(&s)
 		return s, false, nil
 	}
-	next, err := r.load(ctx, digest, spec)
+	next, err := r.load(ctx, spec)
 	if err != nil {
 		s := *e.status.Load()
 		var refused *plugins.LoadError
 		if errors.As(err, &refused) {
-			s.Failure, s.FailedDigest = refused, digest
+			s.Failure, s.FailedDigest = refused, spec.Digest
 			e.status.Store(&s)
 		}
 		return s, false, err

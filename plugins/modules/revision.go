@@ -29,10 +29,10 @@ type revision struct {
 
 var epochs atomic.Uint64
 
-func newRevision(cfg Config, module *wasm.Module, digest string, spec Spec) *revision {
+func newRevision(cfg Config, module *wasm.Module, spec Spec) *revision {
 	return &revision{
 		module: module,
-		digest: digest,
+		digest: spec.Digest,
 		config: bytes.Clone(spec.Config),
 		limits: spec.Limits,
 		epoch:  epochs.Add(1),
@@ -53,13 +53,13 @@ func (r *revision) follow(old *revision) {
 }
 
 // is says whether the revision is what spec asks for.
-func (r *revision) is(digest string, spec Spec) bool {
-	return r.digest == digest && sameRevision(Spec{Config: r.config, Limits: r.limits}, spec)
+func (r *revision) is(spec Spec) bool {
+	return spec.same(Spec{Digest: r.digest, Config: r.config, Limits: r.limits})
 }
 
-// sameRevision says whether two specs with the same bytes ask for the same.
-func sameRevision(a, b Spec) bool {
-	return bytes.Equal(a.Config, b.Config) && a.Limits == b.Limits
+// same says whether two specs ask for the same.
+func (s Spec) same(other Spec) bool {
+	return s.Digest == other.Digest && bytes.Equal(s.Config, other.Config) && s.Limits == other.Limits
 }
 
 // close ends the revision when its last call has ended.

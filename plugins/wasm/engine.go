@@ -3,7 +3,6 @@ package wasm
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -16,7 +15,7 @@ import (
 // Config describes an engine. The zero value compiles without a cache on disk.
 type Config struct {
 	// CacheDir keeps compiled code between runs; it is made if need be. What is
-	// in it is executed, so nobody else may write there.
+	// in it is executed, so it is refused when anybody else may write there.
 	CacheDir string
 	// Log gets the lines that modules log; it may be nil. It is called from
 	// the goroutine of the call and must not block.
@@ -38,7 +37,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.CacheDir == "" {
 		e.cache = wazero.NewCompilationCache()
 	} else {
-		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
+		if err := private(cfg.CacheDir); err != nil {
 			return nil, fmt.Errorf("compilation cache: %w", err)
 		}
 		var err error

@@ -25,7 +25,7 @@ type environment struct {
 }
 
 // maxLog is how much of what a module writes in one call is kept.
-const maxLog = 8 << 10
+const maxLog = 4 << 10
 
 func newEnvironment(module string, sink func(module, line string)) *environment {
 	// Go refuses to start at zero.

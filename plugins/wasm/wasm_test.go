@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -320,33 +321,56 @@ func TestGoGuest(t *testing.T) {
 	})
 }
 
+// files are the files below dir, with when they were written.
+func files(t *testing.T, dir string) map[string]time.Time {
+	t.Helper()
+	found := map[string]time.Time{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		found[path] = info.ModTime()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// What is compiled is written once, and read by the next engine:
+// TestBrokenCacheIsNoRefusal shows that it is.
 func TestCompilationCacheOnDisk(t *testing.T) {
 	dir := t.TempDir()
-	module := Build(t, CronTab)
-	var took [2]time.Duration
-	for n := range took {
+	must(t, os.Chmod(dir, 0o700))
+	var found [3]map[string]time.Time
+	for n := range found {
 		e, err := NewEngine(t.Context(), Config{CacheDir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
-		if _, err := e.Load(t.Context(), Source{Name: "m", Bytes: module}); err != nil {
+		module := Echo("{}")
+		if n == 2 {
+			module = Echo("other")
+		}
+		if _, err := e.Load(t.Context(), Source{Name: "m", Bytes: module.Bytes()}); err != nil {
 			t.Fatal(err)
 		}
-		took[n] = time.Since(began)
 		if err := e.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		found[n] = files(t, dir)
 	}
-	t.Logf("first %v, from the cache %v", took[0], took[1])
-	if took[1] > took[0] {
-		t.Errorf("loading from the cache took %v, compiling took %v", took[1], took[0])
+	if len(found[0]) == 0 || !maps.Equal(found[0], found[1]) || len(found[2]) <= len(found[1]) {
+		t.Errorf("files after the first %v, again %v, another module %v", found[0], found[1], found[2])
 	}
 }
 
 // A broken cache is not held against the module.
 func TestBrokenCacheIsNoRefusal(t *testing.T) {
 	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o700))
 	module := Echo("{}").Bytes()
 	for n := range 2 {
 		e, err := NewEngine(t.Context(), Config{CacheDir: dir})

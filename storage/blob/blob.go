@@ -82,38 +82,44 @@ func chunkKey(dir string, i int) string { return fmt.Sprintf("%s%05d", dir, i) }
 
 func manifestKey(dir string) string { return dir + "manifest" }
 
-// PutBlob keeps data, whose digest must be digest. When it returns nil the
-// blob is complete and readable; a blob that is there already is left alone.
-func (b *Blobs) PutBlob(ctx context.Context, digest string, data []byte) error {
-	dir, err := b.dir(digest)
-	switch {
-	case err != nil:
-		return err
-	case len(data) > MaxSize:
-		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), MaxSize)
-	case Digest(data) != digest:
-		return fmt.Errorf("%w: the bytes are not %s", ErrDigest, digest)
+// PutBlob keeps data and returns its digest. When it returns without an error
+// the blob is complete and readable, and all its keys, or at least its manifest,
+// were written since the call began: a [Collector] leaves it alone for a while.
+func (b *Blobs) PutBlob(ctx context.Context, data []byte) (digest string, err error) {
+	if len(data) > MaxSize {
+		return "", fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), MaxSize)
 	}
-	if _, err := b.GetBlob(ctx, digest); err == nil {
-		return nil
+	digest = Digest(data)
+	dir, err := b.dir(digest)
+	if err != nil {
+		return "", err
+	}
+	if _, revision, err := b.read(ctx, digest); err == nil && b.touch(ctx, dir, len(data), revision) == nil {
+		return digest, nil
 	}
 	for i := 0; i*ChunkSize < len(data); i++ {
 		chunk := data[i*ChunkSize : min((i+1)*ChunkSize, len(data))]
 		if err := b.put(ctx, chunkKey(dir, i), chunk); err != nil {
-			return fmt.Errorf("blob: put %s: %w", digest, err)
+			return "", fmt.Errorf("blob: put %s: %w", digest, err)
 		}
 	}
-	m, err := json.Marshal(manifest{Size: len(data)})
-	if err != nil {
-		return fmt.Errorf("blob: put %s: %w", digest, err)
+	if err := b.put(ctx, manifestKey(dir), manifestOf(len(data))); err != nil {
+		return "", fmt.Errorf("blob: put %s: %w", digest, err)
 	}
-	if err := b.put(ctx, manifestKey(dir), m); err != nil {
-		return fmt.Errorf("blob: put %s: %w", digest, err)
-	}
-	return nil
+	return digest, nil
 }
 
-// put writes a key whatever was there.
+// touch writes the manifest of a complete blob again, if it is still the one
+// of that revision.
+func (b *Blobs) touch(ctx context.Context, dir string, size int, revision int64) error {
+	_, err := b.store.Update(ctx, manifestKey(dir), manifestOf(size), revision, 0)
+	return err
+}
+
+func manifestOf(size int) []byte { return fmt.Appendf(nil, `{"size":%d}`, size) }
+
+// put writes a key whatever was there, also what it holds already: a key that
+// was written may not be collected as what was there before.
 func (b *Blobs) put(ctx context.Context, key string, value []byte) error {
 	_, err := b.store.Create(ctx, key, value, 0)
 	for range maxTries {
@@ -126,8 +132,6 @@ func (b *Blobs) put(ctx context.Context, key string, value []byte) error {
 			_, err = b.store.Create(ctx, key, value, 0)
 		case e.Current == nil:
 			return err
-		case string(e.Current.Value) == string(value):
-			return nil
 		default:
 			_, err = b.store.Update(ctx, key, value, e.Current.Revision, 0)
 		}
@@ -139,20 +143,32 @@ func (b *Blobs) put(ctx context.Context, key string, value []byte) error {
 // blob that is not there, or not completely, is a storage error of kind
 // NotFound; one that is not what its digest says is ErrCorrupt.
 func (b *Blobs) GetBlob(ctx context.Context, digest string) ([]byte, error) {
+	data, _, err := b.read(ctx, digest)
+	return data, err
+}
+
+// read is GetBlob with the revision of the manifest.
+func (b *Blobs) read(ctx context.Context, digest string) (data []byte, revision int64, err error) {
 	dir, err := b.dir(digest)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	kv, err := b.store.Get(ctx, manifestKey(dir))
 	if err != nil {
-		return nil, fmt.Errorf("blob: get %s: %w", digest, err)
+		return nil, 0, fmt.Errorf("blob: get %s: %w", digest, err)
 	}
 	var m manifest
 	if err := json.Unmarshal(kv.Value, &m); err != nil || m.Size < 0 || m.Size > MaxSize {
-		return nil, fmt.Errorf("%w: manifest of %s", ErrCorrupt, digest)
+		return nil, 0, fmt.Errorf("%w: manifest of %s", ErrCorrupt, digest)
 	}
-	data := make([]byte, 0, m.Size)
-	for i := 0; len(data) < m.Size; i++ {
+	data, err = b.chunks(ctx, dir, digest, m.Size)
+	return data, kv.Revision, err
+}
+
+// chunks reads and checks the bytes of a blob.
+func (b *Blobs) chunks(ctx context.Context, dir, digest string, size int) ([]byte, error) {
+	data := make([]byte, 0, size)
+	for i := 0; len(data) < size; i++ {
 		kv, err := b.store.Get(ctx, chunkKey(dir, i))
 		if storage.KindOf(err) == storage.NotFound {
 			return nil, fmt.Errorf("%w: %s lacks chunk %d", ErrCorrupt, digest, i)
@@ -160,7 +176,7 @@ func (b *Blobs) GetBlob(ctx context.Context, digest string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("blob: get %s: %w", digest, err)
 		}
-		if len(kv.Value) == 0 || len(data)+len(kv.Value) > m.Size {
+		if len(kv.Value) == 0 || len(data)+len(kv.Value) > size {
 			return nil, fmt.Errorf("%w: %s has a chunk %d of the wrong size", ErrCorrupt, digest, i)
 		}
 		data = append(data, kv.Value...)
@@ -169,49 +185,4 @@ func (b *Blobs) GetBlob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s has other bytes", ErrCorrupt, digest)
 	}
 	return data, nil
-}
-
-// DeleteBlob removes the blob and what is left of an incomplete one. It is no
-// error if there is none.
-func (b *Blobs) DeleteBlob(ctx context.Context, digest string) error {
-	dir, err := b.dir(digest)
-	if err != nil {
-		return err
-	}
-	if err := b.remove(ctx, manifestKey(dir)); err != nil {
-		return fmt.Errorf("blob: delete %s: %w", digest, err)
-	}
-	for after := ""; ; {
-		// One at a time: the values come along.
-		page, err := b.store.Range(ctx, storage.Range{Prefix: dir, After: after, Limit: 1})
-		if err != nil {
-			return fmt.Errorf("blob: delete %s: %w", digest, err)
-		}
-		if len(page.KVs) == 0 {
-			return nil
-		}
-		after = page.KVs[0].Key
-		if err := b.remove(ctx, after); err != nil {
-			return fmt.Errorf("blob: delete %s: %w", digest, err)
-		}
-	}
-}
-
-// remove deletes a key whatever it holds.
-func (b *Blobs) remove(ctx context.Context, key string) error {
-	var err error
-	for range maxTries {
-		var kv storage.KV
-		if kv, err = b.store.Get(ctx, key); err == nil {
-			_, err = b.store.Delete(ctx, key, kv.Revision)
-		}
-		switch storage.KindOf(err) {
-		case storage.NotFound:
-			return nil
-		case storage.Conflict:
-			continue
-		}
-		return err
-	}
-	return err
 }

@@ -31,17 +31,17 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%d bytes: there before they were put: %v", n, err)
 		}
 		for range 2 {
-			if err := b.PutBlob(t.Context(), digest, data); err != nil {
-				t.Fatal(err)
+			if got, err := b.PutBlob(t.Context(), data); err != nil || got != digest {
+				t.Fatal(got, err)
 			}
 		}
 		got, err := b.GetBlob(t.Context(), digest)
 		if err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%d bytes: got %d, %v", n, len(got), err)
 		}
-		for range 2 {
-			if err := b.DeleteBlob(t.Context(), digest); err != nil {
-				t.Fatal(err)
+		for _, want := range []int{1, 0} {
+			if removed, err := NewCollector(b, 0).Sweep(t.Context(), nothing); err != nil || removed != want {
+				t.Fatal(removed, err)
 			}
 		}
 		if _, err := b.GetBlob(t.Context(), digest); storage.KindOf(err) != storage.NotFound {
@@ -75,14 +75,14 @@ func TestHalfWrittenIsNotReadable(t *testing.T) {
 	digest := Digest(data)
 	for n := range 5 { // four chunks and the manifest
 		m := storagetest.NewMemory()
-		if err := New(&failing{m, n}, "/b").PutBlob(t.Context(), digest, data); !errors.Is(err, errFull) {
+		if _, err := New(&failing{m, n}, "/b").PutBlob(t.Context(), data); !errors.Is(err, errFull) {
 			t.Fatalf("after %d writes: %v", n, err)
 		}
 		b := New(m, "/b")
 		if _, err := b.GetBlob(t.Context(), digest); storage.KindOf(err) != storage.NotFound {
 			t.Errorf("after %d writes the blob reads with %v", n, err)
 		}
-		if err := b.PutBlob(t.Context(), digest, data); err != nil {
+		if _, err := b.PutBlob(t.Context(), data); err != nil {
 			t.Errorf("a second try after %d writes: %v", n, err)
 		}
 		if got, err := b.GetBlob(t.Context(), digest); err != nil || !bytes.Equal(got, data) {
@@ -108,7 +108,7 @@ func TestCorruption(t *testing.T) {
 	} {
 		m := storagetest.NewMemory()
 		b := New(m, "/b")
-		if err := b.PutBlob(t.Context(), digest, data); err != nil {
+		if _, err := b.PutBlob(t.Context(), data); err != nil {
 			t.Fatal(err)
 		}
 		dir, err := b.dir(digest)
@@ -120,7 +120,7 @@ func TestCorruption(t *testing.T) {
 		if _, err := b.GetBlob(t.Context(), digest); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("damaged %s: %v", damage.key, err)
 		}
-		if err := b.PutBlob(t.Context(), digest, data); err != nil {
+		if _, err := b.PutBlob(t.Context(), data); err != nil {
 			t.Errorf("mending %s: %v", damage.key, err)
 		}
 		if _, err := b.GetBlob(t.Context(), digest); err != nil {
@@ -133,15 +133,15 @@ func TestBadDigests(t *testing.T) {
 	b := New(storagetest.NewMemory(), "/b")
 	data := []byte("x")
 	for _, digest := range []string{
-		"", "sha256:", "sha256:abc", "sha512:" + Digest(data)[7:], Digest([]byte("y")),
+		"", "sha256:", "sha256:abc", "sha512:" + Digest(data)[7:], "sha256:..",
 		strings.ToUpper(Digest(data)), "sha256:../../../registry/" + strings.Repeat("a", 40),
 	} {
-		if err := b.PutBlob(t.Context(), digest, data); !errors.Is(err, ErrDigest) {
-			t.Errorf("put %q: %v", digest, err)
+		if _, err := b.GetBlob(t.Context(), digest); !errors.Is(err, ErrDigest) {
+			t.Errorf("get %q: %v", digest, err)
 		}
 	}
-	if _, err := b.GetBlob(t.Context(), "sha256:.."); !errors.Is(err, ErrDigest) {
-		t.Errorf("get: %v", err)
+	if _, err := b.PutBlob(t.Context(), make([]byte, MaxSize+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("put: %v", err)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestConcurrentPuts(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if err := b.PutBlob(t.Context(), Digest(data), data); err != nil {
+			if _, err := b.PutBlob(t.Context(), data); err != nil {
 				t.Error(err)
 			}
 		})

@@ -64,15 +64,22 @@ type Runtime interface {
 	Remove(name string)
 }
 
-// ErrNoContent means that [Content] does not hold a digest.
-var ErrNoContent = errors.New("no such content")
+var (
+	// ErrNoContent means that [Content] does not hold a digest.
+	ErrNoContent = errors.New("no such content")
+	// ErrContentDamaged means that what [Content] holds is not what was stored.
+	ErrContentDamaged = errors.New("the stored content is damaged")
+)
 
 // Content keeps the bytes of modules by digest.
 type Content interface {
-	// Get returns the bytes, or an error that is [ErrNoContent].
+	// Get returns the bytes that have the digest, or an error that is
+	// [ErrNoContent] or [ErrContentDamaged].
 	Get(ctx context.Context, digest string) ([]byte, error)
-	// Put keeps bytes; the same digest again is no error.
-	Put(ctx context.Context, digest string, bytes []byte) error
+	// Put keeps bytes under their digest; the same again is no error.
+	Put(ctx context.Context, bytes []byte) error
+	// Digest is the digest that bytes are kept under: "sha256:" and hex.
+	Digest(bytes []byte) string
 }
 
 // The annotations of a WasmModule.
@@ -178,7 +185,7 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 // load makes the revision that obj asks for serve. A problem is for the
 // status; an error besides means that another try may help.
 func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m *loaded) (*refusal, error) {
-	rev, problem := wantedRevision(obj)
+	rev, problem := wantedRevision(obj, c.content.Digest)
 	if problem != nil {
 		return problem, nil
 	}
@@ -191,9 +198,12 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	}
 	if rev.Bytes == nil {
 		var err error
-		if rev.Bytes, err = c.content.Get(ctx, rev.Digest); errors.Is(err, ErrNoContent) {
+		switch rev.Bytes, err = c.content.Get(ctx, rev.Digest); {
+		case errors.Is(err, ErrNoContent):
 			return &refusal{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, uploadHint(obj.GetName()))}, err
-		} else if err != nil {
+		case errors.Is(err, ErrContentDamaged):
+			return &refusal{"ContentDamaged", fmt.Sprintf("content %s is not what was stored; %s", rev.Digest, uploadHint(obj.GetName()))}, err
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -213,7 +223,7 @@ func (c *Controller) store(ctx context.Context, m *loaded, rev *Revision) error 
 	if wantsUpload := rev.Bytes == nil; wantsUpload || m.stored == rev.Digest {
 		return nil
 	}
-	if err := c.content.Put(ctx, rev.Digest, rev.Bytes); err != nil {
+	if err := c.content.Put(ctx, rev.Bytes); err != nil {
 		return fmt.Errorf("keep content %s: %w", rev.Digest, err)
 	}
 	m.stored = rev.Digest
@@ -222,9 +232,6 @@ func (c *Controller) store(ctx context.Context, m *loaded, rev *Revision) error 
 
 // set loads one revision.
 func (c *Controller) set(ctx context.Context, name string, m *loaded, rev Revision) (*refusal, error) {
-	if got := digestOf(rev.Bytes); got != rev.Digest {
-		return &refusal{string(plugins.DigestMismatch), fmt.Sprintf("the content's digest is %s, not %s", got, rev.Digest)}, nil
-	}
 	status, err := c.modules.Set(ctx, name, rev)
 	var refused *plugins.LoadError
 	switch {
@@ -266,7 +273,7 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 		return nil
 	}
 	var err error
-	if rev.Bytes, err = c.content.Get(ctx, rev.Digest); errors.Is(err, ErrNoContent) {
+	if rev.Bytes, err = c.content.Get(ctx, rev.Digest); errors.Is(err, ErrNoContent) || errors.Is(err, ErrContentDamaged) {
 		m.restored = true
 		return nil
 	} else if err != nil {

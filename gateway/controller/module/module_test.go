@@ -70,11 +70,16 @@ func (m *memoryModules) setCalls() int {
 type memoryContent struct {
 	mu    sync.Mutex
 	blobs map[string][]byte
+	// damaged makes every Get fail.
+	damaged bool
 }
 
 func (c *memoryContent) Get(_ context.Context, digest string) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.damaged {
+		return nil, module.ErrContentDamaged
+	}
 	bytes, ok := c.blobs[digest]
 	if !ok {
 		return nil, fmt.Errorf("blob %s: %w", digest, module.ErrNoContent)
@@ -82,12 +87,14 @@ func (c *memoryContent) Get(_ context.Context, digest string) ([]byte, error) {
 	return bytes, nil
 }
 
-func (c *memoryContent) Put(_ context.Context, digest string, bytes []byte) error {
+func (c *memoryContent) Put(_ context.Context, bytes []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.blobs[digest] = bytes
+	c.blobs[c.Digest(bytes)] = bytes
 	return nil
 }
+
+func (c *memoryContent) Digest(bytes []byte) string { return digest(string(bytes)) }
 
 // moduleWorld is one gateway's view; start makes another gateway over the same
 // objects and content.
@@ -180,7 +187,7 @@ func TestModule_upload(t *testing.T) {
 	if _, _, message := controllertest.Condition(obj, "Compiled"); message != "upload it with: wasmgate module push tabs file.wasm" {
 		t.Error(message)
 	}
-	if err := w.content.Put(context.Background(), digest("good"), []byte("good")); err != nil {
+	if err := w.content.Put(context.Background(), []byte("good")); err != nil {
 		t.Fatal(err)
 	}
 	changeModule(t, w, func(obj *unstructured.Unstructured) {
@@ -192,15 +199,15 @@ func TestModule_upload(t *testing.T) {
 	}
 }
 
-func TestModule_uploadedContentIsChecked(t *testing.T) {
+func TestModule_damagedContentIsReported(t *testing.T) {
 	w := newModuleWorld()
 	w.start(t)
-	w.content.blobs[digest("good")] = []byte("something else")
+	w.content.damaged = true
 	controllertest.MustCreate(t, w.Objects, kinds.Modules, map[string]any{
 		"metadata": map[string]any{"name": "tabs", "annotations": map[string]any{module.ContentAnnotation: digest("good")}},
 		"spec":     map[string]any{"source": map[string]any{"upload": map[string]any{}}},
 	})
-	w.expect(t, "False DigestMismatch", "False DigestMismatch", "")
+	w.expect(t, "False ContentDamaged", "False ContentDamaged", "")
 }
 
 func TestModule_aBadRevisionLeavesTheGoodOneServing(t *testing.T) {

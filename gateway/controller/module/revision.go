@@ -1,9 +1,7 @@
 package module
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +27,8 @@ type refusal struct {
 const maxKeptConfig = 32 << 10
 
 // wantedRevision is the revision that the object asks for. Bytes are set for
-// an inline source only.
-func wantedRevision(obj *unstructured.Unstructured) (*Revision, *refusal) {
+// an inline source only, whose digest digestOf computes.
+func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string) (*Revision, *refusal) {
 	spec := kinds.Section(obj, "spec")
 	source, _ := spec["source"].(map[string]any)
 	rev := &Revision{Attempt: obj.GetAnnotations()[RetryAnnotation]}
@@ -111,12 +109,7 @@ func keep(rev Revision) string {
 
 // identity is the same for revisions that behave the same, in one attempt.
 func (r *Revision) identity() string {
-	return fmt.Sprintf("%s config=%s limits=%+v attempt=%q", r.Digest, digestOf(r.Config), r.Limits, r.Attempt)
-}
-
-func digestOf(bytes []byte) string {
-	sum := sha256.Sum256(bytes)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%s config=%s limits=%+v attempt=%q", r.Digest, r.Config, r.Limits, r.Attempt)
 }
 
 func uploadHint(name string) string {
