@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,6 +70,21 @@ type world struct {
 	store    *storagetest.Memory
 	observed *observed
 	uploads  *uploads
+	// converter is between the versions of widgets.
+	converter *converter
+}
+
+// converter changes nothing but apiVersion, until it breaks.
+type converter struct {
+	conversion.Converter
+	broken atomic.Bool
+}
+
+func (c *converter) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
+	if c.broken.Load() {
+		return nil, errors.New("the converter is broken")
+	}
+	return c.Converter.Convert(ctx, desired, objects)
 }
 
 func newWorld(t *testing.T, change ...func(*Config)) *world {
@@ -77,7 +93,7 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}}
+	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}, converter: &converter{Converter: conversion.None{}}}
 	for i := range 3 { // so that there are revisions from before the engine's time
 		rev, err := w.store.Create(t.Context(), "/elsewhere/"+string(rune('a'+i)), nil, 0)
 		if err == nil {
@@ -89,7 +105,7 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	}
 	engine := resource.New(resource.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
 		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: compiled,
-		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
+		Convert: func(*crd.Definition) (conversion.Converter, error) { return w.converter, nil },
 	})})
 	tokens := authn.NewTokens()
 	for token, user := range map[string]authn.User{"admin": {Name: "admin", Groups: []string{authn.Masters}}, "bob": {Name: "bob"}} {
@@ -189,9 +205,16 @@ func (o *observed) last() (i Info, dryRun bool, codes int, code int) {
 }
 
 // uploads takes content, up to 16 bytes.
-type uploads struct{ got string }
+type uploads struct {
+	got string
+	// replaced is how many more times the definition is found replaced.
+	replaced int
+}
 
 func (u *uploads) Put(_ context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error) {
+	if u.replaced--; u.replaced >= 0 {
+		return nil, catalog.ErrReplaced
+	}
 	u.got = t.Name + " " + contentType + " " + string(body) + " " + o.Caller.FieldManager
 	return &resource.Written{Object: []byte(`{"kind":"Widget"}`)}, nil
 }

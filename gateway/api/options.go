@@ -75,7 +75,7 @@ func (p params) timeout(most time.Duration) (time.Duration, error) {
 // deletecollection.
 func listOptions(v url.Values, watch bool) (*internalversion.ListOptions, error) {
 	o := &internalversion.ListOptions{}
-	if len(v) > 0 {
+	if v != nil {
 		if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
 			return nil, apierrors.NewBadRequest(err.Error())
 		}

@@ -1,14 +1,20 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
@@ -254,6 +260,86 @@ func TestContents(t *testing.T) {
 	w.do("POST", widgets, strings.Repeat(" ", 1<<10-len(a("two", ""))+1)+a("two", "")).want(500, "") // just does not
 	w.do("GET", widgets+"/one/content", "").want(405, "")
 	w.do("PUT", "/api/v1/namespaces/default/configmaps/one/content", "{}").want(404, "")
+}
+
+// A request that meets a definition being replaced starts over, not for ever.
+func TestServe_StartsOverWhenTheDefinitionIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	w.uploads.replaced = maxLookups - 1
+	w.do("PUT", widgets+"/one/content", "x").want(200, "")
+	w.uploads.replaced = maxLookups
+	w.do("PUT", widgets+"/one/content", "x").want(500, "InternalError")
+}
+
+// Warnings come with the reply, each in a header of its own.
+func TestWrites_Warn_FV04(t *testing.T) {
+	w := newWorld(t)
+	const twice = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: one}\nspec:\n  size: 1\n  size: 2\n  replicas: 1\n  replicas: 2\n  x: 1\n"
+	got := w.do("POST", widgets, twice, "Content-Type: application/yaml").want(201, "")
+	want := []Header{{"Warning", `299 - "line 6: key \"size\" already set in map"`}, {"Warning", `299 - "line 8: key \"replicas\" already set in map"`}, {"Warning", `299 - "unknown field \"spec.x\""`}}
+	if len(got.Headers) != 4 || !reflect.DeepEqual(got.Headers[:3], want) { // the fourth is Audit-Id
+		t.Errorf("%v", got.Headers)
+	}
+	for _, level := range []string{"Warn", "Strict"} { // also besides another refusal
+		got = w.do("POST", widgets+"?fieldValidation="+level, strings.Replace(twice, "size: 2", "size: x", 1), "Content-Type: application/yaml")
+		if (level == "Warn") != (got.Code == 422 && len(got.Headers) == 4) || got.Code == 201 {
+			t.Errorf("%s: %d %v", level, got.Code, got.Headers)
+		}
+	}
+	w.do("PUT", widgets+"/one?fieldValidation=Strict", twice, "Content-Type: application/yaml").want(400, "key \\\"size\\\" already set in map").want(400, "replicas").want(400, "spec.x")
+}
+
+// Typed clients send their bodies in another form.
+func TestProtobufBodies(t *testing.T) {
+	w := newWorld(t)
+	const path, media = "/api/v1/namespaces/default/configmaps", "Content-Type: application/vnd.kubernetes.protobuf"
+	message := func(kind string, raw []byte, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: kind}, Raw: raw}
+		b, err := u.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "k8s\x00" + string(b)
+	}
+	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Data: map[string]string{"a": "b"}}
+	raw, err := object.Marshal()
+	whole := message("ConfigMap", raw, err)
+	w.do("POST", path, whole, media).want(201, `"data":{"a":"b"}`)
+	w.do("POST", path, whole[4:], media).want(400, "expected prefix [107 56 115 0]")
+	w.do("POST", path, whole[:len(whole)-3], media).want(400, "")
+	w.do("POST", widgets, whole, media).want(415, "")
+	options := metav1.DeleteOptions{DryRun: []string{"All"}}
+	raw, err = options.Marshal()
+	whole = message("DeleteOptions", raw, err)
+	w.do("DELETE", path+"/one", whole, media).want(200, "")
+	w.do("GET", path+"/one", "").want(200, "")
+	w.do("DELETE", path+"/one", whole[4:], media).want(400, "expected prefix [107 56 115 0]")
+	w.do("DELETE", path+"/one", whole[:6], media).want(400, "")
+	w.do("DELETE", path+"/one", message("DeleteOptions", []byte{0xff}, nil), media).want(400, "")
+	w.do("DELETE", path+"/one", "dryRun: [All]\n", "Content-Type: application/yaml").want(200, "")
+	w.do("DELETE", path+"/one", "{}", "Content-Type: text/plain").want(415, "")
+	w.do("DELETE", path+"/one", "[", "Content-Type: application/json").want(400, "json parse error")
+	w.do("DELETE", path+"/one", `{"dryRun":1}`).want(400, "")
+	w.do("GET", path+"/one", "").want(200, "")
+}
+
+// Credentials that are refused are told to the log, and others are not.
+func TestCredentials_InTheLog(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorld(t, func(c *Config) { c.Log = zerolog.New(&log).Level(zerolog.DebugLevel) })
+	w.do("GET", "/version", "").want(200, "")
+	w.do("GET", widgets, "", "Authorization: ").want(401, "")
+	if log.Len() > 0 {
+		t.Errorf("%s", log.String())
+	}
+	w.do("GET", widgets, "", "Authorization: Bearer c2VjcmV0").want(401, "")
+	if all := log.String(); !strings.Contains(all, "credentials refused") || strings.Contains(all, "c2VjcmV0") {
+		t.Errorf("%s", all)
+	}
 }
 
 func TestObserver_CountsWhatExists(t *testing.T) {

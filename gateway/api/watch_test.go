@@ -13,7 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func often(c *Config) { c.BookmarkInterval = time.Millisecond }
+// often has many bookmarks fall due during any request.
+func often(c *Config) { c.BookmarkInterval = 20 * time.Microsecond }
 
 func TestWatch_EventsInOrder_WATCH01(t *testing.T) {
 	w := newWorld(t)
@@ -76,6 +77,31 @@ func TestWatch_Refusals(t *testing.T) {
 	if e, ok := f.next(); ok {
 		t.Errorf("after the error: %s", e.raw)
 	}
+}
+
+// A version that nothing can be converted to is told so in the stream.
+func TestWatch_OfWhatCannotBeConverted(t *testing.T) {
+	w := newWorld(t)
+	const old = "/apis/example.com/v1beta1/namespaces/default/widgets"
+	early := w.watch(t, old+"?watch=1", nil)
+	w.converter.broken.Store(true)
+	w.do("POST", widgets, a("one", "")).want(201, "")
+	late := w.watch(t, old+"?watch=1", nil)
+	for _, f := range []*watching{early, late} {
+		if e, ok := f.next(); !ok || e.Type != "ERROR" || e.Object.Code != 500 {
+			t.Errorf("%s", e.raw)
+		}
+		if e, ok := f.next(); ok {
+			t.Errorf("after the error: %s", e.raw)
+		}
+	}
+	w.do("GET", old, "").want(500, "broken")
+	w.do("GET", old+"/one", "").want(500, "broken")
+	for _, form := range []string{"PartialObjectMetadata", "PartialObjectMetadataList"} { // metadata needs no converter
+		w.do("GET", old, "", metaForm+form).want(200, `"name":"one"`)
+	}
+	w.watch(t, old+"?watch=1", nil, metaForm+"PartialObjectMetadata").want("ADDED", "one")
+	w.watch(t, widgets+"?watch=1", nil).want("ADDED", "one")
 }
 
 // A definition that changes ends its watches cleanly, so that clients ask

@@ -60,6 +60,7 @@ func TestYAMLToJSON_AliasesAreBounded(t *testing.T) {
 	for name, body := range map[string]string{
 		"one long string": "a: &a " + strings.Repeat("x", 100<<10) + "\nb: [" + strings.Repeat("*a,", 300_000) + "]\n",
 		"doubling":        doubling,
+		"a key":           "&a " + strings.Repeat("x", 100<<10) + ": [" + strings.Repeat("*a,", 1000) + "]\n",
 		"keys":            "a: &a {" + strings.Repeat("x", 1<<20) + ": 1}\nb: [" + strings.Repeat("*a,", 100) + "]\n",
 	} {
 		if got, err := yamlToJSON([]byte(body)); err == nil {
