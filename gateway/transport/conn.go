@@ -59,6 +59,8 @@ type conn struct {
 	// ended: the client sent all that it will send, and somebody wanted more.
 	// It is used by that goroutine too.
 	ended bool
+	// said is what the client's headers said last.
+	said said
 	// unstarted, if not nil, ends a stream that was to begin here.
 	unstarted func()
 }

@@ -60,7 +60,7 @@ func (f unread) Serve(r *api.Request) *api.Response { return f(r) }
 
 // running is a server on a port of its own.
 type running struct {
-	t      *testing.T
+	t      testing.TB
 	server *Server
 	url    string
 	addr   string
@@ -69,7 +69,7 @@ type running struct {
 }
 
 // run serves handler until the test ends, and then sees that nothing is left.
-func run(t *testing.T, handler handlerFunc, change ...func(*Options)) *running {
+func run(t testing.TB, handler handlerFunc, change ...func(*Options)) *running {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -79,7 +79,7 @@ func run(t *testing.T, handler handlerFunc, change ...func(*Options)) *running {
 }
 
 // runOn is run on a listener of the test's.
-func runOn(t *testing.T, l net.Listener, handler handlerFunc, change ...func(*Options)) *running {
+func runOn(t testing.TB, l net.Listener, handler handlerFunc, change ...func(*Options)) *running {
 	t.Helper()
 	lender := httptest.NewTLSServer(http.NotFoundHandler()) // has a certificate and a client that trusts it
 	lender.Close()

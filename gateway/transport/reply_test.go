@@ -1,13 +1,17 @@
 package transport
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -113,7 +117,7 @@ func TestShutdown_BeforeServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Log: zerolog.Nop()})
+	s := New(Options{TLS: &tls.Config{}, Log: zerolog.Nop()})
 	if err := s.Shutdown(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -149,5 +153,54 @@ func TestShutdown_WaitsForRequestsUnderWay(t *testing.T) {
 	close(finish)
 	if got := <-replied; got != "done <nil>" && !strings.HasPrefix(got, "done") {
 		t.Errorf("reply %q", got)
+	}
+}
+
+// counting counts what is written to the connections of a listener.
+type counting struct {
+	net.Listener
+	writes *atomic.Int32
+}
+
+func (c counting) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	return countingConn{conn, c.writes}, err
+}
+
+type countingConn struct {
+	net.Conn
+	writes *atomic.Int32
+}
+
+func (c countingConn) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+// A reply that fits into one TLS record is one write to the connection.
+func TestReply_OfUsualSizeIsOneWrite(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writes atomic.Int32
+	body := strings.Repeat("x", 15<<10)
+	r := runOn(t, counting{l, &writes}, func(*api.Request) *api.Response { return ok(body) })
+	c := r.dial()
+	in := bufio.NewReader(c)
+	get := func() {
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil || text(t, resp) != body {
+			t.Fatalf("%+v %v", resp, err)
+		}
+	}
+	get() // and the handshake
+	before := writes.Load()
+	get()
+	if n := writes.Load() - before; n != 1 {
+		t.Errorf("%d writes", n)
 	}
 }

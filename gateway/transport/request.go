@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,7 +32,7 @@ func (s *Server) handle(c *fiber.Ctx) (err error) {
 		s.reply(ctx, api.Failure(http.StatusBadRequest, head.wrong))
 		return nil
 	}
-	r := request(ctx)
+	r := s.request(ctx)
 	if head.impersonates {
 		r.Impersonate = impersonation(&ctx.Request.Header)
 	}
@@ -44,18 +45,41 @@ func (s *Server) handle(c *fiber.Ctx) (err error) {
 
 // request copies what the handler may keep. The body comes later, and the
 // trailers that may follow it never become headers.
-func request(ctx *fasthttp.RequestCtx) *api.Request {
+func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 	h := &ctx.Request.Header
-	r := &api.Request{
-		Method: string(h.Method()), Path: path(h), Query: string(ctx.URI().QueryString()),
-		Accept: joined(h, fasthttp.HeaderAccept), ContentType: string(h.ContentType()),
-		Authorization: string(h.Peek(fasthttp.HeaderAuthorization)), UserAgent: string(h.UserAgent()), ID: string(h.Peek("Audit-Id")),
-		IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
+	var first said
+	last := &first
+	if c, ours := ctx.Conn().(*conn); ours {
+		last = &c.said
 	}
-	if state := ctx.TLSConnectionState(); state != nil {
-		r.ClientCerts = state.PeerCertificates
+	r := &api.Request{
+		Path: path(h), Query: string(ctx.URI().QueryString()),
+		Method: last.method.of(h.Method()), Accept: last.accept.of(joined(h, fasthttp.HeaderAccept)),
+		ContentType: last.contentType.of(h.ContentType()), UserAgent: last.userAgent.of(h.UserAgent()),
+		Authorization: last.authorization.of(h.Peek(fasthttp.HeaderAuthorization)),
+		ID:            string(h.Peek("Audit-Id")), IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
+	}
+	if s.options.TLS.ClientAuth != tls.NoClientCert { // asking costs a copy of all that is known
+		if state := ctx.TLSConnectionState(); state != nil {
+			r.ClientCerts = state.PeerCertificates
+		}
 	}
 	return r
+}
+
+// said are the headers that a client repeats with each request on a
+// connection: the same bytes become the same string, without a copy.
+type said struct{ method, accept, contentType, authorization, userAgent repeated }
+
+// repeated is a value that is likely to come again.
+type repeated string
+
+// of is the string of b.
+func (t *repeated) of(b []byte) string {
+	if string(b) != string(*t) { // compares in place
+		*t = repeated(b)
+	}
+	return string(*t)
 }
 
 // extraPrefix begins the headers that carry extra facts about an identity.
@@ -91,15 +115,15 @@ func impersonation(h *fasthttp.RequestHeader) *api.Impersonation {
 }
 
 // joined is a header that may be repeated.
-func joined(h *fasthttp.RequestHeader, name string) string {
+func joined(h *fasthttp.RequestHeader, name string) []byte {
 	all := h.PeekAll(name)
 	switch len(all) {
 	case 0:
-		return ""
+		return nil
 	case 1:
-		return string(all[0])
+		return all[0]
 	}
-	return string(bytes.Join(all, []byte(", ")))
+	return bytes.Join(all, []byte(", "))
 }
 
 // path is the decoded path, in which no segment has a meaning of its own: an

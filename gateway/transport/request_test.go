@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,5 +235,47 @@ func TestAccept_OutlivesTooManyOpenFiles(t *testing.T) {
 	}
 	if passing(syscall.EINVAL) || passing(net.ErrClosed) {
 		t.Error("a lasting error passes")
+	}
+}
+
+// What a client said before on its connection is no part of what it says now.
+func TestRequest_HeadersOfEachRequestAreItsOwn(t *testing.T) {
+	var got []string
+	r := run(t, func(r *api.Request) *api.Response {
+		got = append(got, strings.Join([]string{r.Method, r.Accept, r.ContentType, r.Authorization, r.UserAgent}, "|"))
+		return ok("{}")
+	})
+	var send strings.Builder
+	want := []string{"GET|a|b|c|d", "GET|a|b|c|d", "GET|a2|b2|c2|d2", "PUT||||", "GET|a|b|c|d"}
+	for i, w := range want {
+		f := strings.Split(w, "|")
+		fmt.Fprintf(&send, "%s / HTTP/1.1\r\nHost: h\r\n", f[0])
+		for j, name := range []string{"Accept", "Content-Type", "Authorization", "User-Agent"} {
+			if f[j+1] != "" {
+				fmt.Fprintf(&send, "%s: %s\r\n", name, f[j+1])
+			}
+		}
+		if i == len(want)-1 {
+			send.WriteString("Connection: close\r\n")
+		}
+		send.WriteString("\r\n")
+	}
+	r.raw(send.String())
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// Certificates are asked for, and carried, only where some would be believed.
+func TestRequest_ClientCertificates(t *testing.T) {
+	for auth, want := range map[tls.ClientAuthType]int{tls.NoClientCert: 0, tls.RequestClientCert: 1} {
+		got := -1
+		r := run(t, func(r *api.Request) *api.Response { got = len(r.ClientCerts); return ok("{}") },
+			func(o *Options) { o.TLS.ClientAuth = auth })
+		r.tls.Certificates = r.server.options.TLS.Certificates
+		r.raw("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+		if got != want {
+			t.Errorf("%v: %d certificates", auth, got)
+		}
 	}
 }

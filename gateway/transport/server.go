@@ -58,12 +58,18 @@ const (
 	idleTimeout  = 3 * time.Minute
 	writeTimeout = 2 * time.Minute
 	// readBuffer is also the most that the head of a request may have.
-	readBuffer  = 16 << 10
-	writeBuffer = 4 << 10
+	readBuffer = 16 << 10
+	// writeBuffer is what a TLS record can hold, so that a reply of that size
+	// is one record and one system call.
+	writeBuffer = 16 << 10
 )
 
 // New makes a server.
 func New(o Options) *Server {
+	// Small records first, and larger ones later, would make several of a reply
+	// that fits into one.
+	o.TLS = o.TLS.Clone()
+	o.TLS.DynamicRecordSizingDisabled = true
 	s := &Server{options: o, bodies: budget{limit: int64(o.BodyBudget)}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{

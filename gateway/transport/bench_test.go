@@ -1,0 +1,91 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+const clientHead = "GET /apis/example.com/v1/namespaces/default/widgets/one HTTP/1.1\r\nHost: 127.0.0.1:6443\r\nUser-Agent: controller/v1.2.3 (linux/amd64) kubernetes/abcdef0\r\n" +
+	"Accept: application/json, */*\r\nAuthorization: Bearer 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\nAccept-Encoding: gzip\r\n\r\n"
+
+// BenchmarkReply is a request and its reply over one TLS connection, client
+// included.
+func BenchmarkReply(b *testing.B) {
+	for _, size := range []int{1 << 10, 3500, 6 << 10, 15 << 10, 100 << 10} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			body := bytes.Repeat([]byte("x"), size)
+			r := run(b, func(*api.Request) *api.Response {
+				return &api.Response{Code: http.StatusOK, ContentType: "application/json", Body: body}
+			})
+			c, err := tls.Dial("tcp", r.addr, r.tls)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close()
+			in := bufio.NewReaderSize(c, 64<<10)
+			b.ReportAllocs()
+			begin := processTime(b)
+			defer func() { b.ReportMetric(float64(processTime(b)-begin)/float64(b.N), "cpu-ns/op") }()
+			for b.Loop() {
+				if _, err := io.WriteString(c, clientHead); err != nil {
+					b.Fatal(err)
+				}
+				for n := 0; ; {
+					line, err := in.ReadSlice('\n')
+					if err != nil {
+						b.Fatal(err)
+					}
+					if n++; len(line) <= 2 {
+						break
+					}
+				}
+				if _, err := in.Discard(size); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// processTime is the CPU time that this process has taken, in nanoseconds.
+func processTime(b *testing.B) int64 {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkRequest is what is copied of one request's head.
+func BenchmarkRequest(b *testing.B) {
+	here, there := net.Pipe()
+	defer here.Close()
+	defer there.Close()
+	s := &Server{options: Options{TLS: &tls.Config{}}}
+	var ctx fasthttp.RequestCtx
+	ctx.Init2(&conn{Conn: tls.Server(here, &tls.Config{}), raw: here}, nil, false)
+	if err := ctx.Request.Header.Read(bufio.NewReader(bytes.NewReader([]byte(clientHead)))); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if head := look(&ctx.Request.Header); head.wrong != "" {
+			b.Fatal(head.wrong)
+		}
+		if r := s.request(&ctx); r.Method != "GET" {
+			b.Fatal(r.Method)
+		}
+	}
+}
