@@ -85,12 +85,13 @@ func (n *node) find(path []string) *node {
 // grow returns the field with a name, made if need be; nil when n is not an
 // object and has no such element. What is returned is going to be changed.
 func (n *node) grow(o *Object, name string) *node {
-	n.edited = true
-	if c := n.child(name); c != nil {
-		return c
-	}
-	if !n.opened || n.array {
+	c := n.child(name)
+	if c == nil && (!n.opened || n.array) {
 		return nil
+	}
+	n.edited = true
+	if c != nil {
+		return c
 	}
 	key := o.quoted(name)
 	n.members = append(n.members, member{key: key[1 : len(key)-1]})

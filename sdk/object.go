@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,38 +149,40 @@ func (f Field) SetRaw(json []byte) error {
 }
 
 // Delete removes the field, if it is there.
-func (f Field) Delete() { f.take() }
-
-// take removes the field and returns it.
-func (f Field) take() (node, bool) {
-	if len(f.path) == 0 || !f.Exists() {
-		return node{}, false
+func (f Field) Delete() {
+	if n, i := f.holder(); n != nil {
+		n.members = slices.Delete(n.members, i, i+1)
 	}
-	n := &f.o.root
+}
+
+// holder is the object or array that the field is in, and where it is there;
+// nil when there is no such field. It marks everything on the way as changed.
+func (f Field) holder() (n *node, i int) {
 	last := len(f.path) - 1
+	if last < 0 || !f.Exists() {
+		return nil, 0
+	}
+	n = &f.o.root
 	for _, name := range f.path[:last] {
 		n.edited = true
 		n = n.child(name)
 	}
-	i := n.index(f.path[last])
-	taken := n.members[i].value
 	n.edited = true
-	n.members = append(n.members[:i], n.members[i+1:]...)
-	return taken, true
+	return n, n.index(f.path[last])
 }
 
 // MoveTo puts the field somewhere else in the object, unchanged, replacing
 // what is there. Without the field nothing happens. The error is that of
 // [Field.SetRaw], and then nothing has moved.
 func (f Field) MoveTo(path ...string) error {
-	n := f.o.root.find(f.path)
-	if n == nil || len(f.path) == 0 {
+	n, i := f.holder()
+	if n == nil {
 		return nil
 	}
-	raw := n.text()
-	taken, _ := f.take()
-	if err := f.o.At(path...).SetRaw(raw); err != nil {
-		_ = f.SetRaw(taken.text())
+	taken := n.members[i]
+	n.members = slices.Delete(n.members, i, i+1)
+	if err := f.o.At(path...).SetRaw(taken.value.text()); err != nil {
+		n.members = slices.Insert(n.members, i, taken)
 		return err
 	}
 	return nil
