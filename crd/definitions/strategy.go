@@ -62,7 +62,7 @@ func (s *statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Ob
 	if err != nil {
 		return unreadable(err)
 	}
-	errs := s.library.ValidateUpdate(ctx, in, oldIn)
+	errs := guarded(func() field.ErrorList { return s.library.ValidateUpdate(ctx, in, oldIn) })
 	if slices.Equal(in.Status.StoredVersions, oldIn.Status.StoredVersions) {
 		return errs // whatever it is, this write did not make it so
 	}
@@ -96,7 +96,7 @@ func (s *strategy) Validate(ctx context.Context, obj runtime.Object) field.Error
 		return unreadable(err)
 	}
 	errs := replaceModuleURL(in)
-	return append(errs, s.create.Validate(ctx, in)...)
+	return append(errs, guarded(func() field.ErrorList { return s.create.Validate(ctx, in) })...)
 }
 
 func (s *strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
@@ -122,7 +122,7 @@ func (s *updateStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Ob
 		return unreadable(err)
 	}
 	errs := replaceModuleURL(in)
-	return append(errs, s.library.ValidateUpdate(ctx, in, oldIn)...)
+	return append(errs, guarded(func() field.ErrorList { return s.library.ValidateUpdate(ctx, in, oldIn) })...)
 }
 
 func (s *updateStrategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
@@ -162,6 +162,17 @@ func write(obj runtime.Object, in *apiextensions.CustomResourceDefinition) {
 		u.Object = map[string]any{}
 	}
 	replace(u.Object, tree)
+}
+
+// guarded makes a panic of the library's validation a refusal: there are
+// schemas that it does not survive.
+func guarded(validate func() field.ErrorList) (errs field.ErrorList) {
+	defer func() {
+		if v := recover(); v != nil {
+			errs = field.ErrorList{field.Forbidden(field.NewPath("spec"), fmt.Sprintf("a defect of the validation keeps it from being checked: %v", v))}
+		}
+	}()
+	return validate()
 }
 
 func unreadable(err error) field.ErrorList {

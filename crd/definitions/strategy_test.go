@@ -345,3 +345,21 @@ func TestStrategy_oddObjects(t *testing.T) {
 		v.Strategy.WarningsOnUpdate(ctx, obj, good)
 	}
 }
+
+// The library's validation does not survive a selectable field beside a
+// schema that is not structural.
+func TestADefinitionThatValidationDoesNotSurviveIsRefused_CRD01(t *testing.T) {
+	edits := []string{"spec.versions", `[{name: v1, served: true, storage: true, selectableFields: [{jsonPath: .spec.b}], ` +
+		`schema: {openAPIV3Schema: {type: object, properties: {spec: {type: array, items: [{type: string}]}}}}}]`}
+	refused := func(err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "spec: Forbidden: a defect of the validation keeps it from being checked: runtime error: invalid memory address") {
+			t.Errorf("got %v", err)
+		}
+	}
+	_, err := create(t, tree(t, bars, edits...))
+	refused(err)
+	old := mustCreate(t)
+	obj := setVersions(t, old.DeepCopy(), edits[1])
+	refused(update(t, obj, old, false))
+}
