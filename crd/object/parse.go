@@ -278,10 +278,11 @@ func (p *parser) number() (any, error) {
 	return f, nil
 }
 
-// numberEnd returns where the JSON number at i ends (i itself: there is none).
+// numberEnd returns where the JSON number at i, which is not the end of d, ends
+// (i itself: there is none).
 func numberEnd(d []byte, i int) (end int, integer bool) {
 	start := i
-	if i < len(d) && d[i] == '-' {
+	if d[i] == '-' {
 		i++
 	}
 	digits := func() bool {

@@ -9,8 +9,8 @@ import (
 // Equal says whether the raw text between the quotes of a JSON string stands
 // for s.
 func Equal(raw []byte, s string) bool {
-	if len(raw) <= len(s) {
-		return string(raw) == s // an escape is longer than what it stands for
+	if len(raw) <= len(s) { // an escape is longer than what it stands for
+		return string(raw) == s && bytes.IndexByte(raw, '\\') < 0
 	}
 	return bytes.IndexByte(raw, '\\') >= 0 && Unescape(raw) == s
 }

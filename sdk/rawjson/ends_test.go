@@ -1,0 +1,159 @@
+package rawjson
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// randomJSON is a value with strings that look like structure.
+func randomJSON(r *rand.Rand, depth int) string {
+	n := r.IntN(9)
+	if depth <= 0 {
+		n = r.IntN(5)
+	}
+	space := strings.Repeat(" ", r.IntN(3))
+	switch n {
+	case 0:
+		return `"` + randomString(r, false) + `"`
+	case 1:
+		return `"` + strings.Repeat(`\\`, r.IntN(40)) + strings.Repeat(`]}"`[:2], r.IntN(40)) + strings.Repeat(`\"`, r.IntN(40)) + `"`
+	case 2:
+		return []string{"null", "true", "false"}[r.IntN(3)]
+	case 3:
+		return []string{"0", "-1", "1.5", "1e5", "12345678901234567890", "-0.5E-3"}[r.IntN(6)]
+	case 4:
+		return []string{"{}", "[]", "{ }", "[ ]"}[r.IntN(4)]
+	case 5, 6:
+		var parts []string
+		for range 1 + r.IntN(5) {
+			parts = append(parts, space+randomJSON(r, depth-1))
+		}
+		return "[" + strings.Join(parts, space+",") + space + "]"
+	}
+	var parts []string
+	for range 1 + r.IntN(5) {
+		parts = append(parts, `"`+randomString(r, false)+`"`+space+":"+space+randomJSON(r, depth-1))
+	}
+	return "{" + strings.Join(parts, ","+space) + "}"
+}
+
+// Skip and Pass find the end of any value, wherever it stands in the blocks
+// that Pass reads, and whatever follows.
+func TestTheEndOfAnyValue(t *testing.T) {
+	for seed := range uint64(4000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		value := randomJSON(r, 4)
+		if !json.Valid([]byte(value)) {
+			t.Fatalf("the test made %s", value)
+		}
+		before := strings.Repeat(" ", r.IntN(70))
+		for _, after := range []string{"", ",", "}", "]", " ", `,"]}":[{`, strings.Repeat(" ", 70) + `"`} {
+			text := []byte(before + value + after)
+			want := len(before) + len(value)
+			if end, err := Skip(text, 0); err != nil || end != want {
+				t.Fatalf("Skip(%q) = %d, %v, want %d", text, end, err, want)
+			}
+			if end := Pass(text, 0); end != want {
+				t.Fatalf("Pass(%q) = %d, want %d", text, end, want)
+			}
+			if end := Pass(text, len(before)); end != want {
+				t.Fatalf("Pass(%q, %d) = %d, want %d", text, len(before), end, want)
+			}
+		}
+		cut := value[:r.IntN(len(value)+1)]
+		if end, err := Skip([]byte(cut), 0); (err == nil && end == len(cut)) != json.Valid([]byte(cut)) {
+			t.Fatalf("Skip(%q) = %d, %v", cut, end, err)
+		}
+		if end := Pass([]byte(cut), 0); end > len(cut) {
+			t.Fatalf("Pass(%q) = %d", cut, end)
+		}
+	}
+}
+
+func TestWhatIsWrongAndWhere(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		err  error
+		at   int
+	}{
+		{``, ErrEnd, 0}, {`  `, ErrEnd, 2}, {`{`, ErrEnd, 1}, {`[`, ErrEnd, 1}, {`[1`, ErrEnd, 2}, {`[1,`, ErrEnd, 3}, {`{"a"`, ErrEnd, 4}, {`{"a":`, ErrEnd, 5},
+		{`{"a":1`, ErrEnd, 6}, {`{"a":1,`, ErrEnd, 7}, {`"a`, ErrEnd, 2}, {`tru`, ErrEnd, 0}, {`-`, ErrEnd, 1},
+		{`x`, ErrSyntax, 0}, {`trux`, ErrSyntax, 0}, {`nulx`, ErrSyntax, 0}, {`falsx`, ErrSyntax, 0}, {`{1`, ErrSyntax, 1}, {`{"a"x`, ErrSyntax, 4}, {`[1 2`, ErrSyntax, 3},
+		{`[1}`, ErrSyntax, 2}, {`{"a":1]`, ErrSyntax, 6}, {`{"a":1,}`, ErrSyntax, 7}, {`[1,]`, ErrSyntax, 3}, {`-x`, ErrSyntax, 1}, {`01`, ErrSyntax, 0}, {`1.x`, ErrSyntax, 2},
+		{`1ex`, ErrSyntax, 2}, {`1e+`, ErrSyntax, 3}, {`"\x"`, ErrSyntax, 1}, {"\"a\x1f\"", ErrSyntax, 2}, {`]`, ErrSyntax, 0}, {`,`, ErrSyntax, 0},
+		{"\"a\xff\"", ErrUTF8, 1}, {`1e999`, ErrNumber, 0}, {`-1E+999`, ErrNumber, 0}, {strings.Repeat("9", 400), ErrNumber, 0},
+		{`[` + strings.Repeat("9", 299) + `]`, nil, 301}, {strings.Repeat("9", 302), nil, 302}, {` -0 `, nil, 3}, {`1e+5,`, nil, 4}, {`0.0`, nil, 3}, {`00`, ErrSyntax, 0}, {`-01`, ErrSyntax, 1},
+	} {
+		at, err := Skip([]byte(c.text), 0)
+		if !errors.Is(err, c.err) || at != c.at {
+			t.Errorf("Skip(%.20q) = %d, %v; want %d, %v", c.text, at, err, c.at, c.err)
+		}
+	}
+}
+
+func TestWhatIsWrongOnAWalk(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		err  error
+		end  int
+	}{
+		{`{}`, nil, 2}, {` [ ] `, nil, 4}, {`{"a":1}x`, nil, 7}, {`[1,2] `, nil, 5}, {`{ "a" : 1 , "b" : 2 }`, nil, 21},
+		{`{`, ErrEnd, 1}, {`[1`, ErrEnd, 2}, {`[1,`, ErrEnd, 3}, {`[1, `, ErrEnd, 4}, {`{"a`, ErrEnd, 3}, {`{"a"`, ErrEnd, 4}, {`{"a" `, ErrEnd, 5}, {`{"a":1`, ErrEnd, 6}, {`{"a":1,`, ErrEnd, 7},
+		{`{1`, ErrSyntax, 1}, {`{"a"1`, ErrSyntax, 4}, {`{"a":1 "b"`, ErrSyntax, 7}, {`[1 2]`, ErrSyntax, 3}, {`{"a":1,}`, ErrSyntax, 7}, {`{"a":x}`, ErrSyntax, 5}, {`["\x"]`, ErrSyntax, 2},
+	} {
+		w, err := Open([]byte(c.text), 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for w.Next() {
+			w.Value()
+		}
+		if !errors.Is(w.Err(), c.err) || w.End() != c.end {
+			t.Errorf("%s: %v at %d, want %v at %d", c.text, w.Err(), w.End(), c.err, c.end)
+		}
+		if w.Next() {
+			t.Errorf("%s: goes on after its end", c.text)
+		}
+		if end := Pass([]byte(c.text), 0); end > len(c.text) {
+			t.Errorf("Pass(%s) = %d", c.text, end)
+		}
+	}
+	for text, want := range map[string]error{``: ErrEnd, ` `: ErrEnd, `1`: ErrSyntax, `"a"`: ErrSyntax} {
+		if _, err := Open([]byte(text), 0, true); !errors.Is(err, want) {
+			t.Errorf("Open(%s): %v", text, err)
+		}
+	}
+}
+
+// What was checked before is not checked again.
+func TestATrustedWalkChecksStructureOnly(t *testing.T) {
+	text := []byte(`{"a\x":tru,"b":[1}, "c" : "\x" ,"d":` + "\"\xff\"" + `}`)
+	keys, values, err := walkAll(text, true)
+	if err != nil || strings.Join(keys, " ") != `a\x b c d` || strings.Join(values, " ") != "tru [1} \"\\x\" \"\xff\"" {
+		t.Errorf("got %q %q, %v", keys, values, err)
+	}
+	for _, bad := range []string{`{"a":}`, `{"a":,"b":1}`, `[1,]`, `{"`, `{"a`, `["a"`} {
+		if _, _, err := walkAll([]byte(bad), true); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+}
+
+func TestWalkGoesOnAfterAValuePassedByOthers(t *testing.T) {
+	text := []byte(` [ {"a":1} , 7 ]`)
+	w, err := Open(text, 0, false)
+	if err != nil || w.IsObject() || !w.Next() || w.At() != 3 {
+		t.Fatalf("at %d, %v", w.At(), err)
+	}
+	inner, err := Open(text, w.At(), false)
+	if err != nil || !inner.IsObject() || !inner.Next() || string(inner.Key()) != "a" || string(inner.Value()) != "1" || inner.Next() {
+		t.Fatal("the inner walk fails")
+	}
+	w.Resume(inner.End())
+	if !w.Next() || string(w.Value()) != "7" || w.Next() || w.Err() != nil || w.End() != len(text) {
+		t.Errorf("at %d, %v", w.At(), w.Err())
+	}
+}
