@@ -36,6 +36,12 @@ func (o Requests) Begin(i *api.Info, dryRun bool) func(code int) {
 	}
 }
 
+// Watching implements api.Observer.
+func (o Requests) Watching(i *api.Info) func(events int) {
+	counter := o.m.WatchEvents(i.Group, i.Version, i.Plural)
+	return func(n int) { counter.Add(float64(n)) }
+}
+
 func scope(i *api.Info) string {
 	switch {
 	case i.Plural == "":

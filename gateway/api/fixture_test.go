@@ -184,6 +184,15 @@ type observed struct {
 	begun []Info
 	dry   []bool
 	ended []int
+	sent  int // events of watches
+}
+
+func (o *observed) Watching(*Info) func(int) {
+	return func(n int) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.sent += n
+	}
 }
 
 func (o *observed) Begin(i *Info, dryRun bool) func(int) {

@@ -32,6 +32,9 @@ type Observer interface {
 	// when it was answered (for a watch: when it ended). What i names is
 	// served, or i names nothing: no client can invent labels.
 	Begin(i *Info, dryRun bool) (end func(code int))
+	// Watching is called when a watch begins; the function it returns, from one
+	// goroutine, when events were sent.
+	Watching(i *Info) (sent func(events int))
 }
 
 // Content receives the bytes of a subresource that is not an object, such as

@@ -30,6 +30,7 @@ type stream struct {
 	query  url.Values
 	watch  *resource.Watch
 	out    FrameWriter
+	sent   func(events int)
 	// bookmarks is how often there is one; 0 for a client that allows none.
 	bookmarks time.Duration
 	// tables counts tables sent, since only the first has column definitions.
@@ -66,7 +67,7 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 	}
 	lifetime := h.lifetime(o)
 	return &Response{Code: http.StatusOK, ContentType: mediaJSON, Stream: func(ctx context.Context, out FrameWriter) {
-		s := &stream{target: t, form: f, query: v, watch: w, out: out}
+		s := &stream{target: t, form: f, query: v, watch: w, out: out, sent: h.Observer.Watching(&c.Info)}
 		if o.AllowWatchBookmarks {
 			s.bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
 		}
@@ -206,6 +207,7 @@ func (s *stream) send(ctx context.Context, changes []resource.Change) error {
 		}
 		s.frame(c.Type, data)
 	}
+	s.sent(len(changes))
 	return nil
 }
 

@@ -35,6 +35,10 @@ func TestWatch_EventsInOrder_WATCH01(t *testing.T) {
 	if e, ok := f.next(); ok {
 		t.Errorf("after the end: %s", e.raw)
 	}
+	if w.observed.mu.Lock(); w.observed.sent != 4 {
+		t.Errorf("%d events were counted", w.observed.sent)
+	}
+	w.observed.mu.Unlock()
 }
 
 func TestWatch_Forms(t *testing.T) {

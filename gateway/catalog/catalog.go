@@ -40,6 +40,9 @@ type Options struct {
 	// Compile and Convert make custom resources.
 	Compile Compiler
 	Convert ConverterFactory
+	// Spared, if set, is told how many conversions a reader was spared because
+	// their outcome was remembered. It must be cheap.
+	Spared func(n int)
 	// Log receives what no client is told.
 	Log zerolog.Logger
 }
@@ -50,6 +53,7 @@ type Options struct {
 type Catalog struct {
 	cache   *watchcache.Cache[*Entry]
 	ready   chan struct{}
+	spared  func(n int)
 	prefix  string
 	compile Compiler
 	convert ConverterFactory
@@ -91,6 +95,9 @@ func (c *Catalog) Ready() <-chan struct{} { return c.ready }
 // New makes a catalog of the built-in kinds; the custom ones are there once
 // [Catalog.Run] is ready.
 func New(o Options) *Catalog {
+	if o.Spared == nil {
+		o.Spared = func(int) {}
+	}
 	prefixes := map[string]bool{}
 	for _, d := range o.Builtins {
 		prefixes[d.KeyPrefix] = true
@@ -104,10 +111,10 @@ func New(o Options) *Catalog {
 			SizeOf: (*Entry).Size, Shed: (*Entry).Shed,
 			OnError: func(err error) { o.Log.Warn().Err(err).Msg("watch cache recovers from a failure") },
 		}),
-		ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
+		spared: o.Spared, ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
 	}
 	for _, d := range o.Builtins {
-		r := newResource(d, o.Prefix, c.cache, nil)
+		r := c.newResource(d, nil)
 		c.builtins = append(c.builtins, r)
 		if d.Group == "apiextensions.k8s.io" && d.Plural == "customresourcedefinitions" {
 			c.crds = r
@@ -274,7 +281,7 @@ func (c *Catalog) compiled(e *Entry, old *served) (f compiled, err error) {
 func (c *Catalog) serve(name string, e *Entry, f compiled) {
 	c.remove(name)
 	stop := make(chan struct{})
-	r := newResource(f.definition, c.prefix, c.cache, f.converter)
+	r := c.newResource(f.definition, f.converter)
 	r.replaced, r.definition = stop, c.crds.Key("", name)
 	r.confirm(e.Revision)
 	c.custom[name] = &served{resource: r, fingerprint: f.fingerprint, stop: stop}

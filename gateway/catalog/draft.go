@@ -25,7 +25,8 @@ type Draft struct {
 // draftView is a view that lacks its resourceVersion.
 type draftView struct {
 	viewKey
-	data []byte
+	data      []byte
+	converted bool
 	// passing: the converter changed while it was made, so it is shown to the
 	// writer and not remembered.
 	passing bool
@@ -92,7 +93,7 @@ func (d *Draft) View(ctx context.Context, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.views = append(d.views, draftView{viewKey: k, data: out, passing: d.resource.viewKey(version) != k})
+	d.views = append(d.views, draftView{viewKey: k, data: out, converted: true, passing: d.resource.viewKey(version) != k})
 	return out, nil
 }
 
@@ -121,7 +122,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 
 // Committed is the draft as it was stored at a revision, with all views made
 // so far, and its view at a version ("" for none). The bytes are shared.
-func (d *Draft) Committed(revision int64, version string) (e *Entry, view []byte, err error) {
+func (d *Draft) Committed(revision int64, version string) (e *Entry, shown []byte, err error) {
 	e = NewEntry(storage.KV{Value: d.Stored, Revision: revision})
 	for _, v := range d.views {
 		data, err := object.WithRevision(v.data, revision)
@@ -129,11 +130,11 @@ func (d *Draft) Committed(revision int64, version string) (e *Entry, view []byte
 			return nil, nil, d.resource.Unreadable(e, err)
 		}
 		if v.version == version {
-			view = data
+			shown = data
 		}
 		if !v.passing {
-			e.addView(v.viewKey, data)
+			e.addView(&view{viewKey: v.viewKey, data: data, converted: v.converted})
 		}
 	}
-	return e, view, nil
+	return e, shown, nil
 }

@@ -62,7 +62,7 @@ func (e *Entry) Shed() {
 func (e *Entry) Adopt(other *Entry) {
 	for n := other.views.Load(); n != nil; n = n.next {
 		if e.view(n.viewKey) == nil {
-			e.addView(n.viewKey, n.data)
+			e.addView(&view{viewKey: n.viewKey, data: n.data, converted: n.converted})
 		}
 	}
 }

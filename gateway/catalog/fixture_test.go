@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ type shelf struct {
 	t     testing.TB
 	store storage.Store
 	conv  *catalogtest.Turning
+	// spared is how many conversions readers were spared.
+	spared atomic.Int64
 }
 
 // newShelf starts a catalog over a store that may have content already; put
@@ -48,6 +51,7 @@ func newShelf(t testing.TB, put ...func(s storage.Store)) *shelf {
 	s.Catalog = New(Options{
 		Store: s.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return s.conv, nil },
+		Spared:  func(n int) { s.spared.Add(int64(n)) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

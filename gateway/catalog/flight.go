@@ -123,7 +123,7 @@ func unfinished(jobs []job, left []int, k viewKey) []int {
 			continue
 		}
 		if v := jobs[i].entry.view(k); v != nil {
-			jobs[i].json = v.data
+			jobs[i].json, jobs[i].converted = v.data, v.converted
 			continue
 		}
 		still = append(still, i)
@@ -146,7 +146,7 @@ func (r *Resource) fly(ctx context.Context, f *flight, jobs []job, mine []int) e
 	due := make([]int, 0, len(mine))
 	for _, i := range mine {
 		if v := jobs[i].entry.view(f.viewKey); v != nil {
-			jobs[i].json = v.data
+			jobs[i].json, jobs[i].converted = v.data, v.converted
 		} else {
 			due = append(due, i)
 		}

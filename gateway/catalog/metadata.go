@@ -27,7 +27,7 @@ func (r *Resource) MetadataView(e *Entry) ([]byte, error) {
 		return nil, r.Unreadable(e, err)
 	}
 	out = append(out, '}')
-	e.addView(k, out)
+	e.addView(&view{viewKey: k, data: out})
 	return out, nil
 }
 

@@ -31,6 +31,8 @@ type Resource struct {
 	// for.
 	definition string
 	definedAt  atomic.Int64
+	// spared is told how many conversions readers were spared.
+	spared func(n int)
 }
 
 // ErrReplaced tells that a write met a definition that is no longer the
@@ -65,13 +67,13 @@ func (r *Resource) confirm(revision int64) { r.definedAt.Store(revision) }
 var epochs atomic.Uint64
 
 // newResource makes a resource; a nil converter is None.
-func newResource(def *crd.Definition, prefix string, cache *watchcache.Cache[*Entry], conv conversion.Converter) *Resource {
+func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *Resource {
 	if conv == nil {
 		conv = conversion.None{}
 	}
 	return &Resource{
-		Def: def, bucket: cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
-		epoch: epochs.Add(1), root: prefix + def.KeyPrefix + "/",
+		Def: def, bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
+		epoch: epochs.Add(1), root: c.prefix + def.KeyPrefix + "/", spared: c.spared,
 	}
 }
 

@@ -43,6 +43,8 @@ type viewKey struct {
 type view struct {
 	viewKey
 	data []byte
+	// converted: a converter made it.
+	converted bool
 	// fields are what field selectors ask for, made when they first do.
 	fields atomic.Pointer[fields.Set]
 }
@@ -65,8 +67,8 @@ func (e *Entry) view(k viewKey) *view {
 // addView remembers a view in place of those of earlier epochs of the same
 // encoding. Who still serves a former form of the definition must not push out
 // what its successor derived: then nothing is remembered.
-func (e *Entry) addView(k viewKey, data []byte) {
-	added := &view{viewKey: k, data: data}
+func (e *Entry) addView(added *view) {
+	k := added.viewKey
 	for {
 		head := e.views.Load()
 		next := &viewNode{view: added}

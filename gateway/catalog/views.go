@@ -18,6 +18,9 @@ func chunk() int { return conversion.MaxObjects * runtime.GOMAXPROCS(0) }
 // resourceVersion. The bytes are shared and must not be changed.
 func (r *Resource) View(ctx context.Context, e *Entry, version string) ([]byte, error) {
 	if v := e.view(r.viewKey(version)); v != nil {
+		if v.converted {
+			r.spared(1)
+		}
 		return v.data, nil
 	}
 	out, err := r.Views(ctx, []*Entry{e}, version)
@@ -29,21 +32,24 @@ func (r *Resource) View(ctx context.Context, e *Entry, version string) ([]byte, 
 
 // job asks for the object of one entry, which is no tombstone.
 type job struct {
-	entry *Entry
-	at    int // which of the entries asked for it
-	json  []byte
+	entry     *Entry
+	at        int // which of the entries asked for it
+	json      []byte
+	converted bool
 }
 
 // Views returns the objects of entries at a version, as [Resource.View] does.
-// What is not remembered is derived
-// on all cores.
+// What is not remembered is derived on all cores.
 func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) ([][]byte, error) {
 	k := r.viewKey(version)
 	out := make([][]byte, len(entries))
 	var local, foreign []job
+	spared := 0
 	for i, e := range entries {
 		if v := e.view(k); v != nil {
-			out[i] = v.data
+			if out[i] = v.data; v.converted {
+				spared++
+			}
 			continue
 		}
 		j := job{entry: e.base(), at: i}
@@ -53,6 +59,9 @@ func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) 
 		} else {
 			foreign = append(foreign, j)
 		}
+	}
+	if spared > 0 {
+		r.spared(spared)
 	}
 	for _, jobs := range [...][]job{local, foreign} {
 		for batch := range slices.Chunk(jobs, chunk()) {
@@ -71,7 +80,7 @@ func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) 
 				if err != nil {
 					return nil, r.Unreadable(e, err)
 				}
-				e.addView(k, data)
+				e.addView(&view{viewKey: k, data: data, converted: j.converted})
 				out[j.at] = data
 			}
 		}
@@ -105,7 +114,7 @@ func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewK
 			return nil
 		}
 		j.json = data
-		j.entry.addView(k, data)
+		j.entry.addView(&view{viewKey: k, data: data})
 		return nil
 	})
 	if err != nil {
@@ -123,10 +132,10 @@ func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewK
 	}
 	return r.convertEach(ctx, k.version, objects, func(n int, data []byte) {
 		j := &jobs[foreign[n]]
-		j.json = data
+		j.json, j.converted = data, true
 		// A converter that changed meanwhile may or may not have made this.
 		if r.viewKey(k.version) == k {
-			j.entry.addView(k, data)
+			j.entry.addView(&view{viewKey: k, data: data, converted: true})
 		}
 	})
 }

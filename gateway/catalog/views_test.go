@@ -41,8 +41,11 @@ func TestViewsOfOneEntry(t *testing.T) {
 	if again, err := r.MetadataView(e); err != nil || &again[0] != &meta[0] {
 		t.Error("the metadata was derived again")
 	}
-	if n := s.conv.Calls.Load(); n != 1 {
-		t.Errorf("%d conversions", n)
+	if n := s.conv.Calls.Load(); n != 1 || s.spared.Load() != 2 {
+		t.Errorf("%d conversions, %d spared", n, s.spared.Load())
+	}
+	if again, err := r.View(t.Context(), e, v1beta1); err != nil || again == nil || s.spared.Load() != 3 {
+		t.Errorf("%d spared", s.spared.Load())
 	}
 	if _, err := r.View(t.Context(), e, "v3"); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `no version "v3"`) {
 		t.Errorf("a version that there is not: %v", err)
@@ -198,7 +201,7 @@ func TestPanickingConverter(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	r := s.cronTabs()
 	e := entry(v1, "one", 7)
-	broken := &Resource{Def: r.Def, bucket: r.bucket, converter: conversion.Batched(panicking{}, conversion.Batch{}), epoch: r.epoch, root: r.root}
+	broken := &Resource{Def: r.Def, bucket: r.bucket, converter: conversion.Batched(panicking{}, conversion.Batch{}), epoch: r.epoch, root: r.root, spared: r.spared}
 	if _, err := broken.View(t.Context(), e, v1beta1); err == nil || strings.Contains(err.Error(), "goroutine") {
 		t.Errorf("got %v", err)
 	}
@@ -236,13 +239,13 @@ func TestEpochsOfViews(t *testing.T) {
 	present := r.viewKey(v1beta1)
 	former := present
 	former.definition--
-	e.addView(former, []byte("former"))
+	e.addView(&view{viewKey: former, data: []byte("former")})
 	if v := e.view(present); v == nil || count() != 1 || e.view(former) != nil {
 		t.Error("the former form replaced the view")
 	}
 	later := present
 	later.definition++
-	e.addView(later, []byte("later"))
+	e.addView(&view{viewKey: later, data: []byte("later")})
 	if v := e.view(later); v == nil || string(v.data) != "later" || count() != 1 {
 		t.Error("the later form did not replace the view")
 	}

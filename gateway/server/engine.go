@@ -39,6 +39,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	served := catalog.New(catalog.Options{
 		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definitions.Definition()),
 		Compile: compile.Definition, Convert: converters.Converter, Log: log,
+		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})
 	engine := resource.New(resource.Options{Store: g.store, Catalog: served, Log: log})
 	inUse.Definitions = engine.Internal(resource.Component("modules"))
