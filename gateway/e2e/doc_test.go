@@ -5,7 +5,7 @@
 // server of the same API (see package gatewaytest); what they expect of
 // everything but WebAssembly and process control was confirmed against
 // kube-apiserver that way. A sub-test that shows a row of the feature list
-// starts with that row's ID.
+// starts with that row's ID; docs/conformance.md says what the IDs mean.
 package e2e
 
 import (

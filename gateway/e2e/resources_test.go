@@ -14,9 +14,30 @@ func TestResources(t *testing.T) {
 	c.create("one")
 
 	c.run("RES-01 named groups are below apis, the core group below api", func(t *testing.T, c *cronTabs) {
-		c.api.Get(c.path("v1", "one")).Want(200).Equal("apiVersion", c.group+"/v1").Equal("kind", "CronTab")
-		c.api.Get(namespacePath+"/default").Want(200).Equal("apiVersion", "v1").Equal("kind", "Namespace")
-		c.api.Get("/apis/v1/namespaces").Want(404)
+		c.api.Post(configMaps(c.ns), configMap(t, c.ns, "core", `{}`)).Want(201)
+		for path, want := range map[string][2]string{
+			namespacePath:                         {"v1", "NamespaceList"},
+			namespacePath + "/" + c.ns:            {"v1", "Namespace"},
+			"/api/v1/configmaps":                  {"v1", "ConfigMapList"},
+			configMaps(c.ns):                      {"v1", "ConfigMapList"},
+			configMaps(c.ns) + "/core":            {"v1", "ConfigMap"},
+			crdPath:                               {"apiextensions.k8s.io/v1", "CustomResourceDefinitionList"},
+			c.crdPath():                           {"apiextensions.k8s.io/v1", "CustomResourceDefinition"},
+			c.all("v1"):                           {c.group + "/v1", "CronTabList"},
+			c.list("v1beta1"):                     {c.group + "/v1beta1", "CronTabList"},
+			c.path("v1", "one"):                   {c.group + "/v1", "CronTab"},
+			c.path("v1beta1", "one"):              {c.group + "/v1beta1", "CronTab"},
+			c.path("v1", "one") + "?a=b":          {c.group + "/v1", "CronTab"},
+			"/apis/coordination.k8s.io/v1/leases": {"coordination.k8s.io/v1", "LeaseList"},
+		} {
+			c.api.Get(path).Want(200).Equal("apiVersion", want[0]).Equal("kind", want[1])
+		}
+		for _, path := range []string{
+			"/apis/v1/namespaces", "/apis/core/v1/namespaces", "/api/v2/namespaces", "/api/namespaces", "/apis/" + c.group + "/crontabs",
+			"/apis/" + c.group + "/v1/CronTabs", "/apis/" + c.group + "/v1/crontab", "/apis/nothing." + c.group + "/v1/crontabs", c.path("v1", "one") + "/a/b",
+		} {
+			c.api.Get(path).Want(404)
+		}
 		c.api.Get("/api/" + c.group + "/v1/crontabs").Want(404)
 		c.api.Get("/apis/" + c.group + "/v9/crontabs").Want(404)
 	})
@@ -61,6 +82,27 @@ func TestResources(t *testing.T) {
 			Equal("status.phase", "Running").Equal("spec.host", "one")
 		c.api.Merge(c.path("v1", "one"), `{"spec":{"port":"81"},"status":{"phase":"Changed"}}`).Want(200).
 			Equal("status.phase", "Running").Equal("spec.port", "81")
+		o := c.api.Get(c.path("v1", "one")).Want(200).Object()
+		c.api.Put(status, o.Set("status.phase", "Put").Set("spec.port", "82")).Want(200).Equal("status.phase", "Put").Equal("spec.port", "81")
+		// The verbs of a subresource are its own, in either scope.
+		for path, allowed := range map[string]string{
+			status:                                   "GET PUT PATCH",
+			c.crdPath() + "/status":                  "GET PUT PATCH",
+			namespacePath + "/" + c.ns + "/status":   "GET PUT PATCH",
+			namespacePath + "/" + c.ns + "/finalize": "PUT",
+		} {
+			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+				// An unknown media type is the next thing to be refused.
+				r := c.api.Do(method, path, "x", "Content-Type", "text/csv")
+				if got, want := r.Code != 405, strings.Contains(" "+allowed+" ", " "+method+" "); got != want {
+					t.Errorf("%s %s: %d", method, path, r.Code)
+				}
+			}
+		}
+		doc := c.api.Get("/apis/" + c.group + "/v1").Want(200).Object()
+		if got := resource(t, doc, "crontabs/status").Str("verbs"); sorted(got) != sorted(`["get","patch","update"]`) {
+			t.Errorf("verbs of the status: %s", got)
+		}
 	})
 	c.run("RES-07 kind, URL name and collection kind", func(t *testing.T, c *cronTabs) {
 		c.api.Get(c.list("v1")).Want(200).Equal("kind", "CronTabList")
