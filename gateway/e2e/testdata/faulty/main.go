@@ -41,14 +41,9 @@ func convert(_, length uint32) uint64 {
 		if r, done := breakDown(fault); done {
 			return r
 		}
-		breakObject(fault, o, metadata)
-		if fault == "count" {
-			converted = append(converted, o)
-		}
-		if fault == "review-uid" {
-			response["uid"] = "0000"
-		}
 		o["apiVersion"] = req["desiredAPIVersion"]
+		breakObject(fault, o, metadata)
+		converted = breakReview(fault, review, response, converted)
 	}
 	response["convertedObjects"] = converted
 	review["response"] = response
@@ -89,11 +84,46 @@ func breakDown(fault string) (uint64, bool) {
 // breakObject is for faults of a single object.
 func breakObject(fault string, o, metadata object) {
 	switch fault {
-	case "uid", "name":
+	case "uid", "name", "namespace":
 		metadata[fault] = "changed"
 	case "kind":
 		o["kind"] = "Changed"
+	case "group":
+		o["apiVersion"] = "other.example.com/v1"
+	case "no-metadata":
+		delete(o, "metadata")
+	case "bad-label":
+		metadata["labels"] = object{"a b": "c"}
+	case "made-up":
+		metadata["finalizers"] = []any{"example.com/made-up"}
+		metadata["labels"] = object{"converted": "yes"}
 	}
+}
+
+// breakReview is for faults of the reply around the objects; it returns those
+// to reply with.
+func breakReview(fault string, review, response object, converted []any) []any {
+	switch fault {
+	case "count":
+		return append(converted, converted[0])
+	case "none":
+		return converted[:0]
+	case "null":
+		return []any{nil}
+	case "review-uid":
+		response["uid"] = "0000"
+	case "review-version":
+		review["apiVersion"] = "apiextensions.k8s.io/v1beta1"
+	case "review-kind":
+		review["kind"] = "Review"
+	case "failed":
+		response["result"] = object{"status": "Failed", "message": "it cannot be parsed"}
+	case "failed-silently":
+		response["result"] = object{"status": "Failed"}
+	case "no-result":
+		delete(response, "result")
+	}
+	return converted
 }
 
 func main() {}
