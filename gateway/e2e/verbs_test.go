@@ -86,6 +86,19 @@ func TestVerbs(t *testing.T) {
 		}
 		c.api.Post(configMaps(c.ns)+"/a", item).WantStatus(405, "MethodNotAllowed")
 		c.api.Get(c.path("v1", "a")).Want(404)
+		if s.External { // kube-apiserver takes the first document and drops the rest
+			return
+		}
+		two := ""
+		for _, name := range []string{"a", "b"} {
+			two += "---\napiVersion: " + c.group + "/v1\nkind: CronTab\nmetadata: {name: " + name + "}\n"
+		}
+		c.api.Post(c.list("v1"), two, "Content-Type", "application/yaml").WantStatus(400, "BadRequest", "document")
+		c.api.Post(configMaps(c.ns), "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n{}\n", "Content-Type", "application/yaml").WantStatus(400, "BadRequest", "document")
+		c.api.Get(c.path("v1", "a")).Want(404)
+		c.api.Get(configMaps(c.ns) + "/a").Want(404)
+		// One document may have its marks.
+		c.api.Post(c.list("v1"), "---\napiVersion: "+c.group+"/v1\nkind: CronTab\nmetadata: {name: marked}\n...\n", "Content-Type", "application/yaml").Want(201)
 	})
 	c.run("VERB-04 deletecollection honours selectors", func(t *testing.T, c *cronTabs) {
 		own := newCronTabs(t, s, nil)

@@ -118,7 +118,7 @@ func TestBookmarks(t *testing.T) {
 		c.create(fmt.Sprintf("item-%d", i))
 	}
 
-	c.run("WATCH-06 WATCH-07 bookmarks name a revision that was reached", func(t *testing.T, c *cronTabs) {
+	c.run("WATCH-07 no bookmark is early, and none comes unasked", func(t *testing.T, c *cronTabs) {
 		t.Parallel()
 		w := c.watch("allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=" + c.rv())
 		made := c.create("six")

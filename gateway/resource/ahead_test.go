@@ -1,0 +1,94 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+)
+
+// TestRevisionAheadOfTheCache asks for what is in the store while the cache is
+// held up: every form of reading waits, and then shows it.
+func TestRevisionAheadOfTheCache_RV04_RV07_RVL1_RVL6_RVL7_WATCH12(t *testing.T) {
+	yes := true
+	const all = "a:2 c:1 d:1"
+	for name, read := range map[string]func(w *world, rv string) (string, error){
+		"get": func(w *world, rv string) (string, error) {
+			data, err := w.Get(w.ctx(), w.at(v1, "d"), rv, Whole)
+			if err != nil {
+				return "", err
+			}
+			u := w.parse(data)
+			return fmt.Sprintf("%s:%s %s", u.GetName(), u.Object["port"], u.GetResourceVersion()), nil
+		},
+		"list":                          listAt(internalversion.ListOptions{}),
+		"list NotOlderThan":             listAt(internalversion.ListOptions{ResourceVersionMatch: "NotOlderThan"}),
+		"list NotOlderThan with a page": listAt(internalversion.ListOptions{ResourceVersionMatch: "NotOlderThan", Limit: 9}),
+		"streaming list": func(w *world, rv string) (string, error) {
+			o := internalversion.ListOptions{ResourceVersion: rv, ResourceVersionMatch: "NotOlderThan", SendInitialEvents: &yes, AllowWatchBookmarks: true}
+			watch, err := w.Watch(w.ctx(), w.at(v1, ""), &o)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%s %d", w.shown(&List{entries: watch.Initial}), watch.InitialRevision), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			_, _, third := w.history()
+			w.wait(third)
+			release := w.store.holdUp()
+			defer release()
+			made := w.create(w.at(v1, ""), tab(v1, "d", "h", "1")).GetResourceVersion()
+			type reply struct {
+				text string
+				err  error
+			}
+			got := make(chan reply, 1)
+			go func() {
+				text, err := read(w, made)
+				got <- reply{text, err}
+			}()
+			select {
+			case r := <-got:
+				t.Fatalf("before the cache was there: %v", r)
+			case <-time.After(100 * time.Millisecond):
+			}
+			release()
+			want := all + " " + made
+			if name == "get" {
+				want = "d:1 " + made
+			}
+			if r := <-got; r.err != nil || r.text != want {
+				t.Errorf("got %v, want %s", r, want)
+			}
+		})
+	}
+	t.Run("who gives up is let go", func(t *testing.T) {
+		w := newWorld(t)
+		_, _, third := w.history()
+		w.wait(third)
+		defer w.store.holdUp()()
+		made := w.create(w.at(v1, ""), tab(v1, "d", "h", "1")).GetResourceVersion()
+		ctx, cancel := context.WithTimeout(w.ctx(), 50*time.Millisecond)
+		defer cancel()
+		if data, err := w.Get(ctx, w.at(v1, "d"), made, Whole); err == nil {
+			t.Errorf("got %s", data)
+		}
+	})
+}
+
+// listAt lists with options at a revision, and returns what is shown and the
+// list's revision.
+func listAt(o internalversion.ListOptions) func(w *world, rv string) (string, error) {
+	return func(w *world, rv string) (string, error) {
+		o.ResourceVersion = rv
+		l, err := w.list(w.at(v1, ""), o)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s %d", w.shown(l), l.Revision), nil
+	}
+}
