@@ -73,6 +73,7 @@ func Requests() []Request {
 	all := unreadable()
 	all = append(all, mistyped()...)
 	all = append(all, misnamed()...)
+	all = append(all, definitions()...)
 	return append(all, excessive()...)
 }
 
@@ -158,6 +159,50 @@ func misnamed() []Request {
 		{Name: "a bad timeout", Method: "GET", Path: cr + "?watch=1&timeoutSeconds=soon"},
 		{Name: "a bad label selector", Method: "GET", Path: cr + "?labelSelector=%3D%3D"},
 		{Name: "an unknown field selector", Method: "GET", Path: cr + "?fieldSelector=spec.host%3Da"},
+	}
+}
+
+// definitions are definitions that cannot be: each is one that could, with a
+// text of it replaced.
+func definitions() []Request {
+	const (
+		path   = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+		good   = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"bars.refused.example.com"},"spec":{"group":"refused.example.com","scope":"Namespaced","names":{"plural":"bars","kind":"Bar"},"conversion":{"strategy":"None"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+		none   = `{"strategy":"None"}`
+		object = `{"type":"object"}`
+	)
+	edited := func(name, old, new string) Request {
+		return Request{Name: "a definition with " + name, Method: "POST", Path: path, Type: JSON, Body: strings.Replace(good, old, new, 1)}
+	}
+	webhook := func(config, reviews string) string {
+		return `{"strategy":"Webhook","webhook":{"clientConfig":` + config + `,"conversionReviewVersions":` + reviews + `}}`
+	}
+	return []Request{
+		edited("another name", `bars.refused`, `foos.refused`),
+		edited("no scope", `"scope":"Namespaced",`, ``),
+		edited("an odd scope", `"Namespaced"`, `"Global"`),
+		edited("no storage version", `"storage":true`, `"storage":false`),
+		edited("two storage versions", `{"name":"v1"`, `{"name":"v2","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}},{"name":"v1"`),
+		edited("no schema", `,"schema":{"openAPIV3Schema":{"type":"object"}}`, ``),
+		edited("preserveUnknownFields", `"scope"`, `"preserveUnknownFields":true,"scope"`),
+		edited("a schema without a type", object, `{"properties":{"a":{}}}`),
+		edited("a rule that does not compile", object, `{"type":"object","properties":{"a":{"type":"string"}},"x-kubernetes-validations":[{"rule":"self.b == 1"}]}`),
+		edited("a rule that costs too much", object, `{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}},"x-kubernetes-validations":[{"rule":"self.a.all(x, self.a.all(y, x.contains(y)))"}]}`),
+		edited("a default of another type", object, `{"type":"object","properties":{"a":{"type":"string","default":1}}}`),
+		edited("no webhook", none, `{"strategy":"Webhook"}`),
+		edited("an unknown strategy", none, `{"strategy":"Magic"}`),
+		edited("no review versions", none, `{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://a.b/c"}}}`),
+		edited("unknown review versions", none, webhook(`{"url":"https://a.b/c"}`, `["v9"]`)),
+		edited("a url and a service", none, webhook(`{"url":"https://a.b/c","service":{"namespace":"a","name":"b"}}`, `["v1"]`)),
+		edited("neither url nor service", none, webhook(`{}`, `["v1"]`)),
+		edited("a url without TLS", none, webhook(`{"url":"http://a.b/c"}`, `["v1"]`)),
+		edited("a user in the url", none, webhook(`{"url":"https://u:p@a.b/c"}`, `["v1"]`)),
+		edited("a fragment in the url", none, webhook(`{"url":"https://a.b/c#x"}`, `["v1"]`)),
+		edited("a query in the url", none, webhook(`{"url":"https://a.b/c?x=1"}`, `["v1"]`)),
+		edited("a service without a name", none, webhook(`{"service":{"namespace":"a"}}`, `["v1"]`)),
+		edited("a service without a namespace", none, webhook(`{"service":{"name":"b"}}`, `["v1"]`)),
+		edited("a service at port 0", none, webhook(`{"service":{"namespace":"a","name":"b","port":0}}`, `["v1"]`)),
+		edited("a service with a relative path", none, webhook(`{"service":{"namespace":"a","name":"b","path":"x/y"}}`, `["v1"]`)),
 	}
 }
 
