@@ -179,3 +179,25 @@ func TestWebhookFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestServiceReference has a webhook behind a service that is nowhere, so that
+// the refusal shows where it was looked for.
+func TestServiceReference(t *testing.T) {
+	s := gatewaytest.Shared(t)
+	for name, tc := range map[string]struct{ service, port, asked string }{
+		"defaults":   {`{"namespace":"nowhere","name":"hook"}`, "443", "https://hook.nowhere.svc:443/?timeout=30s"},
+		"everything": {`{"namespace":"nowhere","name":"hook","port":1234,"path":"/my-path"}`, "1234", "https://hook.nowhere.svc:1234/my-path?timeout=30s"},
+	} {
+		t.Run("CRD-22 "+name, func(t *testing.T) {
+			c := newCronTabs(t, s, func(crd object) {
+				crd.Set("spec.conversion", map[string]any{"strategy": "Webhook", "webhook": map[string]any{
+					"conversionReviewVersions": []any{"v1"}, "clientConfig": map[string]any{"service": map[string]any(parse(t, tc.service))},
+				}})
+			})
+			c.api.Get(c.crdPath()).Want(200).Equal("spec.conversion.webhook.clientConfig.service.port", tc.port)
+			c.create("one")
+			c.api.Get(c.path("v1", "one")).Want(200)
+			c.api.Get(c.path("v1beta1", "one")).WantStatus(500, "", "conversion webhook for "+c.group+"/v1, Kind=CronTab failed: Post \""+tc.asked+"\"")
+		})
+	}
+}
