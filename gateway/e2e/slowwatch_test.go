@@ -29,6 +29,29 @@ func TestSlowWatcher(t *testing.T) {
 	})
 }
 
+// TestHistory changes an object more often, and by more bytes, than a cache
+// keeps, and then watches from before that.
+func TestHistory(t *testing.T) {
+	c := newCronTabs(t, gatewaytest.Shared(t), nil)
+	c.run("WATCH-05 what happened a moment ago can be watched, however much it was", func(t *testing.T, c *cronTabs) {
+		c.create("one")
+		rv := c.rv()
+		large := strings.Repeat("x", 100<<10)
+		const changes = 500 // 50 MB
+		for i := range changes {
+			c.api.Merge(c.path("v1", "one"), fmt.Sprintf(`{"spec":{"port":"%d","host":"%s"}}`, i, large)).Want(200)
+		}
+		w := c.watch("resourceVersion=" + rv)
+		for i := range changes {
+			if e := w.Expect("MODIFIED", "one"); e.Object.Str("spec.port") != fmt.Sprint(i) {
+				t.Fatalf("event %d has port %s", i, e.Object.Str("spec.port"))
+			}
+		}
+		c.create("two")
+		w.Expect("ADDED", "two")
+	})
+}
+
 // TestDepartedWatcher counts open watches by the server's own metric.
 func TestDepartedWatcher(t *testing.T) {
 	c := newCronTabs(t, gatewaytest.Shared(t), nil)
