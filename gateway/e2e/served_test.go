@@ -9,17 +9,12 @@ import (
 // serve says which versions of the definition are served.
 func (c *cronTabs) serve(served map[string]bool) {
 	c.t.Helper()
-	for {
-		crd := c.api.Get(c.crdPath()).Want(200).Object()
+	c.updateDefinition(c.crdPath(), func(crd object) {
 		for _, v := range crd.At("spec.versions").([]any) {
 			v := v.(map[string]any)
 			v["served"] = served[v["name"].(string)]
 		}
-		// Conditions are written meanwhile.
-		if c.api.Put(c.crdPath(), crd).Want(200, 409).Code == 200 {
-			return
-		}
-	}
+	}).Want(200)
 }
 
 // TestUnservedVersion takes the version away that objects are stored at.
