@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"strconv"
 	"testing"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 )
@@ -104,18 +101,6 @@ func next(api *gatewaytest.API, path string, page object) *gatewaytest.Reply {
 	return api.Get(path + "&continue=" + page.Str("metadata.continue"))
 }
 
-// compact forgets the history before the current revision.
-func compact(t testing.TB, etcd *clientv3.Client) {
-	t.Helper()
-	resp, err := etcd.Get(context.Background(), "none")
-	if err == nil {
-		_, err = etcd.Compact(context.Background(), resp.Header.Revision, clientv3.WithCompactPhysical())
-	}
-	if err != nil {
-		t.Fatalf("etcd: compact: %v", err)
-	}
-}
-
 // TestExpired loses history twice: etcd compacts it, and the restart empties
 // the gateway's own memory of it.
 func TestExpired(t *testing.T) {
@@ -129,7 +114,7 @@ func TestExpired(t *testing.T) {
 	for i := range 5 {
 		c.touch("item-1", strconv.Itoa(i))
 	}
-	compact(t, g.Etcd(t))
+	g.Compact(t)
 	g.Terminate(t)
 	g.Restart(t)
 	c.awaitServed("v1")

@@ -29,6 +29,25 @@ func (c *cronTabs) reach(rv string) string {
 	}
 }
 
+// ask sends a GET that has to wait, and fails the test when it does not.
+func (c *cronTabs) ask(path string) <-chan *gatewaytest.Reply {
+	c.t.Helper()
+	replies := make(chan *gatewaytest.Reply, 1)
+	go func() {
+		r, err := c.api.Try("GET", path, nil)
+		if err != nil {
+			c.t.Error(err)
+		}
+		replies <- r
+	}()
+	select {
+	case r := <-replies:
+		c.t.Fatalf("answered before the revision was there: %s", r.Body)
+	case <-time.After(notYet):
+	}
+	return replies
+}
+
 // TestNotOlderThan asks for a revision that is not there yet: the request is
 // answered once it is, and shows it.
 func TestNotOlderThan(t *testing.T) {
@@ -42,19 +61,7 @@ func TestNotOlderThan(t *testing.T) {
 		c.run(name+" waits for its revision", func(t *testing.T, c *cronTabs) {
 			// Others write to the same store: far enough ahead not to be reached by them.
 			rv := c.ahead(40)
-			replies := make(chan *gatewaytest.Reply, 1)
-			go func() {
-				r, err := c.api.Try("GET", c.list("v1")+"?resourceVersion="+rv+query, nil)
-				if err != nil {
-					t.Error(err)
-				}
-				replies <- r
-			}()
-			select {
-			case r := <-replies:
-				t.Fatalf("answered before the revision was there: %s", r.Body)
-			case <-time.After(notYet):
-			}
+			replies := c.ask(c.list("v1") + "?resourceVersion=" + rv + query)
 			last := c.reach(rv)
 			r := <-replies
 			if l := r.Want(200).Object(); number(t, l.RV()) < number(t, rv) || !r.Contains(`"`+last+`"`) {
@@ -64,19 +71,7 @@ func TestNotOlderThan(t *testing.T) {
 	}
 	c.run("RV-04 a get waits for its revision", func(t *testing.T, c *cronTabs) {
 		rv := c.ahead(40)
-		replies := make(chan *gatewaytest.Reply, 1)
-		go func() {
-			r, err := c.api.Try("GET", c.path("v1", "one")+"?resourceVersion="+rv, nil)
-			if err != nil {
-				t.Error(err)
-			}
-			replies <- r
-		}()
-		select {
-		case r := <-replies:
-			t.Fatalf("answered before the revision was there: %s", r.Body)
-		case <-time.After(notYet):
-		}
+		replies := c.ask(c.path("v1", "one") + "?resourceVersion=" + rv)
 		c.touch("one", "99")
 		c.reach(rv)
 		(<-replies).Want(200).Equal("spec.port", "99")

@@ -1,6 +1,7 @@
 package gatewaytest
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
@@ -76,6 +77,21 @@ func (s *Server) Etcd(t testing.TB) *clientv3.Client {
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
+}
+
+// Compact makes etcd forget the history before the present revision.
+func (s *Server) Compact(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	etcd := s.Etcd(t)
+	now, err := etcd.Get(ctx, "none")
+	if err == nil {
+		_, err = etcd.Compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical())
+	}
+	if err != nil {
+		t.Fatalf("etcd: compact: %v", err)
+	}
 }
 
 // external returns the server that the environment names, or nil.

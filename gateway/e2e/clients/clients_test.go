@@ -1,15 +1,12 @@
 package clients
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 )
@@ -56,15 +53,7 @@ func (s *server) grant(t *testing.T, what string) bool {
 	if s.gateway == nil {
 		return false
 	}
-	etcd := s.Etcd(t)
-	ctx := context.Background()
-	now, err := etcd.Get(ctx, "none")
-	if err == nil {
-		_, err = etcd.Compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical())
-	}
-	if err != nil {
-		t.Fatalf("etcd: compact: %v", err)
-	}
+	s.Compact(t)
 	s.gateway.Terminate(t)
 	s.gateway.Restart(t)
 	return true
