@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,11 +172,18 @@ func TestBookmarks(t *testing.T) {
 		}
 	})
 	c.run("WATCH-08 without bookmarks only the objects are sent", func(t *testing.T, c *cronTabs) {
+		want := c.api.Get(c.list("v1")).Want(200).Object().Names()
 		w := c.watch(streaming + "&timeoutSeconds=1")
+		var names []string
 		for _, e := range w.End() {
 			if e.Type != "ADDED" {
 				t.Errorf("event %s", e)
 			}
+			names = append(names, e.Object.Str("metadata.name"))
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("objects %q, want %q", got, want)
 		}
 	})
 	c.run("WATCH-12 a streaming list waits for its revision", func(t *testing.T, c *cronTabs) {
