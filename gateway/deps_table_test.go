@@ -59,7 +59,7 @@ var mayImport = map[string]string{
 	"gateway/kubeconfig":            "gateway/pki gateway/private",
 	"gateway/leftovers":             "storage storage/paging",
 	"gateway/metrics":               "",
-	"gateway/modulehost":            "conversion gateway/controller gateway/controller/kinds gateway/controller/module gateway/metrics plugins/modules plugins/quarantine plugins/wasm storage storage/blob",
+	"gateway/modulehost":            "conversion gateway/controller gateway/controller/kinds gateway/controller/module gateway/metrics plugins plugins/modules plugins/quarantine plugins/wasm storage storage/blob",
 	"gateway/openapi":               "crd crd/reflectschema",
 	"gateway/options":               "gateway/kubeconfig",
 	"gateway/pki":                   "gateway/private",

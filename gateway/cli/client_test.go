@@ -114,13 +114,21 @@ func moduleGateway(t *testing.T) *fakeGateway {
 				st["conditions"] = []any{cond(compiled, "False", "NotWasm", content+" is no module"), cond(ready, "True", "PreviousRevision", "")}
 			case strings.HasPrefix(content, "bad"):
 				o["status"] = map[string]any{"conditions": []any{cond(compiled, "False", "NotWasm", content+" is no module"), cond(ready, "False", "NotWasm", "")}}
+			case strings.HasPrefix(content, "slow") && served == "":
+				o["status"] = map[string]any{"conditions": []any{cond(compiled, "False", "Slow", "it goes on"), cond(ready, "False", "Slow", "")}}
+				go g.later(path, func(o map[string]any) { o["status"] = servedStatus(digest, content) })
 			default:
-				o["status"] = map[string]any{"digest": digest, "size": len(content), "hooks": []any{"wasmgate_convert"},
-					"conditions": []any{cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", "")}}
+				o["status"] = servedStatus(digest, content)
 			}
 		})
 	}
 	return g
+}
+
+// servedStatus is the status of a module that serves.
+func servedStatus(digest, content string) map[string]any {
+	return map[string]any{"digest": digest, "size": len(content), "hooks": []any{"wasmgate_convert"},
+		"conditions": []any{cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", "")}}
 }
 
 func (g *fakeGateway) push(t *testing.T, name, content string, args ...string) (string, error) {
@@ -137,6 +145,9 @@ func TestModulePush(t *testing.T) {
 	out, err := g.push(t, "crontab", "good one")
 	if err != nil || !strings.Contains(out, "wasmmodule/crontab ready: sha256:") || !strings.Contains(out, "8 bytes") {
 		t.Fatalf("first: %v\n%s", err, out)
+	}
+	if out, err := g.push(t, "large", "slow one"); err != nil || !strings.Contains(out, "wasmmodule/large ready: sha256:") {
+		t.Errorf("one that takes long to compile: %v\n%s", err, out)
 	}
 	_, err = g.push(t, "crontab", "bad one")
 	if err == nil || !strings.Contains(err.Error(), "Compiled is False: NotWasm: bad one is no module") || !strings.Contains(err.Error(), "The content before it stays in use: sha256:") {

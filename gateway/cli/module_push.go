@@ -26,8 +26,12 @@ const staleAfter = 30 * time.Second
 // contentAnnotation is the digest of the content that was uploaded last.
 const contentAnnotation = "wasmgate.dev/content-digest"
 
-// awaitingContent is the reason of a module that has no content yet.
-const awaitingContent = "ContentMissing"
+// The reasons that are no refusal yet: a module that has no content, and one
+// whose content is still being compiled.
+const (
+	awaitingContent = "ContentMissing"
+	stillCompiling  = "Slow"
+)
 
 // pushCommand is one run of `wasmgate module push`.
 type pushCommand struct {
@@ -174,7 +178,7 @@ func (s moduleStatus) serves(digest string) bool {
 func (s moduleStatus) refusal(before moduleStatus, settled bool) (metav1.Condition, bool) {
 	for _, name := range []string{compiled, ready} {
 		c := s.condition(name)
-		if c.Status == metav1.ConditionFalse && c.Reason != awaitingContent && (settled || c != before.condition(name)) {
+		if c.Status == metav1.ConditionFalse && c.Reason != awaitingContent && c.Reason != stillCompiling && (settled || c != before.condition(name)) {
 			return c, true
 		}
 	}

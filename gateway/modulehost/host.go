@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/modules"
 	"github.com/wasmgate/wasmgate/plugins/quarantine"
 	"github.com/wasmgate/wasmgate/plugins/wasm"
@@ -85,14 +86,13 @@ func (m *Host) Close(ctx context.Context) error {
 func (m *Host) Converter(name string) *conversion.Bulk { return m.registry.Converter(name) }
 
 // Set implements module.Runtime.
-func (m *Host) Set(ctx context.Context, name string, rev module.Revision) (module.Status, error) {
-	s, err := m.registry.Set(ctx, modules.Spec{Name: name, Bytes: rev.Bytes, Digest: rev.Digest, Config: rev.Config, Limits: rev.Limits, Attempt: rev.Attempt})
-	out := module.Status{Digest: s.Digest, Size: int64(s.Size), ABI: s.ABI}
-	for _, h := range s.Hooks {
-		out.Hooks = append(out.Hooks, string(h))
-	}
-	return out, err
+func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error {
+	_, err := m.registry.Set(ctx, name, rev)
+	return err
 }
+
+// Status implements module.Runtime.
+func (m *Host) Status(name string) (plugins.Status, bool) { return m.registry.Status(name) }
 
 // Check implements upload.Checker.
 func (m *Host) Check(name string, bytes []byte) error { return m.engine.Check(name, bytes) }
@@ -170,7 +170,7 @@ func (m *Host) AwaitLoaded(ctx context.Context, objects module.Lister) {
 	for _, w := range wanted {
 		digest, _, _ := unstructured.NestedString(w.Object, "status", "digest")
 		for digest != "" {
-			if s, ok := m.registry.Status(w.GetName()); ok && (s.Ready() || s.Failure != nil) {
+			if s, ok := m.registry.Status(w.GetName()); ok && (s.Serving != nil || s.Failure != nil) {
 				break
 			}
 			if !controller.Pause(ctx, loadPoll) {

@@ -45,8 +45,9 @@ type loads struct {
 
 // load is one module being loaded.
 type load struct {
-	spec  Spec // without the bytes
-	began time.Time
+	name   string
+	wanted plugins.Revision // without the bytes
+	began  time.Time
 	// done is closed when rev and err are set.
 	done chan struct{}
 	rev  *revision
@@ -58,30 +59,30 @@ type load struct {
 
 // load loads a revision, or gives up waiting for it. A load that was given up
 // is taken up again.
-func (r *Registry) load(ctx context.Context, spec Spec) (*revision, error) {
+func (r *Registry) load(ctx context.Context, name string, wanted plugins.Revision) (*revision, error) {
 	refuse := func(reason plugins.LoadReason, format string, args ...any) error {
-		return &plugins.LoadError{Module: spec.Name, Reason: reason, Detail: fmt.Sprintf(format, args...)}
+		return &plugins.LoadError{Module: name, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 	}
 	if r.cfg.SafeMode {
 		return nil, refuse(plugins.SafeMode, "the gateway runs in safe mode and loads no modules; restart it without --safe-mode")
 	}
-	if l := r.loads.left(spec.Name); l != nil {
+	if l := r.loads.left(name); l != nil {
 		select {
 		case <-l.done:
-			if r.loads.forget(spec.Name); l.spec.same(spec) {
+			if r.loads.forget(name); l.wanted.Same(wanted) {
 				return l.rev, l.err
 			}
 			l.discard()
 		default:
-			return nil, refuse(plugins.Slow, "content %s is still being compiled, since %s", l.spec.Digest, l.began.UTC().Format(time.RFC3339))
+			return nil, refuse(plugins.Slow, "content %s is still being compiled, since %s", l.wanted.Digest, l.began.UTC().Format(time.RFC3339))
 		}
 	}
 	select {
 	case r.loads.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wasm module %q: waiting to be loaded: %w", spec.Name, ctx.Err())
+		return nil, fmt.Errorf("wasm module %q: waiting to be loaded: %w", name, ctx.Err())
 	}
-	l, err := r.start(ctx, spec)
+	l, err := r.start(ctx, name, wanted)
 	if err != nil {
 		<-r.loads.slots
 		return nil, err
@@ -96,34 +97,34 @@ func (r *Registry) load(ctx context.Context, spec Spec) (*revision, error) {
 		return nil, refuse(plugins.Slow, "it was not compiled within %s; that goes on, and it is tried again", r.cfg.LoadTimeout)
 	case <-ctx.Done():
 		r.loads.leave(l)
-		return nil, fmt.Errorf("wasm module %q: loading: %w", spec.Name, ctx.Err())
+		return nil, fmt.Errorf("wasm module %q: loading: %w", name, ctx.Err())
 	}
 }
 
 // start begins a load in a slot that was taken for it.
-func (r *Registry) start(ctx context.Context, spec Spec) (*load, error) {
+func (r *Registry) start(ctx context.Context, name string, wanted plugins.Revision) (*load, error) {
 	end := func() {}
 	if r.cfg.Marks != nil {
 		var err error
-		end, err = r.cfg.Marks.Begin(strings.TrimPrefix(spec.Digest, "sha256:"), spec.Attempt)
+		end, err = r.cfg.Marks.Begin(strings.TrimPrefix(wanted.Digest, "sha256:"), wanted.Attempt)
 		var suspect *quarantine.Suspect
 		if errors.As(err, &suspect) {
-			return nil, &plugins.LoadError{Module: spec.Name, Reason: plugins.Quarantined, Cause: err,
-				Detail: fmt.Sprintf("the gateway ended while content %s was being loaded, so it is not loaded again", spec.Digest)}
+			return nil, &plugins.LoadError{Module: name, Reason: plugins.Quarantined, Cause: err,
+				Detail: fmt.Sprintf("the gateway ended while content %s was being loaded, so it is not loaded again", wanted.Digest)}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("wasm module %q: %w", spec.Name, err)
+			return nil, fmt.Errorf("wasm module %q: %w", name, err)
 		}
 	}
-	l := &load{spec: spec, began: time.Now(), done: make(chan struct{})}
-	l.spec.Bytes = nil
+	l := &load{name: name, wanted: wanted, began: time.Now(), done: make(chan struct{})}
+	l.wanted.Bytes = nil
 	l.discard = sync.OnceFunc(func() {
 		if l.rev != nil {
 			l.rev.close()
 		}
 	})
 	go func() {
-		l.rev, l.err = r.build(context.WithoutCancel(ctx), spec)
+		l.rev, l.err = r.build(context.WithoutCancel(ctx), name, wanted)
 		end()
 		<-r.loads.slots
 		close(l.done)
@@ -135,17 +136,17 @@ func (r *Registry) start(ctx context.Context, spec Spec) (*load, error) {
 }
 
 // build makes a revision that runs.
-func (r *Registry) build(ctx context.Context, spec Spec) (rev *revision, err error) {
+func (r *Registry) build(ctx context.Context, name string, wanted plugins.Revision) (rev *revision, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			rev, err = nil, &plugins.LoadError{Module: spec.Name, Reason: plugins.CompileFailed, Detail: fmt.Sprintf("loading it failed: %v", p)}
+			rev, err = nil, &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: fmt.Sprintf("loading it failed: %v", p)}
 		}
 	}()
-	module, err := r.cfg.Compiler.Load(ctx, wasm.Source{Name: spec.Name, Bytes: spec.Bytes, Config: spec.Config, Limits: spec.Limits})
+	module, err := r.cfg.Compiler.Load(ctx, wasm.Source{Name: name, Bytes: wanted.Bytes, Config: wanted.Config, Limits: wanted.Limits})
 	if err != nil {
 		return nil, err
 	}
-	rev = newRevision(r.cfg, module, spec)
+	rev = newRevision(r.cfg, module, wanted)
 	if err := rev.selfTest(ctx); err != nil {
 		rev.close()
 		return nil, err
@@ -164,7 +165,7 @@ func (s *loads) left(name string) *load {
 func (s *loads) leave(l *load) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.byName[l.spec.Name] = l
+	s.byName[l.name] = l
 }
 
 func (s *loads) forget(name string) {

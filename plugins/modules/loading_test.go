@@ -66,7 +66,7 @@ func TestASlowModuleHoldsUpNoOther(t *testing.T) {
 	r, c := slowRegistry(t, modules.Config{Loads: 2})
 	set2 := make(chan error, 1)
 	go func() {
-		_, err := r.Set(context.Background(), modules.Spec{Name: "slow", Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
+		_, err := r.Set(context.Background(), "slow", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
 		set2 <- err
 	}()
 	<-c.begun
@@ -80,27 +80,27 @@ func TestASlowModuleHoldsUpNoOther(t *testing.T) {
 
 func TestWhatIsTooSlowIsReportedAndServesWhenItIsDone(t *testing.T) {
 	r, c := slowRegistry(t, modules.Config{LoadTimeout: time.Millisecond})
-	spec := modules.Spec{Name: "slow", Bytes: echo("{}"), Digest: digestOf(echo("{}"))}
-	_, err := r.Set(t.Context(), spec)
+	spec := plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))}
+	_, err := r.Set(t.Context(), "slow", spec)
 	wantRefused(t, err, plugins.Slow, "not compiled within 1ms")
-	if s, _ := r.Status("slow"); s.Ready() || s.Failure == nil || s.Failure.Reason != plugins.Slow || s.FailedDigest != digestOf(spec.Bytes) {
+	if s, _ := r.Status("slow"); s.Serving != nil || s.Failure == nil || s.Failure.Reason != plugins.Slow || s.FailedDigest != digestOf(spec.Bytes) {
 		t.Errorf("status %+v", s)
 	}
-	_, err = r.Set(t.Context(), spec)
+	_, err = r.Set(t.Context(), "slow", spec)
 	wantRefused(t, err, plugins.Slow, digestOf(spec.Bytes)+" is still being compiled, since 2")
 	other := spec
 	other.Bytes, other.Digest = echo("other"), digestOf(echo("other"))
-	_, err = r.Set(t.Context(), other)
+	_, err = r.Set(t.Context(), "slow", other)
 	wantRefused(t, err, plugins.Slow, digestOf(spec.Bytes)+" is still being compiled")
 	close(c.go_)
-	s := eventually(t, func() (modules.Status, error) { return r.Set(t.Context(), spec) })
-	if s.Digest != digestOf(spec.Bytes) || s.Failure != nil || c.loads.Load() != 1 {
+	s := eventually(t, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
+	if s.Digest() != digestOf(spec.Bytes) || s.Failure != nil || c.loads.Load() != 1 {
 		t.Errorf("status %+v after %d loads", s, c.loads.Load())
 	}
 }
 
 // eventually tries until what was left alone is done.
-func eventually(t *testing.T, try func() (modules.Status, error)) modules.Status {
+func eventually(t *testing.T, try func() (plugins.Status, error)) plugins.Status {
 	t.Helper()
 	for {
 		s, err := try()
@@ -121,7 +121,7 @@ func TestTheResultOfAnotherRevisionIsThrownAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := r.Set(ctx, modules.Spec{Name: "slow", Bytes: echo("old"), Digest: digestOf(echo("old"))})
+		_, err := r.Set(ctx, "slow", plugins.Revision{Bytes: echo("old"), Digest: digestOf(echo("old"))})
 		done <- err
 	}()
 	<-c.begun
@@ -131,12 +131,12 @@ func TestTheResultOfAnotherRevisionIsThrownAway(t *testing.T) {
 		t.Errorf("a context that ended: %v", err)
 	}
 	close(c.go_)
-	for n, spec := range []modules.Spec{
-		{Name: "slow", Bytes: echo("new"), Digest: digestOf(echo("new"))},
-		{Name: "slow", Bytes: echo("new"), Digest: digestOf(echo("new")), Limits: plugins.Limits{ResponseBytes: 7}},
+	for n, spec := range []plugins.Revision{
+		{Bytes: echo("new"), Digest: digestOf(echo("new"))},
+		{Bytes: echo("new"), Digest: digestOf(echo("new")), Limits: plugins.Limits{ResponseBytes: 7}},
 	} {
-		s := eventually(t, func() (modules.Status, error) { return r.Set(t.Context(), spec) })
-		if s.Digest != digestOf(spec.Bytes) || int(c.loads.Load()) != n+2 {
+		s := eventually(t, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
+		if s.Digest() != digestOf(spec.Bytes) || int(c.loads.Load()) != n+2 {
 			t.Errorf("revision %d: status %+v after %d loads", n, s, c.loads.Load())
 		}
 	}
@@ -146,7 +146,7 @@ func TestARemovedModuleIsNotKeptWhenItIsDone(t *testing.T) {
 	for _, doneFirst := range []bool{false, true} {
 		marks := &countedMarks{ended: make(chan string, 1)}
 		r, c := slowRegistry(t, modules.Config{LoadTimeout: time.Millisecond, Marks: marks})
-		_, err := r.Set(t.Context(), modules.Spec{Name: "slow", Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
+		_, err := r.Set(t.Context(), "slow", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
 		wantRefused(t, err, plugins.Slow, "")
 		if doneFirst {
 			close(c.go_)
@@ -160,8 +160,8 @@ func TestARemovedModuleIsNotKeptWhenItIsDone(t *testing.T) {
 		if _, known := r.Status("slow"); known {
 			t.Error("it is back")
 		}
-		spec := modules.Spec{Name: "slow", Bytes: echo("{}"), Digest: digestOf(echo("{}"))}
-		eventually(t, func() (modules.Status, error) { return r.Set(t.Context(), spec) })
+		spec := plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))}
+		eventually(t, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
 		if n := c.loads.Load(); n < 2 {
 			t.Errorf("what was removed was kept: %d loads", n)
 		}
@@ -170,11 +170,11 @@ func TestARemovedModuleIsNotKeptWhenItIsDone(t *testing.T) {
 
 func TestWaitingForASlotEndsWithTheContext(t *testing.T) {
 	r, c := slowRegistry(t, modules.Config{Loads: 1, LoadTimeout: time.Millisecond})
-	_, err := r.Set(t.Context(), modules.Spec{Name: "slow", Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
+	_, err := r.Set(t.Context(), "slow", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
 	wantRefused(t, err, plugins.Slow, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Set(ctx, modules.Spec{Name: "quick", Bytes: echo("{}"), Digest: digestOf(echo("{}"))}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "waiting to be loaded") {
+	if _, err := r.Set(ctx, "quick", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "waiting to be loaded") {
 		t.Errorf("with its only slot taken: %v", err)
 	}
 	close(c.go_)
@@ -182,13 +182,13 @@ func TestWaitingForASlotEndsWithTheContext(t *testing.T) {
 
 func TestAPanicOfTheCompilerIsARefusal(t *testing.T) {
 	r, _ := slowRegistry(t, modules.Config{})
-	_, err := r.Set(t.Context(), modules.Spec{Name: "panics", Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
+	_, err := r.Set(t.Context(), "panics", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
 	wantRefused(t, err, plugins.CompileFailed, "an index out of range")
 }
 
 func TestSafeModeLoadsNothing(t *testing.T) {
 	r, _ := slowRegistry(t, modules.Config{SafeMode: true})
-	_, err := r.Set(t.Context(), modules.Spec{Name: "m", Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
+	_, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
 	wantRefused(t, err, plugins.SafeMode, "without --safe-mode")
 	err = r.Call(t.Context(), "m", plugins.Convert, nil, func([]byte) error { return nil })
 	var call *plugins.CallError
@@ -218,17 +218,17 @@ func TestLoadsAreMarked(t *testing.T) {
 	good, bad := echo("{}"), plugintest.Echo("").With("_initialize", plugintest.Func{Code: plugintest.Trap}).Bytes()
 	hexOf := func(b []byte) string { return strings.TrimPrefix(digestOf(b), "sha256:") }
 
-	if _, err := r.Set(t.Context(), modules.Spec{Name: "m", Bytes: good, Digest: digestOf(good), Attempt: "first"}); err != nil || <-marks.ended != hexOf(good) || marks.begun[0] != hexOf(good)+" first" {
+	if _, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: good, Digest: digestOf(good), Attempt: "first"}); err != nil || <-marks.ended != hexOf(good) || marks.begun[0] != hexOf(good)+" first" {
 		t.Errorf("a good one: %v, %v", err, marks.begun)
 	}
-	if _, err := r.Set(t.Context(), modules.Spec{Name: "m", Bytes: bad, Digest: digestOf(bad)}); err == nil || <-marks.ended != hexOf(bad) {
+	if _, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: bad, Digest: digestOf(bad)}); err == nil || <-marks.ended != hexOf(bad) {
 		t.Errorf("a bad one: %v", err)
 	}
-	_, err := r.Set(t.Context(), modules.Spec{Name: "m", Bytes: bad, Digest: digestOf(bad), Attempt: "again"})
+	_, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: bad, Digest: digestOf(bad), Attempt: "again"})
 	wantRefused(t, err, plugins.Quarantined, "the gateway ended while content "+digestOf(bad))
 	marks.err = errors.New("the disk is full")
 	var refused *plugins.LoadError
-	if _, err := r.Set(t.Context(), modules.Spec{Name: "m", Bytes: bad, Digest: digestOf(bad)}); !errors.Is(err, marks.err) || errors.As(err, &refused) {
+	if _, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: bad, Digest: digestOf(bad)}); !errors.Is(err, marks.err) || errors.As(err, &refused) {
 		t.Errorf("what cannot be marked: %v", err)
 	}
 	marks.err = nil
@@ -237,7 +237,7 @@ func TestLoadsAreMarked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := r.Set(ctx, modules.Spec{Name: "slow", Bytes: good, Digest: digestOf(good)})
+		_, err := r.Set(ctx, "slow", plugins.Revision{Bytes: good, Digest: digestOf(good)})
 		done <- err
 	}()
 	<-c.begun

@@ -44,9 +44,9 @@ func registry(t testing.TB) *modules.Registry {
 // digestOf stands for whoever stores modules.
 func digestOf(module []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(module)) }
 
-func set(t testing.TB, r *modules.Registry, name string, module []byte) modules.Status {
+func set(t testing.TB, r *modules.Registry, name string, module []byte) plugins.Status {
 	t.Helper()
-	s, err := r.Set(t.Context(), modules.Spec{Name: name, Bytes: module, Digest: digestOf(module)})
+	s, err := r.Set(t.Context(), name, plugins.Revision{Bytes: module, Digest: digestOf(module)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestHostileModulesFailOnlyTheirOwnRequests_WP01(t *testing.T) {
 	r := registry(t)
 	within := func(timeout time.Duration) {
 		module := plugintest.Build(t, plugintest.Hostile)
-		_, err := r.Set(t.Context(), modules.Spec{Name: "hostile", Bytes: module, Digest: digestOf(module),
+		_, err := r.Set(t.Context(), "hostile", plugins.Revision{Bytes: module, Digest: digestOf(module),
 			Limits: plugins.Limits{MemoryBytes: 32 << 20, Timeout: timeout, ResponseBytes: 1 << 20}})
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
 	if !errors.As(err, &call) || call.Kind != plugins.NotReady || !strings.Contains(call.Reason, "wasmgate module push crontab") || c.Epoch() != 0 {
 		t.Fatalf("before the module exists: %v", err)
 	}
-	_, err = r.Set(t.Context(), modules.Spec{Name: "crontab", Bytes: []byte("not wasm"), Digest: digestOf([]byte("not wasm"))})
+	_, err = r.Set(t.Context(), "crontab", plugins.Revision{Bytes: []byte("not wasm"), Digest: digestOf([]byte("not wasm"))})
 	var refused *plugins.LoadError
 	if !errors.As(err, &refused) || refused.Reason != plugins.NotWasm {
 		t.Fatalf("not Wasm: %v", err)
@@ -175,26 +175,26 @@ func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
 	if _, err = c.Convert(t.Context(), convtest.V1, in); !errors.As(err, &call) || !strings.Contains(call.Reason, "NotWasm") {
 		t.Fatalf("after a refused first revision: %v", err)
 	}
-	if _, err = r.Set(t.Context(), modules.Spec{Name: "crontab", Bytes: module}); err == nil || errors.As(err, &refused) {
+	if _, err = r.Set(t.Context(), "crontab", plugins.Revision{Bytes: module}); err == nil || errors.As(err, &refused) {
 		t.Errorf("without a digest: %v", err)
 	}
 	good := set(t, r, "crontab", module)
 	epoch := c.Epoch()
-	if !good.Ready() || good.Digest != digestOf(module) || good.ABI != 1 || good.Size != len(module) || len(good.Hooks) != 1 || good.Hooks[0] != plugins.Convert || good.Failure != nil {
+	if good.Digest() != digestOf(module) || good.ABI != 1 || good.Size != len(module) || len(good.Hooks) != 1 || good.Hooks[0] != plugins.Convert || good.Failure != nil {
 		t.Errorf("status %+v", good)
 	}
-	for name, spec := range map[string]modules.Spec{
+	for name, spec := range map[string]plugins.Revision{
 		"garbage":       {Bytes: []byte("\x00asm\x01\x00\x00\x00\xff\xff")},
 		"no hook":       {Bytes: plugintest.Echo("").Without(string(plugins.Convert)).Bytes()},
 		"fails to boot": {Bytes: plugintest.Echo("").With("_initialize", plugintest.Func{Code: plugintest.Trap}).Bytes()},
 		"config":        {Bytes: module, Digest: digestOf(module), Config: []byte("{}")},
 	} {
-		spec.Name, spec.Digest = "crontab", digestOf(spec.Bytes)
-		if _, err := r.Set(t.Context(), spec); !errors.As(err, &refused) {
+		spec.Digest = digestOf(spec.Bytes)
+		if _, err := r.Set(t.Context(), "crontab", spec); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", name, err)
 		}
 		s, _ := r.Status("crontab")
-		if s.Digest != good.Digest || s.Failure != refused || s.FailedDigest != digestOf(spec.Bytes) {
+		if s.Digest() != good.Digest() || s.Failure != refused || s.FailedDigest != digestOf(spec.Bytes) {
 			t.Errorf("%s: status %+v", name, s)
 		}
 		if _, err := c.Convert(t.Context(), convtest.V1, in); err != nil || c.Epoch() != epoch {
@@ -212,7 +212,7 @@ func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
 		t.Error("what the revision in between converted passes for the work of the first one, which is back")
 	}
 	epoch = c.Epoch()
-	if _, err := r.Set(t.Context(), modules.Spec{Name: "crontab", Bytes: module, Digest: digestOf(module), Limits: plugins.Limits{ResponseBytes: 1 << 20}}); err != nil || c.Epoch() != epoch {
+	if _, err := r.Set(t.Context(), "crontab", plugins.Revision{Bytes: module, Digest: digestOf(module), Limits: plugins.Limits{ResponseBytes: 1 << 20}}); err != nil || c.Epoch() != epoch {
 		t.Errorf("other limits, which change no conversion: %v", err)
 	}
 	r.Remove("crontab")
@@ -244,7 +244,7 @@ func TestReplacingUnderLoad(t *testing.T) {
 	}
 	for n := range 6 {
 		limits := plugins.Limits{ResponseBytes: int64(1<<20 + n)}
-		if _, err := r.Set(t.Context(), modules.Spec{Name: "crontab", Bytes: module, Digest: digestOf(module), Limits: limits}); err != nil {
+		if _, err := r.Set(t.Context(), "crontab", plugins.Revision{Bytes: module, Digest: digestOf(module), Limits: limits}); err != nil {
 			t.Error(err)
 		}
 	}

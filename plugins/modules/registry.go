@@ -53,44 +53,8 @@ type entry struct {
 	removed  bool // guarded by changing
 
 	active atomic.Pointer[revision]
-	status atomic.Pointer[Status]
+	status atomic.Pointer[plugins.Status]
 }
-
-// Spec is what a module is to be.
-type Spec struct {
-	// Name is what a wasm:// URL names.
-	Name string
-	// Bytes are the module; they are not kept or changed.
-	Bytes []byte
-	// Digest is the digest of Bytes, "sha256:" and hex, as whoever got the
-	// bytes has made sure.
-	Digest string
-	// Config is JSON for the module; empty for none.
-	Config []byte
-	Limits plugins.Limits
-	// Attempt is any text. Content that the process ended with is loaded again
-	// only in another attempt.
-	Attempt string
-}
-
-// Status says what is known of a module. It is a copy.
-type Status struct {
-	// Digest and the fields after it describe the revision that serves; they
-	// are zero when none does.
-	Digest string
-	Size   int
-	ABI    int
-	Hooks  []plugins.Hook
-	// Description is the JSON object of the module about itself, nil for none.
-	Description []byte
-	// Failure is why the last revision that was set does not serve; nil when it
-	// does. FailedDigest is that revision's.
-	Failure      *plugins.LoadError
-	FailedDigest string
-}
-
-// Ready says whether a revision serves.
-func (s Status) Ready() bool { return s.Digest != "" }
 
 // New makes an empty registry; the caller closes it.
 func New(cfg Config) *Registry {
@@ -114,21 +78,21 @@ func New(cfg Config) *Registry {
 
 var errClosed = errors.New("the module registry is closed")
 
-// Set makes spec the revision of its name that serves. It checks, compiles and
+// Set makes a revision the one of its name that serves. It checks, compiles and
 // starts it first, which takes a second or so; until then, and for good when it
 // is refused, the revision before goes on serving. The error is a
-// *plugins.LoadError when the module is refused, which is in the status too;
+// *plugins.LoadError when the revision is refused, which is in the status too;
 // any other error may go away by itself.
-func (r *Registry) Set(ctx context.Context, spec Spec) (Status, error) {
-	if spec.Digest == "" {
-		return Status{}, fmt.Errorf("wasm module %q: set without a digest", spec.Name)
+func (r *Registry) Set(ctx context.Context, name string, rev plugins.Revision) (plugins.Status, error) {
+	if rev.Digest == "" {
+		return plugins.Status{}, fmt.Errorf("wasm module %q: set without a digest", name)
 	}
 	for {
-		e, err := r.entry(spec.Name)
+		e, err := r.entry(name)
 		if err != nil {
-			return Status{}, err
+			return plugins.Status{}, err
 		}
-		status, again, err := r.set(ctx, e, spec)
+		status, again, err := r.set(ctx, e, name, rev)
 		if !again {
 			return status, err
 		}
@@ -145,40 +109,40 @@ func (r *Registry) entry(name string) (*entry, error) {
 	e := r.entries[name]
 	if e == nil {
 		e = &entry{}
-		e.status.Store(&Status{})
+		e.status.Store(&plugins.Status{})
 		r.entries[name] = e
 	}
 	return e, nil
 }
 
-func (r *Registry) set(ctx context.Context, e *entry, spec Spec) (status Status, again bool, err error) {
+func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.Revision) (status plugins.Status, again bool, err error) {
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	if e.removed {
-		return Status{}, true, nil
+		return plugins.Status{}, true, nil
 	}
 	old := e.active.Load()
-	if old != nil && old.is(spec) {
+	if old != nil && old.Same(rev) {
 		s := old.status()
 		e.status.Store(&s)
-		return s, false, nil
+		return s.Clone(), false, nil
 	}
-	next, err := r.load(ctx, spec)
+	next, err := r.load(ctx, name, rev)
 	if err != nil {
 		s := *e.status.Load()
 		var refused *plugins.LoadError
 		if errors.As(err, &refused) {
-			s.Failure, s.FailedDigest = refused, spec.Digest
+			s.Failure, s.FailedDigest = refused, rev.Digest
 			e.status.Store(&s)
 		}
-		return s, false, err
+		return s.Clone(), false, err
 	}
 	next.follow(old)
 	s := next.status()
 	e.status.Store(&s)
 	e.active.Store(next)
 	r.retire(old)
-	return s, false, nil
+	return s.Clone(), false, nil
 }
 
 // retire closes a revision when its last call has ended.
@@ -211,14 +175,14 @@ func (r *Registry) Remove(name string) {
 }
 
 // Status tells about a module; ok is false when the name was never set.
-func (r *Registry) Status(name string) (s Status, ok bool) {
+func (r *Registry) Status(name string) (s plugins.Status, ok bool) {
 	r.mu.RLock()
 	e := r.entries[name]
 	r.mu.RUnlock()
 	if e == nil {
-		return Status{}, false
+		return plugins.Status{}, false
 	}
-	return *e.status.Load(), true
+	return e.status.Load().Clone(), true
 }
 
 // active returns the revision that serves, or nil.

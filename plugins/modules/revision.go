@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/wasmgate/wasmgate/plugins"
@@ -15,11 +14,10 @@ import (
 
 // revision is one module with one configuration and its instances.
 type revision struct {
+	plugins.Revision // without the bytes
+
 	module      *wasm.Module
 	instances   *pool.Pool[*wasm.Instance]
-	digest      string
-	config      []byte
-	limits      plugins.Limits
 	description []byte
 	// epoch is the same only for revisions that follow each other and convert
 	// alike: a call that met a revision in between must not pass for one that
@@ -29,13 +27,12 @@ type revision struct {
 
 var epochs atomic.Uint64
 
-func newRevision(cfg Config, module *wasm.Module, spec Spec) *revision {
+func newRevision(cfg Config, module *wasm.Module, rev plugins.Revision) *revision {
+	rev.Bytes, rev.Config = nil, bytes.Clone(rev.Config)
 	return &revision{
-		module: module,
-		digest: spec.Digest,
-		config: bytes.Clone(spec.Config),
-		limits: spec.Limits,
-		epoch:  epochs.Add(1),
+		Revision: rev,
+		module:   module,
+		epoch:    epochs.Add(1),
 		instances: pool.New(pool.Config[*wasm.Instance]{
 			New:     module.Instantiate,
 			Close:   func(i *wasm.Instance) { _ = i.Close() },
@@ -47,19 +44,9 @@ func newRevision(cfg Config, module *wasm.Module, spec Spec) *revision {
 
 // follow makes r the successor of old, which may be nil.
 func (r *revision) follow(old *revision) {
-	if old != nil && old.digest == r.digest && bytes.Equal(old.config, r.config) {
+	if old != nil && old.Digest == r.Digest && bytes.Equal(old.Config, r.Config) {
 		r.epoch = old.epoch
 	}
-}
-
-// is says whether the revision is what spec asks for.
-func (r *revision) is(spec Spec) bool {
-	return spec.same(Spec{Digest: r.digest, Config: r.config, Limits: r.limits})
-}
-
-// same says whether two specs ask for the same.
-func (s Spec) same(other Spec) bool {
-	return s.Digest == other.Digest && bytes.Equal(s.Config, other.Config) && s.Limits == other.Limits
 }
 
 // close ends the revision when its last call has ended.
@@ -69,10 +56,10 @@ func (r *revision) close() {
 	_ = r.module.Close(context.Background())
 }
 
-func (r *revision) status() Status {
-	return Status{
-		Digest: r.digest, Size: r.module.Size(), ABI: plugins.ABIVersion,
-		Hooks: slices.Clone(r.module.Hooks()), Description: bytes.Clone(r.description),
+func (r *revision) status() plugins.Status {
+	return plugins.Status{
+		Serving: &r.Revision, Size: r.module.Size(), ABI: plugins.ABIVersion,
+		Hooks: r.module.Hooks(), Description: r.description,
 	}
 }
 

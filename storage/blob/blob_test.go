@@ -133,7 +133,7 @@ func TestBadDigests(t *testing.T) {
 	b := New(storagetest.NewMemory(), "/b")
 	data := []byte("x")
 	for _, digest := range []string{
-		"", "sha256:", "sha256:abc", "sha512:" + Digest(data)[7:], "sha256:..",
+		"", "sha256:", "sha256:abc", "sha512:" + Digest(data)[7:], Digest(data)[7:], "sha256:..",
 		strings.ToUpper(Digest(data)), "sha256:../../../registry/" + strings.Repeat("a", 40),
 	} {
 		if _, err := b.GetBlob(t.Context(), digest); !errors.Is(err, ErrDigest) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -200,6 +201,64 @@ func (unreadable) Range(context.Context, storage.Range) (storage.Page, error) {
 	return storage.Page{}, &storage.Error{Kind: storage.Unavailable, Cause: errFull}
 }
 
+// Whatever the order, each blob is judged by itself.
+func TestEveryBlobIsLookedAt(t *testing.T) {
+	m, b, c, _ := world(0)
+	var kept, gone []string
+	for n := range 8 {
+		kept = append(kept, put(t, b, random(10+2*n)))
+		gone = append(gone, put(t, b, random(11+2*n)))
+	}
+	m.Apply(storage.Event{KV: storage.KV{Key: "/b/0000foreign/x", Value: []byte("y")}})
+	removed, err := c.Sweep(t.Context(), only(kept...))
+	if removed != len(gone) || !errors.Is(err, ErrDigest) {
+		t.Errorf("removed %d, %v", removed, err)
+	}
+	for n := range kept {
+		if !b.has(t, kept[n]) || b.has(t, gone[n]) {
+			t.Errorf("blob %d: kept %v, unreferenced %v", n, b.has(t, kept[n]), b.has(t, gone[n]))
+		}
+	}
+}
+
+// stuck fails to delete some keys, for a reason.
+type stuck struct {
+	storage.Store
+	suffix string
+	err    error
+}
+
+func (s *stuck) Delete(ctx context.Context, key string, rev int64) (int64, error) {
+	if strings.HasSuffix(key, s.suffix) {
+		return 0, s.err
+	}
+	return s.Store.Delete(ctx, key, rev)
+}
+
+func TestAKeyThatCannotBeRemovedIsReported(t *testing.T) {
+	down := &storage.Error{Kind: storage.Unavailable, Cause: errFull}
+	for _, c := range []struct {
+		suffix  string
+		err     error
+		removed int
+		want    error
+	}{
+		{"manifest", down, 0, errFull},
+		{"00001", down, 0, errFull},
+		{"00001", &storage.Error{Kind: storage.NotFound}, 1, nil},
+		{"00001", &storage.Error{Kind: storage.Conflict}, 1, nil},
+		{"manifest", &storage.Error{Kind: storage.NotFound}, 1, nil},
+		{"manifest", &storage.Error{Kind: storage.Conflict}, 0, nil},
+	} {
+		m := storagetest.NewMemory()
+		put(t, New(m, "/b"), random(2*ChunkSize))
+		removed, err := NewCollector(New(&stuck{m, c.suffix, c.err}, "/b"), 0).Sweep(t.Context(), nothing)
+		if removed != c.removed || !errors.Is(err, c.want) {
+			t.Errorf("%s fails with %v: removed %d, %v", c.suffix, c.err, removed, err)
+		}
+	}
+}
+
 func TestCollectorAgainstUploads(t *testing.T) {
 	m := storagetest.NewMemory()
 	b := New(m, "/b")
@@ -222,5 +281,46 @@ func TestCollectorAgainstUploads(t *testing.T) {
 	digest := put(t, b, data)
 	if got, err := b.GetBlob(t.Context(), digest); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// counting counts writes, and does something before the first update.
+type counting struct {
+	storage.Store
+	writes int
+	before func()
+}
+
+func (s *counting) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
+	s.writes++
+	return s.Store.Create(ctx, key, value, ttl)
+}
+
+func (s *counting) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	s.writes++
+	if s.before != nil {
+		s.before()
+		s.before = nil
+	}
+	return s.Store.Update(ctx, key, value, rev, ttl)
+}
+
+func TestWhatIsThereIsNotWrittenAgainButForItsManifest(t *testing.T) {
+	m := storagetest.NewMemory()
+	data := random(3 * ChunkSize)
+	digest := put(t, New(m, "/b"), data)
+	s := &counting{Store: m}
+	put(t, New(s, "/b"), data)
+	if s.writes != 1 {
+		t.Errorf("%d writes", s.writes)
+	}
+	s.before = func() {
+		if removed, err := NewCollector(New(m, "/b"), 0).Sweep(t.Context(), nothing); removed != 1 || err != nil {
+			t.Error(removed, err)
+		}
+	}
+	put(t, New(s, "/b"), data)
+	if !New(m, "/b").has(t, digest) {
+		t.Error("gone, as it was collected just before it was written")
 	}
 }

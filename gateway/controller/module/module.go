@@ -32,34 +32,16 @@ type Objects interface {
 	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
 
-// Revision is everything that makes a module behave as it does.
-type Revision struct {
-	// Digest is "sha256:" and the hex digest of Bytes.
-	Digest string
-	Bytes  []byte
-	// Config is JSON for the module's instances; nil means none.
-	Config []byte
-	Limits plugins.Limits
-	// Attempt is any text; content that a gateway ended with is loaded again
-	// only in another attempt.
-	Attempt string
-}
-
-// Status is what is known of a revision that was loaded.
-type Status struct {
-	Digest string
-	Size   int64
-	ABI    int
-	Hooks  []string
-}
-
 // Runtime runs modules.
 type Runtime interface {
 	// Set compiles rev and, if that works, lets it serve calls to name instead
 	// of the revision before. Otherwise the one before keeps serving. A
 	// *[plugins.LoadError] is final unless it is [plugins.Slow]; other errors
 	// are worth another try, too.
-	Set(ctx context.Context, name string, rev Revision) (Status, error)
+	Set(ctx context.Context, name string, rev plugins.Revision) error
+	// Status tells what serves, if anything does; ok is false when the name was
+	// never set.
+	Status(name string) (status plugins.Status, ok bool)
 	// Remove forgets a module; a name that is unknown is no error.
 	Remove(name string)
 }
@@ -117,8 +99,6 @@ type Controller struct {
 // loaded is what this gateway made of one module.
 type loaded struct {
 	uid types.UID
-	// serving is the revision that serves, without its bytes; nil for none.
-	serving *servingRevision
 	// refused is the last revision that was, so that it is not compiled again
 	// for every change of the object.
 	refused    string
@@ -131,12 +111,6 @@ type loaded struct {
 	// to another; writing only what is new keeps the two from correcting each
 	// other for ever.
 	reported string
-}
-
-type servingRevision struct {
-	Status
-	identity string
-	rev      Revision
 }
 
 // New returns the controller.
@@ -189,10 +163,10 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	if problem != nil {
 		return problem, nil
 	}
-	identity := rev.identity()
-	if m.serving != nil && m.serving.identity == identity {
+	if serving := c.serving(obj.GetName()).Serving; serving != nil && serving.Same(*rev) {
 		return nil, c.store(ctx, m, rev)
 	}
+	identity := identity(*rev)
 	if m.refused == identity {
 		return m.refusedFor, nil
 	}
@@ -207,7 +181,7 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 			return nil, err
 		}
 	}
-	problem, err := c.set(ctx, obj.GetName(), m, *rev)
+	problem, err := c.set(ctx, obj.GetName(), *rev)
 	if problem == nil && err == nil {
 		return nil, c.store(ctx, m, rev)
 	}
@@ -219,7 +193,7 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 
 // store keeps the bytes of a good inline revision for the time when the object
 // holds others, bad ones.
-func (c *Controller) store(ctx context.Context, m *loaded, rev *Revision) error {
+func (c *Controller) store(ctx context.Context, m *loaded, rev *plugins.Revision) error {
 	if wantsUpload := rev.Bytes == nil; wantsUpload || m.stored == rev.Digest {
 		return nil
 	}
@@ -231,8 +205,8 @@ func (c *Controller) store(ctx context.Context, m *loaded, rev *Revision) error 
 }
 
 // set loads one revision.
-func (c *Controller) set(ctx context.Context, name string, m *loaded, rev Revision) (*refusal, error) {
-	status, err := c.modules.Set(ctx, name, rev)
+func (c *Controller) set(ctx context.Context, name string, rev plugins.Revision) (*refusal, error) {
+	err := c.modules.Set(ctx, name, rev)
 	var refused *plugins.LoadError
 	switch {
 	case errors.As(err, &refused):
@@ -242,10 +216,13 @@ func (c *Controller) set(ctx context.Context, name string, m *loaded, rev Revisi
 	case err != nil:
 		return &refusal{"LoadFailed", err.Error()}, err
 	}
-	identity := rev.identity()
-	rev.Bytes = nil
-	m.serving = &servingRevision{Status: status, identity: identity, rev: rev}
 	return nil, nil
+}
+
+// serving is what is known of what serves under a name.
+func (c *Controller) serving(name string) plugins.Status {
+	status, _ := c.modules.Status(name) // the zero value serves nothing
+	return status
 }
 
 // refusalOf words what the runtime refuses. The error besides is for what may
@@ -264,7 +241,7 @@ func (c *Controller) refusalOf(name string, refused *plugins.LoadError) (*refusa
 // restore looks for the revision that served before this process started, when
 // the newest one cannot.
 func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured, m *loaded) error {
-	if m.serving != nil || m.restored {
+	if m.restored || c.serving(obj.GetName()).Serving != nil {
 		return nil
 	}
 	rev, ok := lastGoodRevision(obj)
@@ -279,7 +256,7 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 	} else if err != nil {
 		return err
 	}
-	refused, err := c.set(ctx, obj.GetName(), m, rev)
+	refused, err := c.set(ctx, obj.GetName(), rev)
 	if err != nil {
 		return err
 	}

@@ -23,28 +23,42 @@ import (
 // memoryModules accepts bytes and configurations that do not say "bad".
 type memoryModules struct {
 	mu      sync.Mutex
-	serving map[string]module.Revision
+	serving map[string]plugins.Revision
 	sets    int
 	// transient, when above zero, is how many calls fail for no lasting reason.
 	transient int
 }
 
-func (m *memoryModules) Set(_ context.Context, name string, rev module.Revision) (module.Status, error) {
+func (m *memoryModules) Set(_ context.Context, name string, rev plugins.Revision) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sets++
 	if m.transient > 0 {
 		m.transient--
-		return module.Status{}, errors.New("the disk is full")
+		return errors.New("the disk is full")
 	}
-	if strings.Contains(string(rev.Bytes), "bad") {
-		return module.Status{}, fmt.Errorf("load: %w", &plugins.LoadError{Module: name, Reason: plugins.MissingExport, Detail: "export wasmgate_alloc is missing"})
-	}
-	if strings.Contains(string(rev.Config), "bad") {
-		return module.Status{}, &plugins.LoadError{Module: name, Reason: plugins.ConfigRefused, Detail: "no such region"}
+	switch bytes := string(rev.Bytes); {
+	case strings.Contains(bytes, "bad"):
+		return fmt.Errorf("load: %w", &plugins.LoadError{Module: name, Reason: plugins.MissingExport, Detail: "export wasmgate_alloc is missing"})
+	case strings.Contains(bytes, "slow") && m.sets < 3:
+		return &plugins.LoadError{Module: name, Reason: plugins.Slow, Detail: "it goes on"}
+	case strings.Contains(bytes, "deadly") && rev.Attempt == "":
+		return &plugins.LoadError{Module: name, Reason: plugins.Quarantined, Detail: "it ended the gateway"}
+	case strings.Contains(string(rev.Config), "bad"):
+		return &plugins.LoadError{Module: name, Reason: plugins.ConfigRefused, Detail: "no such region"}
 	}
 	m.serving[name] = rev
-	return module.Status{Digest: rev.Digest, Size: int64(len(rev.Bytes)), ABI: 1, Hooks: []string{"wasmgate_convert"}}, nil
+	return nil
+}
+
+func (m *memoryModules) Status(name string) (plugins.Status, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rev, ok := m.serving[name]
+	if !ok {
+		return plugins.Status{}, false
+	}
+	return plugins.Status{Serving: &rev, Size: len(rev.Bytes), ABI: 1, Hooks: []plugins.Hook{plugins.Convert}}, true
 }
 
 func (m *memoryModules) Remove(name string) {
@@ -53,7 +67,7 @@ func (m *memoryModules) Remove(name string) {
 	delete(m.serving, name)
 }
 
-func (m *memoryModules) get(name string) (module.Revision, bool) {
+func (m *memoryModules) get(name string) (plugins.Revision, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	rev, ok := m.serving[name]
@@ -109,7 +123,7 @@ func newModuleWorld() *moduleWorld {
 
 func (w *moduleWorld) start(t *testing.T) (*memoryModules, func()) {
 	t.Helper()
-	m := &memoryModules{serving: map[string]module.Revision{}}
+	m := &memoryModules{serving: map[string]plugins.Revision{}}
 	return m, controllertest.Start(t, w.Objects, module.New(w.Objects, m, w.content))
 }
 
@@ -280,6 +294,37 @@ func TestModule_transientFailureIsRetried(t *testing.T) {
 	w.expect(t, "True Compiled", "True Serving", digest("good"))
 }
 
+// What is too slow is tried again by itself, and what ended the gateway when
+// it is told to.
+func TestModule_whatIsHeldBackIsTriedAgain(t *testing.T) {
+	w := newModuleWorld()
+	modules, stop := w.start(t)
+	createModule(t, w, inlineSpec("slow"))
+	w.expect(t, "True Compiled", "True Serving", digest("slow"))
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("deadly") })
+	obj := w.expect(t, "False Quarantined", "True PreviousRevision", digest("slow"))
+	if _, _, message := controllertest.Condition(obj, "Compiled"); !strings.Contains(message, "it ended the gateway; ") ||
+		!strings.Contains(message, "kubectl annotate wasmmodule tabs --overwrite wasmgate.dev/retry=") {
+		t.Error(message)
+	}
+	retry := func(obj *unstructured.Unstructured) {
+		annotations := obj.GetAnnotations()
+		annotations[module.RetryAnnotation] = "1"
+		obj.SetAnnotations(annotations)
+	}
+	changeModule(t, w, retry)
+	w.expect(t, "True Compiled", "True Serving", digest("deadly"))
+	if rev, _ := modules.get("tabs"); rev.Attempt != "1" {
+		t.Errorf("revision %+v", rev)
+	}
+	stop()
+
+	// A digest that is held back is not forgotten.
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetAnnotations(nil) })
+	w.start(t)
+	w.expect(t, "False Quarantined", "False Quarantined", digest("deadly"))
+}
+
 // Two gateways that disagree report once each and then keep quiet.
 func TestModule_gatewaysThatDisagreeDoNotFight(t *testing.T) {
 	w := newModuleWorld()
@@ -298,8 +343,9 @@ func TestModule_gatewaysThatDisagreeDoNotFight(t *testing.T) {
 
 type brokenModules struct{}
 
-func (brokenModules) Set(_ context.Context, name string, _ module.Revision) (module.Status, error) {
-	return module.Status{}, &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "no room"}
+func (brokenModules) Status(string) (plugins.Status, bool) { return plugins.Status{}, false }
+func (brokenModules) Set(_ context.Context, name string, _ plugins.Revision) error {
+	return &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "no room"}
 }
 func (brokenModules) Remove(string) {}
 

@@ -28,10 +28,10 @@ const maxKeptConfig = 32 << 10
 
 // wantedRevision is the revision that the object asks for. Bytes are set for
 // an inline source only, whose digest digestOf computes.
-func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string) (*Revision, *refusal) {
+func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string) (*plugins.Revision, *refusal) {
 	spec := kinds.Section(obj, "spec")
 	source, _ := spec["source"].(map[string]any)
-	rev := &Revision{Attempt: obj.GetAnnotations()[RetryAnnotation]}
+	rev := &plugins.Revision{Attempt: obj.GetAnnotations()[RetryAnnotation]}
 	inline, hasInline := source["inline"].(string)
 	_, hasUpload := source["upload"]
 	switch {
@@ -64,7 +64,7 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 
 // lastGoodRevision is the revision that served before, without its bytes. Its
 // configuration is the present one unless another was kept.
-func lastGoodRevision(obj *unstructured.Unstructured) (rev Revision, ok bool) {
+func lastGoodRevision(obj *unstructured.Unstructured) (rev plugins.Revision, ok bool) {
 	if digest, _ := kinds.Section(obj, "status")["digest"].(string); digest != "" {
 		rev.Digest, rev.Attempt = digest, obj.GetAnnotations()[RetryAnnotation]
 	} else {
@@ -96,7 +96,7 @@ type keptRevision struct {
 }
 
 // keep encodes how a revision is configured; "" when that is too much.
-func keep(rev Revision) string {
+func keep(rev plugins.Revision) string {
 	if len(rev.Config) > maxKeptConfig {
 		return ""
 	}
@@ -108,7 +108,7 @@ func keep(rev Revision) string {
 }
 
 // identity is the same for revisions that behave the same, in one attempt.
-func (r *Revision) identity() string {
+func identity(r plugins.Revision) string {
 	return fmt.Sprintf("%s config=%s limits=%+v attempt=%q", r.Digest, r.Config, r.Limits, r.Attempt)
 }
 

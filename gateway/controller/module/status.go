@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // The conditions of a WasmModule.
@@ -35,14 +36,15 @@ type statusFields struct {
 
 // report writes the outcome into the object, unless this gateway did before.
 func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured, m *loaded, problem *refusal) error {
+	status := c.serving(obj.GetName())
 	outcome := fmt.Sprintf("%d %+v", obj.GetGeneration(), problem)
-	if m.serving != nil {
-		outcome += " " + m.serving.identity
+	if status.Serving != nil {
+		outcome += " " + identity(*status.Serving)
 	}
 	if m.reported == outcome {
 		return nil
 	}
-	obj, err := c.keepRevision(ctx, obj, m, problem)
+	obj, err := c.keepRevision(ctx, obj, status.Serving, problem)
 	if err != nil {
 		return err
 	}
@@ -50,9 +52,10 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &old); err != nil {
 		old = statusFields{} // nobody but gateways writes it; make it right again
 	}
-	status := newStatusFields(old, obj.GetGeneration(), m, problem)
-	if !equality.Semantic.DeepEqual(old, status) {
-		if err := kinds.SetStatus(obj, &status); err != nil {
+	fields := old.served(status, m.restored)
+	fields.settle(obj.GetGeneration(), status.Serving != nil, problem)
+	if !equality.Semantic.DeepEqual(old, fields) {
+		if err := kinds.SetStatus(obj, &fields); err != nil {
 			return err
 		}
 		if _, err := c.objects.Update(ctx, kinds.Modules, "status", obj); err != nil {
@@ -65,10 +68,10 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 
 // keepRevision notes how the revision that keeps serving is configured when
 // the object no longer says so, and drops the note when it does again.
-func (c *Controller) keepRevision(ctx context.Context, obj *unstructured.Unstructured, m *loaded, problem *refusal) (*unstructured.Unstructured, error) {
+func (c *Controller) keepRevision(ctx context.Context, obj *unstructured.Unstructured, serving *plugins.Revision, problem *refusal) (*unstructured.Unstructured, error) {
 	note := ""
-	if problem != nil && m.serving != nil {
-		note = keep(m.serving.rev)
+	if problem != nil && serving != nil {
+		note = keep(*serving)
 	}
 	annotations := obj.GetAnnotations()
 	if annotations[KeptAnnotation] == note {
@@ -86,22 +89,32 @@ func (c *Controller) keepRevision(ctx context.Context, obj *unstructured.Unstruc
 	return c.objects.Update(ctx, kinds.Modules, "", obj)
 }
 
-func newStatusFields(old statusFields, generation int64, m *loaded, problem *refusal) statusFields {
-	serving := m.serving
-	s := statusFields{ObservedGeneration: generation, Conditions: append([]metav1.Condition(nil), old.Conditions...)}
+// served is a status that says what serves. A digest stays while nothing does
+// and the search for the revision that served before has not ended.
+func (old statusFields) served(now plugins.Status, restored bool) statusFields {
+	s := statusFields{Conditions: append([]metav1.Condition(nil), old.Conditions...)}
 	switch {
-	case serving != nil:
-		s.Digest, s.Size, s.ABI, s.Hooks = serving.Digest, serving.Size, int64(serving.ABI), serving.Hooks
-	case !m.restored: // the digest is what the next try to restore goes by
+	case now.Serving != nil:
+		s.Digest, s.Size, s.ABI = now.Digest(), int64(now.Size), int64(now.ABI)
+		for _, h := range now.Hooks {
+			s.Hooks = append(s.Hooks, string(h))
+		}
+	case !restored:
 		s.Digest, s.Size, s.ABI, s.Hooks = old.Digest, old.Size, old.ABI, old.Hooks
 	}
+	return s
+}
+
+// settle sets the conditions.
+func (s *statusFields) settle(generation int64, serving bool, problem *refusal) {
+	s.ObservedGeneration = generation
 	compiled := metav1.Condition{Type: Compiled, Status: metav1.ConditionTrue, Reason: "Compiled"}
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Serving"}
 	switch {
 	case problem == nil:
 		compiled.Message = fmt.Sprintf("ABI %d, hooks: %s", s.ABI, strings.Join(s.Hooks, ", "))
 		ready.Message = s.Digest + " serves"
-	case serving != nil:
+	case serving:
 		compiled.Status, compiled.Reason, compiled.Message = metav1.ConditionFalse, problem.reason, problem.message
 		ready.Reason = "PreviousRevision"
 		ready.Message = fmt.Sprintf("the newest revision was refused (%s); %s keeps serving", problem.reason, s.Digest)
@@ -113,5 +126,4 @@ func newStatusFields(old statusFields, generation int64, m *loaded, problem *ref
 		condition.Message, condition.ObservedGeneration = kinds.Shorten(condition.Message), generation
 		meta.SetStatusCondition(&s.Conditions, condition)
 	}
-	return s
 }

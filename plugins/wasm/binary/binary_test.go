@@ -56,6 +56,7 @@ func TestModulesAtTheLimitsAreAccepted(t *testing.T) {
 		"element segments":         raw(map[byte][]byte{9: many(binary.MaxElementSegments, 1, 0, 0)}),
 		"elements":                 raw(map[byte][]byte{1: {1, 0x60, 0, 0}, 3: {1, 0}, 9: Join([]byte{1, 1, 0}, many(binary.MaxElements, 0)), 10: {1, 2, 0, 0x0b}}),
 		"data segments":            raw(map[byte][]byte{11: many(binary.MaxDataSegments, 1, 0), 12: Number(binary.MaxDataSegments)}),
+		"no data, as it says":      raw(map[byte][]byte{12: {0}}),
 		"memory":                   raw(map[byte][]byte{5: Join([]byte{1, 1}, Number(binary.MaxMemoryPages), Number(binary.MaxMemoryPages))}),
 		"locals":                   With(Func{Params: []byte{I32}, Locals: Join([]byte{1}, Number(binary.MaxLocals-1), []byte{I32})}),
 		"body":                     With(Func{Code: rep(binary.MaxBody-2, 0x01)}),
@@ -108,6 +109,7 @@ func TestMalformedModulesAreRefused(t *testing.T) {
 		{"a custom section without a name", after(empty, 0, 1, 9), "custom section: it says that 9 bytes of a name"},
 		{"a custom section with a bad name", after(empty, 0, 2, 1, 0xff), "not valid UTF-8"},
 		{"a number of six bytes", after(empty, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0), "does not fit in 32 bits"},
+		{"a number of one bit more", after(empty, 1, 0x80, 0x80, 0x80, 0x80, 0x10), "does not fit in 32 bits"},
 		{"a number of 33 bits", after(empty, 1, 0xff, 0xff, 0xff, 0xff, 0x1f), "does not fit in 32 bits"},
 		{"a form of type", Sections(sections{1: {1, 0x5f, 0, 0}}), "unknown form 0x5f"},
 		{"a value type", Sections(sections{1: {1, 0x60, 1, 0x7a, 0}}), "0x7a is no value type"},
@@ -187,6 +189,10 @@ func TestMalformedModulesAreRefused(t *testing.T) {
 		{"a constant that is cut off", function(0x43, 0, 0), "it ends too early"},
 		{"a constant of 33 bits", function(0x41, 0xff, 0xff, 0xff, 0xff, 0x0f), "does not fit in 32 bits"},
 		{"a constant of 65 bits", function(0x42, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01), "does not fit in 64 bits"},
+		{"a constant with nothing more in its last byte", function(0x41, 0x80, 0x80, 0x80, 0x80, 0x80, 0), "does not fit in 32 bits"},
+		{"a constant with the wrong sign", function(0x41, 0xff, 0xff, 0xff, 0xff, 0x77), "does not fit in 32 bits"},
+		{"a block without a type", Sections(sections{1: oneType, 3: oneFunc, 10: {1, 2, 0, 0x02}}), "function 0: it ends too early"},
+		{"an instruction that is cut off", Sections(sections{1: oneType, 3: oneFunc, 10: {1, 2, 0, 0xfd}}), "function 0: it ends too early"},
 		{"a constant that goes on", function(0x41, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f), "does not fit in 32 bits"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

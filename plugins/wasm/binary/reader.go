@@ -45,15 +45,11 @@ func (r *reader) byte() byte {
 	return r.data[r.pos-1]
 }
 
+// skip reads a few bytes that may be anything.
 func (r *reader) skip(n int) {
-	if r.err != nil {
-		return
+	for range n {
+		r.byte()
 	}
-	if n > r.left() {
-		r.truncated()
-		return
-	}
-	r.pos += n
 }
 
 // u32 reads an unsigned LEB128 number of at most 32 bits.
