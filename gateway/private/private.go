@@ -32,6 +32,24 @@ func Folder(path string) error {
 	return closed(path, info, 0o022, "write to it (chmod go-w)")
 }
 
+// Parent returns an error unless path is a folder in which nobody else can put
+// something in place of what this process keeps there. A folder of root's is
+// taken from the hands of whoever runs this process: it is how containers get
+// theirs, open to all, when there is nobody else.
+func Parent(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if uid, ok := owner(info); ok && uid == 0 && os.Geteuid() != 0 && info.IsDir() {
+		return nil
+	}
+	if info.Mode()&fs.ModeSticky != 0 && info.IsDir() {
+		return owned(path, info)
+	}
+	return Folder(path)
+}
+
 // Secret returns an error unless path, a file or a folder, is owned by the
 // user of this process and closed to everybody else.
 func Secret(path string) error {

@@ -62,6 +62,39 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+func TestParent(t *testing.T) {
+	for mode, want := range map[os.FileMode]bool{
+		0o700: true, 0o755: true, 0o770: false, 0o777: false, 0o777 | os.ModeSticky: true, 0o770 | os.ModeSticky: true,
+	} {
+		if err := Parent(made(t, true, mode)); (err == nil) != want || err != nil && !errors.Is(err, ErrForeign) {
+			t.Errorf("%v: %v", mode, err)
+		}
+	}
+	if err := Parent(made(t, false, 0o600)); err == nil {
+		t.Error("a file is a parent")
+	}
+	if err := Parent(made(t, false, 0o600|os.ModeSticky)); err == nil {
+		t.Error("a sticky file is a parent")
+	}
+	if err := Parent(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
+	}
+	switch root := Parent("/"); os.Geteuid() {
+	case 0:
+		foreign := made(t, true, 0o777|os.ModeSticky)
+		if err := os.Chown(foreign, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+		if err := Parent(foreign); !errors.Is(err, ErrForeign) {
+			t.Errorf("of somebody else: %v", err)
+		}
+	default:
+		if root != nil {
+			t.Errorf("of root: %v", root)
+		}
+	}
+}
+
 func TestOpen(t *testing.T) {
 	f, err := Open(made(t, false, 0o600))
 	if err != nil {

@@ -92,7 +92,10 @@ func openData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	for _, sub := range []string{"", "etcd", "pki", "wasm-cache"} {
+	if err := private.Parent(dir); err != nil {
+		return err
+	}
+	for _, sub := range []string{"etcd", "pki", "wasm-cache"} {
 		if err := private.Folder(filepath.Join(dir, sub)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
