@@ -9,12 +9,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/convtest/faults"
 )
 
 // The versions of the kit's CronTab, of group example.com.
@@ -167,4 +169,32 @@ func (s Subject) concurrent(t *testing.T, convert conversion.Converter) {
 		})
 	}
 	wg.Wait()
+}
+
+// Faults runs the table of faults over a converter whose replies are made by
+// [faults.Reply]: each is refused in the same words, whoever carried it.
+func Faults(t *testing.T, c conversion.Converter) {
+	checked := conversion.Checked(c)
+	for _, f := range faults.All {
+		t.Run(f.Name, func(t *testing.T) {
+			out, err := checked.Convert(t.Context(), V1, [][]byte{faults.Object(f.Name)})
+			want := f.Want
+			if !f.Whole {
+				want = faults.Prefix + want
+			}
+			var typed *conversion.Error
+			if out != nil || !errors.As(err, &typed) || err.Error() != want {
+				t.Fatalf("got  %q, %v\nwant %s", out, err, want)
+			}
+			if typed.From != V1beta1 || typed.To != V1 || typed.Kind != "Thing" || len(typed.Objects) != 1 || typed.Objects[0] != "n/a" {
+				t.Errorf("error is %#v", typed)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		out, err := checked.Convert(t.Context(), V1, [][]byte{faults.Object("none")})
+		if want := bytes.Replace(faults.Object("none"), []byte("v1beta1"), []byte("v1"), 1); err != nil || !bytes.Equal(out[0], want) {
+			t.Errorf("got %s, %v", out, err)
+		}
+	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/convtest"
+	"github.com/wasmgate/wasmgate/conversion/convtest/faults"
 	_ "github.com/wasmgate/wasmgate/examples/crontab"
 	"github.com/wasmgate/wasmgate/sdk"
 )
@@ -59,6 +60,16 @@ func TestConformance_CRD11(t *testing.T) {
 	convtest.Run(t, convtest.Subject{New: func(t *testing.T) conversion.Converter {
 		return open(t, Config{Conversion: serve(t, crontabs)})
 	}})
+}
+
+func TestFaults_CRD15_CRD16_CRD17(t *testing.T) {
+	convtest.Faults(t, open(t, Config{Conversion: serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write(faults.Reply(body))
+	})}))
 }
 
 func TestRequest_CRD13(t *testing.T) {

@@ -126,3 +126,34 @@ func TestNamingUnknownFieldsIsBounded_FV02(t *testing.T) {
 		t.Errorf("got %.200s, %.200s", out, unknown)
 	}
 }
+
+func TestSettled(t *testing.T) {
+	const meta = `"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","generation":1,"uid":"u"}`
+	schema := `{type: object, properties: {a: {type: string, default: d}, b: {type: string}}}`
+	for name, c := range map[string]struct {
+		schema, in string
+		want       bool
+	}{
+		"nothing to do":         {schema, `{` + meta + `,"a":"x","b":"y"}`, true},
+		"a default":             {schema, `{` + meta + `,"b":"y"}`, false},
+		"an unknown field":      {schema, `{` + meta + `,"a":"x","z":"y"}`, false},
+		"a null":                {schema, `{` + meta + `,"a":"x","b":null}`, false},
+		"no metadata":           {schema, `{"apiVersion":"example.com/v1","kind":"Foo","a":"x"}`, false},
+		"metadata is a list":    {schema, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":[],"a":"x"}`, false},
+		"no kind":               {schema, `{"apiVersion":"example.com/v1","metadata":{"name":"e","generation":1},"a":"x"}`, false},
+		"no version":            {schema, `{"kind":"Foo","metadata":{"name":"e","generation":1},"a":"x"}`, false},
+		"no generation":         {schema, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e"},"a":"x"}`, false},
+		"empty labels":          {schema, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","generation":1,"labels":{}},"a":"x"}`, false},
+		"unknown metadata":      {schema, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","generation":1,"x":1},"a":"x"}`, false},
+		"labels":                {schema, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","generation":1,"labels":{"a":"b"}},"a":"x"}`, true},
+		"no schema":             {`{type: object, x-kubernetes-preserve-unknown-fields: true}`, `{` + meta + `,"z":null}`, true},
+		"defaults for metadata": {`{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`, `{` + meta + `}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			obj := parse(t, c.in)
+			if got := fooVersion(t, c.schema, false).Shape.Settled(obj); got != c.want || text(obj) != text(parse(t, c.in)) {
+				t.Errorf("%t, %s", got, text(obj))
+			}
+		})
+	}
+}

@@ -15,6 +15,8 @@ const (
 	// Hostile converts between v1beta1 and v1 and does what the object's
 	// field "mode" says; see its source.
 	Hostile = "github.com/wasmgate/wasmgate/plugins/plugintest/hostile"
+	// Faulty replies what conversion/convtest/faults says.
+	Faulty = "github.com/wasmgate/wasmgate/plugins/plugintest/faulty"
 )
 
 type built struct {
