@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func TestListOptions(t *testing.T) {
@@ -156,6 +157,42 @@ func TestTimeout(t *testing.T) {
 	} {
 		if _, err := parseParams(query).timeout(most); !apierrors.IsBadRequest(err) || err.Error() != want {
 			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
+// What a client says about dependents and grace reaches the deletion, however
+// it says so.
+func TestDeleteOptions_CarryPropagationAndGrace_DEL(t *testing.T) {
+	grace, orphan, policy := int64(5), true, metav1.DeletePropagationForeground
+	raw, err := (&metav1.DeleteOptions{GracePeriodSeconds: &grace, PropagationPolicy: &policy}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Raw: raw}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		r      Request
+		query  string
+		orphan *bool
+		policy *metav1.DeletionPropagation
+	}{
+		"query":          {query: "gracePeriodSeconds=5&propagationPolicy=Foreground", policy: &policy},
+		"query, orphan":  {query: "gracePeriodSeconds=5&orphanDependents=true", orphan: &orphan},
+		"JSON":           {r: Request{Body: []byte(`{"gracePeriodSeconds":5,"propagationPolicy":"Foreground"}`)}, policy: &policy},
+		"YAML":           {r: Request{ContentType: mediaYAML, Body: []byte("gracePeriodSeconds: 5\norphanDependents: true\n")}, orphan: &orphan},
+		"protobuf":       {r: Request{ContentType: mediaProtobuf, Body: append([]byte("k8s\x00"), unknown...)}, policy: &policy},
+		"body, no query": {r: Request{Body: []byte(`{"gracePeriodSeconds":5}`)}, query: "propagationPolicy=Orphan"},
+	} {
+		v, err := parseParams(c.query).all()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, _, err := deleteOptions(&c.r, withoutListOptions(v))
+		if err != nil || o.GracePeriodSeconds == nil || *o.GracePeriodSeconds != 5 || !reflect.DeepEqual(o.OrphanDependents, c.orphan) || !reflect.DeepEqual(o.PropagationPolicy, c.policy) {
+			t.Errorf("%s: %+v %v", name, o, err)
 		}
 	}
 }
