@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // budget bounds the bytes of all request bodies that are in memory.
@@ -175,7 +177,10 @@ func tooLarge(limit int) error {
 func unreadable(err error) error {
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		return apierrors.NewTimeoutError("the body of the request did not arrive in time", 0)
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusRequestTimeout, Reason: metav1.StatusReasonTimeout,
+			Message: "the body of the request did not arrive in time",
+		}}
 	}
 	return apierrors.NewBadRequest("the body of the request ended early or is malformed")
 }

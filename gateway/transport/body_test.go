@@ -3,12 +3,17 @@ package transport
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 )
@@ -158,6 +163,43 @@ func TestBody_OfAClientThatClosesItsSide(t *testing.T) {
 			t.Fatal(err)
 		}
 		if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 || text(t, resp) != "hi" {
+			t.Errorf("%s: %+v %v", name, resp, err)
+		}
+	}
+}
+
+// A body that does not come, and one that is none, are the client's mistakes.
+func TestBody_ErrorsOfReading(t *testing.T) {
+	for err, code := range map[error]int32{os.ErrDeadlineExceeded: 408, io.ErrUnexpectedEOF: 400, syscall.ECONNRESET: 400, errors.New("secret"): 400} {
+		var s apierrors.APIStatus
+		if got := unreadable(err); !errors.As(got, &s) || s.Status().Code != code || strings.Contains(got.Error(), err.Error()) {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+}
+
+// A client that asks before it sends its body is told to go on.
+func TestBody_Expected(t *testing.T) {
+	r := run(t, func(r *api.Request) *api.Response { return ok(string(r.Body)) })
+	for name, c := range map[string]struct{ head, body string }{
+		"length": {"Content-Length: 2", "hi"},
+		"chunks": {"Transfer-Encoding: chunked", "2\r\nhi\r\n0\r\n\r\n"},
+	} {
+		c2 := r.dial()
+		in := bufio.NewReader(c2)
+		if _, err := io.WriteString(c2, "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"+c.head+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 100 ") {
+			t.Fatalf("%s: %q %v", name, line, err)
+		}
+		if _, err := in.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c2, c.body); err != nil {
+			t.Fatal(err)
+		}
+		if resp, err := http.ReadResponse(in, nil); err != nil || resp.StatusCode != 200 || text(t, resp) != "hi" {
 			t.Errorf("%s: %+v %v", name, resp, err)
 		}
 	}

@@ -2,9 +2,14 @@ package transport
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -131,5 +136,21 @@ func TestMalformedHeads_AreNotRepeated(t *testing.T) {
 	}
 	if all := log.String(); strings.Contains(all, secret) {
 		t.Errorf("in the log: %s", all)
+	}
+}
+
+// What the framework logs about a connection tells of the network only.
+func TestLog_RepeatsNothingThatWasSent(t *testing.T) {
+	for err, want := range map[error]string{
+		errors.New("in secret"):                           "*errors.errorString",
+		fmt.Errorf("reading: %w", io.EOF):                 "reading: EOF",
+		fmt.Errorf("reading: %w", io.ErrUnexpectedEOF):    "reading: unexpected EOF",
+		&net.OpError{Op: "read", Err: syscall.ECONNRESET}: "read: connection reset by peer",
+	} {
+		var log logged
+		quiet{zerolog.New(&log)}.Printf("error of %q: %v", "127.0.0.1", err)
+		if got := log.String(); !strings.Contains(got, want) || !strings.Contains(got, "127.0.0.1") || strings.Contains(got, "secret") {
+			t.Errorf("%v: %s", err, got)
+		}
 	}
 }
