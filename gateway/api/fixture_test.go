@@ -87,7 +87,7 @@ func (c *converter) Convert(ctx context.Context, desired string, objects [][]byt
 	return c.Converter.Convert(ctx, desired, objects)
 }
 
-func newWorld(t *testing.T, change ...func(*Config)) *world {
+func newWorld(t testing.TB, change ...func(*Config)) *world {
 	t.Helper()
 	kinds, err := builtin.All(builtin.Options{})
 	if err != nil {

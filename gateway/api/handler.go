@@ -122,7 +122,7 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	if streams {
 		return h.object(context.Background(), c)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := withTimeout(timeout)
 	defer cancel()
 	return h.object(ctx, c)
 }
