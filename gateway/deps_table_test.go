@@ -35,8 +35,9 @@ var mayImport = map[string]string{
 	"plugins/modules":     "conversion conversion/review plugins plugins/pool plugins/quarantine plugins/wasm",
 	"plugins/pool":        "",
 	"plugins/quarantine":  "",
-	"plugins/wasm":        "plugins plugins/wasm/binary",
+	"plugins/wasm":        "plugins plugins/wasm/binary plugins/wasm/meter",
 	"plugins/wasm/binary": "",
+	"plugins/wasm/meter":  "plugins/wasm/binary",
 
 	"gateway/accounting":            "gateway/api gateway/metrics",
 	"gateway/api":                   "crd/object gateway/authn gateway/authz gateway/catalog gateway/resource",

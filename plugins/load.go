@@ -22,6 +22,7 @@ const (
 func (l Limits) Effective() Limits {
 	l.MemoryBytes = bound(l.MemoryBytes, DefaultMemoryBytes, MaxMemoryBytes)
 	l.Timeout = bound(l.Timeout, DefaultTimeout, MaxTimeout)
+	l.Fuel = max(l.Fuel, 0)
 	l.ResponseBytes = bound(l.ResponseBytes, DefaultResponseBytes, MaxResponseBytes)
 	return l
 }

@@ -28,8 +28,9 @@ type Limits struct {
 	Timeout time.Duration
 	// ResponseBytes is the largest reply that is read from a guest.
 	ResponseBytes int64
-	// Fuel is the instruction budget of one call. It is accepted and kept; the
-	// metering pass that charges it is not part of the pipeline yet.
+	// Fuel is what one call may spend, in instructions as plugins/wasm/meter
+	// counts them; the same call spends the same every time. Zero means that
+	// Timeout alone bounds a call.
 	Fuel int64
 }
 
@@ -41,6 +42,7 @@ const (
 	Trap        ErrorKind = "Trap"
 	Deadline    ErrorKind = "DeadlineExceeded"
 	OutOfMemory ErrorKind = "MemoryExceeded"
+	OutOfFuel   ErrorKind = "FuelExhausted"
 	BadReply    ErrorKind = "BadReply"
 	Refused     ErrorKind = "Refused"
 	NotReady    ErrorKind = "NotReady"

@@ -114,6 +114,7 @@ func codeBombs() []Bomb {
 		{"a body of 8 MB", With(Func{Code: rep(8<<20, 0x01)}), "function 3: 8388610 bytes of a body, more than the limit of 2097152"},
 		{"deep nesting", With(Func{Code: Join(rep(binary.MaxNesting, 0x02, 0x40), rep(binary.MaxNesting, 0x0b))}), "function 3: 15001 blocks inside of each other, more than the limit of 15000"},
 		{"nested loops", With(Func{Code: Join(rep(binary.MaxLoopNesting+1, 0x03, 0x40), rep(binary.MaxLoopNesting+1, 0x0b))}), "function 3: 101 loops inside of each other, more than the limit of 100"},
+		{"blocks that are loops", With(Func{Code: rep(binary.MaxBlocks/2+1, 0x03, 0x40, 0x0b)}), "function 3: 15002 blocks and branches, more than the limit of 15000"},
 		{"blocks", With(Func{Code: rep(binary.MaxBlocks+1, 0x02, 0x40, 0x0b)}), "function 3: 15001 blocks and branches, more than the limit of 15000"},
 		{"blocks and locals", With(Func{Locals: locals(1000), Code: rep(1001, 0x02, 0x40, 0x0b)}), "function 3: 1001 blocks and branches times 1000 locals, more than the limit of 1000000"},
 		{"a branch table", With(Func{Code: table(binary.MaxTargets + 1)}), "function 3: 50001 targets of branch tables, more than the limit of 50000"},

@@ -6,10 +6,11 @@
 //
 // Modules are hostile. One can only read and write its own memory, which is
 // bounded; it sees no files, network, environment, real time or real
-// randomness; it is stopped at its deadline; and every position it returns is
-// checked. After any error the instance is of no more use and has to be closed.
+// randomness; it is stopped at its deadline, or when its fuel is used up
+// (fuel.go); and every position it returns is checked. After any error the instance is of no more use and has to be closed.
 //
 // A module goes through these steps before it is compiled (load.go): it is read
 // and checked as a whole (plugins/wasm/binary), its imports and exports are
-// verified, and then some of its sections are rewritten (transform.go).
+// verified, and then some of its sections are rewritten (transform.go), so that
+// it keeps to its limits and asks for fuel (plugins/wasm/meter).
 package wasm

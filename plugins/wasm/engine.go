@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
+	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
 // Config describes an engine. The zero value compiles without a cache on disk.
@@ -48,8 +49,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	e.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
 		WithCompilationCache(e.cache).
 		WithMemoryLimitPages(plugins.MaxMemoryBytes/pageBytes).
-		WithDebugInfoEnabled(false).
-		WithCloseOnContextDone(true))
+		WithDebugInfoEnabled(false))
 	if err := e.provideImports(ctx); err != nil {
 		_ = e.Close(ctx)
 		return nil, err
@@ -82,6 +82,14 @@ func (e *Engine) provideImports(ctx context.Context) error {
 		NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(hostLog), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, nil).
 		Export(plugins.ImportLog).
+		Instantiate(ctx)
+	if err != nil {
+		return fmt.Errorf("imports: %w", err)
+	}
+	_, err = e.runtime.NewHostModuleBuilder(meter.Module).
+		NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(hostRefuel), []api.ValueType{api.ValueTypeI64}, []api.ValueType{api.ValueTypeI64}).
+		Export(meter.Import).
 		Instantiate(ctx)
 	if err != nil {
 		return fmt.Errorf("imports: %w", err)

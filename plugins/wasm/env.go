@@ -9,6 +9,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // guestTime is what time it always is inside a module.
@@ -22,14 +24,16 @@ type environment struct {
 	log    []byte
 	random *rand.ChaCha8
 	slept  int64
+	fuel   fuel
 }
 
 // maxLog is how much of what a module writes in one call is kept.
 const maxLog = 4 << 10
 
-func newEnvironment(module string, sink func(module, line string)) *environment {
+func newEnvironment(module string, limits plugins.Limits, sink func(module, line string)) *environment {
 	// Go refuses to start at zero.
 	env := &environment{module: module, sink: sink, random: rand.NewChaCha8([32]byte{}), slept: int64(time.Second)}
+	env.fuel.limit = limits.Fuel
 	return env
 }
 
@@ -51,6 +55,7 @@ func (env *environment) config() wazero.ModuleConfig {
 func (env *environment) begin() {
 	env.log = env.log[:0]
 	env.random.Seed([32]byte{})
+	env.fuel.begin()
 }
 
 // end hands the log of a call to the gateway.

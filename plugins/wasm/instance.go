@@ -28,7 +28,7 @@ type Instance struct {
 // run, and it gets its configuration, all within the module's timeout. The
 // error is a *plugins.LoadError when the guest is to blame.
 func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
-	env := newEnvironment(m.name, m.engine.logModules)
+	env := newEnvironment(m.name, m.limits, m.engine.logModules)
 	env.begin()
 	defer env.end()
 	callCtx, cancel := m.callContext(ctx, env)
@@ -38,6 +38,10 @@ func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
 		return nil, m.startError(ctx, env, err)
 	}
 	i := &Instance{module: m, guest: guest, env: env, hooks: map[plugins.Hook]api.Function{}}
+	if err := env.fuel.attach(guest); err != nil {
+		_ = i.Close()
+		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
+	}
 	i.alloc = guest.ExportedFunction(plugins.ExportAlloc)
 	for _, h := range m.hooks {
 		i.hooks[h] = guest.ExportedFunction(string(h))
@@ -60,9 +64,12 @@ func (m *Module) startError(ctx context.Context, env *environment, err error) er
 		return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, ctx.Err())
 	}
 	detail := "it failed to start: "
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, errOutOfFuel):
+		detail += "starting an instance " + m.fuelText()
+	case errors.Is(err, context.DeadlineExceeded):
 		detail += fmt.Sprintf("it did not finish within %s", m.limits.Timeout)
-	} else {
+	default:
 		detail += trapText(err)
 	}
 	if words := env.lastWords(); words != "" {
@@ -207,6 +214,9 @@ func (i *Instance) withContext(ctx context.Context, err error) error {
 func (i *Instance) failure(export string, err error) *plugins.CallError {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return i.callError(export, plugins.Deadline, fmt.Sprintf("the module did not finish within %s and was stopped", i.module.limits.Timeout), context.DeadlineExceeded)
+	}
+	if errors.Is(err, errOutOfFuel) {
+		return i.callError(export, plugins.OutOfFuel, export+" "+i.module.fuelText(), err)
 	}
 	reason, kind := trapText(err), plugins.Trap
 	words := i.env.lastWords()

@@ -3,40 +3,40 @@ package wasm
 import (
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
+	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
 // pageBytes is the unit of linear memory.
 const pageBytes = 64 << 10
 
 // transform makes the new content of one section of a module that was read and
-// verified. It changes nothing that it is given. Charging for instructions is
-// going to be one of these.
+// verified. It changes nothing that it is given.
 type transform struct {
 	section binary.SectionID
 	content func(m *binary.Module, limits plugins.Limits) ([]byte, error)
 }
 
-// transforms are all that is changed in a module before it is compiled; each
-// replaces another section.
+// transforms are what is changed in a module before it is compiled, besides the
+// sections that plugins/wasm/meter makes; each replaces another section.
 var transforms = []transform{
 	{binary.MemorySection, limitMemory},
 	{binary.TableSection, limitTables},
-	{binary.CodeSection, checkCalls},
 }
 
-// rewrite applies the transforms, and leaves out custom sections, which nobody
-// needs to run the module.
+// rewrite applies the transforms, meters the module, and leaves out custom
+// sections, which nobody needs to run it.
 func rewrite(m *binary.Module, limits plugins.Limits) ([]byte, error) {
-	replaced := map[binary.SectionID][]byte{}
+	replaced, err := meter.Sections(m)
+	if err != nil {
+		return nil, unreadable(err)
+	}
 	for _, t := range transforms {
 		if m.Content(t.section) == nil {
 			continue
 		}
-		content, err := t.content(m, limits)
-		if err != nil {
+		if replaced[t.section], err = t.content(m, limits); err != nil {
 			return nil, err
 		}
-		replaced[t.section] = content
 	}
 	return m.Assemble(replaced), nil
 }
@@ -74,21 +74,4 @@ func appendLimits(dst []byte, l binary.Limits, most uint32) []byte {
 	}
 	dst = append(dst, 1) // there is a maximum
 	return binary.AppendU32(binary.AppendU32(dst, l.Min), most)
-}
-
-// checkCalls puts an empty loop at the start of every function. wazero looks
-// at the deadline in loops only, so that recursion without a loop, which can
-// take longer than the universe lasts in a few frames of stack, would never
-// end.
-func checkCalls(m *binary.Module, _ plugins.Limits) ([]byte, error) {
-	emptyLoop := []byte{0x03, 0x40, 0x0b}
-	content := make([]byte, 0, len(m.Content(binary.CodeSection))+len(m.Bodies)*(len(emptyLoop)+1))
-	content = binary.AppendU32(content, uint32(len(m.Bodies)))
-	for _, b := range m.Bodies {
-		content = binary.AppendU32(content, uint32(b.End-b.Start+len(emptyLoop)))
-		content = append(content, m.Bytes[b.Start:b.Code]...)
-		content = append(content, emptyLoop...)
-		content = append(content, m.Bytes[b.Code:b.End]...)
-	}
-	return content, nil
 }

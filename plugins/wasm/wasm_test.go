@@ -101,6 +101,8 @@ func TestLoadRefusesWithTheReason(t *testing.T) {
 		{"unknown WASI", imports(Import{Module: "wasi_snapshot_preview1", Name: "fork"}), plugins.ForeignImport, `"fork" from "wasi_snapshot_preview1"`},
 		{"other WASI", imports(Import{Module: "wasi_unstable", Name: "fd_write"}), plugins.ForeignImport, `"wasi_unstable"`},
 		{"import signature", imports(Import{Module: "wasmgate", Name: "log", Params: []byte{I64}}), plugins.WrongSignature, `"log" from "wasmgate" as (i64) -> ()`},
+		{"metering's import", imports(Import{Module: "wasmgate_meter", Name: "refuel", Params: []byte{I64}, Results: []byte{I64}}), plugins.ForeignImport, `"refuel" from "wasmgate_meter"`},
+		{"metering's export", echo.With("wasmgate_fuel", Func{}).Bytes(), plugins.Malformed, `"wasmgate_fuel", a name that the gateway keeps`},
 		{"memory", bigMemory.Bytes(), plugins.MemoryLimit, "more than its limit"},
 		{"table", table.Bytes(), plugins.TooLarge, "table section: 67108864 entries of tables, more than the limit of 1048576"},
 		{"no such local", badLocal.Bytes(), plugins.Malformed, "function 2: local 99 does not exist; there are 2"},

@@ -64,6 +64,7 @@ func TestModulesAtTheLimitsAreAccepted(t *testing.T) {
 		"loops":                    With(Func{Code: Join(rep(binary.MaxLoopNesting, 0x03, 0x40), rep(binary.MaxLoopNesting, 0x0b))}),
 		"loops, one after another": With(Func{Code: rep(binary.MaxLoopNesting+1, 0x03, 0x40, 0x0b)}),
 		"blocks":                   With(Func{Code: rep(binary.MaxBlocks, 0x02, 0x40, 0x0b)}),
+		"blocks that are loops":    With(Func{Code: rep(binary.MaxBlocks/2, 0x03, 0x40, 0x0b)}),
 		"blocks and locals":        With(Func{Locals: Join([]byte{1}, Number(1000), []byte{I32}), Code: rep(1000, 0x02, 0x40, 0x0b)}),
 		"targets":                  With(Func{Code: Join([]byte{0x41, 0, 0x0e}, Number(binary.MaxTargets), rep(binary.MaxTargets+1, 0))}),
 		"calls":                    With(Func{Results: values, Code: Join(rep(499, Call(3)...), Trap)}),

@@ -139,6 +139,7 @@ func (c *Code) open(takes, gives int) {
 	c.r.within("blocks inside of each other", len(c.opened), MaxNesting)
 	if b.op == opLoop {
 		c.cost.loops++
+		c.cost.blocks++ // for the branch that metering puts there
 	}
 	c.branch(takes + gives)
 }

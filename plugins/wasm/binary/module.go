@@ -262,21 +262,28 @@ func (m *Module) Content(id SectionID) []byte {
 	return nil
 }
 
+// assembled are all sections but custom ones, in order.
+var assembled = [...]SectionID{TypeSection, ImportSection, FunctionSection, TableSection, MemorySection, GlobalSection,
+	ExportSection, StartSection, ElementSection, DataCountSection, CodeSection, DataSection}
+
 // Assemble writes the module without its custom sections, with the content of
-// some sections replaced. A section that is replaced has to be there.
+// some sections replaced, or added where there is none.
 func (m *Module) Assemble(replaced map[SectionID][]byte) []byte {
 	size := 8
-	for _, s := range m.Sections {
-		size += max(len(replaced[s.ID]), s.End-s.Body) + 6
+	for _, id := range assembled {
+		size += max(len(replaced[id]), len(m.Content(id))) + 6
 	}
 	out := make([]byte, 0, size)
 	out = append(out, m.Bytes[:8]...)
-	for _, s := range m.Sections {
-		content, ok := replaced[s.ID]
+	for _, id := range assembled {
+		content, ok := replaced[id]
 		if !ok {
-			content = m.Bytes[s.Body:s.End]
+			content = m.Content(id)
 		}
-		out = append(out, byte(s.ID))
+		if content == nil {
+			continue
+		}
+		out = append(out, byte(id))
 		out = AppendU32(out, uint32(len(content)))
 		out = append(out, content...)
 	}

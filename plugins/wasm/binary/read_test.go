@@ -119,6 +119,18 @@ func TestStepsThroughInstructions(t *testing.T) {
 	}
 }
 
+func TestAssembleAddsSectionsInOrder(t *testing.T) {
+	m, err := binary.Decode(Sections(map[byte][]byte{1: {1, 0x60, 0, 0}, 3: {1, 0}, 10: {1, 2, 0, 0x0b}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Sections(map[byte][]byte{1: {1, 0x60, 0, 0}, 3: {1, 0}, 5: {1, 0, 1}, 8: {0}, 10: {1, 2, 0, 0x0b}, 11: {0}, 12: {0}})
+	got := m.Assemble(map[binary.SectionID][]byte{binary.DataSection: {0}, binary.StartSection: {0}, binary.MemorySection: {1, 0, 1}, binary.DataCountSection: {0}})
+	if !bytes.Equal(got, want) {
+		t.Errorf("got %x, want %x", got, want)
+	}
+}
+
 func TestAssembleReplacesAndStrips(t *testing.T) {
 	module := everything()
 	m, err := binary.Decode(module)

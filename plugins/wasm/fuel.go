@@ -1,0 +1,96 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
+)
+
+// slice is how much fuel a guest is given at a time. It runs for about a
+// millisecond, during which nothing stops it: neither its deadline, nor the
+// garbage collector, which has to wait, and the rest of the gateway with it.
+const slice = 1_000_000
+
+// errOutOfFuel ends a call that spent more than its limit.
+var errOutOfFuel = errors.New("the limit of fuel is used up")
+
+// fuel is the account of one instance. It is used by the goroutine of the call.
+type fuel struct {
+	// limit is what a call may spend; 0 means any amount.
+	limit int64
+	// spent is what the call under way has spent of what it was given before.
+	spent int64
+	// given is what the guest was given last.
+	given int64
+	// left is what the guest has of it, nil until the instance has started; it
+	// is zero until then, or as the guest says when it asks.
+	left api.MutableGlobal
+}
+
+// attach finds the guest's global.
+func (f *fuel) attach(guest api.Module) error {
+	left, ok := guest.ExportedGlobal(meter.Export).(api.MutableGlobal)
+	if !ok {
+		return fmt.Errorf("it has no global %q, so it is not metered", meter.Export)
+	}
+	f.left = left
+	return nil
+}
+
+// begin begins a call. The guest has nothing, so it asks at once.
+func (f *fuel) begin() {
+	f.spent, f.given = 0, 0
+	if f.left != nil {
+		f.left.Set(0)
+	}
+}
+
+// used is what the call has spent until now.
+func (f *fuel) used() int64 { return f.spent + f.given - int64(f.left.Get()) }
+
+// refuel books what was spent, and returns what the guest may spend next. The
+// slices change nothing about where a call runs out: the last one is what is
+// left of the limit, and a debt from one is booked before the next is given.
+func (f *fuel) refuel(ctx context.Context, left int64) (int64, error) {
+	f.spent, f.given = f.spent+f.given-left, left
+	next := int64(slice)
+	if f.limit > 0 {
+		if f.spent > f.limit {
+			return 0, errOutOfFuel
+		}
+		next = min(next, f.limit-f.spent)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	// The timer of the context may be late, as it runs only where Go does.
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		return 0, context.DeadlineExceeded
+	}
+	f.given = next
+	return next, nil
+}
+
+// hostRefuel is the import of metered modules. A panic ends the call: no guest
+// can catch it.
+func hostRefuel(ctx context.Context, _ api.Module, stack []uint64) {
+	env, ok := ctx.Value(environmentKey{}).(*environment)
+	if !ok {
+		panic(errors.New("a guest runs without an environment"))
+	}
+	next, err := env.fuel.refuel(ctx, int64(stack[0]))
+	if err != nil {
+		panic(err)
+	}
+	stack[0] = uint64(next)
+}
+
+// fuelText says what a call that ran out of fuel did.
+func (m *Module) fuelText() string {
+	return fmt.Sprintf("needs more than its limit of %d units of fuel and was stopped", m.limits.Fuel)
+}

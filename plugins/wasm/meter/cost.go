@@ -1,0 +1,124 @@
+package meter
+
+import "github.com/wasmgate/wasmgate/plugins/wasm/binary"
+
+// The opcodes that are written, or that cost something particular.
+const (
+	opBlock     = 0x02
+	opLoop      = 0x03
+	opIf        = 0x04
+	opElse      = 0x05
+	opEnd       = 0x0b
+	opCall      = 0x10
+	opLocalGet  = 0x20
+	opLocalTee  = 0x22
+	opGlobalGet = 0x23
+	opGlobalSet = 0x24
+	opI32Const  = 0x41
+	opI64Const  = 0x42
+	opF32Const  = 0x43
+	opF64Const  = 0x44
+	opI64LtS    = 0x53
+	opI64Sub    = 0x7d
+	opI64Shl    = 0x86
+	opI64ShrU   = 0x88
+	opI64Extend = 0xad // i64.extend_i32_u
+	opRefNull   = 0xd0
+	opRefFunc   = 0xd2
+
+	prefixVector = 0xfd
+
+	blockEmpty = 0x40 // the type of a block without parameters and results
+)
+
+// work is what an instruction costs that works on as much as its last operand
+// says.
+type work struct {
+	fixed int64
+	// shift is how many bits the operand is shifted left, to the right below
+	// zero.
+	shift int
+}
+
+// bulk are those instructions. Memory is worked on by the byte, and eight of
+// them cost as much as an instruction; a page that is added has to be cleared
+// and may have to be moved.
+var bulk = map[binary.Opcode]work{
+	0x40:   {100, 14}, // memory.grow
+	0xfc08: {10, -3},  // memory.init
+	0xfc0a: {10, -3},  // memory.copy
+	0xfc0b: {10, -3},  // memory.fill
+	0xfc0c: {10, 0},   // table.init
+	0xfc0e: {10, 0},   // table.copy
+	0xfc0f: {100, 0},  // table.grow
+	0xfc11: {10, 0},   // table.fill
+}
+
+// plan is what a function is charged.
+type plan struct {
+	// entry is the cost of entering it.
+	entry int64
+	// loops are the costs of one iteration of each loop, in the order in which
+	// they begin.
+	loops []int64
+	// bulk says whether it has instructions whose cost depends on an operand.
+	bulk bool
+}
+
+// costs makes the plan of a function.
+func (w *writer) costs(body binary.Body) (plan, error) {
+	t := w.m.FuncType(body.Func)
+	p := plan{entry: int64(len(t.Params) + len(t.Results))}
+	region := &p.entry
+	type place struct{ loop, depth int }
+	open := []place{} // the loops around the instruction
+	c := w.m.Code(body, &w.room)
+	for {
+		in, ok := c.Next()
+		if !ok {
+			break
+		}
+		switch in.Op {
+		case opBlock, opIf:
+			takes, gives := w.arity(in)
+			*region += int64(takes + gives)
+			if in.Op == opIf {
+				*region++
+			}
+		case opLoop:
+			takes, gives := w.arity(in)
+			*region += int64(takes + gives)
+			open = append(open, place{len(p.loops), in.Depth + 1})
+			p.loops = append(p.loops, int64(takes))
+		case opEnd:
+			if last := len(open) - 1; last >= 0 && open[last].depth == in.Depth {
+				open = open[:last]
+			}
+		case opElse:
+		default:
+			*region++
+			if special, ok := bulk[in.Op]; ok {
+				*region += special.fixed
+				p.bulk = true
+			}
+		}
+		region = &p.entry
+		if last := len(open) - 1; last >= 0 {
+			region = &p.loops[open[last].loop]
+		}
+	}
+	return p, c.Err()
+}
+
+// arity is how many values a block takes and gives.
+func (w *writer) arity(in *binary.Instruction) (takes, gives int) {
+	rest := cursor{w.m.Bytes[in.Immediates:in.End]}
+	if first := rest.rest[0]; first&0xc0 == 0x40 { // none, or the type of one value
+		if first != blockEmpty {
+			gives = 1
+		}
+		return 0, gives
+	}
+	t := w.m.Types[rest.u32()]
+	return len(t.Params), len(t.Results)
+}

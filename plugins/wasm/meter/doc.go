@@ -1,0 +1,29 @@
+// Package meter owns what running a module is charged: it makes the sections of
+// a module that charges itself for the instructions it runs.
+//
+// It must not know the runtime, the ABI of the gateway's modules, or what a
+// call may spend; plugins/wasm calls it, and provides the function that the
+// module then imports.
+//
+// The unit is called fuel, and is about one instruction. A metered module keeps
+// what it may still spend in a global, which it exports as [Export]. It
+// subtracts from it
+//
+//   - where a function begins: the instructions of its body that are not inside
+//     of a loop, its parameters and its results;
+//   - where an iteration of a loop begins: the instructions inside of the loop,
+//     but not inside of another one in it, and its parameters;
+//   - before an instruction that works on as much memory as its operand says:
+//     for that length;
+//   - before a function that was imported: [HostCall].
+//
+// So nothing runs without end that is not charged without end, and what is
+// charged depends on the path through functions and loops alone: the same input
+// costs the same. It is the cost of everything that could run until the next
+// charge, so it is never less than what does run.
+//
+// When the global falls below zero, and before every function that was
+// imported, the module calls the function [Import] of [Module] with what is
+// left, which may be a debt; that returns what may be spent next, or does not
+// return.
+package meter
