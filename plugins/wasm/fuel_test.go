@@ -28,10 +28,11 @@ func TestFuelBoundsACallExactly(t *testing.T) {
 		want  int64
 	}{
 		// alloc: a constant, a parameter and a result; the hook: two
-		// parameters, a result and the instructions.
+		// parameters, a result and the instructions, in each iteration of a
+		// loop if there is one.
 		"without a loop": {Echo("{}"), 3 + 3 + 1},
-		"one slice":      {counting(1000), 3 + 3 + 3 + 5*1000},
-		"many slices":    {counting(1_000_000), 3 + 3 + 3 + 5*1_000_000},
+		"one slice":      {counting(1000), 3 + 1000*(5+3+3)},
+		"many slices":    {counting(1_000_000), 3 + 1_000_000*(5+3+3)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			enough := start(t, c.guest.Bytes(), plugins.Limits{Fuel: c.want})

@@ -56,7 +56,9 @@ func (w *writer) appendBody(dst []byte, body binary.Body) ([]byte, error) {
 	if p.bulk {
 		dst = append(dst, 1, binary.I32)
 	}
-	dst = w.appendCharge(dst, left, p.entry)
+	if p.entry > 0 {
+		dst = w.appendCharge(dst, left, p.entry)
+	}
 
 	copied, loop := body.Code, 0
 	upTo := func(end int) {

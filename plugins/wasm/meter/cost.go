@@ -4,27 +4,30 @@ import "github.com/wasmgate/wasmgate/plugins/wasm/binary"
 
 // The opcodes that are written, or that cost something particular.
 const (
-	opBlock     = 0x02
-	opLoop      = 0x03
-	opIf        = 0x04
-	opElse      = 0x05
-	opEnd       = 0x0b
-	opCall      = 0x10
-	opLocalGet  = 0x20
-	opLocalTee  = 0x22
-	opGlobalGet = 0x23
-	opGlobalSet = 0x24
-	opI32Const  = 0x41
-	opI64Const  = 0x42
-	opF32Const  = 0x43
-	opF64Const  = 0x44
-	opI64LtS    = 0x53
-	opI64Sub    = 0x7d
-	opI64Shl    = 0x86
-	opI64ShrU   = 0x88
-	opI64Extend = 0xad // i64.extend_i32_u
-	opRefNull   = 0xd0
-	opRefFunc   = 0xd2
+	opUnreachable = 0x00
+	opBlock       = 0x02
+	opLoop        = 0x03
+	opIf          = 0x04
+	opElse        = 0x05
+	opEnd         = 0x0b
+	opCall        = 0x10
+
+	opCallIndirect = 0x11
+	opLocalGet     = 0x20
+	opLocalTee     = 0x22
+	opGlobalGet    = 0x23
+	opGlobalSet    = 0x24
+	opI32Const     = 0x41
+	opI64Const     = 0x42
+	opF32Const     = 0x43
+	opF64Const     = 0x44
+	opI64LtS       = 0x53
+	opI64Sub       = 0x7d
+	opI64Shl       = 0x86
+	opI64ShrU      = 0x88
+	opI64Extend    = 0xad // i64.extend_i32_u
+	opRefNull      = 0xd0
+	opRefFunc      = 0xd2
 
 	prefixVector = 0xfd
 
@@ -56,7 +59,8 @@ var bulk = map[binary.Opcode]work{
 
 // plan is what a function is charged.
 type plan struct {
-	// entry is the cost of entering it.
+	// entry is the cost of entering it, 0 if its first loop is charged that
+	// too, because nothing but that loop can follow.
 	entry int64
 	// loops are the costs of one iteration of each loop, in the order in which
 	// they begin.
@@ -72,6 +76,7 @@ func (w *writer) costs(body binary.Body) (plan, error) {
 	region := &p.entry
 	type place struct{ loop, depth int }
 	open := []place{} // the loops around the instruction
+	straight, folded := true, false
 	c := w.m.Code(body, &w.room)
 	for {
 		in, ok := c.Next()
@@ -86,6 +91,7 @@ func (w *writer) costs(body binary.Body) (plan, error) {
 				*region++
 			}
 		case opLoop:
+			folded = folded || straight
 			takes, gives := w.arity(in)
 			*region += int64(takes + gives)
 			open = append(open, place{len(p.loops), in.Depth + 1})
@@ -102,12 +108,23 @@ func (w *writer) costs(body binary.Body) (plan, error) {
 				p.bulk = true
 			}
 		}
+		straight = straight && !leaves(in.Op)
 		region = &p.entry
 		if last := len(open) - 1; last >= 0 {
 			region = &p.loops[open[last].loop]
 		}
 	}
+	if p.entry = max(p.entry, 1); folded {
+		p.loops[0], p.entry = p.loops[0]+p.entry, 0
+	}
 	return p, c.Err()
+}
+
+// leaves says whether something else than the next instruction may run after
+// one, or something that takes long.
+func leaves(op binary.Opcode) bool {
+	_, long := bulk[op]
+	return long || op >= opLoop && op <= opCallIndirect || op == opUnreachable
 }
 
 // arity is how many values a block takes and gives.

@@ -10,7 +10,9 @@
 // subtracts from it
 //
 //   - where a function begins: the instructions of its body that are not inside
-//     of a loop, its parameters and its results;
+//     of a loop, its parameters and its results. When nothing but a loop can
+//     follow, as in most functions that Go compiles, this is added to each
+//     iteration of that loop instead, which saves a charge;
 //   - where an iteration of a loop begins: the instructions inside of the loop,
 //     but not inside of another one in it, and its parameters;
 //   - before an instruction that works on as much memory as its operand says:
