@@ -9,8 +9,6 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
-
-	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // guestTime is what time it always is inside a module.
@@ -30,10 +28,9 @@ type environment struct {
 // maxLog is how much of what a module writes in one call is kept.
 const maxLog = 4 << 10
 
-func newEnvironment(module string, limits plugins.Limits, sink func(module, line string)) *environment {
+func newEnvironment(module string, sink func(module, line string)) *environment {
 	// Go refuses to start at zero.
 	env := &environment{module: module, sink: sink, random: rand.NewChaCha8([32]byte{}), slept: int64(time.Second)}
-	env.fuel.limit = limits.Fuel
 	return env
 }
 

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	. "github.com/wasmgate/wasmgate/plugins/plugintest"
+	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
 // generator makes programs at random that are valid and end: functions that
@@ -136,6 +138,13 @@ func TestRewritingChangesNoOutput(t *testing.T) {
 	ctx := context.Background()
 	r := wazero.NewRuntime(ctx)
 	defer r.Close(ctx)
+	i64 := []api.ValueType{api.ValueTypeI64}
+	_, err := r.NewHostModuleBuilder(meter.Module).NewFunctionBuilder().
+		WithGoFunction(api.GoFunc(func(_ context.Context, stack []uint64) { stack[0] = 1000 }), i64, i64).
+		Export(meter.Import).Instantiate(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	e := engine(t)
 	rounds, different := 150, map[uint64]bool{}
 	for seed := range uint64(rounds) {

@@ -28,7 +28,8 @@ type Instance struct {
 // run, and it gets its configuration, all within the module's timeout. The
 // error is a *plugins.LoadError when the guest is to blame.
 func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
-	env := newEnvironment(m.name, m.limits, m.engine.logModules)
+	env := newEnvironment(m.name, m.engine.logModules)
+	env.fuel.limit = m.limits.Fuel
 	env.begin()
 	defer env.end()
 	callCtx, cancel := m.callContext(ctx, env)

@@ -74,6 +74,10 @@ func (c *Code) Next() (*Instruction, bool) {
 		r.malformed("unknown instruction 0x%02x", uint32(c.at.Op))
 	}
 	c.immediate(kind)
+	if c.at.Op.Bulk() {
+		c.cost.blocks += meteredBlocks
+		c.branch(0)
+	}
 	c.nest(op)
 	c.at.End = r.pos
 	if r.err != nil {
@@ -139,7 +143,7 @@ func (c *Code) open(takes, gives int) {
 	c.r.within("blocks inside of each other", len(c.opened), MaxNesting)
 	if b.op == opLoop {
 		c.cost.loops++
-		c.cost.blocks++ // for the branch that metering puts there
+		c.cost.blocks += meteredBlocks
 	}
 	c.branch(takes + gives)
 }

@@ -18,6 +18,10 @@ type cost struct {
 	loops int
 }
 
+// meteredBlocks is how many blocks the branch and the call are like that
+// metering puts into a loop and before a bulk instruction.
+const meteredBlocks = 3
+
 // total is the cost of a function with a number of locals.
 func (c *cost) total(bytes, locals int) int {
 	return bytes/2 + c.blocks*c.blocks/32 + c.blocks*locals*2 + c.targets*20 + c.calls + c.carried*4

@@ -51,8 +51,9 @@ const (
 	// takes time in proportion to more than its third power.
 	MaxLoopNesting = 100
 	// MaxBlocks is the number of blocks, loops and branches of a function;
-	// compiling takes time in proportion to its square. A loop counts twice,
-	// as metering puts a branch into it.
+	// compiling takes time in proportion to its square. A loop and an
+	// instruction that is [Opcode.Bulk] count as four, since metering adds to
+	// them.
 	MaxBlocks = 15_000
 	// MaxBlockLocals is that number times the number of locals; compiling may
 	// take 500 bytes of memory for each.

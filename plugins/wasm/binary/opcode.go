@@ -32,6 +32,18 @@ const (
 	vecConst = 12
 )
 
+// Bulk says whether an instruction works on as much memory, or as many entries
+// of tables, as its last operand says.
+func (op Opcode) Bulk() bool {
+	switch op {
+	case 0x40, // memory.grow
+		0xfc08, 0xfc0a, 0xfc0b, // memory.init, .copy, .fill
+		0xfc0c, 0xfc0e, 0xfc0f, 0xfc11: // table.init, .copy, .grow, .fill
+		return true
+	}
+	return false
+}
+
 // immediate says what follows an opcode.
 type immediate byte
 
