@@ -49,6 +49,7 @@ var mayImport = map[string]string{
 	"gateway/controller":            "",
 	"gateway/controller/content":    "gateway/controller",
 	"gateway/controller/definition": "crd gateway/controller gateway/controller/content gateway/controller/kinds",
+	"gateway/controller/garbage":    "crd gateway/controller gateway/controller/kinds",
 	"gateway/controller/kinds":      "",
 	"gateway/controller/migration":  "crd gateway/controller gateway/controller/kinds storage/migrate",
 	"gateway/controller/module":     "crd gateway/controller gateway/controller/kinds plugins",
@@ -67,7 +68,7 @@ var mayImport = map[string]string{
 	"gateway/private":               "",
 	"gateway/resource":              "crd crd/object gateway/authn gateway/catalog storage storage/watchcache",
 	"gateway/rewrite":               "gateway/catalog gateway/controller/migration gateway/metrics storage storage/migrate",
-	"gateway/server":                "crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/options gateway/private gateway/resource gateway/rewrite gateway/transport gateway/upload plugins storage/etcd",
+	"gateway/server":                "crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/garbage gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/options gateway/private gateway/resource gateway/rewrite gateway/transport gateway/upload plugins storage/etcd",
 	"gateway/transport":             "gateway/api",
 	"gateway/upload":                "crd gateway/controller/kinds gateway/controller/module gateway/resource plugins storage/blob",
 

@@ -159,7 +159,11 @@ func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	return render(http.StatusOK, f, data, v)
+	code := http.StatusOK
+	if o.OrphanDependents != nil && !*o.OrphanDependents {
+		code = http.StatusAccepted // who asks in the old way is told that it goes on
+	}
+	return render(code, f, data, v)
 }
 
 func (h *Handler) deletion(c *call) (form, url.Values, error) {

@@ -111,7 +111,7 @@ func TestReads(t *testing.T) {
 	w.do("GET", widgets+"/w1?includeObject=x", "", metaForm+"Table").want(400, "")
 }
 
-func TestDeletions(t *testing.T) {
+func TestDeletions_DEL05(t *testing.T) {
 	w := newWorld(t)
 	for i := range 5 {
 		w.do("POST", widgets, strings.Replace(a(fmt.Sprint("w", i), ""), `"name"`, fmt.Sprintf(`"labels":{"n":"%d"},"name"`, i), 1)).want(201, "")
@@ -133,6 +133,25 @@ func TestDeletions(t *testing.T) {
 	w.do("DELETE", widgets+"/w1", "", metaForm+"PartialObjectMetadata").want(200, `"deletionTimestamp"`).want(200, `{"kind":"PartialObjectMetadata"`)
 	w.do("PATCH", widgets+"/w1", `{"metadata":{"finalizers":null}}`, "Content-Type: application/merge-patch+json").want(200, "")
 	w.do("GET", widgets+"/w1", "").want(404, "")
+
+	// Who says in the old way that dependents are to go is told that it goes on.
+	for _, c := range []struct {
+		finalizer, query string
+		code             int
+		want             string
+	}{
+		{"example.com/hold", "orphanDependents=false", 202, `["example.com/hold"]`},
+		{"orphan", "orphanDependents=false", 200, `"status":"Success"`},
+		{"example.com/hold", "orphanDependents=true", 200, `["example.com/hold","orphan"]`},
+		{"example.com/hold", "propagationPolicy=Background", 200, `["example.com/hold"]`},
+		{"example.com/hold", "propagationPolicy=Foreground&gracePeriodSeconds=-1", 200, `["example.com/hold","foregroundDeletion"]`},
+	} {
+		w.do("POST", widgets, strings.Replace(a("held", ""), `"name"`, `"finalizers":["`+c.finalizer+`"],"name"`, 1)).want(201, "")
+		w.do("DELETE", widgets+"/held?"+c.query, "").want(c.code, c.want)
+		if c.want[0] == '[' {
+			w.do("PATCH", widgets+"/held", `{"metadata":{"finalizers":null}}`, "Content-Type: application/merge-patch+json").want(200, "")
+		}
+	}
 
 	w.do("DELETE", widgets+"?labelSelector=,,", "").want(400, "")
 	w.do("DELETE", widgets+"?labelSelector=n%3D2&dryRun=x", "").want(422, "")

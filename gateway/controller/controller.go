@@ -34,6 +34,9 @@ func (k Key) String() string {
 type Scope struct {
 	schema.GroupResource
 	Namespace string
+	// Each has every object that changes reconciled itself, if the controller,
+	// a [Selective], wants it; the key that follows is not woken by that.
+	Each bool
 }
 
 // Queue is how a controller asks to be called again. All methods may be called
@@ -44,8 +47,9 @@ type Queue interface {
 	Add(key Key)
 	// AddAfter asks for key after d.
 	AddAfter(key Key, d time.Duration)
-	// Follow asks for key whenever an object in one of scopes changes, until
-	// the next Follow of the same key; without scopes it stops that.
+	// Follow asks for key whenever an object in one of scopes changes, and once
+	// a moment after it began, until the next Follow of the same key; without
+	// scopes it stops that.
 	Follow(key Key, scopes ...Scope)
 }
 
@@ -67,6 +71,14 @@ type Controller interface {
 type Concurrent interface {
 	Controller
 	Workers() int
+}
+
+// Selective is a Controller that follows scopes with Each.
+type Selective interface {
+	Controller
+	// Concerns tells whether an object that changed has to be reconciled. It
+	// is called for every change of what is followed, and has to be quick.
+	Concerns(ctx context.Context, key Key) bool
 }
 
 // Resyncing is a Controller that wants to see everything again from time to

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -128,5 +129,58 @@ func TestRun_follow(t *testing.T) {
 	stop()
 	if n := o.Followers(controllertest.ConfigMaps); n != 0 {
 		t.Errorf("%d followers outlive Run", n)
+	}
+}
+
+// picky wants some of the objects that it follows.
+type picky struct {
+	funcController
+	concerns func(key controller.Key) bool
+}
+
+func (c *picky) Watches() []schema.GroupResource { return nil }
+func (c *picky) Concerns(_ context.Context, key controller.Key) bool {
+	return c.concerns(key)
+}
+
+func TestRun_followsEachObjectThatConcerns(t *testing.T) {
+	o := controllertest.New(controllertest.ServedCronTabs)
+	for _, ns := range []string{"a", "b"} {
+		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree(ns))
+		for _, name := range []string{"no", "panic", "yes"} {
+			controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree(ns, name))
+		}
+	}
+	seen := make(chan controller.Key, 20)
+	seed := controller.Key{Name: "seed"}
+	c := &picky{concerns: func(key controller.Key) bool {
+		if key.Name == "panic" {
+			panic("no idea")
+		}
+		return key.Name == "yes"
+	}}
+	c.seeds = []controller.Key{seed}
+	c.reconcile = func(_ context.Context, q controller.Queue, key controller.Key) error {
+		if key == seed {
+			q.Follow(key, controller.Scope{GroupResource: controllertest.CronTabs, Namespace: "a", Each: true})
+		}
+		seen <- key
+		return nil
+	}
+	controllertest.Start(t, o, c)
+	count := map[controller.Key]int{}
+	for range 4 {
+		count[<-seen]++
+	}
+	panicked := controller.Key{GroupResource: controllertest.CronTabs, Namespace: "a", Name: "panic"}
+	wanted := controller.Key{GroupResource: controllertest.CronTabs, Namespace: "a", Name: "yes"}
+	if len(count) != 3 || count[seed] != 2 || count[panicked] != 1 || count[wanted] != 1 {
+		t.Errorf("got %v", count)
+	}
+	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "b", "yes", "none")
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("a", "no, again"))
+	controllertest.MustChange(t, o, controllertest.CronTabs, "", "a", "yes", func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"a": "b"}) })
+	if key := <-seen; key != wanted {
+		t.Errorf("a change woke %v", key)
 	}
 }

@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -12,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // Delete deletes an object, or marks it deleted while something holds it up.
@@ -26,7 +26,7 @@ func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, 
 	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
-	one := &Write{Target: t, Options: w, engine: e, source: deleting{o}, operation: OperationDelete}
+	one := &Write{Target: t, Options: w, engine: e, source: deleting{o}, stored: true, operation: OperationDelete}
 	return one.run(ctx)
 }
 
@@ -37,32 +37,65 @@ type deleting struct{ options *metav1.DeleteOptions }
 func (deleting) decode(*Write) error { return nil }
 
 // change implements [source]: it decides whether anything holds the deletion
-// up, and marks the object if so.
+// up, and marks the object if so. How long a deletion may take means nothing to
+// kinds that end at once, which all are.
 func (d deleting) change(ctx context.Context, w *Write) error {
-	obj := w.object
-	if err := w.deletePreconditions(d.options, obj, w.from.Entry); err != nil {
+	obj, def := w.object, w.Resource.Def
+	if err := w.preconditions(d.options.Preconditions, obj); err != nil {
 		return err
 	}
-	if h := w.Resource.Def.Hooks; h != nil {
+	first := obj.GetDeletionTimestamp() == nil
+	if h := def.Hooks; h != nil {
 		if err := h.BeforeDelete(ctx, obj.Object); err != nil {
 			return err
 		}
 	}
-	if !heldUp(w.Resource.Def, obj) {
+	if first && obj.GetDeletionTimestamp() != nil {
+		return nil // the kind began the deletion its own way
+	}
+	finalizing := stillFinalizing(def, obj.Object)
+	if first || !finalizing {
+		collect(obj, d.options)
+	}
+	if !heldUp(def, obj) {
 		w.ending = removes
 		return nil
 	}
-	if obj.GetDeletionTimestamp() == nil {
+	if first {
 		obj.SetDeletionTimestamp(now())
 		if g := obj.GetGeneration(); g > 0 {
 			obj.SetGeneration(g + 1)
 		}
 	}
-	if obj.GetDeletionGracePeriodSeconds() == nil {
-		zero := int64(0)
-		obj.SetDeletionGracePeriodSeconds(&zero)
+	if !finalizing {
+		obj.SetDeletionGracePeriodSeconds(new(int64))
 	}
 	return nil
+}
+
+// collect gives obj the finalizer that makes the garbage collector do what the
+// options want of its dependents, and takes away the other. Options that want
+// nothing leave the finalizers as they are.
+func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions) {
+	var want string
+	switch p := o.PropagationPolicy; {
+	case o.OrphanDependents != nil && *o.OrphanDependents, p != nil && *p == metav1.DeletePropagationOrphan:
+		want = metav1.FinalizerOrphanDependents
+	case p != nil && *p == metav1.DeletePropagationForeground:
+		want = metav1.FinalizerDeleteDependents
+	case o.OrphanDependents == nil && p == nil:
+		return
+	}
+	have := obj.GetFinalizers()
+	left := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
+		return f != want && (f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents)
+	})
+	if want != "" && !slices.Contains(left, want) {
+		left = append(left, want)
+	}
+	if !slices.Equal(left, have) {
+		obj.SetFinalizers(left)
+	}
 }
 
 // now is the deletion timestamp as the API writes it.
@@ -71,11 +104,12 @@ func now() *metav1.Time {
 	return &n
 }
 
-func (t Target) deletePreconditions(o *metav1.DeleteOptions, obj *unstructured.Unstructured, entry *catalog.Entry) error {
-	p := o.Preconditions
+// preconditions checks that obj, the present state, is the one that is meant.
+func (w *Write) preconditions(p *metav1.Preconditions, obj *unstructured.Unstructured) error {
 	if p == nil {
 		return nil
 	}
+	t, entry := w.Target, w.from.Entry
 	// Named by the kind, as kube-apiserver does it here.
 	gr := schema.GroupResource{Group: t.Resource.Def.Group, Resource: t.Resource.Def.Kind}
 	if p.UID != nil && *p.UID != obj.GetUID() {

@@ -85,11 +85,7 @@ func (i Internal) List(ctx context.Context, gr schema.GroupResource, namespace s
 
 // each visits the cached objects of the target's collection.
 func (t Target) each(fn func(*catalog.Entry) bool) {
-	prefix := ""
-	if t.Namespace != "" {
-		prefix = t.Namespace + "/"
-	}
-	t.Resource.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*catalog.Entry]) bool { return fn(it.Value) })
+	t.Resource.Bucket().Snapshot().Ascend(inNamespace(t.Namespace), "", func(it watchcache.Item[*catalog.Entry]) bool { return fn(it.Value) })
 }
 
 // ListMetadata is List without decoding more than the metadata; it never converts
@@ -100,21 +96,29 @@ func (i Internal) ListMetadata(_ context.Context, gr schema.GroupResource, names
 	if err != nil {
 		return nil, err
 	}
-	prefix := ""
-	if namespace != "" {
-		prefix = namespace + "/"
-	}
 	var out []metav1.PartialObjectMetadata
-	t.Resource.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*catalog.Entry]) bool {
-		var m metav1.PartialObjectMetadata
-		if data, err := t.Resource.MetadataView(it.Value); err != nil || json.Unmarshal(data, &m) != nil {
-			m = metav1.PartialObjectMetadata{}
-		}
-		m.Namespace, m.Name = catalog.SplitKey(it.Key)
-		out = append(out, m)
+	t.Resource.Bucket().Snapshot().Ascend(inNamespace(namespace), "", func(it watchcache.Item[*catalog.Entry]) bool {
+		out = append(out, t.partial(it))
 		return true
 	})
 	return out, nil
+}
+
+// inNamespace is how the keys in a namespace ("" = all) begin.
+func inNamespace(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return namespace + "/"
+}
+
+// partial is the metadata of an object as far as it can be read.
+func (t Target) partial(it watchcache.Item[*catalog.Entry]) (m metav1.PartialObjectMetadata) {
+	if data, err := t.Resource.MetadataView(it.Value); err != nil || json.Unmarshal(data, &m) != nil {
+		m = metav1.PartialObjectMetadata{}
+	}
+	m.Namespace, m.Name = catalog.SplitKey(it.Key)
+	return m
 }
 
 // again repeats a write whose definition was replaced under it.

@@ -34,6 +34,7 @@ type Write struct {
 	// strategy is what the kind says of changes; nil where none are made.
 	strategy rest.RESTUpdateStrategy
 	put      bool // the client sent a whole object
+	stored   bool // works on what is stored, at whatever version that is
 
 	// What follows belongs to one attempt.
 	operation Operation
@@ -79,7 +80,9 @@ const (
 // Operation is what the write does.
 func (w *Write) Operation() Operation { return w.operation }
 
-// Object is the new state at the version of the request; nil for a deletion.
+// Object is the new state at the version of the request, or at the one that it
+// is stored at for a change of nothing but metadata, which its apiVersion
+// tells; nil for a deletion.
 func (w *Write) Object() *unstructured.Unstructured {
 	if w.operation == OperationDelete {
 		return nil
@@ -88,8 +91,8 @@ func (w *Write) Object() *unstructured.Unstructured {
 }
 
 // Old is the present state at the version of the request, nil for a creation.
-// It is shared and must not be changed. For a deletion it may ask the
-// converter, so it is for who really needs it.
+// It is shared and must not be changed. For a deletion, or a change of nothing
+// but metadata, it may ask the converter, so it is for who really needs it.
 func (w *Write) Old(ctx context.Context) (*unstructured.Unstructured, error) {
 	if w.old == nil && w.from.Entry != nil {
 		if err := w.read(ctx); err != nil {

@@ -13,13 +13,13 @@ import (
 
 func (w *Write) decode(context.Context) error { return w.source.decode(w) }
 
-// open reads the present state at the version of the request, which for a
-// deletion is only to see that it can be read: it works on what is stored.
+// open reads the present state at the version of the request. For a write that
+// works on what is stored that is only to see that it can be read.
 func (w *Write) open(ctx context.Context) error {
 	if w.from.Entry == nil {
 		return nil
 	}
-	if w.operation != OperationDelete {
+	if !w.stored {
 		return w.read(ctx)
 	}
 	tree, err := w.Resource.Def.Codec.Decode(w.from.Stored)
@@ -52,14 +52,14 @@ func (w *Write) change(ctx context.Context) error {
 	if err := w.source.change(ctx, w); err != nil {
 		return err
 	}
-	if w.operation == OperationUpdate {
+	if w.operation == OperationUpdate && !w.stored {
 		return w.precondition(ctx)
 	}
 	return nil
 }
 
 func (w *Write) manage(ctx context.Context) error {
-	if w.operation == OperationDelete {
+	if w.stored {
 		return nil
 	}
 	return w.engine.o.Fields.Manage(ctx, w)
@@ -79,7 +79,7 @@ func (w *Write) mutate(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.operation == OperationDelete {
+	if w.stored {
 		return nil
 	}
 	if _, err := w.Version.Shape.FromClient(w.object.Object, false); err != nil {
@@ -89,13 +89,13 @@ func (w *Write) mutate(ctx context.Context) error {
 }
 
 func (w *Write) validate(ctx context.Context) error {
-	switch w.operation {
-	case OperationCreate:
+	switch {
+	case w.stored:
+		return nil // it was valid, and its source says what it may become
+	case w.operation == OperationCreate:
 		return w.prepareCreate(ctx)
-	case OperationUpdate:
-		return w.prepareUpdate(ctx)
 	default:
-		return nil
+		return w.prepareUpdate(ctx)
 	}
 }
 
@@ -115,7 +115,7 @@ func (w *Write) convert(ctx context.Context) (err error) {
 	if w.ending == removes {
 		return nil
 	}
-	if w.operation == OperationDelete { // at whatever version it is stored at
+	if w.stored {
 		w.draft, err = w.Resource.DraftStored(w.object.Object)
 	} else {
 		w.draft, err = w.Resource.Draft(ctx, w.Version, w.object.Object)

@@ -55,10 +55,16 @@ func (w *Write) prepareUpdate(ctx context.Context) error {
 	if err := rest.BeforeUpdate(w.strategy, w.scope(ctx, w.Options), w.object, w.old); err != nil {
 		return err
 	}
+	w.endIfReleased()
+	return nil
+}
+
+// endIfReleased lets the write remove what is being deleted and has nothing
+// left to wait for.
+func (w *Write) endIfReleased() {
 	if w.object.GetDeletionTimestamp() != nil && !heldUp(w.Resource.Def, w.object) {
 		w.ending = removes
 	}
-	return nil
 }
 
 // heldUp tells that something has to be done before a deletion is complete.

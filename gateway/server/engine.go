@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/compile"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/definition"
+	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
@@ -59,6 +60,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
 			migration.NewAuto(as("migrations")),
 			module.NewCollector(as("modules"), g.modules.Contents()),
+			garbage.New(as("garbage-collector")),
 		)
 	}))
 }

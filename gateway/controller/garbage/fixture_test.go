@@ -1,0 +1,321 @@
+package garbage_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// patience bounds every wait.
+const patience = 20 * time.Second
+
+var (
+	maps   = schema.GroupResource{Resource: "configmaps"}
+	tabs   = catalogtest.CronTabs
+	fleets = schema.GroupResource{Group: "example.com", Resource: "fleets"}
+)
+
+// fleet is a definition of a cluster-scoped kind.
+var fleet = strings.NewReplacer("crontabs", "fleets", "crontab", "fleet", "CronTab", "Fleet", "uid-crd", "uid-fleet",
+	"Namespaced", "Cluster").Replace(catalogtest.CronTab(catalogtest.V1, false))
+
+// world is an engine whose collector can be started.
+type world struct {
+	*resource.Engine
+	resource.Internal
+	t     *testing.T
+	store storage.Store
+	conv  catalogtest.Turning
+
+	mu   sync.Mutex
+	fail func(op string, key controller.Key) error
+	// deleted are the deletions that the collector asked for, with their
+	// policy.
+	deleted []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	kinds, err := builtin.All(builtin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, store: storagetest.NewMemory()}
+	w.Engine = resource.New(resource.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
+		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
+		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(&w.conv), nil },
+	})})
+	w.Internal = w.Engine.Internal(resource.Component("garbage-collector"))
+	w.background(func(ctx context.Context) { _ = w.Engine.Run(ctx) })
+	<-w.Ready()
+	for _, ns := range []string{"default", "other"} {
+		w.put("/registry/namespaces/"+ns, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+ns+`","uid":"`+ns+`"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}`)
+	}
+	w.define(catalogtest.CronTab(catalogtest.V1, false))
+	return w
+}
+
+// background runs fn until the test ends.
+func (w *world) background(fn func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); fn(ctx) }()
+	w.t.Cleanup(func() { cancel(); <-done })
+}
+
+// collect starts the collector.
+func (w *world) collect() {
+	w.background(func(ctx context.Context) {
+		controller.Run(ctx, zerolog.Nop(), w.Internal, garbage.New(w))
+	})
+}
+
+func (w *world) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	w.t.Cleanup(cancel)
+	return ctx
+}
+
+// put writes past all stages.
+func (w *world) put(key, text string) {
+	w.t.Helper()
+	if _, err := w.store.Create(w.ctx(), key, []byte(text), 0); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.Internal.Fresh(w.ctx()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) define(text string) {
+	w.t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var m metav1.PartialObjectMetadata
+	if err := yaml.Unmarshal(data, &m); err != nil {
+		w.t.Fatal(err)
+	}
+	w.put("/registry/apiextensions.k8s.io/customresourcedefinitions/"+m.Name, string(data))
+	if _, err := w.Internal.Kinds(w.ctx()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// key names an object: in namespace default, or in none for a fleet.
+func key(gr schema.GroupResource, name string) controller.Key {
+	k := controller.Key{GroupResource: gr, Namespace: "default", Name: name}
+	if gr == fleets {
+		k.Namespace = ""
+	}
+	return k
+}
+
+func (w *world) target(k controller.Key) resource.Target {
+	w.t.Helper()
+	r, v := w.Catalog().Snapshot().Find(k.Group, "v1", k.Resource)
+	if r == nil {
+		w.t.Fatalf("%s are not served", k.Resource)
+	}
+	return resource.Target{Resource: r, Version: v, Namespace: k.Namespace, Name: k.Name}
+}
+
+// made is an object that exists.
+type made struct {
+	controller.Key
+	ref metav1.OwnerReference
+}
+
+// create creates an object with finalizers and references, each by an owner.
+// The references that block are in blocks.
+func (w *world) create(k controller.Key, finalizers []string, blocks, refers []made) made {
+	w.t.Helper()
+	t := w.target(k)
+	gvk := t.Resource.Def.GVK("v1")
+	meta := metav1.ObjectMeta{Name: k.Name, Namespace: k.Namespace, Finalizers: finalizers}
+	for i, o := range slices.Concat(blocks, refers) {
+		ref := o.ref
+		block := i < len(blocks)
+		ref.BlockOwnerDeletion = &block
+		meta.OwnerReferences = append(meta.OwnerReferences, ref)
+	}
+	body, err := yaml.Marshal(map[string]any{"apiVersion": gvk.GroupVersion().String(), "kind": gvk.Kind, "metadata": meta})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if body, err = yaml.YAMLToJSON(body); err != nil {
+		w.t.Fatal(err)
+	}
+	t.Name = ""
+	out, err := w.Engine.Create(w.ctx(), t, body, resource.WriteOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var m metav1.PartialObjectMetadata
+	if err := yaml.Unmarshal(out.Object, &m); err != nil {
+		w.t.Fatal(err)
+	}
+	return made{k, metav1.OwnerReference{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Name: k.Name, UID: m.UID}}
+}
+
+// delete deletes like a client does.
+func (w *world) delete(m made, policy metav1.DeletionPropagation) {
+	w.t.Helper()
+	err := w.Internal.Delete(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// loosen takes a finalizer away like a client does.
+func (w *world) loosen(m made, finalizer string) {
+	w.t.Helper()
+	err := w.Internal.UpdateMetadata(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.Preconditions{}, func(o metav1.Object) {
+		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// state tells what is left of an object: "-" for nothing, else the names of its
+// owners, in brackets those that it blocks, "deleting" and its finalizers.
+func (w *world) state(m made) string {
+	w.t.Helper()
+	if err := w.Internal.Fresh(w.ctx()); err != nil {
+		w.t.Fatal(err)
+	}
+	found, err := w.Internal.FindMetadata(w.ctx(), m.GroupResource, m.Namespace, m.Name, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(found) == 0 {
+		return "-"
+	}
+	var words []string
+	for _, r := range found[0].OwnerReferences {
+		if r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion {
+			r.Name = "[" + r.Name + "]"
+		}
+		words = append(words, r.Name)
+	}
+	if found[0].DeletionTimestamp != nil {
+		words = append(words, "deleting")
+	}
+	return strings.Join(append(words, found[0].Finalizers...), " ")
+}
+
+// becomes waits until an object is in a state.
+func (w *world) becomes(m made, want string) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("%s becomes %q", m.Name, want), func() bool { return w.state(m) == want })
+}
+
+// is tells what has to be so already.
+func (w *world) is(m made, want string) {
+	w.t.Helper()
+	if got := w.state(m); got != want {
+		w.t.Errorf("%s is %q, want %q", m.Name, got, want)
+	}
+}
+
+func (w *world) eventually(what string, ok func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(end) {
+			w.t.Fatalf("%s: not within %s", what, patience)
+		}
+	}
+}
+
+// failing lets fn decide about the failure of the collector's calls.
+func (w *world) failing(fn func(op string, key controller.Key) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail = fn
+}
+
+func (w *world) failure(op string, gr schema.GroupResource, namespace, name string) error {
+	w.mu.Lock()
+	fn := w.fail
+	w.mu.Unlock()
+	if fn == nil {
+		return nil
+	}
+	return fn(op, controller.Key{GroupResource: gr, Namespace: namespace, Name: name})
+}
+
+// What follows is what the collector sees.
+
+func (w *world) FindMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, texts ...string) ([]metav1.PartialObjectMetadata, error) {
+	if err := w.failure("find", gr, namespace, name); err != nil {
+		return nil, err
+	}
+	return w.Internal.FindMetadata(ctx, gr, namespace, name, texts...)
+}
+
+func (w *world) UpdateMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, p metav1.Preconditions, change func(metav1.Object)) error {
+	if err := w.failure("update", gr, namespace, name); err != nil {
+		return err
+	}
+	return w.Internal.UpdateMetadata(ctx, gr, namespace, name, p, change)
+}
+
+func (w *world) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error {
+	if err := w.failure("delete", gr, namespace, name); err != nil {
+		return err
+	}
+	policy := "as it is"
+	if o.PropagationPolicy != nil {
+		policy = string(*o.PropagationPolicy)
+	}
+	w.mu.Lock()
+	w.deleted = append(w.deleted, name+" "+policy)
+	w.mu.Unlock()
+	return w.Internal.Delete(ctx, gr, namespace, name, o)
+}
+
+func (w *world) Fresh(ctx context.Context) error {
+	if err := w.failure("fresh", schema.GroupResource{}, "", ""); err != nil {
+		return err
+	}
+	return w.Internal.Fresh(ctx)
+}
+
+func (w *world) Kinds(ctx context.Context) ([]*crd.Definition, error) {
+	if err := w.failure("kinds", schema.GroupResource{}, "", ""); err != nil {
+		return nil, err
+	}
+	return w.Internal.Kinds(ctx)
+}
+
+// deletions are those that the collector asked for, sorted.
+func (w *world) deletions() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(slices.Sorted(slices.Values(w.deleted)), ", ")
+}

@@ -1,0 +1,101 @@
+package resource
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/storage/watchcache"
+)
+
+// FindMetadata reads the metadata of a kind's objects ("" = of any name, in all
+// namespaces) whose stored form holds one of texts, from the cache. Texts are
+// what every codec stores as it is: printable ASCII without quotes, backslashes
+// and angle brackets. An object that merely mentions a text is found too. It
+// never converts; of an object whose metadata cannot be read only namespace and
+// name are filled in.
+func (i Internal) FindMetadata(_ context.Context, gr schema.GroupResource, namespace, name string, texts ...string) ([]metav1.PartialObjectMetadata, error) {
+	t, err := i.target(gr, namespace, name, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []metav1.PartialObjectMetadata
+	visit := func(it watchcache.Item[*catalog.Entry]) bool {
+		if slices.ContainsFunc(texts, func(s string) bool { return bytes.Contains(it.Value.Stored, []byte(s)) }) {
+			out = append(out, t.partial(it))
+		}
+		return true
+	}
+	s := t.Resource.Bucket().Snapshot()
+	if name == "" {
+		s.Ascend(inNamespace(namespace), "", visit)
+	} else if it, ok := s.Get(catalog.JoinKey(namespace, name)); ok {
+		visit(it)
+	}
+	return out, nil
+}
+
+// Kinds returns the definitions that are served, those of all custom resources
+// that the cache has seen among them. They are shared and not to be changed.
+func (i Internal) Kinds(ctx context.Context) ([]*crd.Definition, error) {
+	var seen int64
+	gr := schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	t, err := i.target(gr, "", "", "")
+	if err != nil {
+		return nil, err
+	}
+	t.each(func(e *catalog.Entry) bool {
+		seen = max(seen, e.Revision)
+		return true
+	})
+	if err := i.e.catalog.WaitApplied(ctx, seen); err != nil {
+		return nil, err
+	}
+	return i.Served(), nil
+}
+
+// UpdateMetadata changes the metadata of an object, at whatever version it is
+// stored at and without converting it. change is called with the present state,
+// for every attempt; it may only take away finalizers and owner references, or
+// weaken these, which no kind refuses. p says which object is meant; if that
+// is not the one of this name, it is a Conflict. An object that is being
+// deleted and loses its last finalizer is gone.
+func (i Internal) UpdateMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, p metav1.Preconditions, change func(metav1.Object)) error {
+	_, err := again(func() (*Written, error) {
+		t, err := i.target(gr, namespace, name, "")
+		if err != nil {
+			return nil, err
+		}
+		w := &Write{
+			Target: t, Options: WriteOptions{Caller: i.caller, NoReply: true},
+			engine: i.e, source: loosening{p, change}, stored: true,
+		}
+		return w.run(ctx)
+	})
+	return err
+}
+
+// loosening is the source of a state with less in its metadata.
+type loosening struct {
+	meant  metav1.Preconditions
+	loosen func(metav1.Object)
+}
+
+// decode implements [source]; there is no body.
+func (loosening) decode(*Write) error { return nil }
+
+// change implements [source]. A deletion that nothing holds up any more ends
+// here.
+func (l loosening) change(_ context.Context, w *Write) error {
+	if err := w.preconditions(&l.meant, w.object); err != nil {
+		return err
+	}
+	l.loosen(w.object)
+	w.endIfReleased()
+	return nil
+}
