@@ -1,6 +1,8 @@
 package wasm
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/plugins"
@@ -40,4 +42,85 @@ func FuzzRewrite(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestCheckTellsWhatLoadWould(t *testing.T) {
+	e := engine(t)
+	if err := e.Check("m", Echo("{}").Bytes()); err != nil {
+		t.Error(err)
+	}
+	for _, b := range Bombs() {
+		err := e.Check("m", b.Module)
+		_, loaded := e.Load(t.Context(), Source{Name: "m", Bytes: b.Module})
+		var refused *plugins.LoadError
+		if !errors.As(err, &refused) || refused.Module != "m" || !refused.Reason.Final() || !strings.Contains(refused.Detail, b.Says) ||
+			loaded == nil || loaded.Error() != err.Error() {
+			t.Errorf("%s: check %v, load %v", b.Name, err, loaded)
+		}
+	}
+}
+
+func TestRewritingKeepsToTheLimits(t *testing.T) {
+	memory := func(min, max uint32, limit int64) (binary.Limits, error) {
+		g := Echo("{}")
+		g.Raw = map[byte][]byte{5: List(Join([]byte{1}, Number(int(min)), Number(int(max))))}
+		m, _, err := engine(t).inspect(g.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rewritten, err := rewrite(m, plugins.Limits{MemoryBytes: limit})
+		if err != nil {
+			return binary.Limits{}, err
+		}
+		after, err := binary.Decode(rewritten)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return after.Memories[0], nil
+	}
+	for _, c := range []struct {
+		min, max uint32
+		limit    int64
+		want     uint32 // 0: refused
+	}{
+		{1, 9, 20 * pageBytes, 9}, {1, 20, 20 * pageBytes, 20}, {1, 21, 20 * pageBytes, 20},
+		{20, 30, 20 * pageBytes, 20}, {21, 30, 20 * pageBytes, 0}, {1, 9, 3*pageBytes - 1, 2},
+	} {
+		got, err := memory(c.min, c.max, c.limit)
+		if (err != nil) != (c.want == 0) || got.Max != c.want || c.want > 0 && got.Min != c.min {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+	}
+	g := Echo("{}")
+	g.Raw = map[byte][]byte{4: List([]byte{0x70, 0, 5}, []byte{0x6f, 1, 1, 9}, Join([]byte{0x70, 0}, Number(binary.MaxTableEntries/2)))}
+	m, _, err := engine(t).inspect(g.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewritten, err := rewrite(m, plugins.Limits{}.Effective())
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := binary.Decode(rewritten)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := uint32(binary.MaxTableEntries / 3)
+	for i, want := range []binary.Limits{{Min: 5, Max: share, HasMax: true}, {Min: 1, Max: 9, HasMax: true},
+		{Min: binary.MaxTableEntries / 2, Max: binary.MaxTableEntries / 2, HasMax: true}} {
+		if after.Tables[i].Limits != want {
+			t.Errorf("table %d: %+v, want %+v", i, after.Tables[i].Limits, want)
+		}
+	}
+}
+
+// The runtime would read the names of functions, and believe their number.
+func TestCustomSectionsDoNotReachTheRuntime(t *testing.T) {
+	g := Echo("hello")
+	names := Join([]byte{1}, Counted(Join(Number(2_000_000_000), []byte{0, 1, 'x'})))
+	g.Raw = map[byte][]byte{0: Join(Counted([]byte("name")), names)}
+	reply, err := start(t, g.Bytes(), plugins.Limits{}).Call(t.Context(), plugins.Convert, []byte("{}"))
+	if err != nil || string(reply) != "hello" {
+		t.Errorf("%q, %v", reply, err)
+	}
 }
