@@ -28,6 +28,8 @@ const patience = 20 * time.Second
 // Engine is a running engine as controllers see it.
 type Engine struct {
 	resource.Internal
+	// Verbs are what clients get.
+	Verbs   *resource.Engine
 	Catalog *catalog.Catalog
 	Store   *storagetest.Memory
 	// Converter converts all custom resources.
@@ -47,7 +49,7 @@ func Start(t *testing.T) *Engine {
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return e.Converter, nil },
 	})
 	engine := resource.New(resource.Options{Store: e.Store, Catalog: e.Catalog})
-	e.Internal = engine.Internal(resource.Component("test"))
+	e.Verbs, e.Internal = engine, engine.Internal(resource.Component("test"))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- engine.Run(ctx) }()
