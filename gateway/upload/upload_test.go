@@ -3,11 +3,13 @@ package upload
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -152,5 +154,39 @@ func TestRefusal(t *testing.T) {
 	}
 	if other := refusal(path, 5, errors.New("x")); other.Type != field.ErrorTypeInternal {
 		t.Errorf("%+v", other)
+	}
+}
+
+func TestInline(t *testing.T) {
+	e := realengine.Start(t)
+	s := Inline{Strategy: target(e, "").Version.Strategy, Checker: wary{}}
+	with := func(bytes string) *unstructured.Unstructured {
+		spec := map[string]any{"source": map[string]any{"upload": map[string]any{}}}
+		if bytes != "" {
+			spec["source"] = map[string]any{"inline": bytes}
+		}
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs", "resourceVersion": "1"}, "spec": spec,
+		}}
+	}
+	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	good, bad := encode("good"), encode("bad")
+	for name, c := range map[string]struct {
+		text, before string
+		want         string
+	}{
+		"good": {good, "", ""}, "no bytes": {"", "", ""}, "bad": {bad, "", "export memory is missing"}, "no base64": {"???", "", "illegal base64"},
+		"bad instead of good": {bad, good, "export memory is missing"}, "good instead of bad": {good, bad, ""},
+		"bad as it was": {bad, bad, ""}, "bytes go": {"", bad, ""},
+	} {
+		errs := s.ValidateUpdate(t.Context(), with(c.text), with(c.before))
+		if c.before == "" {
+			obj := with(c.text)
+			obj.SetResourceVersion("")
+			errs = s.Validate(t.Context(), obj)
+		}
+		if (len(errs) > 0) != (c.want != "") || c.want != "" && (!strings.Contains(errs.ToAggregate().Error(), c.want) || errs[0].Field != "spec.source.inline") {
+			t.Errorf("%s: %v", name, errs)
+		}
 	}
 }

@@ -1,0 +1,200 @@
+package modulehost
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/blob"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+func newHost(t *testing.T, change func(c *Config)) (*Host, *storagetest.Memory) {
+	t.Helper()
+	store := storagetest.NewMemory()
+	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: store, Root: "/blobs/", Metrics: metrics.New(), Log: zerolog.Nop()}
+	if change != nil {
+		change(&c)
+	}
+	h, err := New(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h, store
+}
+
+func revision() module.Revision {
+	b := plugintest.Echo("{}").Bytes()
+	return module.Revision{Bytes: b, Digest: blob.Digest(b)}
+}
+
+func TestSetAndRemove(t *testing.T) {
+	h, _ := newHost(t, nil)
+	rev := revision()
+	if h.Known("tabs") {
+		t.Error("known before it is set")
+	}
+	s, err := h.Set(t.Context(), "tabs", rev)
+	if err != nil || s.Digest != rev.Digest || s.Size != int64(len(rev.Bytes)) || s.ABI != 1 || !slices.Equal(s.Hooks, []string{string(plugins.Convert)}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if !h.Known("tabs") {
+		t.Error("not known")
+	}
+	var refused *plugins.LoadError
+	if _, err := h.Set(t.Context(), "bad", module.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))}); !errors.As(err, &refused) {
+		t.Errorf("no module at all: %v", err)
+	}
+	if err := h.Check("bad", []byte("bad")); !errors.As(err, &refused) {
+		t.Errorf("no module at all: %v", err)
+	}
+	if err := h.Check("tabs", rev.Bytes); err != nil {
+		t.Error(err)
+	}
+	h.metrics.PluginCall("tabs", "h", "success", 1)
+	h.Remove("tabs")
+	body, err := h.metrics.Render()
+	if err != nil || strings.Contains(string(body), `module="tabs"`) || h.Known("tabs") {
+		t.Errorf("after its removal: known %v, %v", h.Known("tabs"), err)
+	}
+}
+
+func TestSafeModeLoadsNothing(t *testing.T) {
+	h, _ := newHost(t, func(c *Config) { c.SafeMode = true })
+	if s, err := h.Set(t.Context(), "tabs", revision()); err == nil || s.Digest != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestContent(t *testing.T) {
+	h, store := newHost(t, nil)
+	c := h.Content()
+	data := []byte("the bytes")
+	digest := c.Digest(data)
+	if _, err := c.Get(t.Context(), digest); !errors.Is(err, module.ErrNoContent) || !strings.Contains(err.Error(), digest) {
+		t.Errorf("before it is put: %v", err)
+	}
+	if err := c.Put(t.Context(), data); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Get(t.Context(), digest); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, err := h.Blobs().GetBlob(t.Context(), digest); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("the store has %s, %v", got, err)
+	}
+	// Damage is told from absence.
+	page, err := store.Range(t.Context(), storage.Range{Prefix: "/blobs/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range page.KVs {
+		if _, err := store.Update(t.Context(), kv.Key, bytes.Replace(kv.Value, data, []byte("other one"), 1), kv.Revision, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Get(t.Context(), digest); !errors.Is(err, module.ErrContentDamaged) || errors.Is(err, module.ErrNoContent) {
+		t.Errorf("damaged: %v", err)
+	}
+	store.Down(errors.New("out of order"))
+	if _, err := c.Get(t.Context(), digest); err == nil || errors.Is(err, module.ErrNoContent) || errors.Is(err, module.ErrContentDamaged) {
+		t.Errorf("a store that is down: %v", err)
+	}
+	if err := c.Put(t.Context(), []byte("more")); err == nil {
+		t.Error("put into a store that is down")
+	}
+}
+
+// listed are WasmModules, whose status has a digest when they served before.
+type listed struct {
+	digests map[string]string
+	err     error
+}
+
+func (l listed) List(_ context.Context, gr schema.GroupResource, _ string) (all []*unstructured.Unstructured, err error) {
+	for name, digest := range l.digests {
+		all = append(all, &unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"name": name}, "status": map[string]any{"digest": digest},
+		}})
+	}
+	if gr != kinds.Modules {
+		return nil, errors.New("not asked for")
+	}
+	return all, l.err
+}
+
+func (listed) Fresh(context.Context) error { return nil }
+
+func TestAwaitLoaded(t *testing.T) {
+	h, _ := newHost(t, nil)
+	var log bytes.Buffer
+	h.log = zerolog.New(&log)
+	await := func(ctx context.Context, l listed) {
+		t.Helper()
+		ended := make(chan struct{})
+		go func() { defer close(ended); h.AwaitLoaded(ctx, l) }()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Fatal("it waits for nothing")
+		}
+	}
+	await(t.Context(), listed{digests: map[string]string{"new": ""}})
+	await(t.Context(), listed{err: errors.New("no list")})
+	if !strings.Contains(log.String(), "no list") || strings.Contains(log.String(), "not loaded in time") {
+		t.Errorf("logged %s", log.String())
+	}
+	// One that is loaded, and one that is refused, are waited for.
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		h.AwaitLoaded(context.Background(), listed{digests: map[string]string{"good": "x", "bad": "y"}})
+	}()
+	if _, err := h.Set(t.Context(), "good", revision()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-waited:
+		t.Error("it does not wait for the second")
+	case <-time.After(3 * loadPoll):
+	}
+	_, _ = h.Set(t.Context(), "bad", module.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))})
+	<-waited
+	if strings.Contains(log.String(), "not loaded in time") {
+		t.Errorf("logged %s", log.String())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), loadPoll)
+	defer cancel()
+	await(ctx, listed{digests: map[string]string{"never": "z"}})
+	if !strings.Contains(log.String(), `"module":"never"`) {
+		t.Errorf("logged %s", log.String())
+	}
+}
+
+func TestNewFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	c := Config{CacheDir: filepath.Join(file, "\x00"), Store: storagetest.NewMemory(), Root: "/", Metrics: metrics.New(), Log: zerolog.Nop()}
+	if h, err := New(t.Context(), c); err == nil || h != nil {
+		t.Errorf("a folder that cannot be: %v", err)
+	}
+}
