@@ -43,9 +43,9 @@ func newHost(t *testing.T, change func(c *Config)) (*Host, *storagetest.Memory) 
 	return h, store
 }
 
-func revision() module.Revision {
+func revision() plugins.Revision {
 	b := plugintest.Echo("{}").Bytes()
-	return module.Revision{Bytes: b, Digest: blob.Digest(b)}
+	return plugins.Revision{Bytes: b, Digest: blob.Digest(b)}
 }
 
 func TestSetAndRemove(t *testing.T) {
@@ -54,15 +54,16 @@ func TestSetAndRemove(t *testing.T) {
 	if h.Known("tabs") {
 		t.Error("known before it is set")
 	}
-	s, err := h.Set(t.Context(), "tabs", rev)
-	if err != nil || s.Digest != rev.Digest || s.Size != int64(len(rev.Bytes)) || s.ABI != 1 || !slices.Equal(s.Hooks, []string{string(plugins.Convert)}) {
+	err := h.Set(t.Context(), "tabs", rev)
+	s, known := h.Status("tabs")
+	if err != nil || !known || s.Digest() != rev.Digest || s.Size != len(rev.Bytes) || s.ABI != 1 || !slices.Equal(s.Hooks, []plugins.Hook{plugins.Convert}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if !h.Known("tabs") {
 		t.Error("not known")
 	}
 	var refused *plugins.LoadError
-	if _, err := h.Set(t.Context(), "bad", module.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))}); !errors.As(err, &refused) {
+	if err := h.Set(t.Context(), "bad", plugins.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))}); !errors.As(err, &refused) {
 		t.Errorf("no module at all: %v", err)
 	}
 	if err := h.Check("bad", []byte("bad")); !errors.As(err, &refused) {
@@ -81,8 +82,11 @@ func TestSetAndRemove(t *testing.T) {
 
 func TestSafeModeLoadsNothing(t *testing.T) {
 	h, _ := newHost(t, func(c *Config) { c.SafeMode = true })
-	if s, err := h.Set(t.Context(), "tabs", revision()); err == nil || s.Digest != "" {
-		t.Errorf("%+v, %v", s, err)
+	if err := h.Set(t.Context(), "tabs", revision()); err == nil {
+		t.Error("loaded")
+	}
+	if s, _ := h.Status("tabs"); s.Digest() != "" {
+		t.Errorf("%+v", s)
 	}
 }
 
@@ -170,7 +174,7 @@ func TestAwaitLoaded(t *testing.T) {
 		defer close(waited)
 		h.AwaitLoaded(context.Background(), listed{digests: map[string]string{"good": "x", "bad": "y"}})
 	}()
-	if _, err := h.Set(t.Context(), "good", revision()); err != nil {
+	if err := h.Set(t.Context(), "good", revision()); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -178,7 +182,7 @@ func TestAwaitLoaded(t *testing.T) {
 		t.Error("it does not wait for the second")
 	case <-time.After(3 * loadPoll):
 	}
-	_, _ = h.Set(t.Context(), "bad", module.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))})
+	_ = h.Set(t.Context(), "bad", plugins.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))})
 	<-waited
 	if strings.Contains(log.String(), "not loaded in time") {
 		t.Errorf("logged %s", log.String())
