@@ -216,3 +216,42 @@ func TestEnsureSystemNamespaces(t *testing.T) {
 		t.Errorf("%d writes", w)
 	}
 }
+
+func TestEnsureSystemNamespacesFails(t *testing.T) {
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
+	o.Break(kinds.Namespaces)
+	if err := namespace.EnsureSystem(context.Background(), o); !apierrors.IsInternalError(err) {
+		t.Errorf("a read that fails: %v", err)
+	}
+	for name, c := range map[string]struct {
+		failure error
+		ok      bool
+	}{
+		"somebody was faster": {apierrors.NewAlreadyExists(kinds.Namespaces, "x"), true},
+		"disk":                {apierrors.NewInternalError(errors.New("disk on fire")), false},
+	} {
+		o := controllertest.New()
+		o.Fail(func(op string, _ controller.Key) error {
+			if op == "create" {
+				return c.failure
+			}
+			return nil
+		})
+		if err := namespace.EnsureSystem(context.Background(), o); (err == nil) != c.ok || !c.ok && !strings.Contains(err.Error(), `create namespace "default": `) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Other namespaces are nobody's business.
+func TestBootstrapMakesItsOwnOnly(t *testing.T) {
+	o := controllertest.New()
+	b := namespace.NewBootstrap(o)
+	if err := b.Reconcile(context.Background(), nil, controller.Key{GroupResource: kinds.Namespaces, Name: "mine"}); err != nil || o.Writes() != 0 {
+		t.Errorf("%d writes, %v", o.Writes(), err)
+	}
+	if n := len(b.Seeds()); n != len(namespace.System) || b.Resync() <= 0 {
+		t.Errorf("%d seeds, again after %s", n, b.Resync())
+	}
+}
