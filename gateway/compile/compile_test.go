@@ -59,6 +59,7 @@ func (refusing) Convert(_ context.Context, desired string, objects [][]byte) ([]
 func converters(log *bytes.Buffer) Converters {
 	return Converters{
 		Module:  func(name string) *conversion.Bulk { return conversion.Batched(refusing{}, conversion.Batch{}) },
+		Known:   func(name string) bool { return name == "mine" },
 		Metrics: metrics.New(), Log: zerolog.New(log),
 	}
 }
@@ -133,6 +134,16 @@ func TestConverterModule(t *testing.T) {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %s: %s", want, log.String())
 		}
+	}
+	invented, err := c.Converter(definition(apiextensionsv1.WebhookConverter, "wasm://invented"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := invented.Convert(t.Context(), "example.com/v2", [][]byte{object("a")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := rendered(t, c.Metrics); strings.Contains(got, "invented") || !strings.Contains(got, `module="",result="success"} 1`) {
+		t.Errorf("a name that a definition invents: %s", got)
 	}
 	// A few failures are logged, not each.
 	for range 20 {

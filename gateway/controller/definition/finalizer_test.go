@@ -3,12 +3,14 @@ package definition_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -179,4 +181,31 @@ func TestCRDFinalizer_emptiesWhatIsNotServed(t *testing.T) {
 	}
 	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "work", "held", "example.com/hold")
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+}
+
+// The phases are reported one after the other: what other conditions say does
+// not stand for the report that deletion began.
+func TestCRDFinalizer_reportsThatItBegins(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 1)
+	controllertest.MustChange(t, o, kinds.Definitions, "status", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+		conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+		conditions = append(conditions,
+			map[string]any{"type": "Other", "status": "True", "reason": "InstanceDeletionInProgress", "message": "m"},
+			map[string]any{"type": "Terminating", "status": "False", "reason": "InstanceDeletionInProgress", "message": "m"})
+		obj.Object["status"].(map[string]any)["conditions"] = conditions
+	})
+	var reasons []string
+	o.Fail(func(op string, key controller.Key) error {
+		if key.GroupResource == controllertest.CronTabs && op == "delete" || op == "update" {
+			status, reason, _ := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
+			reasons = append(reasons, op+" "+status+" "+reason)
+		}
+		return nil
+	})
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+	if want := []string{"delete True InstanceDeletionInProgress", "update False InstanceDeletionCompleted"}; !slices.Equal(reasons, want) {
+		t.Errorf("%q, want %q", reasons, want)
+	}
 }
