@@ -41,6 +41,8 @@ type Range struct {
 	Limit int
 	// Revision is the revision to read at; 0 means the most recent, linearizable.
 	Revision int64
+	// Count asks for the number of keys, which costs time in proportion to it.
+	Count bool
 }
 
 // Page is the answer to a [Range].
@@ -50,7 +52,8 @@ type Page struct {
 	Revision int64
 	// More tells that keys after the last one of KVs exist.
 	More bool
-	// Count is the number of keys that Prefix and After select, limit aside.
+	// Count is the number of keys that Prefix and After select, limit aside, if
+	// it was asked for; else 0.
 	Count int64
 }
 

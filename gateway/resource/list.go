@@ -268,7 +268,7 @@ func (e *Engine) listHistory(ctx context.Context, l *listing) (*List, error) {
 		after = root + l.after
 	}
 	for {
-		page, err := e.store.Range(ctx, storage.Range{Prefix: root + l.prefix, After: after, Limit: historyPage, Revision: l.exact})
+		page, err := e.store.Range(ctx, storage.Range{Prefix: root + l.prefix, After: after, Limit: historyPage, Revision: l.exact, Count: true})
 		if err != nil {
 			return nil, l.historyError(err)
 		}

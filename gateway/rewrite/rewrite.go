@@ -39,7 +39,7 @@ func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, er
 	if err != nil {
 		return 0, err
 	}
-	page, err := r.Store.Range(ctx, storage.Range{Prefix: w.Prefix, Limit: 1})
+	page, err := r.Store.Range(ctx, storage.Range{Prefix: w.Prefix, Limit: 1, Count: true})
 	return page.Count, err
 }
 

@@ -81,14 +81,11 @@ func (s *Store) compact(ctx context.Context, t compactTurn) (compactTurn, error)
 // CompactedRevision implements storage.Reader: the revision that some API
 // server last compacted the store to.
 func (s *Store) CompactedRevision(ctx context.Context) (int64, error) {
-	resp, err := s.client.Get(ctx, compactKey, s.readOpts()...)
-	if err != nil {
+	kv, found, err := s.get(ctx, compactKey)
+	if err != nil || !found {
 		return 0, failed(ctx, err, compactKey, 0)
 	}
-	if len(resp.Kvs) == 0 {
-		return 0, nil
-	}
-	rev, err := strconv.ParseInt(string(resp.Kvs[0].Value), 10, 64)
+	rev, err := strconv.ParseInt(string(kv.Value), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("etcd: %s: %w", compactKey, err)
 	}

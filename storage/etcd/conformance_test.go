@@ -9,7 +9,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	e := start(t, t.TempDir())
-	for name, s := range map[string]*Store{"embedded": e.Store(), "client": connect(t, e)} {
+	for name, s := range map[string]*Store{"embedded": startAlone(t).Store(), "embedded with a listener": e.Store(), "client": connect(t, e)} {
 		t.Run(name, func(t *testing.T) {
 			storagetest.Run(t, storagetest.Options{
 				Store: s,

@@ -103,7 +103,7 @@ func (e *Embedded) start(ctx context.Context, c EmbeddedConfig) error {
 	if err := server.LinearizableReadNotify(ctx); err != nil {
 		return fmt.Errorf("etcd: server in %s: %w", c.Dir, err)
 	}
-	e.store = newStore(v3client.New(server), c.Logger, "", server.KV().Rev)
+	e.store = newStore(v3client.New(server), c.Logger, "", newLocalServer(server.KV(), c.ListenClientURL != ""))
 	watches := adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(server))
 	e.store.newWatcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, e.store.client) }
 	if c.ListenClientURL != "" {
@@ -175,6 +175,7 @@ func (e *Embedded) Close() error {
 	}
 	if e.store != nil {
 		errs = append(errs, e.store.Close())
+		e.store.local.end()
 	}
 	if e.server != nil {
 		e.server.Stop()

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -25,9 +26,9 @@ func failed(ctx context.Context, err error, key string, rev int64) error {
 
 func kindOf(err error) storage.Kind {
 	switch {
-	case errors.Is(err, rpctypes.ErrCompacted):
+	case errors.Is(err, rpctypes.ErrCompacted), errors.Is(err, mvcc.ErrCompacted):
 		return storage.Compacted
-	case errors.Is(err, rpctypes.ErrFutureRev):
+	case errors.Is(err, rpctypes.ErrFutureRev), errors.Is(err, mvcc.ErrFutureRev):
 		return storage.FutureRevision
 	case errors.Is(err, rpctypes.ErrRequestTooLarge):
 		return storage.TooLarge

@@ -11,11 +11,21 @@ import (
 // start runs an embedded server with a client listener in dir.
 func start(t testing.TB, dir string) *Embedded {
 	t.Helper()
+	return startWith(t, EmbeddedConfig{Dir: dir, ListenClientURL: "http://127.0.0.1:0"})
+}
+
+// startAlone runs an embedded server that nobody else can reach.
+func startAlone(t testing.TB) *Embedded {
+	t.Helper()
+	return startWith(t, EmbeddedConfig{Dir: t.TempDir()})
+}
+
+func startWith(t testing.TB, c EmbeddedConfig) *Embedded {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	e, err := StartEmbedded(ctx, EmbeddedConfig{
-		Dir: dir, ListenClientURL: "http://127.0.0.1:0", Logger: zerolog.New(zerolog.NewTestWriter(t)),
-	})
+	c.Logger = zerolog.New(zerolog.NewTestWriter(t))
+	e, err := StartEmbedded(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}

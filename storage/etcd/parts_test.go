@@ -248,20 +248,3 @@ func TestLeadEmbeddedStartsAtOnce(t *testing.T) {
 		t.Fatalf("lead ended with %v", err)
 	}
 }
-
-func BenchmarkRevision32(b *testing.B) {
-	e := start(b, b.TempDir())
-	for name, s := range map[string]*Store{"embedded": e.Store(), "client": connect(b, e)} {
-		b.Run(name, func(b *testing.B) {
-			b.SetParallelism(16)
-			b.RunParallel(func(p *testing.PB) {
-				for p.Next() {
-					if _, err := s.Revision(context.Background()); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		})
-	}
-}

@@ -13,14 +13,12 @@ func toKV(kv *mvccpb.KeyValue) storage.KV {
 	return storage.KV{Key: string(kv.Key), Value: kv.Value, Revision: kv.ModRevision}
 }
 
-// readOpts adds what makes a read of the most recent state linearizable: for
-// a cluster nothing, since that is etcd's default; for the embedded server a
-// local read is already (see [Store]), and spares a round through raft.
-func (s *Store) readOpts(opts ...clientv3.OpOption) []clientv3.OpOption {
-	if s.local != nil {
-		opts = append(opts, clientv3.WithSerializable())
+func toKVs(kvs []*mvccpb.KeyValue) []storage.KV {
+	out := make([]storage.KV, len(kvs))
+	for i, kv := range kvs {
+		out[i] = toKV(kv)
 	}
-	return opts
+	return out
 }
 
 // ended reports that the caller or the store has ended, which a local read
@@ -34,22 +32,52 @@ func (s *Store) ended(ctx context.Context) error {
 
 // Get implements storage.Reader.
 func (s *Store) Get(ctx context.Context, key string) (storage.KV, error) {
-	if err := s.ended(ctx); err != nil {
-		return storage.KV{}, failed(ctx, err, key, 0)
-	}
-	resp, err := s.client.Get(ctx, key, s.readOpts()...)
+	kv, found, err := s.get(ctx, key)
 	if err != nil {
 		return storage.KV{}, failed(ctx, err, key, 0)
 	}
-	if len(resp.Kvs) == 0 {
+	if !found {
 		return storage.KV{}, &storage.Error{Kind: storage.NotFound, Key: key}
 	}
-	return toKV(resp.Kvs[0]), nil
+	return kv, nil
+}
+
+func (s *Store) get(ctx context.Context, key string) (kv storage.KV, found bool, err error) {
+	if err := s.ended(ctx); err != nil {
+		return storage.KV{}, false, err
+	}
+	if s.local != nil {
+		return s.local.get(ctx, key)
+	}
+	resp, err := s.client.Get(ctx, key)
+	if err != nil || len(resp.Kvs) == 0 {
+		return storage.KV{}, false, err
+	}
+	return toKV(resp.Kvs[0]), true, nil
 }
 
 // Range implements storage.Reader. The caller pages: one answer must fit a
-// message.
+// message. Remote servers count what remains whether asked to or not, so whoever
+// wants everything calls Scan.
 func (s *Store) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
+	if err := s.ended(ctx); err != nil {
+		return storage.Page{}, failed(ctx, err, r.Prefix, r.Revision)
+	}
+	var page storage.Page
+	var err error
+	if s.local != nil {
+		page, err = s.local.scan(ctx, startOf(r), r)
+	} else {
+		page, err = s.remoteRange(ctx, r)
+	}
+	if err != nil {
+		return storage.Page{}, failed(ctx, err, r.Prefix, r.Revision)
+	}
+	return page, nil
+}
+
+// startOf is the first key that a range may hold.
+func startOf(r storage.Range) string {
 	start := r.Prefix
 	if r.After != "" && r.After >= start {
 		start = r.After + "\x00" // the key that follows After directly
@@ -57,29 +85,23 @@ func (s *Store) Range(ctx context.Context, r storage.Range) (storage.Page, error
 	if start == "" {
 		start = "\x00" // etcd's smallest key
 	}
-	if err := s.ended(ctx); err != nil {
-		return storage.Page{}, failed(ctx, err, r.Prefix, r.Revision)
-	}
-	opts := s.readOpts(
+	return start
+}
+
+func (s *Store) remoteRange(ctx context.Context, r storage.Range) (storage.Page, error) {
+	resp, err := s.client.Get(ctx, startOf(r),
 		clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)),
 		clientv3.WithRev(r.Revision),
-		clientv3.WithLimit(int64(r.Limit)),
-	)
-	resp, err := s.client.Get(ctx, start, opts...)
+		clientv3.WithLimit(int64(r.Limit)))
 	if err != nil {
-		return storage.Page{}, failed(ctx, err, r.Prefix, r.Revision)
+		return storage.Page{}, err
 	}
-	page := storage.Page{
-		KVs:      make([]storage.KV, len(resp.Kvs)),
-		Revision: r.Revision,
-		More:     resp.More,
-		Count:    resp.Count,
-	}
+	page := storage.Page{KVs: toKVs(resp.Kvs), Revision: r.Revision, More: resp.More}
 	if page.Revision == 0 {
 		page.Revision = resp.Header.Revision
 	}
-	for i, kv := range resp.Kvs {
-		page.KVs[i] = toKV(kv)
+	if r.Count {
+		page.Count = resp.Count
 	}
 	return page, nil
 }
@@ -87,13 +109,17 @@ func (s *Store) Range(ctx context.Context, r storage.Range) (storage.Page, error
 // Revision implements storage.Reader. Concurrent callers share reads: each
 // gets one that started after it asked.
 func (s *Store) Revision(ctx context.Context) (int64, error) {
-	if s.local != nil {
-		if err := s.ended(ctx); err != nil {
-			return 0, failed(ctx, err, "", 0)
-		}
-		return s.local(), nil
+	if s.local == nil {
+		return s.rev.get(ctx)
 	}
-	return s.rev.get(ctx)
+	err := s.ended(ctx)
+	if err == nil {
+		var rev int64
+		if rev, err = s.local.revision(); err == nil {
+			return rev, nil
+		}
+	}
+	return 0, failed(ctx, err, "", 0)
 }
 
 func (s *Store) readRevision(ctx context.Context) (int64, error) {

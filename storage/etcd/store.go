@@ -49,11 +49,8 @@ type Store struct {
 	leases *leaseShare
 	rev    *revisionShare
 
-	// local reads the applied revision of an embedded single-member server;
-	// nil for a remote cluster. Only one process can hold the data directory
-	// and a write is applied before it is acknowledged, so this local read is
-	// linearizable.
-	local func() int64
+	// local is the embedded server; nil for a remote cluster.
+	local *localServer
 
 	// newWatcher makes a client for watches only, without any stream yet.
 	newWatcher func() clientv3.Watcher
@@ -113,7 +110,7 @@ func clientTLS(c Config) (*tls.Config, error) {
 	return conf, nil
 }
 
-func newStore(client *clientv3.Client, log zerolog.Logger, id string, local func() int64) *Store {
+func newStore(client *clientv3.Client, log zerolog.Logger, id string, local *localServer) *Store {
 	if id == "" {
 		host, _ := os.Hostname() // an empty host still leaves the process id
 		id = fmt.Sprintf("%s_%d", host, os.Getpid())

@@ -31,7 +31,7 @@ func (s *Store) Watch(ctx context.Context, prefix string, from int64) (<-chan st
 	out := make(chan storage.Batch, watchBuffer)
 	var reason atomic.Pointer[error]
 	go func() {
-		err := follow(ctx, watcher, prefix, max(from, 1), out)
+		err := s.follow(ctx, watcher, prefix, max(from, 1), out)
 		s.mu.Lock()
 		delete(s.watches, watcher)
 		s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *Store) Watch(ctx context.Context, prefix string, from int64) (<-chan st
 	}
 }
 
-func follow(ctx context.Context, watcher clientv3.Watcher, prefix string, from int64, out chan<- storage.Batch) error {
+func (s *Store) follow(ctx context.Context, watcher clientv3.Watcher, prefix string, from int64, out chan<- storage.Batch) error {
 	// In fragments, since what a watch has to catch up with can be larger than
 	// any message; the client puts them together again.
 	opts := []clientv3.OpOption{clientv3.WithRev(from), clientv3.WithProgressNotify(), clientv3.WithFragment()}
@@ -68,6 +68,7 @@ func follow(ctx context.Context, watcher clientv3.Watcher, prefix string, from i
 		if !ok {
 			continue
 		}
+		s.local.saw(batch.Revision)
 		select {
 		case out <- batch:
 		case <-ctx.Done():

@@ -92,6 +92,7 @@ func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.
 	if err != nil {
 		return 0, failed(ctx, err, key, rev)
 	}
+	w.local.saw(resp.Header.Revision)
 	if resp.Succeeded {
 		return resp.Header.Revision, nil
 	}

@@ -57,8 +57,8 @@ type Options struct {
 type Progress struct {
 	// Cursor is the last key, in the store, of the last finished page.
 	Cursor string `json:"cursor,omitempty"`
-	// Total is the number of keys there are, as of the last page: those done
-	// and those still ahead.
+	// Total is the number of keys there are: those done and, as counted when the
+	// run began, those ahead. At the end it is Done.
 	Total int64 `json:"total"`
 	// Done counts the keys looked at: Rewritten, Skipped (unchanged or gone)
 	// and Failed.
@@ -104,6 +104,11 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 		Range: storage.Range{Prefix: o.Prefix, After: o.From.Cursor},
 		First: o.PageSize, Max: o.PageSize,
 	})
+	ahead, err := store.Range(ctx, storage.Range{Prefix: o.Prefix, After: o.From.Cursor, Limit: 1, Count: true})
+	if err != nil {
+		return r.p, fmt.Errorf("migrate %s: %w", o.Prefix, err)
+	}
+	r.p.Total = r.p.Done + ahead.Count
 	for {
 		page, ok, err := pager.Next(ctx)
 		if err != nil {
@@ -137,7 +142,6 @@ type run struct {
 // page handles all keys of a page and moves the cursor past them, or fails
 // when ctx ends first.
 func (r *run) page(ctx context.Context, page storage.Page) error {
-	r.p.Total = r.p.Done + page.Count
 	// The backing array is shared with progress that was handed out.
 	r.p.Failures = slices.Clone(r.p.Failures)
 	work := make(chan storage.KV)
@@ -164,6 +168,9 @@ func (r *run) page(ctx context.Context, page storage.Page) error {
 	}
 	if n := len(page.KVs); n > 0 {
 		r.p.Cursor = page.KVs[n-1].Key
+	}
+	if r.p.Total = max(r.p.Total, r.p.Done); !page.More {
+		r.p.Total = r.p.Done
 	}
 	return nil
 }

@@ -155,7 +155,10 @@ func (m *Memory) Range(ctx context.Context, r storage.Range) (storage.Page, erro
 			state[ev.Key] = ev.KV
 		}
 	}
-	page := storage.Page{Revision: rev, Count: int64(len(state))}
+	page := storage.Page{Revision: rev}
+	if r.Count {
+		page.Count = int64(len(state))
+	}
 	for _, kv := range state {
 		page.KVs = append(page.KVs, kv)
 	}

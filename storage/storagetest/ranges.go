@@ -37,7 +37,7 @@ func (k *kit) rangeOrder() {
 		{prefix: "b/", after: "c", want: []string{}, count: 0},
 		{prefix: "none/", want: []string{}, count: 0},
 	} {
-		r := storage.Range{Prefix: k.prefix + c.prefix, Limit: c.limit}
+		r := storage.Range{Prefix: k.prefix + c.prefix, Limit: c.limit, Count: true}
 		if c.after != "" {
 			r.After = k.prefix + c.after
 		}
@@ -47,6 +47,10 @@ func (k *kit) rangeOrder() {
 		}
 		if got := k.keys(page); !slices.Equal(got, c.want) || page.More != c.more || page.Count != c.count {
 			k.Errorf("%+v: got %v more=%v count=%d, want %v more=%v count=%d", r, got, page.More, page.Count, c.want, c.more, c.count)
+		}
+		r.Count = false
+		if page, err = k.Range(k.ctx, r); err != nil || page.Count != 0 || page.More != c.more || !slices.Equal(k.keys(page), c.want) {
+			k.Errorf("%+v: got %+v, %v", r, page, err)
 		}
 	}
 }
