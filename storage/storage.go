@@ -57,13 +57,17 @@ type Page struct {
 	Count int64
 }
 
-// Reader reads. Every method fails with an *[Error].
+// Reader reads. Every method fails with an *[Error], unless it says otherwise.
 type Reader interface {
 	// Get returns one key, linearizable. A missing key is NotFound.
 	Get(ctx context.Context, key string) (KV, error)
 	// Range returns keys in order. A compacted revision is Compacted, one that
 	// was not reached yet FutureRevision.
 	Range(ctx context.Context, r Range) (Page, error)
+	// Scan hands over everything that r selects, whose limit and count do not
+	// matter, in order, in pages that are all of one revision. An error of fn
+	// ends it and is returned as it is.
+	Scan(ctx context.Context, r Range, fn func(Page) error) error
 	// Revision returns the store's current revision, linearizable.
 	Revision(ctx context.Context) (int64, error)
 	// CompactedRevision returns a revision below which history is gone, 0 if it

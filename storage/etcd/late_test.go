@@ -49,6 +49,7 @@ func overSlowPath(t *testing.T, e *Embedded) (*Store, *slowPath) {
 	}
 	g := grpc.NewServer()
 	pb.RegisterKVServer(g, p)
+	pb.RegisterMaintenanceServer(g, v3rpc.NewMaintenanceServer(e.server, nil))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

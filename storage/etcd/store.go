@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -52,6 +53,9 @@ type Store struct {
 	// local is the embedded server; nil for a remote cluster.
 	local *localServer
 
+	// noStreams is set once a remote cluster said that it cannot stream ranges.
+	noStreams atomic.Bool
+
 	// newWatcher makes a client for watches only, without any stream yet.
 	newWatcher func() clientv3.Watcher
 	// mu guards watches: the clients of all open watches.
@@ -94,6 +98,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := s.Healthy(ctx); err != nil {
 		_ = client.Close() // the reason is err
 		return nil, fmt.Errorf("etcd: %v did not answer: %w", c.Endpoints, err)
+	}
+	if err := checkVersions(ctx, client, c.Endpoints); err != nil {
+		_ = client.Close() // the reason is err
+		return nil, err
 	}
 	return s, nil
 }

@@ -17,6 +17,9 @@ const (
 	wantBytes    = 4 << 20
 	defaultFirst = 500
 	defaultMax   = 20_000
+	// A scan knows that it reads much.
+	scanFirst = 2000
+	scanMax   = 32_000
 )
 
 // Options says what to read.
@@ -32,16 +35,36 @@ type Options struct {
 	Pin bool
 }
 
+// Ranger is what a pager needs of a storage.Reader.
+type Ranger interface {
+	// Range is that of storage.Reader.
+	Range(ctx context.Context, r storage.Range) (storage.Page, error)
+}
+
+// Scan is storage.Reader's Scan for a store that has nothing better than pages.
+func Scan(ctx context.Context, store Ranger, r storage.Range, fn func(storage.Page) error) error {
+	pager := New(store, Options{Range: r, First: scanFirst, Max: scanMax, Pin: true})
+	for {
+		page, ok, err := pager.Next(ctx)
+		if err != nil || !ok {
+			return err
+		}
+		if err := fn(page); err != nil {
+			return err
+		}
+	}
+}
+
 // Pager walks over a range. It is used by one goroutine.
 type Pager struct {
-	store storage.Reader
+	store Ranger
 	o     Options
 	limit int
 	done  bool
 }
 
 // New returns a pager at the start of the range.
-func New(store storage.Reader, o Options) *Pager {
+func New(store Ranger, o Options) *Pager {
 	if o.Max <= 0 {
 		o.Max = defaultMax
 	}

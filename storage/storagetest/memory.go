@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/paging"
 )
 
 // maxValue is etcd's usual limit.
@@ -167,6 +168,12 @@ func (m *Memory) Range(ctx context.Context, r storage.Range) (storage.Page, erro
 		page.KVs, page.More = page.KVs[:r.Limit], true
 	}
 	return page, nil
+}
+
+// Scan implements storage.Reader.
+func (m *Memory) Scan(ctx context.Context, r storage.Range, fn func(storage.Page) error) error {
+	r.Count = false
+	return paging.Scan(ctx, m, r, fn)
 }
 
 // Revision implements storage.Reader.

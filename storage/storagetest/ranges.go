@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -146,4 +147,69 @@ func (k *kit) compacted() {
 		k.Fatalf("a compacted watch sent %+v", b)
 	}
 	k.wantKind(reason(), storage.Compacted)
+}
+
+func (k *kit) scan() {
+	const keys = 2500 // more than any first page
+	var wg sync.WaitGroup
+	for w := range 10 {
+		wg.Go(func() {
+			for i := w; i < keys; i += 10 {
+				k.create(fmt.Sprintf("k%04d", i), "old")
+			}
+		})
+	}
+	wg.Wait()
+	k.create("other", "x")
+	read := func(r storage.Range, want int) (last storage.Page) {
+		k.Helper()
+		n := 0
+		err := k.Scan(k.ctx, r, func(page storage.Page) error {
+			if n > 0 && (page.Revision != last.Revision || !last.More) {
+				k.Errorf("a page of revision %d after one of %d that has more: %v", page.Revision, last.Revision, last.More)
+			}
+			for _, kv := range page.KVs {
+				if name := fmt.Sprintf("k%04d", n+keys-want); kv.Key != k.prefix+name || string(kv.Value) != "old" {
+					k.Fatalf("key %d is %s=%s, want %s", n, kv.Key, kv.Value, name)
+				}
+				n++
+			}
+			if last = page; n == len(page.KVs) { // the first page: what comes now is later
+				k.update(fmt.Sprintf("k%04d", keys-1), "new", k.revisionOf(fmt.Sprintf("k%04d", keys-1)))
+			}
+			return nil
+		})
+		if err != nil || n != want || last.More {
+			k.Fatalf("%+v: %d keys, more: %v, %v; want %d", r, n, last.More, err, want)
+		}
+		return last
+	}
+	last := read(storage.Range{Prefix: k.prefix + "k", Limit: 3, Count: true}, keys)
+	read(storage.Range{Prefix: k.prefix + "k", Revision: last.Revision}, keys)
+	read(storage.Range{Prefix: k.prefix + "k", After: k.prefix + "k0099", Revision: last.Revision}, keys-100)
+
+	pages := 0
+	if err := k.Scan(k.ctx, storage.Range{Prefix: k.prefix + "none"}, func(page storage.Page) error {
+		if pages++; len(page.KVs) != 0 || page.More || page.Revision == 0 {
+			k.Errorf("nothing is %+v", page)
+		}
+		return nil
+	}); err != nil || pages != 1 {
+		k.Errorf("nothing comes in %d pages, %v", pages, err)
+	}
+	errEnough := errors.New("enough")
+	pages = 0
+	if err := k.Scan(k.ctx, storage.Range{Prefix: k.prefix}, func(storage.Page) error { pages++; return errEnough }); err != errEnough || pages != 1 {
+		k.Errorf("after %d pages: %v", pages, err)
+	}
+	k.wantKind(k.Scan(k.ctx, storage.Range{Prefix: k.prefix, Revision: last.Revision + 1_000_000}, func(storage.Page) error { return nil }), storage.FutureRevision)
+}
+
+func (k *kit) revisionOf(key string) int64 {
+	k.Helper()
+	kv, err := k.Get(k.ctx, k.prefix+key)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return kv.Revision
 }

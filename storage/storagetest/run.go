@@ -47,6 +47,7 @@ func Run(t *testing.T, o Options) {
 		{"one of many concurrent writers of a revision wins", (*kit).oneWinner},
 		{"range is ordered and bounded by the prefix", (*kit).rangeOrder},
 		{"LIST-05 RV-08 RV-09 pages at a revision ignore later writes", (*kit).pagesAtRevision},
+		{"a scan reads everything at one revision", (*kit).scan},
 		{"a revision not reached is FutureRevision", (*kit).futureRevision},
 		{"RV-05 revision and range include every acknowledged write", (*kit).linearizable},
 		{"WATCH-02 a watch sees every change once and in order", (*kit).watchOrder},

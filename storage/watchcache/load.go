@@ -6,12 +6,6 @@ import (
 	"maps"
 
 	"github.com/wasmgate/wasmgate/storage"
-	"github.com/wasmgate/wasmgate/storage/paging"
-)
-
-const (
-	loadFirst = 2000
-	loadMax   = 32_000
 )
 
 // load reads the prefix and replaces everything by it. The first load goes
@@ -61,7 +55,7 @@ func (c *Cache[T]) pastRevision(ctx context.Context, current int64) (int64, erro
 // content is what a load has read so far, by bucket and in key order.
 type content[T any] map[string][]*Item[T]
 
-// loadAt reads the prefix at rev, 0 meaning now, in pages of one revision.
+// loadAt reads the prefix at rev, 0 meaning now.
 func (c *Cache[T]) loadAt(ctx context.Context, rev int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,23 +63,14 @@ func (c *Cache[T]) loadAt(ctx context.Context, rev int64) error {
 	var failure error // set before pages is closed
 	go func() {
 		defer close(pages)
-		pager := paging.New(c.store, paging.Options{
-			Range: storage.Range{Prefix: c.o.Prefix, Revision: rev},
-			First: loadFirst, Max: loadMax, Pin: true,
-		})
-		for {
-			page, ok, err := pager.Next(ctx)
-			if err != nil || !ok {
-				failure = err
-				return
-			}
+		failure = c.store.Scan(ctx, storage.Range{Prefix: c.o.Prefix, Revision: rev}, func(page storage.Page) error {
 			select {
 			case pages <- page:
+				return nil
 			case <-ctx.Done():
-				failure = ctx.Err()
-				return
+				return ctx.Err()
 			}
-		}
+		})
 	}()
 	// Items are made while the next page is on its way.
 	all := content[T]{}
