@@ -14,10 +14,10 @@ var mayImport = map[string]string{
 
 	"storage":            "",
 	"storage/blob":       "storage",
-	"storage/etcd":       "storage",
+	"storage/etcd":       "storage storage/paging",
 	"storage/migrate":    "storage storage/paging",
 	"storage/paging":     "storage",
-	"storage/watchcache": "storage storage/paging",
+	"storage/watchcache": "storage",
 
 	"crd":               "",
 	"crd/builtin":       "crd crd/custom crd/object crd/reflectschema",

@@ -70,7 +70,8 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	if err != nil {
 		return fmt.Errorf("--secure-port: %w", err)
 	}
-	store, closeStore, err := openStore(ctx, o, log)
+	measured := metrics.New()
+	store, closeStore, err := openStore(ctx, o, measured, log)
 	if err != nil {
 		if ctx.Err() != nil { // told to stop while starting
 			err = nil
@@ -78,7 +79,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	g := &gateway{options: o, log: log, store: store}
+	g := &gateway{options: o, log: log, store: store, metrics: measured}
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
@@ -116,7 +117,6 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	if g.identity, err = identity.New(g.options); err != nil {
 		return err
 	}
-	g.metrics = metrics.New()
 	if g.modules, err = modulehost.New(ctx, modulehost.Config{
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
 		Metrics: g.metrics, Log: g.log, SafeMode: g.options.SafeMode,

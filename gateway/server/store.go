@@ -6,18 +6,32 @@ import (
 	"path/filepath"
 
 	"github.com/rs/zerolog"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/accounting"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/storage/etcd"
 )
 
 // openStore opens the store that the options ask for: an etcd cluster, or one
 // inside this process. close ends it.
-func openStore(ctx context.Context, o options.Serve, log zerolog.Logger) (store *etcd.Store, close func() error, err error) {
+func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zerolog.Logger) (store *etcd.Store, close func() error, err error) {
 	log = log.With().Str("component", "etcd").Logger()
+	builtins, err := builtin.All(builtin.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	prefixes := map[string]schema.GroupResource{}
+	for _, d := range append(builtins, definitions.Definition()) {
+		prefixes[d.KeyPrefix] = d.GroupResource()
+	}
+	observe := accounting.NewStore(m, o.EtcdPrefix+"/", prefixes).Observe
 	if !o.Embedded() {
 		s, err := etcd.Open(ctx, etcd.Config{
-			Endpoints: o.EtcdServers, CAFile: o.EtcdCAFile, CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, Logger: log,
+			Endpoints: o.EtcdServers, CAFile: o.EtcdCAFile, CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, Logger: log, Observe: observe,
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("--etcd-servers: %w", err)
@@ -25,7 +39,7 @@ func openStore(ctx context.Context, o options.Serve, log zerolog.Logger) (store 
 		return s, s.Close, nil
 	}
 	e, err := etcd.StartEmbedded(ctx, etcd.EmbeddedConfig{
-		Dir: filepath.Join(o.DataDir, "etcd"), ListenClientURL: o.EmbeddedEtcdClientURL, Logger: log,
+		Dir: filepath.Join(o.DataDir, "etcd"), ListenClientURL: o.EmbeddedEtcdClientURL, Logger: log, Observe: observe,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("embedded etcd: %w", err)

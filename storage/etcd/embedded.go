@@ -51,6 +51,8 @@ type EmbeddedConfig struct {
 	ListenClientURL string
 	// Logger gets the server's errors. Its zero value is silent.
 	Logger zerolog.Logger
+	// Observe is told of every answered request; see [Observe]. Optional.
+	Observe Observe
 }
 
 // Embedded is an etcd server with one member inside this process. What it
@@ -104,6 +106,7 @@ func (e *Embedded) start(ctx context.Context, c EmbeddedConfig) error {
 		return fmt.Errorf("etcd: server in %s: %w", c.Dir, err)
 	}
 	e.store = newStore(v3client.New(server), c.Logger, "", newLocalServer(server.KV(), c.ListenClientURL != ""))
+	e.store.observe = c.Observe
 	watches := adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(server))
 	e.store.newWatcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, e.store.client) }
 	if c.ListenClientURL != "" {

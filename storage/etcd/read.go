@@ -32,6 +32,7 @@ func (s *Store) ended(ctx context.Context) error {
 
 // Get implements storage.Reader.
 func (s *Store) Get(ctx context.Context, key string) (storage.KV, error) {
+	defer s.observe.begin("get", key)()
 	kv, found, err := s.get(ctx, key)
 	if err != nil {
 		return storage.KV{}, failed(ctx, err, key, 0)
@@ -63,6 +64,7 @@ func (s *Store) Range(ctx context.Context, r storage.Range) (storage.Page, error
 	if err := s.ended(ctx); err != nil {
 		return storage.Page{}, failed(ctx, err, r.Prefix, r.Revision)
 	}
+	defer s.observe.begin("list", r.Prefix)()
 	var page storage.Page
 	var err error
 	if s.local != nil {
@@ -123,6 +125,7 @@ func (s *Store) Revision(ctx context.Context) (int64, error) {
 }
 
 func (s *Store) readRevision(ctx context.Context) (int64, error) {
+	defer s.observe.begin("revision", "")()
 	resp, err := s.client.Get(ctx, healthKey, clientv3.WithCountOnly())
 	if err != nil {
 		return 0, failed(ctx, err, "", 0)

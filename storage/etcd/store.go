@@ -40,6 +40,23 @@ type Config struct {
 	ID string
 	// Logger gets the client's errors. Its zero value is silent.
 	Logger zerolog.Logger
+	// Observe is told of every answered request; see [Observe]. Optional.
+	Observe Observe
+}
+
+// Observe is told of a request to etcd after it was answered or failed: get,
+// list, create, update, delete or revision, the key or the prefix it was about,
+// and how long it took. It is called concurrently and must be fast.
+type Observe func(operation, key string, took time.Duration)
+
+// begin starts the time of one request, which the function that it returns
+// ends.
+func (o Observe) begin(operation, key string) (end func()) {
+	if o == nil {
+		return func() {}
+	}
+	began := time.Now()
+	return func() { o(operation, key, time.Since(began)) }
 }
 
 // Store is a storage.Store over etcd. All methods are safe for concurrent use.
@@ -49,6 +66,8 @@ type Store struct {
 	id     string
 	leases *leaseShare
 	rev    *revisionShare
+	// observe is set before the store is used.
+	observe Observe
 
 	// local is the embedded server; nil for a remote cluster.
 	local *localServer
@@ -93,6 +112,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("etcd: open %v: %w", c.Endpoints, err)
 	}
 	s := newStore(client, c.Logger, c.ID, nil)
+	s.observe = c.Observe
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := s.Healthy(ctx); err != nil {

@@ -88,6 +88,7 @@ func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.
 		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(w.guard), "=", w.guardRev))
 		reads = append(reads, clientv3.OpGet(w.guard))
 	}
+	defer w.observe.begin(operation(rev, op), key)()
 	resp, err := w.client.Txn(ctx).If(conditions...).Then(op).Else(reads...).Commit()
 	if err != nil {
 		return 0, failed(ctx, err, key, rev)
@@ -110,6 +111,17 @@ func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.
 		e.Kind = storage.Conflict
 	}
 	return 0, e
+}
+
+// operation names a write for [Observe].
+func operation(rev int64, op clientv3.Op) string {
+	switch {
+	case op.IsDelete():
+		return "delete"
+	case rev == 0:
+		return "create"
+	}
+	return "update"
 }
 
 // present is what the i-th read of a refused transaction found; nil for

@@ -1,0 +1,51 @@
+package accounting
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+)
+
+func TestStoreRequestsByResource(t *testing.T) {
+	m := metrics.New()
+	s := NewStore(m, "/registry/", map[string]schema.GroupResource{
+		"leases":         {Group: "coordination.k8s.io", Resource: "leases"},
+		"services/specs": {Resource: "services"},
+	})
+	for key, want := range map[string]schema.GroupResource{
+		"/registry/leases/ns/a":               {Group: "coordination.k8s.io", Resource: "leases"},
+		"/registry/services/specs/ns/a":       {Resource: "services"},
+		"/registry/services/endpoints/ns/a":   {},
+		"/registry/example.com/crontabs/ns/a": {Group: "example.com", Resource: "crontabs"},
+		"/registry/example.com/crontabs/":     {Group: "example.com", Resource: "crontabs"},
+		"/registry/":                          {},
+		"":                                    {},
+		"/wasmgate/example.com/crontabs/ns/a": {},
+		"/registryexample.com/crontabs/ns/a":  {},
+	} {
+		if got := s.resourceOf(key); got != want {
+			t.Errorf("%s: %v, want %v", key, got, want)
+		}
+	}
+	for range 3 {
+		s.Observe("get", "/registry/example.com/crontabs/ns/a", 2*time.Millisecond)
+	}
+	s.Observe("create", "/registry/example.com/crontabs/ns/a", time.Second)
+	text, err := m.Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`etcd_request_duration_seconds_count{group="example.com",operation="get",resource="crontabs"} 3`,
+		`etcd_request_duration_seconds_sum{group="example.com",operation="get",resource="crontabs"} 0.006`,
+		`etcd_request_duration_seconds_count{group="example.com",operation="create",resource="crontabs"} 1`,
+	} {
+		if !strings.Contains(string(text), line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+}
