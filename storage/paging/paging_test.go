@@ -106,3 +106,31 @@ func TestPagerGivesUpOnOneValueTooLarge(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestScanIsOfOneRevision(t *testing.T) {
+	f := &fake{n: 5000, size: 100}
+	var keys []string
+	pages := 0
+	err := Scan(t.Context(), f, storage.Range{Prefix: "/p/"}, func(page storage.Page) error {
+		pages++
+		if page.Revision != 1 {
+			t.Errorf("page %d is of revision %d, the first of 1", pages, page.Revision)
+		}
+		for _, kv := range page.KVs {
+			keys = append(keys, kv.Key)
+		}
+		return nil
+	})
+	if err != nil || len(keys) != 5000 || pages != 2 || !slices.IsSorted(keys) || f.asked[0].Limit != scanFirst {
+		t.Errorf("%d keys in %d pages, the first of %d, %v", len(keys), pages, f.asked[0].Limit, err)
+	}
+	errEnough := errors.New("enough")
+	pages = 0
+	if err := Scan(t.Context(), f, storage.Range{Prefix: "/p/"}, func(storage.Page) error { pages++; return errEnough }); err != errEnough || pages != 1 {
+		t.Errorf("after %d pages: %v", pages, err)
+	}
+	f = &fake{n: 1, size: 10, maxBytes: 1}
+	if err := Scan(t.Context(), f, storage.Range{Prefix: "/p/"}, func(storage.Page) error { return nil }); storage.KindOf(err) != storage.TooLarge {
+		t.Errorf("a store that fails: %v", err)
+	}
+}

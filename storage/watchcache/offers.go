@@ -36,17 +36,16 @@ type offers[T any] struct {
 	bytes int64
 }
 
-// add keeps o and reports whether there was room for it.
-func (q *offers[T]) add(o offer[T]) bool {
+// add keeps o if there is room for it.
+func (q *offers[T]) add(o offer[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.queue) >= maxOffers || q.bytes+o.size > maxOfferBytes {
-		return false
+		return
 	}
 	heap.Push(&q.queue, o)
 	q.bytes += o.size
 	q.count.Store(int64(len(q.queue)))
-	return true
 }
 
 // take removes and returns all offers up to rev.
@@ -123,9 +122,7 @@ func (c *Cache[T]) Committed(key string, revision int64, item T) {
 		c.adopt(o)
 		return
 	}
-	if !c.offers.add(o) {
-		return
-	}
+	c.offers.add(o)
 	// The event may have been applied meanwhile, and the writer may have looked
 	// before the offer was there: one of the two sees the other.
 	c.settleOffers()

@@ -232,8 +232,10 @@ func TestPastStatesAreForgotten(t *testing.T) {
 	first := f.do(put("g/pods/a", "1"))
 	f.do(put("g/pods/a", "2"))
 	f.do(put("g/pods/a", "3"))
-	if _, ok := b.At(first); !ok {
-		t.Fatal("no past state")
+	for _, rev := range []int64{first - 1, first} { // before all events, and between
+		if _, ok := b.At(rev); !ok {
+			t.Fatalf("no state at %d", rev)
+		}
 	}
 	remembered := func() (n int) {
 		for i := range b.memo {
@@ -244,7 +246,7 @@ func TestPastStatesAreForgotten(t *testing.T) {
 		return n
 	}
 	f.pass(time.Second)
-	if remembered() != 1 {
+	if remembered() != 2 {
 		t.Errorf("%d states are remembered", remembered())
 	}
 	f.pass(defaultKeep)

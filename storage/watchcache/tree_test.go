@@ -138,3 +138,37 @@ func TestBuild(t *testing.T) {
 		want.check(t, root)
 	}
 }
+
+// TestNodesHoldWhatTheyMay: full nodes are not split, and thin ones begin just
+// below a quarter.
+func TestNodesHoldWhatTheyMay(t *testing.T) {
+	items := func(n int) []*Item[int] {
+		out := make([]*Item[int], n)
+		for i := range out {
+			out[i] = &Item[int]{Key: fmt.Sprintf("k%05d", i)}
+		}
+		return out
+	}
+	kids := func(n int) []*node[int] {
+		out := make([]*node[int], n)
+		for i := range out {
+			out[i] = leaf(items(n)[i : i+1])
+		}
+		return out
+	}
+	if a, b := splitLeaf(items(maxLeaf)); b != nil || len(a.items) != maxLeaf {
+		t.Error("a full leaf is split")
+	}
+	if a, b := splitLeaf(items(maxLeaf + 1)); b == nil || len(a.items)+len(b.items) != maxLeaf+1 {
+		t.Error("a leaf above its bound is not split")
+	}
+	if a, b := splitInner(kids(maxKids)); b != nil || len(a.kids) != maxKids {
+		t.Error("a full node is split")
+	}
+	if a, b := splitInner(kids(maxKids + 1)); b == nil || len(a.kids)+len(b.kids) != maxKids+1 {
+		t.Error("a node above its bound is not split")
+	}
+	if leaf(items(minLeaf)).thin() || !leaf(items(minLeaf-1)).thin() || inner(kids(minKids)).thin() || !inner(kids(minKids-1)).thin() {
+		t.Error("nodes are thin from a quarter on")
+	}
+}
