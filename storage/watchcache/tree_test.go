@@ -172,3 +172,18 @@ func TestNodesHoldWhatTheyMay(t *testing.T) {
 		t.Error("nodes are thin from a quarter on")
 	}
 }
+
+// TestTreeGrowsDownwards: each new key is the smallest.
+func TestTreeGrowsDownwards(t *testing.T) {
+	var root *node[int]
+	want := model{}
+	for i := 9999; i > 0; i-- {
+		key := fmt.Sprintf("ns1/%05d", i)
+		root = root.with(&Item[int]{Key: key, Revision: int64(i)})
+		want[key] = int64(i)
+		if i%499 == 0 {
+			checkShape(t, root, true)
+			want.check(t, root)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package watchcache
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// asked is a store that notes when it is asked for progress, and may fail.
+type asked struct {
+	storage.Store
+	fail error
+	at   []time.Time
+}
+
+func (a *asked) RequestProgress(context.Context) error {
+	a.at = append(a.at, time.Now())
+	return a.fail
+}
+
+// TestManyWaitersAskLittle: however many wait, the store is asked for progress
+// at a bounded pace, and a failure to ask is told.
+func TestManyWaitersAskLittle_RV05(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &asked{Store: storagetest.NewMemory()}
+		var failures []error
+		o := options()
+		o.OnError = func(err error) { failures = append(failures, err) }
+		c := New[string](store, o)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); c.requestProgress(ctx) }()
+		began := time.Now()
+		waiting, stop := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer stop()
+		for range 100 {
+			go func() { _ = c.Wait(waiting, 1000) }()
+		}
+		<-waiting.Done()
+		synctest.Wait()
+		// Each waiter is patient for 5 ms and asks every 50 ms after that; those
+		// that ask while the store is being asked share the next request.
+		offsets := []time.Duration{}
+		for _, at := range store.at {
+			offsets = append(offsets, at.Sub(began))
+		}
+		if len(offsets) < 6 || len(offsets) > 12 || offsets[0] != waitPatience || !slices.Contains(offsets, waitPatience+waitAgain) {
+			t.Errorf("asked at %v", offsets)
+		}
+		for i := 1; i < len(offsets); i++ {
+			if offsets[i]-offsets[i-1] < progressPace {
+				t.Errorf("asked at %v, faster than every %v", offsets, progressPace)
+			}
+		}
+		if len(failures) != 0 {
+			t.Errorf("failures without a failure: %v", failures)
+		}
+		store.fail = errors.New("away")
+		c.askProgress()
+		time.Sleep(progressPace)
+		synctest.Wait()
+		if len(failures) != 1 || !errors.Is(failures[0], store.fail) {
+			t.Errorf("failures %v", failures)
+		}
+		cancel()
+		<-done
+	})
+}
+
+// TestWaitIsOverAtOnce: what has been reached is not waited for, not even by
+// somebody whose time is up.
+func TestWaitIsOverAtOnce(t *testing.T) {
+	f := feed(options())
+	rev := f.do(put("g/pods/a", "1"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Wait(ctx, rev); err != nil {
+		t.Errorf("revision %d is there: %v", rev, err)
+	}
+	err := f.Wait(ctx, rev+1)
+	var e *storage.Error
+	if !errors.As(err, &e) || e.Kind != storage.FutureRevision || e.Revision != rev+1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("revision %d is not: %v", rev+1, err)
+	}
+}
