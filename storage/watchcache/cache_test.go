@@ -275,6 +275,9 @@ func TestAtIsExact_RV08_RV09_LIST05(t *testing.T) {
 		t.Error("a state of the future is served")
 	}
 	c.compacted.Store(last - 10)
+	if s, ok := pods.At(last - 10); !ok || s.Revision() != last-10 {
+		t.Error("the state that the store was compacted to is not served")
+	}
 	if _, ok := pods.At(last - 11); ok {
 		t.Error("a compacted state is served")
 	}
