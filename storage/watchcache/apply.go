@@ -37,9 +37,7 @@ func (c *Cache[T]) apply(batch storage.Batch, now time.Time) {
 		}
 		events = events[n:]
 	}
-	if batch.Revision > c.rev.Load() {
-		c.rev.Store(batch.Revision)
-	}
+	c.rev.Store(max(c.rev.Load(), batch.Revision))
 	for _, b := range c.touched {
 		b.dirty = false
 		c.limit(b, now)

@@ -237,6 +237,9 @@ func TestPastStatesAreForgotten(t *testing.T) {
 			t.Fatalf("no state at %d", rev)
 		}
 	}
+	if s, ok := b.At(f.at); !ok || show(s) != "a=3" {
+		t.Errorf("the present state: %q, %v", show(s), ok) // and it needs no remembering
+	}
 	remembered := func() (n int) {
 		for i := range b.memo {
 			if b.memo[i].Load() != nil {
