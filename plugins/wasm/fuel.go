@@ -27,6 +27,8 @@ type fuel struct {
 	spent int64
 	// given is what the guest was given last.
 	given int64
+	// deadline is when the call under way has to end.
+	deadline time.Time
 	// left is what the guest has of it, nil until the instance has started; it
 	// is zero until then, or as the guest says when it asks.
 	left api.MutableGlobal
@@ -69,7 +71,8 @@ func (f *fuel) refuel(ctx context.Context, left int64) (int64, error) {
 		return 0, err
 	}
 	// The timer of the context may be late, as it runs only where Go does.
-	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+	now := time.Now()
+	if end, ok := ctx.Deadline(); !now.Before(f.deadline) || ok && !now.Before(end) {
 		return 0, context.DeadlineExceeded
 	}
 	f.given = next

@@ -133,9 +133,13 @@ func TestRefuel(t *testing.T) {
 		"far limit":         {t.Context(), fuel{limit: slice + 1, given: 0}, -1, slice, 1, nil},
 		"canceled":          {canceled, fuel{}, 0, 0, 0, context.Canceled},
 		"late":              {past{t.Context()}, fuel{}, 0, 0, 0, context.DeadlineExceeded},
+		"too late":          {t.Context(), fuel{deadline: time.Now()}, 0, 0, 0, context.DeadlineExceeded},
 		"limit comes first": {canceled, fuel{limit: 1}, -2, 0, 2, errOutOfFuel},
 	} {
 		f := c.before
+		if f.deadline.IsZero() {
+			f.deadline = time.Now().Add(time.Hour)
+		}
 		next, err := f.refuel(c.ctx, c.left)
 		if next != c.next || f.spent != c.spent || !errors.Is(err, c.err) {
 			t.Errorf("%s: next %d, spent %d: %v", name, next, f.spent, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
@@ -32,8 +33,7 @@ func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
 	env.fuel.limit = m.limits.Fuel
 	env.begin()
 	defer env.end()
-	callCtx, cancel := m.callContext(ctx, env)
-	defer cancel()
+	callCtx := m.callContext(ctx, env)
 	guest, err := m.engine.runtime.InstantiateModule(callCtx, m.compiled, env.config())
 	if err != nil {
 		return nil, m.startError(ctx, env, err)
@@ -54,9 +54,11 @@ func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
 	return i, nil
 }
 
-func (m *Module) callContext(ctx context.Context, env *environment) (context.Context, context.CancelFunc) {
-	ctx = context.WithValue(ctx, environmentKey{}, env)
-	return context.WithTimeout(ctx, m.limits.Timeout)
+// callContext is the context of what the runtime is asked to run. The module's
+// timeout needs no timer in it: the guest asks for fuel.
+func (m *Module) callContext(ctx context.Context, env *environment) context.Context {
+	env.fuel.deadline = time.Now().Add(m.limits.Timeout)
+	return context.WithValue(ctx, environmentKey{}, env)
 }
 
 // startError words a failed start.
@@ -131,8 +133,7 @@ func (i *Instance) Describe(ctx context.Context) ([]byte, error) {
 func (i *Instance) Probe(ctx context.Context) error {
 	i.env.begin()
 	defer i.env.end()
-	callCtx, cancel := i.module.callContext(ctx, i.env)
-	defer cancel()
+	callCtx := i.module.callContext(ctx, i.env)
 	var stack [2]uint64
 	if err := i.writeRequest(callCtx, plugins.ExportAlloc, []byte("{}"), &stack); err != nil {
 		return i.withContext(ctx, err)
@@ -153,8 +154,7 @@ func (i *Instance) Call(ctx context.Context, hook plugins.Hook, request []byte) 
 func (i *Instance) call(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
 	i.env.begin()
 	defer i.env.end()
-	callCtx, cancel := i.module.callContext(ctx, i.env)
-	defer cancel()
+	callCtx := i.module.callContext(ctx, i.env)
 	var stack [2]uint64
 	if request != nil {
 		if err := i.writeRequest(callCtx, export, request, &stack); err != nil {
