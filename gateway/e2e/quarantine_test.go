@@ -21,7 +21,7 @@ func annotate(api *gatewaytest.API, module, name, value string) {
 // then is held back, and nothing else; and starts it in safe mode.
 func TestCrashWhileLoading(t *testing.T) {
 	gatewaytest.SkipExternal(t)
-	dir := t.TempDir()
+	whole, dir := t, t.TempDir()
 	g := gatewaytest.Start(t, gatewaytest.Options{DataDir: dir})
 	api := g.API(t)
 	good, slow := "good-"+unique(), "slow-"+unique()
@@ -31,7 +31,7 @@ func TestCrashWhileLoading(t *testing.T) {
 	o["host"], o["port"] = "h", "1"
 	c.api.Post(c.list("v1"), o).Want(201)
 
-	upload(t, api, slow, plugintest.Slow())
+	upload(t, api, slow, plugintest.Slow(2))
 	awaitMark(t, filepath.Join(dir, "wasm-cache", "loading"))
 	g.Kill(t)
 	g.Restart(t)
@@ -46,6 +46,14 @@ func TestCrashWhileLoading(t *testing.T) {
 	t.Run("WP-01 another attempt loads it", func(t *testing.T) {
 		annotate(api, slow, "wasmgate.dev/retry", "1")
 		awaitCondition(api, modulePath+"/"+slow, "Ready", "True")
+	})
+	t.Run("WP-01 an orderly end while a module is loaded is held against nobody", func(t *testing.T) {
+		other := "other-" + unique()
+		upload(whole, api, other, plugintest.Slow(3))
+		awaitMark(t, filepath.Join(dir, "wasm-cache", "loading"))
+		g.Terminate(t)
+		g.Restart(t)
+		awaitCondition(api, modulePath+"/"+other, "Ready", "True")
 	})
 	g.Terminate(t)
 

@@ -78,7 +78,13 @@ func New(ctx context.Context, c Config) (*Host, error) {
 
 // Close ends all modules, and then the runtime.
 func (m *Host) Close(ctx context.Context) error {
-	return errors.Join(m.registry.Close(ctx), m.marks.Close(), m.engine.Close(ctx))
+	err := errors.Join(m.registry.Close(ctx), m.marks.Close())
+	if n := m.registry.Loading(); n > 0 {
+		// A compilation cannot be interrupted, and needs the runtime.
+		m.log.Warn().Int("modules", n).Msg("ending while modules are being compiled")
+		return err
+	}
+	return errors.Join(err, m.engine.Close(ctx))
 }
 
 // Converter is the converter that the module called name is; whether there is

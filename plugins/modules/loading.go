@@ -43,6 +43,10 @@ type loads struct {
 	byName map[string]*load // guarded by mu: those that were left alone
 }
 
+// Loading is how many modules are being loaded, also after Close: the compiler
+// may not be closed before that is 0.
+func (r *Registry) Loading() int { return len(r.loads.slots) }
+
 // load is one module being loaded.
 type load struct {
 	name   string

@@ -64,17 +64,23 @@ func echo(reply string) []byte { return plugintest.Echo(reply).Bytes() }
 
 func TestASlowModuleHoldsUpNoOther(t *testing.T) {
 	r, c := slowRegistry(t, modules.Config{Loads: 2})
-	set2 := make(chan error, 1)
+	loaded := make(chan error, 1)
 	go func() {
 		_, err := r.Set(context.Background(), "slow", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
-		set2 <- err
+		loaded <- err
 	}()
 	<-c.begun
 	set(t, r, "quick", echo("{}"))
 	set(t, r, "another", echo("{}"))
+	if n := r.Loading(); n != 1 {
+		t.Errorf("%d are being loaded", n)
+	}
 	close(c.go_)
-	if err := <-set2; err != nil {
+	if err := <-loaded; err != nil {
 		t.Error(err)
+	}
+	if n := r.Loading(); n != 0 {
+		t.Errorf("%d are being loaded after all are done", n)
 	}
 }
 

@@ -126,8 +126,9 @@ func codeBombs() []Bomb {
 	}
 }
 
-// Slow is a module that is accepted, and takes the compiler some seconds.
-func Slow() []byte { return costly(2) }
+// Slow is a module that is accepted, and takes the compiler about a second for
+// each of its n functions, at most 14.
+func Slow(n int) []byte { return costly(n) }
 
 // costly has n functions that are close to the limits each.
 func costly(n int) []byte {
