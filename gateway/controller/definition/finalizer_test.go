@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -189,9 +190,8 @@ func TestCRDFinalizer_reportsThatItBegins(t *testing.T) {
 	o := controllertest.WithCronTabs(t, 1)
 	controllertest.MustChange(t, o, kinds.Definitions, "status", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
 		conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
-		conditions = append(conditions,
-			map[string]any{"type": "Other", "status": "True", "reason": "InstanceDeletionInProgress", "message": "m"},
-			map[string]any{"type": "Terminating", "status": "False", "reason": "InstanceDeletionInProgress", "message": "m"})
+		conditions = append([]any{map[string]any{"type": "Terminating", "status": "False", "reason": "InstanceDeletionInProgress", "message": "m", "lastTransitionTime": "2020-01-01T00:00:00Z"}}, append(conditions,
+			map[string]any{"type": "Other", "status": "True", "reason": "InstanceDeletionInProgress", "message": "m"})...)
 		obj.Object["status"].(map[string]any)["conditions"] = conditions
 	})
 	var reasons []string
@@ -199,6 +199,9 @@ func TestCRDFinalizer_reportsThatItBegins(t *testing.T) {
 		if key.GroupResource == controllertest.CronTabs && op == "delete" || op == "update" {
 			status, reason, _ := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
 			reasons = append(reasons, op+" "+status+" "+reason)
+			if n, at := terminatingConditions(t, o); n != 1 || at == "2020-01-01T00:00:00Z" {
+				t.Errorf("%d conditions of one type, since %s", n, at)
+			}
 		}
 		return nil
 	})
@@ -207,5 +210,62 @@ func TestCRDFinalizer_reportsThatItBegins(t *testing.T) {
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
 	if want := []string{"delete True InstanceDeletionInProgress", "update False InstanceDeletionCompleted"}; !slices.Equal(reasons, want) {
 		t.Errorf("%q, want %q", reasons, want)
+	}
+}
+
+// terminatingConditions counts the conditions of that type, and tells since
+// when the last one is what it is.
+func terminatingConditions(t *testing.T, o *controllertest.Objects) (n int, since string) {
+	t.Helper()
+	obj := controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition)
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c := c.(map[string]any); c["type"] == "Terminating" {
+			n++
+			since, _ = c["lastTransitionTime"].(string)
+		}
+	}
+	return n, since
+}
+
+// A condition that stays what it is keeps the time since when, and is not
+// written again when nothing of it changes.
+func TestCRDFinalizer_conditionsKeepTheirTime(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/hold"))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.MustChange(t, o, kinds.Definitions, "status", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+		conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+		obj.Object["status"].(map[string]any)["conditions"] = append(conditions, map[string]any{
+			"type": "Terminating", "status": "True", "reason": "InstanceDeletionInProgress", "message": "m", "lastTransitionTime": "2020-01-01T00:00:00Z"})
+	})
+	key := controller.Key{GroupResource: kinds.Definitions, Name: controllertest.CronTabsDefinition}
+	f := definition.NewFinalizer(o, o, o.Stored())
+	q := &heard{}
+	for range 2 {
+		if err := f.Reconcile(context.Background(), q, key); err != nil {
+			t.Fatal(err)
+		}
+		if n, since := terminatingConditions(t, o); n != 1 || since != "2020-01-01T00:00:00Z" {
+			t.Errorf("%d conditions, since %s", n, since)
+		}
+	}
+	writes := o.Writes()
+	if err := f.Reconcile(context.Background(), q, key); err != nil || o.Writes() != writes {
+		t.Errorf("%d writes for nothing, %v", o.Writes()-writes, err)
+	}
+	if q.follows != 3 || q.later != 3 {
+		t.Errorf("asked to be woken %d times by changes and %d times later", q.follows, q.later)
+	}
+}
+
+// heard is a queue that counts what it is asked for.
+type heard struct{ follows, later int }
+
+func (h *heard) Add(controller.Key)                     {}
+func (h *heard) AddAfter(controller.Key, time.Duration) { h.later++ }
+func (h *heard) Follow(_ controller.Key, scopes ...controller.Scope) {
+	if len(scopes) == 1 && scopes[0].GroupResource == controllertest.CronTabs {
+		h.follows++
 	}
 }
