@@ -269,3 +269,22 @@ func (h *heard) Follow(_ controller.Key, scopes ...controller.Scope) {
 		h.follows++
 	}
 }
+
+// untouched are objects that nobody may delete directly.
+type untouched struct {
+	controllertest.Stored
+	t *testing.T
+}
+
+func (u untouched) Delete(_ context.Context, gr schema.GroupResource, _, name string, _ metav1.DeleteOptions) error {
+	u.t.Errorf("%s %s was deleted in the store, past the engine", gr, name)
+	return nil
+}
+
+// What is served goes through the engine, which tells watchers and hooks.
+func TestCRDFinalizer_deletesWhatIsServedLikeAClient(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 3)
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, untouched{o.Stored(), t}))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+}
