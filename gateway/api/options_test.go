@@ -191,6 +191,7 @@ func TestDeleteOptions_CarryPropagationAndGrace_DEL(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, _, err := deleteOptions(&c.r, withoutListOptions(v))
+		//lint:ignore SA1019 clients still send it
 		if err != nil || o.GracePeriodSeconds == nil || *o.GracePeriodSeconds != 5 || !reflect.DeepEqual(o.OrphanDependents, c.orphan) || !reflect.DeepEqual(o.PropagationPolicy, c.policy) {
 			t.Errorf("%s: %+v %v", name, o, err)
 		}

@@ -160,6 +160,7 @@ func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Resp
 		return nil, err
 	}
 	code := http.StatusOK
+	//lint:ignore SA1019 clients still send it
 	if o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted // who asks in the old way is told that it goes on
 	}
