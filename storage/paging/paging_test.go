@@ -134,3 +134,10 @@ func TestScanIsOfOneRevision(t *testing.T) {
 		t.Errorf("a store that fails: %v", err)
 	}
 }
+
+func TestNextFails(t *testing.T) {
+	p := New(&fake{n: 1, size: 10, maxBytes: 1}, Options{Range: storage.Range{Prefix: "/p/"}})
+	if page, ok, err := p.Next(t.Context()); ok || err == nil || len(page.KVs) != 0 {
+		t.Errorf("%+v, %v, %v", page, ok, err)
+	}
+}
