@@ -12,7 +12,8 @@ import (
 // is ready; all methods may be called from anywhere.
 type waits struct {
 	mu sync.Mutex
-	// For has the dependents of an owner, of the owners of a dependent. No
+	// forDependents has what each owner waits for, byDependent the owners that
+	// wait for each dependent. No
 	// entry is empty.
 	forDependents map[controller.Key][]controller.Key
 	byDependent   map[controller.Key][]controller.Key
