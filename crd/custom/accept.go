@@ -110,7 +110,7 @@ func (r *rule) compileText(s *spec.Schema) {
 		v, ok := e.(string)
 		if !ok {
 			r.unsure = true
-			continue
+			return
 		}
 		if r.enum == nil {
 			r.enum = make(map[string]bool, len(s.Enum))

@@ -1,0 +1,59 @@
+package custom
+
+import (
+	"testing"
+)
+
+const (
+	goodOwner   = `{"apiVersion":"v1","kind":"A","name":"b","uid":"c"`
+	goodManager = `{"manager":"m","operation":"Update","apiVersion":"v1","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:a":{".":{}}}`
+)
+
+// metadataProbes are values for fields of metadata, and whether they are
+// well-formed already: then the library is not asked.
+var metadataProbes = []struct {
+	field, value string
+	tidy         bool
+}{
+	{"name", `"a"`, true}, {"name", `""`, true}, {"name", `null`, true}, {"name", `1`, false}, {"name", `{}`, false},
+	{"generateName", `"a"`, true}, {"namespace", `"a"`, true}, {"selfLink", `"a"`, true}, {"uid", `"a"`, true}, {"resourceVersion", `"7"`, true}, {"resourceVersion", `7`, false},
+	{"generation", `1`, true}, {"generation", `0`, true}, {"generation", `null`, true}, {"generation", `1.5`, false}, {"generation", `"1"`, false},
+	{"deletionGracePeriodSeconds", `0`, true}, {"deletionGracePeriodSeconds", `30`, true}, {"deletionGracePeriodSeconds", `"a"`, false},
+	{"creationTimestamp", `"2020-01-01T00:00:00Z"`, true}, {"creationTimestamp", `null`, true}, {"creationTimestamp", `"2020-01-01T01:00:00+01:00"`, false},
+	{"creationTimestamp", `"2020-01-01T00:00:00.0Z"`, false}, {"creationTimestamp", `"2020-13-01T00:00:00Z"`, false}, {"creationTimestamp", `"0001-01-01T00:00:00Z"`, false},
+	{"creationTimestamp", `"2020-01-01T00:00:00z"`, false}, {"creationTimestamp", `1`, false}, {"deletionTimestamp", `"2020-01-01T00:00:00Z"`, true}, {"deletionTimestamp", `"x"`, false},
+	{"labels", `{}`, true}, {"labels", `{"a":"b"}`, true}, {"labels", `{"a":1}`, false}, {"labels", `{"a":null}`, false}, {"labels", `[]`, false}, {"labels", `null`, true},
+	{"annotations", `{"a":"b"}`, true}, {"annotations", `{"a":{}}`, false},
+	{"finalizers", `[]`, true}, {"finalizers", `["a"]`, true}, {"finalizers", `["a",1]`, false}, {"finalizers", `{}`, false}, {"finalizers", `"a"`, false},
+	{"ownerReferences", `[]`, true}, {"ownerReferences", `[` + goodOwner + `}]`, true}, {"ownerReferences", `[` + goodOwner + `,"controller":true,"blockOwnerDeletion":false}]`, true},
+	{"ownerReferences", `[` + goodOwner + `,"controller":"yes"}]`, false}, {"ownerReferences", `[` + goodOwner + `,"x":1}]`, false}, {"ownerReferences", `[` + goodOwner + `},1]`, false},
+	{"ownerReferences", `[{"apiVersion":"v1","kind":"A","name":"b"}]`, false}, {"ownerReferences", `[{"apiVersion":"v1","kind":"A","name":"b","uid":1}]`, false}, {"ownerReferences", `[null]`, false},
+	{"managedFields", `[]`, true}, {"managedFields", `[` + goodManager + `}]`, true}, {"managedFields", `[` + goodManager + `,"subresource":"status"}]`, true},
+	{"managedFields", `[` + goodManager + `,"subresource":""}]`, false}, {"managedFields", `[` + goodManager + `,"x":1}]`, false}, {"managedFields", `[` + goodManager + `},null]`, false},
+	{"managedFields", `[{"manager":""}]`, false}, {"managedFields", `[{"manager":1}]`, false}, {"managedFields", `[{"time":"x"}]`, false}, {"managedFields", `[{"time":"2020-01-01T00:00:00Z"}]`, true},
+	{"managedFields", `[{"fieldsV1":{}}]`, true}, {"managedFields", `[{"fieldsV1":{"a":1}}]`, false}, {"managedFields", `[{"fieldsV1":{"a":{"b":null}}}]`, false}, {"managedFields", `[{"fieldsV1":null}]`, false},
+	{"managedFields", `[{"fieldsV1":[]}]`, false}, {"managedFields", `[{"manager":"m","operation":"x"}]`, true},
+	{"unknown", `1`, false}, {"unknown", `null`, false}, {"", `""`, false},
+}
+
+func TestMetadataIsMadeWhatTheLibraryMakesIt_CRD05(t *testing.T) {
+	all := subjects(t)
+	for _, p := range metadataProbes {
+		in := `{"` + p.field + `":` + p.value
+		if p.field != "name" {
+			in += `,"name":"n"`
+		}
+		in += `}`
+		if got := tidyMetadata(parse(t, in)); got != p.tidy {
+			t.Errorf("%s is well-formed: %t", in, got)
+		}
+		tree := parse(t, `{"apiVersion":"example.com/v1","kind":"X","metadata":`+in+`}`)
+		for _, s := range all {
+			s.agree(t, tree)
+		}
+	}
+	tree := parse(t, `{"name":"","labels":{},"finalizers":[],"generation":0,"annotations":null,"uid":"u","deletionGracePeriodSeconds":0}`)
+	if !tidyMetadata(tree) || text(tree) != `{"deletionGracePeriodSeconds":0,"uid":"u"}` {
+		t.Errorf("what is empty is not dropped: %s", text(tree))
+	}
+}
