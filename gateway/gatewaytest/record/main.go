@@ -46,6 +46,7 @@ func run(ctx context.Context, s *server) error {
 	}{
 		{"discovery documents", recordDocuments},
 		{"schemas of a custom resource", recordSchemas},
+		{"writes of built-in objects", recordWrites},
 		{"stored built-in objects", recordBuiltIns},
 		{"a stored definition and custom object", recordCustom},
 		{"refusals of bad requests", recordRefusals},
