@@ -199,3 +199,19 @@ func TestConditions_caBundle(t *testing.T) {
 		t.Errorf("mended: %s", summary(c))
 	}
 }
+
+func TestConditions_conversionsWithoutABundle(t *testing.T) {
+	u := "wasm://m"
+	for name, conv := range map[string]*apiextensionsv1.CustomResourceConversion{
+		"none":             nil,
+		"no webhook":       {Strategy: "None"},
+		"no configuration": {Strategy: "Webhook", Webhook: &apiextensionsv1.WebhookConversion{}},
+		"a module":         {Strategy: "Webhook", Webhook: &apiextensionsv1.WebhookConversion{ClientConfig: &apiextensionsv1.WebhookClientConfig{URL: &u}}},
+	} {
+		c := named("foos", "Foo")
+		c.Spec.Conversion = conv
+		if settle(c, nil, now); summary(c) != good || !Served(c) {
+			t.Errorf("%s: %s", name, summary(c))
+		}
+	}
+}

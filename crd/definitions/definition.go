@@ -47,7 +47,14 @@ func Definition() *crd.Definition {
 type shape struct{}
 
 func (shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
-	c, unknown, err := fromTree(obj, strict)
+	var c *apiextensionsv1.CustomResourceDefinition
+	var unknown []string
+	var err error
+	if strict {
+		c, unknown, err = fromTreeStrict(obj)
+	} else {
+		c, err = FromTree(obj)
+	}
 	if err != nil {
 		return nil, err
 	}

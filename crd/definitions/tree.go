@@ -18,29 +18,25 @@ const Kind = "CustomResourceDefinition"
 // of the JSON library; unknown fields are ignored. It sets no defaults and
 // shares no memory with tree.
 func FromTree(tree map[string]any) (*apiextensionsv1.CustomResourceDefinition, error) {
-	c, _, err := fromTree(tree, false)
-	return c, err
-}
-
-// fromTree is FromTree; with strict it also returns what it ignored, as
-// Kubernetes words it.
-func fromTree(tree map[string]any, strict bool) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
-	c := &apiextensionsv1.CustomResourceDefinition{}
-	if strict {
-		unknown, err := object.DecodeTyped(tree, c)
-		if err != nil {
-			return nil, nil, err
-		}
-		return c, unknown, nil
-	}
 	b, err := object.Encode(tree)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	c := &apiextensionsv1.CustomResourceDefinition{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(b, c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// fromTreeStrict is FromTree that also returns what it ignored, as Kubernetes
+// words it.
+func fromTreeStrict(tree map[string]any) (c *apiextensionsv1.CustomResourceDefinition, unknown []string, err error) {
+	c = &apiextensionsv1.CustomResourceDefinition{}
+	if unknown, err = object.DecodeTyped(tree, c); err != nil {
 		return nil, nil, err
 	}
-	return c, nil, nil
+	return c, unknown, nil
 }
 
 // toTree writes c as a tree at v1. It fails when c holds raw JSON (a default, an

@@ -1,0 +1,75 @@
+package builtin
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// As kube-apiserver has it.
+func TestWhatAnUpdateMayDo_UPD02_UPD06(t *testing.T) {
+	for kind, want := range map[string]struct{ unconditional, create bool }{
+		"configmap": {true, false}, "secret": {true, false}, "serviceaccount": {true, false}, "namespace": {true, false},
+		"event": {true, true}, "lease": {false, true},
+	} {
+		d := definitions(t)[kind]
+		s := d.Versions[0].Strategy
+		ctx := context.Background()
+		if s.AllowUnconditionalUpdate(ctx) != want.unconditional || s.AllowCreateOnUpdate(ctx) != want.create || s.NamespaceScoped() != d.Namespaced {
+			t.Errorf("%s: unconditional %t, create %t", kind, s.AllowUnconditionalUpdate(ctx), s.AllowCreateOnUpdate(ctx))
+		}
+	}
+}
+
+// Whatever is handed to a strategy, it answers.
+func TestStrategiesSurviveOddObjects(t *testing.T) {
+	ctx := context.Background()
+	for kind, d := range definitions(t) {
+		if !d.Versions[0].Native() {
+			continue
+		}
+		good := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}}}
+		for _, obj := range []runtime.Object{&unstructured.Unstructured{}, &corev1.Pod{}, &unstructured.Unstructured{Object: map[string]any{"metadata": "x"}}} {
+			s := d.Versions[0].Strategy
+			s.PrepareForCreate(ctx, obj)
+			if errs := s.Validate(ctx, obj); len(errs) == 0 {
+				t.Errorf("%s: %#v is valid", kind, obj)
+			}
+			s.PrepareForUpdate(ctx, obj, good)
+			s.PrepareForUpdate(ctx, good, obj)
+			s.Canonicalize(obj)
+			if errs := s.ValidateUpdate(ctx, obj, good); len(errs) == 0 {
+				t.Errorf("%s: %#v is a valid update", kind, obj)
+			}
+			s.ValidateUpdate(ctx, good, obj)
+			s.WarningsOnCreate(ctx, obj)
+			s.WarningsOnUpdate(ctx, obj, good)
+			s.WarningsOnUpdate(ctx, good, obj)
+		}
+	}
+}
+
+func TestNamespacePhases_RES04(t *testing.T) {
+	d := definitions(t)["namespace"]
+	const deleting = `,"deletionTimestamp":"2020-01-01T00:00:00Z"`
+	for _, c := range []struct{ meta, phase, want string }{
+		{"", "Active", ""},
+		{deleting, "Terminating", ""},
+		{"", "Terminating", "may only be 'Active' if `deletionTimestamp` is empty"},
+		{deleting, "Active", "may only be 'Terminating' if `deletionTimestamp` is not empty"},
+	} {
+		ns := shaped(t, d, `{"metadata":{"name":"a","uid":"u","resourceVersion":"7"`+c.meta+`},"status":{"phase":"`+c.phase+`"}}`)
+		errs := d.Versions[0].Subresources["status"].Update.ValidateUpdate(context.Background(), ns, ns.DeepCopy())
+		got := ""
+		if len(errs) > 0 {
+			got = errs.ToAggregate().Error()
+		}
+		if (got == "") != (c.want == "") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%q %s: %s", c.meta, c.phase, got)
+		}
+	}
+}
