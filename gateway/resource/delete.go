@@ -78,12 +78,13 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 // nothing leave the finalizers as they are.
 func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions) {
 	var want string
+	orphan := o.OrphanDependents //lint:ignore SA1019 clients still send it
 	switch p := o.PropagationPolicy; {
-	case o.OrphanDependents != nil && *o.OrphanDependents, p != nil && *p == metav1.DeletePropagationOrphan:
+	case orphan != nil && *orphan, p != nil && *p == metav1.DeletePropagationOrphan:
 		want = metav1.FinalizerOrphanDependents
 	case p != nil && *p == metav1.DeletePropagationForeground:
 		want = metav1.FinalizerDeleteDependents
-	case o.OrphanDependents == nil && p == nil:
+	case orphan == nil && p == nil:
 		return
 	}
 	have := obj.GetFinalizers()

@@ -27,6 +27,7 @@ func propagation(t *testing.T, word string) *metav1.DeleteOptions {
 		policy(metav1.DeletePropagationForeground)
 	case word == "orphan=true", word == "orphan=false":
 		yes := word == "orphan=true"
+		//lint:ignore SA1019 clients still send it
 		o.OrphanDependents = &yes
 	default:
 		if _, err := fmt.Sscanf(word, "grace=%d", &seconds); err != nil {

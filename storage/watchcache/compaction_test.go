@@ -37,7 +37,7 @@ func TestCompactionIsFollowed_RV08(t *testing.T) {
 		if got := c.compacted.Load(); got != 0 {
 			t.Errorf("looked too soon: %d", got)
 		}
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		synctest.Wait()
 		if got := c.compacted.Load(); got != 3 || len(failures) != 0 {
 			t.Errorf("compacted at %d, failures %v", got, failures)
