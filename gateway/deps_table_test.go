@@ -59,7 +59,7 @@ var mayImport = map[string]string{
 	"gateway/health":                "",
 	"gateway/identity":              "gateway/authn gateway/kubeconfig gateway/options gateway/pki",
 	"gateway/kubeconfig":            "gateway/pki gateway/private",
-	"gateway/leftovers":             "storage storage/paging",
+	"gateway/leftovers":             "crd/custom storage storage/paging",
 	"gateway/metrics":               "",
 	"gateway/modulehost":            "conversion gateway/controller gateway/controller/kinds gateway/controller/module gateway/metrics plugins plugins/modules plugins/quarantine plugins/wasm storage storage/blob",
 	"gateway/openapi":               "crd crd/reflectschema",

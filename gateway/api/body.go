@@ -2,14 +2,26 @@ package api
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// readBody reads the body. What somebody sends who may not do what is asked
-// for never gets into memory.
+// readBody reads the body of a request that has a meaning for one. What
+// somebody sends who may not do what is asked for, or along with a question,
+// never gets into memory.
 func (h *Handler) readBody(r *Request, i *Info) (err error) {
-	if r.ReadBody == nil {
+	read := r.ReadBody
+	r.ReadBody = nil
+	if read == nil || !i.Resource || !hasBody(i.Verb) {
 		return nil
 	}
-	r.Body, err = r.ReadBody(h.bodyLimit(i))
+	r.Body, err = read(h.bodyLimit(i))
 	return err
+}
+
+// hasBody tells the verbs whose requests have one.
+func hasBody(verb string) bool {
+	switch verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return true
+	}
+	return false
 }
 
 // bodyLimit is how large the body of a request may be.

@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"context"
-
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -34,18 +32,18 @@ func (r *Resource) MetadataView(e *Entry) ([]byte, error) {
 // Metadata is the metadata object of the stored state, as JSON; its
 // resourceVersion, if any, is not to be trusted. The bytes are shared.
 func (r *Resource) Metadata(e *Entry) ([]byte, error) {
-	data := e.Stored
-	if !e.storedJSON() {
-		var err error
-		if data, err = r.View(context.Background(), e, r.Def.StorageVersion); err != nil {
+	if !e.storedJSON() { // decoded at whatever version it is stored: nothing is converted
+		tree, _, err := r.restoreTree(e)
+		if err != nil {
 			return nil, err
 		}
+		return object.Encode(tree["metadata"])
 	}
-	s, end, err := object.Metadata(data)
+	s, end, err := object.Metadata(e.Stored)
 	if err != nil {
 		return nil, r.Unreadable(e, err)
 	}
-	return data[s:end], nil
+	return e.Stored[s:end], nil
 }
 
 // Labels are the labels of the stored object. Label edits made by a converter

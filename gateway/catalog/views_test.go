@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/storage"
@@ -388,5 +389,29 @@ func TestSplitAndJoinKeys(t *testing.T) {
 	}
 	if NewEntry(storage.KV{}).storedJSON() || !NewEntry(storage.KV{Value: []byte("{")}).storedJSON() || NewEntry(storage.KV{Value: []byte("k8s\x00")}).storedJSON() {
 		t.Error("storedJSON")
+	}
+}
+
+// Metadata needs no converter, however the object is stored.
+func TestMetadataOfCBOR(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	s.define(crdJSON(v1beta1, false))
+	s.conv.BreakDown("broken")
+	r := s.cronTabs()
+	data, err := direct.Marshal(map[string]any{"apiVersion": "example.com/v1", "kind": "CronTab", "host": "h",
+		"metadata": map[string]any{"name": "one", "uid": "u", "labels": map[string]any{"a": "b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEntry(storage.KV{Value: append([]byte("\xd9\xd9\xf7"), data...), Revision: 7})
+	meta, err := r.MetadataView(e)
+	if err != nil || !bytes.Contains(meta, []byte(`"uid":"u"`)) || !bytes.Contains(meta, []byte(`"resourceVersion":"7"`)) {
+		t.Errorf("got %s, %v", meta, err)
+	}
+	if set, err := r.Labels(e); err != nil || set["a"] != "b" {
+		t.Errorf("got %v, %v", set, err)
+	}
+	if n := s.conv.Calls.Load(); n != 0 {
+		t.Errorf("%d calls of the converter", n)
 	}
 }

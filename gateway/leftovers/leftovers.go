@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/paging"
 )
@@ -77,7 +78,7 @@ func (o Objects) ListMetadata(ctx context.Context, gr schema.GroupResource, name
 // describe is what is known of an object under a key below its resource.
 func describe(key string, value []byte) metav1.PartialObjectMetadata {
 	var m metav1.PartialObjectMetadata
-	if json.Unmarshal(value, &m) != nil {
+	if value, err := asJSON(value); err != nil || json.Unmarshal(value, &m) != nil {
 		m = metav1.PartialObjectMetadata{}
 	}
 	m.Namespace, m.Name = "", key
@@ -85,6 +86,18 @@ func describe(key string, value []byte) metav1.PartialObjectMetadata {
 		m.Namespace, m.Name = namespace, name
 	}
 	return m
+}
+
+// asJSON is an object as JSON, however it is stored.
+func asJSON(value []byte) ([]byte, error) {
+	if bytes.HasPrefix(value, []byte("{")) {
+		return value, nil
+	}
+	tree, err := custom.JSON.Decode(value)
+	if err != nil {
+		return nil, err
+	}
+	return custom.JSON.Encode(tree)
 }
 
 // attempts is how often a deletion is tried against other writers.
@@ -126,6 +139,10 @@ func (o Objects) Delete(ctx context.Context, gr schema.GroupResource, namespace,
 // Everything but three fields of its metadata stays as it is.
 func marked(value []byte, generation int64) ([]byte, error) {
 	var object, meta map[string]json.RawMessage
+	value, err := asJSON(value)
+	if err != nil {
+		return nil, err
+	}
 	if err := json.Unmarshal(value, &object); err != nil {
 		return nil, err
 	}

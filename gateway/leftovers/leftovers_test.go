@@ -1,6 +1,7 @@
 package leftovers
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -181,6 +183,41 @@ func TestDelete_triesAgainAgainstOtherWriters(t *testing.T) {
 		err := remove(o, "a", "one", "u1")
 		if gone != (err == nil) || !gone && !apierrors.IsConflict(err) {
 			t.Errorf("%d other writes: %v", writes, err)
+		}
+	}
+}
+
+// What another server stored as CBOR has finalizers too.
+func TestObjectsStoredAsCBOR_DEL02(t *testing.T) {
+	encoded := func(tree map[string]any) string {
+		data, err := direct.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "\xd9\xd9\xf7" + string(data)
+	}
+	object := func(meta map[string]any) string {
+		return encoded(map[string]any{"apiVersion": "example.com/v1", "kind": "CronTab", "metadata": meta})
+	}
+	m, o := stored(t, map[string]string{
+		"example.com/crontabs/a/held": object(map[string]any{"name": "held", "uid": "u1", "finalizers": []any{"example.com/f"}}),
+		"example.com/crontabs/a/free": object(map[string]any{"name": "free", "uid": "u2"}),
+	})
+	items, err := o.ListMetadata(t.Context(), tabs, "")
+	if err != nil || len(items) != 2 || items[0].UID != "u2" || len(items[1].Finalizers) != 1 {
+		t.Fatalf("got %v, %v", items, err)
+	}
+	for _, c := range []struct {
+		name string
+		uid  types.UID
+		kind storage.Kind
+	}{{"held", "u1", 0}, {"free", "u2", storage.NotFound}} {
+		if err := remove(o, "a", c.name, c.uid); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		kv, err := m.Get(t.Context(), o.key(tabs, "a", c.name))
+		if storage.KindOf(err) != c.kind || c.kind == 0 && !bytes.Contains(kv.Value, []byte(`"deletionTimestamp"`)) {
+			t.Errorf("%s: %s, %v", c.name, kv.Value, err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (w *Write) notCommitted(err error) error {
 			return &redefined{s.Revision}
 		case s.Kind == storage.Conflict && s.Current != nil:
 			return superseded{catalog.NewEntry(*s.Current)}
-		case s.Kind == storage.Exists && w.exists == mayExist:
+		case (s.Kind == storage.Exists || s.Kind == storage.NotFound) && w.exists == mayExist:
 			return superseded{}
 		case s.Kind == storage.Exists:
 			return w.storeError(err) // with another name it may go well

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // Delete deletes an object, or marks it deleted while something holds it up.
@@ -140,9 +142,27 @@ func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalv
 		if ns, ok := object.String(object.Field(meta, "namespace")); ok {
 			one.Namespace = ns
 		}
-		if _, err := e.Delete(ctx, one, o.DeepCopy(), w); err != nil && !apierrors.IsNotFound(err) {
+		if err := e.deleteOne(ctx, one, o, w); err != nil && !apierrors.IsNotFound(err) {
 			return nil, err
 		}
 	}
 	return l, nil
+}
+
+// deleteOne deletes one of many. A definition that is replaced meanwhile must
+// not start the whole over: those that are gone already would be missing in the
+// reply.
+func (e *Engine) deleteOne(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) error {
+	_, err := again(func() (*Written, error) {
+		out, err := e.Delete(ctx, t, o.DeepCopy(), w)
+		if errors.Is(err, catalog.ErrReplaced) {
+			r, v := e.catalog.Snapshot().Find(t.Resource.Def.Group, t.Version.Name, t.Resource.Def.Plural)
+			if r == nil {
+				return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
+			}
+			t.Resource, t.Version = r, v
+		}
+		return out, err
+	})
+	return err
 }

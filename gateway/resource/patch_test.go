@@ -167,7 +167,12 @@ func TestScale_RES06(t *testing.T) {
 	}
 	_, err := get()
 	refused(t, err, 500, "InternalError", `the spec replicas field ".spec.replicas" does not exist`)
-	got := w.must(put("", `"replicas":2`)) // there was none before
+	// Typed clients leave kind and version to the path.
+	bare := w.must(w.UpdateScale(w.ctx(), scale, []byte(`{"metadata":{"name":"one"},"spec":{"replicas":7}}`), WriteOptions{}))
+	if fmt.Sprint(bare.Object["spec"]) != "map[replicas:7]" {
+		t.Errorf("got %v", bare.Object)
+	}
+	got := w.must(put("", `"replicas":2`))
 	if got.GetKind() != "Scale" || fmt.Sprint(got.Object["spec"]) != "map[replicas:2]" || got.GetUID() != made.GetUID() {
 		t.Errorf("got %v", got.Object)
 	}

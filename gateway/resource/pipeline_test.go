@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -247,5 +248,50 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 	refused(t, err, 409, "AlreadyExists", `"`+names[len(names)-1]+`" already exists, the server was not able to generate a unique name`)
 	if len(names) != generateAttempts {
 		t.Errorf("%d names were tried", len(names))
+	}
+}
+
+// A definition that changes in the middle of many deletions takes nothing away
+// from the reply.
+func TestDeleteCollectionAcrossDefinitions_VERB04(t *testing.T) {
+	w, _, _, _, validator := staged(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, name, "h", "1")), alice))
+	}
+	w.wait(w.revision())
+	deleted := 0
+	validator.do = func(_ context.Context, wr *Write) error {
+		if deleted++; deleted == 2 {
+			w.define(v1beta1, false)
+		}
+		return nil
+	}
+	l, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, deletion(), alice, Whole)
+	if err != nil || len(l.Items) != 3 {
+		t.Fatalf("got %v, %v", l, err)
+	}
+	w.wait(w.revision())
+	if left, err := w.page(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}); err != nil || len(left.entries) != 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// A PUT that may create does so when the object that the cache still has is
+// gone.
+func TestPutFromAStaleCacheCreates_VERB03(t *testing.T) {
+	w := newWorld(t)
+	lease := w.builtin("leases", "default", "one")
+	body := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"one"},"spec":{"holderIdentity":"%s"}}`
+	made := w.must(w.Update(w.ctx(), lease, fmt.Appendf(nil, body, "a"), WriteOptions{}))
+	w.wait(w.revision())
+	release := w.store.holdUp()
+	defer release()
+	kv := w.raw(lease)
+	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.Update(w.ctx(), lease, fmt.Appendf(nil, body, "b"), WriteOptions{})
+	if err != nil || !out.Created || out.UID == string(made.GetUID()) {
+		t.Errorf("got %v, %v", out, err)
 	}
 }

@@ -87,6 +87,12 @@ func (e *Engine) UpdateScale(ctx context.Context, t Target, body []byte, o Write
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
+	// As for every typed kind, kind and version are known from the path.
+	for field, value := range map[string]string{"kind": scaleKind, "apiVersion": scaleAPIVersion} {
+		if tree[field] == nil || tree[field] == "" {
+			tree[field] = value
+		}
+	}
 	return e.scale(ctx, t, &scaling{apply: func(state) (map[string]any, error) { return tree, nil }}, o)
 }
 

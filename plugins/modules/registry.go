@@ -123,6 +123,7 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 	}
 	old := e.active.Load()
 	if old != nil && old.Same(rev) {
+		r.loads.drop(name) // what was asked for in between is not wanted any more
 		s := old.status()
 		e.status.Store(&s)
 		return s.Clone(), false, nil

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -36,15 +37,18 @@ type Marks struct {
 	dir string
 
 	mu sync.Mutex
-	// suspects are the attempts that were left behind, by key.
-	suspects map[string]string
+	// suspects are the attempts that were left behind, by key. They count until
+	// the key was loaded: two that name the same content must not take turns in
+	// ending the process.
+	suspects map[string][]string
 	// loading is how many loads of a key are under way.
 	loading map[string]int
+	closed  bool
 }
 
-// mark is the content of a file.
+// mark is the content of a file: the attempts that nobody saw the end of.
 type mark struct {
-	Attempt string `json:"attempt,omitempty"`
+	Attempts []string `json:"attempts"`
 }
 
 // Open reads the marks in a folder, which is made if need be, and which no
@@ -57,7 +61,7 @@ func Open(dir string) (*Marks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("quarantine: %w", err)
 	}
-	m := &Marks{dir: dir, suspects: map[string]string{}, loading: map[string]int{}}
+	m := &Marks{dir: dir, suspects: map[string][]string{}, loading: map[string]int{}}
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		if err != nil {
@@ -67,7 +71,10 @@ func Open(dir string) (*Marks, error) {
 		if err := json.Unmarshal(text, &left); err != nil {
 			left = mark{} // cut off by the crash; that it is there says enough
 		}
-		m.suspects[f.Name()] = left.Attempt
+		if len(left.Attempts) == 0 {
+			left.Attempts = []string{""}
+		}
+		m.suspects[f.Name()] = left.Attempts
 	}
 	return m, nil
 }
@@ -78,13 +85,12 @@ func Open(dir string) (*Marks, error) {
 func (m *Marks) Begin(key, attempt string) (end func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if before, suspect := m.suspects[key]; suspect && before == attempt {
-		return nil, &Suspect{Attempt: before}
+	if slices.Contains(m.suspects[key], attempt) {
+		return nil, &Suspect{Attempt: attempt}
 	}
-	if err := m.write(key, mark{Attempt: attempt}); err != nil {
+	if err := m.write(key, mark{Attempts: append(slices.Clone(m.suspects[key]), attempt)}); err != nil {
 		return nil, fmt.Errorf("quarantine: %w", err)
 	}
-	delete(m.suspects, key)
 	m.loading[key]++
 	return sync.OnceFunc(func() { m.end(key) }), nil
 }
@@ -110,6 +116,10 @@ func (m *Marks) end(key string) {
 		return
 	}
 	delete(m.loading, key)
+	if m.closed {
+		return
+	}
+	delete(m.suspects, key)
 	_ = m.remove(key) // one that stays is found at the next start, which is safe
 }
 
@@ -120,13 +130,18 @@ func (m *Marks) remove(key string) error {
 	return nil
 }
 
-// Close removes the marks of what is still being loaded: the process ends
+// Close takes back the marks of what is still being loaded: the process ends
 // because it was told to. Suspects stay.
 func (m *Marks) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.closed = true
 	var errs []error
 	for key := range m.loading {
+		if before := m.suspects[key]; len(before) > 0 {
+			errs = append(errs, m.write(key, mark{Attempts: before}))
+			continue
+		}
 		errs = append(errs, m.remove(key))
 	}
 	return errors.Join(errs...)

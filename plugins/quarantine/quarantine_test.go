@@ -58,10 +58,25 @@ func TestWhatAProcessEndedWithIsHeldBackUntilAnotherAttempt(t *testing.T) {
 	if _, err := m.Begin("bad", "two"); !errors.As(err, &suspect) || suspect.Attempt != "two" {
 		t.Errorf("the second attempt: %v", err)
 	}
-	begin(t, m, "bad", "one")()
+	// Two that ask in turn do not end it for ever.
+	if _, err := m.Begin("bad", "one"); !errors.As(err, &suspect) || suspect.Attempt != "one" {
+		t.Errorf("the first attempt once more: %v", err)
+	}
+	third := begin(t, m, "bad", "three")
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	third()
 	m = open(t, dir)
-	begin(t, m, "bad", "one")()
-	begin(t, m, "bad", "two")()
+	if _, err := m.Begin("bad", "two"); !errors.As(err, &suspect) {
+		t.Errorf("after an orderly end: %v", err)
+	}
+	begin(t, m, "bad", "three")() // well
+	for range 2 {
+		begin(t, m, "bad", "one")()
+		begin(t, m, "bad", "two")()
+		m = open(t, dir)
+	}
 	end() // of a process that is no more
 	if n := marks(t, dir); n != 0 {
 		t.Errorf("%d marks left", n)
