@@ -11,7 +11,7 @@ import (
 )
 
 // As kube-apiserver has it.
-func TestWhatAnUpdateMayDo_UPD02_UPD06(t *testing.T) {
+func TestWhatAnUpdateMayDo_UPD02(t *testing.T) {
 	for kind, want := range map[string]struct{ unconditional, create bool }{
 		"configmap": {true, false}, "secret": {true, false}, "serviceaccount": {true, false}, "namespace": {true, false},
 		"event": {true, true}, "lease": {false, true},
@@ -71,5 +71,20 @@ func TestNamespacePhases_RES04(t *testing.T) {
 		if (got == "") != (c.want == "") || !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q %s: %s", c.meta, c.phase, got)
 		}
+	}
+}
+
+func TestShapeOfWhatAConverterMade(t *testing.T) {
+	s := definitions(t)["configmap"].Versions[0].Shape
+	obj := parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{}},"data":{"a":"b"},"unknown":1}`))
+	if err := s.FromConversion(obj); err != nil {
+		t.Fatal(err)
+	}
+	meta, _ := obj["metadata"].(map[string]any)
+	if _, there := obj["unknown"]; there || obj["kind"] != "ConfigMap" || meta["name"] != "a" || meta["labels"] != nil {
+		t.Errorf("got %v", obj)
+	}
+	if err := s.FromConversion(parse(t, []byte(`{"data":5}`))); err == nil {
+		t.Error("data of a wrong type is accepted")
 	}
 }
