@@ -13,7 +13,7 @@ import (
 // TestDocumentsNameRealFlags keeps the documents from promising flags that do
 // not exist.
 func TestDocumentsNameRealFlags(t *testing.T) {
-	known := map[string]bool{"help": true, "for": true} // kubectl wait --for
+	known := map[string]bool{"help": true, "for": true, "cascade": true} // kubectl wait --for, kubectl delete --cascade
 	var collect func(*cobra.Command)
 	collect = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })

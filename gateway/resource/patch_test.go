@@ -196,7 +196,7 @@ func TestScale_RES06(t *testing.T) {
 	if got := w.must(w.PatchScale(w.ctx(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), WriteOptions{})); fmt.Sprint(got.Object["spec"]) != "map[replicas:4]" {
 		t.Errorf("got %v", got.Object)
 	}
-	if got := w.read(w.at(v1, "one")).GetGeneration(); got != 3 {
+	if got := w.read(w.at(v1, "one")).GetGeneration(); got != 4 {
 		t.Errorf("generation %d", got)
 	}
 }
