@@ -11,10 +11,11 @@ import (
 	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
-// slice is how much fuel a guest is given at a time. It runs for about a
-// millisecond, during which nothing stops it: neither its deadline, nor the
-// garbage collector, which has to wait, and the rest of the gateway with it.
-const slice = 1_000_000
+// slice is how much fuel a guest is given at a time. It runs for less than a
+// millisecond, or some where every load misses the processor's caches, and
+// nothing stops it meanwhile: neither its deadline, nor the garbage collector,
+// which has to wait, and the rest of the gateway with it.
+const slice = 250_000
 
 // errOutOfFuel ends a call that spent more than its limit.
 var errOutOfFuel = errors.New("the limit of fuel is used up")

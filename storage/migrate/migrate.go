@@ -96,6 +96,9 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 	limit := rate.Inf
 	if o.Rate > 0 {
 		limit = rate.Limit(o.Rate)
+		// A slow run must show that it moves, and must not lose minutes of
+		// work when it is ended: a page is about a second of it.
+		o.PageSize = min(o.PageSize, max(1, int(o.Rate)))
 	}
 	r := &run{store: store, o: o, pace: rate.NewLimiter(limit, 1), p: o.From}
 	// Every page is read at the most recent revision: a pinned one would be

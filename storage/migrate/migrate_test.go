@@ -291,3 +291,14 @@ func TestRunRate(t *testing.T) {
 		t.Errorf("11 keys at 100 a second took %v", took)
 	}
 }
+
+// However slow a run is, it shows how far it is about every second.
+func TestRunRateSavesOften(t *testing.T) {
+	for rate, want := range map[float64]int64{3: 3, 0.5: 1, 1e6: 9} {
+		enough := errors.New("enough")
+		p, err := Run(t.Context(), fill(t, 9), Options{Prefix: "/p/", Rewrite: toV2, Rate: rate, Progress: func(Progress) error { return enough }})
+		if !errors.Is(err, enough) || p.Done != want || p.Cursor != fmt.Sprintf("/p/%04d", want-1) {
+			t.Errorf("rate %v: %+v, %v", rate, p, err)
+		}
+	}
+}
