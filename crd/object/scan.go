@@ -53,6 +53,17 @@ func Metadata(data []byte) (start, end int, err error) {
 
 const revisionField = "resourceVersion"
 
+// SetRevision sets metadata.resourceVersion of a tree, which gets metadata if it
+// has none.
+func SetRevision(tree map[string]any, rev int64) {
+	meta, ok := tree["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		tree["metadata"] = meta
+	}
+	meta[revisionField] = strconv.FormatInt(rev, 10)
+}
+
 // AppendMetadata appends a metadata object with its resourceVersion set to
 // rev, wherever it was set before; the other fields are copied as they are.
 func AppendMetadata(dst, metadata []byte, rev int64) ([]byte, error) {

@@ -36,7 +36,7 @@ func FuzzOptions(f *testing.F) {
 			t.Errorf("%+v", o)
 		}
 		var w warnings
-		_, err = writeOptions(v, "CreateOptions", &w)
+		_, err = writeOptions(v, "CreateOptions", false, &w)
 		clientsMistake(t, err)
 		_, _, err = deleteOptions(&Request{}, v)
 		clientsMistake(t, err)

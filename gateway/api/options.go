@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,8 +91,9 @@ func listOptions(v url.Values, watch bool) (*internalversion.ListOptions, error)
 	return o, nil
 }
 
-// writeOptions reads the options of create, update and patch.
-func writeOptions(v url.Values, kind string, w *warnings) (resource.WriteOptions, error) {
+// writeOptions reads the options of create, update and patch. applies tells a
+// patch that is an apply.
+func writeOptions(v url.Values, kind string, applies bool, w *warnings) (resource.WriteOptions, error) {
 	o := resource.WriteOptions{Warn: w.add}
 	if len(v) == 0 {
 		return o, nil
@@ -106,6 +108,11 @@ func writeOptions(v url.Values, kind string, w *warnings) (resource.WriteOptions
 	o.Caller.FieldManager = v.Get("fieldManager")
 	errs = append(errs, validation.ValidateFieldManager(o.Caller.FieldManager, field.NewPath("fieldManager"))...)
 	errs = append(errs, fieldValidation(path, o.FieldValidation)...)
+	if force, ok := v["force"]; ok && kind == "PatchOptions" {
+		if o.Caller.Force = slices.Contains(force, "true"); !applies {
+			errs = append(errs, field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))
+		}
+	}
 	if len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 	}

@@ -53,11 +53,11 @@ func TestListOptions_Refused_WATCH10(t *testing.T) {
 
 func TestWriteOptions(t *testing.T) {
 	var w warnings
-	o, err := writeOptions(url.Values{"dryRun": {"All"}, "fieldValidation": {"Strict"}, "fieldManager": {"me"}}, "CreateOptions", &w)
+	o, err := writeOptions(url.Values{"dryRun": {"All"}, "fieldValidation": {"Strict"}, "fieldManager": {"me"}}, "CreateOptions", false, &w)
 	if err != nil || !o.DryRun || o.FieldValidation != "Strict" {
 		t.Errorf("%+v %v", o, err)
 	}
-	if o, err = writeOptions(url.Values{"dryRun": {""}}, "CreateOptions", &w); err != nil || o.DryRun {
+	if o, err = writeOptions(url.Values{"dryRun": {""}}, "CreateOptions", false, &w); err != nil || o.DryRun {
 		t.Errorf("an empty dryRun: %+v %v", o, err)
 	}
 	for name, v := range map[string]url.Values{
@@ -66,7 +66,7 @@ func TestWriteOptions(t *testing.T) {
 		"fieldValidation": {"fieldValidation": {"strict"}},
 		"fieldManager":    {"fieldManager": {strings.Repeat("x", 200)}},
 	} {
-		if _, err := writeOptions(v, "CreateOptions", &w); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "CreateOptions.meta.k8s.io") {
+		if _, err := writeOptions(v, "CreateOptions", false, &w); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "CreateOptions.meta.k8s.io") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -205,4 +205,21 @@ func optionsOf(raw string, watch bool) (*internalversion.ListOptions, error) {
 		return nil, err
 	}
 	return listOptions(v, watch)
+}
+
+func TestForceIsForApplies(t *testing.T) {
+	var w warnings
+	for _, value := range []string{"true", "false", "maybe"} {
+		_, err := writeOptions(url.Values{"force": {value}}, "PatchOptions", false, &w)
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch`) {
+			t.Errorf("%s: %v", value, err)
+		}
+		o, err := writeOptions(url.Values{"force": {value}}, "PatchOptions", true, &w)
+		if err != nil || o.Caller.Force != (value == "true") {
+			t.Errorf("%s of an apply: %v, %v", value, o.Caller.Force, err)
+		}
+		if o, err := writeOptions(url.Values{"force": {value}}, "UpdateOptions", false, &w); err != nil || o.Caller.Force {
+			t.Errorf("%s of an update: %v", value, err)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"io"
+	"net/url"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -40,6 +41,16 @@ type call struct {
 	Info
 	params params
 	caller resource.Caller
+}
+
+// asked is the form that the client wants, and its parameters.
+func (c *call) asked() (form, url.Values, error) {
+	f, err := negotiate(c.Accept)
+	if err != nil {
+		return f, nil, err
+	}
+	v, err := c.params.all()
+	return f, v, err
 }
 
 // Impersonation is an identity that a client asks to be given.

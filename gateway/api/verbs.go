@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,11 +15,7 @@ import (
 )
 
 func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, err := negotiate(c.Accept)
-	if err != nil {
-		return nil, err
-	}
-	v, err := c.params.all()
+	f, v, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
@@ -61,16 +58,12 @@ type writer func(o resource.WriteOptions) (*resource.Written, error)
 // write runs a create, update or patch and puts its outcome into the client's
 // form. kind names the options in error messages.
 func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind string, do writer) (*Response, error) {
-	f, err := negotiate(c.Accept)
-	if err != nil {
-		return nil, err
-	}
-	v, err := c.params.all()
+	f, v, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
 	var w warnings
-	o, err := writeOptions(v, kind, &w)
+	o, err := writeOptions(v, kind, strings.HasPrefix(c.ContentType, "application/apply-patch"), &w)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +132,7 @@ func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Respo
 }
 
 func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, v, err := h.deletion(c)
+	f, v, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
@@ -167,15 +160,6 @@ func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Resp
 	return render(code, f, data, v)
 }
 
-func (h *Handler) deletion(c *call) (form, url.Values, error) {
-	f, err := negotiate(c.Accept)
-	if err != nil {
-		return f, nil, err
-	}
-	v, err := c.params.all()
-	return f, v, err
-}
-
 // deleted is the reply for an object that is gone.
 func deleted(t resource.Target, uid string) metav1.Status {
 	return metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{
@@ -184,7 +168,7 @@ func deleted(t resource.Target, uid string) metav1.Status {
 }
 
 func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, v, err := h.deletion(c)
+	f, v, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
@@ -216,11 +200,7 @@ func withoutListOptions(v url.Values) url.Values {
 }
 
 func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, err := negotiate(c.Accept)
-	if err != nil {
-		return nil, err
-	}
-	v, err := c.params.all()
+	f, v, err := c.asked()
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,7 +20,7 @@ func (r *Resource) restore(e *Entry) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	setRevision(tree, e.Revision)
+	object.SetRevision(tree, e.Revision)
 	data, err := object.Encode(tree)
 	return data, version, err
 }
@@ -114,15 +113,4 @@ func conversionError(err error) error {
 		return err
 	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
-}
-
-const revisionField = "resourceVersion"
-
-func setRevision(tree map[string]any, rev int64) {
-	meta, ok := tree["metadata"].(map[string]any)
-	if !ok {
-		meta = map[string]any{}
-		tree["metadata"] = meta
-	}
-	meta[revisionField] = strconv.FormatInt(rev, 10)
 }

@@ -72,7 +72,7 @@ func (r *Resource) draft(at *crd.Version, tree map[string]any) (*Draft, error) {
 
 func dropRevision(tree map[string]any) {
 	if meta, ok := tree["metadata"].(map[string]any); ok {
-		delete(meta, revisionField)
+		delete(meta, "resourceVersion")
 	}
 }
 

@@ -56,7 +56,7 @@ func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, er
 		}
 	}
 	if meta, ok := tree["metadata"].(map[string]any); ok {
-		delete(meta, revisionField)
+		delete(meta, "resourceVersion")
 		changed = r.dropDeadManagers(meta) || changed
 	}
 	if !changed {

@@ -103,12 +103,3 @@ func (t Target) storeError(err error) error {
 }
 
 const revisionField = "resourceVersion"
-
-func setRevision(tree map[string]any, rev int64) {
-	meta, ok := tree["metadata"].(map[string]any)
-	if !ok {
-		meta = map[string]any{}
-		tree["metadata"] = meta
-	}
-	meta[revisionField] = strconv.FormatInt(rev, 10)
-}

@@ -158,7 +158,7 @@ func (w *Write) reply(ctx context.Context) (err error) {
 		w.out.Object = nil
 	case w.ending == removes && w.operation == OperationDelete: // told by a Status
 	case w.ending == removes:
-		setRevision(w.object.Object, w.revision)
+		object.SetRevision(w.object.Object, w.revision)
 		w.out.Object, err = object.Encode(w.object.Object)
 	case w.ending == keeps:
 		w.out.Object, err = w.Resource.View(ctx, w.from.Entry, w.Version.Name)
