@@ -337,3 +337,24 @@ func FuzzContinue(f *testing.F) {
 		}
 	})
 }
+
+// An object that cannot be read is not silently left out of a selection: a
+// list that should say whether it is selected fails, as one of everything does.
+func TestUnreadableObjectsAreNotPassedOver(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1", `"labels":{"a":"b"}`))
+	if _, err := w.store.Create(w.ctx(), w.at(v1, "").Resource.Key("default", "bad"), []byte(`{"metadata":{"labels":[]}}`), 0); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(w.revision())
+	selector, err := labels.Parse("a=b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &internalversion.ListOptions{LabelSelector: selector}
+	_, err = w.page(w.ctx(), w.at(v1, ""), o)
+	refused(t, err, 500, "InternalError", "cannot be read")
+	_, err = w.DeleteCollection(w.ctx(), w.at(v1, ""), o, deletion(), WriteOptions{}, Whole)
+	refused(t, err, 500, "InternalError", "cannot be read")
+	w.raw(w.at(v1, "one")) // still there
+}
