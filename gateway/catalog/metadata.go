@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -15,7 +17,7 @@ func (r *Resource) MetadataView(e *Entry) ([]byte, error) {
 	if v := e.view(k); v != nil {
 		return v.data, nil
 	}
-	meta, err := r.Metadata(e)
+	meta, err := r.readMetadata(e)
 	if err != nil {
 		return nil, err
 	}
@@ -32,19 +34,42 @@ func (r *Resource) MetadataView(e *Entry) ([]byte, error) {
 // Metadata is the metadata object of the stored state, as JSON; its
 // resourceVersion, if any, is not to be trusted. The bytes are shared.
 func (r *Resource) Metadata(e *Entry) ([]byte, error) {
-	if !e.storedJSON() { // decoded at whatever version it is stored: nothing is converted
-		tree, _, err := r.restoreTree(e)
-		if err != nil {
-			return nil, err
-		}
-		return object.Encode(tree["metadata"])
+	if e.storedJSON() {
+		return r.readMetadata(e)
 	}
-	s, end, err := object.Metadata(e.Stored)
+	data, err := r.MetadataView(e) // which remembers what had to be decoded
+	if err != nil {
+		return nil, err
+	}
+	return r.metadataIn(e, data)
+}
+
+// readMetadata takes the metadata out of the stored bytes, at whatever version
+// they are: nothing is converted.
+func (r *Resource) readMetadata(e *Entry) ([]byte, error) {
+	if e.storedJSON() {
+		return r.metadataIn(e, e.Stored)
+	}
+	tree, _, err := r.restoreTree(e)
+	if err != nil {
+		return nil, err
+	}
+	meta, ok := tree["metadata"].(map[string]any)
+	if !ok {
+		return nil, r.Unreadable(e, errNoMetadata)
+	}
+	return object.Encode(meta)
+}
+
+func (r *Resource) metadataIn(e *Entry, data []byte) ([]byte, error) {
+	s, end, err := object.Metadata(data)
 	if err != nil {
 		return nil, r.Unreadable(e, err)
 	}
-	return e.Stored[s:end], nil
+	return data[s:end], nil
 }
+
+var errNoMetadata = errors.New("it has no metadata")
 
 // Labels are the labels of the stored object. Label edits made by a converter
 // are not visible to selectors, so that no selector needs one. The set is
