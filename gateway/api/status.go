@@ -113,6 +113,12 @@ func Failure(code int, message string) *Response {
 	return statusResponse(s)
 }
 
+// Stopping is the reply to who comes while the server stops; another one, or
+// the next, will answer.
+func Stopping() *Response {
+	return errorResponse(apierrors.NewTooManyRequests("The apiserver is shutting down, please try again later.", 1))
+}
+
 // NotAcceptable is the reply when a document has no form that the client
 // accepts.
 func NotAcceptable() *Response { return errorResponse(notAcceptable()) }

@@ -125,14 +125,16 @@ func (s *Server) begin(l net.Listener) bool {
 // Shutdown stops taking connections, ends streams cleanly, and waits until
 // every request is answered or ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.cancel()
 	s.mu.Lock()
 	l := s.listener
 	s.mu.Unlock()
+	if l != nil { // first, so that whose stream ends does not come back here
+		_ = l.Close() // the framework may close it once more
+	}
+	s.cancel()
 	if l == nil {
 		return nil
 	}
-	_ = l.Close() // the framework may close it once more
 	err := s.app.ShutdownWithContext(ctx)
 	if errors.Is(err, net.ErrClosed) {
 		err = nil

@@ -62,6 +62,11 @@ func (s *Server) stream(ctx context.Context, conn net.Conn, r *api.Response) {
 			s.options.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("stream failed")
 		}
 	}()
+	if s.ctx.Err() != nil {
+		r.Stream(ctx, nowhere{}) // it has to end, too
+		turnAway(conn)
+		return
+	}
 	w := &chunks{conn: conn, buf: head(r), closing: s.ctx.Done()}
 	stop := context.AfterFunc(s.ctx, w.hurry)
 	defer stop()
@@ -69,10 +74,37 @@ func (s *Server) stream(ctx context.Context, conn net.Conn, r *api.Response) {
 	w.end()
 }
 
+// turnAway answers a stream that was asked for while the server stops: a stream
+// that ends as soon as it begins would make clients believe that they missed
+// something, and list everything again.
+func turnAway(conn net.Conn) {
+	r := api.Stopping()
+	b := appendHead(make([]byte, 0, 1024), r)
+	b = append(b, "\r\nConnection: close\r\nContent-Length: "...)
+	b = append(strconv.AppendInt(b, int64(len(r.Body)), 10), "\r\n\r\n"...)
+	_ = conn.SetWriteDeadline(time.Now().Add(streamCloseTimeout))
+	_, _ = conn.Write(append(b, r.Body...)) // who is gone need not be told
+}
+
+// nowhere takes nothing.
+type nowhere struct{}
+
+// Write implements [io.Writer].
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// Flush implements [api.FrameWriter].
+func (nowhere) Flush() error { return net.ErrClosed }
+
 // head is the response head of a stream. The connection ends with it, and a
 // client that is not told would send its next request there.
 func head(r *api.Response) []byte {
-	b := append(make([]byte, 0, 4096), "HTTP/1.1 "...)
+	b := appendHead(make([]byte, 0, 4096), r)
+	return append(b, "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"...)
+}
+
+// appendHead appends a response head but for its last fields.
+func appendHead(b []byte, r *api.Response) []byte {
+	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(r.Code), 10)
 	b = append(b, ' ')
 	b = append(b, fasthttp.StatusMessage(r.Code)...)
@@ -84,7 +116,7 @@ func head(r *api.Response) []byte {
 		b = append(b, "\r\n"...)
 		b = append(append(append(b, x.Name...), ": "...), x.Value...)
 	}
-	return append(b, "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"...)
+	return b
 }
 
 // streamWriteTimeout is how long a client may take to accept what is sent;

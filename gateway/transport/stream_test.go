@@ -296,6 +296,41 @@ func TestShutdown_EndsStreamsCleanly(t *testing.T) {
 	}
 }
 
+// A stream that is asked for while the server stops is turned away: one that
+// ended as soon as it began would look like a loss to clients. It still ends.
+func TestShutdown_TurnsStreamsAway(t *testing.T) {
+	asked, stopping := make(chan struct{}), make(chan struct{})
+	var ended atomic.Int64
+	r := run(t, func(*api.Request) *api.Response {
+		close(asked)
+		<-stopping
+		return streaming(func(_ context.Context, w api.FrameWriter) {
+			defer ended.Add(1)
+			if w.Flush() == nil {
+				t.Error("the head was sent")
+			}
+		})
+	})
+	replies := make(chan []*http.Response, 1)
+	go func() { replies <- r.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }()
+	<-asked
+	done := make(chan error, 1)
+	go func() { done <- r.server.Shutdown(t.Context()) }()
+	<-r.server.ctx.Done()
+	close(stopping)
+	got := <-replies
+	if len(got) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	body, err := io.ReadAll(got[0].Body)
+	if err != nil || got[0].StatusCode != 429 || got[0].Header.Get("Retry-After") != "1" || !strings.Contains(string(body), "shutting down") {
+		t.Errorf("%+v %s %v", got[0], body, err)
+	}
+	if err := <-done; err != nil || ended.Load() != 1 {
+		t.Errorf("%v; %d streams ended", err, ended.Load())
+	}
+}
+
 // Streams that end hand their memory to the next connections.
 func TestStream_ManyInARow(t *testing.T) {
 	r := run(t, func(r *api.Request) *api.Response {
