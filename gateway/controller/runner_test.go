@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -96,48 +97,43 @@ func (c *parallel) Workers() int { return c.workers }
 // Different keys are reconciled by all workers at once, one key by one only.
 func TestRun_workers(t *testing.T) {
 	for _, workers := range []int{0, 1, 3} {
-		want := max(1, workers)
-		var mu sync.Mutex
-		busy, most, running := 0, 0, map[string]bool{}
-		together, release := make(chan struct{}), make(chan struct{})
-		reconcile := func(ctx context.Context, q controller.Queue, key controller.Key) error {
-			mu.Lock()
-			if running[key.Name] {
-				t.Errorf("%s is reconciled twice at once", key.Name)
-			}
-			running[key.Name] = true
-			if busy++; busy > most {
-				most = busy
-				if most == want {
-					close(together)
-				}
-			}
-			mu.Unlock()
-			q.Add(key) // while it is being reconciled
-			select {
-			case <-release:
-			case <-ctx.Done():
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			busy--
-			delete(running, key.Name)
-			return nil
+		synctest.Test(t, func(t *testing.T) { runWorkers(t, workers) })
+	}
+}
+
+func runWorkers(t *testing.T, workers int) {
+	want := max(1, workers)
+	var mu sync.Mutex
+	busy, most, running := 0, 0, map[string]bool{}
+	release := make(chan struct{})
+	reconcile := func(ctx context.Context, q controller.Queue, key controller.Key) error {
+		mu.Lock()
+		if running[key.Name] {
+			t.Errorf("%s is reconciled twice at once", key.Name)
 		}
-		stop := controllertest.Start(t, controllertest.New(), &parallel{workers: workers, funcController: funcController{
-			seeds: []controller.Key{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, reconcile: reconcile,
-		}})
+		running[key.Name] = true
+		busy++
+		most = max(most, busy)
+		mu.Unlock()
+		q.Add(key) // while it is being reconciled
 		select {
-		case <-together:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("%d workers: never %d at once", workers, want)
+		case <-release:
+		case <-ctx.Done():
 		}
-		time.Sleep(5 * time.Millisecond) // more would come now, if there were more
-		close(release)
-		stop()
-		if most != want {
-			t.Errorf("%d workers: %d at once", workers, most)
-		}
+		mu.Lock()
+		defer mu.Unlock()
+		busy--
+		delete(running, key.Name)
+		return nil
+	}
+	stop := controllertest.Start(t, controllertest.New(), &parallel{workers: workers, funcController: funcController{
+		seeds: []controller.Key{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, reconcile: reconcile,
+	}})
+	synctest.Wait() // until all that come are there
+	close(release)
+	stop()
+	if most != want {
+		t.Errorf("%d workers: %d at once", workers, most)
 	}
 }
 

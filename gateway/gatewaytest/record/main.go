@@ -1,4 +1,4 @@
-// Program record makes the recordings of kube-apiserver that tests compare
+// Command record makes the recordings of kube-apiserver that tests compare
 // with: it sends requests to one that runs, and writes what it answers, and
 // what it stores in etcd, into the testdata folders of the packages concerned.
 //
