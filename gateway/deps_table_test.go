@@ -27,6 +27,8 @@ var mayImport = map[string]string{
 	"crd/reflectschema": "",
 	"crd/version":       "",
 
+	"apply": "crd",
+
 	"conversion":         "conversion/review sdk/rawjson",
 	"conversion/review":  "sdk/rawjson",
 	"conversion/webhook": "conversion/review",
