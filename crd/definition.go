@@ -147,7 +147,8 @@ type Shape interface {
 // Codec is the stored form of an object.
 type Codec interface {
 	// Decode reads stored bytes into a fresh tree of map[string]any, []any,
-	// string, bool, int64, float64 and nil. Stored bytes identify themselves:
+	// string, bool, int64, float64 and nil; metadata.managedFields may be an
+	// object.Managed. Stored bytes identify themselves:
 	// every codec reads every form it may meet.
 	Decode(stored []byte) (map[string]any, error)
 	// Encode writes a tree at the storage version. The same tree always gives

@@ -60,7 +60,7 @@ func (c *codec[T, P]) Decode(stored []byte) (map[string]any, error) {
 func (c *codec[T, P]) read(stored []byte, typed P) error {
 	raw, ok := bytes.CutPrefix(stored, protobufPrefix)
 	if !ok {
-		tree, _, err := object.Parse(stored)
+		tree, _, err := object.ParseObject(stored)
 		if err != nil {
 			return err
 		}

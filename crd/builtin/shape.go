@@ -16,6 +16,9 @@ type shape[T any] struct {
 func (s *shape[T]) FromClient(obj map[string]any, strict bool) ([]string, error) {
 	var unknown []string
 	var err error
+	if managed := object.Detach(obj); managed != nil {
+		defer object.SetManaged(obj, managed)
+	}
 	typed := new(T)
 	if strict {
 		unknown, err = object.DecodeTyped(obj, typed)
@@ -44,6 +47,9 @@ func (s *shape[T]) Settled(map[string]any) bool { return false }
 
 // FromConversion implements [crd.Shape].
 func (s *shape[T]) FromConversion(obj map[string]any) error {
+	if managed := object.Detach(obj); managed != nil {
+		defer object.SetManaged(obj, managed)
+	}
 	typed := new(T)
 	if err := fromJSON(obj, typed); err != nil {
 		return err

@@ -1,8 +1,13 @@
 package builtin
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
@@ -11,7 +16,24 @@ import (
 
 // toTyped reads a tree that is known to be well-formed.
 func toTyped(obj map[string]any, into any) error {
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(obj, into)
+	managed := object.Detach(obj)
+	if managed == nil {
+		return runtime.DefaultUnstructuredConverter.FromUnstructured(obj, into)
+	}
+	defer object.SetManaged(obj, managed)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj, into); err != nil {
+		return err
+	}
+	var entries []metav1.ManagedFieldsEntry
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(managed, &entries); err != nil {
+		return fmt.Errorf("managedFields: %w", err)
+	}
+	meta, err := meta.Accessor(into)
+	if err != nil {
+		return err
+	}
+	meta.SetManagedFields(entries)
+	return nil
 }
 
 // fromJSON reads a tree that anybody may have written. It goes through JSON,
@@ -24,9 +46,49 @@ func fromJSON(obj map[string]any, into any) error {
 	return kjson.UnmarshalCaseSensitivePreserveInts(data, into)
 }
 
-// toTree writes a typed object the way its JSON is.
+// toTree writes a typed object the way its JSON is; its managedFields are raw.
+// It takes those from typed.
 func toTree(typed any) (map[string]any, error) {
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	var managed object.Managed
+	if meta, err := meta.Accessor(typed); err == nil {
+		if managed, err = encodeManagers(meta.GetManagedFields()); err != nil {
+			return nil, err
+		}
+		meta.SetManagedFields(nil)
+	}
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err == nil && managed != nil {
+		object.SetManaged(tree, managed)
+	}
+	return tree, err
+}
+
+// encodeManagers writes managedFields as all JSON is stored here: with sorted
+// keys.
+func encodeManagers(entries []metav1.ManagedFieldsEntry) (object.Managed, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	list := make([]any, len(entries))
+	for i, e := range entries {
+		fields := map[string]any{}
+		for k, v := range map[string]string{
+			"manager": e.Manager, "operation": string(e.Operation), "apiVersion": e.APIVersion,
+			"fieldsType": e.FieldsType, "subresource": e.Subresource,
+		} {
+			if v != "" {
+				fields[k] = v
+			}
+		}
+		if e.Time != nil {
+			fields["time"] = e.Time.UTC().Format(time.RFC3339)
+		}
+		if e.FieldsV1 != nil {
+			fields["fieldsV1"] = json.RawMessage(e.FieldsV1.Raw)
+		}
+		list[i] = fields
+	}
+	return object.Encode(list)
 }
 
 // child returns the object below key, or nil.

@@ -31,7 +31,7 @@ func (jsonCodec) Decode(stored []byte) (map[string]any, error) {
 		}
 		return tree, nil
 	}
-	tree, _, err := object.Parse(stored)
+	tree, _, err := object.ParseObject(stored)
 	if err != nil {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}

@@ -1,6 +1,6 @@
 package custom
 
-import "time"
+import "github.com/wasmgate/wasmgate/crd/object"
 
 // tidyMetadata puts metadata that is well-formed into the exact form that the
 // API's own type gives it, which means dropping empty fields. It returns false
@@ -45,7 +45,8 @@ func tidyField(name string, v any) (empty, ok bool) {
 	case "ownerReferences":
 		return tidyList(v, isOwner)
 	case "managedFields":
-		return tidyList(v, isManager)
+		_, ok := v.(object.Managed)
+		return false, ok
 	default:
 		return false, false
 	}
@@ -88,14 +89,10 @@ func allStrings(m map[string]any) bool {
 	return true
 }
 
-// isTime accepts times as they are printed: in UTC, whole seconds.
+// isTime accepts times as they are printed.
 func isTime(v any) bool {
 	s, ok := v.(string)
-	if !ok || len(s) != len("2006-01-02T15:04:05Z") || s[len(s)-1] != 'Z' {
-		return false
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	return err == nil && !t.IsZero()
+	return ok && object.IsTime(s)
 }
 
 // isOwner accepts owner references with their four required fields.
@@ -120,46 +117,4 @@ func isOwner(v any) bool {
 		}
 	}
 	return required == 4
-}
-
-// isManager accepts managedFields entries without empty fields.
-func isManager(v any) bool {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return false
-	}
-	for k, v := range m {
-		switch k {
-		case "manager", "operation", "apiVersion", "fieldsType", "subresource":
-			s, ok := v.(string)
-			if !ok || s == "" {
-				return false
-			}
-		case "time":
-			if !isTime(v) {
-				return false
-			}
-		case "fieldsV1":
-			if !isFieldSet(v) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// isFieldSet accepts maps of maps, which is what field sets are made of.
-func isFieldSet(v any) bool {
-	m, ok := v.(map[string]any)
-	if !ok || m == nil {
-		return false
-	}
-	for _, v := range m {
-		if !isFieldSet(v) {
-			return false
-		}
-	}
-	return true
 }

@@ -96,6 +96,10 @@ func (s *shape) apply(obj map[string]any, m mode) ([]string, error) {
 			}
 		}
 	}
+	// The library does not know raw values, and has nothing to say of this one.
+	if managed := object.Detach(obj); managed != nil {
+		defer object.SetManaged(obj, managed)
+	}
 	unknown, err := coerceMetadata(obj, m)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func toTree(c *apiextensionsv1.CustomResourceDefinition) (map[string]any, error)
 	if err != nil {
 		return nil, fmt.Errorf("custom resource definition %s: %w", c.Name, err)
 	}
-	tree, _, err := object.Parse(b)
+	tree, _, err := object.ParseObject(b)
 	if err != nil {
 		return nil, fmt.Errorf("custom resource definition %s: %w", c.Name, err)
 	}

@@ -29,6 +29,8 @@ func Append(dst []byte, v any) ([]byte, error) {
 		return appendMap(dst, x)
 	case []any:
 		return appendSlice(dst, x)
+	case Managed:
+		return append(dst, x...), nil
 	default:
 		b, err := json.Marshal(v)
 		if err != nil {

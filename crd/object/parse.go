@@ -23,10 +23,13 @@ var errRefused = errors.New("object: malformed JSON")
 // which clients know. The time it takes is proportional to the input, whatever
 // that holds.
 func Parse(data []byte) (tree map[string]any, duplicates []string, err error) {
-	p := parser{data: data}
+	return parse(parser{data: data})
+}
+
+func parse(p parser) (tree map[string]any, duplicates []string, err error) {
 	v, err := p.document()
 	if err != nil {
-		return nil, nil, refusal(data)
+		return nil, nil, refusal(p.data)
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -62,6 +65,7 @@ func jsonType(v any) string {
 
 type parser struct {
 	data       []byte
+	whole      bool // a whole object; see [ParseObject]
 	i          int
 	depth      int
 	path       []step
@@ -157,13 +161,11 @@ func (p *parser) object() (any, error) {
 			twice[k] = true
 			p.duplicates.note(p.path, k)
 		}
-		p.path = append(p.path, step{k, -1})
-		v, err := p.value()
-		if err != nil {
+		if managed, ok := p.managed(k); ok {
+			m[k] = managed
+		} else if m[k], err = p.member(k); err != nil {
 			return nil, err
 		}
-		p.path = p.path[:len(p.path)-1]
-		m[k] = v
 		p.space()
 		switch p.peek() {
 		case ',':
@@ -176,6 +178,13 @@ func (p *parser) object() (any, error) {
 			return nil, errRefused
 		}
 	}
+}
+
+func (p *parser) member(name string) (any, error) {
+	p.path = append(p.path, step{name, -1})
+	v, err := p.value()
+	p.path = p.path[:len(p.path)-1]
+	return v, err
 }
 
 func (p *parser) array() (any, error) {

@@ -95,7 +95,7 @@ func listOptions(v url.Values, watch bool) (*internalversion.ListOptions, error)
 // patch that is an apply.
 func writeOptions(v url.Values, kind string, applies bool, w *warnings) (resource.WriteOptions, error) {
 	o := resource.WriteOptions{Warn: w.add}
-	if len(v) == 0 {
+	if len(v) == 0 && !applies {
 		return o, nil
 	}
 	path := field.NewPath("")
@@ -108,6 +108,9 @@ func writeOptions(v url.Values, kind string, applies bool, w *warnings) (resourc
 	o.Caller.FieldManager = v.Get("fieldManager")
 	errs = append(errs, validation.ValidateFieldManager(o.Caller.FieldManager, field.NewPath("fieldManager"))...)
 	errs = append(errs, fieldValidation(path, o.FieldValidation)...)
+	if applies && o.Caller.FieldManager == "" {
+		errs = append(errs, field.Required(field.NewPath("fieldManager"), "is required for apply patch"))
+	}
 	if force, ok := v["force"]; ok && kind == "PatchOptions" {
 		if o.Caller.Force = slices.Contains(force, "true"); !applies {
 			errs = append(errs, field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))

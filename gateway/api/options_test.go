@@ -214,12 +214,25 @@ func TestForceIsForApplies(t *testing.T) {
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch`) {
 			t.Errorf("%s: %v", value, err)
 		}
-		o, err := writeOptions(url.Values{"force": {value}}, "PatchOptions", true, &w)
+		o, err := writeOptions(url.Values{"force": {value}, "fieldManager": {"m"}}, "PatchOptions", true, &w)
 		if err != nil || o.Caller.Force != (value == "true") {
 			t.Errorf("%s of an apply: %v, %v", value, o.Caller.Force, err)
 		}
 		if o, err := writeOptions(url.Values{"force": {value}}, "UpdateOptions", false, &w); err != nil || o.Caller.Force {
 			t.Errorf("%s of an update: %v", value, err)
+		}
+	}
+}
+
+func TestAppliesNameTheirManager_SSA02(t *testing.T) {
+	var w warnings
+	for _, v := range []url.Values{nil, {"force": {"true"}}, {"fieldManager": {""}}} {
+		_, err := writeOptions(v, "PatchOptions", true, &w)
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`) {
+			t.Errorf("%v: %v", v, err)
+		}
+		if _, err := writeOptions(url.Values{}, "PatchOptions", false, &w); err != nil {
+			t.Errorf("another patch: %v", err)
 		}
 	}
 }

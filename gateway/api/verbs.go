@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -63,7 +62,8 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 		return nil, err
 	}
 	var w warnings
-	o, err := writeOptions(v, kind, strings.HasPrefix(c.ContentType, "application/apply-patch"), &w)
+	media, _ := bodyMedia(c.ContentType) // what is none the verb refuses
+	o, err := writeOptions(v, kind, kind == "PatchOptions" && types.PatchType(media) == resource.ApplyPatchType, &w)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +114,7 @@ func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Resp
 		if scaling(t) {
 			return h.Engine.UpdateScale(ctx, t, body, o)
 		}
+		o.MayCreate = h.mayCreate(c)
 		return h.Engine.Update(ctx, t, body, o)
 	})
 }
@@ -123,6 +124,9 @@ func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Respo
 		media, err := bodyMedia(c.ContentType)
 		if err != nil {
 			return nil, resource.UnsupportedPatch(t)
+		}
+		if types.PatchType(media) == resource.ApplyPatchType {
+			return h.apply(ctx, c, t, o)
 		}
 		if scaling(t) {
 			return h.Engine.PatchScale(ctx, t, types.PatchType(media), c.Body, o)

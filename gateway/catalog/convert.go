@@ -94,9 +94,20 @@ func (r *Resource) convertTrees(ctx context.Context, version string, objects [][
 	return refusal.err
 }
 
+// ConvertTree brings one complete object to another version. It leaves tree as
+// it is.
+func (r *Resource) ConvertTree(ctx context.Context, tree map[string]any, version string) (out map[string]any, err error) {
+	data, err := object.Encode(tree)
+	if err != nil {
+		return nil, err
+	}
+	err = r.convertTrees(ctx, version, [][]byte{data}, func(_ int, t map[string]any) error { out = t; return nil })
+	return out, err
+}
+
 // wellFormed parses what a converter made, and applies the schema.
 func wellFormed(v *crd.Version, data []byte) (map[string]any, error) {
-	tree, _, err := object.Parse(data)
+	tree, _, err := object.ParseObject(data)
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err))
 	}

@@ -39,12 +39,8 @@ func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 	dropRevision(tree)
 	at := v
 	if v.Name != r.Def.StorageVersion {
-		data, err := object.Encode(tree)
-		if err != nil {
-			return nil, err
-		}
-		keep := func(_ int, t map[string]any) error { tree = t; return nil }
-		if err := r.convertTrees(ctx, r.Def.StorageVersion, [][]byte{data}, keep); err != nil {
+		var err error
+		if tree, err = r.ConvertTree(ctx, tree, r.Def.StorageVersion); err != nil {
 			return nil, err
 		}
 		at = r.Def.Version(r.Def.StorageVersion)

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/storage"
@@ -16,6 +17,8 @@ import (
 // are, and how they convert. It is immutable.
 type Resource struct {
 	Def *crd.Definition
+	// Owners is the field management of the kind.
+	Owners *apply.Kind
 
 	bucket    *watchcache.Bucket[*Entry]
 	converter *conversion.Bulk
@@ -72,7 +75,7 @@ func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *R
 		conv = conversion.None{}
 	}
 	return &Resource{
-		Def: def, bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
+		Def: def, Owners: apply.NewKind(def), bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
 		epoch: epochs.Add(1), root: c.prefix + def.KeyPrefix + "/", spared: c.spared,
 	}
 }

@@ -46,21 +46,14 @@ func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, er
 	}
 	changed := version != r.Def.StorageVersion
 	if changed {
-		data, err := object.Encode(tree)
-		if err != nil {
-			return nil, false, err
-		}
-		keep := func(_ int, t map[string]any) error { tree = t; return nil }
-		if err := r.convertTrees(ctx, r.Def.StorageVersion, [][]byte{data}, keep); err != nil {
+		if tree, err = r.ConvertTree(ctx, tree, r.Def.StorageVersion); err != nil {
 			return nil, false, err
 		}
 	}
-	if meta, ok := tree["metadata"].(map[string]any); ok {
-		delete(meta, "resourceVersion")
-		changed = r.dropDeadManagers(meta) || changed
-	}
-	if !changed {
-		return nil, false, nil
+	dropRevision(tree)
+	dropped, err := r.dropDeadManagers(tree)
+	if err != nil || !dropped && !changed {
+		return nil, false, err
 	}
 	value, err := r.Def.Codec.Encode(tree)
 	return value, true, err
@@ -68,27 +61,15 @@ func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, er
 
 // dropDeadManagers removes managedFields entries of versions that the
 // definition no longer has: server-side apply could never read them again.
-func (r *Resource) dropDeadManagers(meta map[string]any) (changed bool) {
-	entries, ok := meta["managedFields"].([]any)
-	if !ok {
-		return false
+func (r *Resource) dropDeadManagers(tree map[string]any) (changed bool, err error) {
+	managed, err := object.TakeManaged(tree)
+	if err != nil || managed == nil {
+		return false, err
 	}
-	kept := make([]any, 0, len(entries))
-	for _, e := range entries {
-		m, ok := e.(map[string]any)
-		if !ok {
-			continue
-		}
-		apiVersion, _ := m["apiVersion"].(string)
+	managed, changed = object.KeepManagers(managed, func(apiVersion string) bool {
 		gv, err := schema.ParseGroupVersion(apiVersion)
-		if err == nil && gv.Group == r.Def.Group && r.Def.Version(gv.Version) != nil {
-			kept = append(kept, e)
-		}
-	}
-	if len(kept) == 0 {
-		delete(meta, "managedFields")
-		return true
-	}
-	meta["managedFields"] = kept
-	return len(kept) != len(entries)
+		return err == nil && gv.Group == r.Def.Group && r.Def.Version(gv.Version) != nil
+	})
+	object.SetManaged(tree, managed)
+	return changed, nil
 }

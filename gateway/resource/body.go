@@ -50,7 +50,7 @@ func parseBody(body []byte) (tree map[string]any, duplicates []string, err error
 	if string(bytes.TrimSpace(body)) == "null" {
 		return map[string]any{}, nil, nil
 	}
-	return object.Parse(body)
+	return object.ParseObject(body)
 }
 
 // wellFormed applies the schema of the request's version to tree. An error
@@ -73,10 +73,8 @@ func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOpti
 	if o.FieldValidation == validationStrict {
 		return fmt.Errorf("strict decoding error: %s", strings.Join(problems, ", "))
 	}
-	if o.Warn != nil {
-		for _, p := range problems {
-			o.Warn(p)
-		}
+	for _, p := range problems {
+		o.warn(p)
 	}
 	return nil
 }

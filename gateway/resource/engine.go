@@ -17,9 +17,6 @@ type Options struct {
 	Store storage.Store
 	// Catalog is what is served; it is run by the engine.
 	Catalog *catalog.Catalog
-	// Fields keeps track of who manages which fields; nil means that stored
-	// managedFields stay as they are.
-	Fields FieldManagement
 	// Mutators and Validators are asked, in order, about every write.
 	Mutators   []Mutator
 	Validators []Validator
@@ -38,9 +35,6 @@ type Engine struct {
 
 // New makes an engine; it serves after [Engine.Run] is ready.
 func New(o Options) *Engine {
-	if o.Fields == nil {
-		o.Fields = untracked{}
-	}
 	return &Engine{store: o.Store, cache: o.Catalog.Cache(), catalog: o.Catalog, o: o, log: o.Log}
 }
 

@@ -105,6 +105,7 @@ func UnsupportedPatch(t Target) error {
 	if t.Version != nil && t.Version.Native() {
 		accepted += ", " + string(types.StrategicMergePatchType)
 	}
+	accepted += ", " + string(ApplyPatchType)
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",
 		"the body of the request was in an unknown format - accepted media types include: "+accepted, 0, true)
 }
@@ -122,7 +123,7 @@ func jsonPatcher(body []byte) (patch, []string, error) {
 		if err != nil {
 			return nil, unprocessable(err)
 		}
-		tree, _, err := object.Parse(data)
+		tree, _, err := object.ParseObject(data)
 		if err != nil {
 			return nil, invalidPatch(data, err)
 		}

@@ -42,6 +42,7 @@ type Write struct {
 	present   []byte // the state that it starts from, at the request's version
 	old       *unstructured.Unstructured
 	object    *unstructured.Unstructured
+	managed   managed
 	generate  string // metadata.generateName, when it decides the name
 	ending    ending
 	draft     *catalog.Draft
@@ -82,7 +83,7 @@ func (w *Write) Operation() Operation { return w.operation }
 
 // Object is the new state at the version of the request, or at the one that it
 // is stored at for a change of nothing but metadata, which its apiVersion
-// tells; nil for a deletion.
+// tells; nil for a deletion. Its managedFields are elsewhere.
 func (w *Write) Object() *unstructured.Unstructured {
 	if w.operation == OperationDelete {
 		return nil
@@ -109,7 +110,7 @@ func (w *Write) attempt(ctx context.Context) error {
 		w.decode,   // the body: parsed, and defaulted if it is an object
 		w.open,     // the present state
 		w.change,   // makes the new one: a body, or a patch with defaults, or a deletion
-		w.manage,   // field management
+		w.manage,   // field management, which an apply has done
 		w.mutate,   // mutating admission, and defaults again
 		w.validate, // system metadata, and what the kind says
 		w.admit,    // validating admission
@@ -201,7 +202,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 
 // begin forgets what an earlier attempt did.
 func (w *Write) begin(from origin) {
-	w.from, w.present, w.old, w.object = from, nil, nil, nil
+	w.from, w.present, w.old, w.object, w.managed = from, nil, nil, nil, managed{}
 	w.ending, w.generate, w.draft, w.revision, w.out = stores, "", nil, 0, nil
 	switch {
 	case w.operation == OperationDelete:

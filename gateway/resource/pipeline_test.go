@@ -17,8 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
-// stage is a field management, a mutator or a validator that notes what it
-// saw.
+// stage is a mutator or a validator that notes what it saw.
 type stage struct {
 	name string
 	log  *[]string
@@ -33,16 +32,15 @@ func (s stage) note(ctx context.Context, w *Write) error {
 	return nil
 }
 
-func (s stage) Manage(ctx context.Context, w *Write) error   { return s.note(ctx, w) }
 func (s stage) Mutate(ctx context.Context, w *Write) error   { return s.note(ctx, w) }
 func (s stage) Validate(ctx context.Context, w *Write) error { return s.note(ctx, w) }
 
 // staged is a world with one of each stage.
-func staged(t *testing.T) (w *world, log *[]string, fields, mutator, validator *stage) {
+func staged(t *testing.T) (w *world, log *[]string, mutator, validator *stage) {
 	w, log = newWorld(t), new([]string)
-	fields, mutator, validator = &stage{name: "manage", log: log}, &stage{name: "mutate", log: log}, &stage{name: "validate", log: log}
-	w.o.Fields, w.o.Mutators, w.o.Validators = fields, []Mutator{mutator}, []Validator{validator}
-	return w, log, fields, mutator, validator
+	mutator, validator = &stage{name: "mutate", log: log}, &stage{name: "validate", log: log}
+	w.o.Mutators, w.o.Validators = []Mutator{mutator}, []Validator{validator}
+	return w, log, mutator, validator
 }
 
 var alice = WriteOptions{Caller: Caller{User: &authn.User{Name: "alice"}, FieldManager: "kubectl"}}
@@ -52,7 +50,7 @@ var alice = WriteOptions{Caller: Caller{User: &authn.User{Name: "alice"}, FieldM
 func TestStagesOfEveryVerb(t *testing.T) {
 	for _, kind := range []string{"custom", "built-in"} {
 		t.Run(kind, func(t *testing.T) {
-			w, log, _, _, _ := staged(t)
+			w, log, _, _ := staged(t)
 			all, body := w.at(v1, ""), tab(v1, "one", "h", "1", `"finalizers":["example.com/f"]`)
 			if kind == "built-in" {
 				all, body = w.builtin("configmaps", "default", ""), configMap("one", "1", `"finalizers":["example.com/f"]`)
@@ -69,28 +67,28 @@ func TestStagesOfEveryVerb(t *testing.T) {
 				}
 				*log = nil
 			}
-			three := func(op string) []string {
-				return []string{"manage " + op + " by alice", "mutate " + op + " by alice", "validate " + op + " by alice"}
+			both := func(op string) []string {
+				return []string{"mutate " + op + " by alice", "validate " + op + " by alice"}
 			}
 			_, err := w.Create(w.ctx(), all, []byte(body), alice)
-			check("create", err, three("CREATE")...)
+			check("create", err, both("CREATE")...)
 			made := w.read(one)
 			_, err = w.Update(w.ctx(), one, []byte(strings.Replace(body, `"name"`, `"labels":{"a":"b"},"resourceVersion":"`+made.GetResourceVersion()+`","name"`, 1)), alice)
-			check("update", err, three("UPDATE")...)
+			check("update", err, both("UPDATE")...)
 			w.read(one) // the patches start from what the cache knows
 			for kind, patch := range map[types.PatchType]string{
 				types.MergePatchType: `{"metadata":{"labels":{"a":"c"}}}`,
 				types.JSONPatchType:  `[{"op":"replace","path":"/metadata/labels/a","value":"d"}]`,
 			} {
 				_, err = w.Patch(w.ctx(), one, kind, []byte(patch), alice)
-				check(string(kind), err, three("UPDATE")...)
+				check(string(kind), err, both("UPDATE")...)
 				w.read(one)
 			}
 			_, err = w.Delete(w.ctx(), one, deletion(), alice)
 			check("delete", err, "mutate DELETE by alice", "validate DELETE by alice")
 			w.read(one)
 			_, err = w.Patch(w.ctx(), one, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), alice)
-			check("the last finalizer", err, three("UPDATE")...)
+			check("the last finalizer", err, both("UPDATE")...)
 			if _, err := w.entry(w.ctx(), one, ""); !apierrors.IsNotFound(err) {
 				t.Errorf("afterwards: %v", err)
 			}
@@ -100,7 +98,7 @@ func TestStagesOfEveryVerb(t *testing.T) {
 
 // The gateway's own writes pass the stages too, under a name of their own.
 func TestStagesOfInternalWrites(t *testing.T) {
-	w, log, _, _, _ := staged(t)
+	w, log, _, _ := staged(t)
 	in := w.Internal(Component("tester"))
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "CronTab", "host": "h",
 		"metadata": map[string]any{"name": "one", "namespace": "default"}}}
@@ -121,7 +119,7 @@ func TestStagesOfInternalWrites(t *testing.T) {
 	if want := "validate CREATE by system:wasmgate:tester"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if want := "validate DELETE by system:wasmgate:tester"; !strings.Contains(got, want) || len(*log) != 8 {
+	if want := "validate DELETE by system:wasmgate:tester"; !strings.Contains(got, want) || len(*log) != 6 {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if w.conv.Calls.Load() != 0 {
@@ -129,15 +127,9 @@ func TestStagesOfInternalWrites(t *testing.T) {
 	}
 }
 
-// What a mutator does is made well-formed, validated and stored; what field
-// management does is stored.
+// What a mutator does is made well-formed, validated and stored.
 func TestStagesChangeWhatIsStored(t *testing.T) {
-	w, _, fields, mutator, validator := staged(t)
-	fields.do = func(_ context.Context, w *Write) error {
-		return unstructured.SetNestedField(w.Object().Object, []any{map[string]any{
-			"manager": w.Options.Caller.FieldManager, "operation": "Update", "apiVersion": "example.com/v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{},
-		}}, "metadata", "managedFields")
-	}
+	w, _, mutator, validator := staged(t)
 	mutator.do = func(_ context.Context, w *Write) error {
 		w.Object().Object["host"], w.Object().Object["unknown"] = "mutated", true
 		return nil
@@ -150,7 +142,7 @@ func TestStagesChangeWhatIsStored(t *testing.T) {
 	}
 	w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1")), alice))
 	validator.do = nil
-	if raw := string(w.raw(w.at(v1, "one")).Value); !strings.Contains(raw, `"host":"mutated"`) || !strings.Contains(raw, `"manager":"kubectl"`) || strings.Contains(raw, "unknown") {
+	if raw := string(w.raw(w.at(v1, "one")).Value); !strings.Contains(raw, `"host":"mutated"`) || strings.Contains(raw, "unknown") {
 		t.Errorf("stored %s", raw)
 	}
 	mutator.do = func(_ context.Context, w *Write) error { w.Object().Object["port"] = "123456"; return nil }
@@ -164,10 +156,10 @@ func TestStagesChangeWhatIsStored(t *testing.T) {
 // A stage that refuses ends the write before anything is stored, and its error
 // is the client's.
 func TestStagesRefuse(t *testing.T) {
-	w, log, fields, mutator, validator := staged(t)
+	w, log, mutator, validator := staged(t)
 	w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1")), alice))
 	before := w.raw(w.at(v1, "one")).Revision
-	for _, s := range []*stage{fields, mutator, validator} {
+	for _, s := range []*stage{mutator, validator} {
 		s.do = func(context.Context, *Write) error {
 			return apierrors.NewForbidden(cronTabs, "one", errors.New("not by "+s.name))
 		}
@@ -177,10 +169,8 @@ func TestStagesRefuse(t *testing.T) {
 		if last := (*log)[len(*log)-1]; !strings.HasPrefix(last, s.name) {
 			t.Errorf("%s refused, and %s was asked", s.name, last)
 		}
-		if s != fields {
-			_, err = w.Delete(w.ctx(), w.at(v1, "one"), deletion(), alice)
-			refused(t, err, 403, "Forbidden", "not by "+s.name)
-		}
+		_, err = w.Delete(w.ctx(), w.at(v1, "one"), deletion(), alice)
+		refused(t, err, 403, "Forbidden", "not by "+s.name)
 		_, err = w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "two", "h", "1")), alice)
 		refused(t, err, 403, "Forbidden", "not by "+s.name)
 		s.do = nil
@@ -193,7 +183,7 @@ func TestStagesRefuse(t *testing.T) {
 // Admission sees the objects at the request's version, and of a deletion only
 // the present one, which is converted when it is asked for and not before.
 func TestStagesSeeTheRequestsVersion(t *testing.T) {
-	w, _, _, _, validator := staged(t)
+	w, _, _, validator := staged(t)
 	var old, object *unstructured.Unstructured
 	validator.do = func(ctx context.Context, w *Write) (err error) {
 		object = w.Object()
@@ -221,7 +211,7 @@ func TestStagesSeeTheRequestsVersion(t *testing.T) {
 // A generated name that is taken is replaced without deciding anew about the
 // object: mutators ran already, validators see the new name.
 func TestGeneratedNamesAreTriedAgain(t *testing.T) {
-	w, log, _, _, validator := staged(t)
+	w, log, _, validator := staged(t)
 	var names []string
 	validator.do = func(_ context.Context, wr *Write) error {
 		names = append(names, wr.Object().GetName())
@@ -235,7 +225,7 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 	if len(names) != 3 || made.GetName() != names[2] || names[0] == names[1] || !strings.HasPrefix(names[2], "gen-") {
 		t.Errorf("%s of %v", made.GetName(), names)
 	}
-	if len(*log) != 5 {
+	if len(*log) != 4 {
 		t.Errorf("stages: %q", *log)
 	}
 	names = nil
@@ -254,7 +244,7 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 // A definition that changes in the middle of many deletions takes nothing away
 // from the reply.
 func TestDeleteCollectionAcrossDefinitions_VERB04(t *testing.T) {
-	w, _, _, _, validator := staged(t)
+	w, _, _, validator := staged(t)
 	for _, name := range []string{"a", "b", "c"} {
 		w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, name, "h", "1")), alice))
 	}

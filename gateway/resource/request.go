@@ -38,6 +38,16 @@ type WriteOptions struct {
 	Problems []string
 	// Warn receives the warnings for the client; nil drops them.
 	Warn func(text string)
+	// MayCreate refuses, with the client's error, that a write which may
+	// create an object does so; nil allows it. It is not asked about creations
+	// as such, which were authorized before.
+	MayCreate func(ctx context.Context, name string) error
+}
+
+func (o WriteOptions) warn(text string) {
+	if o.Warn != nil {
+		o.Warn(text)
+	}
 }
 
 // Written is the outcome of a write.

@@ -40,33 +40,36 @@ func (w *Write) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tree, _, err := object.Parse(data)
+	tree, _, err := object.ParseObject(data)
 	if err != nil {
 		return w.Resource.Unreadable(w.from.Entry, err)
 	}
 	w.present, w.old = data, asUnstructured(tree)
-	return nil
+	w.managed.live, err = object.TakeManaged(tree)
+	return err
 }
 
 func (w *Write) change(ctx context.Context) error {
-	if err := w.source.change(ctx, w); err != nil {
+	if err := w.source.change(ctx, w); err != nil || w.stored {
 		return err
 	}
-	if w.operation == OperationUpdate && !w.stored {
+	var err error
+	if w.managed.sent, err = object.TakeManaged(w.object.Object); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if w.operation == OperationUpdate {
 		return w.precondition(ctx)
 	}
 	return nil
 }
 
-func (w *Write) manage(ctx context.Context) error {
-	if w.stored {
-		return nil
-	}
-	return w.engine.o.Fields.Manage(ctx, w)
-}
-
 func (w *Write) mutate(ctx context.Context) error {
 	if w.operation == OperationCreate {
+		if may := w.Options.MayCreate; may != nil && w.exists == mayExist {
+			if err := may(ctx, w.Name); err != nil {
+				return err
+			}
+		}
 		if err := w.engine.admitCreate(ctx, w.Target, w.wantedName()); err != nil {
 			return err
 		}
@@ -112,6 +115,7 @@ func (w *Write) admit(ctx context.Context) error {
 // of the reply: a write whose reply cannot be made is refused. What changes
 // nothing is not converted back.
 func (w *Write) convert(ctx context.Context) (err error) {
+	w.recordManaged()
 	if w.ending == removes {
 		return nil
 	}

@@ -1,0 +1,39 @@
+package object
+
+// Equal tells whether two trees hold the same. It is exact about types: the
+// integer 1 is not the float 1.
+func Equal(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
+			return false
+		}
+		for k, v := range x {
+			if w, ok := y[k]; !ok || !Equal(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
+			return false
+		}
+		for i, v := range x {
+			if !Equal(v, y[i]) {
+				return false
+			}
+		}
+		return true
+	case Managed:
+		y, ok := b.(Managed)
+		return ok && string(x) == string(y)
+	default:
+		switch b.(type) {
+		case map[string]any, []any, Managed:
+			return false
+		}
+		return a == b
+	}
+}

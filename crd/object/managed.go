@@ -1,0 +1,172 @@
+package object
+
+import (
+	"bytes"
+	"time"
+	"unicode/utf8"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
+)
+
+// Managed is metadata.managedFields as a tree holds it: the raw JSON of the
+// list. Nothing but field management looks inside, so it is passed on and not
+// taken apart. It is immutable, and only valid in that one place.
+type Managed []byte
+
+const managedField = "managedFields"
+
+// ParseObject is [Parse] of an object whose metadata.managedFields, if they
+// have the form of the API's own type, become a [Managed]; else they are parsed
+// like the rest.
+func ParseObject(data []byte) (tree map[string]any, duplicates []string, err error) {
+	return parse(parser{data: data, whole: true})
+}
+
+// managed reads metadata.managedFields of a whole object. ok is false, and
+// nothing is read, where they are anything but well-formed.
+func (p *parser) managed(key string) (m Managed, ok bool) {
+	if !p.whole || p.depth != 2 || key != managedField || p.path[0].field != "metadata" {
+		return nil, false
+	}
+	end, err := rawjson.Skip(p.data, p.i)
+	if err != nil {
+		return nil, false
+	}
+	raw := p.data[p.i:end]
+	if !tidyManaged(raw) {
+		return nil, false
+	}
+	p.i = end
+	return Managed(bytes.Clone(raw)), true
+}
+
+// tidyManaged tells whether raw, which is JSON, is a list of managedFields
+// entries that has at least one.
+func tidyManaged(raw []byte) bool {
+	w, err := rawjson.Open(raw, 0, true)
+	if err != nil || w.IsObject() || !utf8.Valid(raw) {
+		return false
+	}
+	entries := 0
+	for w.Next() {
+		entries++
+		if !tidyManager(w.Value()) {
+			return false
+		}
+	}
+	return w.Err() == nil && entries > 0
+}
+
+// managerFields are the fields of an entry, in no order.
+var managerFields = [...]string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
+
+func tidyManager(raw []byte) bool {
+	w, err := rawjson.Open(raw, 0, true)
+	if err != nil || !w.IsObject() {
+		return false
+	}
+	var seen [len(managerFields)]bool
+	for w.Next() {
+		key, value := w.Key(), w.Value()
+		i := 0
+		for i < len(managerFields) && managerFields[i] != string(key) {
+			i++
+		}
+		if i == len(managerFields) || seen[i] {
+			return false
+		}
+		seen[i] = true
+		switch managerFields[i] {
+		case "fieldsV1":
+			if value[0] != '{' {
+				return false
+			}
+		case "time":
+			s, ok := rawjson.String(value)
+			if !ok || !IsTime(s) {
+				return false
+			}
+		default:
+			if value[0] != '"' {
+				return false
+			}
+		}
+	}
+	return w.Err() == nil
+}
+
+// IsTime accepts times as the API prints them: in UTC, whole seconds.
+func IsTime(s string) bool {
+	if len(s) != len("2006-01-02T15:04:05Z") || s[len(s)-1] != 'Z' {
+		return false
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	return err == nil && !t.IsZero()
+}
+
+// TakeManaged removes metadata.managedFields from a tree and returns them as
+// JSON, nil when there are none. It fails only on values that a tree cannot
+// hold.
+func TakeManaged(tree map[string]any) (Managed, error) {
+	meta, _ := tree["metadata"].(map[string]any)
+	v, ok := meta[managedField]
+	if !ok {
+		return nil, nil
+	}
+	delete(meta, managedField)
+	if m, ok := v.(Managed); ok || v == nil {
+		return m, nil
+	}
+	return Encode(v)
+}
+
+// Detach removes metadata.managedFields from a tree if they are raw, and
+// returns them; else it returns nil and leaves the tree as it is.
+func Detach(tree map[string]any) Managed {
+	meta, _ := tree["metadata"].(map[string]any)
+	m, ok := meta[managedField].(Managed)
+	if ok {
+		delete(meta, managedField)
+	}
+	return m
+}
+
+// SetManaged sets metadata.managedFields of a tree that has metadata; empty
+// means none.
+func SetManaged(tree map[string]any, m Managed) {
+	meta, ok := tree["metadata"].(map[string]any)
+	switch {
+	case ok && len(m) > 0:
+		meta[managedField] = m
+	case ok:
+		delete(meta, managedField)
+	}
+}
+
+// KeepManagers returns m without the entries whose apiVersion keep refuses, and
+// whether there were any. Nil means that no entry is left.
+func KeepManagers(m Managed, keep func(apiVersion string) bool) (kept Managed, changed bool) {
+	w, err := rawjson.Open(m, 0, true)
+	if err != nil || w.IsObject() {
+		return m, false
+	}
+	for w.Next() {
+		entry := w.Value()
+		if apiVersion, _ := String(Field(entry, "apiVersion")); !keep(apiVersion) {
+			changed = true
+			continue
+		}
+		sep := byte(',')
+		if kept == nil {
+			kept, sep = make(Managed, 0, len(m)), '['
+		}
+		kept = append(append(kept, sep), entry...)
+	}
+	switch {
+	case !changed:
+		return m, false
+	case kept == nil:
+		return nil, true
+	}
+	return append(kept, ']'), true
+}

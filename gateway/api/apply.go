@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// apply answers a patch whose body is a configuration to apply.
+func (h *Handler) apply(ctx context.Context, c *call, t resource.Target, o resource.WriteOptions) (*resource.Written, error) {
+	config, err := configuration(c.Body, &o)
+	if err != nil {
+		return nil, err
+	}
+	o.MayCreate = h.mayCreate(c)
+	if scaling(t) {
+		return h.Engine.ApplyScale(ctx, t, config, o)
+	}
+	return h.Engine.Apply(ctx, t, config, o)
+}
+
+// configuration reads the body of an apply, YAML or JSON, and adds to o what it
+// repeats.
+func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error) {
+	if config, repeated, err := object.Parse(body); err == nil && len(repeated) == 0 {
+		return config, nil
+	}
+	data, err := yamlToJSON(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+	}
+	config, _, err := object.Parse(data)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: error unmarshaling JSON: while decoding JSON: %v", err))
+	}
+	if _, err := yaml.YAMLToJSONStrict(body); err != nil {
+		o.Problems = append(o.Problems, err.Error())
+	}
+	return config, nil
+}
+
+// mayCreate authorizes the creation that an update or an apply turns into when
+// the object is absent.
+func (h *Handler) mayCreate(c *call) func(ctx context.Context, name string) error {
+	return func(ctx context.Context, name string) error {
+		i := &c.Info
+		allowed, reason, err := h.Authorizer.Authorize(ctx, authz.Attributes{
+			User: c.caller.User, Verb: "create", Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
+			Namespace: i.Namespace, Name: name, Path: i.Path, ResourceRequest: true,
+		})
+		switch {
+		case err != nil:
+			return apierrors.NewInternalError(err)
+		case !allowed:
+			return apierrors.NewForbidden(schema.GroupResource{Group: i.Group, Resource: i.Plural}, name, errors.New(reason))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,127 @@
+package resource
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// ApplyPatchType is the media type of a configuration to apply.
+const ApplyPatchType = types.ApplyYAMLPatchType
+
+// Apply applies a configuration to an object, which it creates if there is none
+// (server-side apply, KEP-555). config is only read.
+func (e *Engine) Apply(ctx context.Context, t Target, config map[string]any, o WriteOptions) (*Written, error) {
+	w, err := e.applies(t, &applying{config}, o)
+	if err != nil {
+		return nil, err
+	}
+	if t.Subresource == "" {
+		w.exists = mayExist
+	}
+	return w.run(ctx)
+}
+
+// ApplyScale applies a configuration of an object's scale.
+func (e *Engine) ApplyScale(ctx context.Context, t Target, scale map[string]any, o WriteOptions) (*Written, error) {
+	config, err := t.scaleConfig(scale)
+	if err != nil {
+		return nil, err
+	}
+	w, err := e.applies(t, &applying{config}, o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := w.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Object, err = t.Scale(out.Object)
+	return out, err
+}
+
+func (e *Engine) applies(t Target, s *applying, o WriteOptions) (*Write, error) {
+	if err := reportRepeated(o); err != nil {
+		return nil, err
+	}
+	strategy, err := t.updateStrategy()
+	return &Write{Target: t, Options: o, engine: e, source: s, strategy: strategy}, err
+}
+
+// reportRepeated treats fields that a configuration repeats as the options ask.
+func reportRepeated(o WriteOptions) error {
+	for _, p := range o.Problems {
+		switch o.FieldValidation {
+		case validationIgnore:
+		case validationStrict:
+			return apierrors.NewBadRequest("error strict decoding YAML: " + p)
+		default:
+			o.warn(p)
+		}
+	}
+	return nil
+}
+
+// applying is the source of a state that a configuration is merged into.
+type applying struct{ config map[string]any }
+
+// decode implements [source]; it has been done at the edge.
+func (*applying) decode(*Write) error { return nil }
+
+// change implements [source]: ownership decides what the configuration adds,
+// changes and takes away.
+func (s *applying) change(ctx context.Context, w *Write) error {
+	out, err := w.Resource.Owners.Apply(ctx, w.fieldChange(s.config))
+	if err != nil {
+		return err
+	}
+	tree := cloneObject(out.Tree) // which may share parts with the present state
+	o := w.Options
+	o.FieldValidation, o.Problems = validationIgnore, nil // the merge knows the schema
+	if err := w.acceptPatched(tree, nil, o); err != nil {
+		if _, ok := err.(apierrors.APIStatus); ok {
+			return err
+		}
+		return apierrors.NewBadRequest(err.Error())
+	}
+	w.object = asUnstructured(tree)
+	w.decided(out)
+	return rest.EnsureObjectNamespaceMatchesRequestNamespace(w.Namespace, w.object)
+}
+
+// scaleConfig is the configuration of the object that an applied Scale stands
+// for.
+func (t Target) scaleConfig(scale map[string]any) (map[string]any, error) {
+	meta, _ := scale["metadata"].(map[string]any)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	complete := map[string]any{"name": t.Name}
+	for k, v := range meta {
+		complete[k] = v
+	}
+	checked := map[string]any{"metadata": complete}
+	for k, v := range scale {
+		if k != "metadata" {
+			checked[k] = v
+		}
+	}
+	replicas, err := t.wantedReplicas(checked)
+	if err != nil {
+		return nil, err
+	}
+	config := map[string]any{
+		"apiVersion": t.Resource.Def.APIVersion(t.Version.Name), "kind": t.Resource.Def.Kind, "metadata": map[string]any{},
+	}
+	if rv, ok := meta[revisionField]; ok {
+		config["metadata"] = map[string]any{revisionField: rv}
+	}
+	if _, found, err := unstructured.NestedInt64(scale, "spec", "replicas"); err != nil || !found {
+		return config, err
+	}
+	err = unstructured.SetNestedField(config, replicas, fieldsOf(t.scalePaths().SpecReplicasPath)...)
+	return config, err
+}

@@ -1,0 +1,132 @@
+package resource
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+
+	"github.com/wasmgate/wasmgate/apply"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// managed are the managedFields on the way of a write, raw: the trees of a
+// write do not have them.
+type managed struct {
+	live object.Managed // of the present state
+	sent object.Managed // that the new state came with
+	next object.Managed // to be stored
+	// done: next is decided.
+	done bool
+	// sameOwners: next differs from live in nothing but times.
+	sameOwners bool
+}
+
+// manage decides the managedFields of every write but an apply, which has to
+// know them earlier, and those that change nothing but the server's own
+// metadata.
+func (w *Write) manage(ctx context.Context) error {
+	if w.stored || w.managed.done {
+		return nil
+	}
+	out, err := w.Resource.Owners.Update(ctx, w.fieldChange(w.object.Object))
+	if err != nil {
+		return err
+	}
+	w.decided(out)
+	return nil
+}
+
+func (w *Write) decided(out apply.Outcome) {
+	w.managed.next, w.managed.sameOwners, w.managed.done = out.Managed, out.SameOwners, true
+}
+
+// fieldChange is the write as field management sees it.
+func (w *Write) fieldChange(next map[string]any) apply.Change {
+	c := apply.Change{
+		Version: w.Version.Name, Subresource: w.Subresource,
+		Manager: w.Options.Caller.manager(), Force: w.Options.Caller.Force, Time: time.Now(),
+		LiveManaged: w.managed.live, New: next, NewManaged: w.managed.sent,
+		Versions: otherVersions{w, next},
+	}
+	if w.old != nil {
+		c.Live = w.old.Object
+	}
+	return c
+}
+
+// recordManaged puts the managedFields where they are stored. Times alone are
+// no change.
+func (w *Write) recordManaged() {
+	if w.stored {
+		return
+	}
+	m := w.managed.next
+	if w.managed.sameOwners && w.old != nil && object.Equal(w.object.Object, w.old.Object) {
+		m = w.managed.live
+	}
+	object.SetManaged(w.object.Object, m)
+}
+
+// otherVersions are the states of a write at other versions.
+type otherVersions struct {
+	w    *Write
+	next map[string]any
+}
+
+// Live implements [apply.Versions]: the view that readers share.
+func (o otherVersions) Live(ctx context.Context, version string) (map[string]any, error) {
+	w := o.w
+	if w.Resource.Def.Version(version) == nil {
+		return nil, apply.ErrNoVersion
+	}
+	data, err := w.Resource.View(ctx, w.from.Entry, version)
+	if err != nil {
+		return nil, err
+	}
+	tree, _, err := object.ParseObject(data)
+	if err != nil {
+		return nil, w.Resource.Unreadable(w.from.Entry, err)
+	}
+	_, err = object.TakeManaged(tree)
+	return tree, err
+}
+
+// New implements [apply.Versions].
+func (o otherVersions) New(ctx context.Context, version string) (map[string]any, error) {
+	return o.Convert(ctx, o.next, o.w.Version.Name, version)
+}
+
+// Convert implements [apply.Versions].
+func (o otherVersions) Convert(ctx context.Context, tree map[string]any, _, to string) (map[string]any, error) {
+	if o.w.Resource.Def.Version(to) == nil {
+		return nil, apply.ErrNoVersion
+	}
+	return o.w.Resource.ConvertTree(ctx, tree, to)
+}
+
+// manager names the caller in managedFields: as it asks, or by what it calls
+// itself, up to the first slash.
+func (c Caller) manager() string {
+	if c.FieldManager != "" {
+		return c.FieldManager
+	}
+	program, _, _ := strings.Cut(c.UserAgent, "/")
+	var name strings.Builder
+	for _, r := range program {
+		if !unicode.IsPrint(r) {
+			continue
+		}
+		if name.Len()+utf8.RuneLen(r) > validation.FieldManagerMaxLength {
+			break
+		}
+		name.WriteRune(r)
+	}
+	if name.Len() == 0 {
+		return "unknown"
+	}
+	return name.String()
+}
