@@ -34,17 +34,19 @@ type envelope struct {
 	apiVersion []byte
 	uid        []byte
 	desired    string
-	objectsAt  int
+	// objectsAt is where the objects are, when they came before the version;
+	// 0 when they did not.
+	objectsAt int
 }
 
 // appendReply converts objects in the same pass in which it finds them, when
 // the desired version comes before them, as it does.
 func appendReply(dst, request []byte) []byte {
 	start := len(dst)
-	e := envelope{apiVersion: []byte(`"apiextensions.k8s.io/v1"`), uid: []byte(`""`), objectsAt: -1}
+	e := envelope{apiVersion: []byte(`"apiextensions.k8s.io/v1"`), uid: []byte(`""`)}
 	dst = append(dst, `{"kind":"ConversionReview","response":{"convertedObjects":[`...)
 	dst, err := e.read(dst, request)
-	if err == nil && e.objectsAt >= 0 {
+	if err == nil && e.objectsAt != 0 {
 		dst, _, err = appendObjects(dst, request, e.objectsAt, e.desired)
 	}
 	if err != nil {
@@ -101,18 +103,15 @@ func (e *envelope) readRequest(dst, request []byte, at int) ([]byte, int, error)
 		case "desiredAPIVersion":
 			e.desired, _ = rawjson.String(w.Value())
 		case "objects":
-			objects := w.At()
-			if e.desired == "" {
-				e.objectsAt = objects
-				w.Value()
-				continue
-			}
 			end := 0
-			if dst, end, failed = appendObjects(dst, request, objects, e.desired); failed != nil {
+			if e.desired == "" {
+				e.objectsAt = w.At()
 				w.Value()
-				continue
+			} else if dst, end, failed = appendObjects(dst, request, w.At(), e.desired); failed != nil {
+				w.Value()
+			} else {
+				w.Resume(end)
 			}
-			w.Resume(end)
 		default:
 			w.Value()
 		}
@@ -174,7 +173,7 @@ func (c *conversion) appendConverted(dst, text []byte, at int) ([]byte, int, err
 		return dst, at, errors.New("an element of objects is not an object")
 	}
 	o := &c.object
-	o.root.opened, o.root.edited, o.scratch = false, false, o.scratch[:0]
+	o.root.edited, o.scratch = false, o.scratch[:0]
 	if !o.root.fill(&w) {
 		return dst, at, errReview
 	}

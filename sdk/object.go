@@ -102,11 +102,7 @@ func (f Field) Int() (i int64, ok bool) {
 
 // Float returns the field; ok is false when it is not there or not a number.
 func (f Field) Float() (x float64, ok bool) {
-	raw := f.Raw()
-	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
-		return 0, false
-	}
-	x, err := strconv.ParseFloat(string(raw), 64)
+	x, err := strconv.ParseFloat(string(f.Raw()), 64)
 	return x, err == nil
 }
 
@@ -138,7 +134,7 @@ func (f Field) SetRaw(json []byte) error {
 	n := &f.o.root
 	for i, name := range f.path {
 		if n.raw == nil && !n.opened || rawjson.IsNull(n.raw) {
-			*n = node{opened: true, edited: true}
+			*n = node{opened: true} // and edited, as soon as it has the field
 		}
 		if n = n.grow(f.o, name); n == nil {
 			return errors.New(strings.Join(f.path[:i], ".") + " is not an object")

@@ -70,13 +70,13 @@ func (o *Object) become(encoded []byte) error {
 				}
 			}
 		}
-		if err := next.At("metadata").SetRaw(kept.JSON()); err != nil {
-			return err
-		}
+		next.root.grow(next, "metadata").put(kept.JSON())
 	}
 	for _, name := range []string{"apiVersion", "kind"} {
-		if err := next.At(name).SetRaw(o.At(name).Raw()); err != nil {
-			return err
+		if raw := o.At(name).Raw(); raw != nil {
+			next.root.grow(next, name).put(raw)
+		} else {
+			next.At(name).Delete()
 		}
 	}
 	o.root = next.root

@@ -54,6 +54,21 @@ func TestReusesAndRecycles(t *testing.T) {
 	}
 }
 
+func TestMembersLastForEverWithoutABound(t *testing.T) {
+	f := &factory{}
+	p := newPool(f, 1, 0)
+	for range 5 {
+		l, err := p.Take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Return()
+	}
+	if f.made.Load() != 1 {
+		t.Errorf("made %d members for 5 uses", f.made.Load())
+	}
+}
+
 func TestTakeWaitsForAPlaceAndForItsContext(t *testing.T) {
 	f := &factory{}
 	p := newPool(f, 1, 0)

@@ -50,17 +50,13 @@ func pack(flags uint64) uint64 { return (flags >> 7) * 0x0102040810204080 >> 56 
 // passString looks for quotes only: a quote ends the string unless an odd
 // number of backslashes stands before it.
 func passString(data []byte, i int) int {
-	start := i + 1
-	i = start
+	i++
 	for {
 		if i = nextQuote(data, i); i >= len(data) {
 			return len(data)
 		}
-		if i == start || data[i-1] != '\\' {
-			return i + 1
-		}
-		b := i
-		for b > start && data[b-1] == '\\' {
+		b := i // it is no backslash that the string starts with
+		for data[b-1] == '\\' {
 			b--
 		}
 		if (i-b)%2 == 0 {

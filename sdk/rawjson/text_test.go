@@ -128,3 +128,11 @@ func TestAppendStringOfEveryCharacter(t *testing.T) {
 		}
 	}
 }
+
+func TestAScalarEndsWhereItsNeighbourBegins(t *testing.T) {
+	for _, after := range " \n\t\r,:{}[]\"" {
+		if end := Pass([]byte("12"+string(after)+"3"), 0); end != 2 {
+			t.Errorf("before %q: the end is at %d", after, end)
+		}
+	}
+}

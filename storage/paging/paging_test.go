@@ -98,6 +98,22 @@ func TestPagerBoundsPages(t *testing.T) {
 	}
 }
 
+func TestPagerSteersPagesToASize(t *testing.T) {
+	const keyBytes = len("/p/000000")
+	for name, c := range map[string]struct{ size, want int }{
+		"as wanted":     {wantBytes/16 - keyBytes, 16},
+		"a little more": {wantBytes/16 - keyBytes + 1, 8},
+		"half of it":    {wantBytes/32 - keyBytes, 16},
+		"less":          {wantBytes/32 - keyBytes - 1, 32},
+	} {
+		f := &fake{n: 40, size: c.size}
+		walk(t, New(f, Options{Range: storage.Range{Prefix: "/p/"}, First: 16}))
+		if got := f.asked[1].Limit; got != c.want {
+			t.Errorf("%s: after a page of 16 keys come %d, want %d", name, got, c.want)
+		}
+	}
+}
+
 func TestPagerGivesUpOnOneValueTooLarge(t *testing.T) {
 	p := New(&fake{n: 1, size: 10, maxBytes: 5}, Options{})
 	_, _, err := p.Next(t.Context())

@@ -1,0 +1,50 @@
+package crd
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestADefinitionNamesItsParts(t *testing.T) {
+	first, second := &Version{Name: "v2"}, &Version{Name: "v1"}
+	d := &Definition{Group: "example.com", Plural: "tabs", Kind: "Tab", Versions: []*Version{first, second}}
+	if d.Version("v2") != first || d.Version("v1") != second || d.Version("v3") != nil {
+		t.Error("a version is not found by its name, or one is that is not there")
+	}
+	if got := d.GroupResource().String(); got != "tabs.example.com" {
+		t.Errorf("the resource is %s", got)
+	}
+	if got := d.GVK("v1"); got != (schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Tab"}) {
+		t.Errorf("the kind is %s", got)
+	}
+	if got := d.APIVersion("v1"); got != "example.com/v1" {
+		t.Errorf("the apiVersion is %s", got)
+	}
+	if got := (&Definition{}).APIVersion("v1"); got != "v1" {
+		t.Errorf("the apiVersion of the core group is %s", got)
+	}
+}
+
+func TestAllVerbsAreServedUnlessSomeAreNamed(t *testing.T) {
+	if got := (&Definition{}).ServedVerbs(); len(got) != 8 || !slices.IsSorted(got) {
+		t.Errorf("got %v", got)
+	}
+	if got := (&Definition{Verbs: []string{"get"}}).ServedVerbs(); !slices.Equal(got, []string{"get"}) {
+		t.Errorf("got %v", got)
+	}
+	if got := (&Definition{Verbs: []string{}}).ServedVerbs(); len(got) != 0 {
+		t.Errorf("none is named, and served are %v", got)
+	}
+}
+
+func TestAVersionIsNativeWhenItHasAGoType(t *testing.T) {
+	if (&Version{}).Native() {
+		t.Error("without a type")
+	}
+	if !(&Version{Typed: func() runtime.Object { return &runtime.Unknown{} }}).Native() {
+		t.Error("with a type")
+	}
+}
