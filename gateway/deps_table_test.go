@@ -27,7 +27,7 @@ var mayImport = map[string]string{
 	"crd/reflectschema": "",
 	"crd/version":       "",
 
-	"apply": "crd",
+	"apply": "crd crd/object sdk/rawjson",
 
 	"conversion":         "conversion/review sdk/rawjson",
 	"conversion/review":  "sdk/rawjson",

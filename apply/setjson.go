@@ -1,0 +1,137 @@
+package apply
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
+)
+
+// maxSetDepth is how deep the sets of clients may be nested: as deep as JSON.
+const maxSetDepth = 1000
+
+var (
+	errSetDepth  = errors.New("fieldsV1 is nested too deeply")
+	errSetObject = errors.New("fieldsV1 must hold nothing but objects")
+)
+
+// readSet reads a fieldsV1 value. It shares no memory with raw.
+func readSet(raw []byte) (*fieldpath.Set, error) {
+	set, _, end, err := readNode(raw, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	if rawjson.Space(raw, end) != len(raw) {
+		return nil, rawjson.ErrSyntax
+	}
+	if set == nil {
+		set = &fieldpath.Set{}
+	}
+	return set, nil
+}
+
+// readNode reads the object at i. The set is nil when it has no fields in it;
+// member says that the node itself is owned, not only what is below it.
+func readNode(raw []byte, i, depth int) (set *fieldpath.Set, member bool, end int, err error) {
+	if depth > maxSetDepth {
+		return nil, false, 0, errSetDepth
+	}
+	if i = rawjson.Space(raw, i); i < len(raw) && raw[i] == 'n' {
+		end, err = rawjson.Skip(raw, i)
+		return nil, true, end, err
+	}
+	w, err := rawjson.Open(raw, i, false)
+	if err != nil {
+		return nil, false, 0, err
+	}
+	if !w.IsObject() {
+		return nil, false, 0, errSetObject
+	}
+	for w.Next() {
+		if rawjson.Equal(w.Key(), ".") {
+			member = true
+			w.Value()
+			continue
+		}
+		pe, known, err := readElement(w.Key())
+		if err != nil {
+			return nil, false, 0, err
+		}
+		if !known {
+			w.Value()
+			continue
+		}
+		child, owned, end, err := readNode(raw, w.At(), depth+1)
+		if err != nil {
+			return nil, false, 0, err
+		}
+		w.Resume(end)
+		if set == nil {
+			set = &fieldpath.Set{}
+		}
+		if owned {
+			set.Members.Insert(pe)
+		}
+		if child != nil {
+			*set.Children.Descend(pe) = *child
+		}
+	}
+	return set, member || set == nil, w.End(), w.Err()
+}
+
+// readElement reads one key of a fieldsV1 object. Kinds of elements that are
+// not known are to be ignored.
+func readElement(key []byte) (pe fieldpath.PathElement, known bool, err error) {
+	text := rawjson.Unescape(key)
+	if len(text) >= 2 && text[:2] == "f:" {
+		name := text[2:]
+		return fieldpath.PathElement{FieldName: &name}, true, nil
+	}
+	if len(text) > 2 && (text[:2] == "k:" || text[:2] == "v:") {
+		value := []byte(text[2:])
+		end, err := rawjson.Skip(value, 0)
+		if err != nil {
+			return pe, false, err
+		}
+		if rawjson.Space(value, end) != len(value) {
+			return pe, false, rawjson.ErrSyntax
+		}
+	}
+	pe, err = fieldpath.DeserializePathElement(text)
+	if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
+		return pe, false, nil
+	}
+	if err != nil {
+		return pe, false, fmt.Errorf("fieldsV1: %w", err)
+	}
+	return pe, true, nil
+}
+
+// appendSet appends the canonical JSON of a set.
+func appendSet(dst []byte, set *fieldpath.Set) ([]byte, error) {
+	raw, err := set.ToJSON()
+	if err != nil {
+		return dst, err
+	}
+	return appendHTMLSafe(dst, raw), nil
+}
+
+// appendHTMLSafe escapes what encoding/json escapes in the JSON that others
+// made.
+func appendHTMLSafe(dst, raw []byte) []byte {
+	if !bytes.ContainsAny(raw, "<>&\u2028\u2029") {
+		return append(dst, raw...)
+	}
+	for _, r := range string(raw) {
+		switch r {
+		case '<', '>', '&', '\u2028', '\u2029':
+			dst = fmt.Appendf(dst, `\u%04x`, r)
+		default:
+			dst = append(dst, string(r)...)
+		}
+	}
+	return dst
+}

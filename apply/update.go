@@ -1,0 +1,142 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Update decides the managedFields of a write that is not an apply. Like
+// kube-apiserver's it never fails for what is in the objects: managedFields
+// that a client broke are ignored, and where ownership cannot be decided (a
+// converter fails) the live ones stay. The error is that of ctx.
+func (k *Kind) Update(ctx context.Context, c Change) (out Outcome, err error) {
+	defer func() {
+		if r := recover(); r != nil || err != nil {
+			out, err = Outcome{Managed: c.LiveManaged, SameOwners: true}, ctx.Err()
+		}
+	}()
+	return k.update(ctx, &c)
+}
+
+func (k *Kind) update(ctx context.Context, c *Change) (Outcome, error) {
+	live, managed := k.start(c)
+	if len(managed) == 0 && c.Live != nil && uid(c.Live) != "" {
+		// Who does not track fields does not begin with an update.
+		return Outcome{SameOwners: len(live) == 0}, nil
+	}
+	w, err := k.write(ctx, c)
+	if err != nil {
+		return Outcome{}, err
+	}
+	managed, err = w.update(w.live, c.New, managed, w.entry(opUpdate), w.nextOfUpdate)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Managed: managed.encode(), SameOwners: sameOwners(live, managed)}, nil
+}
+
+func (w *write) nextOfUpdate(to *version) (map[string]any, error) {
+	return w.c.Versions.New(w.ctx, to.crd.Name)
+}
+
+// update is the entries after a change from live to next by own.
+func (w *write) update(live, next map[string]any, managed entries, own entry, convert convertNext) (entries, error) {
+	managed, err := w.reconcile(managed)
+	if err != nil {
+		return nil, err
+	}
+	diff, err := w.compare(w.v, live, next)
+	if err != nil {
+		return nil, err
+	}
+	claims, gone, err := w.claims(managed, diff, nil, convert)
+	if err != nil {
+		return nil, err
+	}
+	if managed, err = take(managed, claims, gone); err != nil {
+		return nil, err
+	}
+	set := strip(diff.Modified.Union(diff.Added))
+	if !set.Empty() {
+		if i := managed.find(own.id); i >= 0 {
+			set = set.Union(managed[i].fields.set)
+		}
+		if own.fields, err = sets.of(set); err != nil {
+			return nil, err
+		}
+		managed = managed.set(own)
+	}
+	return capUpdates(managed)
+}
+
+const (
+	// maxUpdateManagers is how many entries of updates an object has at most.
+	maxUpdateManagers = 10
+	// bucketManager owns what the oldest of them owned.
+	bucketManager = "ancient-changes"
+)
+
+// capUpdates merges the oldest entries of updates into one for each version
+// while there are too many.
+func capUpdates(es entries) (entries, error) {
+	var updates []identity
+	for i := range es {
+		if !es[i].applied() {
+			updates = append(updates, es[i].id)
+		}
+	}
+	if len(updates) <= maxUpdateManagers {
+		return es, nil
+	}
+	byID := make(map[identity]entry, len(es))
+	for _, e := range es {
+		byID[e.id] = e
+	}
+	slices.SortFunc(updates, func(a, b identity) int {
+		x, y := byID[a], byID[b]
+		if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.text(), b.text())
+	})
+	first := map[string]identity{}
+	left := len(updates)
+	for _, id := range updates {
+		if left <= maxUpdateManagers {
+			break
+		}
+		e := byID[id]
+		f, seen := first[e.version]
+		if !seen {
+			first[e.version] = id
+			continue
+		}
+		bucket := identify(bucketManager, opUpdate, e.version, "")
+		b, ok := byID[bucket]
+		if !ok {
+			b = byID[f]
+			b.id = bucket
+			delete(byID, f)
+		}
+		fields, err := sets.of(e.fields.set.Union(b.fields.set))
+		if err != nil {
+			return nil, err
+		}
+		b.fields, b.at = fields, e.at
+		byID[bucket] = b
+		delete(byID, id)
+		left--
+	}
+	out := es[:0]
+	for _, e := range byID {
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func uid(tree map[string]any) string {
+	meta, _ := tree["metadata"].(map[string]any)
+	s, _ := meta["uid"].(string)
+	return s
+}
