@@ -214,24 +214,34 @@ func (w *write) prune(merged *typed.TypedValue, managed entries, own entry, last
 	if err := p.addBack(managed, last.version); err != nil {
 		return nil, fmt.Errorf("failed add back owned items: %w", err)
 	}
-	if err := p.to(v); err != nil {
-		return nil, fmt.Errorf("failed to convert pruned object to last applied version: %w", err)
+	if err := p.keepDangling(v, base, last); err != nil {
+		return nil, fmt.Errorf("failed add back dangling items: %w", err)
 	}
-	prunedSet, err := p.pruned.ToFieldSet()
-	if err != nil {
-		return nil, err
-	}
-	mergedSet, err := base.ToFieldSet()
-	if err != nil {
-		return nil, err
-	}
-	ensure := func(s *fieldpath.Set) *fieldpath.Set { return s.EnsureNamedFieldsAreMembers(v.types(), t) }
-	p.pruned = base.RemoveItems(ensure(mergedSet).Difference(ensure(prunedSet)).Intersection(ensure(last.fields.set)))
 	p.merged = nil
 	if err := p.to(w.v); err != nil {
 		return nil, err
 	}
 	return p.pruned, nil
+}
+
+// keepDangling lets nothing be removed from base but what the applier owned.
+func (p *pruner) keepDangling(v *version, base *typed.TypedValue, last *entry) error {
+	if err := p.to(v); err != nil {
+		return fmt.Errorf("failed to convert pruned object to last applied version: %w", err)
+	}
+	prunedSet, err := p.pruned.ToFieldSet()
+	if err != nil {
+		return fmt.Errorf("failed to create field set from pruned object in last applied version: %w", err)
+	}
+	mergedSet, err := base.ToFieldSet()
+	if err != nil {
+		return fmt.Errorf("failed to create field set from merged object in last applied version: %w", err)
+	}
+	ensure := func(s *fieldpath.Set) *fieldpath.Set {
+		return s.EnsureNamedFieldsAreMembers(v.types(), named(rootType))
+	}
+	p.pruned = base.RemoveItems(ensure(mergedSet).Difference(ensure(prunedSet)).Intersection(ensure(last.fields.set)))
+	return nil
 }
 
 // pruner holds the merged object and the one with less in it, both at one
@@ -245,16 +255,13 @@ type pruner struct {
 
 // to brings both objects to a version.
 func (p *pruner) to(v *version) error {
-	if v == p.at {
-		return nil
-	}
 	merged, err := p.convert(p.merged, v)
 	if err != nil {
-		return err
+		return fmt.Errorf("failed to convert merged object at version %s: %w", v.api, err)
 	}
 	pruned, err := p.convert(p.pruned, v)
 	if err != nil {
-		return err
+		return fmt.Errorf("failed to convert pruned object at version %s: %w", v.api, err)
 	}
 	p.at, p.merged, p.pruned = v, merged, pruned
 	return nil
@@ -266,7 +273,10 @@ func (p *pruner) convert(t *typed.TypedValue, v *version) (*typed.TypedValue, er
 	}
 	tree, ok := t.AsValue().Unstructured().(map[string]any)
 	if !ok {
-		return nil, errors.New("nothing is left of the object")
+		return nil, fmt.Errorf("failed to convert value to unstructured for type %T", t.AsValue().Unstructured())
+	}
+	if p.at == v {
+		return t, nil
 	}
 	out, err := p.w.c.Versions.Convert(p.w.ctx, tree, p.at.crd.Name, v.crd.Name)
 	if err != nil {
@@ -317,8 +327,9 @@ func (p *pruner) addBackAt(v *version, owned *fieldpath.Set) error {
 	if err != nil {
 		return err
 	}
-	ensure := func(s *fieldpath.Set) *fieldpath.Set { return s.EnsureNamedFieldsAreMembers(v.types(), named(rootType)) }
+	ensure := func(s *fieldpath.Set) *fieldpath.Set {
+		return s.EnsureNamedFieldsAreMembers(v.types(), named(rootType))
+	}
 	p.pruned = p.merged.RemoveItems(ensure(mergedSet).Difference(ensure(prunedSet).Union(ensure(owned))))
 	return nil
 }
-

@@ -78,14 +78,6 @@ func (es entries) find(id identity) int {
 	return slices.IndexFunc(es, func(e entry) bool { return e.id == id })
 }
 
-func (es entries) index() map[identity]int {
-	index := make(map[identity]int, len(es))
-	for i := range es {
-		index[es[i].id] = i
-	}
-	return index
-}
-
 // set puts the entry of an identity in place, or adds it.
 func (es entries) set(e entry) entries {
 	if i := es.find(e.id); i >= 0 {
@@ -112,28 +104,11 @@ func (es entries) sort() {
 	})
 }
 
-// sameOwners tells that a and b differ in nothing but times and order.
+// sameOwners tells that a and b differ in nothing but times.
 func sameOwners(a, b entries) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	var index map[identity]int
-	for i := range a {
-		j := i
-		if b[j].id != a[i].id {
-			if index == nil {
-				index = b.index()
-			}
-			var ok bool
-			if j, ok = index[a[i].id]; !ok {
-				return false
-			}
-		}
-		if a[i].version != b[j].version || !a[i].fields.equal(b[j].fields) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y entry) bool {
+		return x.id == y.id && x.version == y.version && x.fields.equal(y.fields)
+	})
 }
 
 // encode is the JSON of entries, which it sorts; nil for none.
