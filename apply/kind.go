@@ -5,11 +5,11 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/registry/rest"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
+	strategypath "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
@@ -97,10 +97,16 @@ func (k *Kind) resetsOf(v *crd.Version) map[string]map[string]*fieldpath.Set {
 	return out
 }
 
-// addResets adds what a strategy resets. The library speaks of sets of another
-// major version, so they change hands as JSON.
+// resetter is a strategy that says which fields a write cannot change, by
+// apiVersion. The library's strategies speak of sets of another major version.
+type resetter interface {
+	GetResetFields() map[strategypath.APIVersion]*strategypath.Set
+}
+
+// addResets adds what a strategy resets. Sets of different
+// major versions change hands as JSON.
 func addResets(into map[string]*fieldpath.Set, strategy any) {
-	r, ok := strategy.(rest.ResetFieldsStrategy)
+	r, ok := strategy.(resetter)
 	if !ok {
 		return
 	}

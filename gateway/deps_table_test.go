@@ -105,13 +105,13 @@ var homes = []struct{ library, in, why string }{
 	{"golang.org/x/term", "gateway/cli", "the command line is an edge"},
 	{"golang.org/x/time", "storage/migrate", "the rate of a migration"},
 	{"k8s.io/api", "crd gateway", "the built-in types"},
-	{"k8s.io/apimachinery", "crd conversion gateway", "the vocabulary of the API"},
-	{"k8s.io/apiextensions-apiserver", "crd conversion gateway", "schemas, defaulting and validation of custom resources"},
+	{"k8s.io/apimachinery", "apply crd conversion gateway", "the vocabulary of the API"},
+	{"k8s.io/apiextensions-apiserver", "apply crd conversion gateway", "schemas, defaulting and validation of custom resources"},
 	{"k8s.io/apiserver", "crd gateway/discovery gateway/resource", "the strategies of kinds, and merges of discovery documents"},
 	{"k8s.io/client-go", "crd/custom gateway/cli gateway/controller gateway/kubeconfig", "queues, kubeconfigs, table printing"},
 	{"k8s.io/kube-openapi", "crd/custom gateway/openapi", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "crd", "strict decoding in Kubernetes' own words"},
-	{"sigs.k8s.io/structured-merge-diff", "crd", "field sets"},
+	{"sigs.k8s.io/structured-merge-diff", "apply crd", "field sets, and merging by them"},
 	{"sigs.k8s.io/yaml", "crd/builtin gateway/api gateway/discovery", "bodies and documents in YAML"},
 }
 
