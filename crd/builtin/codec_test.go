@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
@@ -147,6 +149,42 @@ func TestDecodeRefuses(t *testing.T) {
 	} {
 		if tree, err := d.Codec.Decode(stored); err == nil {
 			t.Errorf("%s: decoded as %v", name, tree)
+		}
+	}
+}
+
+// What is stored says what it is, and is not taken for anything else.
+func TestDecodeRefusesAnotherKind(t *testing.T) {
+	d := definitions(t)["lease"]
+	envelope := func(apiVersion, kind string) []byte {
+		u := &runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}}
+		raw, err := u.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append([]byte("k8s\x00"), raw...)
+	}
+	if _, err := d.Codec.Decode(envelope("coordination.k8s.io/v1", "Lease")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ apiVersion, kind, want string }{
+		{"v1", "Lease", "decode Lease: it is a Lease of v1"},
+		{"coordination.k8s.io/v1", "Tenancy", "decode Lease: it is a Tenancy of coordination.k8s.io/v1"},
+		{"coordination.k8s.io/v9", "Lease", "decode Lease: it has the unknown version coordination.k8s.io/v9"},
+		{"a/b/c", "Lease", "decode Lease: unexpected GroupVersion string: a/b/c"},
+	} {
+		if _, err := d.Codec.Decode(envelope(c.apiVersion, c.kind)); err == nil || err.Error() != c.want {
+			t.Errorf("%s of %s: got %v, want %s", c.kind, c.apiVersion, err, c.want)
+		}
+	}
+}
+
+func TestEncodeRefusesWhatIsNoObjectOfTheKind(t *testing.T) {
+	d := definitions(t)["configmap"]
+	for _, metadata := range []string{`{"name":"a"}`, `{"name":"a","managedFields":[{"manager":"m"}]}`} {
+		tree := parse(t, []byte(`{"metadata":`+metadata+`,"data":5}`))
+		if data, err := d.Codec.Encode(tree); err == nil {
+			t.Errorf("%s: encoded as %q", metadata, data)
 		}
 	}
 }

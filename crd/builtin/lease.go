@@ -43,7 +43,7 @@ func lease() *crd.Definition {
 func dropCoordination(obj, old map[string]any) {
 	spec, before := child(obj, "spec"), child(old, "spec")
 	for _, name := range []string{"strategy", "preferredHolder"} {
-		if _, ok := before[name]; !ok && spec != nil {
+		if _, ok := before[name]; !ok {
 			delete(spec, name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func TestTables_MT15(t *testing.T) {
@@ -56,6 +57,34 @@ func TestTables_MT15(t *testing.T) {
 				t.Errorf("one object: %+v, %v", one, err)
 			}
 		})
+	}
+}
+
+// An event that was never repeated has no count, and happened once.
+func TestEventsAreCountedFromOne_MT15(t *testing.T) {
+	d := definitions(t)["event"]
+	for body, want := range map[string]int64{`{}`: 1, `{"count":4}`: 4, `{"count":4,"series":{"count":9}}`: 9} {
+		table, err := d.Versions[0].Table.ConvertToTable(t.Context(), shaped(t, d, body), nil)
+		if err != nil || table.Rows[0].Cells[8] != want {
+			t.Errorf("%s: %v, %v", body, table, err)
+		}
+	}
+}
+
+func TestTablesHaveHeadersUnlessAskedOtherwise_MT15(t *testing.T) {
+	d := definitions(t)["configmap"]
+	obj := shaped(t, d, `{"metadata":{"name":"a"}}`)
+	for name, c := range map[string]struct {
+		options runtime.Object
+		headers bool
+	}{
+		"no options": {nil, true}, "no table options": {(*metav1.TableOptions)(nil), true}, "other options": {&metav1.GetOptions{}, true},
+		"headers": {&metav1.TableOptions{}, true}, "no headers": {&metav1.TableOptions{NoHeaders: true}, false},
+	} {
+		table, err := d.Versions[0].Table.ConvertToTable(t.Context(), obj, c.options)
+		if err != nil || (len(table.ColumnDefinitions) > 0) != c.headers {
+			t.Errorf("%s: %v, %v", name, table, err)
+		}
 	}
 }
 

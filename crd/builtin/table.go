@@ -39,15 +39,13 @@ type table[T any] struct {
 // and *unstructured.UnstructuredList.
 func (t *table[T]) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {
 	out := &metav1.Table{}
-	if o, ok := options.(*metav1.TableOptions); !ok || o == nil || !o.NoHeaders {
+	if o, _ := options.(*metav1.TableOptions); o == nil || !o.NoHeaders {
 		out.ColumnDefinitions = t.columns
 	}
-	if l, err := meta.ListAccessor(obj); err == nil {
+	if l, err := meta.ListAccessor(obj); err == nil { // one object is a list's metadata, too
 		out.ResourceVersion = l.GetResourceVersion()
 		out.Continue = l.GetContinue()
 		out.RemainingItemCount = l.GetRemainingItemCount()
-	} else if c, err := meta.CommonAccessor(obj); err == nil {
-		out.ResourceVersion = c.GetResourceVersion()
 	}
 	var err error
 	out.Rows, err = metatable.MetaToTableRow(obj, t.row)

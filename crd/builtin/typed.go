@@ -99,8 +99,8 @@ func child(obj map[string]any, key string) map[string]any {
 
 // ensure returns the object below key and makes it when there is none.
 func ensure(obj map[string]any, key string) map[string]any {
-	m, ok := obj[key].(map[string]any)
-	if !ok || m == nil {
+	m := child(obj, key)
+	if m == nil {
 		m = map[string]any{}
 		obj[key] = m
 	}

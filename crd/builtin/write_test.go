@@ -52,6 +52,13 @@ func TestCreate(t *testing.T) {
 		"configmap key": {"configmap", `{"metadata":{"name":"a"},"data":{"a b":"5"},"binaryData":{"a b":"AAAA"}}`, `[data[a b]: Invalid value: "a b": ` + badKey + `, data[a b]: Invalid value: "a b": duplicate of key present in binaryData, binaryData[a b]: Invalid value: "a b": ` + badKey + `]`},
 		"configmap size": {"configmap", `{"metadata":{"name":"a"},"data":{"a":"` + strings.Repeat("x", 1<<20) + `b"}}`,
 			`[]: Too long: may not be more than 1048576 bytes`},
+		"configmap of the largest size": {"configmap", `{"metadata":{"name":"a"},"data":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, ""},
+		"secret of the largest size":    {"secret", `{"metadata":{"name":"a"},"stringData":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, ""},
+		"secret size": {"secret", `{"metadata":{"name":"a"},"stringData":{"a":"` + strings.Repeat("x", 1<<20) + `b"}}`,
+			`data: Too long: may not be more than 1048576 bytes`},
+		"migration group": {"storageversionmigration", `{"metadata":{"name":"m"},"spec":{"resource":{"group":"example.com","resource":"a"}}}`, ""},
+		"migration bad group": {"storageversionmigration", `{"metadata":{"name":"m"},"spec":{"resource":{"group":"Bad_Group","resource":"a"}}}`,
+			`spec.resource.group: Invalid value: "Bad_Group": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`},
 		"namespace name": {"namespace", `{"metadata":{"name":"a.b"}}`, `metadata.name: Invalid value: "a.b": must not contain dots`},
 		"namespace finalizers": {"namespace", `{"metadata":{"name":"b","finalizers":["bad"]},"spec":{"finalizers":["nodomain"]}}`,
 			`[metadata.finalizers[0]: Invalid value: "bad": name is neither a standard finalizer name nor is it fully qualified, spec.finalizers: Invalid value: "nodomain": name is neither a standard finalizer name nor is it fully qualified]`},
@@ -116,6 +123,70 @@ func TestUpdate(t *testing.T) {
 				t.Errorf("got  %v (%v)\nwant %v", got, err, tc.want)
 			}
 		})
+	}
+}
+
+// What a migration came to does not change any more.
+func TestConditionsOfAMigration(t *testing.T) {
+	d := definitions(t)["storageversionmigration"]
+	const after = `,"reason":"R","message":"","lastTransitionTime":"2020-01-01T00:00:00Z"}`
+	const running, succeeded, failed = `{"type":"Running","status":"True"` + after, `{"type":"Succeeded","status":"True"` + after, `{"type":"Failed","status":"True"` + after
+	not := func(c string) string { return strings.Replace(c, "True", "False", 1) }
+	with := func(conditions ...string) *unstructured.Unstructured {
+		return shaped(t, d, `{"metadata":{"name":"m","uid":"u","resourceVersion":"7"},"status":{"conditions":[`+strings.Join(conditions, ",")+`]}}`)
+	}
+	for name, c := range map[string]struct {
+		old, obj *unstructured.Unstructured
+		want     string
+	}{
+		"it begins":            {with(), with(running), ""},
+		"it succeeds":          {with(running), with(not(running), succeeded), ""},
+		"it fails":             {with(running), with(not(running), failed), ""},
+		"it did not fail":      {with(running), with(not(failed), succeeded), ""},
+		"both":                 {with(), with(succeeded, failed), "Both success and failed conditions cannot be true at the same time"},
+		"no success any more":  {with(running, succeeded), with(running, not(succeeded)), "Success condition cannot be set to false once it is true"},
+		"no failure any more":  {with(failed), with(), "Failed condition cannot be set to false once it is true"},
+		"success stays":        {with(succeeded), with(succeeded, not(running)), ""},
+		"failure stays":        {with(failed), with(failed, not(succeeded)), ""},
+		"it never was success": {with(not(succeeded)), with(), ""},
+	} {
+		got := ""
+		if err := d.Versions[0].Subresources["status"].Update.ValidateUpdate(t.Context(), c.obj, c.old).ToAggregate(); err != nil {
+			got = err.Error()
+		}
+		if (got == "") != (c.want == "") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// As kube-apiserver 1.36 warns.
+func TestWarnings(t *testing.T) {
+	defs := definitions(t)
+	secret := func(kind string) *unstructured.Unstructured {
+		return shaped(t, defs["secret"], `{"metadata":{"name":"a"},"type":"`+kind+`","data":{"tls.crt":"eA==","tls.key":"eQ=="}}`)
+	}
+	s := defs["secret"].Versions[0].Strategy
+	if got := s.WarningsOnCreate(t.Context(), secret("kubernetes.io/tls")); len(got) != 1 || got[0] != "tls: failed to find any PEM data in certificate input" {
+		t.Errorf("a certificate that is none: %q", got)
+	}
+	if got := s.WarningsOnCreate(t.Context(), secret("Opaque")); len(got) != 0 {
+		t.Errorf("a secret of any kind: %q", got)
+	}
+	plain := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a"}}`)
+	marked := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","annotations":{"`+mountableSecrets+`":"true"}}}`)
+	s = defs["serviceaccount"].Versions[0].Strategy
+	for name, c := range map[string]struct {
+		got  []string
+		want int
+	}{
+		"created without": {s.WarningsOnCreate(t.Context(), plain), 0}, "created with": {s.WarningsOnCreate(t.Context(), marked), 1},
+		"set": {s.WarningsOnUpdate(t.Context(), marked, plain), 1}, "kept": {s.WarningsOnUpdate(t.Context(), marked, marked), 0},
+		"removed": {s.WarningsOnUpdate(t.Context(), plain, marked), 0},
+	} {
+		if len(c.got) != c.want {
+			t.Errorf("a service account %s: %q", name, c.got)
+		}
 	}
 }
 

@@ -215,3 +215,45 @@ func TestConditions_conversionsWithoutABundle(t *testing.T) {
 		}
 	}
 }
+
+// Versions without a schema, or with one that nobody can read, hide nothing of
+// those after them.
+func TestConditions_everySchemaIsChecked(t *testing.T) {
+	c := named("foos", "Foo")
+	version := func(s *apiextensionsv1.CustomResourceValidation) apiextensionsv1.CustomResourceDefinitionVersion {
+		return apiextensionsv1.CustomResourceDefinitionVersion{Name: "v2", Schema: s}
+	}
+	unreadable := &apiextensionsv1.JSONSchemaProps{Default: &apiextensionsv1.JSON{Raw: []byte("{")}}
+	c.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{
+		version(nil), version(&apiextensionsv1.CustomResourceValidation{}), version(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: unreadable}),
+	}
+	if settle(c, nil, now); summary(c) != good {
+		t.Fatalf("got %s", summary(c))
+	}
+	c.Spec.Versions = append(c.Spec.Versions, version(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{}}))
+	settle(c, nil, now)
+	if summary(c) != good+" NonStructuralSchema=True/Violations" {
+		t.Fatalf("got %s", summary(c))
+	}
+	if m := c.Status.Conditions[2].Message; m != "spec.versions[3].schema.openAPIV3Schema.type: Required value: must not be empty at the root" {
+		t.Errorf("message: %s", m)
+	}
+}
+
+func TestConditions_everyShortNameIsAsked(t *testing.T) {
+	c, other := named("foos", "Foo", "f"), named("others", "Other", "taken")
+	settle(c, list{c, other}, now)
+	settle(other, list{c, other}, now)
+	c.Spec.Names.ShortNames = []string{"f", "taken"}
+	settle(c, list{c, other}, now)
+	if got := c.Status.Conditions[0]; got.Reason != "ShortNamesConflict" || got.Message != `"taken" is already in use` || len(c.Status.AcceptedNames.ShortNames) != 1 {
+		t.Errorf("got %+v, accepted %v", got, c.Status.AcceptedNames.ShortNames)
+	}
+}
+
+func TestMarkTerminatingOnce(t *testing.T) {
+	c := named("foos", "Foo")
+	if !MarkTerminating(c, before) || MarkTerminating(c, now) || !c.DeletionTimestamp.Equal(&before) {
+		t.Errorf("deleted at %v", c.DeletionTimestamp)
+	}
+}

@@ -143,6 +143,12 @@ func TestDefinition_CRD07(t *testing.T) {
 	if len(d.Versions) != 1 || d.Versions[0].Name != "v1" || d.StorageVersion != "v1" {
 		t.Errorf("versions: %v", d.Versions)
 	}
+	if !d.Versions[0].Served || d.Namespaced {
+		t.Error("it is not served, or in namespaces")
+	}
+	if d.Versions[0].Shape.Settled(mustCreate(t).Object) {
+		t.Error("an object is said to be settled that the codec did not see")
+	}
 	if s := d.Versions[0].Schema; s == nil || s.Properties["spec"].Properties["versions"].Type != "array" {
 		t.Error("it has no schema")
 	}

@@ -363,3 +363,18 @@ func TestADefinitionThatValidationDoesNotSurviveIsRefused_CRD01(t *testing.T) {
 	obj := setVersions(t, old.DeepCopy(), edits[1])
 	refused(update(t, obj, old, false))
 }
+
+// As kube-apiserver has it.
+func TestWhatAnUpdateOfADefinitionMayDo_UPD02(t *testing.T) {
+	v := Definition().Version("v1")
+	for name, s := range map[string]interface {
+		NamespaceScoped() bool
+		AllowCreateOnUpdate(context.Context) bool
+		AllowUnconditionalUpdate(context.Context) bool
+	}{"main": v.Strategy, "status": v.Subresources["status"].Update} {
+		if s.NamespaceScoped() || s.AllowCreateOnUpdate(t.Context()) || s.AllowUnconditionalUpdate(t.Context()) {
+			t.Errorf("%s: in namespaces %t, creates %t, without a resourceVersion %t", name,
+				s.NamespaceScoped(), s.AllowCreateOnUpdate(t.Context()), s.AllowUnconditionalUpdate(t.Context()))
+		}
+	}
+}
