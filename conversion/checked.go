@@ -24,7 +24,10 @@ func Checked(c Converter) Converter {
 	return &checked{inner: c}
 }
 
-type checked struct{ inner Converter }
+type checked struct {
+	inner Converter
+	lean  bool // it is not sent managedFields
+}
 
 // isChecked knows the converters of this package that keep the contract.
 func isChecked(c Converter) bool {
@@ -52,6 +55,9 @@ func (c *checked) Convert(ctx context.Context, desired string, objects [][]byte)
 			continue
 		}
 		one.sent = append(one.sent, v)
+		if c.lean && v.managed {
+			data = v.unmanaged()
+		}
 		send = append(send, data)
 		places = append(places, i)
 	}

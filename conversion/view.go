@@ -23,6 +23,7 @@ type view struct {
 	metadataAt           int
 	name, namespace, uid []byte
 	labels, annotations  []byte
+	managed              bool // metadata has managedFields
 }
 
 // look finds the parts of an object and checks that all of it is JSON.
@@ -97,6 +98,7 @@ func (v *view) lookAtMetadata(w *rawjson.Walk) error {
 		case rawjson.Equal(key, "annotations"):
 			err = set(&v.annotations, m.Value(), "metadata.annotations")
 		default:
+			v.managed = v.managed || rawjson.Equal(key, managedFields)
 			m.Value()
 		}
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // call, so it can be made before the module exists. Its replies are checked,
 // and large batches are spread over the module's instances.
 func (r *Registry) Converter(name string) *conversion.Bulk {
-	return conversion.Batched(&converter{r, name}, conversion.Batch{Parallel: r.cfg.Instances})
+	return conversion.Batched(conversion.Lean(&converter{r, name}), conversion.Batch{Parallel: r.cfg.Instances})
 }
 
 // converter sends what a webhook would be sent.

@@ -105,6 +105,19 @@ func hostileObject(mode string) []byte {
 	return []byte(`{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"},"mode":"` + mode + `"}`)
 }
 
+// Modules have no use for managedFields, which are large; they come back all
+// the same.
+func TestModulesAreNotSentManagedFields(t *testing.T) {
+	r := registry(t)
+	set(t, r, "hostile", plugintest.Build(t, plugintest.Hostile))
+	const managed = `"managedFields":[{"manager":"m"}],"name"`
+	in := bytes.Replace(hostileObject("managed"), []byte(`"name"`), []byte(managed), 1)
+	out, err := r.Converter("hostile").Convert(t.Context(), "example.com/v1", [][]byte{in})
+	if err != nil || !bytes.Contains(out[0], []byte(`"sees":false`)) || !bytes.Contains(out[0], []byte(managed)) {
+		t.Errorf("got %s, %v", out, err)
+	}
+}
+
 func TestHostileModulesFailOnlyTheirOwnRequests_WP01(t *testing.T) {
 	r := registry(t)
 	within := func(timeout time.Duration) {

@@ -44,6 +44,8 @@ func misbehave(o *sdk.Object) error {
 	case "log":
 		sdk.Log("from the import")
 		_, _ = os.Stderr.WriteString("from stderr\n")
+	case "managed": // not hostile: it tells whether it sees managedFields
+		return o.At("sees").SetBool(o.At("metadata", "managedFields").Exists())
 	case "world":
 		return world(o)
 	case "uid", "name", "namespace":

@@ -1,0 +1,36 @@
+package conversion
+
+import (
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
+)
+
+// managedFields is the field of metadata that a lean converter is not sent.
+const managedFields = "managedFields"
+
+// Lean is [Checked] for a converter that has no use for metadata.managedFields,
+// which are often more than half of an object: it is sent objects without them,
+// and what it returns gets those of the original, as all metadata does that no
+// converter may change.
+//
+// A converter that is checked already is returned as it is.
+func Lean(c Converter) Converter {
+	if isChecked(c) {
+		return c
+	}
+	return &checked{inner: c, lean: true}
+}
+
+// unmanaged is the object without its managedFields, of which there have to be
+// some.
+func (v *view) unmanaged() []byte {
+	w, _ := rawjson.Open(v.metadata, 0, true) // an object: look went through it
+	out := make([]byte, 0, len(v.data))
+	out = append(append(out, v.data[:v.metadataAt]...), '{')
+	for w.Next() {
+		if key, value := w.Key(), w.Value(); !rawjson.Equal(key, managedFields) {
+			out = appendMember(out, key, value)
+		}
+	}
+	out = append(out, '}')
+	return append(out, v.data[v.metadataAt+len(v.metadata):]...)
+}
