@@ -123,8 +123,31 @@ func TestMetadataIsRestored_CRD17(t *testing.T) {
 	}
 }
 
+// Labels go to their place also where nothing of the original comes after it.
+func TestLabelsComeLastWhereNothingFollows_CRD17(t *testing.T) {
+	const in = `{"apiVersion":"example.com/v1beta1","kind":"Conv","metadata":{"generation":1}}`
+	got := `{"apiVersion":"example.com/v1","kind":"Conv","metadata":{"labels":{"l":"1"},"annotations":{"a":"1"}}}`
+	out, err := conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{[]byte(got)}, nil })).
+		Convert(t.Context(), "example.com/v1", [][]byte{[]byte(in)})
+	want := `{"apiVersion":"example.com/v1","kind":"Conv","metadata":{"annotations":{"a":"1"},"generation":1,"labels":{"l":"1"}}}`
+	if err != nil || string(out[0]) != want {
+		t.Errorf("got  %s %v\nwant %s", out, err, want)
+	}
+}
+
+// What is no object is refused, even where the original has the same.
+func TestLabelsOfAWrongTypeAreRefusedUnchanged_CRD17(t *testing.T) {
+	for _, labels := range []string{`5`, `[]`, `"x"`} {
+		in := strings.Replace(original, `{"k":"v"}`, labels, 1)
+		_, err := conversion.Checked(reply()).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(in)})
+		if err == nil || !strings.Contains(err.Error(), "invalid metadata.annotations of type ") {
+			t.Errorf("%s: %v", labels, err)
+		}
+	}
+}
+
 func TestSmuggledDuplicatesAreRefused_CRD17(t *testing.T) {
-	for _, extra := range []string{`"kind":"Other"`, `"metadata":{}`, `"m\u0065tadata":{}`, `"apiVersion":"x"`, `"y":1,"y":2`, `"spec":{},"sp\u0065c":{}`, many(17) + `,"k3":0`, many(16) + `,"k3":0`, many(17) + `,"k\u0030":0`} {
+	for _, extra := range []string{`"kind":"Other"`, `"metadata":{}`, `"m\u0065tadata":{}`, `"apiVersion":"x"`, `"y":1,"y":2`, `"spec":{},"sp\u0065c":{}`, many(17) + `,"k3":0`, many(16) + `,"k3":0`, many(17) + `,"k\u0030":0`, many(20) + `,"k18":0`, `"\u0079":1,"y":2`, `"y":1,"\u0079":2`} {
 		_, err := conversion.Checked(reply(`"x":1`, extra)).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
 		if err == nil || !strings.Contains(err.Error(), "duplicate field") {
 			t.Errorf("%s: %v", extra, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -111,32 +112,14 @@ func checkStrings(name string, original, converted []byte) error {
 	if err != nil {
 		return err
 	}
-	if sameStrings(had, have) {
+	if maps.Equal(had, have) {
 		return nil
 	}
-	var errs field.ErrorList
 	if name == "labels" {
-		errs = metav1validation.ValidateLabels(have, field.NewPath("metadata", "labels"))
-	} else {
-		// The path is upstream's, singular.
-		errs = apivalidation.ValidateAnnotations(have, field.NewPath("metadata", "annotation"))
+		return metav1validation.ValidateLabels(have, field.NewPath("metadata", "labels")).ToAggregate()
 	}
-	if len(errs) > 0 {
-		return errs.ToAggregate()
-	}
-	return nil
-}
-
-func sameStrings(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range b {
-		if w, ok := a[k]; !ok || w != v {
-			return false
-		}
-	}
-	return true
+	// The path is upstream's, singular.
+	return apivalidation.ValidateAnnotations(have, field.NewPath("metadata", "annotation")).ToAggregate()
 }
 
 func stringMap(name string, raw []byte) (map[string]string, error) {

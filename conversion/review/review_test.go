@@ -3,6 +3,7 @@ package review
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -48,6 +49,11 @@ func TestResponse_CRD14_CRD15_CRD16(t *testing.T) {
 		{"not JSON", "{nope", V1, "couldn't get version/kind; json parse error: invalid JSON"},
 		{"trailing", ok + "xx", V1, "couldn't get version/kind; json parse error: invalid character 'x' after top-level value"},
 		{"array", "[]", V1, "couldn't get version/kind; json parse error: expected an object, got an array"},
+		{"an object that is not JSON", strings.Replace(ok, `{"a":1}`, `{"a":tru}`, 1), V1, "couldn't get version/kind; json parse error: invalid JSON"},
+		{"a field that is not JSON", strings.Replace(ok, `"uid":"u"`, `"uid":"u","x":tru`, 1), V1, "couldn't get version/kind; json parse error: invalid JSON"},
+		{"status", strings.Replace(ok, `"Success"`, `1`, 1), V1, "couldn't get version/kind; json parse error: response.result.status is not a string"},
+		{"message", strings.Replace(ok, `"Success"`, `"Success","message":{}`, 1), V1, "couldn't get version/kind; json parse error: response.result.message is not a string"},
+		{"null result", strings.Replace(ok, `{"status":"Success"}`, `null`, 1), V1, "response.result.status was '', not 'Success'"},
 		{"objects", strings.Replace(ok, `[{"a":1}, {"b":[]} ]`, `{}`, 1), V1, "couldn't get version/kind; json parse error: response.convertedObjects is not an array"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,6 +66,21 @@ func TestResponse_CRD14_CRD15_CRD16(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+// A reply that was cut off anywhere is refused.
+func TestReplyThatIsCutOff_CRD14(t *testing.T) {
+	const whole = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"u","result":{"status":"Success"},"convertedObjects":[{"a":1}]}}`
+	for n := range whole {
+		if objects, err := ParseResponse([]byte(whole[:n]), V1, "u"); err == nil {
+			t.Errorf("%s: got %q", whole[:n], objects)
+		}
+	}
+	var verdict interface{ Verdict() bool }
+	_, err := ParseResponse([]byte(strings.Replace(whole, "Success", "Failed", 1)), V1, "u")
+	if !errors.As(err, &verdict) || !verdict.Verdict() {
+		t.Errorf("a failure that the converter reports is no verdict: %v", err)
 	}
 }
 
