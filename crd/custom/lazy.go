@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -27,10 +28,12 @@ type libraryUpdate interface {
 
 // lazyUpdate is an update strategy that is made when it is first needed: that
 // compiles CEL rules, about half a millisecond for each, and most definitions
-// of a server that starts are not written to for a long time.
+// of a server that starts are not written to for a long time. Changes that are
+// accepted at once do not need it.
 type lazyUpdate struct {
 	*crdserverscheme.UnstructuredObjectTyper
 	namespaced bool
+	quick      *quick
 	get        func() libraryUpdate // safe for concurrent use
 }
 
@@ -44,11 +47,28 @@ func (s *lazyUpdate) PrepareForUpdate(ctx context.Context, obj, old runtime.Obje
 }
 
 func (s *lazyUpdate) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	if s.quick.acceptsUpdate(obj, old) {
+		return nil
+	}
 	return s.get().ValidateUpdate(ctx, obj, old)
 }
 
 func (s *lazyUpdate) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	if unfinalized(obj) {
+		return nil
+	}
 	return s.get().WarningsOnUpdate(ctx, obj, old)
+}
+
+// unfinalized tells that an object has no finalizers, which are all that the
+// library warns of.
+func unfinalized(obj runtime.Object) bool {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return false
+	}
+	meta, ok := u.Object["metadata"].(map[string]any)
+	return ok && meta["finalizers"] == nil
 }
 
 // GetResetFields returns the fields that a write through this strategy cannot
@@ -64,12 +84,12 @@ type lazyStrategy struct {
 	whole func() library
 }
 
-func newLazyStrategy(namespaced bool, get func() library) *lazyStrategy {
-	return &lazyStrategy{*newLazyUpdate(namespaced, func() libraryUpdate { return get() }), names.SimpleNameGenerator, get}
+func newLazyStrategy(namespaced bool, q *quick, get func() library) *lazyStrategy {
+	return &lazyStrategy{*newLazyUpdate(namespaced, q, func() libraryUpdate { return get() }), names.SimpleNameGenerator, get}
 }
 
-func newLazyUpdate(namespaced bool, get func() libraryUpdate) *lazyUpdate {
-	return &lazyUpdate{crdserverscheme.NewUnstructuredObjectTyper(), namespaced, get}
+func newLazyUpdate(namespaced bool, q *quick, get func() libraryUpdate) *lazyUpdate {
+	return &lazyUpdate{crdserverscheme.NewUnstructuredObjectTyper(), namespaced, q, get}
 }
 
 func (s *lazyStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
@@ -77,9 +97,15 @@ func (s *lazyStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object)
 }
 
 func (s *lazyStrategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	if s.quick.accepts(obj) {
+		return nil
+	}
 	return s.whole().Validate(ctx, obj)
 }
 
 func (s *lazyStrategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	if unfinalized(obj) {
+		return nil
+	}
 	return s.whole().WarningsOnCreate(ctx, obj)
 }

@@ -1,71 +1,313 @@
 package custom
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd"
 )
 
-// The quick validator says yes to exactly what the library accepts, for
-// schemas that it is sure of: at every bound, on both sides of it.
-func TestQuickValidationIsTheLibrarys_CRD05(t *testing.T) {
-	schemas := []string{
-		`{type: string}`, `{type: string, nullable: true}`, `{type: string, minLength: 2}`, `{type: string, maxLength: 2}`, `{type: string, minLength: 2, maxLength: 2}`,
-		`{type: string, pattern: "^a+$"}`, `{type: string, enum: [a, aa]}`, `{type: string, enum: [aa], nullable: true}`, `{type: string, format: ipv4}`, `{type: string, format: date-time}`,
-		`{type: integer}`, `{type: integer, minimum: 2}`, `{type: integer, maximum: 2}`, `{type: integer, minimum: 2, exclusiveMinimum: true}`, `{type: integer, maximum: 2, exclusiveMaximum: true}`,
-		`{type: integer, format: int32}`, `{type: integer, format: int64}`, `{type: integer, nullable: true, minimum: -1}`,
-		`{type: number}`, `{type: number, minimum: 2}`, `{type: number, maximum: 2}`, `{type: number, minimum: 2, exclusiveMinimum: true}`, `{type: number, maximum: 2, exclusiveMaximum: true}`,
-		`{type: boolean}`, `{type: boolean, nullable: true}`,
-		`{type: array, items: {type: integer}}`, `{type: array, minItems: 1, items: {type: integer}}`, `{type: array, maxItems: 1, items: {type: integer, maximum: 2}}`, `{type: array, nullable: true, items: {type: string}}`,
-		`{type: object}`, `{type: object, required: [a]}`, `{type: object, required: [a, b], properties: {a: {type: integer}}}`, `{type: object, minProperties: 1}`, `{type: object, maxProperties: 1}`,
-		`{type: object, properties: {a: {type: integer, maximum: 2}, b: {type: string}}}`, `{type: object, additionalProperties: {type: integer, minimum: 2}}`, `{type: object, nullable: true, additionalProperties: {type: string}}`,
-		`{type: object, additionalProperties: true}`,
-		`{x-kubernetes-int-or-string: true}`, `{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}`, `{x-kubernetes-preserve-unknown-fields: true}`,
-		`{type: string, allOf: [{minLength: 1}, {maxLength: 2}]}`, `{type: string, anyOf: [{maxLength: 1}, {minLength: 3}]}`, `{type: string, allOf: [{enum: [a]}]}`,
-		`{type: string, oneOf: [{maxLength: 1}, {minLength: 3}]}`, `{type: string, not: {maxLength: 1}}`, `{type: integer, multipleOf: 2}`, `{type: integer, enum: [2, 3]}`, `{type: number, minimum: 1.5}`, `{type: integer, maximum: 4294967296}`, `{type: string, format: nonsense}`,
-	}
-	values := []string{
-		`null`, `true`, `false`, `""`, `"a"`, `"aa"`, `"aaa"`, `"éé"`, `"b"`, `"1.2.3.4"`, `"2020-01-01T00:00:00Z"`,
-		`-2`, `-1`, `0`, `1`, `2`, `3`, `4`, `2147483646`, `2147483647`, `2147483648`, `-2147483648`, `-2147483649`, `4294967296`, `4294967297`, `9223372036854775807`,
-		`1.5`, `1.9`, `2.0`, `2.1`, `1e3`,
-		`[]`, `[1]`, `[2]`, `[3]`, `[1,2]`, `["a"]`, `[null]`, `[1,"a"]`, `{}`, `{"a":1}`, `{"a":2}`, `{"a":3}`, `{"b":"x"}`, `{"b":7}`, `{"a":1,"b":"x"}`, `{"a":null}`, `{"a":"x"}`, `{"a":2,"c":2}`, `{"a":2,"b":2,"c":2}`,
-	}
-	sure := 0
-	for _, y := range schemas {
-		v := apiextensionsv1.CustomResourceDefinitionVersion{Schema: &apiextensionsv1.CustomResourceValidation{}}
-		if err := yaml.UnmarshalStrict(fmt.Appendf(nil, "{type: object, properties: {v: %s}}", y), &v.Schema.OpenAPIV3Schema); err != nil {
-			t.Fatalf("%s: %v", y, err)
+// The checks of names agree with the library's, but for what is rare.
+func TestQuickNamesAreTheLibrarys(t *testing.T) {
+	long := func(n int, s string) string { return strings.Repeat(s, n) }
+	names := []string{"", "a", "A", "0", "-", ".", "_", "a-", "-a", "a-b", "a--b", "a.b", "a..b", ".a", "a.", "a_b", "_a", "a_", "aB", "B", "z9", "Z", "a/b", "a/", "/a", "a/b/c", "a.b/c", "a-.b/c", "a.-b/c", "A.b/c", "a_b/c",
+		"a b", "é", "é/a", "a/é", "\u212a/a", "a\n", "`", "{", "@", "[", ":", "/", "a/-", "a/B.c_d-e", "a@", "a:", "a`", "a{", "a[",
+		long(63, "a"), long(64, "a"), long(63, "a") + "/a", "a/" + long(63, "a"), "a/" + long(64, "a"),
+		long(126, "a.") + "a", long(126, "a.") + "aa", long(127, "a.") + "a", long(126, "a.") + "a/b", long(126, "a.") + "aa/b"}
+	for _, s := range names {
+		for what, c := range map[string]struct {
+			quick   bool
+			library []string
+		}{
+			"label":      {isDNSLabel(s), validation.IsDNS1123Label(s)},
+			"subdomain":  {isSubdomain(s), validation.IsDNS1123Subdomain(s)},
+			"value":      {s == "" || isNamePart(s), validation.IsValidLabelValue(s)},
+			"key":        {isQualified(s, false), validation.IsQualifiedName(s)},
+			"annotation": {isQualified(s, true), validation.IsQualifiedName(strings.ToLower(s))},
+			"namespace":  {isDNSLabel(s), apivalidation.ValidateNamespaceName(s, false)},
+		} {
+			// The library bounds the whole domain only.
+			rare := strings.HasPrefix(s, long(63, "a")) && (what == "subdomain" || strings.Contains(s, "/"))
+			if c.quick != (len(c.library) == 0) && !(rare && !c.quick) {
+				t.Errorf("%s %q: quick says %t, the library %q", what, s, c.quick, c.library)
+			}
 		}
-		internal, err := internalSchema(&v)
-		if err != nil {
-			t.Fatal(err)
+	}
+}
+
+// judge compares what is accepted at once with the library's own strategies.
+func judge(t *testing.T, v *crd.Version, obj, old map[string]any) (accepted bool) {
+	t.Helper()
+	s := v.Strategy.(*lazyStrategy)
+	u := &unstructured.Unstructured{Object: obj}
+	ctx := context.Background()
+	if old == nil {
+		accepted = s.quick.accepts(u)
+		if errs := s.whole().Validate(ctx, u); accepted && len(errs) > 0 {
+			t.Errorf("accepted %s: %v", text(obj), errs)
 		}
+		return accepted
+	}
+	before := &unstructured.Unstructured{Object: old}
+	accepted = s.quick.acceptsUpdate(u, before)
+	updates := []libraryUpdate{s.get()}
+	if status := v.Subresources["status"]; status != nil {
+		updates = append(updates, status.Update.(*lazyUpdate).get())
+	}
+	for _, l := range updates {
+		if errs := l.ValidateUpdate(ctx, u, before); accepted && len(errs) > 0 {
+			t.Errorf("accepted the change from %s to %s: %v", text(old), text(obj), errs)
+		}
+	}
+	return accepted
+}
+
+// Metadata as clients send it is accepted at once, and what is not valid never
+// is.
+func TestQuickMetadata(t *testing.T) {
+	v := fooVersion(t, `{type: object}`, true)
+	long := strings.Repeat("v", maxAnnotations-1)
+	const plain = `"name":"e","namespace":"n"`
+	for _, c := range []struct {
+		meta string
+		want bool
+	}{
+		{plain, true},
+		{`"name":"e"`, false}, {`"namespace":"n"`, false}, {`"name":"E","namespace":"n"`, false}, {`"name":"e","namespace":"a.b"`, false}, {`"name":1,"namespace":"n"`, false}, {`"name":"e","namespace":1`, false},
+		{plain + `,"uid":"u","resourceVersion":"1","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z"`, true},
+		{plain + `,"uid":1`, false}, {plain + `,"resourceVersion":1`, false}, {plain + `,"generation":0`, true}, {plain + `,"generation":-1`, false}, {plain + `,"generation":"1"`, false},
+		{plain + `,"creationTimestamp":"x"`, false}, {plain + `,"creationTimestamp":null`, false}, {plain + `,"unknown":"x"`, false}, {plain + `,"generateName":"x"`, false}, {plain + `,"finalizers":["a/b"]`, false},
+		{plain + `,"labels":{"a.b/c":"d","e":""}`, true}, {plain + `,"labels":{}`, true}, {plain + `,"labels":{"a":1}`, false}, {plain + `,"labels":{"a":"b c"}`, false}, {plain + `,"labels":{"a b":"c"}`, false}, {plain + `,"labels":{"A.b/c":""}`, false}, {plain + `,"labels":[]`, false}, {plain + `,"labels":null`, false},
+		{plain + `,"annotations":{"A.b/c":"anything at all"}`, true}, {plain + `,"annotations":{"a":1}`, false}, {plain + `,"annotations":{"a b":"c"}`, false}, {plain + `,"annotations":[]`, false},
+		{plain + `,"annotations":{"a":"` + long + `"}`, true}, {plain + `,"annotations":{"a":"` + long + `v"}`, false}, {plain + `,"annotations":{"aa":"` + long + `"}`, false},
+		{plain + `,"ownerReferences":[` + owner() + `]`, true}, {plain + `,"ownerReferences":[]`, true}, {plain + `,"ownerReferences":{}`, false},
+		{plain + `,"ownerReferences":[` + owner(`"v1"`, `"a/v1"`) + `]`, true}, {plain + `,"ownerReferences":[` + owner(`"v1"`, `"a/b/c"`) + `]`, false}, {plain + `,"ownerReferences":[` + owner(`"v1"`, `"a/"`) + `]`, false}, {plain + `,"ownerReferences":[` + owner(`"v1"`, `""`) + `]`, false},
+		{plain + `,"ownerReferences":[` + owner(`"K"`, `""`) + `]`, false}, {plain + `,"ownerReferences":[` + owner(`"N"`, `""`) + `]`, false}, {plain + `,"ownerReferences":[` + owner(`"U"`, `""`) + `]`, false}, {plain + `,"ownerReferences":[` + owner(`"K"`, `"Event"`) + `]`, false}, {plain + `,"ownerReferences":[` + owner(`"uid":"U"`, `"other":"U"`) + `]`, false},
+		{plain + `,"ownerReferences":[` + owner() + `,` + owner(`true`, `false`) + `]`, true}, {plain + `,"ownerReferences":[` + owner() + `,` + owner() + `]`, false},
+	} {
+		obj := parse(t, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{`+c.meta+`}}`)
+		if got := judge(t, v, obj, nil); got != c.want {
+			t.Errorf("%.200s: %t", c.meta, got)
+		}
+	}
+}
+
+// owner is an owner reference with replacements.
+func owner(pairs ...string) string {
+	return strings.NewReplacer(pairs...).Replace(`{"apiVersion":"v1","kind":"K","name":"N","uid":"U","controller":true}`)
+}
+
+func TestQuickMetadataOfUpdates(t *testing.T) {
+	v := fooVersion(t, `{type: object}`, true)
+	const was = `"name":"e","namespace":"n","uid":"u","creationTimestamp":"2026-01-01T00:00:00Z","generation":2,"resourceVersion":"1","labels":{"a":"b"}`
+	for _, c := range []struct {
+		from, to string // within was
+		old      bool   // replaced in the state before as well
+		want     bool
+	}{
+		{``, ``, false, true}, {`2,`, `3,`, false, true}, {`2,`, `1,`, false, false}, {`2,`, `"2",`, false, false}, {`"generation":2,`, ``, false, false}, {`"generation":2,`, ``, true, true},
+		{`"e"`, `"f"`, false, false}, {`"n"`, `"m"`, false, false}, {`"u"`, `"v"`, false, false}, {`26-`, `27-`, false, false}, {`"uid":"u",`, ``, false, false}, {`"uid":"u",`, ``, true, true}, {`"u"`, `5`, true, false},
+		{`"1"`, `"2"`, false, true}, {`"1"`, `""`, false, false}, {`"1"`, `1`, false, false}, {`"resourceVersion":"1",`, ``, false, false},
+		{`"b"`, `"c"`, false, true}, {`"b"`, `"c d"`, false, false}, {`"labels":{"a":"b"}`, `"annotations":{"a":"c d"}`, false, true}, {`"b"`, `"c d"`, true, false},
+		{`"2026`, `"x2026`, true, false}, {`"labels":{"a":"b"}`, `"labels":null`, true, false},
+		{`"labels":{"a":"b"}`, `"generateName":"-"`, false, true}, {`"labels":{"a":"b"}`, `"generateName":1`, false, false}, {`"labels":{"a":"b"}`, `"finalizers":["a b"]`, false, true}, {`"labels":{"a":"b"}`, `"finalizers":[1]`, false, false},
+		{`"labels":{"a":"b"}`, `"deletionTimestamp":"2026-01-01T00:00:00Z"`, true, false}, {`"labels":{"a":"b"}`, `"deletionTimestamp":"2026-01-01T00:00:00Z"`, false, false}, {`"labels":{"a":"b"}`, `"deletionGracePeriodSeconds":0`, true, false},
+		{`"labels":{"a":"b"}`, `"ownerReferences":[` + owner() + `]`, false, true}, {`"labels":{"a":"b"}`, `"ownerReferences":[` + owner(`"K"`, `""`) + `]`, false, false}, {`"labels":{"a":"b"}`, `"selfLink":"x"`, false, false},
+	} {
+		meta := strings.Replace(was, c.from, c.to, 1)
+		before := was
+		if c.old {
+			before = meta
+		}
+		object := func(meta string) map[string]any {
+			return parse(t, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{`+meta+`}}`)
+		}
+		if got := judge(t, v, object(meta), object(before)); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+		if got := acceptsChanged(parse(t, `{`+meta+`}`), parse(t, `{"labels":1,`+before+`}`)); got && !strings.Contains(before, `"labels"`) {
+			t.Errorf("%+v: accepted after what cannot be read", c)
+		}
+	}
+	// The state before has to be readable too.
+	obj := parse(t, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{`+was+`}}`)
+	for _, bad := range []string{`"labels":{"a":"b"}`, `"unknown":1`, `"labels":{"a":1}`, `"labels":null`} {
+		old := parse(t, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{`+strings.Replace(was, `"labels":{"a":"b"}`, bad, 1)+`}}`)
+		if got := judge(t, v, obj, old); got != (bad == `"labels":{"a":"b"}`) {
+			t.Errorf("after %s: %t", bad, got)
+		}
+	}
+}
+
+// What the schema asks for beyond types and bounds is never passed over.
+func TestQuickKnowsItsLimits(t *testing.T) {
+	elements := func(n int, format string) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(format, i))
+		}
+		return `"a":[` + strings.Join(list, ",") + `]`
+	}
+	const (
+		set   = `{type: object, properties: {a: {type: array, x-kubernetes-list-type: set, items: {type: string}}}}`
+		any   = `{type: object, properties: {a: {type: array, x-kubernetes-list-type: set, items: {x-kubernetes-preserve-unknown-fields: true}}}}`
+		byKey = `{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}}}`
+		two   = `{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k, l], items: {type: object, required: [k], properties: {k: {type: string}, l: {type: number}}}}}}`
+		deep  = `{type: object, properties: {b: {type: object, additionalProperties: {type: array, items: ` + set + `}}}}`
+		free  = `{type: object, properties: {a: {type: array, x-kubernetes-list-type: atomic, items: {type: string}}}}`
+	)
+	for _, c := range []struct {
+		schema, fields string
+		want           bool
+	}{
+		{set, `"a":["x","y"]`, true}, {set, `"a":["x","x"]`, false}, {set, `"a":[]`, true}, {set, `"b":["x","x"]`, true}, {free, `"a":["x","x"]`, true},
+		{set, elements(manyElements-1, `"%d"`), true}, {set, elements(manyElements, `"%d"`), false},
+		{any, `"a":[1,"1",true]`, true}, {any, `"a":[1,1]`, false}, {any, `"a":[1.5,2]`, false}, {any, `"a":[{},{}]`, false}, {any, `"a":[null]`, false},
+		{byKey, `"a":[{"k":"x"},{"k":"y"}]`, true}, {byKey, `"a":[{"k":"x"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{}]`, false},
+		{byKey, elements(manyElements-1, `{"k":"%d"}`), true}, {byKey, elements(manyElements, `{"k":"%d"}`), false},
+		{two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"y","l":1}]`, true}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1.0}]`, false}, {two, `"a":[{"k":"x"}]`, false},
+		{deep, `"b":{"x":[{"a":["x"]},{"a":["y","z"]}],"y":[]}`, true}, {deep, `"b":{"x":[{"a":["x"]},{"a":["y","y"]}]}`, false}, {deep, `"b":{"y":[],"x":[{"a":["x","x"]}]}`, false},
+		{`{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}}`, `"a":"x"`, false},
+		{`{type: object, properties: {a: {type: array, items: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}}}`, `"a":["x"]`, false},
+		{`{type: object, additionalProperties: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}`, `"a":"x"`, false},
+		{`{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}`, `"a":{}`, false},
+		{`{type: object, properties: {a: {type: string}}, required: [a]}`, `"b":1`, false}, {`{type: object, properties: {a: {type: string}}, required: [a]}`, `"a":"x"`, true},
+	} {
+		v := fooVersion(t, c.schema, false)
+		obj := foo(t, c.fields).Object
+		if got := judge(t, v, obj, nil); got != c.want {
+			t.Errorf("%s of %.300s: %t", c.fields, c.schema, got)
+		}
+		if got := judge(t, v, obj, foo(t, "").Object); got != c.want {
+			t.Errorf("changed to %s of %.300s: %t", c.fields, c.schema, got)
+		}
+	}
+	v := fooVersion(t, `{type: object}`, false)
+	for _, change := range []string{`"kind":"Bar"`, `"kind":1`, `"apiVersion":"example.com/v2"`, `"metadata":1`} {
+		obj := foo(t, change).Object
+		if judge(t, v, obj, nil) || judge(t, v, obj, foo(t, "").Object) {
+			t.Errorf("accepted with %s", change)
+		}
+	}
+	s := v.Strategy.(*lazyStrategy)
+	good, other := foo(t, ""), &unstructured.UnstructuredList{}
+	if s.quick.accepts(other) || s.quick.acceptsUpdate(other, good) || s.quick.acceptsUpdate(good, other) || s.quick.acceptsUpdate(good, foo(t, `"metadata":1`)) {
+		t.Error("accepted what is no object")
+	}
+	c := definition(t, "Foo", one(`{type: object, x-kubernetes-preserve-unknown-fields: true}`))
+	c.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Scale: &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"}}
+	if judge(t, compile(t, c).Versions[0], foo(t, "").Object, nil) {
+		t.Error("accepted without a look at the scale")
+	}
+	c = definition(t, "Foo", one(`{type: object}`))
+	c.Spec.Scope = apiextensionsv1.ClusterScoped
+	v = compile(t, c).Versions[0]
+	if judge(t, v, foo(t, "").Object, nil) || !judge(t, v, foo(t, `"metadata":{"name":"e"}`).Object, nil) {
+		t.Error("a namespace where there are none")
+	}
+}
+
+// Rules anywhere in a schema are found.
+func TestQuickFindsRules(t *testing.T) {
+	const rule = `x-kubernetes-validations: [{rule: "true"}]`
+	for schema, want := range map[string]bool{
+		`{type: object, ` + rule + `}`:                                       true,
+		`{type: object, properties: {a: {type: string, ` + rule + `}}}`:      true,
+		`{type: object, additionalProperties: {type: string, ` + rule + `}}`: true,
+		`{type: array, items: {type: string, ` + rule + `}}`:                 true,
+		`{allOf: [{}, {` + rule + `}]}`:                                      true,
+		`{anyOf: [{}, {` + rule + `}]}`:                                      true,
+		`{oneOf: [{}, {` + rule + `}]}`:                                      true,
+		`{not: {properties: {a: {` + rule + `}}}}`:                           true,
+		`{type: object, properties: {a: {type: array, items: {type: string}}}, additionalProperties: {type: string}, not: {}, allOf: [{}]}`: false,
+	} {
+		v := fooVersion(t, `{type: object}`, false)
+		q := v.Strategy.(*lazyStrategy).quick
+		if !q.sure {
+			t.Fatal("unsure of a plain object")
+		}
+		internal := internalOf(t, schema)
 		validator, err := newValidator(internal)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := validator.(*quickValidator)
-		if !q.rule.props["v"].unsure {
-			sure++
+		if got := newQuick("example.com/v1", "Foo", true, internal, nil, validator); got.sure == want {
+			t.Errorf("%s: sure %t", schema, got.sure)
 		}
-		for _, value := range values {
-			tree := parse(t, `{"v":`+value+`}`)
-			quick, valid := q.rule.accepts(tree), q.SchemaValidator.Validate(tree).IsValid()
-			// The library lets whole floats pass for integers, and lists for
-			// strings with a format; there it is asked.
-			left := q.rule.props["v"].unsure || value == "2.0" || value == "1e3" || strings.Contains(y, "format") && value[0] == '['
-			if quick && !valid || valid && !quick && !left {
-				t.Errorf("%s of %s: quick says %t, the library %t", value, y, quick, valid)
-			}
-			if got := validator.Validate(tree).IsValid(); got != valid {
-				t.Errorf("%s of %s: together they say %t", value, y, got)
+	}
+}
+
+// Whatever the definition and the object: what is accepted at once the library
+// accepts.
+func TestWhatIsAcceptedAtOnceIsValid(t *testing.T) {
+	accepted, changed := 0, 0
+	for seed := range uint64(500) {
+		g := generator{rand.New(rand.NewPCG(seed, 11))}
+		c := g.definition()
+		if !valid(t, c) {
+			continue
+		}
+		d := compile(t, c)
+		for _, v := range d.Versions {
+			var last map[string]any
+			for range 6 {
+				obj := g.objectOf(v)
+				if _, err := v.Shape.FromClient(obj, false); err != nil {
+					continue
+				}
+				if judge(t, v, obj, nil) {
+					accepted++
+				}
+				if last != nil && judge(t, v, obj, last) {
+					changed++
+				}
+				last = runtime.DeepCopyJSON(obj)
 			}
 		}
 	}
-	if sure < 40 {
-		t.Errorf("sure of %d schemas only", sure)
+	if accepted < 50 || changed < 50 {
+		t.Errorf("only %d objects and %d changes were accepted: they show too little", accepted, changed)
 	}
+}
+
+// objectOf is a random object, mostly with metadata as it should be.
+func (g generator) objectOf(v *crd.Version) map[string]any {
+	obj, ok := value(g.Rand, 4).(map[string]any)
+	if !ok || g.often(5) {
+		obj = map[string]any{}
+	}
+	obj["apiVersion"], obj["kind"] = "example.com/"+v.Name, "Foo"
+	meta := map[string]any{"name": "e", "resourceVersion": "1", "generation": int64(g.IntN(3)), "labels": map[string]any{g.one("a", "a/b", "é"): g.one("", "b", " ")}}
+	if g.often(5) {
+		meta["namespace"] = "n"
+	}
+	if g.often(1) {
+		meta[g.one("uid", "finalizers", "annotations", "deletionTimestamp", "generateName", "ownerReferences", "managedFields")] = value(g.Rand, 2)
+	}
+	obj["metadata"] = meta
+	return obj
+}
+
+func internalOf(t *testing.T, schema string) *apiextensions.JSONSchemaProps {
+	t.Helper()
+	v := apiextensionsv1.CustomResourceDefinitionVersion{Schema: &apiextensionsv1.CustomResourceValidation{}}
+	if err := yaml.UnmarshalStrict([]byte(schema), &v.Schema.OpenAPIV3Schema); err != nil {
+		t.Fatal(err)
+	}
+	internal, err := internalSchema(&v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return internal
 }

@@ -16,7 +16,7 @@ type quickValidator struct {
 	rule *rule
 }
 
-func newValidator(in *apiextensions.JSONSchemaProps) (validation.SchemaValidator, error) {
+func newValidator(in *apiextensions.JSONSchemaProps) (*quickValidator, error) {
 	library, openapi, err := validation.NewSchemaValidator(in)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)

@@ -72,13 +72,15 @@ func addStrategies(out *crd.Version, d *crd.Definition, v *apiextensionsv1.Custo
 			whole, ofStatus, s, status, scale, v.SelectableFields)
 		return s, customresource.NewStatusStrategy(s)
 	})
-	strategy := newLazyStrategy(namespaced, func() library { s, _ := strategies(); return s })
+	first := newQuick(d.APIVersion(v.Name), d.Kind, namespaced, internal, s, whole)
+	first.sure = first.sure && scale == nil // its values have bounds of their own
+	strategy := newLazyStrategy(namespaced, first, func() library { s, _ := strategies(); return s })
 	out.Strategy = strategy
 	out.Subresources = map[string]*crd.Subresource{}
 	if status != nil {
 		out.Subresources["status"] = &crd.Subresource{
 			Name:   "status",
-			Update: newLazyUpdate(namespaced, func() libraryUpdate { _, s := strategies(); return s }),
+			Update: newLazyUpdate(namespaced, first, func() libraryUpdate { _, s := strategies(); return s }),
 			Verbs:  subresourceVerbs,
 		}
 	}
