@@ -215,7 +215,7 @@ func (c *Catalog) reload() (*watchcache.Cursor[*Entry], error) {
 			}
 		}
 		cursor, err := c.load()
-		if err == nil || !watchcache.IsExpired(err) {
+		if !watchcache.IsExpired(err) {
 			return cursor, err
 		}
 	}

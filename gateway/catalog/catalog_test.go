@@ -173,6 +173,41 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
+// Objects of built-in kinds, whose keys have no group, are found.
+func TestObjectsOfBuiltinsAreCached(t *testing.T) {
+	s := newShelf(t, func(store storage.Store) {
+		if _, err := store.Create(context.Background(), "/registry/configmaps/ns/a", []byte("{}"), 0); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r := s.Snapshot().Resource(schema.GroupResource{Resource: "configmaps"})
+	if _, ok := r.Bucket().Snapshot().Get("ns/a"); !ok {
+		t.Error("the object is not there")
+	}
+}
+
+// What expires by itself is not rewritten: it would live for ever.
+func TestWhatExpiresIsNotRewritten_CRD32(t *testing.T) {
+	s := newShelf(t)
+	r, err := s.Rewriter(schema.GroupResource{Resource: "events"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := storage.KV{Key: "/registry/events/ns/e", Value: []byte(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"e"}}`), Revision: 7}
+	if value, changed, err := r.Rewrite(t.Context(), old); changed || value != nil || err != nil {
+		t.Errorf("got %s, %v, %v", value, changed, err)
+	}
+}
+
+// A tree that has no JSON is not converted.
+func TestConvertTreeRefusesWhatHasNoJSON(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	out, err := s.cronTabs().ConvertTree(t.Context(), map[string]any{"spec": make(chan int)}, v1beta1)
+	if err == nil || out != nil || s.conv.Calls.Load() != 0 {
+		t.Errorf("got %v, %v, %d conversions", out, err, s.conv.Calls.Load())
+	}
+}
+
 func TestRewrite_CRD32(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	if _, err := s.Rewriter(schema.GroupResource{Resource: "nothing"}); err == nil {

@@ -41,9 +41,10 @@ func compileAsTold(tree map[string]any) (*crd.Definition, error) {
 		return nil, nil
 	}
 	plural, _ := names["plural"].(string)
+	group, _ := spec["group"].(string)
 	return &crd.Definition{
-		Group: "example.com", Plural: plural, Kind: "K", StorageVersion: fmt.Sprint(names["kind"]), UID: "u",
-		KeyPrefix: "example.com/" + plural, Terminating: meta["deletionTimestamp"] != nil,
+		Group: group, Plural: plural, Kind: "K", StorageVersion: fmt.Sprint(names["kind"]), UID: "u",
+		KeyPrefix: group + "/" + plural, Terminating: meta["deletionTimestamp"] != nil,
 	}, nil
 }
 
@@ -116,6 +117,24 @@ func (d *defined) put(plural, meta, do string) int64 {
 		d.t.Fatal(err)
 	}
 	return rev
+}
+
+// drop deletes a definition and waits until the catalog has seen it.
+func (d *defined) drop(plural string) {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
+	defer cancel()
+	kv, err := d.store.Get(ctx, definitionKey(plural))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	rev, err := d.store.Delete(ctx, definitionKey(plural), kv.Revision)
+	if err == nil {
+		err = d.WaitApplied(ctx, rev)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 func (d *defined) served(plural string) *Resource {
@@ -229,6 +248,78 @@ func TestWriterComparesTheDefinition_CRD24(t *testing.T) {
 }
 
 // Two definitions whose fingerprints fail are not the same.
+// What changes nothing that is served is no change of what is served.
+func TestServingStaysWhileNothingChanges(t *testing.T) {
+	d := startCatalog(t, storagetest.NewMemory())
+	d.put("tabs", "", "serve v1")
+	serial := d.Snapshot().Serial
+	d.put("tabs", `,"labels":{"a":"b"}`, "serve v1")
+	d.put("bad", "", "fail")
+	d.put("bad", "", "nothing")
+	d.put("tabs", "", "fail")
+	d.drop("bad")
+	if now := d.Snapshot().Serial; now != serial {
+		t.Errorf("it was published anew, %d after %d", now, serial)
+	}
+	d.drop("tabs")
+	if d.Snapshot().Serial == serial || d.served("tabs") != nil {
+		t.Error("a definition that is gone is served")
+	}
+}
+
+func TestAllDefinitionsAreServedInOrder(t *testing.T) {
+	store := storagetest.NewMemory()
+	for _, plural := range []string{"tabs", "apps", "jobs"} {
+		if _, err := store.Create(t.Context(), definitionKey(plural), stored(plural, "", "serve v1"), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One of another group whose plural comes first, and one that the built-in
+	// kind is in the way of.
+	other := strings.ReplaceAll(string(stored("aaa", "", "serve v1")), "example.com", "example.org")
+	store.Apply(storage.Event{KV: storage.KV{Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/aaa.example.org", Value: []byte(other)}})
+	shadowed := strings.ReplaceAll(string(stored("customresourcedefinitions", "", "serve v1")), "example.com", "apiextensions.k8s.io")
+	store.Apply(storage.Event{KV: storage.KV{Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/customresourcedefinitions.apiextensions.k8s.io", Value: []byte(shadowed)}})
+	d := startCatalog(t, store)
+	var got []string
+	for _, def := range d.Snapshot().Definitions {
+		got = append(got, def.GroupResource().String())
+	}
+	want := "customresourcedefinitions.apiextensions.k8s.io apps.example.com jobs.example.com tabs.example.com aaa.example.org"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}
+
+// When the history of the definitions is gone, the catalog starts over from
+// what is stored.
+func TestDefinitionsOverAGapOfTheHistory_RES10(t *testing.T) {
+	store := storagetest.NewMemory()
+	d := startCatalog(t, store)
+	for _, plural := range []string{"stays", "goes", "changes"} {
+		d.put(plural, "", "serve v1")
+	}
+	stays := d.served("stays")
+	for range 2 {
+		store.Down(errors.New("away"))
+		eventually(t, "the outage", func() bool { return d.Cache().Healthy() != nil })
+		store.Apply(storage.Event{Deleted: true, KV: storage.KV{Key: definitionKey("goes")}})
+		store.Apply(storage.Event{KV: storage.KV{Key: definitionKey("changes"), Value: stored("changes", "", "serve v2")}})
+		rev := store.Apply(storage.Event{KV: storage.KV{Key: definitionKey("comes"), Value: stored("comes", "", "serve v1")}})
+		if err := store.Compact(t.Context(), rev); err != nil {
+			t.Fatal(err)
+		}
+		store.Down(nil)
+		eventually(t, "what was defined meanwhile", func() bool { return d.served("comes") != nil })
+		if d.served("goes") != nil || d.served("changes").Def.StorageVersion != "v2" || d.served("stays") != stays {
+			t.Error("what is served is not what is stored")
+		}
+		d.put("goes", "", "serve v1")
+		d.put("changes", "", "serve v1")
+		d.drop("comes")
+	}
+}
+
 func TestFingerprintFails(t *testing.T) {
 	unknown := map[string]any{"spec": make(chan int)}
 	if print, err := fingerprint(unknown); err == nil {

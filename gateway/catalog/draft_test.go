@@ -71,7 +71,11 @@ func TestDraftViews(t *testing.T) {
 			fresh := NewEntry(storage.KV{Value: d.Stored, Revision: 9})
 			before = s.conv.Calls.Load()
 			for _, version := range c.views {
+				spared := s.spared.Load()
 				got, err := c.resource.View(t.Context(), e, version)
+				if spared = s.spared.Load() - spared; (spared == 1) != (version != c.resource.Def.StorageVersion) || spared > 1 {
+					t.Errorf("%s: %d conversions spared", version, spared)
+				}
 				if err != nil || s.conv.Calls.Load() != before {
 					t.Errorf("%s: %d conversions after the commit, %v", version, s.conv.Calls.Load()-before, err)
 				}

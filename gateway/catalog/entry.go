@@ -81,8 +81,8 @@ func (e *Entry) storedJSON() bool { return len(e.Stored) > 0 && e.Stored[0] == '
 
 // SplitKey cuts a key below its bucket into namespace and name.
 func SplitKey(key string) (namespace, name string) {
-	if i := strings.IndexByte(key, '/'); i >= 0 {
-		return key[:i], key[i+1:]
+	if namespace, name, ok := strings.Cut(key, "/"); ok {
+		return namespace, name
 	}
 	return "", key
 }

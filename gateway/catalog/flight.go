@@ -67,10 +67,8 @@ func (r *Resource) derive(ctx context.Context, jobs []job, k viewKey) error {
 	for waits := 0; len(left) > 0; waits++ {
 		f := &flight{viewKey: k, done: make(chan struct{})}
 		mine, others, waiting := claim(jobs, left, f, waits >= maxWaits)
-		if len(mine) > 0 {
-			if err := r.fly(ctx, f, jobs, mine); err != nil {
-				return err
-			}
+		if err := r.fly(ctx, f, jobs, mine); err != nil {
+			return err
 		}
 		for _, g := range waiting {
 			select {

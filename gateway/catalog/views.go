@@ -60,9 +60,7 @@ func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) 
 			foreign = append(foreign, j)
 		}
 	}
-	if spared > 0 {
-		r.spared(spared)
-	}
+	r.spared(spared)
 	for _, jobs := range [...][]job{local, foreign} {
 		for batch := range slices.Chunk(jobs, chunk()) {
 			if ctx.Err() != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
 	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -68,8 +69,8 @@ func TestViewsOfATombstone(t *testing.T) {
 		t.Errorf("%d conversions", n)
 	}
 	again, err := r.View(t.Context(), gone, v1beta1)
-	if err != nil || &again[0] != &objects[1][0] {
-		t.Errorf("derived again: %v", err)
+	if err != nil || &again[0] != &objects[1][0] || s.spared.Load() != 1 {
+		t.Errorf("derived again, or %d conversions were spared: %v", s.spared.Load(), err)
 	}
 	if set, err := r.Labels(gone); err != nil || set["a"] != "b" {
 		t.Errorf("labels %v, %v", set, err)
@@ -330,6 +331,10 @@ func TestFieldsAreReadOnce(t *testing.T) {
 	}
 	if again, err := r.Fields(e, v, []byte("x")); err != nil || len(again) != len(set) {
 		t.Errorf("read again: %v, %v", again, err)
+	}
+	none := entry(v1, "three", 8)
+	if set, err := r.Fields(none, v, []byte(catalogtest.Tab(v1beta1, "three", "g", "2"))); err != nil || set["hostPort"] != "g:2" && set[".hostPort"] != "g:2" {
+		t.Errorf("without a view: %v, %v", set, err)
 	}
 	other := entry(v1, "two", 8)
 	if _, err := r.Fields(other, v, []byte("x")); !apierrors.IsInternalError(err) {

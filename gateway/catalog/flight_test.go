@@ -1,0 +1,90 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// away is a flight of the view k of an entry, by somebody else, that is over
+// with an error but not landed yet; it was of size entries.
+func away(e *Entry, k viewKey, size int, err error) *flight {
+	f := &flight{viewKey: k, size: size, done: make(chan struct{}), err: err}
+	close(f.done)
+	e.board(f)
+	return f
+}
+
+func TestEachViewOfAnEntryHasItsFlight(t *testing.T) {
+	e := entry(v1, "one", 7)
+	k, other := viewKey{definition: 1}, viewKey{definition: 2}
+	first, second := away(e, k, 1, nil), away(e, other, 1, nil)
+	for _, f := range []*flight{first, second} {
+		if there, added := e.board(&flight{viewKey: f.viewKey}); added || there != f {
+			t.Error("a second flight of the same view takes off")
+		}
+	}
+	e.land(first)
+	if there, added := e.board(&flight{viewKey: other}); added || there != second {
+		t.Error("another flight landed with it")
+	}
+	if _, added := e.board(&flight{viewKey: k}); !added {
+		t.Error("the place of a flight that landed is taken")
+	}
+	e.land(first)
+	e.land(second)
+}
+
+// Those who asked for all that a flight was about share its error. The others
+// may have asked for what was not in its way, so they try themselves.
+func TestAnErrorOfAFlightIsForThoseWhoAskedForNoLess_CRD18(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	failed := errors.New("it failed")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+
+	one := entry(v1, "one", 7)
+	away(one, r.viewKey(v1beta1), 1, failed)
+	if _, err := r.View(ctx, one, v1beta1); !errors.Is(err, failed) || s.conv.Calls.Load() != 0 {
+		t.Errorf("all of it: %v, %d conversions", err, s.conv.Calls.Load())
+	}
+	two := entry(v1, "two", 8)
+	away(two, r.viewKey(v1beta1), 2, failed)
+	if _, err := r.View(ctx, two, v1beta1); err != nil || s.conv.Calls.Load() != 1 {
+		t.Errorf("a part of it: %v, %d conversions", err, s.conv.Calls.Load())
+	}
+}
+
+func TestWhoseTimeIsOverWaitsForNobody(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	e := entry(v1, "one", 7)
+	e.board(&flight{viewKey: r.viewKey(v1beta1), size: 1, done: make(chan struct{})})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := r.derive(ctx, []job{{entry: e}}, r.viewKey(v1beta1))
+	if !apierrors.IsTimeout(err) || s.conv.Calls.Load() != 0 {
+		t.Errorf("got %v, %d conversions", err, s.conv.Calls.Load())
+	}
+}
+
+// What needs no conversion does not wait for what does.
+func TestWhatNeedsNoConversionComesFirst_CRD18(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	foreign, local := entry(v1beta1, "one", 7), entry(v1, "two", 8)
+	s.conv.BreakDown("broken")
+	if _, err := r.Views(t.Context(), []*Entry{foreign, local}, v1); err == nil {
+		t.Fatal("converted by a broken converter")
+	}
+	if local.view(r.viewKey(v1)) == nil {
+		t.Error("the other object was not derived")
+	}
+	if !r.storedAt(local, v1) || r.storedAt(local, v1beta1) || r.storedAt(foreign, v1) {
+		t.Error("which version an object is stored at is mistaken")
+	}
+}
