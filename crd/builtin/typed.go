@@ -64,9 +64,9 @@ func toTree(typed any) (map[string]any, error) {
 }
 
 // encodeManagers writes managedFields as all JSON is stored here: with sorted
-// keys.
+// keys. An empty list, by which clients clear them, stays one.
 func encodeManagers(entries []metav1.ManagedFieldsEntry) (object.Managed, error) {
-	if len(entries) == 0 {
+	if entries == nil {
 		return nil, nil
 	}
 	list := make([]any, len(entries))

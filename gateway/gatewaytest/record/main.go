@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 )
 
 func main() {
@@ -23,17 +24,18 @@ func main() {
 	flag.StringVar(&s.url, "url", "", "address of the kube-apiserver; its certificate is not verified")
 	flag.StringVar(&s.token, "token", "", "bearer token of an administrator")
 	flag.StringVar(&s.etcd, "etcd", "", "client address of its etcd")
+	only := flag.String("only", "", "make only the recordings whose name holds this text")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, &s); err != nil {
+	if err := run(ctx, &s, *only); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run makes all recordings.
-func run(ctx context.Context, s *server) error {
+// run makes the recordings whose name holds a text.
+func run(ctx context.Context, s *server, only string) error {
 	if s.url == "" || s.etcd == "" {
 		return errors.New("--url and --etcd are needed")
 	}
@@ -50,7 +52,11 @@ func run(ctx context.Context, s *server) error {
 		{"stored built-in objects", recordBuiltIns},
 		{"a stored definition and custom object", recordCustom},
 		{"refusals of bad requests", recordRefusals},
+		{"who owns which fields", recordOwnership},
 	} {
+		if !strings.Contains(r.what, only) {
+			continue
+		}
 		if err := r.record(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", r.what, err)
 		}
