@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -26,11 +27,13 @@ type managed struct {
 }
 
 // manage decides the managedFields of every write but an apply, which has to
-// know them earlier, and those that change nothing but the server's own
-// metadata.
+// know them earlier, and a deletion, whose marks nobody owns.
 func (w *Write) manage(ctx context.Context) error {
-	if w.stored || w.managed.done {
+	switch {
+	case w.managed.done, w.operation == OperationDelete:
 		return nil
+	case w.stored:
+		return w.manageMetadata(ctx)
 	}
 	out, err := w.Resource.Owners.Update(ctx, w.fieldChange(w.object.Object))
 	if err != nil {
@@ -58,11 +61,57 @@ func (w *Write) fieldChange(next map[string]any) apply.Change {
 	return c
 }
 
-// recordManaged puts the managedFields where they are stored. Times alone are
-// no change.
-func (w *Write) recordManaged() {
+// manageMetadata decides them of a write that changes metadata at whatever
+// version the object is stored at. Metadata is the same at all versions, so the
+// rest need not be looked at, and nothing is converted.
+func (w *Write) manageMetadata(ctx context.Context) error {
+	live, err := w.Resource.Def.Codec.Decode(w.from.Stored)
+	if err != nil {
+		return w.Resource.Unreadable(w.from.Entry, err)
+	}
+	gv, err := schema.ParseGroupVersion(w.object.GetAPIVersion())
+	if err != nil || w.Resource.Def.Version(gv.Version) == nil {
+		return nil // a retired version's; a migration will tell
+	}
+	if w.managed.live, err = object.TakeManaged(live); err != nil {
+		return err
+	}
+	if _, err = object.TakeManaged(w.object.Object); err != nil {
+		return err
+	}
+	c := w.fieldChange(onlyMetadata(w.object.Object))
+	c.Version, c.Live = gv.Version, onlyMetadata(live)
+	c.Versions = sameVersions{c.Live, c.New}
+	out, err := w.Resource.Owners.Update(ctx, c)
+	if err == nil {
+		object.SetManaged(w.object.Object, out.Managed)
+	}
+	return err
+}
+
+func onlyMetadata(tree map[string]any) map[string]any {
+	return map[string]any{"apiVersion": tree["apiVersion"], "kind": tree["kind"], "metadata": tree["metadata"]}
+}
+
+// sameVersions are trees that say the same at every version but for its name.
+type sameVersions struct{ live, next map[string]any }
+
+// Live implements [apply.Versions].
+func (s sameVersions) Live(context.Context, string) (map[string]any, error) { return s.live, nil }
+
+// New implements [apply.Versions].
+func (s sameVersions) New(context.Context, string) (map[string]any, error) { return s.next, nil }
+
+// Convert implements [apply.Versions].
+func (s sameVersions) Convert(_ context.Context, tree map[string]any, _, _ string) (map[string]any, error) {
+	return tree, nil
+}
+
+// attachManaged puts the managedFields where they are stored, for as long as
+// the object is encoded. Times alone are no change.
+func (w *Write) attachManaged() {
 	if w.stored {
-		return
+		return // they were never taken away
 	}
 	m := w.managed.next
 	if w.managed.sameOwners && w.old != nil && object.Equal(w.object.Object, w.old.Object) {

@@ -115,14 +115,15 @@ func (w *Write) admit(ctx context.Context) error {
 // of the reply: a write whose reply cannot be made is refused. What changes
 // nothing is not converted back.
 func (w *Write) convert(ctx context.Context) (err error) {
-	w.recordManaged()
 	if w.ending == removes {
 		return nil
 	}
 	if w.stored {
 		w.draft, err = w.Resource.DraftStored(w.object.Object)
 	} else {
+		w.attachManaged()
 		w.draft, err = w.Resource.Draft(ctx, w.Version, w.object.Object)
+		object.Detach(w.object.Object)
 	}
 	if err != nil {
 		return err
@@ -163,6 +164,7 @@ func (w *Write) reply(ctx context.Context) (err error) {
 	case w.ending == removes && w.operation == OperationDelete: // told by a Status
 	case w.ending == removes:
 		object.SetRevision(w.object.Object, w.revision)
+		w.attachManaged()
 		w.out.Object, err = object.Encode(w.object.Object)
 	case w.ending == keeps:
 		w.out.Object, err = w.Resource.View(ctx, w.from.Entry, w.Version.Name)
