@@ -139,6 +139,9 @@ type Shape interface {
 	// but for its resourceVersion. It may say no of one that it would not
 	// change, and leaves obj as it is.
 	Settled(obj map[string]any) bool
+	// FromMerge completes an object that was merged by the schema, and so has
+	// no field that the schema lacks: it coerces metadata and defaults.
+	FromMerge(obj map[string]any) error
 	// FromConversion prunes and coerces what a converter made; it defaults
 	// nothing.
 	FromConversion(obj map[string]any) error

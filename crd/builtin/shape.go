@@ -45,6 +45,12 @@ func (s *shape[T]) FromStorage(obj map[string]any) error {
 // Settled leaves it to the codec, which is what changes objects.
 func (s *shape[T]) Settled(map[string]any) bool { return false }
 
+// FromMerge implements [crd.Shape].
+func (s *shape[T]) FromMerge(obj map[string]any) error {
+	_, err := s.FromClient(obj, false)
+	return err
+}
+
 // FromConversion implements [crd.Shape].
 func (s *shape[T]) FromConversion(obj map[string]any) error {
 	if managed := object.Detach(obj); managed != nil {

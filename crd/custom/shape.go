@@ -43,6 +43,7 @@ type mode struct {
 	strict  bool // report what is dropped
 	lenient bool // drop metadata that cannot be read, repair the generation
 	fill    bool // set defaults
+	keep    bool // drop nothing
 }
 
 func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
@@ -81,6 +82,11 @@ func (s *shape) Settled(obj map[string]any) bool {
 	return needs == 0
 }
 
+func (s *shape) FromMerge(obj map[string]any) error {
+	_, err := s.apply(obj, mode{fill: true, keep: true})
+	return err
+}
+
 func (s *shape) FromConversion(obj map[string]any) error {
 	_, err := s.apply(obj, mode{})
 	return err
@@ -114,7 +120,7 @@ func (s *shape) apply(obj map[string]any, m mode) ([]string, error) {
 		needs = s.root.check(obj, true)
 	}
 	var dropped []string
-	if needs&needsPruning != 0 {
+	if needs&needsPruning != 0 && !m.keep {
 		dropped, err = s.prune(obj, m)
 	}
 	if found {

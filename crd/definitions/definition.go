@@ -73,5 +73,11 @@ func (shape) FromStorage(map[string]any) error { return nil }
 // Settled leaves it to the codec, which is what changes objects.
 func (shape) Settled(map[string]any) bool { return false }
 
+// FromMerge implements [crd.Shape].
+func (s shape) FromMerge(obj map[string]any) error {
+	_, err := s.FromClient(obj, false)
+	return err
+}
+
 // FromConversion has nothing to do: there is one version.
 func (shape) FromConversion(map[string]any) error { return nil }

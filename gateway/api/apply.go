@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,14 +36,17 @@ func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error
 	}
 	data, err := yamlToJSON(body)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: error converting YAML to JSON: %v", err))
+	}
+	if string(bytes.TrimSpace(data)) == "null" {
+		return map[string]any{}, nil
 	}
 	config, _, err := object.Parse(data)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: error unmarshaling JSON: while decoding JSON: %v", err))
 	}
 	if _, err := yaml.YAMLToJSONStrict(body); err != nil {
-		o.Problems = append(o.Problems, err.Error())
+		o.Problems = append(o.Problems, "error converting YAML to JSON: "+err.Error())
 	}
 	return config, nil
 }

@@ -79,16 +79,17 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 		return err
 	}
 	tree := cloneObject(out.Tree) // which may share parts with the present state
-	o := w.Options
-	o.FieldValidation, o.Problems = validationIgnore, nil // the merge knows the schema
-	if err := w.acceptPatched(tree, nil, o); err != nil {
-		if _, ok := err.(apierrors.APIStatus); ok {
-			return err
-		}
+	if err := w.Version.Shape.FromMerge(tree); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	w.object = asUnstructured(tree)
 	w.decided(out)
+	if err := w.sameName(w.object.GetName()); err != nil {
+		return err
+	}
+	if w.operation == OperationCreate {
+		w.object.SetResourceVersion("")
+	}
 	return rest.EnsureObjectNamespaceMatchesRequestNamespace(w.Namespace, w.object)
 }
 

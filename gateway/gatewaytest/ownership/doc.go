@@ -41,8 +41,8 @@ type Reply struct {
 }
 
 // NewReply takes from the body of an answer what no two servers, and no two
-// moments, share: uids, revisions, times, objects that messages quote, and the
-// order of managers, which depends on the times.
+// moments, share: uids, revisions, times, objects that messages quote, the order
+// of managers, which depends on the times, and that of causes.
 func NewReply(code int, body []byte) (Reply, error) {
 	r := Reply{Code: code}
 	if err := json.Unmarshal(body, &r.Body); err != nil {
@@ -59,7 +59,10 @@ func NewReply(code int, body []byte) (Reply, error) {
 			delete(e, "time")
 		}
 	}
-	slices.SortFunc(entries, func(a, b any) int { return strings.Compare(encoded(a), encoded(b)) })
+	inOrder(entries)
+	details, _ := r.Body["details"].(map[string]any)
+	causes, _ := details["causes"].([]any)
+	inOrder(causes)
 	return r, nil
 }
 
@@ -79,6 +82,10 @@ func shorten(v map[string]any) {
 			}
 		}
 	}
+}
+
+func inOrder(list []any) {
+	slices.SortFunc(list, func(a, b any) int { return strings.Compare(encoded(a), encoded(b)) })
 }
 
 func encoded(v any) string {
