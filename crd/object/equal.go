@@ -37,3 +37,34 @@ func Equal(a, b any) bool {
 		return a == b
 	}
 }
+
+// Clone copies a tree.
+func Clone(tree map[string]any) map[string]any {
+	if tree == nil {
+		return nil
+	}
+	out := make(map[string]any, len(tree))
+	for k, v := range tree {
+		out[k] = CloneValue(v)
+	}
+	return out
+}
+
+// CloneValue copies a value of a tree.
+func CloneValue(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		return Clone(x)
+	case []any:
+		if x == nil {
+			return x
+		}
+		out := make([]any, len(x))
+		for i := range x {
+			out[i] = CloneValue(x[i])
+		}
+		return out
+	default:
+		return v
+	}
+}

@@ -20,6 +20,10 @@ type Draft struct {
 	resource *Resource
 	settled  bool // reading Stored gives Stored
 	views    []draftView
+	// base is the view at the version that the draft is stored at, which is at,
+	// once it was made.
+	base []byte
+	at   string
 }
 
 // draftView is a view that lacks its resourceVersion.
@@ -33,19 +37,41 @@ type draftView struct {
 }
 
 // Draft encodes the new state of an object at version v, converting it to the
-// storage version where v is another. tree itself is left as it is but for its
-// resourceVersion, which is removed.
-func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]any) (*Draft, error) {
+// storage version where v is another. What was converted before is taken from
+// the previews. tree itself is left as it is but for its resourceVersion, which
+// is removed.
+func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]any, previews ...*Preview) (*Draft, error) {
 	dropRevision(tree)
-	at := v
-	if v.Name != r.Def.StorageVersion {
+	at, stored := r.Def.Version(r.Def.StorageVersion), tree
+	var views []draftView
+	if v != at {
+		stored = nil
+	}
+	for _, p := range previews {
+		known := p.complete(tree)
+		switch {
+		case known == nil:
+		case p.version == at.Name:
+			stored = known
+		default:
+			data, err := object.Encode(known)
+			if err != nil {
+				return nil, err
+			}
+			views = append(views, draftView{viewKey: p.viewKey, data: data, converted: true, passing: p.passing || r.viewKey(p.version) != p.viewKey})
+		}
+	}
+	if stored == nil {
 		var err error
-		if tree, err = r.ConvertTree(ctx, tree, r.Def.StorageVersion); err != nil {
+		if stored, err = r.ConvertTree(ctx, tree, at.Name); err != nil {
 			return nil, err
 		}
-		at = r.Def.Version(r.Def.StorageVersion)
 	}
-	return r.draft(at, tree)
+	d, err := r.draft(at, stored)
+	if err == nil {
+		d.views = views
+	}
+	return d, err
 }
 
 // DraftStored encodes a new state of an object at whatever version it is
@@ -94,12 +120,12 @@ func (d *Draft) View(ctx context.Context, version string) ([]byte, error) {
 }
 
 // read is the view at the version that the draft is stored at, and that
-// version. It is remembered first of all views.
+// version.
 func (d *Draft) read() (data []byte, version string, err error) {
 	r := d.resource
 	switch {
-	case len(d.views) > 0:
-		return d.views[0].data, d.views[0].version, nil
+	case d.base != nil:
+		return d.base, d.at, nil
 	case d.settled:
 		data, version = bytes.TrimSuffix(d.Stored, []byte("\n")), r.Def.StorageVersion
 	default:
@@ -112,6 +138,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 			return nil, "", err
 		}
 	}
+	d.base, d.at = data, version
 	d.views = append(d.views, draftView{viewKey: r.viewKey(version), data: data})
 	return data, version, nil
 }

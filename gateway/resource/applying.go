@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -78,7 +79,7 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 	if err != nil {
 		return err
 	}
-	tree := cloneObject(out.Tree) // which may share parts with the present state
+	tree := object.Clone(out.Tree) // which may share parts with the present state
 	if err := w.Version.Shape.FromMerge(tree); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // managed are the managedFields on the way of a write, raw: the trees of a
@@ -22,6 +23,8 @@ type managed struct {
 	next object.Managed // to be stored
 	// done: next is decided.
 	done bool
+	// previews are the new state at versions that owners speak of.
+	previews []*catalog.Preview
 	// sameOwners: next differs from live in nothing but times.
 	sameOwners bool
 }
@@ -144,9 +147,18 @@ func (o otherVersions) Live(ctx context.Context, version string) (map[string]any
 	return tree, err
 }
 
-// New implements [apply.Versions].
+// New implements [apply.Versions]. What is converted here is not converted
+// again to be stored or shown.
 func (o otherVersions) New(ctx context.Context, version string) (map[string]any, error) {
-	return o.Convert(ctx, o.next, o.w.Version.Name, version)
+	if o.w.Resource.Def.Version(version) == nil {
+		return nil, apply.ErrNoVersion
+	}
+	p, err := o.w.Resource.Preview(ctx, o.next, version)
+	if err != nil {
+		return nil, err
+	}
+	o.w.managed.previews = append(o.w.managed.previews, p)
+	return p.Tree(), nil
 }
 
 // Convert implements [apply.Versions].

@@ -88,7 +88,7 @@ func (t Target) patcher(kind types.PatchType, body []byte) (patch, []string, err
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 		}
 		return func(from state) (map[string]any, error) {
-			return merge(cloneObject(from.tree), changes), nil
+			return merge(object.Clone(from.tree), changes), nil
 		}, duplicates, nil
 	case types.StrategicMergePatchType:
 		if t.Version.Native() {
@@ -190,7 +190,7 @@ func (t Target) strategicPatcher(body []byte) (patch, []string, error) {
 	}
 	return func(from state) (map[string]any, error) {
 		// The library changes both, and may keep parts of them.
-		tree, err := strategicpatch.StrategicMergeMapPatch(cloneObject(from.tree), cloneObject(changes), t.Version.Typed())
+		tree, err := strategicpatch.StrategicMergeMapPatch(object.Clone(from.tree), object.Clone(changes), t.Version.Typed())
 		switch {
 		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
 			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
@@ -217,7 +217,7 @@ func merge(old, patch map[string]any) map[string]any {
 			}
 			old[k] = merge(target, p)
 		default:
-			old[k] = clone(v)
+			old[k] = object.CloneValue(v)
 		}
 	}
 	return old

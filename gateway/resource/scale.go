@@ -140,7 +140,7 @@ func (s *scaling) change(_ context.Context, w *Write) error {
 	if err != nil {
 		return err
 	}
-	w.object = asUnstructured(cloneObject(w.old.Object))
+	w.object = asUnstructured(object.Clone(w.old.Object))
 	wanted, _ := scale["metadata"].(map[string]any)
 	if uid, _ := wanted["uid"].(string); uid != "" && uid != string(w.old.GetUID()) {
 		return w.wrongUID(types.UID(uid), w.old.GetUID())

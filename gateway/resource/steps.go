@@ -122,7 +122,7 @@ func (w *Write) convert(ctx context.Context) (err error) {
 		w.draft, err = w.Resource.DraftStored(w.object.Object)
 	} else {
 		w.attachManaged()
-		w.draft, err = w.Resource.Draft(ctx, w.Version, w.object.Object)
+		w.draft, err = w.Resource.Draft(ctx, w.Version, w.object.Object, w.managed.previews...)
 		object.Detach(w.object.Object)
 	}
 	if err != nil {

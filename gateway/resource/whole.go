@@ -74,27 +74,3 @@ func (s *whole) change(_ context.Context, w *Write) error {
 	}
 	return nil
 }
-
-// clone copies a tree.
-func clone(v any) any {
-	switch x := v.(type) {
-	case []any:
-		out := make([]any, len(x))
-		for i := range x {
-			out[i] = clone(x[i])
-		}
-		return out
-	case map[string]any:
-		return cloneObject(x)
-	default:
-		return v
-	}
-}
-
-func cloneObject(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m))
-	for k := range m {
-		out[k] = clone(m[k])
-	}
-	return out
-}
