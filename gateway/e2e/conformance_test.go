@@ -41,7 +41,8 @@ func TestRowsAreDescribed(t *testing.T) {
 		if d.IsDir() && slices.Contains([]string{"node_modules", ".git"}, d.Name()) {
 			return filepath.SkipDir
 		}
-		if !strings.HasSuffix(path, "_test.go") {
+		// Recorded stories are named by rows too.
+		if d.IsDir() || !strings.HasSuffix(path, "_test.go") && filepath.Base(filepath.Dir(path)) != "ownership" {
 			return nil
 		}
 		text, err := os.ReadFile(path)

@@ -7,12 +7,12 @@ import (
 
 // basics are who becomes an owner, and conflicts.
 var basics = map[string]func(*tale){
-	"SSA01 minimal body": func(t *tale) {
+	"SSA-01 minimal body": func(t *tale) {
 		t.create(configMap, "a", `"data":{"k":"1"}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=b", Apply, `{"apiVersion":"v1","kind":"ConfigMap"}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=b", Apply, "apiVersion: v1\nkind: ConfigMap\ndata:\n  yaml: \"2\"\n")
 	},
-	"SSA02 the manager": func(t *tale) {
+	"SSA-02 the manager": func(t *tale) {
 		t.send("PATCH", configMaps+"/"+t.name, Apply, t.body(configMap, "", ""))
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=", Apply, t.body(configMap, "", ""))
 		t.applyAt(configMap, "", strings.Repeat("m", 129), "", t.body(configMap, "", ""))
@@ -22,13 +22,13 @@ var basics = map[string]func(*tale){
 		t.send("PATCH", configMaps+"/"+t.name, Merge, `{"data":{"k":"2"}}`).by(strings.Repeat("long", 40))
 		t.send("PATCH", configMaps+"/"+t.name, Merge, `{"data":{"k":"3"}}`).by("tab\there, ünï/1")
 	},
-	"SSA03 absent and present": func(t *tale) {
+	"SSA-03 absent and present": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1}`)
 		t.apply(shop, "a", `"spec":{"replicas":2,"note":"n"}`)
 		t.merge(shop, "b", `{"spec":{"size":"large"}}`)
 		t.apply(shop, "a", `"spec":{"replicas":2,"note":"n"}`)
 	},
-	"SSA04 every verb tracks": func(t *tale) {
+	"SSA-04 every verb tracks": func(t *tale) {
 		t.create(shop, "creator", `"spec":{"replicas":1,"ports":[{"port":80}]}`)
 		t.merge(shop, "merger", `{"spec":{"note":"m"}}`)
 		t.send("PATCH", shops+"/"+t.name+"?fieldManager=jp", JSONPatch, `[{"op":"add","path":"/spec/set","value":["a","b"]}]`)
@@ -37,18 +37,18 @@ var basics = map[string]func(*tale){
 		t.mergeAt(shop, "", "metadata", `{"metadata":{"labels":{"a":"b"},"annotations":{"c":"d"},"finalizers":["example.com/f"]}}`)
 		t.merge(shop, "metadata", `{"metadata":{"finalizers":null}}`)
 	},
-	"SSA05 SSA06 two managers": func(t *tale) {
+	"SSA-05 SSA-06 two managers": func(t *tale) {
 		t.create(configMap, "kubectl", `"data":{"key":"some value"}`)
 		t.merge(configMap, "kube-controller-manager", `{"data":{"key":"new value"}}`)
 		t.apply(configMap, "kubectl", `"data":{"key":"new value"}`)
 	},
-	"SSA07 an update takes": func(t *tale) {
+	"SSA-07 an update takes": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1,"note":"a"}`)
 		t.merge(shop, "b", `{"spec":{"note":"b"}}`)
 		t.merge(shop, "c", `{"spec":{"replicas":null}}`)
 		t.merge(shop, "a", `{"spec":{"note":"c"}}`)
 	},
-	"SSA08 conflicts": func(t *tale) {
+	"SSA-08 conflicts": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1,"note":"a","set":["x"],"ports":[{"port":80,"name":"web"}]}`)
 		t.apply(shop, "b", `"spec":{"note":"b"}`)
 		t.apply(shop, "b", `"spec":{"note":"b","replicas":2,"ports":[{"port":80,"name":"other"}]}`)
@@ -58,7 +58,7 @@ var basics = map[string]func(*tale){
 		t.applyAt(shop, "/status", "b", "", t.body(shop, "", `"status":{"phase":"down"}`))
 		t.get(shop)
 	},
-	"SSA09 SSA11 SSA25 sharing": func(t *tale) {
+	"SSA-09 SSA-11 SSA-25 sharing": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1,"note":"n"}`)
 		t.apply(shop, "b", `"spec":{"replicas":1}`)
 		t.apply(shop, "b", `"spec":{"replicas":2}`)
@@ -66,24 +66,24 @@ var basics = map[string]func(*tale){
 		t.apply(shop, "b", `"spec":{"replicas":2}`)
 		t.apply(shop, "b", ``)
 	},
-	"SSA10 force": func(t *tale) {
+	"SSA-10 force": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1,"note":"a"}`)
 		t.merge(shop, "u", `{"spec":{"size":"large"}}`)
 		t.force(shop, "b", `"spec":{"replicas":2,"note":"b","size":"tiny"}`)
 		t.apply(shop, "a", `"spec":{"replicas":1,"note":"a"}`)
 	},
-	"SSA12 SSA13 omitting": func(t *tale) {
+	"SSA-12 SSA-13 omitting": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1,"note":"a","size":"large","set":["x","y"],"labels":{"a":"1","b":"2"},"ports":[{"port":80},{"port":81}]}`)
 		t.apply(shop, "b", `"spec":{"set":["x"],"labels":{"a":"1"},"ports":[{"port":80}]}`)
 		t.apply(shop, "a", `"spec":{"replicas":1}`)
 		t.apply(shop, "b", ``)
 	},
-	"SSA14 managedFields in the body": func(t *tale) {
+	"SSA-14 managedFields in the body": func(t *tale) {
 		t.applyAt(configMap, "", "a", "", t.body(configMap, `"managedFields":[{"manager":"x"}]`, ""))
 		t.applyAt(configMap, "", "a", "", t.body(configMap, `"managedFields":[]`, ""))
 		t.applyAt(configMap, "", "a", "", t.body(configMap, `"managedFields":null`, `"data":{"a":"b"}`))
 	},
-	"SSA15 intents that are not valid": func(t *tale) {
+	"SSA-15 intents that are not valid": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":-1}`)
 		t.apply(shop, "a", `"spec":{"unknown":1}`)
 		t.apply(shop, "a", `"spec":{"replicas":"many"}`)
@@ -98,7 +98,7 @@ var basics = map[string]func(*tale){
 		t.apply(shop, "a", `"spec":{"replicas":-1}`)
 		t.get(shop)
 	},
-	"SSA15 bodies that are not the object": func(t *tale) {
+	"SSA-15 bodies that are not the object": func(t *tale) {
 		for _, body := range []string{``, `{}`, `null`, `[]`, `"x"`, `{`, "a: b: c", `{"apiVersion":"v1"}`, `{"kind":"ConfigMap"}`, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`,
 			`{"apiVersion":"v2","kind":"ConfigMap"}`, `{"apiVersion":"a/b/c","kind":"ConfigMap"}`, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"another"}}`,
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + t.name + `","namespace":"another"}}`, `{"apiVersion":"v1","kind":"ConfigMap","metadata":7}`, `{"apiVersion":1,"kind":"ConfigMap"}`,
@@ -112,7 +112,7 @@ var basics = map[string]func(*tale){
 		t.send("PATCH", shops+"/"+t.name+"/status?fieldManager=a", Apply, t.body(shop, "", `"status":{"phase":"x"}`))
 		t.send("PATCH", shops+"/"+t.name+"/scale?fieldManager=a", Apply, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"`+t.name+`"},"spec":{"replicas":3}}`)
 	},
-	"SSA33 status and scale": func(t *tale) {
+	"SSA-33 status and scale": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1,"note":"a"},"status":{"phase":"ignored"}`)
 		t.applyAt(shop, "/status", "s", "", t.body(shop, "", `"spec":{"note":"ignored"},"status":{"phase":"up","conditions":[{"type":"Ready","status":"True"}]}`))
 		t.applyAt(shop, "/status", "s2", "", t.body(shop, "", `"status":{"conditions":[{"type":"Open","status":"False"}]}`))
@@ -124,7 +124,7 @@ var basics = map[string]func(*tale){
 		t.send("PUT", shops+"/"+t.name+"/scale?fieldManager=hpa", JSON, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"`+t.name+`","namespace":"`+Namespace+`"},"spec":{"replicas":7}}`)
 		t.get(shop)
 	},
-	"SSA05 more than ten updaters": func(t *tale) {
+	"SSA-05 more than ten updaters": func(t *tale) {
 		t.create(configMap, "m00", `"data":{"k0":"v"}`)
 		for i := 1; i < 13; i++ {
 			t.merge(configMap, fmt.Sprintf("m%02d", i), fmt.Sprintf(`{"data":{"k%d":"v"}}`, i))

@@ -5,7 +5,7 @@ import "strings"
 // merging is what the types of maps and of values mean, and the way from
 // client-side apply.
 var merging = map[string]func(*tale){
-	"SSA19 maps": func(t *tale) {
+	"SSA-19 maps": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"labels":{"a":"1"},"selector":{"a":"1"},"struct":{"a":"1"}}`)
 		t.apply(shop, "b", `"spec":{"labels":{"b":"2"}}`)
 		t.apply(shop, "b", `"spec":{"selector":{"b":"2"}}`)
@@ -14,14 +14,14 @@ var merging = map[string]func(*tale){
 		t.merge(shop, "c", `{"spec":{"selector":{"c":"3"},"labels":{"a":null}}}`)
 		t.apply(shop, "a", `"spec":{"labels":{},"selector":{}}`)
 	},
-	"SSA21 free fields": func(t *tale) {
+	"SSA-21 free fields": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"free":{"x":{"y":1,"l":[{"a":1}]},"z":null},"any":5}`)
 		t.apply(shop, "b", `"spec":{"free":{"x":{"w":1.5}},"any":"5"}`)
 		t.apply(shop, "b", `"spec":{"free":{"x":{"w":1.5,"l":[{"a":2}]}}}`)
 		t.merge(shop, "c", `{"spec":{"free":{"x":{"y":2},"n":{"m":[1,2]}}}}`)
 		t.apply(shop, "a", `"spec":{"free":{}}`)
 	},
-	"SSA12 nulls and empty values": func(t *tale) {
+	"SSA-12 nulls and empty values": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"nested":null,"note":""}`)
 		t.apply(shop, "b", `"spec":{"nested":{"x":"1","y":1}}`)
 		t.apply(shop, "b", `"spec":{"nested":{"x":"1","y":1.0}}`)
@@ -29,13 +29,13 @@ var merging = map[string]func(*tale){
 		t.apply(shop, "c", `"spec":{"note":null,"replicas":null,"set":[],"list":[],"ports":[]}`)
 		t.apply(shop, "c", `"spec":{}`)
 	},
-	"SSA24 handing over": func(t *tale) {
+	"SSA-24 handing over": func(t *tale) {
 		t.apply(shop, "kubectl", `"spec":{"replicas":3,"note":"nginx"}`)
 		t.apply(shop, "handover-to-hpa", `"spec":{"replicas":3}`)
 		t.apply(shop, "kubectl", `"spec":{"note":"nginx"}`)
 		t.mergeAt(shop, "/scale", "hpa", `{"spec":{"replicas":5}}`).get(shop)
 	},
-	"SSA31 SSA32 from client-side apply": func(t *tale) {
+	"SSA-31 SSA-32 from client-side apply": func(t *tale) {
 		last := t.body(configMap, "", `"data":{"a":"1","b":"2"}`)
 		quoted := strings.ReplaceAll(last, `"`, `\"`)
 		annotated := func(k string, data string) string {
@@ -50,14 +50,14 @@ var merging = map[string]func(*tale){
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=kubectl", Apply, annotated(quoted, `"data":{"a":"6"}`))
 		t.apply(configMap, "kubectl", `"data":{"a":"8"}`)
 	},
-	"SSA20 strategic merge patch": func(t *tale) {
+	"SSA-20 strategic merge patch": func(t *tale) {
 		t.create(configMap, "a", `"data":{"k":"1"}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s", Strategic, `{"data":{"l":"2","$retainKeys":["l"]}}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s", Strategic, `{"metadata":{"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o","uid":"u1"}]}}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s2", Strategic, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o2","uid":"u2"}]}}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s2", Strategic, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/x"],"managedFields":[{}]}}`)
 	},
-	"SSA29 editing": func(t *tale) {
+	"SSA-29 editing": func(t *tale) {
 		t.create(configMap, "a", `"data":{"k":"1","l":"2"}`)
 		t.merge(configMap, "m", `{"metadata":{"managedFields":[{"manager":"made-up","operation":"Apply","apiVersion":"v1","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k":{}}}}]}}`)
 		t.apply(configMap, "b", `"data":{"k":"2"}`)
@@ -72,7 +72,7 @@ var merging = map[string]func(*tale){
 		t.merge(configMap, "m", `{"metadata":{"managedFields":[]},"data":{"n":"4"}}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=j", JSONPatch, `[{"op":"remove","path":"/metadata/managedFields/0"}]`)
 	},
-	"SSA27 SSA28 clearing": func(t *tale) {
+	"SSA-27 SSA-28 clearing": func(t *tale) {
 		t.create(configMap, "a", `"data":{"k":"1"}`)
 		t.merge(configMap, "b", `{"data":{"l":"1"}}`)
 		t.merge(configMap, "c", `{"metadata":{"managedFields":[]}}`)
@@ -83,7 +83,7 @@ var merging = map[string]func(*tale){
 		t.send("PUT", configMaps+"/"+t.name+"?fieldManager=p", JSON, t.body(configMap, `"managedFields":[{}]`, `"data":{"k":"6","put":"1"}`))
 		t.send("PUT", configMaps+"/"+t.name+"?fieldManager=p", JSON, t.body(configMap, ``, `"data":{"k":"6","put":"2"}`))
 	},
-	"SSA27 clearing a Shop": func(t *tale) {
+	"SSA-27 clearing a Shop": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1}`)
 		t.merge(shop, "c", `{"metadata":{"managedFields":[{}]}}`)
 		t.merge(shop, "c", `{"spec":{"note":"x"}}`)
