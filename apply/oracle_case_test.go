@@ -3,10 +3,10 @@ package apply_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"strconv"
 
+	"github.com/wasmgate/wasmgate/crd"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
@@ -31,6 +31,32 @@ type oracleDefinition struct {
 	Versions []oracleVersion `json:"versions"`
 	// Preserve is spec.preserveUnknownFields.
 	Preserve bool `json:"preserve,omitempty"`
+	// Builtin names a built-in kind; then nothing else is set.
+	Builtin string `json:"builtin,omitempty"`
+
+	builtin *crd.Definition
+}
+
+// api is the apiVersion of objects at a version.
+func (d *oracleDefinition) api(version string) string {
+	if d.builtin != nil {
+		return d.builtin.APIVersion(version)
+	}
+	return oracleGroup + "/" + version
+}
+
+func (d *oracleDefinition) kind() string {
+	if d.builtin != nil {
+		return d.builtin.Kind
+	}
+	return oracleKind
+}
+
+func (d *oracleDefinition) group() string {
+	if d.builtin != nil {
+		return d.builtin.Group
+	}
+	return oracleGroup
 }
 
 type oracleVersion struct {
@@ -88,7 +114,7 @@ func (d *oracleDefinition) convert(tree map[string]any, from, to string) (map[st
 	for _, m := range target.Moves {
 		moveField(out, m.Hub, m.Here)
 	}
-	out["apiVersion"] = oracleGroup + "/" + to
+	out["apiVersion"] = d.api(to)
 	return out, nil
 }
 
@@ -137,8 +163,11 @@ func takeField(tree map[string]any, path []string) (any, bool) {
 }
 
 func cloneTree(tree map[string]any) map[string]any {
-	out := maps.Clone(tree)
-	for k, v := range out {
+	if tree == nil {
+		return nil
+	}
+	out := make(map[string]any, len(tree))
+	for k, v := range tree {
 		out[k] = cloneValue(v)
 	}
 	return out

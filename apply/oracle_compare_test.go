@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"runtime/debug"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 
 	"github.com/wasmgate/wasmgate/apply"
 )
@@ -27,6 +29,14 @@ func differ(what, format string, args ...any) error {
 	return &difference{What: what, Text: fmt.Sprintf(format, args...)}
 }
 
+// notDifference is err if it is something else.
+func notDifference(err error) error {
+	if isDifference(err) {
+		return nil
+	}
+	return err
+}
+
 func isDifference(err error) bool {
 	var d *difference
 	return errors.As(err, &d)
@@ -36,11 +46,58 @@ func compareRefusals(got, want error) error {
 	if got == nil || want == nil {
 		return differ("refusal", "ours says %v, the oracle says %v", got, want)
 	}
-	a, b := responsewriters.ErrorToAPIStatus(got), responsewriters.ErrorToAPIStatus(want)
+	a, b := statusOf(got), statusOf(want)
+	if sameMistakes(a.Message, b.Message) {
+		a.Message = b.Message
+	}
 	if !reflect.DeepEqual(a, b) {
 		return differ("refusal", "\nours   %s\noracle %s", asJSON(a), asJSON(b))
 	}
 	return nil
+}
+
+// statusOf is what a client is told. The oracle's causes come from a map of
+// managers: only the order of those of one manager means something.
+func statusOf(err error) metav1.Status {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		out := status.Status()
+		if out.Details != nil {
+			slices.SortStableFunc(out.Details.Causes, func(a, b metav1.StatusCause) int { return strings.Compare(a.Message, b.Message) })
+		}
+		return out
+	}
+	return metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
+}
+
+// sameMistakes tells that two messages say of the same object what is wrong
+// with it. Of several mistakes the oracle finds now these, now those first,
+// since it walks maps.
+func sameMistakes(a, b string) bool {
+	prefix, of := mistakes(a)
+	other, those := mistakes(b)
+	return prefix == other && (containsAll(of, those) || containsAll(those, of) || undeclared(of) || undeclared(those))
+}
+
+func mistakes(message string) (string, []string) {
+	prefix, list, ok := strings.Cut(message, "): ")
+	if !ok {
+		return message, nil
+	}
+	var out []string
+	for _, line := range strings.Split(strings.TrimPrefix(list, "errors:\n"), "\n") {
+		out = append(out, strings.TrimSpace(line))
+	}
+	return prefix, out
+}
+
+// undeclared: an unknown field ends the search for others.
+func undeclared(mistakes []string) bool {
+	return slices.ContainsFunc(mistakes, func(m string) bool { return strings.HasSuffix(m, "field not declared in schema") })
+}
+
+func containsAll(list, part []string) bool {
+	return !slices.ContainsFunc(part, func(s string) bool { return !slices.Contains(list, s) })
 }
 
 func compareManaged(got apply.Outcome, live, want []byte) error {
@@ -88,4 +145,14 @@ func (r *run) count(op *oracleOp, failed error, before, after []byte) {
 		what += " same owners"
 	}
 	r.seen[what]++
+}
+
+// safely makes a difference of a panic of ours.
+func safely(f func() (*difference, error)) (d *difference, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			d = &difference{"panic", fmt.Sprintf("%v\n%s", p, debug.Stack())}
+		}
+	}()
+	return f()
 }

@@ -8,6 +8,9 @@ import (
 // definitions are the states that a definition goes through in a case.
 func (g oracleGen) definitions() []oracleDefinition {
 	first := oracleDefinition{Preserve: g.rarely(25), Versions: []oracleVersion{{Name: oracleStorage, Schema: g.root(), Status: g.often(6)}}}
+	if g.rarely(8) {
+		return []oracleDefinition{{Builtin: g.one(builtinKinds...)}}
+	}
 	if g.rarely(25) {
 		first = oracleDefinition{Preserve: true, Versions: []oracleVersion{{Name: oracleStorage}}}
 	}
@@ -34,7 +37,7 @@ func (g oracleGen) version(name string, hub oracleVersion) oracleVersion {
 	}
 	out.Schema = hub.Schema.DeepCopy()
 	if g.often(4) {
-		out.Schema = g.pointer(g.retyped(*hub.Schema))
+		out.Schema = g.retypedRoot(hub.Schema)
 	}
 	spec, ok := out.Schema.Properties["spec"]
 	if !ok {
@@ -66,7 +69,7 @@ func (g oracleGen) redefined(d oracleDefinition) oracleDefinition {
 	out := oracleDefinition{Preserve: d.Preserve, Versions: slices.Clone(d.Versions)}
 	for i, v := range out.Versions {
 		if v.Schema != nil && g.often(6) {
-			out.Versions[i].Schema = g.pointer(g.retyped(*v.Schema))
+			out.Versions[i].Schema = g.retypedRoot(v.Schema)
 		}
 	}
 	switch n := len(out.Versions); {

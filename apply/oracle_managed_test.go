@@ -18,7 +18,7 @@ func (s *sequence) managed() json.RawMessage {
 		return json.RawMessage(s.one(`[{}]`, `[]`, `null`, `[{},{}]`))
 	case 1:
 		entries = append(entries, map[string]any{
-			"manager": "new", "operation": "Update", "apiVersion": oracleGroup + "/" + s.one("v1", "v2", "v3", "v9"),
+			"manager": "new", "operation": "Update", "apiVersion": s.world.from.api(s.one("v1", "v2", "v3", "v9")),
 			"fieldsType": "FieldsV1", "fieldsV1": s.fieldSet(), "time": "1999-01-01T00:00:00Z",
 		})
 	}
@@ -44,7 +44,7 @@ func (s *sequence) breakEntry(e map[string]any) {
 	case 1:
 		e["operation"] = s.one("Apply", "Update", "Foo", "")
 	case 2:
-		e["apiVersion"] = s.one(oracleGroup+"/v1", oracleGroup+"/v2", oracleGroup+"/v9", "v1", "other.io/v1", "")
+		e["apiVersion"] = s.one(s.world.from.api("v1"), s.world.from.api("v2"), s.world.from.api("v9"), "v1", "other.io/v1", "")
 	case 3:
 		e["fieldsType"] = s.one("", "FieldsV2")
 	case 4:

@@ -68,6 +68,9 @@ func runCase(c *oracleCase) (*difference, error) {
 // step does one operation on both sides. What cannot be asked for is skipped.
 func (r *run) step(op *oracleOp) error {
 	time.Sleep(time.Duration(op.Seconds) * time.Second)
+	if op.Body == nil {
+		op.Body = oracleTree{}
+	}
 	if op.Do == "redefine" {
 		if op.Definition < 0 || op.Definition >= len(r.worlds) {
 			return fmt.Errorf("no definition %d", op.Definition)
@@ -82,10 +85,16 @@ func (r *run) step(op *oracleOp) error {
 	if op.Subresource != "" && (live == nil || !r.world.from.version(op.Version).Status) {
 		return nil
 	}
-	if op.Do == "apply" {
-		return r.apply(op, live)
+	if r.world.omitsKeys(op.Version, op.Body) {
+		return nil
 	}
-	return r.update(op, live)
+	switch op.Do {
+	case "apply":
+		return r.apply(op, live)
+	case "create", "update":
+		return r.update(op, live)
+	}
+	return fmt.Errorf("nobody knows how to %q", op.Do)
 }
 
 // at is the present tree at a version, nil if there is no object; false if
@@ -153,11 +162,11 @@ func (r *run) update(op *oracleOp, live map[string]any) error {
 		return nil
 	}
 	c := r.change(op, live, body)
-	newObj, err := withManaged(body, c.NewManaged)
+	newObj, err := r.world.withManaged(body, c.NewManaged)
 	if err != nil {
 		return nil // metadata that nobody would have let through
 	}
-	liveObj, err := withManaged(live, c.LiveManaged)
+	liveObj, err := r.world.withManaged(live, c.LiveManaged)
 	if err != nil {
 		return err
 	}
@@ -202,7 +211,7 @@ func (r *run) apply(op *oracleOp, live map[string]any) error {
 	body := cloneTree(op.Body)
 	c := r.change(op, live, body)
 	c.NewManaged = nil
-	liveObj, err := withManaged(live, c.LiveManaged)
+	liveObj, err := r.world.withManaged(live, c.LiveManaged)
 	if err != nil {
 		return err
 	}
@@ -255,6 +264,6 @@ func (r *run) ours(c apply.Change, call func(context.Context) (apply.Outcome, er
 }
 
 func (r *run) empty(version string) *unstructured.Unstructured {
-	out, _ := emptyObjects{}.New(r.world.def.GVK(version))
+	out, _ := emptyObjects{r.world.def}.New(r.world.def.GVK(version))
 	return out.(*unstructured.Unstructured)
 }

@@ -175,6 +175,15 @@ func (g oracleGen) opaque(depth int) props {
 	}
 }
 
+// retypedRoot is a schema of whole objects with other topologies below.
+func (g oracleGen) retypedRoot(s *props) *props {
+	s = s.DeepCopy()
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		s.Properties[name] = g.retyped(s.Properties[name])
+	}
+	return s
+}
+
 // retyped is a schema with other topologies at some places.
 func (g oracleGen) retyped(s props) props {
 	s = *s.DeepCopy()

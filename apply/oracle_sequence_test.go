@@ -54,14 +54,16 @@ func runSeed(seed uint64) (*oracleCase, *difference, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for more := true; more && err == nil; {
-		more, err = s.next()
-	}
-	var d *difference
-	if errors.As(err, &d) {
-		return s.c, d, nil
-	}
-	return s.c, nil, err
+	d, err := safely(func() (*difference, error) {
+		for {
+			more, err := s.next()
+			var d *difference
+			if errors.As(err, &d) || err != nil || !more {
+				return d, notDifference(err)
+			}
+		}
+	})
+	return s.c, d, err
 }
 
 func (s *sequence) op() oracleOp {
@@ -74,7 +76,7 @@ func (s *sequence) op() oracleOp {
 	}
 	live, ok := s.at(op.Version)
 	if !ok {
-		return op
+		return oracleOp{Do: "redefine"}
 	}
 	v := s.world.from.version(op.Version)
 	if live != nil && v.Status && s.rarely(4) {
@@ -136,7 +138,7 @@ func (s *sequence) configure(op *oracleOp, v *oracleVersion, live map[string]any
 		meta["namespace"] = "n"
 	}
 	op.Body["metadata"] = meta
-	op.Body["apiVersion"], op.Body["kind"] = oracleGroup+"/"+op.Version, oracleKind
+	op.Body["apiVersion"], op.Body["kind"] = s.world.from.api(op.Version), s.world.from.kind()
 	if s.rarely(60) {
 		op.Body[s.one("apiVersion", "kind")] = "Other"
 	}
@@ -171,11 +173,13 @@ func (s *sequence) edited(v *oracleVersion, tree map[string]any) map[string]any 
 			out[name] = s.changed(child(v.Schema, name), out[name], s.wild)
 		}
 	}
-	for _, name := range []string{"spec", "status", "data"} {
-		if _, ok := out[name]; !ok && v.Schema != nil && s.rarely(4) {
-			if p, ok := v.Schema.Properties[name]; ok {
-				out[name] = s.value(&p, s.wild)
-			}
+	if v.Schema == nil {
+		return out
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Schema.Properties)) {
+		if _, ok := out[name]; !ok && s.rarely(4) {
+			p := v.Schema.Properties[name]
+			out[name] = s.value(&p, s.wild)
 		}
 	}
 	return out
@@ -195,7 +199,7 @@ func withoutIdentity(tree map[string]any) map[string]any {
 // written.
 func (s *sequence) rememberApplied(op *oracleOp, v *oracleVersion) {
 	config := withoutIdentity(op.Body)
-	config["apiVersion"], config["kind"] = oracleGroup+"/"+op.Version, oracleKind
+	config["apiVersion"], config["kind"] = s.world.from.api(op.Version), s.world.from.kind()
 	delete(config, "status")
 	if s.rarely(4) {
 		config = s.edited(v, config)

@@ -16,7 +16,7 @@ import (
 // never come that far.
 func (r *run) body(op *oracleOp, live map[string]any) (map[string]any, bool) {
 	body := cloneTree(op.Body)
-	body["apiVersion"], body["kind"] = oracleGroup+"/"+op.Version, oracleKind
+	body["apiVersion"], body["kind"] = r.world.from.api(op.Version), r.world.from.kind()
 	meta, ok := body["metadata"].(map[string]any)
 	if !ok {
 		meta = map[string]any{}
@@ -26,7 +26,7 @@ func (r *run) body(op *oracleOp, live map[string]any) (map[string]any, bool) {
 	if _, err := r.world.def.Version(op.Version).Shape.FromClient(body, false); err != nil {
 		return nil, false
 	}
-	return body, true
+	return body, !r.world.omitsKeys(op.Version, body)
 }
 
 // identify sets what the server sets.
@@ -61,7 +61,7 @@ func (r *run) store(op *oracleOp, live, tree map[string]any, managed []byte) {
 	}
 	identify(meta, live)
 	meta["uid"], meta["creationTimestamp"], meta["generation"] = "u1", "2000-01-01T00:00:00Z", int64(1)
-	if _, err := v.Shape.FromClient(tree, false); err != nil {
+	if _, err := v.Shape.FromClient(tree, false); err != nil || !r.world.valid(op.Version, tree) {
 		return
 	}
 	stored, err := r.world.from.convert(tree, op.Version, oracleStorage)
@@ -81,7 +81,7 @@ func setOrRemove(to map[string]any, name string, from map[string]any) {
 
 // withManaged is a tree with its managedFields, as decoding makes it of a
 // request or of the store: with metadata that has its types.
-func withManaged(tree map[string]any, managed []byte) (*unstructured.Unstructured, error) {
+func (w *world) withManaged(tree map[string]any, managed []byte) (*unstructured.Unstructured, error) {
 	tree = cloneTree(tree)
 	if len(managed) > 0 {
 		var list any
@@ -90,6 +90,9 @@ func withManaged(tree map[string]any, managed []byte) (*unstructured.Unstructure
 		}
 		if err := unstructured.SetNestedField(tree, list, "metadata", "managedFields"); err != nil {
 			return nil, err
+		}
+		if l, ok := list.([]any); ok && len(l) == 0 && w.from.builtin != nil {
+			return &unstructured.Unstructured{Object: tree}, nil // typed decoding tells none from an empty list
 		}
 		meta, ok, err := objectmeta.GetObjectMeta(tree, false)
 		if err != nil || !ok {
@@ -144,3 +147,51 @@ func asJSON(v any) string {
 
 // sameTree tells that two trees are the same values of the same Go types.
 func sameTree(a, b map[string]any) bool { return reflect.DeepEqual(a, b) }
+
+// valid tells that validation lets an object pass, but for the items of lists
+// that are there twice: such may have come before the list was a set or map.
+func (w *world) valid(version string, tree map[string]any) bool {
+	v := w.validators[version]
+	return v == nil || v.Validate(tree).IsValid()
+}
+
+// omitsKeys tells it of an object at a version, wherever it is converted to.
+func (w *world) omitsKeys(version string, tree map[string]any) bool {
+	for _, v := range w.from.Versions {
+		there, err := w.from.convert(tree, version, v.Name)
+		if err == nil && v.Schema != nil && omitsKeys(v.Schema, there) {
+			return true
+		}
+	}
+	return false
+}
+
+// omitsKeys tells that an item of a map list has no value for one of its keys.
+// No object that is stored has such items, because keys are required or have
+// a default, and versions of structured-merge-diff do not agree on them.
+func omitsKeys(s *props, v any) bool {
+	switch x := v.(type) {
+	case map[string]any:
+		for name := range x {
+			if c := child(s, name); c != nil && omitsKeys(c, x[name]) {
+				return true
+			}
+		}
+	case []any:
+		if s.Items == nil {
+			return false
+		}
+		for _, item := range x {
+			m, ok := item.(map[string]any)
+			for _, k := range s.XListMapKeys {
+				if _, has := m[k]; ok && !has && s.Items.Schema.Properties[k].Default == nil {
+					return true
+				}
+			}
+			if omitsKeys(s.Items.Schema, item) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -17,6 +17,12 @@ func (g oracleGen) value(s *props, wild int) any {
 	}
 	switch s.Type {
 	case "string":
+		switch s.Format {
+		case "byte":
+			return g.one("eA==", "eQ==", "")
+		case "date-time":
+			return g.one("2001-01-01T00:00:00.000000Z", "2002-02-02T02:02:02.000000Z")
+		}
 		return g.one("x", "y", "z", "x", "", "é<&>\"\\")
 	case "integer":
 		return g.integer()
@@ -38,10 +44,9 @@ func (g oracleGen) value(s *props, wild int) any {
 	return g.anything(2)
 }
 
+// integer is small: it may be a key, and of numbers above 2^53 in keys the
+// oracle keeps no more than a float does.
 func (g oracleGen) integer() any {
-	if g.rarely(20) {
-		return []any{int64(math.MaxInt64), int64(math.MinInt64), int64(1<<53 + 1)}[g.IntN(3)]
-	}
 	return int64(g.IntN(4))
 }
 
@@ -49,7 +54,7 @@ func (g oracleGen) number() any {
 	if g.often(4) {
 		return g.integer()
 	}
-	return []any{0.5, 1.5, 1.0, 2.0, 1e21, -0.25}[g.IntN(6)]
+	return []any{0.5, 1.5, 1.0, 2.0, 1e21, -0.25, int64(math.MaxInt64), int64(1<<53 + 1)}[g.IntN(8)]
 }
 
 func (g oracleGen) anything(depth int) any {

@@ -1,9 +1,15 @@
 package apply_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd"
@@ -24,13 +31,21 @@ type world struct {
 	kind     *apply.Kind
 	types    managedfields.TypeConverter
 	managers map[[2]string]*managedfields.FieldManager
+	// validators are by version; none for a version without a schema.
+	validators map[string]validation.SchemaValidator
 }
 
 func newWorld(d *oracleDefinition) (*world, error) {
+	if d.Builtin != "" {
+		return builtinWorld(d)
+	}
 	if d.version(oracleStorage) == nil {
 		return nil, fmt.Errorf("no version %s", oracleStorage)
 	}
 	c := d.crd()
+	if err := validDefinition(c); err != nil {
+		return nil, err
+	}
 	def, err := custom.Compile(c)
 	if err != nil {
 		return nil, err
@@ -39,7 +54,28 @@ func newWorld(d *oracleDefinition) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &world{d, def, apply.NewKind(def), types, map[[2]string]*managedfields.FieldManager{}}, nil
+	w := &world{from: d, def: def, types: types}
+	w.start()
+	for _, v := range d.Versions {
+		if v.Schema == nil {
+			continue
+		}
+		internal := &apiextensions.JSONSchemaProps{}
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.DeepCopy(), internal, nil); err != nil {
+			return nil, err
+		}
+		if w.validators[v.Name], _, err = validation.NewSchemaValidator(internal); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *world) start() {
+	w.kind = apply.NewKind(w.def)
+	w.types = tolerant{w.types}
+	w.managers = map[[2]string]*managedfields.FieldManager{}
+	w.validators = map[string]validation.SchemaValidator{}
 }
 
 func (d *oracleDefinition) crd() *apiextensionsv1.CustomResourceDefinition {
@@ -60,6 +96,28 @@ func (d *oracleDefinition) crd() *apiextensionsv1.CustomResourceDefinition {
 		c.Spec.Versions = append(c.Spec.Versions, out)
 	}
 	return c
+}
+
+// validDefinition tells why a definition could not be created; the oracle
+// would silently know nothing of its fields. Only definitions that preserve
+// unknown fields may come from times when a schema was not required.
+func validDefinition(c *apiextensionsv1.CustomResourceDefinition) error {
+	c = c.DeepCopy()
+	if c.Spec.PreserveUnknownFields {
+		known := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Schema != nil }
+		if !slices.ContainsFunc(c.Spec.Versions, known) {
+			return nil
+		}
+		c.Spec.PreserveUnknownFields = false
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(c)
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&c.Spec)
+	c.Status.StoredVersions = []string{oracleStorage}
+	internal := &apiextensions.CustomResourceDefinition{}
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(c, internal, nil); err != nil {
+		return err
+	}
+	return crdvalidation.ValidateCustomResourceDefinition(context.Background(), internal).ToAggregate()
 }
 
 // oracleTypes are the types that kube-apiserver makes of a definition.
@@ -86,6 +144,20 @@ func (w *world) oracle(version, subresource string) (*managedfields.FieldManager
 	if m := w.managers[key]; m != nil {
 		return m, nil
 	}
+	gvk := w.def.GVK(version)
+	newManager := managedfields.NewDefaultCRDFieldManager
+	reset := w.resets(version, subresource)
+	if w.from.builtin != nil {
+		newManager, reset = managedfields.NewDefaultFieldManager, builtinResets(w.def, subresource)
+	}
+	m, err := newManager(w.types, oracleConverter{w.from}, noDefaults{}, emptyObjects{w.def},
+		gvk, gvk.GroupVersion(), subresource, fieldpath.NewExcludeFilterSetMap(reset))
+	w.managers[key] = m
+	return m, err
+}
+
+// resets are the fields that a write of a custom resource does not change.
+func (w *world) resets(version, subresource string) map[fieldpath.APIVersion]*fieldpath.Set {
 	reset := map[fieldpath.APIVersion]*fieldpath.Set{}
 	for _, v := range w.from.Versions {
 		if !v.Status || subresource == "" && v.Name != version {
@@ -95,13 +167,9 @@ func (w *world) oracle(version, subresource string) (*managedfields.FieldManager
 		if subresource == "status" {
 			set = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
 		}
-		reset[fieldpath.APIVersion(oracleGroup+"/"+v.Name)] = set
+		reset[fieldpath.APIVersion(w.from.api(v.Name))] = set
 	}
-	gvk := schema.GroupVersionKind{Group: oracleGroup, Version: version, Kind: oracleKind}
-	m, err := managedfields.NewDefaultCRDFieldManager(w.types, oracleConverter{w.from}, noDefaults{}, emptyObjects{},
-		gvk, gvk.GroupVersion(), subresource, fieldpath.NewExcludeFilterSetMap(reset))
-	w.managers[key] = m
-	return m, err
+	return reset
 }
 
 // oracleConverter gives a definition's conversion to the oracle. A version
@@ -111,14 +179,40 @@ type oracleConverter struct{ *oracleDefinition }
 func (c oracleConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	from := in.GetObjectKind().GroupVersionKind()
 	to, ok := target.(schema.GroupVersion)
-	if !ok || to.Group != oracleGroup || c.version(to.Version) == nil {
-		return nil, runtime.NewNotRegisteredErrForTarget(oracleGroup, nil, target)
+	if !ok || to.Group != c.group() || c.version(to.Version) == nil {
+		return nil, runtime.NewNotRegisteredErrForTarget(c.group(), nil, target)
 	}
-	out, err := c.convert(in.(*unstructured.Unstructured).Object, from.Version, to.Version)
+	if from.Version == to.Version {
+		return in, nil
+	}
+	u, ok := in.(*unstructured.Unstructured)
+	if c, is := in.(converted); is {
+		u, ok = c.Unstructured, true
+	}
+	if !ok {
+		return nil, fmt.Errorf("a %T cannot be converted", in)
+	}
+	out, err := c.convert(u.Object, from.Version, to.Version)
 	if err != nil {
 		return nil, err
 	}
-	return &unstructured.Unstructured{Object: cloneTree(out)}, nil
+	return converted{&unstructured.Unstructured{Object: cloneTree(out)}}, nil
+}
+
+// converted is what came from a conversion.
+type converted struct{ *unstructured.Unstructured }
+
+// tolerant takes what was converted as it is, with duplicates, as the oracle
+// itself takes the objects of a request. Left alone it would fail to manage
+// anything of an object with duplicates as soon as two versions are involved;
+// there ours is to be better.
+type tolerant struct{ managedfields.TypeConverter }
+
+func (t tolerant) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	if c, ok := obj.(converted); ok {
+		return t.TypeConverter.ObjectToTyped(c.Unstructured, typed.AllowDuplicates)
+	}
+	return t.TypeConverter.ObjectToTyped(obj, opts...)
 }
 
 func (oracleConverter) Convert(in, out, context any) error {
@@ -132,11 +226,3 @@ func (oracleConverter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value
 type noDefaults struct{}
 
 func (noDefaults) Default(runtime.Object) {}
-
-type emptyObjects struct{}
-
-func (emptyObjects) New(kind schema.GroupVersionKind) (runtime.Object, error) {
-	out := &unstructured.Unstructured{}
-	out.SetGroupVersionKind(kind)
-	return out, nil
-}

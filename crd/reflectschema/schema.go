@@ -3,6 +3,7 @@ package reflectschema
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -34,6 +35,8 @@ type Field struct {
 	// PatchStrategy and PatchMergeKey are strategic merge patch's tags.
 	PatchStrategy string
 	PatchMergeKey string
+	// OmitEmpty: the zero value is not written.
+	OmitEmpty bool
 	// Description is what the struct's SwaggerDoc says of the field.
 	Description string
 }
@@ -46,7 +49,7 @@ func Fields(t reflect.Type) []Field {
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		tag := sf.Tag.Get("json")
-		name, _, _ := strings.Cut(tag, ",")
+		name, options, _ := strings.Cut(tag, ",")
 		if name == "-" || (!sf.IsExported() && !sf.Anonymous) {
 			continue
 		}
@@ -64,6 +67,7 @@ func Fields(t reflect.Type) []Field {
 			Type:          sf.Type,
 			PatchStrategy: sf.Tag.Get("patchStrategy"),
 			PatchMergeKey: sf.Tag.Get("patchMergeKey"),
+			OmitEmpty:     slices.Contains(strings.Split(options, ","), "omitempty"),
 			Description:   docs[name],
 		})
 	}
@@ -133,6 +137,9 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	b.open = append(b.open, t)
 	defer func() { b.open = b.open[:len(b.open)-1] }()
 	s := &apiextensionsv1.JSONSchemaProps{Type: "object", Description: swaggerDoc(t)[""]}
+	if atomic[t] {
+		s.XMapType = ptr("atomic")
+	}
 	for _, f := range Fields(t) {
 		if len(b.open) == 1 && f.Name == "metadata" {
 			continue
@@ -151,9 +158,12 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 }
 
 // listType says in the words of custom resources what strategic merge patch's
-// tags say: a list merged by a key is a map. The key needs a value in every
-// item, so it gets a default where the Go type would have its zero value.
+// tags say: a list merged by a key is a map. A key that the Go type always
+// writes has its zero value as a default.
 func listType(p *apiextensionsv1.JSONSchemaProps, f Field) {
+	if key := mergeKeys[indirect(f.Type)]; key != "" && f.PatchMergeKey == "" {
+		f.PatchStrategy, f.PatchMergeKey = "merge", key
+	}
 	if p.Type != "array" || !strings.Contains(f.PatchStrategy, "merge") {
 		return
 	}
@@ -168,8 +178,12 @@ func listType(p *apiextensionsv1.JSONSchemaProps, f Field) {
 	if !ok || key.Type != "string" {
 		return
 	}
-	key.Default = &apiextensionsv1.JSON{Raw: json.RawMessage(`""`)}
-	items.Properties[f.PatchMergeKey] = key
+	for _, k := range Fields(indirect(indirect(f.Type).Elem())) {
+		if k.Name == f.PatchMergeKey && !k.OmitEmpty {
+			key.Default = &apiextensionsv1.JSON{Raw: json.RawMessage(`""`)}
+			items.Properties[f.PatchMergeKey] = key
+		}
+	}
 	p.XListType, p.XListMapKeys = ptr("map"), []string{f.PatchMergeKey}
 }
 

@@ -115,3 +115,57 @@ func TestTypes(t *testing.T) {
 		t.Errorf("recursion does not end: %+v", inner)
 	}
 }
+
+// What is owned as a whole, and what is merged by which key, is as
+// kube-apiserver publishes it.
+func TestOwnershipOfBuiltinFields_SSA18_SSA19_SSA20(t *testing.T) {
+	field := func(typ reflect.Type, path ...string) apiextensionsv1.JSONSchemaProps {
+		s := *For(typ)
+		for _, name := range path {
+			if name == "[]" {
+				s = *s.Items.Schema
+			} else {
+				s = s.Properties[name]
+			}
+		}
+		return s
+	}
+	account := reflect.TypeFor[corev1.ServiceAccount]()
+	definition := reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
+	for _, test := range []struct {
+		name string
+		s    apiextensionsv1.JSONSchemaProps
+		want string
+	}{
+		{"a reference", field(reflect.TypeFor[corev1.Event](), "involvedObject"), "atomic"},
+		{"an item of references", field(account, "secrets", "[]"), "atomic"},
+		{"an item that names something", field(account, "imagePullSecrets", "[]"), "atomic"},
+		{"a struct like any other", field(definition, "spec", "names"), ""},
+	} {
+		got := ""
+		if test.s.XMapType != nil {
+			got = *test.s.XMapType
+		}
+		if got != test.want {
+			t.Errorf("%s has map type %q, not %q", test.name, got, test.want)
+		}
+	}
+	for _, test := range []struct {
+		name  string
+		list  apiextensionsv1.JSONSchemaProps
+		key   string
+		empty bool
+	}{
+		{"secrets, whose key may be left out", field(account, "secrets"), "name", false},
+		{"conditions of a namespace", field(reflect.TypeFor[corev1.Namespace](), "status", "conditions"), "type", true},
+		{"conditions without tags", field(definition, "status", "conditions"), "type", true},
+	} {
+		if test.list.XListType == nil || *test.list.XListType != "map" || len(test.list.XListMapKeys) != 1 || test.list.XListMapKeys[0] != test.key {
+			t.Errorf("%s: list type %v by %v, not a map by %s", test.name, test.list.XListType, test.list.XListMapKeys, test.key)
+			continue
+		}
+		if d := test.list.Items.Schema.Properties[test.key].Default; (d != nil) != test.empty {
+			t.Errorf("%s: default of the key %v", test.name, d)
+		}
+	}
+}
