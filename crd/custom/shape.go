@@ -166,7 +166,7 @@ func coerceMetadata(obj map[string]any, m mode) ([]string, error) {
 		return nil, nil
 	}
 	tree, ok := raw.(map[string]any)
-	if ok && tree != nil && tidyMetadata(tree) {
+	if ok && tidyMetadata(tree) {
 		if m.lenient {
 			if _, ok := tree["generation"]; !ok {
 				tree["generation"] = int64(1)

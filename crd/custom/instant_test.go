@@ -1,0 +1,191 @@
+package custom
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// ruleOf is the compiled schema of a field.
+func ruleOf(t *testing.T, schema string) *rule {
+	t.Helper()
+	v, err := newValidator(internalOf(t, schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.rule
+}
+
+// What nearly every definition is made of is accepted without the library, up
+// to its bounds; of the rest a rule knows that it is unsure.
+func TestWhatIsAcceptedWithoutTheLibrary_CRD05(t *testing.T) {
+	for _, c := range []struct {
+		schema string
+		value  any
+	}{
+		{`{type: string, pattern: "^a+$"}`, "aa"},
+		{`{type: string, format: date}`, "2020-01-01"},
+		{`{type: integer, format: int64}`, int64(1) << 40},
+		{`{type: number, minimum: 2}`, 2.0},
+		{`{type: number, maximum: 2}`, 2.0},
+		{`{type: integer, minimum: 2147483647}`, int64(2147483647)},
+		{`{type: integer, maximum: -2147483647}`, int64(-2147483647)},
+		{`{type: object, additionalProperties: {type: string}}`, map[string]any{"a": "b"}},
+	} {
+		if r := ruleOf(t, c.schema); r.unsure || !r.accepts(c.value) {
+			t.Errorf("%s: %v is not accepted, unsure %t", c.schema, c.value, r.unsure)
+		}
+	}
+	for _, schema := range []string{
+		`{type: string, pattern: "("}`,
+		`{type: number, minimum: 1.5}`, `{type: integer, maximum: 4294967296}`, `{type: integer, minimum: -4294967296}`, `{type: integer, enum: [1]}`,
+	} {
+		v, err := newValidator(internalOf(t, schema))
+		if err == nil && !v.rule.unsure {
+			t.Errorf("%s: sure", schema)
+		}
+	}
+	for format, kind := range map[string]string{"nonsense": "string", "date": "integer", "int32": "number", "int64": "string"} {
+		if !compileRule(&spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{kind}, Format: format}}).unsure {
+			t.Errorf("sure of a %s with the format %s", kind, format)
+		}
+	}
+	if ruleOf(t, `{}`).accepts(int32(5)) {
+		t.Error("a type that no JSON becomes is accepted")
+	}
+	closed := compileRule(&spec.Schema{SchemaProps: spec.SchemaProps{
+		Properties: map[string]spec.Schema{"a": {}}, AdditionalProperties: &spec.SchemaOrBool{Allows: false},
+	}})
+	if closed.accepts(map[string]any{"b": int64(1)}) || !closed.accepts(map[string]any{"a": int64(1)}) {
+		t.Error("other fields are accepted where there may be none, or those that may be there are not")
+	}
+}
+
+func structuralOf(t *testing.T, schema string) *structural {
+	t.Helper()
+	s, err := structuralschema.NewStructural(internalOf(t, schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The library is asked only where it may have something to do.
+func TestWhatNeedsTheLibrary_CRD05(t *testing.T) {
+	for _, c := range []struct {
+		schema, object string
+		want           needs
+	}{
+		{`{type: object}`, `{"apiVersion":"v1","kind":"K"}`, 0},
+		{`{type: object}`, `{"a":1}`, needsPruning},
+		{`{type: object, additionalProperties: true}`, `{"a":1,"b":"x"}`, 0},
+		{`{type: object, additionalProperties: true}`, `{"a":{}}`, 0},
+		{`{type: object, additionalProperties: true}`, `{"a":{"b":1}}`, needsPruning},
+		{`{type: object, x-kubernetes-preserve-unknown-fields: true}`, `{"a":{"b":null}}`, 0},
+		{`{type: object, properties: {a: {x-kubernetes-preserve-unknown-fields: true}}}`, `{"a":[{"b":1}]}`, 0},
+		{`{type: object, properties: {a: {type: array, x-kubernetes-preserve-unknown-fields: true, items: {type: object}}}}`, `{"a":[{"b":1}]}`, needsPruning},
+		{`{type: object, properties: {a: {type: array, items: {type: string}}}}`, `{"a":["x"]}`, 0},
+		{`{type: object, properties: {a: {type: string, nullable: true}}}`, `{"a":null}`, 0},
+		{`{type: object, properties: {a: {type: string}}}`, `{"a":null}`, needsPruning | needsDefaults},
+		{`{type: object, properties: {a: {type: string, default: x}}}`, `{}`, needsDefaults},
+		{`{type: object, properties: {a: {type: string, default: x}}}`, `{"a":"y"}`, 0},
+	} {
+		if got := compileNode(structuralOf(t, c.schema)).check(parse(t, c.object), true); got != c.want {
+			t.Errorf("%s of %s: needs %b, want %b", c.object, c.schema, got, c.want)
+		}
+	}
+	if got := (*node)(nil).check(map[string]any{}, true); got != needsPruning {
+		t.Errorf("without a schema the root needs %b", got)
+	}
+	// Without a schema for the library, it would drop everything.
+	s := newShape(structuralOf(t, `{type: object, properties: {a: {type: string}}}`), false).(*shape)
+	s.schema = nil
+	obj := parse(t, head+`,"a":"x"}`)
+	if _, err := s.FromClient(obj, false); err != nil || text(obj) != text(parse(t, head+`,"a":"x"}`)) {
+		t.Errorf("the library was asked: %s, %v", text(obj), err)
+	}
+}
+
+func TestDefaultsAreFoundAnywhere_CRD05(t *testing.T) {
+	const leaf = `{type: string, default: x}`
+	for schema, want := range map[string]bool{
+		leaf:                                 true,
+		`{type: array, items: ` + leaf + `}`: true,
+		`{type: object, additionalProperties: ` + leaf + `}`:                                true,
+		`{type: object, properties: {a: {type: string}, b: ` + leaf + `}}`:                  true,
+		`{type: object, properties: {a: {type: array, items: {type: string}}}}`:             false,
+		`{type: object, additionalProperties: true}`:                                        false,
+		`{type: object, additionalProperties: {type: string}}`:                              false,
+		`{type: object, properties: {a: {type: object, properties: {b: ` + leaf + `}}}}`:    true,
+		`{type: object, properties: {a: {type: object, properties: {b: {type: integer}}}}}`: false,
+	} {
+		if got := hasDefaults(structuralOf(t, schema)); got != want {
+			t.Errorf("%s: %t", schema, got)
+		}
+	}
+	if hasDefaults(nil) {
+		t.Error("no schema has defaults")
+	}
+	for schema, whole := range map[string]bool{
+		`{type: object}`: false,
+		`{type: object, properties: {metadata: {type: object}, apiVersion: {type: string}}}`:       false,
+		`{type: object, properties: {metadata: {type: object, properties: {name: ` + leaf + `}}}}`: true,
+		`{type: object, properties: {kind: ` + leaf + `}}`:                                         true,
+		`{type: object, properties: {other: ` + leaf + `}}`:                                        false,
+		`{type: object, x-kubernetes-embedded-resource: true}`:                                     true,
+	} {
+		if got := newShape(structuralOf(t, schema), false).(*shape).whole; got != whole {
+			t.Errorf("%s: the library gets the metadata: %t", schema, got)
+		}
+	}
+}
+
+func TestWhatNoShapeCanReadIsRefused(t *testing.T) {
+	s := fooVersion(t, `{type: object}`, false).Shape
+	bad := func() map[string]any { return parse(t, `{"kind":1}`) }
+	if s.FromStorage(bad()) == nil || s.FromConversion(bad()) == nil {
+		t.Error("an object whose kind is a number is read")
+	}
+}
+
+// As kube-apiserver has it.
+func TestWhatAnUpdateOfACustomResourceMayDo_UPD02(t *testing.T) {
+	c := definition(t, "Foo", one(`{type: object, x-kubernetes-preserve-unknown-fields: true}`))
+	c.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{
+		Status: &apiextensionsv1.CustomResourceSubresourceStatus{},
+		Scale:  &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"},
+	}
+	v := compile(t, c).Versions[0]
+	for name, s := range map[string]interface {
+		AllowCreateOnUpdate(context.Context) bool
+		AllowUnconditionalUpdate(context.Context) bool
+		NamespaceScoped() bool
+	}{"main": v.Strategy, "status": v.Subresources["status"].Update, "scale": v.Subresources["scale"].Update} {
+		if s.AllowCreateOnUpdate(t.Context()) || s.AllowUnconditionalUpdate(t.Context()) || !s.NamespaceScoped() {
+			t.Errorf("%s: creates %t, without a resourceVersion %t, in namespaces %t", name,
+				s.AllowCreateOnUpdate(t.Context()), s.AllowUnconditionalUpdate(t.Context()), s.NamespaceScoped())
+		}
+	}
+	c.Spec.Versions[0].Schema = nil
+	if v := compile(t, c).Versions[0]; v.Subresources["status"] == nil {
+		t.Error("without a schema there is no status")
+	}
+}
+
+func TestStoredCBORIsRead_PER02(t *testing.T) {
+	good, err := direct.Marshal(map[string]any{"kind": "Foo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree, err := JSON.Decode(append(cborPrefix[:3:3], good...)); err != nil || tree["kind"] != "Foo" {
+		t.Errorf("got %v, %v", tree, err)
+	}
+	if tree, err := JSON.Decode(append(cborPrefix[:3:3], 0xff)); err == nil || strings.Contains(err.Error(), "null") {
+		t.Errorf("got %v, %v", tree, err)
+	}
+}
