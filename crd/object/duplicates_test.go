@@ -96,3 +96,24 @@ func TestDuplicatesAreNamedOnce(t *testing.T) {
 		t.Errorf("%d duplicates, the last is %q, %v", len(dups), dups[len(dups)-1], err)
 	}
 }
+
+// A path is cut where it is longer than it may be, and not before.
+func TestPathsUpToTheirBoundAreWhole(t *testing.T) {
+	field := strings.Repeat("x", maxPathBytes)
+	at := func(name string) []step { return []step{{field: name, index: -1}} }
+	for _, c := range []struct {
+		path        []step
+		field, want string
+	}{
+		{nil, field, field},
+		{nil, field + "y", field + "..."},
+		{at(field), "f", field + "..."},
+		{append(at(field), step{index: 0}), "f", field + "..."},
+		{at(field[2:]), "f", field[2:] + ".f"},
+		{at(field[1:]), "f", field[1:] + "....."[:4]},
+	} {
+		if got := pathTo(c.path, c.field); got != c.want {
+			t.Errorf("got %d bytes ending in %q, want %d ending in %q", len(got), got[len(got)-6:], len(c.want), c.want[len(c.want)-6:])
+		}
+	}
+}

@@ -3,7 +3,6 @@ package object
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -94,12 +93,9 @@ func appendSlice(dst []byte, a []any) ([]byte, error) {
 }
 
 func appendFloat(dst []byte, f float64) ([]byte, error) {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return dst, fmt.Errorf("object: cannot encode %v", f)
-	}
 	b, err := json.Marshal(f)
 	if err != nil {
-		return dst, err
+		return dst, fmt.Errorf("object: cannot encode %v: %w", f, err)
 	}
 	return append(dst, b...), nil
 }

@@ -158,3 +158,37 @@ func TestLookingIntoEncodedObjects(t *testing.T) {
 		}
 	}
 }
+
+// What comes after a character with an escape of its own is escaped, too.
+func TestAppendStringGoesOnAfterEveryEscape(t *testing.T) {
+	for in, want := range map[string]string{
+		"\u2028<\u2029>": `"\u2028\u003c\u2029\u003e"`, "\xff<\xffa": `"\ufffd\u003c\ufffda"`, "<&>": `"\u003c\u0026\u003e"`, "é<": `"é\u003c"`, "\n\"": `"\n\""`,
+	} {
+		if got := string(AppendString(nil, in)); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+	for _, f := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+		if out, err := Encode(map[string]any{"a": f}); err == nil {
+			t.Errorf("%v: %s", f, out)
+		}
+	}
+}
+
+func TestSetRevision(t *testing.T) {
+	for in, want := range map[string]string{
+		`{}`:                        `{"metadata":{"resourceVersion":"7"}}`,
+		`{"metadata":null}`:         `{"metadata":{"resourceVersion":"7"}}`,
+		`{"metadata":{"name":"a"}}`: `{"metadata":{"name":"a","resourceVersion":"7"}}`,
+		`{"metadata":{"resourceVersion":"3"},"a":1}`: `{"a":1,"metadata":{"resourceVersion":"7"}}`,
+	} {
+		tree, _, err := Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		SetRevision(tree, 7)
+		if out, err := Encode(tree); err != nil || string(out) != want {
+			t.Errorf("%s: got %s, %v", in, out, err)
+		}
+	}
+}

@@ -269,16 +269,14 @@ func validUTF8(s string) string {
 // float64.
 func (p *parser) number() (any, error) {
 	start := p.i
-	end, integer := numberEnd(p.data, start)
+	end := numberEnd(p.data, start)
 	if end == start {
 		return nil, errRefused
 	}
 	s := string(p.data[start:end])
 	p.i = end
-	if integer {
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return n, nil
-		}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -289,7 +287,7 @@ func (p *parser) number() (any, error) {
 
 // numberEnd returns where the JSON number at i, which is not the end of d, ends
 // (i itself: there is none).
-func numberEnd(d []byte, i int) (end int, integer bool) {
+func numberEnd(d []byte, i int) (end int) {
 	start := i
 	if d[i] == '-' {
 		i++
@@ -303,25 +301,22 @@ func numberEnd(d []byte, i int) (end int, integer bool) {
 	}
 	first := i
 	if !digits() || d[first] == '0' && i > first+1 {
-		return start, false
+		return start
 	}
-	integer = true
 	if i < len(d) && d[i] == '.' {
-		integer = false
 		i++
 		if !digits() {
-			return start, false
+			return start
 		}
 	}
 	if i < len(d) && (d[i] == 'e' || d[i] == 'E') {
-		integer = false
 		i++
 		if i < len(d) && (d[i] == '+' || d[i] == '-') {
 			i++
 		}
 		if !digits() {
-			return start, false
+			return start
 		}
 	}
-	return i, integer
+	return i
 }

@@ -16,7 +16,7 @@ var ErrSyntax = errors.New("object: malformed JSON")
 // it is absent or data is malformed before it.
 func Field(data []byte, name string) []byte {
 	w, err := rawjson.Open(data, 0, true)
-	if err != nil || !w.IsObject() {
+	if err != nil {
 		return nil
 	}
 	for w.Next() {
@@ -34,7 +34,7 @@ func String(v []byte) (s string, ok bool) { return rawjson.String(v) }
 // Metadata returns the span of the top-level metadata object.
 func Metadata(data []byte) (start, end int, err error) {
 	w, err := rawjson.Open(data, 0, true)
-	if err != nil || !w.IsObject() {
+	if err != nil {
 		return 0, 0, ErrSyntax
 	}
 	for w.Next() {
