@@ -167,7 +167,13 @@ func (r *rawEntry) decode() (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	return entry{id: identify(r.manager, r.operation, r.version, r.subresource), version: r.version, fields: fields, at: r.at}, nil
+	return entry{
+		id:      identify(r.manager, r.operation, r.version, r.subresource),
+		version: r.version,
+		fields:  fields.fieldSet,
+		at:      r.at,
+		altered: fields.altered,
+	}, nil
 }
 
 // start are the live entries, and those that a write starts from: those that

@@ -31,6 +31,8 @@ func identify(manager, operation, version, subresource string) identity {
 	return identity{manager: manager, operation: operation, version: version, subresource: subresource}
 }
 
+func (id identity) is(other identity) bool { return id == other }
+
 // text is the identity as structured-merge-diff orders identities.
 func (id identity) text() string {
 	b := append([]byte(nil), '{')
@@ -59,6 +61,8 @@ type entry struct {
 	fields  *fieldSet
 	// at is when; nil for unknown.
 	at *time.Time
+	// altered: what was read is not what is written again.
+	altered bool
 }
 
 func (e *entry) applied() bool { return e.id.operation == opApply }
@@ -104,10 +108,11 @@ func (es entries) sort() {
 	})
 }
 
-// sameOwners tells that a and b differ in nothing but times.
-func sameOwners(a, b entries) bool {
-	return slices.EqualFunc(a, b, func(x, y entry) bool {
-		return x.id == y.id && x.version == y.version && x.fields.equal(y.fields)
+// sameOwners tells that entries as they will be written differ from those that
+// were read in nothing but times.
+func sameOwners(read, now entries) bool {
+	return slices.EqualFunc(read, now, func(x, y entry) bool {
+		return !x.altered && x.id == y.id && x.version == y.version && x.fields.equal(y.fields)
 	})
 }
 

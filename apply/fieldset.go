@@ -2,9 +2,14 @@ package apply
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+
+	"github.com/wasmgate/wasmgate/apply/tree"
 )
 
 // fieldSet is what one entry owns: a set and its canonical JSON. It is
@@ -12,6 +17,32 @@ import (
 type fieldSet struct {
 	set *fieldpath.Set
 	raw []byte
+	// last is the type that the set was last brought into agreement with.
+	last atomic.Pointer[reconciled]
+}
+
+// reconciled is what a set is by a type.
+type reconciled struct {
+	by     *tree.Type
+	fields *fieldSet
+}
+
+func (s *fieldSet) empty() bool { return s.set.Empty() }
+
+// reconcile is the set in agreement with a type.
+func (s *fieldSet) reconcile(t *tree.Type) (*fieldSet, error) {
+	if r := s.last.Load(); r != nil && r.by == t {
+		return r.fields, nil
+	}
+	out := s
+	if set := t.Reconcile(s.set); set != s.set {
+		var err error
+		if out, err = sets.of(set); err != nil {
+			return nil, err
+		}
+	}
+	s.last.Store(&reconciled{t, out})
+	return out, nil
 }
 
 func (s *fieldSet) equal(t *fieldSet) bool { return s == t || bytes.Equal(s.raw, t.raw) }
@@ -29,9 +60,16 @@ const (
 // is still used comes back from it.
 type fieldSets struct {
 	mu    sync.RWMutex
-	young map[string]*fieldSet
-	old   map[string]*fieldSet
+	young map[string]remembered
+	old   map[string]remembered
 	bytes int
+}
+
+// remembered is what some JSON stands for.
+type remembered struct {
+	*fieldSet
+	// altered: it is not what the JSON says, as with numbers that no float is.
+	altered bool
 }
 
 // sets is shared by all kinds: objects of different kinds have the same sets,
@@ -39,50 +77,59 @@ type fieldSets struct {
 var sets = &fieldSets{}
 
 // decode returns the set that raw, a fieldsV1 value, stands for.
-func (c *fieldSets) decode(raw []byte) (*fieldSet, error) {
-	if s := c.get(raw); s != nil {
-		return s, nil
+func (c *fieldSets) decode(raw []byte) (remembered, error) {
+	if r := c.get(raw); r.fieldSet != nil {
+		return r, nil
 	}
 	set, err := readSet(raw)
 	if err != nil {
-		return nil, err
+		return remembered{}, err
 	}
 	s, err := c.of(set)
 	if err != nil {
-		return nil, err
+		return remembered{}, err
 	}
-	c.put(raw, s)
-	return s, nil
+	r := remembered{s, !bytes.Equal(raw, s.raw) && !sameJSON(raw, s.raw)}
+	c.put(raw, r)
+	return r, nil
 }
 
 // of returns set, which must not be changed any more, with its JSON.
 func (c *fieldSets) of(set *fieldpath.Set) (*fieldSet, error) {
-	raw, err := appendSet(nil, set)
+	raw, exact, err := encodeSet(set)
 	if err != nil {
 		return nil, err
 	}
-	if s := c.get(raw); s != nil {
-		return s, nil
+	if !exact {
+		return &fieldSet{set: set, raw: raw}, nil
+	}
+	if r := c.get(raw); r.fieldSet != nil {
+		return r.fieldSet, nil
 	}
 	s := &fieldSet{set: set, raw: raw}
-	c.put(raw, s)
+	c.put(raw, remembered{fieldSet: s})
 	return s, nil
 }
 
-func (c *fieldSets) get(raw []byte) *fieldSet {
-	c.mu.RLock()
-	s, young := c.young[string(raw)]
-	if !young {
-		s = c.old[string(raw)]
-	}
-	c.mu.RUnlock()
-	if s != nil && !young {
-		c.put(raw, s)
-	}
-	return s
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-func (c *fieldSets) put(raw []byte, s *fieldSet) {
+func (c *fieldSets) get(raw []byte) remembered {
+	c.mu.RLock()
+	r, young := c.young[string(raw)]
+	if !young {
+		r = c.old[string(raw)]
+	}
+	c.mu.RUnlock()
+	if r.fieldSet != nil && !young {
+		c.put(raw, r)
+	}
+	return r
+}
+
+func (c *fieldSets) put(raw []byte, r remembered) {
 	if len(raw) > maxRememberedSet {
 		return
 	}
@@ -92,8 +139,8 @@ func (c *fieldSets) put(raw []byte, s *fieldSet) {
 		return
 	}
 	if c.young == nil || c.bytes+len(raw) > maxRemembered {
-		c.young, c.old, c.bytes = map[string]*fieldSet{}, c.young, 0
+		c.young, c.old, c.bytes = map[string]remembered{}, c.young, 0
 	}
-	c.young[string(raw)] = s
+	c.young[string(raw)] = r
 	c.bytes += len(raw)
 }

@@ -33,30 +33,19 @@ func (w *write) allowedByLastApplied() *fieldpath.Set {
 	if text == "" {
 		return nil
 	}
-	live, err := w.v.typed(w.live)
-	if err != nil {
+	var last map[string]any
+	if err := utiljson.Unmarshal([]byte(text), &last); err != nil || last["apiVersion"] != w.v.api {
 		return nil
 	}
-	var tree map[string]any
-	if err := utiljson.Unmarshal([]byte(text), &tree); err != nil || tree["apiVersion"] != w.v.api {
+	if kind, _ := last["kind"].(string); kind == "" {
 		return nil
 	}
-	if kind, _ := tree["kind"].(string); kind == "" {
+	t := w.v.types()
+	if t.Validate(w.live, false) != nil || t.Validate(last, false) != nil {
 		return nil
 	}
-	last, err := w.v.typed(tree)
-	if err != nil {
-		return nil
-	}
-	set, err := last.ToFieldSet()
-	if err != nil {
-		return nil
-	}
-	diff, err := last.Compare(live)
-	if err != nil {
-		return nil
-	}
-	return set.Difference(diff.Modified).Difference(diff.Added).Difference(diff.Removed)
+	diff := t.Compare(last, w.live)
+	return t.Fields(last).Difference(diff.Changed()).Difference(diff.Removed)
 }
 
 // updateLastApplied returns tree with the annotation that says what was

@@ -110,15 +110,6 @@ func readElement(key []byte) (pe fieldpath.PathElement, known bool, err error) {
 	return pe, true, nil
 }
 
-// appendSet appends the canonical JSON of a set.
-func appendSet(dst []byte, set *fieldpath.Set) ([]byte, error) {
-	raw, err := set.ToJSON()
-	if err != nil {
-		return dst, err
-	}
-	return appendHTMLSafe(dst, raw), nil
-}
-
 // appendHTMLSafe escapes what encoding/json escapes in the JSON that others
 // made.
 func appendHTMLSafe(dst, raw []byte) []byte {

@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -29,7 +30,7 @@ func (k *Kind) update(ctx context.Context, c *Change) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	managed, err = w.update(w.live, c.New, managed, w.entry(opUpdate), w.nextOfUpdate)
+	managed, err = w.update(w.live, c.New, managed, w.entry(c.Manager, opUpdate), w.nextOfUpdate)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -37,37 +38,69 @@ func (k *Kind) update(ctx context.Context, c *Change) (Outcome, error) {
 }
 
 func (w *write) nextOfUpdate(to *version) (map[string]any, error) {
-	return w.c.Versions.New(w.ctx, to.crd.Name)
+	return w.c.Versions.New(w.ctx, to.Name)
 }
 
-// update is the entries after a change from live to next by own.
+// update is the entries after a change from live to next by own; it changes
+// managed in place.
 func (w *write) update(live, next map[string]any, managed entries, own entry, convert convertNext) (entries, error) {
+	t := w.v.types()
+	if err := t.Validate(next, true); err != nil {
+		return nil, fmt.Errorf("failed to convert new object (%s) to smd typed: %w", w.describe(next), err)
+	}
+	if err := t.Validate(live, true); err != nil {
+		return nil, fmt.Errorf("failed to convert live object (%s) to smd typed: %w", w.describe(live), err)
+	}
 	managed, err := w.reconcile(managed)
 	if err != nil {
 		return nil, err
 	}
-	diff, err := w.compare(w.v, live, next)
+	here := w.change(w.v, live, next)
+	claims, gone, err := w.claims(managed, here, convert, own.id.is)
 	if err != nil {
 		return nil, err
 	}
-	claims, gone, err := w.claims(managed, diff, nil, convert)
+	own.fields, err = here.own(managed, own.id)
 	if err != nil {
 		return nil, err
 	}
 	if managed, err = take(managed, claims, gone); err != nil {
 		return nil, err
 	}
-	set := strip(diff.Modified.Union(diff.Added))
-	if !set.Empty() {
-		if i := managed.find(own.id); i >= 0 {
-			set = set.Union(managed[i].fields.set)
-		}
-		if own.fields, err = sets.of(set); err != nil {
-			return nil, err
-		}
+	if own.fields != nil {
 		managed = managed.set(own)
 	}
 	return capUpdates(managed)
+}
+
+// own is what a manager owns after its change, nil if it changed nothing that
+// can be owned; then what it loses by the change is removed from its entry, if
+// there is one.
+func (c *change) own(es entries, id identity) (*fieldSet, error) {
+	written := strip(c.changed)
+	i := es.find(id)
+	if i < 0 {
+		if written.Empty() {
+			return nil, nil
+		}
+		return sets.of(written)
+	}
+	was := es[i].fields
+	kept := was
+	if lost := c.claim(i, was.set); lost != nil && !covers(written, lost.lost) {
+		var err error
+		if kept, err = sets.of(was.set.Difference(lost.lost)); err != nil {
+			return nil, err
+		}
+	}
+	if written.Empty() {
+		es[i].fields = kept
+		return nil, nil
+	}
+	if covers(kept.set, written) && !lossySet(written) {
+		return kept, nil
+	}
+	return sets.of(written.Union(kept.set))
 }
 
 const (

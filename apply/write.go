@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // write is one change being worked on.
@@ -19,7 +18,7 @@ type write struct {
 	v   *version
 	// live is the present state, an empty object if there is none.
 	live map[string]any
-
+	// resets are what the write cannot change, by apiVersion.
 	resets map[string]*fieldpath.Set
 }
 
@@ -35,9 +34,8 @@ func (k *Kind) write(ctx context.Context, c *Change) (*write, error) {
 	return w, nil
 }
 
-// now is the entry of the writer, without fields.
-func (w *write) entry(operation string) entry {
-	manager := w.c.Manager
+// entry is an entry of the writer, without fields.
+func (w *write) entry(manager, operation string) entry {
 	if manager == "" {
 		manager = "unknown"
 	}
@@ -49,133 +47,156 @@ func (w *write) entry(operation string) entry {
 	}
 }
 
-// version finds the version that an entry speaks of; nil for one that is gone.
-func (w *write) version(api string) *version { return w.k.versions[api] }
-
-// other are objects at another version than the request's.
-type pair struct{ live, next map[string]any }
-
-// compare tells what changes from live to next, without what the write cannot
-// change.
-func (w *write) compare(v *version, live, next map[string]any) (*typed.Comparison, error) {
-	l, err := v.typed(live, typed.AllowDuplicates)
-	if err != nil {
-		return nil, err
-	}
-	n, err := v.typed(next, typed.AllowDuplicates)
-	if err != nil {
-		return nil, err
-	}
-	diff, err := l.Compare(n)
-	if err != nil {
-		return nil, err
-	}
-	return diff.ExcludeFields(w.resets[v.api]), nil
-}
-
-// convertNext is a function that brings the new state to another version.
-type convertNext func(to *version) (map[string]any, error)
-
-// liveAt is the present state at a version.
-func (w *write) liveAt(v *version) (map[string]any, error) {
-	switch {
-	case v == w.v:
-		return w.live, nil
-	case w.c.Live == nil:
-		return v.empty(), nil
-	}
-	return w.c.Versions.Live(w.ctx, v.crd.Name)
-}
-
-// reconcile brings entries into agreement with schemas that changed since they
-// were written, and drops those of versions that are gone.
+// reconcile brings entries, in place, into agreement with schemas that changed
+// since they were written, and drops those of versions that are gone.
 func (w *write) reconcile(es entries) (entries, error) {
 	out := es[:0]
 	for _, e := range es {
-		v := w.version(e.version)
+		v := w.k.versions[e.version]
 		if v == nil {
 			continue
 		}
-		t := typed.AsTypedUnvalidated(nil, v.types(), named(rootType))
-		set, err := typed.ReconcileFieldSetWithSchema(e.fields.set, t)
-		if err != nil {
+		var err error
+		if e.fields, err = e.fields.reconcile(v.types()); err != nil {
 			return nil, err
-		}
-		if set != nil {
-			if e.fields, err = sets.of(set); err != nil {
-				return nil, err
-			}
 		}
 		out = append(out, e)
 	}
 	return out, nil
 }
 
-// claim is what one entry loses.
-type claim struct {
-	entry     int
-	conflicts *fieldpath.Set
-	removed   *fieldpath.Set
+// change is what a write changes, seen at one version, without what it cannot
+// change.
+type change struct {
+	changed *fieldpath.Set // new or different
+	removed *fieldpath.Set
+	// equal: nothing is changed at all, not even what is no field.
+	equal bool
 }
 
-// claims finds what the entries of others, all but self, lose by a change from
-// live to next. Entries whose version turns out to be gone are in gone.
-func (w *write) claims(es entries, diff *typed.Comparison, self *identity, next convertNext) (claims []claim, gone []identity, err error) {
-	diffs := map[string]*typed.Comparison{w.v.api: diff}
+func (w *write) change(v *version, from, to any) *change {
+	d := v.types().Compare(from, to)
+	d.Exclude(w.resets[v.api])
+	return &change{changed: d.Changed(), removed: d.Removed, equal: d.Equal}
+}
+
+// convertNext brings the new state to another version.
+type convertNext func(to *version) (map[string]any, error)
+
+// changeAt is a change at another version than the request's; nil if there is
+// no such version.
+func (w *write) changeAt(v *version, convert convertNext) (*change, error) {
+	live, next := v.empty(), map[string]any(nil)
+	var err error
+	if w.c.Live != nil {
+		if live, err = w.c.Versions.Live(w.ctx, v.Name); err != nil {
+			return nil, ignoreGone(err)
+		}
+	}
+	if err := v.types().Validate(live, false); err != nil {
+		return nil, err
+	}
+	if next, err = convert(v); err == nil {
+		err = v.types().Validate(next, false)
+	}
+	if err != nil {
+		if errors.Is(err, ErrNoVersion) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("failed to convert new object: %w", err)
+	}
+	return w.change(v, live, next), nil
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, ErrNoVersion) {
+		return nil
+	}
+	return err
+}
+
+// claim is what an entry loses by a write.
+type claim struct {
+	entry int
+	// conflicts are fields that somebody else writes, lost are these and those
+	// that are gone.
+	conflicts *fieldpath.Set
+	lost      *fieldpath.Set
+}
+
+// claims finds what entries lose by a change; those for which skip is true lose
+// nothing. Entries whose version turns out to be gone are in gone.
+func (w *write) claims(es entries, here *change, convert convertNext, skip func(identity) bool) (claims []claim, gone []identity, err error) {
+	if here.equal {
+		return nil, nil, nil
+	}
+	var others map[string]*change
 	for i := range es {
-		if self != nil && es[i].id == *self {
+		c := here
+		if skip(es[i].id) {
 			continue
 		}
-		d, known := diffs[es[i].version]
-		if !known {
-			d, err = w.compareAt(w.version(es[i].version), next)
-			if err != nil && !errors.Is(err, ErrNoVersion) {
-				return nil, nil, err
+		if v := es[i].version; v != w.v.api {
+			known := false
+			if c, known = others[v]; !known {
+				if c, err = w.changeAt(w.k.versions[v], convert); err != nil {
+					return nil, nil, err
+				}
+				if others == nil {
+					others = map[string]*change{}
+				}
+				others[v] = c
 			}
-			diffs[es[i].version] = d
+			if c == nil {
+				gone = append(gone, es[i].id)
+				continue
+			}
 		}
-		if d == nil {
-			gone = append(gone, es[i].id)
-			continue
+		if one := c.claim(i, es[i].fields.set); one != nil {
+			claims = append(claims, *one)
 		}
-		c := claim{entry: i, removed: d.Removed}
-		c.conflicts = es[i].fields.set.Intersection(d.Modified.Union(d.Added))
-		claims = append(claims, c)
 	}
 	return claims, gone, nil
 }
 
-func (w *write) compareAt(v *version, next convertNext) (*typed.Comparison, error) {
-	live, err := w.liveAt(v)
-	if err != nil {
-		return nil, err
+// claim is what the owner of a set loses, nil for nothing.
+func (c *change) claim(entry int, set *fieldpath.Set) *claim {
+	conflicts := set.Intersection(c.changed)
+	lost := conflicts
+	if !c.removed.Empty() {
+		lost = conflicts.Union(set.Intersection(c.removed))
 	}
-	n, err := next(v)
-	if err != nil {
-		return nil, err
+	if lost.Empty() {
+		return nil
 	}
-	return w.compare(v, live, n)
+	return &claim{entry: entry, conflicts: conflicts, lost: lost}
 }
 
-// take removes from the entries what they lose, and all that are left empty.
+// take removes from entries, in place, what they lose, and all that are left
+// empty.
 func take(es entries, claims []claim, gone []identity) (entries, error) {
 	for _, c := range claims {
-		if c.conflicts.Empty() && c.removed.Empty() {
-			continue
-		}
-		f, err := sets.of(es[c.entry].fields.set.Difference(c.conflicts).Difference(c.removed))
+		f, err := sets.of(es[c.entry].fields.set.Difference(c.lost))
 		if err != nil {
 			return nil, err
 		}
 		es[c.entry].fields = f
 	}
 	return slices.DeleteFunc(es, func(e entry) bool {
-		return e.fields.set.Empty() || slices.Contains(gone, e.id)
+		return e.fields.empty() || slices.Contains(gone, e.id)
 	}), nil
 }
 
+// covers tells that all of part is in set.
+func covers(set, part *fieldpath.Set) bool { return part.Difference(set).Empty() }
+
 // strip removes what is never owned.
-func strip(set *fieldpath.Set) *fieldpath.Set { return set.Difference(neverOwned) }
+func strip(set *fieldpath.Set) *fieldpath.Set {
+	if set.Intersection(neverOwned).Empty() {
+		return set
+	}
+	return set.Difference(neverOwned)
+}
 
 var neverOwned = func() *fieldpath.Set {
 	set := &fieldpath.Set{}
@@ -190,3 +211,11 @@ var neverOwned = func() *fieldpath.Set {
 	}
 	return set
 }()
+
+// describe names an object in errors.
+func (w *write) describe(object map[string]any) string {
+	meta, _ := object["metadata"].(map[string]any)
+	namespace, _ := meta["namespace"].(string)
+	name, _ := meta["name"].(string)
+	return fmt.Sprintf("%s/%s; %s", namespace, name, w.k.def.GVK(w.c.Version))
+}

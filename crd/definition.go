@@ -40,6 +40,9 @@ type Definition struct {
 	// Conversion is how a custom resource converts; nil means there is nothing
 	// to convert.
 	Conversion *apiextensionsv1.CustomResourceConversion
+	// PreserveUnknownFields keeps fields that no schema has, wherever they are,
+	// as definitions from before structural schemas do.
+	PreserveUnknownFields bool
 	// UID is the uid of the CustomResourceDefinition; empty for built-ins.
 	UID types.UID
 	// Terminating: the CustomResourceDefinition is being deleted, so nothing

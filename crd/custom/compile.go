@@ -23,17 +23,20 @@ func Compile(c *apiextensionsv1.CustomResourceDefinition) (*crd.Definition, erro
 		return nil, fmt.Errorf("custom resource definition %s: it has no plural or no kind", c.Name)
 	}
 	d := &crd.Definition{
-		Group:       c.Spec.Group,
-		Plural:      names.Plural,
-		Singular:    names.Singular,
-		Kind:        names.Kind,
-		ListKind:    names.ListKind,
-		ShortNames:  names.ShortNames,
-		Categories:  names.Categories,
-		Namespaced:  c.Spec.Scope == apiextensionsv1.NamespaceScoped,
-		KeyPrefix:   c.Spec.Group + "/" + names.Plural,
-		Codec:       JSON,
-		Conversion:  c.Spec.Conversion,
+		Group:      c.Spec.Group,
+		Plural:     names.Plural,
+		Singular:   names.Singular,
+		Kind:       names.Kind,
+		ListKind:   names.ListKind,
+		ShortNames: names.ShortNames,
+		Categories: names.Categories,
+		Namespaced: c.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		KeyPrefix:  c.Spec.Group + "/" + names.Plural,
+		Codec:      JSON,
+		Conversion: c.Spec.Conversion,
+
+		PreserveUnknownFields: c.Spec.PreserveUnknownFields,
+
 		UID:         c.UID,
 		Terminating: terminating(c),
 	}

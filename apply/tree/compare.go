@@ -1,0 +1,199 @@
+package tree
+
+import "sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+
+// Diff is what is different between two values. No field is in two of the
+// sets.
+type Diff struct {
+	Removed  *fieldpath.Set
+	Modified *fieldpath.Set
+	Added    *fieldpath.Set
+	// Equal tells that the values are equal. The sets may be empty without
+	// that: an object that is atomic as a whole is no field.
+	Equal bool
+}
+
+// Changed are the fields that are new or different.
+func (d *Diff) Changed() *fieldpath.Set { return d.Modified.Union(d.Added) }
+
+// Exclude leaves out the fields of a set, and all below them.
+func (d *Diff) Exclude(set *fieldpath.Set) {
+	if set == nil {
+		return
+	}
+	d.Removed = d.Removed.RecursiveDifference(set)
+	d.Modified = d.Modified.RecursiveDifference(set)
+	d.Added = d.Added.RecursiveDifference(set)
+}
+
+// Compare tells what is different in b, from a; both are valid.
+func (t *Type) Compare(a, b any) *Diff {
+	c := comparer{diff: &Diff{Removed: &fieldpath.Set{}, Modified: &fieldpath.Set{}, Added: &fieldpath.Set{}}}
+	if c.diff.Equal = Equal(a, b); !c.diff.Equal {
+		c.compare(t, side{a, true}, side{b, true})
+	}
+	return c.diff
+}
+
+// side is a value that may not be there, which is not the same as null.
+type side struct {
+	v  any
+	ok bool
+}
+
+type comparer struct {
+	diff *Diff
+	path fieldpath.Path
+}
+
+// compare compares values that are not equal.
+func (c *comparer) compare(t *Type, a, b side) {
+	var leaf bool
+	switch {
+	case !b.ok:
+		leaf = c.as(t.form(a.v), t, a, b)
+	case !a.ok || t.form(a.v) == t.form(b.v) && t.decided(a.v) == t.decided(b.v):
+		leaf = c.as(t.form(b.v), t, a, b)
+	default:
+		c.as(t.form(a.v), t, a, b)
+		leaf = c.as(t.form(b.v), t, a, b)
+	}
+	if !leaf {
+		c.oneSided(a, b)
+	}
+}
+
+// oneSided notes a place that only one side has.
+func (c *comparer) oneSided(a, b side) bool {
+	switch {
+	case !a.ok:
+		c.diff.Added.Insert(c.path)
+	case !b.ok:
+		c.diff.Removed.Insert(c.path)
+	default:
+		return false
+	}
+	return true
+}
+
+// leaf notes a place that differs as a whole.
+func (c *comparer) leaf(a, b side) {
+	if !c.oneSided(a, b) && !Equal(a.v, b.v) {
+		c.diff.Modified.Insert(c.path)
+	}
+}
+
+// as compares the values as one form, and tells whether that form is one value.
+func (c *comparer) as(f form, t *Type, a, b side) (leaf bool) {
+	switch f {
+	case asScalar:
+		if !t.scalar.allows(a.v) && !t.scalar.allows(b.v) {
+			return false
+		}
+		c.leaf(a, b)
+		return true
+	case asList:
+		x, _ := a.v.([]any)
+		y, _ := b.v.([]any)
+		if t.list.atomic || len(x) == 0 && len(y) == 0 {
+			c.leaf(a, b)
+			return true
+		}
+		c.items(t.list, x, y)
+	case asObject:
+		x, _ := a.v.(map[string]any)
+		y, _ := b.v.(map[string]any)
+		if t.object.atomic || len(x) == 0 && len(y) == 0 {
+			c.leaf(a, b)
+			return true
+		}
+		c.fields(t.object, x, y)
+	}
+	return false
+}
+
+func (c *comparer) fields(o *objectType, a, b map[string]any) {
+	for name, v := range a {
+		w, ok := b[name]
+		if !ok || !Equal(v, w) {
+			c.field(o, name, side{v, true}, side{w, ok})
+		}
+	}
+	for name, w := range b {
+		if _, ok := a[name]; !ok {
+			c.field(o, name, side{}, side{w, true})
+		}
+	}
+}
+
+func (c *comparer) field(o *objectType, name string, a, b side) {
+	t, element, _ := o.of(name)
+	if t != nil {
+		c.below(t, element, a, b)
+	}
+}
+
+func (c *comparer) below(t *Type, element fieldpath.PathElement, a, b side) {
+	c.path = append(c.path, element)
+	c.compare(t, a, b)
+	c.path = c.path[:len(c.path)-1]
+}
+
+func (c *comparer) items(l *listType, a, b []any) {
+	x, y := l.index(a), l.index(b)
+	for i, item := range a {
+		if x.times[i] == 0 {
+			continue
+		}
+		j := y.find(item)
+		if j >= 0 && x.times[i] == 1 && y.times[j] == 1 && Equal(item, b[j]) {
+			continue
+		}
+		var others []any
+		if j >= 0 {
+			others = y.all(j)
+		}
+		c.item(l, x.all(i), others)
+	}
+	for j, item := range b {
+		if y.times[j] > 0 && x.find(item) < 0 {
+			c.item(l, nil, y.all(j))
+		}
+	}
+}
+
+// item compares the items of one identity. Several of them are one value, and
+// own nothing below.
+func (c *comparer) item(l *listType, a, b []any) {
+	one := func(list []any) side {
+		if len(list) == 0 {
+			return side{}
+		}
+		return side{list[0], true}
+	}
+	var element fieldpath.PathElement
+	if len(a) > 0 {
+		element = l.path(a[0])
+	} else {
+		element = l.path(b[0])
+	}
+	here := func() fieldpath.Path { return append(c.path, element) }
+	switch {
+	case len(a) < 2 && len(b) < 2:
+		c.below(l.element, element, one(a), one(b))
+	case len(a) >= 2 && len(b) >= 2:
+		if !equalLists(a, b, false) {
+			c.diff.Modified.Insert(here())
+		}
+	case len(a) >= 2:
+		if len(b) > 0 {
+			c.below(l.element, element, side{}, one(b))
+		}
+		c.diff.Removed.Insert(here())
+	default:
+		if len(a) > 0 {
+			c.below(l.element, element, one(a), side{})
+		}
+		c.diff.Added.Insert(here())
+	}
+}
