@@ -27,7 +27,8 @@ var mayImport = map[string]string{
 	"crd/reflectschema": "",
 	"crd/version":       "",
 
-	"apply": "crd crd/object sdk/rawjson",
+	"apply":      "apply/tree crd crd/object sdk/rawjson",
+	"apply/tree": "",
 
 	"conversion":         "conversion/review sdk/rawjson",
 	"conversion/review":  "sdk/rawjson",
