@@ -18,12 +18,9 @@ const (
 	replayTimeout = 10 * time.Second
 )
 
-// replay applies what happened after the revision from, up to to. Nothing is
-// applied when it fails.
+// replay applies what happened after the revision from, up to to, which is
+// later. Nothing is applied when it fails.
 func (c *Cache[T]) replay(ctx context.Context, from, to int64) error {
-	if from >= to {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, replayTimeout)
 	defer cancel()
 	span := max(sectionSpan, (to-from+maxSections-1)/maxSections)
