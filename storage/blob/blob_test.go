@@ -102,6 +102,7 @@ func TestCorruption(t *testing.T) {
 		{"00001", data[:ChunkSize]},
 		{"00001", random(ChunkSize + 1)},
 		{"00001", nil},
+		{"00000", []byte{}},
 		{"manifest", []byte(`{"size":-1}`)},
 		{"manifest", []byte(`{"size":99999999999}`)},
 		{"manifest", []byte("nonsense")},
@@ -126,6 +127,70 @@ func TestCorruption(t *testing.T) {
 		if _, err := b.GetBlob(t.Context(), digest); err != nil {
 			t.Errorf("after mending %s: %v", damage.key, err)
 		}
+	}
+}
+
+// odd is a store whose writes fail with err, as often as it is left.
+type odd struct {
+	storage.Store
+	err  error
+	left int
+}
+
+func (s *odd) write() error {
+	if s.left == 0 {
+		return nil
+	}
+	s.left--
+	return s.err
+}
+
+func (s *odd) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
+	if err := s.write(); err != nil {
+		return 0, err
+	}
+	return s.Store.Create(ctx, key, value, ttl)
+}
+
+func (s *odd) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	if err := s.write(); err != nil {
+		return 0, err
+	}
+	return s.Store.Update(ctx, key, value, rev, ttl)
+}
+
+// A write that somebody is in the way of is tried again, for a while; any other
+// failure is told.
+func TestAWriteThatFailsIsTold(t *testing.T) {
+	changed := &storage.Error{Kind: storage.Conflict, Current: &storage.KV{Revision: 1}}
+	gone := &storage.Error{Kind: storage.NotFound}
+	foreign := errors.New("not of the store")
+	for name, c := range map[string]struct {
+		err   error
+		times int
+		ok    bool
+	}{
+		"foreign": {foreign, 1, false}, "removed meanwhile": {gone, 1, true},
+		"changed for ever": {changed, 1000, false}, "removed for ever": {gone, 1000, false},
+	} {
+		m := storagetest.NewMemory()
+		_, err := New(&odd{m, c.err, c.times}, "/b").PutBlob(t.Context(), []byte("x"))
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, c.err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := New(m, "/b").GetBlob(t.Context(), Digest([]byte("x"))); (err == nil) != c.ok {
+			t.Errorf("%s: then it reads with %v", name, err)
+		}
+	}
+}
+
+func TestABlobThatIsTooLargeIsRefused(t *testing.T) {
+	m := storagetest.NewMemory()
+	if _, err := New(m, "/b").PutBlob(t.Context(), make([]byte, MaxSize+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("one byte too many: %v", err)
+	}
+	if page, err := m.Range(t.Context(), storage.Range{Prefix: "/"}); err != nil || len(page.KVs) != 0 {
+		t.Errorf("%d keys are written, %v", len(page.KVs), err)
 	}
 }
 
