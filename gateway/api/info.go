@@ -57,8 +57,6 @@ func parseInfo(method, path string, watch bool) Info {
 	i.Plural = parts[0]
 	if len(parts) > 1 {
 		i.Name = parts[1]
-	}
-	if len(parts) > 2 {
 		i.Subresource = strings.Join(parts[2:], "/")
 	}
 	i.Verb = verb(method, i.Name != "", watch)

@@ -85,9 +85,7 @@ func listOptions(v url.Values, watch bool) (*internalversion.ListOptions, error)
 	if errs := listvalidation.ValidateListOptions(o, true); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}
-	if o.Limit < 0 {
-		o.Limit = 0
-	}
+	o.Limit = max(o.Limit, 0)
 	return o, nil
 }
 
@@ -154,10 +152,8 @@ func deleteOptions(r *Request, v url.Values) (*metav1.DeleteOptions, resource.Wr
 		if err := bodyDeleteOptions(r, o); err != nil {
 			return nil, w, err
 		}
-	} else if len(v) > 0 {
-		if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
-			return nil, w, apierrors.NewBadRequest(err.Error())
-		}
+	} else if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
+		return nil, w, apierrors.NewBadRequest(err.Error())
 	}
 	dry, ferr := dryRun(o.DryRun)
 	if ferr != nil {

@@ -62,6 +62,12 @@ func TestInForm_MT05(t *testing.T) {
 	if resp.ContentType != mediaYAML || !bytes.Contains(resp.Body, []byte("message: \"no\"\n")) {
 		t.Errorf("%s %s", resp.ContentType, resp.Body)
 	}
+	for _, other := range []*Response{{Code: 404, ContentType: "text/plain", Body: []byte("not: found")}, {Code: 200, ContentType: mediaJSON, Body: []byte("{}")}} {
+		body, media := string(other.Body), other.ContentType
+		if inForm(&Request{Accept: "application/yaml"}, other); string(other.Body) != body || other.ContentType != media {
+			t.Errorf("what is no Status became %s %s", other.ContentType, other.Body)
+		}
+	}
 	for _, accept := range []string{"", "application/json, application/yaml", "text/html"} {
 		resp := errorResponse(apierrors.NewBadRequest("no"))
 		inForm(&Request{Accept: accept}, resp)
@@ -102,6 +108,31 @@ var errBroken = errors.New("broken")
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+// short is a writer that breaks after some bytes.
+type short struct{ left int }
+
+func (s *short) Write(p []byte) (int, error) {
+	if s.left -= len(p); s.left < 0 {
+		return 0, errBroken
+	}
+	return len(p), nil
+}
+
+// A connection that breaks anywhere in a list is noticed, and nothing more is
+// written to it.
+func TestBody_AConnectionThatBreaks(t *testing.T) {
+	b := body{head: []byte("["), tail: []byte("]"), items: [][]byte{[]byte("1"), bytes.Repeat([]byte{'x'}, pieceSize*3), bytes.Repeat([]byte{'y'}, pieceSize), bytes.Repeat([]byte{'z'}, pieceSize)}}
+	for _, left := range []int{0, 1, pieceSize, pieceSize * 3, pieceSize * 4, b.length() - 1} {
+		w := &short{left: left}
+		if err := b.write(w); !errors.Is(err, errBroken) {
+			t.Errorf("after %d of %d bytes: %v", left, b.length(), err)
+		}
+	}
+	if err := b.write(&short{left: b.length()}); err != nil {
+		t.Error(err)
+	}
+}
 
 func TestBearerToken(t *testing.T) {
 	for header, want := range map[string]string{

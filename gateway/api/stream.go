@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"math/rand/v2"
@@ -169,9 +170,7 @@ func (s *stream) initial(ctx context.Context) error {
 	s.watch.Initial = nil
 	if s.watch.InitialEnd {
 		s.bookmark(s.watch.InitialRevision, true)
-		if err := s.out.Flush(); err != nil {
-			return nil
-		}
+		_ = s.out.Flush() // the next one tells
 	}
 	return nil
 }
@@ -225,9 +224,7 @@ func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
 
 // frame adds one event to what the next flush sends.
 func (s *stream) frame(kind watch.EventType, data []byte) {
-	if n := len(data); n > 0 && data[n-1] == '\n' {
-		data = data[:n-1]
-	}
+	data = bytes.TrimSuffix(data, []byte("\n"))
 	b := append(s.buf[:0], `{"type":"`...)
 	b = append(b, kind...)
 	b = append(b, `","object":`...)

@@ -58,6 +58,12 @@ func TestUpdatesAndPatches(t *testing.T) {
 }
 
 // A Scale is one way to see an object, and to change it.
+// In kube-apiserver's words.
+func TestYAMLThatCannotBeRead_MT05(t *testing.T) {
+	newWorld(t).do("POST", "/api/v1/namespaces/default/configmaps", "a: [", "Content-Type: application/yaml").
+		want(400, `the object provided is unrecognized (must be of type ConfigMap): yaml: line 1: did not find expected node content (613a205b)"`)
+}
+
 func TestScale(t *testing.T) {
 	w := newWorld(t)
 	w.do("POST", widgets, a("one", `"replicas":1,"size":5`)).want(201, "")
@@ -85,6 +91,13 @@ func TestReads(t *testing.T) {
 	w.do("GET", widgets+"/w1", "", metaForm+"PartialObjectMetadataList").want(406, "")
 	w.do("GET", widgets+"/w1", "", metaForm+"Table").want(200, `"cells":["w1",1]`).want(200, `"columnDefinitions":[{"name":"Name"`)
 	w.do("GET", widgets+"/w1?noHeaders=true", "", metaForm+"Table").want(200, `"cells":["w1",1]`).want(200, `"columnDefinitions":null`)
+	for _, url := range []string{widgets + "/w1", widgets + "?limit=1", widgets} {
+		whole := w.do("GET", url, "").tree()["metadata"].(map[string]any)
+		table := w.do("GET", url, "", metaForm+"Table").tree()["metadata"].(map[string]any)
+		if table["resourceVersion"] == nil || table["resourceVersion"] != whole["resourceVersion"] {
+			t.Errorf("%s: the table is of %v, the rest of %v", url, table["resourceVersion"], whole["resourceVersion"])
+		}
+	}
 	w.do("GET", widgets+"/none", "", "Accept: application/yaml").want(404, "reason: NotFound\n")
 	w.do("HEAD", widgets+"/w1", "").want(200, `"size":1`) // the transport drops it
 
@@ -94,6 +107,9 @@ func TestReads(t *testing.T) {
 	w.do("GET", widgets+"?limit=x", "").want(400, "")
 	w.do("GET", widgets+"?limit=1&limit=%zz", "").want(400, "")
 	w.do("GET", widgets+"?resourceVersionMatch=Exact", "").want(422, "")
+	// These are for watches only.
+	w.do("GET", widgets+"?sendInitialEvents=true", "").want(422, "sendInitialEvents is forbidden for list")
+	w.do("DELETE", widgets+"?sendInitialEvents=true", "").want(422, "sendInitialEvents is forbidden for list")
 	w.do("GET", widgets, "", "Accept: text/html").want(406, "")
 	for _, as := range []string{"PartialObjectMetadata", "PartialObjectMetadataList"} { // of a collection, both mean the same
 		w.do("GET", widgets, "", metaForm+as).want(200, `"kind":"PartialObjectMetadataList"`).want(200, `{"kind":"PartialObjectMetadata"`).without(`"spec"`)

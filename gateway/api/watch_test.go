@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/storage"
 )
 
 // often has many bookmarks fall due during any request.
@@ -106,6 +108,26 @@ func TestWatch_OfWhatCannotBeConverted(t *testing.T) {
 	}
 	w.watch(t, old+"?watch=1", nil, metaForm+"PartialObjectMetadata").want("ADDED", "one")
 	w.watch(t, widgets+"?watch=1", nil).want("ADDED", "one")
+}
+
+// What cannot be shown in the client's form is told so in the stream.
+func TestWatch_OfWhatCannotBeShown(t *testing.T) {
+	w := newWorld(t)
+	w.do("POST", widgets, a("one", "")).want(201, "")
+	failed := func(f *watching, code int) {
+		t.Helper()
+		if e, ok := f.next(); !ok || e.Type != "ERROR" || e.Object.Code != code {
+			t.Errorf("%s", e.raw)
+		}
+		if e, ok := f.next(); ok {
+			t.Errorf("after the error: %s", e.raw)
+		}
+	}
+	failed(w.watch(t, widgets+"?watch=1&includeObject=x", nil, metaForm+"Table"), 400)
+	f := w.watch(t, widgets+"?watch=1", nil, metaForm+"PartialObjectMetadata")
+	f.want("ADDED", "one")
+	w.store.Apply(storage.Event{KV: storage.KV{Key: "/registry/example.com/widgets/default/bad", Value: []byte("x")}})
+	failed(f, 500)
 }
 
 // A definition that changes ends its watches cleanly, so that clients ask

@@ -67,6 +67,12 @@ func TestYAMLToJSON_AliasesAreBounded(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
+	if boundAliases([]byte("&a "+strings.Repeat("x", 1<<20)+": 1\nb: ["+strings.Repeat("*a,", 100)+"]\n")) == nil {
+		t.Error("an anchor in the first place is not counted")
+	}
+	if boundAliases([]byte("a: &a [\nb: *a\n")) == nil {
+		t.Error("what cannot be read is within bounds")
+	}
 	// What fits is served.
 	if got, err := yamlToJSON([]byte("a: &a " + strings.Repeat("x", 1<<20) + "\nb: [*a, *a, *a]\n")); err != nil || len(got) < 4<<20 {
 		t.Errorf("%d bytes, %v", len(got), err)
