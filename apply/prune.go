@@ -55,7 +55,7 @@ func (w *write) at(object any, from, to *version) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, to.types().Validate(out, false)
+	return out, to.types().Validate(out, true)
 }
 
 // pruner holds the merged object and the one with less in it, both at version

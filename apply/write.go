@@ -93,11 +93,11 @@ func (w *write) changeAt(v *version, convert convertNext) (*change, error) {
 			return nil, ignoreGone(err)
 		}
 	}
-	if err := v.types().Validate(live, false); err != nil {
+	if err := v.types().Validate(live, true); err != nil {
 		return nil, err
 	}
 	if next, err = convert(v); err == nil {
-		err = v.types().Validate(next, false)
+		err = v.types().Validate(next, true)
 	}
 	if err != nil {
 		if errors.Is(err, ErrNoVersion) {

@@ -187,6 +187,7 @@ func metaFields() map[string]*field {
 	owner := &objectType{atomic: true, fields: map[string]*field{}}
 	scalars(owner.fields, text, "apiVersion", "kind", "name", "uid")
 	scalars(owner.fields, boolean, "blockOwnerDeletion", "controller")
+	owner.fields["uid"].fallback = ""
 	owners := &listType{element: &Type{object: owner}}
 	owners.setKeys([]string{"uid"})
 

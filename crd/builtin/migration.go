@@ -17,12 +17,15 @@ import (
 
 type svm = storagemigrationv1.StorageVersionMigration
 
+const migrationVersion = storagemigrationv1.GroupName + "/v1"
+
 func migration() *crd.Definition {
 	main := rules[svm]{
 		prepareCreate:  func(obj map[string]any) { obj["status"] = map[string]any{} },
 		prepareUpdate:  func(obj, old map[string]any) { keep(obj, old, "status") },
 		validate:       validateMigration,
 		validateUpdate: validateMigrationUpdate,
+		resets:         resets(migrationVersion, "status"),
 	}
 	status := rules[svm]{
 		prepareUpdate: func(obj, old map[string]any) {
@@ -30,6 +33,7 @@ func migration() *crd.Definition {
 			keepMetadata(obj, old)
 		},
 		validateUpdate: validateMigrationStatus,
+		resets:         resets(migrationVersion, "metadata", "spec"),
 	}
 	resource := column("Resource", "GroupResource to migrate")
 	d := define(kind[svm]{

@@ -28,8 +28,10 @@ func namespace() *crd.Definition {
 			return append(validateNamespace(n), validateMetaUpdate(&n.ObjectMeta, &old.ObjectMeta)...)
 		},
 		unconditional: true,
+		resets:        resets("v1", "status"),
 	}
 	status, finalize := main, main
+	status.resets = resets("v1", "spec")
 	status.prepareUpdate = func(obj, old map[string]any) { keep(obj, old, "spec") }
 	status.validateUpdate = validateNamespaceStatus
 	finalize.prepareUpdate = func(obj, old map[string]any) { keep(obj, old, "status") }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
@@ -25,6 +26,9 @@ type rules[T any] struct {
 	// warn returns warnings; old is nil on create.
 	warn func(obj, old *T) []string
 
+	// resets are the fields that a client's write leaves as they were, and so
+	// owns nothing of; nil for none.
+	resets map[fieldpath.APIVersion]*fieldpath.Set
 	// createOnUpdate allows PUT to create.
 	createOnUpdate bool
 	// unconditional allows updates without a resourceVersion.
@@ -48,6 +52,20 @@ func newStrategy[T any](namespaced bool, r rules[T]) *strategy[T] {
 // subresource makes an update strategy for a part of the object.
 func subresource[T any](name string, namespaced bool, r rules[T], verbs ...string) *crd.Subresource {
 	return &crd.Subresource{Name: name, Update: rest.RESTUpdateStrategy(newStrategy(namespaced, r)), Verbs: verbs}
+}
+
+// resets are fields at the top of objects of an apiVersion.
+func resets(version fieldpath.APIVersion, names ...string) map[fieldpath.APIVersion]*fieldpath.Set {
+	set := &fieldpath.Set{}
+	for _, name := range names {
+		set.Insert(fieldpath.Path{{FieldName: &name}})
+	}
+	return map[fieldpath.APIVersion]*fieldpath.Set{version: set}
+}
+
+// GetResetFields implements [rest.ResetFieldsStrategy].
+func (s *strategy[T]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return s.rules.resets
 }
 
 func content(obj runtime.Object) map[string]any {
