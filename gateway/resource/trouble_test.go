@@ -1,0 +1,347 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// byLabel selects by a label, byPort by a field of the other version.
+func byLabel(t *testing.T) internalversion.ListOptions {
+	t.Helper()
+	s, err := labels.Parse("a=b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return internalversion.ListOptions{LabelSelector: s}
+}
+
+func byPort(t *testing.T, port string) internalversion.ListOptions {
+	t.Helper()
+	s, err := fields.ParseSelector("hostPort=" + port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return internalversion.ListOptions{FieldSelector: s}
+}
+
+// put stores bytes where a CronTab of the default namespace would be, and waits
+// until the cache has them. It returns the revision.
+func (w *world) put(name, data string) int64 {
+	w.t.Helper()
+	key := w.at(v1, "").Resource.Key("default", name)
+	kv, err := w.store.Get(w.ctx(), key)
+	var rev int64
+	if err == nil {
+		rev, err = w.store.Update(w.ctx(), key, []byte(data), kv.Revision, 0)
+	} else {
+		rev, err = w.store.Create(w.ctx(), key, []byte(data), 0)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.wait(rev)
+	return rev
+}
+
+const odd = `{"metadata":{"labels":[]}}`
+
+// A watch with a selection does not pass over what it cannot look into.
+func TestWatchesDoNotPassOverUnreadableObjects_WATCH02(t *testing.T) {
+	for name, o := range map[string]internalversion.ListOptions{
+		"labels": byLabel(t),
+		"both":   {LabelSelector: byLabel(t).LabelSelector, FieldSelector: byPort(t, "h:1").FieldSelector},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			at := w.at(v1beta1, "")
+			watch := w.watch(at, o)
+			rev := w.put("bad", odd)
+			_, _, err := watch.Next(w.ctx())
+			refused(t, err, 500, "InternalError", "cannot be read")
+			// What it was before matters as well.
+			o.ResourceVersion = fmt.Sprint(rev)
+			watch = w.watch(at, o)
+			w.put("bad", tab(v1, "bad", "h", "1", `"labels":{"a":"b"}`))
+			_, _, err = watch.Next(w.ctx())
+			refused(t, err, 500, "InternalError", "cannot be read")
+		})
+	}
+}
+
+// A selection that looks into converted objects fails with their conversion;
+// otherwise one call converts all that happened.
+func TestWatchesConvertWhatTheySelectByAtOnce_CRD18_WATCH03(t *testing.T) {
+	w := newWorld(t)
+	watch := w.watch(w.at(v1beta1, ""), byPort(t, "h:1"))
+	elsewhere := w.at(v1, "")
+	elsewhere.Namespace = "other"
+	w.create(elsewhere, tab(v1, "zero", "h", "1"))
+	w.put("one", tab(v1, "one", "h", "1"))
+	w.put("two", tab(v1, "two", "h", "2"))
+	before := w.conv.Calls.Load()
+	changes, more, err := watch.Next(w.ctx())
+	if err != nil || more || len(changes) != 1 || w.conv.Calls.Load() != before+1 {
+		t.Errorf("%d changes, more %t, %d conversions, %v", len(changes), more, w.conv.Calls.Load()-before, err)
+	}
+	w.conv.BreakDown("no conversion")
+	w.put("three", tab(v1, "three", "h", "1"))
+	if _, _, err := watch.Next(w.ctx()); err == nil || !strings.Contains(err.Error(), "no conversion") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := w.list(w.at(v1beta1, ""), byPort(t, "h:1")); err == nil || !strings.Contains(err.Error(), "no conversion") {
+		t.Errorf("a list: %v", err)
+	}
+	late := byPort(t, "h:1")
+	late.Watch = true
+	if _, err := w.Watch(w.ctx(), w.at(v1beta1, ""), &late); err == nil || !strings.Contains(err.Error(), "no conversion") {
+		t.Errorf("a watch that begins: %v", err)
+	}
+}
+
+// A watch whose history went is told so, and the gateway's own followers start
+// over.
+func TestWatchesOverAGapOfTheHistory_WATCH05(t *testing.T) {
+	m := storagetest.NewMemory()
+	w := worldOver(t, m)
+	w.put("one", tab(v1, "one", "h", "1"))
+	watch := w.watch(w.at(v1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(w.revision())})
+	ctx, cancel := context.WithCancel(w.ctx())
+	defer cancel()
+	names, done := make(chan string), make(chan error, 1)
+	go func() {
+		done <- w.Internal(Component("test")).Follow(ctx, cronTabs, func(_, name string) {
+			select {
+			case names <- name:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	if got := <-names; got != "one" {
+		t.Errorf("followed %s", got)
+	}
+	m.Down(errors.New("away"))
+	for w.cache.Healthy() == nil && ctx.Err() == nil {
+		runtime.Gosched()
+	}
+	rev := m.Apply(storage.Event{KV: storage.KV{Key: w.at(v1, "").Resource.Key("default", "two"), Value: []byte(tab(v1, "two", "h", "2"))}})
+	if err := m.Compact(t.Context(), rev); err != nil {
+		t.Fatal(err)
+	}
+	m.Down(nil)
+	w.wait(rev)
+	_, _, err := watch.Next(w.ctx())
+	refused(t, err, 410, "Expired", "too old resource version")
+	for _, want := range []string{"one", "two"} {
+		if got := <-names; got != want {
+			t.Errorf("followed %s, want %s", got, want)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	none := schema.GroupResource{Group: "example.com", Resource: "nothing"}
+	if err := w.Internal(Component("test")).Follow(w.ctx(), none, func(string, string) {}); !apierrors.IsNotFound(err) {
+		t.Errorf("following nothing: %v", err)
+	}
+}
+
+// Metadata that cannot be read is no metadata.
+func TestMetadataThatCannotBeRead(t *testing.T) {
+	w := newWorld(t)
+	w.put("bad", "x")
+	at := w.at(v1, "")
+	if _, err := w.List(w.ctx(), at, &internalversion.ListOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
+		t.Errorf("a list: %v", err)
+	}
+	if _, err := w.DeleteCollection(w.ctx(), at, &internalversion.ListOptions{}, deletion(), WriteOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
+		t.Errorf("a deletion of all: %v", err)
+	}
+	// A namespace that says nothing of itself takes no objects.
+	ns := w.builtin("namespaces", "", "")
+	rev, err := w.store.Create(w.ctx(), ns.Resource.Key("", "odd"), []byte("x"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wait(rev)
+	_, err = w.Create(w.ctx(), w.builtin("configmaps", "odd", ""), []byte(configMap("a", "1")), WriteOptions{})
+	refused(t, err, 500, "InternalError", "cannot be read")
+}
+
+// The definitions are those that the cache has seen, all of them.
+func TestKindsAreWhatTheCacheHasSeen(t *testing.T) {
+	w := newWorld(t)
+	in := w.Internal(Component("test"))
+	kinds, err := in.Kinds(w.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, k := range kinds {
+		found = found || k.GroupResource() == cronTabs
+	}
+	if !found {
+		t.Errorf("%d kinds, and no CronTab among them", len(kinds))
+	}
+}
+
+// A Scale of what is no scale is an error that says where.
+func TestScaleOfOddObjects_RES06(t *testing.T) {
+	w := newWorld(t)
+	scale := w.sub("one", "scale")
+	for body, want := range map[string]string{
+		`"spec":{"replicas":"x"}`:                           ".spec.replicas accessor error",
+		`"spec":{"replicas":1},"status":{"replicas":"x"}`:   ".status.replicas accessor error",
+		`"spec":{"replicas":1},"status":{"selector":7}`:     ".status.selector accessor error",
+		`"spec":{"replicas":-1}`:                            `the spec replicas field ".spec.replicas" cannot be negative`,
+		`"spec":{}`:                                         `the spec replicas field ".spec.replicas" does not exist`,
+		`"spec":{"replicas":0},"status":{}`:                 "",
+		`"spec":{"replicas":2},"status":{"selector":"a=b"}`: "",
+	} {
+		out, err := scale.Scale([]byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"one"},` + body + `}`))
+		switch {
+		case want == "" && (err != nil || !strings.Contains(string(out), `"kind":"Scale"`)):
+			t.Errorf("%s: got %s, %v", body, out, err)
+		case want != "" && (!apierrors.IsInternalError(err) || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: got %s, %v", body, out, err)
+		}
+	}
+	if _, err := scale.Scale([]byte("x")); !apierrors.IsInternalError(err) {
+		t.Errorf("of no JSON: %v", err)
+	}
+	if _, err := w.UpdateScale(w.ctx(), scale, []byte("x"), WriteOptions{}); !apierrors.IsBadRequest(err) {
+		t.Errorf("a Scale that is none: %v", err)
+	}
+}
+
+// Errors of the store about one object are the API's.
+func TestStoreErrorsAreStatuses(t *testing.T) {
+	one := newWorld(t).at(v1, "one")
+	foreign := errors.New("of somebody else")
+	if err := one.storeError(foreign); !errors.Is(err, foreign) {
+		t.Errorf("got %v", err)
+	}
+	for kind, want := range map[storage.Kind]metav1.StatusReason{
+		storage.NotFound: metav1.StatusReasonNotFound, storage.Exists: metav1.StatusReasonAlreadyExists, storage.Conflict: metav1.StatusReasonConflict,
+		storage.TooLarge: metav1.StatusReasonRequestEntityTooLarge, storage.Compacted: metav1.StatusReasonExpired,
+		storage.FutureRevision: metav1.StatusReasonTimeout, storage.Unavailable: metav1.StatusReasonServerTimeout,
+	} {
+		if got := apierrors.ReasonForError(one.storeError(&storage.Error{Kind: kind})); got != want {
+			t.Errorf("%v: %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// Long texts are cut where they are longer than they may be, between characters.
+func TestTextsAreCut(t *testing.T) {
+	for in, want := range map[string]string{"": "", "abc": "abc", "abcd": "abc...", "abé": "ab...", "é": "é"} {
+		if got := atMost(3, []byte(in)); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	w := newWorld(t)
+	at := w.at(v1, "")
+	body := func(n int) []byte {
+		var unknown []string
+		for i := range n {
+			unknown = append(unknown, fmt.Sprintf(`"u%03d":1`, i))
+		}
+		return []byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"one"},` + strings.Join(unknown, ",") + `}`)
+	}
+	for n, want := range map[int]int{1: 1, maxStrictErrors - 1: maxStrictErrors - 1, maxStrictErrors: maxStrictErrors, maxStrictErrors + 1: maxStrictErrors} {
+		warned := 0
+		_, err := w.Create(w.ctx(), at, body(n), WriteOptions{DryRun: true, FieldValidation: "Warn", Warn: func(string) { warned++ }})
+		if err != nil || warned != want {
+			t.Errorf("%d unknown fields: %d warnings, %v", n, warned, err)
+		}
+	}
+}
+
+// racing is a store where somebody else writes just before a write.
+type racing struct {
+	*storagetest.Memory
+	first func(key string) // once
+}
+
+func (r *racing) race(key string) {
+	if f := r.first; f != nil {
+		r.first = nil
+		f(key)
+	}
+}
+
+func (r *racing) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
+	r.race(key)
+	return r.Memory.Create(ctx, key, value, ttl)
+}
+
+func (r *racing) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	r.race(key)
+	return r.Memory.Update(ctx, key, value, rev, ttl)
+}
+
+// A PUT that may create is what the store is ready for at the moment of the
+// write, whatever it was just before.
+func TestPutsThatMayCreateMeetOthers_VERB03(t *testing.T) {
+	store := &racing{Memory: storagetest.NewMemory()}
+	w := worldOver(t, store)
+	one := w.builtin("events", "default", "one")
+	body := func(reason string) []byte {
+		return []byte(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"one","namespace":"default"},"involvedObject":{"namespace":"default"},"reason":"` + reason + `"}`)
+	}
+	store.first = func(key string) {
+		if _, err := store.Memory.Create(w.ctx(), key, []byte(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"one","namespace":"default","uid":"theirs"},"involvedObject":{"namespace":"default"}}`), 0); err != nil {
+			t.Error(err)
+		}
+	}
+	out, err := w.Update(w.ctx(), one, body("Mine"), WriteOptions{})
+	if u := w.must(out, err); out.Created || u.GetUID() != "theirs" || u.Object["reason"] != "Mine" {
+		t.Errorf("over one that was created meanwhile: created %t, %v", out.Created, u.Object)
+	}
+	store.first = func(key string) {
+		kv, err := store.Get(w.ctx(), key)
+		if err == nil {
+			_, err = store.Memory.Delete(w.ctx(), key, kv.Revision)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	out, err = w.Update(w.ctx(), one, body("Again"), WriteOptions{})
+	if u := w.must(out, err); !out.Created || u.GetUID() == "theirs" || u.Object["reason"] != "Again" {
+		t.Errorf("over one that was deleted meanwhile: created %t, %v", out.Created, u.Object)
+	}
+	// One that has to exist is not created, and one that must not is not replaced.
+	maps := w.builtin("configmaps", "default", "m")
+	w.create(w.builtin("configmaps", "default", ""), configMap("m", "1"))
+	store.first = func(key string) {
+		kv := w.raw(maps)
+		if _, err := store.Memory.Delete(w.ctx(), key, kv.Revision); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err = w.Update(w.ctx(), maps, []byte(configMap("m", "2")), WriteOptions{})
+	refused(t, err, 404, "NotFound", "")
+	store.first = func(key string) {
+		if _, err := store.Memory.Create(w.ctx(), key, []byte(configMap("m", "3")), 0); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err = w.Create(w.ctx(), w.builtin("configmaps", "default", ""), []byte(configMap("m", "4")), WriteOptions{})
+	refused(t, err, 409, "AlreadyExists", "")
+}
