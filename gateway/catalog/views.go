@@ -96,6 +96,14 @@ func (r *Resource) storedAt(e *Entry, version string) bool {
 	return ok && s == r.Def.APIVersion(version)
 }
 
+// asStored is restore, or what it gave before.
+func (r *Resource) asStored(e *Entry) ([]byte, string, error) {
+	if v := e.view(r.viewKey(r.Def.StorageVersion)); v != nil && !v.converted {
+		return v.data, v.version, nil
+	}
+	return r.restore(e)
+}
+
 // deriveAll derives the jobs that are due, on all cores, and remembers the
 // outcome of each as soon as it is there: what was derived before a failure
 // need not be derived again.
@@ -103,7 +111,7 @@ func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewK
 	restored := make([][]byte, len(due)) // those that are stored at another version
 	err := spread(len(due), func(n int) error {
 		j := &jobs[due[n]]
-		data, version, err := r.restore(j.entry)
+		data, version, err := r.asStored(j.entry)
 		if err != nil {
 			return err
 		}

@@ -54,6 +54,27 @@ func TestViewsOfOneEntry(t *testing.T) {
 	}
 }
 
+// What was read once is not decoded again to be converted; what was converted
+// is never taken for what is stored.
+func TestViewsAreMadeOfWhatWasRead(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	e := entry(v1, "one", 7)
+	if _, err := r.View(t.Context(), e, v1); err != nil {
+		t.Fatal(err)
+	}
+	e.Stored = []byte("{") // to see who looks
+	if got, err := r.View(t.Context(), e, v1beta1); err != nil || !bytes.Contains(got, []byte(`"hostPort":"h:7"`)) || !bytes.Contains(got, []byte(`"resourceVersion":"7"`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+	old := NewEntry(storage.KV{Value: []byte(`{"apiVersion":"example.com/v1beta1","hostPort":"h:8","kind":"CronTab","metadata":{"generation":1,"name":"old"}}`), Revision: 8})
+	k := r.viewKey(v1)
+	old.addView(&view{viewKey: k, data: []byte(`"converted"`), converted: true})
+	if got, version, err := r.asStored(old); err != nil || version != v1beta1 || !bytes.Contains(got, []byte(`"hostPort":"h:8"`)) {
+		t.Errorf("got %s at %s, %v", got, version, err)
+	}
+}
+
 // A deletion shows the last state under its own revision, and asks no
 // converter for what the last state has.
 func TestViewsOfATombstone(t *testing.T) {
