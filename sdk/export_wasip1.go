@@ -6,7 +6,10 @@ import "unsafe"
 
 // The gateway calls one function at a time, so one buffer each way is enough.
 // Both stay referenced between calls, which keeps them where they are.
-var request, reply []byte
+var (
+	request, reply []byte
+	answers        handler
+)
 
 //go:wasmexport wasmgate_abi_v1
 func exportABI() {}
@@ -28,7 +31,7 @@ func exportConvert(ptr, size uint32) uint64 {
 	if ptr != address(request) || int(size) > len(request) {
 		in = unsafe.Slice((*byte)(unsafe.Pointer(uintptr(ptr))), size)
 	}
-	reply = appendReply(reply[:0], in[:size])
+	reply = answers.appendReply(reply[:0], in[:size])
 	return uint64(address(reply))<<32 | uint64(len(reply))
 }
 

@@ -13,7 +13,40 @@ import (
 // one. Conversions that fail give a review whose result is Failed. The reply
 // is a fresh slice.
 func HandleConversion(request []byte) []byte {
-	return appendReply(make([]byte, 0, len(request)+256), request)
+	var h handler
+	return h.appendReply(make([]byte, 0, len(request)+256), request)
+}
+
+// handler answers reviews, one at a time. It keeps what is the same for the
+// next one.
+type handler struct {
+	// conversions are those to the versions that were asked for so far, at
+	// most maxConversions.
+	conversions []*conversion
+}
+
+// maxConversions is how many conversions a handler remembers: the versions of
+// some kinds.
+const maxConversions = 32
+
+// to is the conversion to a version, which is a JSON string.
+func (h *handler) to(desired []byte) (*conversion, error) {
+	for _, c := range h.conversions {
+		if bytes.Equal(c.raw, desired) {
+			return c, nil
+		}
+	}
+	version, _ := rawjson.String(desired)
+	if version == "" {
+		return nil, errors.New("the request has no desiredAPIVersion")
+	}
+	if len(h.conversions) == maxConversions {
+		h.conversions = h.conversions[:0]
+	}
+	c := newConversion(version)
+	c.raw = bytes.Clone(desired)
+	h.conversions = append(h.conversions, c)
+	return c, nil
 }
 
 // Apply converts one object to a version, for tests. apiVersion is
@@ -23,9 +56,7 @@ func Apply(object []byte, apiVersion string) ([]byte, error) {
 	if err != nil || rawjson.Space(object, end) != len(object) {
 		return nil, errors.New("not a JSON object")
 	}
-	c := conversion{desired: apiVersion}
-	c.group, c.version = splitVersion(apiVersion)
-	out, _, err := c.appendConverted(nil, object, 0)
+	out, _, err := newConversion(apiVersion).appendConverted(nil, object, 0)
 	return out, err
 }
 
@@ -33,21 +64,26 @@ func Apply(object []byte, apiVersion string) ([]byte, error) {
 type envelope struct {
 	apiVersion []byte
 	uid        []byte
-	desired    string
+	desired    []byte // a JSON string; nil until it was found
 	// objectsAt is where the objects are, when they came before the version;
 	// 0 when they did not.
 	objectsAt int
 }
 
+var (
+	reviewV1 = []byte(`"apiextensions.k8s.io/v1"`)
+	noUID    = []byte(`""`)
+)
+
 // appendReply converts objects in the same pass in which it finds them, when
 // the desired version comes before them, as it does.
-func appendReply(dst, request []byte) []byte {
+func (h *handler) appendReply(dst, request []byte) []byte {
 	start := len(dst)
-	e := envelope{apiVersion: []byte(`"apiextensions.k8s.io/v1"`), uid: []byte(`""`)}
+	e := envelope{apiVersion: reviewV1, uid: noUID}
 	dst = append(dst, `{"kind":"ConversionReview","response":{"convertedObjects":[`...)
-	dst, err := e.read(dst, request)
+	dst, err := e.read(h, dst, request)
 	if err == nil && e.objectsAt != 0 {
-		dst, _, err = appendObjects(dst, request, e.objectsAt, e.desired)
+		dst, _, err = h.appendObjects(dst, request, e.objectsAt, e.desired)
 	}
 	if err != nil {
 		dst = append(dst[:start], `{"kind":"ConversionReview","response":{"result":{"status":"Failed","message":`...)
@@ -63,7 +99,7 @@ func appendReply(dst, request []byte) []byte {
 
 var errReview = errors.New("the request is not a ConversionReview")
 
-func (e *envelope) read(dst, request []byte) ([]byte, error) {
+func (e *envelope) read(h *handler, dst, request []byte) ([]byte, error) {
 	w, err := rawjson.Open(request, 0, true)
 	if err != nil {
 		return dst, errReview
@@ -74,7 +110,7 @@ func (e *envelope) read(dst, request []byte) ([]byte, error) {
 			e.apiVersion = w.Value()
 		case "request":
 			end := 0
-			if dst, end, err = e.readRequest(dst, request, w.At()); err != nil {
+			if dst, end, err = e.readRequest(h, dst, request, w.At()); err != nil {
 				return dst, err
 			}
 			w.Resume(end)
@@ -88,7 +124,7 @@ func (e *envelope) read(dst, request []byte) ([]byte, error) {
 	return dst, nil
 }
 
-func (e *envelope) readRequest(dst, request []byte, at int) ([]byte, int, error) {
+func (e *envelope) readRequest(h *handler, dst, request []byte, at int) ([]byte, int, error) {
 	w, err := rawjson.Open(request, at, true)
 	if err != nil {
 		return dst, at, errReview
@@ -101,13 +137,13 @@ func (e *envelope) readRequest(dst, request []byte, at int) ([]byte, int, error)
 		case "uid":
 			e.uid = w.Value()
 		case "desiredAPIVersion":
-			e.desired, _ = rawjson.String(w.Value())
+			e.desired = w.Value()
 		case "objects":
 			end := 0
-			if e.desired == "" {
+			if e.desired == nil {
 				e.objectsAt = w.At()
 				w.Value()
-			} else if dst, end, failed = appendObjects(dst, request, w.At(), e.desired); failed != nil {
+			} else if dst, end, failed = h.appendObjects(dst, request, w.At(), e.desired); failed != nil {
 				w.Value()
 			} else {
 				w.Resume(end)
@@ -123,16 +159,15 @@ func (e *envelope) readRequest(dst, request []byte, at int) ([]byte, int, error)
 }
 
 // appendObjects converts the array of objects at a position.
-func appendObjects(dst, request []byte, at int, desired string) ([]byte, int, error) {
-	if desired == "" {
-		return dst, at, errors.New("the request has no desiredAPIVersion")
+func (h *handler) appendObjects(dst, request []byte, at int, desired []byte) ([]byte, int, error) {
+	c, err := h.to(desired)
+	if err != nil {
+		return dst, at, err
 	}
 	list, err := rawjson.Open(request, at, true)
 	if err != nil || list.IsObject() {
 		return dst, at, errReview
 	}
-	c := conversion{desired: desired}
-	c.group, c.version = splitVersion(desired)
 	for first := true; list.Next(); first = false {
 		if !first {
 			dst = append(dst, ',')
@@ -149,8 +184,10 @@ func appendObjects(dst, request []byte, at int, desired string) ([]byte, int, er
 	return dst, list.End(), nil
 }
 
-// conversion is what the objects of one review have in common.
+// conversion is what the objects that are converted to one version have in
+// common.
 type conversion struct {
+	raw            []byte // desired as a JSON string
 	desired        string
 	group, version string
 	object         Object // reused, with the memory of its fields
@@ -158,6 +195,12 @@ type conversion struct {
 	// kind and from are raw.
 	kind, from []byte
 	route      []hop
+}
+
+func newConversion(desired string) *conversion {
+	c := &conversion{desired: desired}
+	c.group, c.version = splitVersion(desired)
+	return c
 }
 
 // hop is a step with the apiVersion that it leads to, as JSON.
@@ -173,8 +216,8 @@ func (c *conversion) appendConverted(dst, text []byte, at int) ([]byte, int, err
 		return dst, at, errors.New("an element of objects is not an object")
 	}
 	o := &c.object
-	o.root.edited, o.scratch = false, o.scratch[:0]
-	if !o.root.fill(&w) {
+	o.reset()
+	if !o.root.fill(&w, o) {
 		return dst, at, errReview
 	}
 	o.root.raw = text[at:w.End()]
@@ -193,7 +236,7 @@ func (c *conversion) convert(o *Object) error {
 		if err := c.findRoute(o); err != nil {
 			return err
 		}
-		c.from, c.kind = from, kind
+		c.from, c.kind = append(c.from[:0], from...), append(c.kind[:0], kind...)
 	}
 	for _, h := range c.route {
 		if err := h.fn(o); err != nil {

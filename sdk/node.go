@@ -1,6 +1,8 @@
 package sdk
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
@@ -23,7 +25,7 @@ type member struct {
 }
 
 // open reads the members of an object or array; it says whether it is one.
-func (n *node) open() bool {
+func (n *node) open(o *Object) bool {
 	if n.opened {
 		return true
 	}
@@ -31,31 +33,37 @@ func (n *node) open() bool {
 	if err != nil {
 		return false
 	}
-	return n.fill(&w)
+	return n.fill(&w, o)
 }
 
+// spare is how many fields an object gets without moving to other memory.
+const spare = 2
+
 // fill reads the members of an object or array that a walk has been opened on.
-func (n *node) fill(w *rawjson.Walk) bool {
+func (n *node) fill(w *rawjson.Walk, o *Object) bool {
 	n.array = !w.IsObject()
-	n.members = n.members[:0]
+	start := len(o.members)
 	for w.Next() {
 		key := w.Key()
-		n.members = append(n.members, member{key, node{raw: w.Value()}})
+		o.members = append(o.members, member{key, node{raw: w.Value()}})
 	}
+	end := len(o.members)
+	o.members = append(o.members, make([]member, spare)...)
+	n.members = o.members[start:end:len(o.members)]
 	n.opened = w.Err() == nil
 	return n.opened
 }
 
 // child returns a field or element, nil when there is none.
-func (n *node) child(name string) *node {
-	if i := n.index(name); i >= 0 {
+func (n *node) child(o *Object, name string) *node {
+	if i := n.index(o, name); i >= 0 {
 		return &n.members[i].value
 	}
 	return nil
 }
 
-func (n *node) index(name string) int {
-	if !n.open() {
+func (n *node) index(o *Object, name string) int {
+	if !n.open(o) {
 		return -1
 	}
 	if n.array {
@@ -73,9 +81,9 @@ func (n *node) index(name string) int {
 }
 
 // find follows a path; nil when it leads nowhere.
-func (n *node) find(path []string) *node {
+func (n *node) find(o *Object, path []string) *node {
 	for _, name := range path {
-		if n = n.child(name); n == nil {
+		if n = n.child(o, name); n == nil {
 			return nil
 		}
 	}
@@ -83,9 +91,11 @@ func (n *node) find(path []string) *node {
 }
 
 // grow returns the field with a name, made if need be; nil when n is not an
-// object and has no such element. What is returned is going to be changed.
+// object and has no such element. What is returned is going to be changed. A
+// new field goes to its place in alphabetical order, if the others are in
+// theirs: in that order objects are stored, and need not be sorted again.
 func (n *node) grow(o *Object, name string) *node {
-	c := n.child(name)
+	c := n.child(o, name)
 	if c == nil && (!n.opened || n.array) {
 		return nil
 	}
@@ -94,8 +104,13 @@ func (n *node) grow(o *Object, name string) *node {
 		return c
 	}
 	key := o.quoted(name)
-	n.members = append(n.members, member{key: key[1 : len(key)-1]})
-	return &n.members[len(n.members)-1].value
+	key = key[1 : len(key)-1]
+	at := len(n.members)
+	for at > 0 && bytes.Compare(n.members[at-1].key, key) > 0 {
+		at--
+	}
+	n.members = slices.Insert(n.members, at, member{key: key})
+	return &n.members[at].value
 }
 
 // put replaces the value.

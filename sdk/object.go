@@ -16,6 +16,26 @@ type Object struct {
 	// scratch holds small new values; what it held before stays valid when it
 	// grows, and nothing of it outlives the call.
 	scratch []byte
+	// members is the memory of what was opened; what it held before stays
+	// valid when it grows.
+	members []member
+}
+
+// Memory above these sizes is not kept for the next object.
+const (
+	maxScratch = 64 << 10
+	maxMembers = 4 << 10
+)
+
+// reset forgets the object, but not its memory.
+func (o *Object) reset() {
+	if cap(o.scratch) > maxScratch {
+		o.scratch = nil
+	}
+	if cap(o.members) > maxMembers {
+		o.members = nil
+	}
+	*o = Object{scratch: o.scratch[:0], members: o.members[:0]}
 }
 
 // keep makes a slice of what was appended to scratch since mark.
@@ -35,7 +55,7 @@ func Parse(text []byte) (*Object, error) {
 		return nil, errors.New("not a JSON object")
 	}
 	o := &Object{root: node{raw: text}}
-	if !o.root.open() || o.root.array {
+	if !o.root.open(o) || o.root.array {
 		return nil, errors.New("not a JSON object")
 	}
 	return o, nil
@@ -72,12 +92,12 @@ type Field struct {
 }
 
 // Exists says whether the field is there, be it null.
-func (f Field) Exists() bool { return f.o.root.find(f.path) != nil }
+func (f Field) Exists() bool { return f.o.root.find(f.o, f.path) != nil }
 
 // Raw returns the field's JSON text; nil when there is no such field. It must
 // not be changed.
 func (f Field) Raw() []byte {
-	n := f.o.root.find(f.path)
+	n := f.o.root.find(f.o, f.path)
 	if n == nil {
 		return nil
 	}
@@ -108,8 +128,8 @@ func (f Field) Float() (x float64, ok bool) {
 
 // Len returns the number of elements of an array or fields of an object, else 0.
 func (f Field) Len() int {
-	n := f.o.root.find(f.path)
-	if n == nil || !n.open() {
+	n := f.o.root.find(f.o, f.path)
+	if n == nil || !n.open(f.o) {
 		return 0
 	}
 	return len(n.members)
@@ -161,10 +181,10 @@ func (f Field) holder() (n *node, i int) {
 	n = &f.o.root
 	for _, name := range f.path[:last] {
 		n.edited = true
-		n = n.child(name)
+		n = n.child(f.o, name)
 	}
 	n.edited = true
-	return n, n.index(f.path[last])
+	return n, n.index(f.o, f.path[last])
 }
 
 // MoveTo puts the field somewhere else in the object, unchanged, replacing
@@ -187,13 +207,13 @@ func (f Field) MoveTo(path ...string) error {
 // Each calls fn for every element of an array that is an object; the elements
 // may be changed. It stops at the first error and returns it.
 func (f Field) Each(fn func(i int, element *Object) error) error {
-	n := f.o.root.find(f.path)
-	if n == nil || !n.open() || !n.array {
+	n := f.o.root.find(f.o, f.path)
+	if n == nil || !n.open(f.o) || !n.array {
 		return nil
 	}
 	for i := range n.members {
 		element := &Object{root: n.members[i].value}
-		if !element.root.open() || element.root.array {
+		if !element.root.open(element) || element.root.array {
 			continue
 		}
 		if err := fn(i, element); err != nil {
@@ -212,7 +232,7 @@ func (f Field) touch() {
 	n := &f.o.root
 	for _, name := range f.path {
 		n.edited = true
-		n = n.child(name)
+		n = n.child(f.o, name)
 	}
 	n.edited = true
 }

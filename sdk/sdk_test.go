@@ -58,7 +58,7 @@ func TestApply(t *testing.T) {
 			err: "Failing s/n: cannot be done"},
 		"typed": {
 			in: `{"apiVersion":"g/v1","kind":"Typed","metadata":{"name":"n","uid":"u","annotations":{"a":"b"}},"spec":{"hostPort":"h:1"},"gone":1}`, to: "g/v2",
-			want: `{"metadata":{"name":"n","uid":"u","annotations":{"a":"b"},"labels":{"was":"v1"}},"host":"h:1","apiVersion":"g/v2","kind":"Typed"}`},
+			want: `{"apiVersion":"g/v2","metadata":{"name":"n","uid":"u","annotations":{"a":"b"},"labels":{"was":"v1"}},"host":"h:1","kind":"Typed"}`},
 		"not JSON": {in: `{"apiVersion"`, to: "g/v2", err: "not a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestFields(t *testing.T) {
 		{"element", func(o *Object) error { return o.At("l", "1", "v").SetInt(9) }, replaced(`{"v":2}`, `{"v":9}`)},
 		{"each", func(o *Object) error {
 			return o.At("l").Each(func(i int, e *Object) error { return e.At("i").SetInt(int64(i)) })
-		}, replaced(`{"v":1},{"v":2}`, `{"v":1,"i":0},{"v":2,"i":1}`)},
+		}, replaced(`{"v":1},{"v":2}`, `{"i":0,"v":1},{"i":1,"v":2}`)},
 		{"encode", func(o *Object) error { return o.At("s").Encode(map[string]int{"a": 1}) }, replaced(`"a\"b"`, `{"a":1}`)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (o *Object) become(encoded []byte) error {
 	}
 	if metadata := o.At("metadata").Raw(); metadata != nil {
 		kept := &Object{root: node{raw: metadata}}
-		if kept.root.open() {
+		if kept.root.open(kept) {
 			for _, name := range []string{"labels", "annotations"} {
 				if raw := next.At("metadata", name).Raw(); raw != nil {
 					if err := kept.At(name).SetRaw(raw); err != nil {

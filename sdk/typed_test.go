@@ -53,7 +53,7 @@ func TestATypedConversionKeepsWhatTheObjectIs(t *testing.T) {
 		return nil
 	})
 	for in, want := range map[string]string{
-		`{"apiVersion":"g/v1","kind":"K","metadata":{"name":"n","labels":{"l":"m"}}}`: `{"apiVersion":"g/v1","kind":"K","metadata":{"name":"n","labels":{"l":"m"},"annotations":{"a":"b"}},"z":1}`,
+		`{"apiVersion":"g/v1","kind":"K","metadata":{"name":"n","labels":{"l":"m"}}}`: `{"apiVersion":"g/v1","kind":"K","metadata":{"annotations":{"a":"b"},"name":"n","labels":{"l":"m"}},"z":1}`,
 		`{"apiVersion":"g/v1","metadata":{}}`:                                         `{"apiVersion":"g/v1","metadata":{"annotations":{"a":"b"}},"z":1}`,
 		`{"kind":"K","metadata":{}}`:                                                  `{"kind":"K","metadata":{"annotations":{"a":"b"}},"z":1}`,
 	} {
