@@ -10,12 +10,12 @@ import (
 )
 
 func TestDefinitionAndObjectsAreJSON(t *testing.T) {
-	for _, text := range [][]byte{definition(""), definition(`{"url":"wasm://bench"}`), body(7)} {
+	for _, text := range [][]byte{definition(""), definition(`{"url":"wasm://bench"}`), body(7, 3), configuration(7, "v")} {
 		if !json.Valid(text) {
 			t.Errorf("not JSON: %s", text)
 		}
 	}
-	if n := len(body(1234)); n < 1000 || n > 1500 {
+	if n := len(body(1234, 0)); n < 1000 || n > 1500 {
 		t.Errorf("an object has %d bytes; the documentation says 1.2 KB", n)
 	}
 }

@@ -20,6 +20,7 @@ type config struct {
 	conv     string
 	wasm     string
 	objects  int
+	more     int
 	clients  int
 	duration time.Duration
 	watchers int
@@ -41,6 +42,7 @@ func main() {
 	flag.StringVar(&c.conv, "conv", "wasm://bench", "how the wasmgate converts: none, webhook, or wasm://NAME (the peer uses the webhook, unless none)")
 	flag.StringVar(&c.wasm, "wasm", "", "the module to upload for wasm://NAME; empty builds bench/module")
 	flag.IntVar(&c.objects, "n", 10000, "objects")
+	flag.IntVar(&c.more, "more", 0, "items more in the keyed list of each object")
 	flag.IntVar(&c.clients, "c", 32, "concurrent clients")
 	flag.DurationVar(&c.duration, "d", 5*time.Second, "length of each step that only reads")
 	flag.IntVar(&c.watchers, "watchers", 500, "watchers in the fan-out steps")

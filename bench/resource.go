@@ -13,6 +13,8 @@ const (
 	crdPath  = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	jsonType = "application/json"
 	merge    = "application/merge-patch+json"
+
+	applyPatch = "application/apply-patch+yaml"
 )
 
 // collection is where the objects are; v1 is stored (spec.hostPort), v2
@@ -23,9 +25,9 @@ func collection(version string) string {
 
 func path(version string, i int) string { return collection(version) + "/ep-" + strconv.Itoa(i) }
 
-// body is an object of about 1.2 KB at v1: labels, annotations, a list of
-// containers, as such objects have.
-func body(i int) []byte {
+// body is an object of about 1.2 KB at v1: labels, annotations, a list of two
+// containers, as such objects have; and as many containers more.
+func body(i, more int) []byte {
 	n := strconv.Itoa(i)
 	return []byte(`{"apiVersion":"` + group + `/v1","kind":"Endpoint","metadata":{"name":"ep-` + n + `","namespace":"default",` +
 		`"labels":{"app":"app-` + strconv.Itoa(i%50) + `","tier":"backend","env":"prod"},` +
@@ -33,8 +35,23 @@ func body(i int) []byte {
 		`"spec":{"hostPort":"host-` + n + `.example.com:8080","replicas":3,"paused":false,"tags":["a","b","c","d"],"containers":[` +
 		`{"name":"main","image":"registry.example.com/app:v1.2.3","env":[{"name":"A","value":"1"},{"name":"B","value":"2"},{"name":"C","value":"3"}],` +
 		`"resources":{"limits":{"cpu":"500m","memory":"256Mi"},"requests":{"cpu":"100m","memory":"64Mi"}}},` +
-		`{"name":"sidecar","image":"registry.example.com/sidecar:v0.9","env":[{"name":"X","value":"` + strings.Repeat("y", 300) + `"}]}],` +
+		`{"name":"sidecar","image":"registry.example.com/sidecar:v0.9","env":[{"name":"X","value":"` + strings.Repeat("y", 300) + `"}]}` + containers(more) + `],` +
 		`"selector":{"app":"app-` + strconv.Itoa(i%50) + `"}}}`)
+}
+
+func containers(more int) string {
+	var b strings.Builder
+	for n := range more {
+		fmt.Fprintf(&b, `,{"name":"more-%d","image":"registry.example.com/more:v%d","env":[{"name":"A","value":"1"}]}`, n, n)
+	}
+	return b.String()
+}
+
+// configuration is what one manager applies of an object.
+func configuration(i int, tag string) []byte {
+	n := strconv.Itoa(i)
+	return []byte(`{"apiVersion":"` + group + `/v1","kind":"Endpoint","metadata":{"name":"ep-` + n + `"},` +
+		`"spec":{"paused":true,"containers":[{"name":"main","image":"registry.example.com/app:` + tag + n + `"}]}}`)
 }
 
 const quantities = `{"type":"object","additionalProperties":{"x-kubernetes-int-or-string":true}}`
@@ -99,7 +116,7 @@ func prepare(c config, t *target) error {
 // check makes sure that the objects convert at all: without that the numbers
 // mean nothing.
 func check(t *target) error {
-	if err := t.ok("POST", collection("v1"), jsonType, jsonType, body(-1)); err != nil {
+	if err := t.ok("POST", collection("v1"), jsonType, jsonType, body(-1, 0)); err != nil {
 		return err
 	}
 	defer t.do("DELETE", path("v1", -1), "", "", nil)

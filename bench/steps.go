@@ -21,7 +21,7 @@ const listClients = 2
 var steps = []step{
 	{"create", "POST at the storage version", func(c config, t *target) (measurement, error) {
 		return load{total: c.objects, clients: c.clients, request: func(i int) error {
-			return t.ok("POST", collection("v1"), jsonType, jsonType, body(i))
+			return t.ok("POST", collection("v1"), jsonType, jsonType, body(i, c.more))
 		}}.measure(t), nil
 	}},
 	{"get", "GET at the storage version", get("v1")},
@@ -41,6 +41,8 @@ var steps = []step{
 	}},
 	{"update", "merge patch at the storage version", update("v1", func(i int) string { return `{"spec":{"replicas":` + strconv.Itoa(i%100+4) + `}}` })},
 	{"updateconv", "merge patch at the converted version", update("v2", func(i int) string { return `{"spec":{"port":"` + strconv.Itoa(i%1000+1000) + `"}}` })},
+	{"apply", "server-side apply of two fields, taken from another manager", apply("v")},
+	{"reapply", "server-side apply of a new value by the same manager", apply("w")},
 	{"watch", "an event delivered to a watcher at the storage version", fanOut("v1")},
 	{"watchconv", "an event delivered to a watcher at the converted version", fanOut("v2")},
 }
@@ -66,6 +68,14 @@ func update(version string, patch func(i int) string) func(config, *target) (mea
 	return func(c config, t *target) (measurement, error) {
 		return load{total: c.objects, clients: c.clients, request: func(i int) error {
 			return t.ok("PATCH", path(version, i), merge, jsonType, []byte(patch(i)))
+		}}.measure(t), nil
+	}
+}
+
+func apply(tag string) func(config, *target) (measurement, error) {
+	return func(c config, t *target) (measurement, error) {
+		return load{total: c.objects, clients: c.clients, request: func(i int) error {
+			return t.ok("PATCH", path("v1", i)+"?fieldManager=bench-apply&force=true", applyPatch, jsonType, configuration(i, tag))
 		}}.measure(t), nil
 	}
 }
