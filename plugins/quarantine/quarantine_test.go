@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -111,6 +112,36 @@ func TestAnOrderlyEndLeavesSuspectsAlone(t *testing.T) {
 	begin(t, m, "slow", "")()
 	if _, err := m.Begin("bad", ""); err == nil {
 		t.Error("the suspect is forgotten")
+	}
+}
+
+// However much is being loaded, an orderly end takes back the marks of all but
+// the suspects; one that it cannot take back is told.
+func TestAnOrderlyEndTakesBackEveryMark(t *testing.T) {
+	dir := t.TempDir()
+	begin(t, open(t, dir), "bad", "one")
+	m := open(t, dir)
+	begin(t, m, "bad", "two")
+	for _, key := range strings.Split("abcdefghijklmnop", "") {
+		begin(t, m, key, "")
+	}
+	if err := m.Close(); err != nil || marks(t, dir) != 1 {
+		t.Errorf("%d marks are left, %v", marks(t, dir), err)
+	}
+	m = open(t, dir)
+	if _, err := m.Begin("bad", "one"); err == nil {
+		t.Error("the suspect is forgotten")
+	}
+	begin(t, m, "k", "")
+	file := filepath.Join(dir, "k")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(file, "in it"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err == nil {
+		t.Error("a mark that stays is not told of")
 	}
 }
 

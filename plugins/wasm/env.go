@@ -70,9 +70,7 @@ func (env *environment) end() {
 // Write is the guest's standard error. The beginning is kept, since that is
 // where a panic says what happened.
 func (env *environment) Write(p []byte) (int, error) {
-	if room := maxLog - len(env.log); room > 0 {
-		env.log = append(env.log, p[:min(room, len(p))]...)
-	}
+	env.log = append(env.log, p[:min(maxLog-len(env.log), len(p))]...)
 	return len(p), nil
 }
 
