@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/pool"
+	"github.com/wasmgate/wasmgate/plugins/wasm"
 )
 
 // Call calls a hook of the module of that name. check looks at the reply, which
@@ -28,9 +29,9 @@ func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, req
 		switch {
 		case errors.Is(err, pool.ErrDrained):
 			continue // replaced since; the next look finds its successor
-		case err != nil && ctx.Err() != nil:
+		case err != nil && wasm.Ended(ctx) != nil:
 			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Deadline,
-				Reason: "the request ended while it waited for an instance", Cause: ctx.Err()}
+				Reason: "the request ended while it waited for an instance", Cause: wasm.Ended(ctx)}
 		case err != nil:
 			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
 		}

@@ -75,7 +75,7 @@ func (r *revision) selfTest(ctx context.Context) error {
 	if err != nil {
 		lease.Discard()
 		var call *plugins.CallError
-		if errors.As(err, &call) && ctx.Err() == nil {
+		if errors.As(err, &call) && wasm.Ended(ctx) == nil {
 			return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.StartFailed,
 				Detail: fmt.Sprintf("%s failed: %s: %s", call.Hook, call.Kind, call.Reason), Cause: err}
 		}

@@ -60,8 +60,32 @@ func TestAConfigurationThatFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := configured(ctx, Hook(Forever...)); errors.As(err, &refused) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("nobody waits: %v", err)
+	for name, ctx := range map[string]context.Context{"nobody waits": ctx, "nobody waits, and the timer is late": past{t.Context()}} {
+		if err := configured(ctx, Hook(Forever...)); errors.As(err, &refused) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The module is not to blame for what the caller had no time for, also when the
+// timer of that is late.
+func TestALateTimerIsNotTheModulesFault(t *testing.T) {
+	limits := plugins.Limits{Timeout: 20 * time.Second}
+	i := start(t, Echo("{}").With(string(plugins.Convert), Hook(Forever...)).Bytes(), limits)
+	var call *plugins.CallError
+	if _, err := i.Call(past{t.Context()}, plugins.Convert, []byte("{}")); !errors.As(err, &call) || call.Kind != plugins.Deadline || !strings.HasPrefix(call.Reason, "the request ended before the module did") {
+		t.Errorf("a call: %v", err)
+	}
+	if err := i.Probe(past{t.Context()}); !errors.As(err, &call) || !strings.HasPrefix(call.Reason, "the request ended before the module did") {
+		t.Errorf("a probe: %v", err)
+	}
+	var refused *plugins.LoadError
+	_, err := load(t, Echo("{}").With("_initialize", Func{Code: Forever}).Bytes(), limits).Instantiate(past{t.Context()})
+	if errors.As(err, &refused) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a start: %v", err)
+	}
+	if Ended(t.Context()) != nil || Ended(past{t.Context()}) == nil {
+		t.Error("which context has ended is mistaken")
 	}
 }
 

@@ -68,16 +68,27 @@ func (f *fuel) refuel(ctx context.Context, left int64) (int64, error) {
 		}
 		next = min(next, f.limit-f.spent)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := Ended(ctx); err != nil {
 		return 0, err
 	}
-	// The timer of the context may be late, as it runs only where Go does.
-	now := time.Now()
-	if end, ok := ctx.Deadline(); !now.Before(f.deadline) || ok && !now.Before(end) {
+	if !time.Now().Before(f.deadline) {
 		return 0, context.DeadlineExceeded
 	}
 	f.given = next
 	return next, nil
+}
+
+// Ended is why a context is over, nil while it is not. Its deadline counts as
+// soon as it has passed: the timer may be late, as it runs only where Go does,
+// and the module is not to blame for what the caller had no time for.
+func Ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // hostRefuel is the import of metered modules. A panic ends the call: no guest

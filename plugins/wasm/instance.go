@@ -63,8 +63,8 @@ func (m *Module) callContext(ctx context.Context, env *environment) context.Cont
 
 // startError words a failed start.
 func (m *Module) startError(ctx context.Context, env *environment, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, ctx.Err())
+	if ended := Ended(ctx); ended != nil {
+		return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, ended)
 	}
 	detail := "it failed to start: "
 	switch {
@@ -91,7 +91,7 @@ func (i *Instance) configure(ctx context.Context) error {
 		return &plugins.LoadError{Module: i.module.name, Reason: plugins.ConfigRefused, Detail: why, Cause: cause}
 	}
 	if err != nil {
-		if ctx.Err() != nil {
+		if Ended(ctx) != nil {
 			return err
 		}
 		return refuse(err.Error(), err)
@@ -205,8 +205,8 @@ func (i *Instance) callError(export string, kind plugins.ErrorKind, reason strin
 // came of it.
 func (i *Instance) withContext(ctx context.Context, err error) error {
 	var call *plugins.CallError
-	if ctx.Err() != nil && errors.As(err, &call) {
-		call.Kind, call.Reason, call.Cause = plugins.Deadline, "the request ended before the module did: "+ctx.Err().Error(), ctx.Err()
+	if ended := Ended(ctx); ended != nil && errors.As(err, &call) {
+		call.Kind, call.Reason, call.Cause = plugins.Deadline, "the request ended before the module did: "+ended.Error(), ended
 	}
 	return err
 }
