@@ -105,12 +105,13 @@ func (w *write) merge(managed entries, force bool) (map[string]any, entries, err
 	if err := w.validate(); err != nil {
 		return nil, nil, err
 	}
+	before := managed
 	managed, err := w.reconcile(append(make(entries, 0, len(managed)+1), managed...))
 	if err != nil {
 		return nil, nil, err
 	}
 	set := w.applied()
-	own, last, err := w.own(managed, set)
+	own, last, err := w.own(before, managed, set)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,15 +170,18 @@ func (w *write) applied() *fieldpath.Set {
 	return set
 }
 
-// own is the applier's new entry, with the time of the last one, and that one,
-// if there is any.
-func (w *write) own(managed entries, set *fieldpath.Set) (own entry, last *entry, err error) {
+// own is the applier's new entry, with the time of the one before, and that
+// one, if there still is any: at a version that is gone it has nothing but its
+// time left.
+func (w *write) own(before, managed entries, set *fieldpath.Set) (own entry, last *entry, err error) {
 	own = w.entry(w.c.Manager, opApply)
 	own.at = nil
+	if i := before.find(own.id); i >= 0 {
+		own.at = before[i].at
+	}
 	if i := managed.find(own.id); i >= 0 {
 		last = new(entry)
 		*last = managed[i]
-		own.at = last.at
 	}
 	own.fields, err = sets.of(strip(set))
 	return own, last, err

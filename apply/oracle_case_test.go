@@ -107,6 +107,15 @@ func (d *oracleDefinition) convert(tree map[string]any, from, to string) (map[st
 	if target.Failing || source.Failing {
 		return nil, fmt.Errorf("conversion from %s to %s failed", from, to)
 	}
+	return d.moved(tree, from, to)
+}
+
+// moved is what convert gives if nothing fails.
+func (d *oracleDefinition) moved(tree map[string]any, from, to string) (map[string]any, error) {
+	source, target := d.version(from), d.version(to)
+	if source == nil || target == nil {
+		return nil, fmt.Errorf("no version %s or %s", from, to)
+	}
 	out := cloneTree(tree)
 	for _, m := range source.Moves {
 		moveField(out, m.Here, m.Hub)

@@ -42,12 +42,29 @@ func isDifference(err error) bool {
 	return errors.As(err, &d)
 }
 
+// compare tells how what ours said differs from what the oracle said.
+func compare(op *oracleOp, c apply.Change, got apply.Outcome, err error, want answer) error {
+	switch {
+	case isDifference(err):
+		return err
+	case op.Do == "apply" && (err != nil || want.err != nil):
+		return compareRefusals(err, want.err)
+	case op.Do == "apply" && !sameTree(got.Tree, want.tree):
+		return differ("tree", "\nours   %s\noracle %s", asJSON(got.Tree), asJSON(want.tree))
+	case op.Do != "apply" && err != nil:
+		return differ("refusal", "an update is never refused, but ours says: %v", err)
+	case op.Do != "apply" && got.Tree != nil:
+		return differ("tree", "an update has no tree of its own: %s", asJSON(got.Tree))
+	}
+	return compareManaged(got, c.LiveManaged, want.managed)
+}
+
 func compareRefusals(got, want error) error {
 	if got == nil || want == nil {
 		return differ("refusal", "ours says %v, the oracle says %v", got, want)
 	}
 	a, b := statusOf(got), statusOf(want)
-	if sameMistakes(a.Message, b.Message) {
+	if sameMistakes(a.Message, b.Message) || a.Code == http.StatusInternalServerError && cause(a.Message) == cause(b.Message) {
 		a.Message = b.Message
 	}
 	if !reflect.DeepEqual(a, b) {
@@ -68,6 +85,18 @@ func statusOf(err error) metav1.Status {
 		return out
 	}
 	return metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
+}
+
+// cause is what went wrong in the end: which of several conversions came upon
+// it is not the same on both sides.
+func cause(message string) string {
+	for {
+		step, rest, ok := strings.Cut(message, ": ")
+		if !ok || !strings.HasPrefix(step, "failed ") {
+			return message
+		}
+		message = rest
+	}
 }
 
 // sameMistakes tells that two messages say of the same object what is wrong
@@ -131,20 +160,6 @@ func withoutTimes(managed []byte) string {
 	}
 	out, _ := canonical([]byte(asJSON(entries)))
 	return string(out)
-}
-
-// count notes what the oracle said.
-func (r *run) count(op *oracleOp, failed error, before, after []byte) {
-	what := strings.TrimSpace(op.Do + " " + op.Subresource)
-	switch {
-	case apierrors.IsConflict(failed):
-		what += " conflict"
-	case failed != nil:
-		what += " failed"
-	case op.Do == "update" && withoutTimes(before) == withoutTimes(after):
-		what += " same owners"
-	}
-	r.seen[what]++
 }
 
 // safely makes a difference of a panic of ours.

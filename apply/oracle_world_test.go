@@ -30,7 +30,7 @@ type world struct {
 	def      *crd.Definition
 	kind     *apply.Kind
 	types    managedfields.TypeConverter
-	managers map[[2]string]*managedfields.FieldManager
+	managers map[oracleKey]*managedfields.FieldManager
 	// validators are by version; none for a version without a schema.
 	validators map[string]validation.SchemaValidator
 }
@@ -73,8 +73,7 @@ func newWorld(d *oracleDefinition) (*world, error) {
 
 func (w *world) start() {
 	w.kind = apply.NewKind(w.def)
-	w.types = tolerant{w.types}
-	w.managers = map[[2]string]*managedfields.FieldManager{}
+	w.managers = map[oracleKey]*managedfields.FieldManager{}
 	w.validators = map[string]validation.SchemaValidator{}
 }
 
@@ -137,10 +136,15 @@ func oracleTypes(c *apiextensionsv1.CustomResourceDefinition) (managedfields.Typ
 	return managedfields.NewTypeConverter(merged.Components.Schemas, c.Spec.PreserveUnknownFields)
 }
 
+type oracleKey struct {
+	version, subresource string
+	lenient              bool
+}
+
 // oracle is the field manager of a version and a subresource, wired as
 // kube-apiserver wires it for custom resources.
-func (w *world) oracle(version, subresource string) (*managedfields.FieldManager, error) {
-	key := [2]string{version, subresource}
+func (w *world) oracle(version, subresource string, lenient bool) (*managedfields.FieldManager, error) {
+	key := oracleKey{version, subresource, lenient}
 	if m := w.managers[key]; m != nil {
 		return m, nil
 	}
@@ -150,7 +154,11 @@ func (w *world) oracle(version, subresource string) (*managedfields.FieldManager
 	if w.from.builtin != nil {
 		newManager, reset = managedfields.NewDefaultFieldManager, builtinResets(w.def, subresource)
 	}
-	m, err := newManager(w.types, oracleConverter{w.from}, noDefaults{}, emptyObjects{w.def},
+	types, converter := w.types, oracleConverter{w.from, lenient}
+	if lenient {
+		types = tolerant{w.types}
+	}
+	m, err := newManager(types, converter, noDefaults{}, emptyObjects{w.def},
 		gvk, gvk.GroupVersion(), subresource, fieldpath.NewExcludeFilterSetMap(reset))
 	w.managers[key] = m
 	return m, err
@@ -174,7 +182,10 @@ func (w *world) resets(version, subresource string) map[fieldpath.APIVersion]*fi
 
 // oracleConverter gives a definition's conversion to the oracle. A version
 // that is gone is none that it knows.
-type oracleConverter struct{ *oracleDefinition }
+type oracleConverter struct {
+	*oracleDefinition
+	lenient bool
+}
 
 func (c oracleConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	from := in.GetObjectKind().GroupVersionKind()
@@ -192,20 +203,26 @@ func (c oracleConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	if !ok {
 		return nil, fmt.Errorf("a %T cannot be converted", in)
 	}
-	out, err := c.convert(u.Object, from.Version, to.Version)
+	convert := c.convert
+	if c.lenient {
+		convert = c.moved
+	}
+	out, err := convert(u.Object, from.Version, to.Version)
 	if err != nil {
 		return nil, err
 	}
-	return converted{&unstructured.Unstructured{Object: cloneTree(out)}}, nil
+	u = &unstructured.Unstructured{Object: cloneTree(out)}
+	if c.lenient {
+		return converted{u}, nil
+	}
+	return u, nil
 }
 
 // converted is what came from a conversion.
 type converted struct{ *unstructured.Unstructured }
 
 // tolerant takes what was converted as it is, with duplicates, as the oracle
-// itself takes the objects of a request. Left alone it would fail to manage
-// anything of an object with duplicates as soon as two versions are involved;
-// there ours is to be better.
+// itself takes the objects of a request.
 type tolerant struct{ managedfields.TypeConverter }
 
 func (t tolerant) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {

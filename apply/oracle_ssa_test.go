@@ -1,0 +1,83 @@
+package apply_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+var (
+	oracleSequences = flag.Uint64("oracle.sequences", 1000, "how many random sequences of writes are compared")
+	oracleFirst     = flag.Uint64("oracle.first", 0, "the seed of the first")
+	oracleKeep      = flag.String("oracle.keep", "", "a directory that gets the cases that differ")
+)
+
+const oracleWorkers = 2
+
+// Random sequences of writes give what apimachinery's field manager gives.
+func TestOracle_SSA(t *testing.T) {
+	var failed atomic.Int32
+	for worker := range uint64(oracleWorkers) {
+		t.Run(fmt.Sprint(worker), func(t *testing.T) {
+			t.Parallel()
+			for seed := worker; seed < *oracleSequences && failed.Load() < 10; seed += oracleWorkers * oracleShare {
+				if !runOracleSeed(t, *oracleFirst+seed) {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+}
+
+// runOracleSeed reports a difference as the smallest case that shows it.
+func runOracleSeed(t *testing.T, seed uint64) (ok bool) {
+	var c *oracleCase
+	var d *difference
+	var err error
+	synctest.Test(t, func(*testing.T) {
+		if c, d, err = runSeed(seed); err != nil || d == nil {
+			return
+		}
+		c = shrink(c, d, 4000)
+		if smaller, err := runCase(c); err == nil && smaller != nil {
+			d = smaller
+		}
+	})
+	if err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+		return false
+	}
+	if d == nil {
+		return true
+	}
+	c.Note = fmt.Sprintf("seed %d: %s", seed, d.What)
+	t.Errorf("seed %d: %v\n%s", seed, d, indented(c))
+	if *oracleKeep != "" {
+		name := fmt.Sprintf("%s-%d.json", strings.ReplaceAll(d.What, " ", "-"), seed)
+		if err := os.WriteFile(filepath.Join(*oracleKeep, name), indented(c), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	return false
+}
+
+func indented(c *oracleCase) []byte {
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(asJSON(c)), "", "  "); err != nil {
+		return []byte(err.Error())
+	}
+	return append(out.Bytes(), '\n')
+}
+
+// Any seed makes a sequence in which both say the same.
+func FuzzOracle_SSA(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { runOracleSeed(t, seed) })
+}
