@@ -1,0 +1,157 @@
+package resource
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// apply applies a configuration, given as the JSON of its fields but for
+// apiVersion and kind, as a manager.
+func (w *world) apply(t Target, manager, fields string, change ...func(*WriteOptions)) (*Written, error) {
+	w.t.Helper()
+	o := WriteOptions{Caller: Caller{FieldManager: manager}}
+	for _, c := range change {
+		c(&o)
+	}
+	def := t.Resource.Def
+	return w.Apply(w.ctx(), t, w.parse(fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,%s}`, def.APIVersion(t.Version.Name), def.Kind, fields)).Object, o)
+}
+
+func forced(o *WriteOptions) { o.Caller.Force = true }
+
+// owners are the managers of an object with their operations, in order.
+func owners(u *unstructured.Unstructured) string {
+	var out []string
+	for _, e := range u.GetManagedFields() {
+		out = append(out, e.Manager+" "+string(e.Operation)+" "+e.Subresource)
+	}
+	return strings.TrimSpace(strings.Join(out, ", "))
+}
+
+func TestApplyCreatesAndMerges_SSA03_SSA05_SSA07_SSA12(t *testing.T) {
+	w := newWorld(t)
+	one := w.at(v1, "one")
+	out, err := w.apply(one, "a", `"metadata":{"name":"one","resourceVersion":"999"},"host":"h","port":"1"`)
+	made := w.must(out, err)
+	if !out.Created || made.GetUID() == "" || made.GetNamespace() != "default" || made.GetResourceVersion() == "999" || owners(made) != "a Apply" {
+		t.Errorf("created %t: %v", out.Created, made.Object)
+	}
+	before := w.revision()
+	if out, err = w.apply(one, "a", `"metadata":{"name":"one"},"host":"h","port":"1"`); err != nil || out.Created || w.revision() != before {
+		t.Errorf("the same once more: created %t, %v", out.Created, err)
+	}
+	got := w.must(w.apply(one, "b", `"metadata":{"name":"one","labels":{"l":"m"}}`))
+	if got.Object["host"] != "h" || got.GetLabels()["l"] != "m" || owners(got) != "a Apply , b Apply" {
+		t.Errorf("merged: %v", got.Object)
+	}
+	// What its only owner leaves out goes.
+	if got = w.must(w.apply(one, "a", `"metadata":{"name":"one"},"host":"h"`)); got.Object["port"] != nil || got.Object["host"] != "h" {
+		t.Errorf("without the port: %v", got.Object)
+	}
+}
+
+// A configuration that others are in the way of, that is no object of the kind,
+// or that is meant for another one, changes nothing.
+func TestApplyRefuses_SSA08_SSA10_SSA15(t *testing.T) {
+	w := newWorld(t)
+	one := w.at(v1, "one")
+	w.must(w.apply(one, "a", `"metadata":{"name":"one"},"host":"h"`))
+	before := w.revision()
+	for _, c := range []struct {
+		fields  string
+		code    int32
+		reason  string
+		message string
+	}{
+		{`"metadata":{"name":"one"},"host":"i"`, 409, "Conflict", `conflict with "a": .host`},
+		{`"metadata":{"name":"one","resourceVersion":"1"},"port":"1"`, 409, "Conflict", "the object has been modified"},
+		{`"metadata":{"name":"other"},"port":"1"`, 400, "BadRequest", "the name of the object (other) does not match the name on the URL (one)"},
+		{`"metadata":{"name":"one","namespace":"x"},"port":"1"`, 400, "BadRequest", "the namespace of the provided object does not match the namespace sent on the request"},
+		{`"metadata":{"name":"one"},"port":"123456"`, 422, "Invalid", "may not be more than 5"},
+	} {
+		_, err := w.apply(one, "b", c.fields)
+		refused(t, err, c.code, c.reason, c.message)
+	}
+	if _, err := w.apply(one, "b", `"metadata":{"name":"one","labels":{"a":1}}`); err == nil {
+		t.Error("a label that is a number is applied")
+	}
+	_, err := w.apply(w.sub("none", "status"), "b", `"metadata":{"name":"none"},"status":{"replicas":1}`)
+	refused(t, err, 404, "NotFound", "")
+	if w.revision() != before {
+		t.Error("something was stored")
+	}
+	if got := w.must(w.apply(one, "b", `"metadata":{"name":"one"},"host":"i"`, forced)); got.Object["host"] != "i" || owners(got) != "b Apply" {
+		t.Errorf("by force: %v", got.Object)
+	}
+}
+
+// Fields that a configuration has twice are told of, or refused, as asked.
+func TestApplyTellsOfRepeatedFields_FV04(t *testing.T) {
+	w := newWorld(t)
+	one := w.at(v1, "one")
+	for validation, want := range map[string]int{"": 2, "Warn": 2, validationIgnore: 0} {
+		warned := 0
+		_, err := w.apply(one, "a", `"metadata":{"name":"one"},"host":"h"`, func(o *WriteOptions) {
+			o.FieldValidation, o.Problems, o.Warn = validation, []string{"first", "second"}, func(string) { warned++ }
+		})
+		if err != nil || warned != want {
+			t.Errorf("%q: %d warnings, %v", validation, warned, err)
+		}
+	}
+	_, err := w.apply(one, "a", `"metadata":{"name":"one"},"host":"i"`, func(o *WriteOptions) {
+		o.FieldValidation, o.Problems = validationStrict, []string{"first"}
+	})
+	refused(t, err, 400, "BadRequest", "error strict decoding YAML: first")
+}
+
+// Whoever applies a scale owns the replicas and nothing else.
+func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
+	w := newWorld(t)
+	scale := w.sub("one", "scale")
+	apply := func(manager, fields string, change ...func(*WriteOptions)) (*unstructured.Unstructured, error) {
+		o := WriteOptions{Caller: Caller{FieldManager: manager}}
+		for _, c := range change {
+			c(&o)
+		}
+		out, err := w.ApplyScale(w.ctx(), scale, w.parse([]byte(`{"kind":"Scale","apiVersion":"autoscaling/v1",`+fields+`}`)).Object, o)
+		if err != nil {
+			return nil, err
+		}
+		return w.parse(out.Object), nil
+	}
+	_, err := apply("s", `"spec":{"replicas":1}`)
+	refused(t, err, 404, "NotFound", "")
+	made := w.must(w.apply(w.at(v1, "one"), "a", `"metadata":{"name":"one"},"host":"h","spec":{"replicas":2}`))
+	_, err = apply("s", `"spec":{"replicas":3}`)
+	refused(t, err, 409, "Conflict", `conflict with "a"`)
+	got, err := apply("s", `"metadata":{"name":"one"},"spec":{"replicas":3}`, forced)
+	if err != nil || got.GetKind() != "Scale" || fmt.Sprint(got.Object["spec"]) != "map[replicas:3]" || got.GetUID() != made.GetUID() {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	now := w.read(w.at(v1, "one"))
+	if owners(now) != "a Apply , s Apply scale" || now.Object["host"] != "h" {
+		t.Errorf("the object: %v", now.Object)
+	}
+	for fields, want := range map[string]string{
+		`"metadata":{"name":"other"},"spec":{"replicas":3}`:                     "does not match the name on the URL",
+		`"metadata":{"name":"one","namespace":"x"},"spec":{"replicas":3}`:       "does not match the namespace",
+		`"metadata":{"name":"one"},"spec":{"replicas":"x"}`:                     "accessor error",
+		`"metadata":{"name":"one"},"spec":{"replicas":3000000000}`:              "int32",
+		`"metadata":{"name":"one","resourceVersion":"1"},"spec":{"replicas":3}`: "the object has been modified",
+	} {
+		if _, err := apply("s", fields); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", fields, err, want)
+		}
+	}
+	if _, err = w.ApplyScale(w.ctx(), scale, map[string]any{"kind": "Other"}, WriteOptions{Caller: Caller{FieldManager: "s"}}); !apierrors.IsBadRequest(err) {
+		t.Errorf("what is no scale: %v", err)
+	}
+	// Without replicas the manager gives them up; nobody else wants them.
+	if _, err = apply("s", `"metadata":{"name":"one"}`); err != nil && !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("without replicas: %v", err)
+	}
+}
