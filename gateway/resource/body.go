@@ -67,9 +67,7 @@ func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOpti
 	if len(problems) == 0 || o.FieldValidation == validationIgnore {
 		return nil
 	}
-	if len(problems) > maxStrictErrors {
-		problems = problems[:maxStrictErrors]
-	}
+	problems = problems[:min(len(problems), maxStrictErrors)]
 	if o.FieldValidation == validationStrict {
 		return fmt.Errorf("strict decoding error: %s", strings.Join(problems, ", "))
 	}

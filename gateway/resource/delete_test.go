@@ -177,3 +177,17 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// What a kind does not let go stays, for clients and for the gateway itself.
+func TestAKindMayRefuseADeletion_RES05(t *testing.T) {
+	w := newWorld(t)
+	ns := w.builtin("namespaces", "", "default")
+	before := w.revision()
+	_, err := w.Delete(w.ctx(), ns, deletion(), WriteOptions{})
+	refused(t, err, 403, "Forbidden", "this namespace may not be deleted")
+	err = w.Internal(Component("test")).Delete(w.ctx(), ns.Resource.GroupResource(), "", "default", metav1.DeleteOptions{})
+	refused(t, err, 403, "Forbidden", "this namespace may not be deleted")
+	if w.revision() != before || w.read(ns).GetDeletionTimestamp() != nil {
+		t.Error("it is being deleted")
+	}
+}
