@@ -68,6 +68,10 @@ type Version struct {
 
 	// Shape makes objects of this version well-formed.
 	Shape Shape
+	// Unchanged tells that data is a whole object that Shape.FromConversion
+	// would not change, as canonical JSON. It may say no of one that is; nil
+	// says no of all.
+	Unchanged func(data []byte) bool
 	// Strategy validates and prepares writes of the whole object.
 	Strategy Strategy
 	// Subresources are status and the like, by name.

@@ -88,10 +88,10 @@ func subjects(t testing.TB) []subject {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out = append(out, subject{newShape(s, preserve).(*shape), validator})
+			out = append(out, subject{newShape(s, preserve), validator})
 		}
 	}
-	return append(out, subject{newShape(nil, false).(*shape), nil})
+	return append(out, subject{newShape(nil, false), nil})
 }
 
 // agree holds the quick paths to what the library does.

@@ -103,7 +103,7 @@ func TestWhatNeedsTheLibrary_CRD05(t *testing.T) {
 		t.Errorf("without a schema the root needs %b", got)
 	}
 	// Without a schema for the library, it would drop everything.
-	s := newShape(structuralOf(t, `{type: object, properties: {a: {type: string}}}`), false).(*shape)
+	s := newShape(structuralOf(t, `{type: object, properties: {a: {type: string}}}`), false)
 	s.schema = nil
 	obj := parse(t, head+`,"a":"x"}`)
 	if _, err := s.FromClient(obj, false); err != nil || text(obj) != text(parse(t, head+`,"a":"x"}`)) {
@@ -139,7 +139,7 @@ func TestDefaultsAreFoundAnywhere_CRD05(t *testing.T) {
 		`{type: object, properties: {other: ` + leaf + `}}`:                                        false,
 		`{type: object, x-kubernetes-embedded-resource: true}`:                                     true,
 	} {
-		if got := newShape(structuralOf(t, schema), false).(*shape).whole; got != whole {
+		if got := newShape(structuralOf(t, schema), false).whole; got != whole {
 			t.Errorf("%s: the library gets the metadata: %t", schema, got)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -25,7 +24,7 @@ type shape struct {
 	whole bool
 }
 
-func newShape(s *structural, preserve bool) crd.Shape {
+func newShape(s *structural, preserve bool) *shape {
 	out := &shape{schema: s, root: compileNode(s), preserve: preserve}
 	if s != nil {
 		out.whole = s.XEmbeddedResource

@@ -30,12 +30,14 @@ func compileVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextension
 	if err != nil {
 		return nil, err
 	}
+	shape := newShape(s, c.Spec.PreserveUnknownFields)
 	out := &crd.Version{
 		Name:       v.Name,
 		Served:     v.Served,
 		Deprecated: v.Deprecated,
 		Warning:    deprecationWarning(c, v),
-		Shape:      newShape(s, c.Spec.PreserveUnknownFields),
+		Shape:      shape,
+		Unchanged:  shape.unchanged,
 		Table:      table(v.AdditionalPrinterColumns),
 	}
 	if v.Schema != nil {

@@ -28,16 +28,20 @@ func (p *parser) managed(key string) (m Managed, ok bool) {
 	if !p.whole || p.depth != 2 || key != managedField || p.path[0].field != "metadata" {
 		return nil, false
 	}
-	end, err := rawjson.Skip(p.data, p.i)
-	if err != nil {
+	end, ok := ManagedEnd(p.data, p.i)
+	if !ok {
 		return nil, false
 	}
-	raw := p.data[p.i:end]
-	if !tidyManaged(raw) {
-		return nil, false
-	}
+	m = Managed(bytes.Clone(p.data[p.i:end]))
 	p.i = end
-	return Managed(bytes.Clone(raw)), true
+	return m, true
+}
+
+// ManagedEnd is the position after the value at i of data, which is JSON before
+// that. ok tells that it is managedFields that a tree holds as a [Managed].
+func ManagedEnd(data []byte, i int) (end int, ok bool) {
+	end, err := rawjson.Skip(data, i)
+	return end, err == nil && tidyManaged(data[i:end])
 }
 
 // tidyManaged tells whether raw, which is JSON, is a list of managedFields

@@ -63,9 +63,16 @@ func (r *Resource) convert(ctx context.Context, version string, data []byte) (ou
 // hands over each that is well-formed by its schema, possibly several at once,
 // also when it fails in the end.
 func (r *Resource) convertEach(ctx context.Context, version string, objects [][]byte, done func(n int, data []byte)) error {
-	return r.convertTrees(ctx, version, objects, func(n int, tree map[string]any) error {
-		data, err := object.Encode(tree)
-		if err == nil {
+	return r.eachConverted(ctx, version, objects, func(v *crd.Version, n int, data []byte) error {
+		if v.Unchanged != nil && v.Unchanged(data) {
+			done(n, data)
+			return nil
+		}
+		tree, err := wellFormed(v, data)
+		if err != nil {
+			return err
+		}
+		if data, err = object.Encode(tree); err == nil {
 			done(n, data)
 		}
 		return err
@@ -74,6 +81,17 @@ func (r *Resource) convertEach(ctx context.Context, version string, objects [][]
 
 // convertTrees is convertEach before the objects are encoded.
 func (r *Resource) convertTrees(ctx context.Context, version string, objects [][]byte, done func(n int, tree map[string]any) error) error {
+	return r.eachConverted(ctx, version, objects, func(v *crd.Version, n int, data []byte) error {
+		tree, err := wellFormed(v, data)
+		if err != nil {
+			return err
+		}
+		return done(n, tree)
+	})
+}
+
+// eachConverted hands over what a converter made, before the schema is applied.
+func (r *Resource) eachConverted(ctx context.Context, version string, objects [][]byte, done func(v *crd.Version, n int, data []byte) error) error {
 	v := r.Def.Version(version)
 	if v == nil {
 		return apierrors.NewInternalError(fmt.Errorf("%s has no version %q", r.GroupResource(), version))
@@ -81,11 +99,7 @@ func (r *Resource) convertTrees(ctx context.Context, version string, objects [][
 	var refusal firstError
 	err := r.converter.Each(ctx, r.Def.APIVersion(version), objects, func(first int, converted [][]byte) {
 		for i, data := range converted {
-			tree, err := wellFormed(v, data)
-			if err == nil {
-				err = done(first+i, tree)
-			}
-			refusal.note(first+i, err)
+			refusal.note(first+i, done(v, first+i, data))
 		}
 	})
 	if err != nil {
