@@ -65,8 +65,12 @@ func (k *Kind) apply(ctx context.Context, c *Change) (Outcome, error) {
 func checkConfiguration(c *Change, want schema.GroupVersionKind) error {
 	api, _ := c.New["apiVersion"].(string)
 	kind, _ := c.New["kind"].(string)
-	if gvk := schema.FromAPIVersionAndKind(api, kind); gvk != want {
-		return apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
+	var have schema.GroupVersionKind // none where the version cannot be read
+	if gv, err := schema.ParseGroupVersion(api); err == nil {
+		have = gv.WithKind(kind)
+	}
+	if have != want {
+		return apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", have))
 	}
 	meta, _ := c.New["metadata"].(map[string]any)
 	if list, ok := meta["managedFields"].([]any); ok && list != nil {
@@ -143,8 +147,7 @@ func (w *write) merge(managed entries, force bool) (map[string]any, entries, err
 		return w.live, managed, nil
 	}
 	if i := managed.find(own.id); i >= 0 {
-		at := w.c.Time.UTC()
-		managed[i].at = &at
+		managed[i].at = w.time()
 	}
 	return out, managed, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
@@ -39,12 +40,21 @@ func (w *write) entry(manager, operation string) entry {
 	if manager == "" {
 		manager = "unknown"
 	}
-	at := w.c.Time.UTC()
 	return entry{
 		id:      identify(manager, operation, w.v.api, w.c.Subresource),
 		version: w.v.api,
-		at:      &at,
+		at:      w.time(),
 	}
+}
+
+// time is what the writer's entry is stamped with. Entries of writes through a
+// scale have no time, as kube-apiserver has it.
+func (w *write) time() *time.Time {
+	if s := w.v.Subresources[w.c.Subresource]; s != nil && s.Scale != nil {
+		return nil
+	}
+	at := w.c.Time.UTC()
+	return &at
 }
 
 // reconcile brings entries, in place, into agreement with schemas that changed

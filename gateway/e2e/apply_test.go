@@ -211,5 +211,10 @@ func TestApplyOfAScale_SSA33(t *testing.T) {
 	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"autoscaling/v1","kind":"Scale","spec":{"replicas":"many"}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(400, "BadRequest")
 	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"apps/v1","kind":"Scale","spec":{"replicas":1}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(400, "BadRequest")
 	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"resourceVersion":"1"},"spec":{"replicas":4}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(409, "Conflict")
-	c.api.Get(path).Want(200).Equal("spec.replicas", "4")
+	// As kube-apiserver has it, an owner of a scale has no time, and so comes
+	// before the others.
+	entry := object(c.api.Get(path).Want(200).Equal("spec.replicas", "4").Object().At("metadata.managedFields").([]any)[0].(map[string]any))
+	if entry["subresource"] != "scale" || entry["manager"] != "hpa" || entry["time"] != nil {
+		t.Errorf("the owner of the scale: %v", entry)
+	}
 }

@@ -75,7 +75,7 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 		return err
 	}
 	if reason, message := c.whyNotEmptied(def); reason != "" {
-		return c.release(ctx, q, key, obj, terminating(apiextensionsv1.ConditionFalse, reason, message))
+		return c.release(ctx, q, key, obj, reason, message)
 	}
 	if !deletionReported(def) {
 		obj, err = c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
@@ -88,8 +88,7 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 	if err != nil || !done {
 		return kinds.IgnoreNotFound(err)
 	}
-	return c.release(ctx, q, key, obj, terminating(apiextensionsv1.ConditionFalse,
-		"InstanceDeletionCompleted", "removed all instances"))
+	return c.release(ctx, q, key, obj, "InstanceDeletionCompleted", "removed all instances")
 }
 
 // empty deletes the instances and reports whether none is left. While some
@@ -133,16 +132,22 @@ func (c *Finalizer) sweep(ctx context.Context, s controller.Scope) (left []metav
 // builtIn tells the kinds that no CustomResourceDefinition defines.
 func builtIn(d *crd.Definition) bool { return d.UID == "" }
 
-// release reports cond and removes the finalizer.
-func (c *Finalizer) release(ctx context.Context, q controller.Queue, key controller.Key, obj *unstructured.Unstructured,
-	cond apiextensionsv1.CustomResourceDefinitionCondition) error {
-	obj, err := c.report(ctx, obj, cond)
+// release reports why there is nothing left to do and removes the finalizer.
+// While others hold the definition it goes on terminating, and takes nothing
+// new.
+func (c *Finalizer) release(ctx context.Context, q controller.Queue, key controller.Key, obj *unstructured.Unstructured, reason, message string) error {
+	others := slices.DeleteFunc(obj.GetFinalizers(), func(f string) bool {
+		return f == apiextensionsv1.CustomResourceCleanupFinalizer
+	})
+	status := apiextensionsv1.ConditionFalse
+	if len(others) > 0 {
+		status = apiextensionsv1.ConditionTrue
+	}
+	obj, err := c.report(ctx, obj, terminating(status, reason, message))
 	if err != nil {
 		return kinds.IgnoreNotFound(err)
 	}
-	obj.SetFinalizers(slices.DeleteFunc(obj.GetFinalizers(), func(f string) bool {
-		return f == apiextensionsv1.CustomResourceCleanupFinalizer
-	}))
+	obj.SetFinalizers(others)
 	if _, err = c.objects.Update(ctx, kinds.Definitions, "", obj); err == nil {
 		q.Follow(key)
 	}

@@ -71,6 +71,29 @@ func TestCRDFinalizer_deletesWhatTheCacheDidNotShowYet(t *testing.T) {
 	}
 }
 
+// While somebody else's finalizer holds a definition that was emptied, it goes
+// on terminating.
+func TestCRDFinalizer_terminatesUntilOthersLetGo_DEL02(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 2)
+	obj := controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition)
+	obj.SetFinalizers(append(obj.GetFinalizers(), "example.com/mine"))
+	if _, err := o.Update(context.Background(), kinds.Definitions, "", obj); err != nil {
+		t.Fatal(err)
+	}
+	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
+	controllertest.DeleteDefinition(t, o)
+	controllertest.Eventually(t, o, "emptied", func() bool {
+		obj := controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition)
+		return slices.Equal(obj.GetFinalizers(), []string{"example.com/mine"})
+	})
+	status, reason, _ := controllertest.Condition(controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
+	if status != "True" || reason != "InstanceDeletionCompleted" {
+		t.Errorf("Terminating is %s, %s", status, reason)
+	}
+	controllertest.RemoveFinalizer(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition, "example.com/mine")
+	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) })
+}
+
 func TestCRDFinalizer_neverEstablished(t *testing.T) {
 	o := controllertest.New()
 	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
