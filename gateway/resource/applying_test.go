@@ -133,7 +133,7 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 		t.Fatalf("got %v, %v", got, err)
 	}
 	now := w.read(w.at(v1, "one"))
-	if owners(now) != "a Apply , s Apply scale" || now.Object["host"] != "h" {
+	if owners(now) != "s Apply scale, a Apply" || now.Object["host"] != "h" {
 		t.Errorf("the object: %v", now.Object)
 	}
 	for fields, want := range map[string]string{
@@ -153,5 +153,40 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 	// Without replicas the manager gives them up; nobody else wants them.
 	if _, err = apply("s", `"metadata":{"name":"one"}`); err != nil && !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("without replicas: %v", err)
+	}
+}
+
+// What a manager applied at one version it owns at the others, too.
+func TestApplyAcrossVersions_SSA26(t *testing.T) {
+	w := newWorld(t)
+	old, now := w.at(v1beta1, "one"), w.at(v1, "one")
+	w.must(w.apply(old, "a", `"metadata":{"name":"one"},"hostPort":"h:1"`))
+	_, err := w.apply(now, "b", `"metadata":{"name":"one"},"host":"i"`)
+	refused(t, err, 409, "Conflict", `conflict with "a"`)
+	got := w.must(w.apply(now, "a", `"metadata":{"name":"one"},"host":"i"`))
+	if got.Object["host"] != "i" || owners(got) != "a Apply" || got.GetManagedFields()[0].APIVersion != "example.com/v1" {
+		t.Errorf("at the other version: %v", got.Object)
+	}
+	// An owner at a version that there is no more is in nobody's way.
+	w.put("two", tab(v1, "two", "h", "1", `"namespace":"default"`, `"uid":"u"`, `"managedFields":[{"manager":"gone","operation":"Apply","apiVersion":"example.com/v0","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:host":{}}}]`))
+	two := w.must(w.apply(w.at(v1, "two"), "b", `"metadata":{"name":"two"},"host":"i"`))
+	if two.Object["host"] != "i" || !strings.Contains(owners(two), "b Apply") {
+		t.Errorf("over a version that is gone: %v", two.Object)
+	}
+}
+
+// Who does not say who it is goes by what it calls itself, as in kube-apiserver
+// 1.36.
+func TestManagersAreNamedByTheirProgram_SSA02(t *testing.T) {
+	for agent, want := range map[string]string{
+		"kubectl/v1.2 (linux)": "kubectl", "": "unknown", "/x": "unknown", "a b\tc/d": "a bc", "\t": "unknown",
+		strings.Repeat("x", 200): strings.Repeat("x", 128), strings.Repeat("é", 70): strings.Repeat("é", 64), "x" + strings.Repeat("é", 70): "x" + strings.Repeat("é", 63),
+	} {
+		if got := (Caller{UserAgent: agent}).manager(); got != want {
+			t.Errorf("%q: %q, want %q", agent, got, want)
+		}
+	}
+	if got := (Caller{FieldManager: "me", UserAgent: "kubectl/1"}).manager(); got != "me" {
+		t.Errorf("who says who it is is called %q", got)
 	}
 }

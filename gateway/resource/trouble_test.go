@@ -345,3 +345,21 @@ func TestPutsThatMayCreateMeetOthers_VERB03(t *testing.T) {
 	_, err = w.Create(w.ctx(), w.builtin("configmaps", "default", ""), []byte(configMap("m", "4")), WriteOptions{})
 	refused(t, err, 409, "AlreadyExists", "")
 }
+
+// A deletion of all that one object is in the way of says so.
+func TestDeleteCollectionTellsOfAFailure_VERB04(t *testing.T) {
+	w := newWorld(t)
+	w.put("one", tab(v1, "one", "h", "1", `"namespace":"default"`, `"uid":"u"`))
+	o := deletion()
+	o.Preconditions = metav1.NewUIDPreconditions("other")
+	_, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, o, WriteOptions{}, Whole)
+	refused(t, err, 409, "Conflict", "the UID in the precondition (other) does not match")
+	w.raw(w.at(v1, "one")) // still there
+	list, err := w.Internal(Component("test")).List(w.ctx(), cronTabs, "default")
+	if err != nil || len(list) != 1 || list[0].GetName() != "one" {
+		t.Errorf("got %v, %v", list, err)
+	}
+	if list, err = w.Internal(Component("test")).List(w.ctx(), cronTabs, "other"); err != nil || len(list) != 0 {
+		t.Errorf("in another namespace: %v, %v", list, err)
+	}
+}
