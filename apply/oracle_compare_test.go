@@ -130,6 +130,9 @@ func containsAll(list, part []string) bool {
 }
 
 func compareManaged(got apply.Outcome, live, want []byte) error {
+	if bytes.Equal(got.Managed, want) && bytes.Equal(live, want) && got.SameOwners {
+		return nil
+	}
 	a, err := canonical(got.Managed)
 	if err != nil {
 		return differ("managedFields", "no JSON: %v: %s", err, got.Managed)

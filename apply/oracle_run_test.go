@@ -34,19 +34,15 @@ type run struct {
 }
 
 func newRun(c *oracleCase) (*run, error) {
-	r := &run{c: c, seen: map[string]int{}}
-	for i := range c.Definitions {
-		w, err := newWorld(&c.Definitions[i])
-		if err != nil {
-			return nil, err
-		}
-		r.worlds = append(r.worlds, w)
+	worlds, err := newWorlds(c.Definitions)
+	if err != nil {
+		return nil, err
 	}
-	if len(r.worlds) == 0 {
-		return nil, fmt.Errorf("no definition")
-	}
-	r.world = r.worlds[0]
-	return r, nil
+	return runIn(worlds, c), nil
+}
+
+func runIn(worlds []*world, c *oracleCase) *run {
+	return &run{c: c, worlds: worlds, world: worlds[0], seen: map[string]int{}}
 }
 
 // runCase runs all operations and returns the first difference. It must run

@@ -19,13 +19,34 @@ type sequence struct {
 	applied map[string]map[string]any // by version and manager
 }
 
-func newSequence(seed uint64) (*sequence, error) {
-	g := oracleGen{rand.New(rand.NewPCG(seed, 6))}
-	c := &oracleCase{Note: fmt.Sprintf("seed %d", seed), Definitions: g.definitions()}
-	r, err := newRun(c)
-	if err != nil {
+// perSetting is how many seeds in a row share their definitions, which are
+// costly to make.
+const perSetting = 8
+
+// setting keeps the definitions of the last seed.
+type setting struct {
+	number      uint64
+	definitions []oracleDefinition
+	worlds      []*world
+}
+
+func (s *setting) of(seed uint64) (err error) {
+	number := seed / perSetting
+	if s.worlds != nil && s.number == number {
+		return nil
+	}
+	g := oracleGen{rand.New(rand.NewPCG(number, 7))}
+	s.number, s.definitions = number, g.definitions()
+	s.worlds, err = newWorlds(s.definitions)
+	return err
+}
+
+func newSequence(seed uint64, at *setting) (*sequence, error) {
+	if err := at.of(seed); err != nil {
 		return nil, err
 	}
+	g := oracleGen{rand.New(rand.NewPCG(seed, 6))}
+	r := runIn(at.worlds, &oracleCase{Note: fmt.Sprintf("seed %d", seed), Definitions: at.definitions})
 	s := &sequence{oracleGen: g, run: r, crowd: g.rarely(8), applied: map[string]map[string]any{}}
 	if g.rarely(5) {
 		s.wild = 30
@@ -49,8 +70,8 @@ func (s *sequence) next() (bool, error) {
 }
 
 // runSeed makes the case of a seed and runs it as far as the first difference.
-func runSeed(seed uint64) (*oracleCase, *difference, error) {
-	s, err := newSequence(seed)
+func runSeed(seed uint64, at *setting) (*oracleCase, *difference, error) {
+	s, err := newSequence(seed, at)
 	if err != nil {
 		return nil, nil, err
 	}

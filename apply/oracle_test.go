@@ -44,8 +44,9 @@ func TestOracleCases_SSA(t *testing.T) {
 func TestOracleCasesAreOfEveryKind(t *testing.T) {
 	seen := map[string]int{}
 	synctest.Test(t, func(t *testing.T) {
-		for seed := range uint64(100) {
-			s, err := newSequence(seed)
+		at := &setting{}
+		for seed := range uint64(200) {
+			s, err := newSequence(seed, at)
 			for more := true; more && (err == nil || isDifference(err)); {
 				more, err = s.next()
 			}

@@ -44,9 +44,10 @@ func (g oracleGen) value(s *props, wild int) any {
 	return g.anything(2)
 }
 
-// integer is small: it may be a key, and of numbers above 2^53 in keys the
-// oracle keeps no more than a float does.
 func (g oracleGen) integer() any {
+	if g.rarely(25) {
+		return []any{int64(math.MaxInt64), int64(math.MinInt64), int64(1<<53 + 1), int64(1 << 53), int64(-1<<53 - 1)}[g.IntN(5)]
+	}
 	return int64(g.IntN(4))
 }
 

@@ -35,6 +35,21 @@ type world struct {
 	validators map[string]validation.SchemaValidator
 }
 
+func newWorlds(definitions []oracleDefinition) ([]*world, error) {
+	var out []*world
+	for i := range definitions {
+		w, err := newWorld(&definitions[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no definition")
+	}
+	return out, nil
+}
+
 func newWorld(d *oracleDefinition) (*world, error) {
 	if d.Builtin != "" {
 		return builtinWorld(d)
