@@ -9,8 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-
-	"github.com/wasmgate/wasmgate/apply/tree"
 )
 
 // beforeFirstApply owns what was there when an object that has no
@@ -37,7 +35,7 @@ func (k *Kind) apply(ctx context.Context, c *Change) (Outcome, error) {
 	if err := checkConfiguration(c, k.def.GVK(c.Version)); err != nil {
 		return Outcome{}, err
 	}
-	live, err := decodeAll(c.LiveManaged)
+	live, err := readLive(c.LiveManaged)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
@@ -143,7 +141,7 @@ func (w *write) merge(managed entries, force bool) (map[string]any, entries, err
 	if managed, err = take(managed, claims, gone); err != nil {
 		return nil, nil, err
 	}
-	if tree.Equal(w.live, out) {
+	if here.equal {
 		return w.live, managed, nil
 	}
 	if i := managed.find(own.id); i >= 0 {
@@ -166,7 +164,7 @@ func (w *write) validate() error {
 
 // applied is what the configuration sets.
 func (w *write) applied() *fieldpath.Set {
-	set := w.v.types().Fields(w.c.New)
+	set := w.v.types().Fields(w.c.New, true)
 	if r := w.resets[w.v.api]; r != nil {
 		set = set.RecursiveDifference(r)
 	}
@@ -186,6 +184,10 @@ func (w *write) own(before, managed entries, set *fieldpath.Set) (own entry, las
 		last = new(entry)
 		*last = managed[i]
 	}
-	own.fields, err = sets.of(strip(set))
+	if set = strip(set); last != nil && last.fields.set.Equals(set) && !lossySet(set) {
+		own.fields = last.fields
+		return own, last, nil
+	}
+	own.fields, err = sets.of(set)
 	return own, last, err
 }

@@ -32,11 +32,13 @@ func (r *rawEntry) empty() bool {
 
 // readManaged reads managedFields, which may be anything at all. They are nil
 // for none (and for null), and not nil for an empty list.
-func readManaged(raw []byte) ([]rawEntry, error) {
+//
+// Trusted managedFields are known to be JSON.
+func readManaged(raw []byte, trusted bool) ([]rawEntry, error) {
 	if i := rawjson.Space(raw, 0); i >= len(raw) || rawjson.IsNull(raw[i:]) {
 		return nil, nil
 	}
-	w, err := rawjson.Open(raw, 0, false)
+	w, err := rawjson.Open(raw, 0, trusted)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +48,7 @@ func readManaged(raw []byte) ([]rawEntry, error) {
 	list := make([]rawEntry, 0, 4)
 	for w.Next() {
 		list = append(list, rawEntry{})
-		end, err := list[len(list)-1].read(raw, w.At())
+		end, err := list[len(list)-1].read(raw, w.At(), trusted)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +57,8 @@ func readManaged(raw []byte) ([]rawEntry, error) {
 	return list, w.Err()
 }
 
-func (r *rawEntry) read(raw []byte, i int) (end int, err error) {
-	w, err := rawjson.Open(raw, i, false)
+func (r *rawEntry) read(raw []byte, i int, trusted bool) (end int, err error) {
+	w, err := rawjson.Open(raw, i, trusted)
 	if err != nil {
 		return 0, err
 	}
@@ -180,11 +182,11 @@ func (r *rawEntry) decode() (entry, error) {
 // the client sent if they can be used, else the live ones, as far as those can.
 // Clients may drop all entries, but not by leaving them out.
 func (k *Kind) start(c *Change) (live, managed entries) {
-	live, _ = decodeAll(c.LiveManaged) // what cannot be read is nothing
+	live, _ = readLive(c.LiveManaged) // what cannot be read is nothing
 	if c.Subresource != "" || string(c.NewManaged) == string(c.LiveManaged) {
 		return live, slices.Clone(live)
 	}
-	list, err := readManaged(c.NewManaged)
+	list, err := readManaged(c.NewManaged, false)
 	if err != nil {
 		return live, slices.Clone(live)
 	}
@@ -209,8 +211,9 @@ func (k *Kind) resets(c *Change, list []rawEntry) bool {
 	return list != nil && len(list) == 0 && v != nil && v.Native()
 }
 
-func decodeAll(raw []byte) (entries, error) {
-	list, err := readManaged(raw)
+// readLive reads what is stored.
+func readLive(raw []byte) (entries, error) {
+	list, err := readManaged(raw, true)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (w *write) allowedByLastApplied() *fieldpath.Set {
 		return nil
 	}
 	diff := t.Compare(last, w.live)
-	return t.Fields(last).Difference(diff.Changed()).Difference(diff.Removed)
+	return t.Fields(last, true).Difference(diff.Changed()).Difference(diff.Removed)
 }
 
 // updateLastApplied returns tree with the annotation that says what was

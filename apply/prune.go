@@ -105,7 +105,7 @@ func (p *pruner) addBackAt(v *version, owned *fieldpath.Set) error {
 		return fmt.Errorf("failed to convert pruned object at version %s: %w", v.api, err)
 	}
 	t := v.types()
-	missing := t.Named(t.Fields(merged)).Difference(t.Named(t.Fields(pruned)).Union(t.Named(owned)))
+	missing := t.Named(t.Fields(merged, false)).Difference(t.Named(t.Fields(pruned, false)).Union(t.Named(owned)))
 	p.v, p.merged, p.pruned = v, merged, t.Remove(merged, missing)
 	return nil
 }
@@ -118,6 +118,6 @@ func (p *pruner) keepDangling(v *version, base any, last *entry) (any, error) {
 		return nil, fmt.Errorf("failed to convert pruned object to last applied version: %w", err)
 	}
 	t := v.types()
-	missing := t.Named(t.Fields(base)).Difference(t.Named(t.Fields(pruned)))
+	missing := t.Named(t.Fields(base, false)).Difference(t.Named(t.Fields(pruned, false)))
 	return t.Remove(base, missing.Intersection(t.Named(last.fields.set))), nil
 }

@@ -198,7 +198,22 @@ func take(es entries, claims []claim, gone []identity) (entries, error) {
 }
 
 // covers tells that all of part is in set.
-func covers(set, part *fieldpath.Set) bool { return part.Difference(set).Empty() }
+func covers(set, part *fieldpath.Set) bool {
+	all := true
+	part.Members.Iterate(func(e fieldpath.PathElement) { all = all && set.Members.Has(e) })
+	part.Children.Iterate(func(e fieldpath.PathElement) {
+		if !all {
+			return
+		}
+		below, _ := part.Children.Get(e)
+		if inner, ok := set.Children.Get(e); ok {
+			all = covers(inner, below)
+		} else {
+			all = below.Empty()
+		}
+	})
+	return all
+}
 
 // strip removes what is never owned.
 func strip(set *fieldpath.Set) *fieldpath.Set {

@@ -140,6 +140,12 @@ func (c *comparer) below(t *Type, element fieldpath.PathElement, a, b side) {
 }
 
 func (c *comparer) items(l *listType, a, b []any) {
+	if different, ok := l.fewDifferent(a, b); ok {
+		for _, i := range different {
+			c.item(l, a[i:i+1], b[i:i+1])
+		}
+		return
+	}
 	x, y := l.index(a), l.index(b)
 	for i, item := range a {
 		if x.times[i] == 0 {
@@ -160,6 +166,32 @@ func (c *comparer) items(l *listType, a, b []any) {
 			c.item(l, nil, y.all(j))
 		}
 	}
+}
+
+// fewDifferent are the places where lists of the same items in the same order
+// differ, if they are few and nothing there is a duplicate; else ok is false.
+func (l *listType) fewDifferent(a, b []any) (different []int, ok bool) {
+	if len(a) != len(b) {
+		return nil, false
+	}
+	var buf []byte
+	for i := range a {
+		if Equal(a[i], b[i]) {
+			continue
+		}
+		if len(different) == 4 || !l.sameItem(a[i], b[i], &buf) {
+			return nil, false
+		}
+		different = append(different, i)
+	}
+	for _, i := range different {
+		for j := range a {
+			if j != i && (l.sameItem(a[i], a[j], &buf) || l.sameItem(b[i], b[j], &buf)) {
+				return nil, false
+			}
+		}
+	}
+	return different, true
 }
 
 // item compares the items of one identity. Several of them are one value, and

@@ -2,16 +2,17 @@ package tree
 
 import "sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 
-// Fields is the set of all fields and items that v, a valid value, sets.
-func (t *Type) Fields(v any) *fieldpath.Set {
+// Fields is the set of all fields and items that v, a valid value, sets. It is
+// faster when it is told that v has no duplicates.
+func (t *Type) Fields(v any, unique bool) *fieldpath.Set {
 	set := &fieldpath.Set{}
-	t.fields(v, set)
+	t.fields(v, unique, set)
 	return set
 }
 
-// fields adds to set, that of this place, what is below it, and says whether
+// fields adds to set, which is empty, that of this place, what is below it, and says whether
 // the place itself is a field that is owned.
-func (t *Type) fields(v any, set *fieldpath.Set) (owned bool) {
+func (t *Type) fields(v any, unique bool, set *fieldpath.Set) (owned bool) {
 	switch t.form(v) {
 	case asScalar:
 		return true
@@ -20,16 +21,17 @@ func (t *Type) fields(v any, set *fieldpath.Set) (owned bool) {
 			return true
 		}
 		items, _ := v.([]any)
-		t.list.fields(items, set)
+		t.list.fields(items, unique, set)
 	case asObject:
 		if t.object.atomic {
 			return true
 		}
 		o, _ := v.(map[string]any)
+		set.Members = fieldpath.MakePathElementSet(len(o))
 		for name, v := range o {
 			ft, element, declared := t.object.of(name)
 			var below fieldpath.Set
-			owned := ft.fields(v, &below)
+			owned := ft.fields(v, unique, &below)
 			if owned || !declared || empty(v) {
 				set.Members.Insert(element)
 			}
@@ -39,19 +41,23 @@ func (t *Type) fields(v any, set *fieldpath.Set) (owned bool) {
 	return false
 }
 
-func (l *listType) fields(items []any, set *fieldpath.Set) {
-	x := l.index(items)
+func (l *listType) fields(items []any, unique bool, set *fieldpath.Set) {
+	set.Members = fieldpath.MakePathElementSet(len(items))
+	var x index
+	if !unique {
+		x = l.index(items)
+	}
 	for i, item := range items {
-		if x.times[i] == 0 {
+		if !unique && x.times[i] == 0 {
 			continue // a duplicate; the first one stands for all
 		}
 		element := l.path(item)
 		set.Members.Insert(element)
-		if x.times[i] > 1 {
+		if !unique && x.times[i] > 1 {
 			continue
 		}
 		var below fieldpath.Set
-		l.element.fields(item, &below)
+		l.element.fields(item, unique, &below)
 		attach(set, element, &below)
 	}
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -122,6 +123,15 @@ func appendScalar(dst []byte, v any) []byte {
 	text := fmt.Sprint(v)
 	dst = binary.AppendUvarint(append(dst, 'x'), uint64(len(text)))
 	return append(dst, text...)
+}
+
+// sameItem tells that two valid items are the same one; buf is scratch space.
+func (l *listType) sameItem(a, b any, buf *[]byte) bool {
+	both := l.appendIdentity((*buf)[:0], a)
+	n := len(both)
+	both = l.appendIdentity(both, b)
+	*buf = both
+	return bytes.Equal(both[:n], both[n:])
 }
 
 // index finds items by identity.

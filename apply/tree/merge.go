@@ -75,12 +75,37 @@ func (l *listType) merge(was any, a, b []any) (any, bool) {
 	if len(b) == 0 {
 		return was, true
 	}
+	if out, aligned := l.mergeAligned(a, b); aligned {
+		if sameItems(out, a) {
+			return was, true
+		}
+		return out, true
+	}
 	m := merger{list: l, a: a, b: b, out: make([]any, 0, max(len(a), len(b)))}
 	m.run()
 	if sameItems(m.out, a) {
 		return was, true
 	}
 	return m.out, true
+}
+
+// mergeAligned merges lists that have the same items in the same order, which
+// they usually do; else it says no.
+func (l *listType) mergeAligned(a, b []any) ([]any, bool) {
+	if len(a) != len(b) {
+		return nil, false
+	}
+	var buf []byte
+	for i := range a {
+		if !l.sameItem(a[i], b[i], &buf) {
+			return nil, false
+		}
+	}
+	out := make([]any, len(a))
+	for i := range a {
+		out[i], _ = l.element.merge(side{a[i], true}, side{b[i], true})
+	}
+	return out, true
 }
 
 func sameItems(a, b []any) bool {
