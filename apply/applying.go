@@ -119,8 +119,10 @@ func (w *write) merge(managed entries, force bool) (map[string]any, entries, err
 	}
 	managed = managed.set(own)
 	merged := w.v.types().Merge(w.live, w.c.New)
-	if merged, err = w.prune(merged, managed, set, last); err != nil {
-		return nil, nil, fmt.Errorf("failed to prune fields: %w", err)
+	if last != nil && (last.fields != own.fields || last.version != own.version) {
+		if merged, err = w.prune(merged, managed, set, last); err != nil {
+			return nil, nil, fmt.Errorf("failed to prune fields: %w", err)
+		}
 	}
 	out, ok := merged.(map[string]any)
 	if !ok {

@@ -16,7 +16,7 @@ var errNothingLeft = errors.New("failed to convert value to unstructured for typ
 // prune removes from the merged object what the applier applied last time, does
 // not apply now (which is set), and nobody else owns.
 func (w *write) prune(merged any, managed entries, set *fieldpath.Set, last *entry) (any, error) {
-	if last == nil || last.fields.empty() {
+	if last.fields.empty() {
 		return merged, nil
 	}
 	if last.version == w.v.api && covers(set, last.fields.set) {
