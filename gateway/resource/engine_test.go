@@ -127,6 +127,9 @@ func TestStoreTrouble(t *testing.T) {
 	refused(t, err, 500, "ServerTimeout", "")
 	_, err = w.Delete(w.ctx(), one, deletion(), WriteOptions{})
 	refused(t, err, 500, "ServerTimeout", "")
+	if err := w.Internal(Component("test")).Fresh(w.ctx()); storage.KindOf(err) != storage.Unavailable {
+		t.Errorf("fresh without a store: %v", err)
+	}
 	store.Down(nil)
 	w.must(w.Patch(w.ctx(), one, types.MergePatchType, []byte(`{"port":"2"}`), WriteOptions{}))
 	_, err = w.Create(w.ctx(), w.builtin("configmaps", "default", ""), []byte(configMap("big", string(make([]byte, 400<<10)))), WriteOptions{})

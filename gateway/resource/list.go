@@ -66,10 +66,7 @@ func (e *Engine) page(ctx context.Context, t Target, o *internalversion.ListOpti
 	}
 	settle := o.ResourceVersion
 	if o.Continue != "" {
-		settle = "0"
-		if l.exact == 0 {
-			settle = ""
-		}
+		settle = "" // unless it names a revision
 	}
 	if l.exact > 0 {
 		return e.listExact(ctx, l)
@@ -116,9 +113,7 @@ func (l *listing) resume(o *internalversion.ListOptions) error {
 	}
 	l.paging = true
 	l.after = strings.TrimSuffix(strings.TrimPrefix(key, l.target.Resource.Root()), "\x00")
-	if rev > 0 {
-		l.exact = rev
-	}
+	l.exact = max(rev, 0)
 	return nil
 }
 
