@@ -363,3 +363,26 @@ func TestDeleteCollectionTellsOfAFailure_VERB04(t *testing.T) {
 		t.Errorf("in another namespace: %v, %v", list, err)
 	}
 }
+
+// How many are left is said only of a list of everything, whether it comes from
+// memory or from the store's history.
+func TestWhatRemainsIsCountedWithoutSelection_LIST03_LIST04_LIST07(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"one", "two", "three"} {
+		w.put(name, tab(v1, name, "h", "1", `"labels":{"a":"b"}`))
+	}
+	selected := byLabel(t)
+	selected.Limit = 1
+	for name, list := range map[string]func(Target, internalversion.ListOptions) (*List, error){"memory": w.list, "history": w.listPast} {
+		l, err := list(w.at(v1, ""), internalversion.ListOptions{Limit: 1})
+		if err != nil || l.Continue == "" || l.Remaining == nil || *l.Remaining != 2 {
+			t.Errorf("all, from %s: %+v, %v", name, l, err)
+		}
+		if l, err = list(w.at(v1, ""), selected); err != nil || l.Continue == "" || l.Remaining != nil {
+			t.Errorf("a selection, from %s: %+v, %v", name, l, err)
+		}
+		if l, err = list(w.at(v1, ""), internalversion.ListOptions{Limit: 3}); err != nil || l.Continue != "" || l.Remaining != nil {
+			t.Errorf("the last page, from %s: %+v, %v", name, l, err)
+		}
+	}
+}
