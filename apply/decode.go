@@ -35,8 +35,11 @@ func (r *rawEntry) empty() bool {
 //
 // Trusted managedFields are known to be JSON.
 func readManaged(raw []byte, trusted bool) ([]rawEntry, error) {
-	if i := rawjson.Space(raw, 0); i >= len(raw) || rawjson.IsNull(raw[i:]) {
+	if i := rawjson.Space(raw, 0); i >= len(raw) {
 		return nil, nil
+	} else if raw[i] == 'n' {
+		end, err := rawjson.Skip(raw, i)
+		return nil, nothingAfter(raw, end, err)
 	}
 	w, err := rawjson.Open(raw, 0, trusted)
 	if err != nil {
@@ -54,7 +57,15 @@ func readManaged(raw []byte, trusted bool) ([]rawEntry, error) {
 		}
 		w.Resume(end)
 	}
-	return list, w.Err()
+	return list, nothingAfter(raw, w.End(), w.Err())
+}
+
+// nothingAfter is err, or the error of something that follows a value.
+func nothingAfter(raw []byte, end int, err error) error {
+	if err == nil && rawjson.Space(raw, end) != len(raw) {
+		return rawjson.ErrSyntax
+	}
+	return err
 }
 
 func (r *rawEntry) read(raw []byte, i int, trusted bool) (end int, err error) {

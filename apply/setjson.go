@@ -21,11 +21,8 @@ var (
 // readSet reads a fieldsV1 value. It shares no memory with raw.
 func readSet(raw []byte) (*fieldpath.Set, error) {
 	set, _, end, err := readNode(raw, 0, 0)
-	if err != nil {
+	if err := nothingAfter(raw, end, err); err != nil {
 		return nil, err
-	}
-	if rawjson.Space(raw, end) != len(raw) {
-		return nil, rawjson.ErrSyntax
 	}
 	if set == nil {
 		set = &fieldpath.Set{}
