@@ -157,3 +157,41 @@ func TestWalkGoesOnAfterAValuePassedByOthers(t *testing.T) {
 		t.Errorf("at %d, %v", w.At(), w.Err())
 	}
 }
+
+// Strings are passed 8 bytes at a time where these mean themselves; whatever
+// comes, and wherever, it is found.
+func TestPlainStopsAtTheFirstOddByte(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			data := []byte(strings.Repeat("a b~\x7f!#[]", 4))
+			data[at] = byte(c)
+			odd := c < ' ' || c >= 0x80 || c == '"' || c == '\\'
+			last := len(data) / 8 * 8 // where no 8 bytes are left
+			want := last
+			if odd {
+				want = at
+			}
+			if got := plain(data, 0); got != want {
+				t.Fatalf("%#x at %d: stopped at %d, want %d", c, at, got, want)
+			}
+			// What comes after it does not matter.
+			data[at+1] = 0
+			if got := plain(data, 0); odd && got != at || !odd && got != at+1 {
+				t.Fatalf("%#x at %d before a zero: stopped at %d", c, at, got)
+			}
+		}
+	}
+	if plain([]byte("abcdefg"), 0) != 0 || plain([]byte("abcdefgh"), 0) != 8 || plain([]byte("xabcdefgh"), 1) != 9 || plain([]byte("xabcdefgh"), 2) != 2 {
+		t.Error("it stops too early or too late at the end")
+	}
+}
+
+func BenchmarkSkip(b *testing.B) {
+	data := []byte(`{"apiVersion":"example.com/v1","kind":"Endpoint","metadata":{"annotations":{"example.com/note":"` + strings.Repeat("n", 120) +
+		`"},"labels":{"app":"app-1","env":"prod"},"name":"ep-1","namespace":"default"},"spec":{"containers":[{"env":[{"name":"A","value":"1"},{"name":"B","value":"` + strings.Repeat("y", 300) + `"}]}],"paused":false,"replicas":3}}`)
+	for b.Loop() {
+		if _, err := Skip(data, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"errors"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -180,7 +181,7 @@ func skipWord(data []byte, i int, word string) (int, error) {
 // skipString passes a string whose opening quote is at i.
 func skipString(data []byte, i int) (int, error) {
 	start, ascii := i+1, true
-	for i++; i < len(data); i++ {
+	for i = plain(data, i+1); i < len(data); i++ {
 		c := data[i]
 		switch {
 		case c == '"':
@@ -201,6 +202,22 @@ func skipString(data []byte, i int) (int, error) {
 		}
 	}
 	return i, ErrEnd
+}
+
+// plain passes bytes of a string that mean themselves, 8 at a time, and stops
+// where there may be others.
+func plain(data []byte, i int) int {
+	for i+8 <= len(data) {
+		word := load(data, i)
+		// A high bit is set for every byte that is no ASCII, for every one
+		// below the space, and by the borrow of those for some after them.
+		odd := (word|(word-' '*ones))&highs | equal(word, '"'*ones) | equal(word, '\\'*ones)
+		if odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
+		i += 8
+	}
+	return i
 }
 
 // EscapeLen is the length of the escape sequence that starts with the backslash
