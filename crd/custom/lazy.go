@@ -34,7 +34,9 @@ type lazyUpdate struct {
 	*crdserverscheme.UnstructuredObjectTyper
 	namespaced bool
 	quick      *quick
-	get        func() libraryUpdate // safe for concurrent use
+	// prepare is PrepareForUpdate; nil leaves it to the library.
+	prepare func(obj, old *unstructured.Unstructured)
+	get     func() libraryUpdate // safe for concurrent use
 }
 
 func (s *lazyUpdate) NamespaceScoped() bool                         { return s.namespaced }
@@ -43,6 +45,12 @@ func (s *lazyUpdate) AllowUnconditionalUpdate(context.Context) bool { return fal
 func (s *lazyUpdate) Canonicalize(runtime.Object)                   {}
 
 func (s *lazyUpdate) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	next, ok := obj.(*unstructured.Unstructured)
+	before, known := old.(*unstructured.Unstructured)
+	if s.prepare != nil && ok && known {
+		s.prepare(next, before)
+		return
+	}
 	s.get().PrepareForUpdate(ctx, obj, old)
 }
 
@@ -81,15 +89,18 @@ func (s *lazyUpdate) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 type lazyStrategy struct {
 	lazyUpdate
 	names.NameGenerator
-	whole func() library
+	status bool // the status is a subresource
+	whole  func() library
 }
 
-func newLazyStrategy(namespaced bool, q *quick, get func() library) *lazyStrategy {
-	return &lazyStrategy{*newLazyUpdate(namespaced, q, func() libraryUpdate { return get() }), names.SimpleNameGenerator, get}
+func newLazyStrategy(namespaced, status bool, q *quick, get func() library) *lazyStrategy {
+	u := newLazyUpdate(namespaced, q, func() libraryUpdate { return get() })
+	u.prepare = func(obj, old *unstructured.Unstructured) { prepareUpdate(status, obj, old) }
+	return &lazyStrategy{*u, names.SimpleNameGenerator, status, get}
 }
 
 func newLazyUpdate(namespaced bool, q *quick, get func() libraryUpdate) *lazyUpdate {
-	return &lazyUpdate{crdserverscheme.NewUnstructuredObjectTyper(), namespaced, q, get}
+	return &lazyUpdate{UnstructuredObjectTyper: crdserverscheme.NewUnstructuredObjectTyper(), namespaced: namespaced, quick: q, get: get}
 }
 
 func (s *lazyStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {

@@ -76,7 +76,7 @@ func addStrategies(out *crd.Version, d *crd.Definition, v *apiextensionsv1.Custo
 	})
 	first := newQuick(d.APIVersion(v.Name), d.Kind, namespaced, internal, s, whole)
 	first.sure = first.sure && scale == nil // its values have bounds of their own
-	strategy := newLazyStrategy(namespaced, first, func() library { s, _ := strategies(); return s })
+	strategy := newLazyStrategy(namespaced, status != nil, first, func() library { s, _ := strategies(); return s })
 	out.Strategy = strategy
 	out.Subresources = map[string]*crd.Subresource{}
 	if status != nil {

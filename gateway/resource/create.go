@@ -31,6 +31,12 @@ func (w *Write) wantedName() string {
 	return w.object.GetName()
 }
 
+// createsAtOnce are strategies that do what rest.BeforeCreate does with most
+// objects by themselves, and say no to the others.
+type createsAtOnce interface {
+	AcceptCreate(namespace string, obj *unstructured.Unstructured) bool
+}
+
 // prepareCreate gives the new object what only the server knows, and asks the
 // kind whether it is valid.
 func (w *Write) prepareCreate(ctx context.Context) error {
@@ -46,8 +52,10 @@ func (w *Write) prepareCreate(ctx context.Context) error {
 	if w.generate != "" {
 		obj.SetName(names.SimpleNameGenerator.GenerateName(w.generate))
 	}
-	if err := rest.BeforeCreate(w.Version.Strategy, w.scope(ctx, w.Options), obj); err != nil {
-		return err
+	if s, ok := w.Version.Strategy.(createsAtOnce); !ok || !s.AcceptCreate(w.Namespace, obj) {
+		if err := rest.BeforeCreate(w.Version.Strategy, w.scope(ctx, w.Options), obj); err != nil {
+			return err
+		}
 	}
 	w.Name = obj.GetName()
 	return nil

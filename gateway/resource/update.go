@@ -48,12 +48,20 @@ func (t Target) updateStrategy() (rest.RESTUpdateStrategy, error) {
 	return s.Update, nil
 }
 
+// updatesAtOnce are strategies that do what rest.BeforeUpdate does with most
+// changes by themselves, and say no to the others.
+type updatesAtOnce interface {
+	AcceptUpdate(ctx context.Context, namespace string, obj, old *unstructured.Unstructured) bool
+}
+
 // prepareUpdate restores what no client writes, and asks the kind whether the
 // change is valid. A deletion that nothing holds up any more ends here.
 func (w *Write) prepareUpdate(ctx context.Context) error {
 	unstructured.RemoveNestedField(w.object.Object, "metadata", "selfLink")
-	if err := rest.BeforeUpdate(w.strategy, w.scope(ctx, w.Options), w.object, w.old); err != nil {
-		return err
+	if s, ok := w.strategy.(updatesAtOnce); !ok || !s.AcceptUpdate(ctx, w.Namespace, w.object, w.old) {
+		if err := rest.BeforeUpdate(w.strategy, w.scope(ctx, w.Options), w.object, w.old); err != nil {
+			return err
+		}
 	}
 	w.endIfReleased()
 	return nil
