@@ -53,6 +53,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"a stored definition and custom object", recordCustom},
 		{"refusals of bad requests", recordRefusals},
 		{"who owns which fields", recordOwnership},
+		{"rules of definitions", recordRules},
 	} {
 		if !strings.Contains(r.what, only) {
 			continue

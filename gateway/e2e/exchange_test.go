@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
+)
+
+// TestRulesOfDefinitions_CEL_CRD tells stories of definitions, their rules and
+// writes, and compares each reply with kube-apiserver's: what is accepted, what
+// becomes of it, and how the rest is refused.
+func TestRulesOfDefinitions_CEL_CRD(t *testing.T) {
+	tellAll(t, rules.Stories(), rules.File)
+}
+
+// tellAll tells stories and compares the replies with a recording.
+func tellAll(t *testing.T, stories []exchange.Story, file string) {
+	t.Helper()
+	s := gatewaytest.Shared(t)
+	recorded, err := exchange.Load(filepath.Join("..", "..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(stories) != len(recorded) {
+		t.Errorf("%d stories, and %d are recorded", len(stories), len(recorded))
+	}
+	for _, story := range stories {
+		t.Run(story.Name, func(t *testing.T) {
+			t.Parallel()
+			api := s.API(t)
+			replies, err := story.Tell(context.Background(), func(_ context.Context, step exchange.Step) (int, http.Header, []byte, error) {
+				var body any
+				var headers []string
+				if step.Type != "" {
+					body, headers = step.Body, []string{"Content-Type", step.Type}
+				}
+				r, err := api.Try(step.Method, step.Path, body, headers...)
+				if err != nil {
+					return 0, nil, nil, err
+				}
+				return r.Code, r.Header, r.Body, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := recorded[story.Name]
+			if len(replies) != len(want) {
+				t.Fatalf("%d replies, and %d are recorded", len(replies), len(want))
+			}
+			steps := append([]exchange.Step{{Method: "define", Body: story.Definition}}, story.Steps...)
+			for i, reply := range replies {
+				text, err := reply.Text()
+				if err != nil {
+					t.Fatal(err)
+				}
+				step, wanted := steps[i+len(steps)-len(replies)], string(want[i])
+				if step.Own != "" && !s.External {
+					wanted = step.Own
+				}
+				if text != wanted {
+					t.Errorf("%s %s\n%s\nis answered\n%s\nand should be\n%s", step.Method, step.Path, step.Body, text, wanted)
+				}
+			}
+		})
+	}
+}

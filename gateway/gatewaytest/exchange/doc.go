@@ -1,0 +1,79 @@
+// Package exchange is what recordings of kube-apiserver are made of: stories of
+// requests about one definition, what a server answers to them, and how they are
+// told. The packages below it hold the stories; the program in
+// gateway/gatewaytest/record tells them to a kube-apiserver and writes down what
+// it answers, that in gateway/gatewaytest/compare tells them to two servers, and
+// the tests of package e2e tell them to a gateway and compare.
+//
+// It knows requests and replies as text, and nothing of how either server
+// comes to its answer.
+package exchange
+
+import "strings"
+
+// The media types of request bodies.
+const (
+	JSON       = "application/json"
+	MergePatch = "application/merge-patch+json"
+	JSONPatch  = "application/json-patch+json"
+)
+
+// Definitions is the path of all definitions.
+const Definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// Step is one request.
+type Step struct {
+	// Method, Path (with its query), Type and Body are sent.
+	Method, Path, Type, Body string
+	// Until is a text that the reply will hold once the server has taken up an
+	// earlier change of the definition; the request is repeated until then.
+	Until string
+	// Brief tells that of a success the code says everything.
+	Brief bool
+	// Own is the text of the gateway's reply where it differs from
+	// kube-apiserver's, and Why the reason for that. Without it they agree.
+	Own, Why string
+}
+
+// Story is a sequence of requests about the custom resource of one definition.
+type Story struct {
+	// Name begins with the rows of the feature list that it shows.
+	Name string
+	// Definition is created first; without one there are only the steps.
+	Definition string
+	Steps      []Step
+}
+
+// Group is the API group of a story's own.
+func (s Story) Group() string { return slug(s.Name) + ".exchange.example.com" }
+
+// Things is the collection of the story's objects at a version.
+func (s Story) Things(version string) string {
+	return "/apis/" + s.Group() + "/" + version + "/things"
+}
+
+// definition is the path of the story's definition.
+func (s Story) definition() string { return Definitions + "/things." + s.Group() }
+
+func slug(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name)), "-")
+}
+
+// Define fills in a definition: GROUP is the story's group, and versions the
+// list of them.
+func (s Story) Define(versions string) string {
+	return strings.NewReplacer("GROUP", s.Group(), "VERSIONS", versions).Replace(definition)
+}
+
+// Version is one that is served and stored, for [Story.Define].
+func Version(schema string) string {
+	return `[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":` + schema + `}}]`
+}
+
+const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.GROUP"},
+"spec":{"group":"GROUP","scope":"Cluster","names":{"plural":"things","singular":"thing","kind":"Thing"},"versions":VERSIONS}}`

@@ -1,0 +1,144 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Reply is a server's answer without what differs from run to run.
+type Reply struct {
+	Code     int      `json:"code"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Body is the object, or the Status of a refusal.
+	Body map[string]any `json:"body,omitempty"`
+}
+
+// newReply takes from an answer what no two servers, and no two moments, share:
+// uids, revisions, times, who owns which field, and the order of causes, which
+// is that of Go's maps.
+func newReply(step Step, code int, warnings []string, body []byte) (Reply, error) {
+	r := Reply{Code: code, Warnings: warnings}
+	slices.Sort(r.Warnings)
+	if step.Brief && code < 300 {
+		return r, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&r.Body); err != nil {
+		return r, fmt.Errorf("%d %.300s: %w", code, body, err)
+	}
+	if r.Body["kind"] == "Status" {
+		r.Body = refusal(r.Body)
+		return r, nil
+	}
+	meta, _ := r.Body["metadata"].(map[string]any)
+	if meta["continue"] == "" {
+		delete(meta, "continue") // of a list of custom resources; to any client it means as much as none
+	}
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
+		delete(meta, field)
+	}
+	return r, nil
+}
+
+// passing is what messages quote that differs from run to run, and the numbers
+// in CEL's names of types.
+var passing = regexp.MustCompile(`("uid|"resourceVersion|"creationTimestamp|"time)":"[^"]*"|selfType[0-9]+`)
+
+// lasting is a message without it.
+func lasting(message string) string { return passing.ReplaceAllString(message, "$1…") }
+
+// refusal is what counts of a Status. Its message is dropped where it says no
+// more than the causes do: then it is theirs, in the order of a map.
+func refusal(status map[string]any) map[string]any {
+	out := map[string]any{}
+	message, _ := status["message"].(string)
+	out["message"] = lasting(message)
+	if reason, ok := status["reason"]; ok {
+		out["reason"] = reason
+	}
+	details, _ := status["details"].(map[string]any)
+	list, _ := details["causes"].([]any)
+	if len(list) == 0 {
+		return out
+	}
+	var causes []string
+	rest := message
+	for _, c := range list {
+		cause, _ := c.(map[string]any)
+		text := fmt.Sprint(cause["field"], ": ", cause["message"])
+		rest = strings.Replace(rest, text, "", 1)
+		causes = append(causes, fmt.Sprint(cause["reason"], " ", lasting(text)))
+	}
+	slices.Sort(causes)
+	out["causes"] = causes
+	head, rest, _ := strings.Cut(rest, " is invalid: ")
+	if strings.Trim(rest, "[], ") == "" {
+		out["message"] = head
+	}
+	return out
+}
+
+// Text is the reply in one line, with its keys sorted.
+func (r Reply) Text() (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(r)
+	return strings.TrimSpace(b.String()), err
+}
+
+// Recording is what a server answered: by the stories' names, the texts of the
+// replies.
+type Recording map[string][]json.RawMessage
+
+// Record adds the replies to one story.
+func (r Recording) Record(story string, replies []Reply) error {
+	if _, twice := r[story]; twice {
+		return fmt.Errorf("two stories are named %q", story)
+	}
+	r[story] = []json.RawMessage{}
+	for _, reply := range replies {
+		text, err := reply.Text()
+		if err != nil {
+			return err
+		}
+		r[story] = append(r[story], json.RawMessage(text))
+	}
+	return nil
+}
+
+// Save writes a recording to a file, with a line for each reply.
+func (r Recording) Save(path string) error {
+	var b bytes.Buffer
+	for i, name := range slices.Sorted(maps.Keys(r)) {
+		b.WriteString(map[bool]string{true: "{\n", false: ",\n"}[i == 0])
+		fmt.Fprintf(&b, "%q: [", name)
+		for j, reply := range r[name] {
+			b.WriteString(map[bool]string{true: "\n ", false: ",\n "}[j == 0])
+			b.Write(reply)
+		}
+		b.WriteString("\n]")
+	}
+	b.WriteString("\n}\n")
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// Load reads a recording from a file.
+func Load(path string) (Recording, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := Recording{}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}

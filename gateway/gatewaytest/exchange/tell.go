@@ -1,0 +1,108 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// patience is how long a definition may take to come, to change or to go.
+const patience = 30 * time.Second
+
+// Send sends a request and returns the reply's code, header and body.
+type Send func(ctx context.Context, step Step) (int, http.Header, []byte, error)
+
+// HTTP sends to a server with a bearer token.
+func HTTP(client *http.Client, url, token string) Send {
+	return func(ctx context.Context, step Step) (int, http.Header, []byte, error) {
+		req, err := http.NewRequestWithContext(ctx, step.Method, url+step.Path, strings.NewReader(step.Body))
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		if step.Type != "" {
+			req.Header.Set("Content-Type", step.Type)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		return resp.StatusCode, resp.Header, b, err
+	}
+}
+
+// Tell tells a story to a server, which it leaves without the definition. It
+// returns the replies to the creation of the definition, if there is one, and
+// to each step.
+func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
+	var replies []Reply
+	if s.Definition != "" {
+		r, err := s.begin(ctx, send)
+		if err != nil {
+			return nil, err
+		}
+		replies = append(replies, r)
+	}
+	for i, step := range s.Steps {
+		r, err := s.step(ctx, send, step)
+		if err != nil {
+			return nil, fmt.Errorf("step %d, %s %s: %w", i, step.Method, step.Path, err)
+		}
+		replies = append(replies, r)
+	}
+	if s.Definition == "" {
+		return replies, nil
+	}
+	_, _, _, err := send(ctx, Step{Method: "DELETE", Path: s.definition()})
+	return replies, err
+}
+
+// begin removes what an earlier run left, creates the definition, and waits
+// until it is served.
+func (s Story) begin(ctx context.Context, send Send) (Reply, error) {
+	if _, _, _, err := send(ctx, Step{Method: "DELETE", Path: s.definition()}); err != nil {
+		return Reply{}, err
+	}
+	gone := Step{Method: "GET", Path: s.definition(), Until: `"NotFound"`}
+	if _, err := s.step(ctx, send, gone); err != nil {
+		return Reply{}, err
+	}
+	r, err := s.step(ctx, send, Step{Method: "POST", Path: Definitions, Type: JSON, Body: s.Definition, Brief: true})
+	if err == nil && r.Code != http.StatusCreated {
+		err = fmt.Errorf("the definition is refused: %d %v", r.Code, r.Body)
+	}
+	if err != nil {
+		return r, err
+	}
+	_, err = s.step(ctx, send, Step{Method: "GET", Path: s.Things("v1"), Until: `"items":[`})
+	return r, err
+}
+
+// step sends one request, again and again where its reply has to wait.
+func (s Story) step(ctx context.Context, send Send, step Step) (Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		code, header, b, err := send(ctx, step)
+		if err != nil {
+			return Reply{}, err
+		}
+		// kube-apiserver says so for a moment after a definition changed.
+		settling := code == http.StatusTooManyRequests || string(b) == "404 page not found\n"
+		if !settling && strings.Contains(string(b), step.Until) {
+			return newReply(step, code, header.Values("Warning"), b)
+		}
+		select {
+		case <-ctx.Done():
+			return Reply{}, fmt.Errorf("it does not answer %q: %d %.300s", step.Until, code, b)
+		case <-tick.C:
+		}
+	}
+}
