@@ -1,7 +1,9 @@
 package reflectschema
 
 import (
+	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -167,5 +169,59 @@ func TestOwnershipOfBuiltinFields_SSA18_SSA19_SSA20(t *testing.T) {
 		if d := test.list.Items.Schema.Properties[test.key].Default; (d != nil) != test.empty {
 			t.Errorf("%s: default of the key %v", test.name, d)
 		}
+	}
+}
+
+// Label is embedded without being a struct, so JSON has it by its name.
+type Label string
+
+type embedded struct {
+	A string `json:"a"`
+}
+
+type keyed struct {
+	Key   string `json:"key"`
+	Other string `json:"other"`
+	Left  string `json:"left,omitempty"`
+}
+
+type odd struct {
+	Label
+	embedded
+	Keyed    []keyed                 `json:"keyed" patchStrategy:"merge" patchMergeKey:"key"`
+	Omitted  []keyed                 `json:"omitted" patchStrategy:"merge" patchMergeKey:"left"`
+	Refs     []metav1.OwnerReference `json:"refs"`
+	Selector *metav1.LabelSelector   `json:"selector"`
+}
+
+func TestFieldsAreWhatJSONHas(t *testing.T) {
+	s := For(reflect.TypeFor[odd]())
+	for name, want := range map[string]bool{"Label": true, "a": true, "embedded": false, "keyed": true} {
+		if _, ok := s.Properties[name]; ok != want {
+			t.Errorf("%s is there: %t", name, ok)
+		}
+	}
+	text, err := json.Marshal(odd{})
+	if err != nil || !strings.HasPrefix(string(text), `{"Label":"","a":"",`) {
+		t.Errorf("JSON has %s, %v", text, err)
+	}
+}
+
+// An item that says nothing of its key has the empty one, if its type always
+// prints it; no other field has a default.
+func TestKeysOfItemsHaveDefaults_SSA18(t *testing.T) {
+	s := For(reflect.TypeFor[odd]())
+	for list, want := range map[string]string{"keyed": "key", "omitted": ""} {
+		for name, p := range s.Properties[list].Items.Schema.Properties {
+			if (p.Default != nil) != (name == want) {
+				t.Errorf("%s of %s has the default %v", name, list, p.Default)
+			}
+		}
+	}
+	if x := s.Properties["refs"].Items.Schema.XMapType; x == nil || *x != "atomic" {
+		t.Error("an owner reference is not owned as a whole")
+	}
+	if x := s.Properties["selector"].XMapType; x == nil || *x != "atomic" {
+		t.Error("a label selector is not owned as a whole")
 	}
 }
