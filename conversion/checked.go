@@ -55,7 +55,7 @@ func (c *checked) Convert(ctx context.Context, desired string, objects [][]byte)
 			continue
 		}
 		one.sent = append(one.sent, v)
-		if c.lean && v.managed {
+		if c.lean && v.managed > 0 {
 			data = v.unmanaged()
 		}
 		send = append(send, data)

@@ -24,7 +24,7 @@ func Lean(c Converter) Converter {
 // some.
 func (v *view) unmanaged() []byte {
 	w, _ := rawjson.Open(v.metadata, 0, true) // an object: look went through it
-	out := make([]byte, 0, len(v.data))
+	out := make([]byte, 0, len(v.data)-v.managed)
 	out = append(append(out, v.data[:v.metadataAt]...), '{')
 	for w.Next() {
 		if key, value := w.Key(), w.Value(); !rawjson.Equal(key, managedFields) {

@@ -23,7 +23,7 @@ type view struct {
 	metadataAt           int
 	name, namespace, uid []byte
 	labels, annotations  []byte
-	managed              bool // metadata has managedFields
+	managed              int // how many bytes of metadata are managedFields, about
 }
 
 // look finds the parts of an object and checks that all of it is JSON.
@@ -98,8 +98,10 @@ func (v *view) lookAtMetadata(w *rawjson.Walk) error {
 		case rawjson.Equal(key, "annotations"):
 			err = set(&v.annotations, m.Value(), "metadata.annotations")
 		default:
-			v.managed = v.managed || rawjson.Equal(key, managedFields)
-			m.Value()
+			value := m.Value()
+			if rawjson.Equal(key, managedFields) {
+				v.managed += len(value)
+			}
 		}
 		if err != nil {
 			return err

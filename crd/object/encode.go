@@ -39,8 +39,26 @@ func Append(dst []byte, v any) ([]byte, error) {
 	}
 }
 
-// Encode is Append to a fresh slice.
-func Encode(v any) ([]byte, error) { return Append(make([]byte, 0, 1024), v) }
+// encodings is memory to encode in, so that what is kept has no room to spare.
+var encodings = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxEncoding is how much memory of one encoding is kept for the next.
+const maxEncoding = 1 << 20
+
+// Encode is Append to a fresh slice, which has room for one more byte.
+func Encode(v any) ([]byte, error) {
+	buffer := encodings.Get().(*[]byte)
+	text, err := Append((*buffer)[:0], v)
+	if err != nil {
+		return nil, err
+	}
+	out := append(make([]byte, 0, len(text)+1), text...)
+	if cap(text) <= maxEncoding {
+		*buffer = text
+		encodings.Put(buffer)
+	}
+	return out, nil
+}
 
 var keyPool = sync.Pool{New: func() any { s := make([]string, 0, 16); return &s }}
 

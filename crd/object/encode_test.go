@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -191,4 +193,33 @@ func TestSetRevision(t *testing.T) {
 			t.Errorf("%s: got %s, %v", in, out, err)
 		}
 	}
+}
+
+// What is encoded is kept for long: it has no room to spare, but for the
+// newline that stored objects end with, and shares no memory with what is
+// encoded next.
+func TestEncodingsHaveNoRoomToSpare(t *testing.T) {
+	for _, n := range []int{1, 500, 5000, maxEncoding + 1} {
+		text := strings.Repeat("x", n)
+		out, err := Encode(text)
+		if err != nil || len(out) != n+2 || cap(out) != n+3 {
+			t.Errorf("%d bytes: %d with room for %d, %v", n, len(out), cap(out), err)
+		}
+		if _, err := Encode(strings.Repeat("y", n)); err != nil || string(out) != `"`+text+`"` {
+			t.Errorf("%d bytes: overwritten, %v", n, err)
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			want := `{"v":"` + strings.Repeat(strconv.Itoa(i), 100) + `"}`
+			for range 100 {
+				out, err := Encode(map[string]any{"v": strings.Repeat(strconv.Itoa(i), 100)})
+				if err != nil || string(out) != want {
+					t.Errorf("got %s, %v", out, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -27,6 +27,8 @@ func Parse(data []byte) (tree map[string]any, duplicates []string, err error) {
 }
 
 func parse(p parser) (tree map[string]any, duplicates []string, err error) {
+	var room [16]step
+	p.path = room[:0]
 	v, err := p.document()
 	if err != nil {
 		return nil, nil, refusal(p.data)
@@ -199,6 +201,7 @@ func (p *parser) array() (any, error) {
 		p.depth--
 		return a, nil
 	}
+	a = make([]any, 0, 4)
 	p.path = append(p.path, step{})
 	for {
 		p.space()
