@@ -2,7 +2,6 @@ package modules
 
 import (
 	"context"
-	"fmt"
 	"hash/crc32"
 	"sync"
 
@@ -69,5 +68,16 @@ func requestUID(objects [][]byte) string {
 		sum = crc32.Update(sum, castagnoli, o)
 		size += uint32(len(o))
 	}
-	return fmt.Sprintf("%08x-0000-4000-8000-%04x%08x", sum, len(objects)&0xffff, size)
+	id := make([]byte, 0, len("00000000-0000-4000-8000-000000000000"))
+	id = append(appendHex(id, sum, 8), "-0000-4000-8000-"...)
+	id = appendHex(appendHex(id, uint32(len(objects)), 4), size, 8)
+	return string(id)
+}
+
+// appendHex appends the last digits of n.
+func appendHex(dst []byte, n uint32, digits int) []byte {
+	for i := digits - 1; i >= 0; i-- {
+		dst = append(dst, "0123456789abcdef"[n>>(4*i)&0xf])
+	}
+	return dst
 }
