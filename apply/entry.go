@@ -136,21 +136,21 @@ func (es entries) encode() []byte {
 	return append(b, ']')
 }
 
+// append writes an entry with its members in order, as an object that is kept
+// as JSON has them.
 func (e *entry) append(b []byte) []byte {
-	b = append(b, '{')
-	if e.id.manager != "" {
-		b = object.AppendString(append(b, `"manager":`...), e.id.manager)
-		b = append(b, ',')
-	}
-	b = append(append(b, `"operation":"`...), e.id.operation...)
-	b = object.AppendString(append(b, `","apiVersion":`...), e.version)
-	if e.at != nil {
-		b = appendTime(append(b, `,"time":`...), *e.at)
-	}
+	b = object.AppendString(append(b, `{"apiVersion":`...), e.version)
 	b = append(b, `,"fieldsType":"FieldsV1","fieldsV1":`...)
 	b = append(b, e.fields.raw...)
+	if e.id.manager != "" {
+		b = object.AppendString(append(b, `,"manager":`...), e.id.manager)
+	}
+	b = append(append(append(b, `,"operation":"`...), e.id.operation...), '"')
 	if e.id.subresource != "" {
 		b = object.AppendString(append(b, `,"subresource":`...), e.id.subresource)
+	}
+	if e.at != nil {
+		b = appendTime(append(b, `,"time":`...), *e.at)
 	}
 	return append(b, '}')
 }

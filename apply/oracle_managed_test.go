@@ -65,7 +65,9 @@ func (s *sequence) fieldSet() any {
 	var out any
 	text := s.one(`{}`, `null`, `{"f:spec":{}}`, `{"f:spec":{".":{},"f:a":{}}}`, `{"f:spec":{"f:a":{},"f:b":{"k:{\"name\":\"x\"}":{}}}}`,
 		`{"f:spec":{"f:a":{"v:\"x\"":{},"v:1":{},"i:0":{}}}}`, `{"f:metadata":{"f:name":{},"f:labels":{"f:a":{}}}}`, `{"f:status":{"f:a":{}}}`,
-		`{"f:spec":{"f:a":1}}`, `{"x:spec":{}}`, `{"k:{":{}}`, `{"v:":{}}`, `[]`, `"x"`, `{"f:spec":null}`, `{"f:":{}}`, `{"spec":{}}`)
+		`{"f:spec":{"f:a":1}}`, `{"x:spec":{}}`, `{"k:{":{}}`, `{"v:":{}}`, `[]`, `"x"`, `{"f:spec":null}`, `{"f:":{}}`, `{"spec":{}}`, `{"a:x":{},"f:spec":{"f:a":{}},"x:x":{"f:b":{}}}`,
+		`{"f:spec":{"f:a":{"k:{\"port\":1,\"name\":\"x\"}":{".":{}},"v:1.5":{},"v:null":{},"v:[1,{\"b\":2,\"a\":1}]":{},"i:2":{},"i:-1":{}}}}`,
+		`{"f:spec":{"f:a":{"k:{\"b\":9007199254740993}":{},"v:1e3":{},"v:true":{}}}}`, `{"f:spec":{"f:a":{"i:x":{}}}}`, `{"f:spec":{"f:a":{"k:[]":{}}}}`)
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		return nil
 	}

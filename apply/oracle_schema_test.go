@@ -21,7 +21,7 @@ func (g oracleGen) often(n int) bool { return g.IntN(10) < n }
 // rarely is true in one of n cases.
 func (g oracleGen) rarely(n int) bool { return g.IntN(n) == 0 }
 
-var fieldNames = []string{"a", "b", "c", "name", "port", "x.y", "é", "f:a", "a b", "<k>"}
+var fieldNames = []string{"a", "b", "c", "name", "port", "x.y", "é", "f:a", "a b", "<k>", "q\"\\"}
 
 func (g oracleGen) fieldName() string {
 	if g.often(8) {

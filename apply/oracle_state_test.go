@@ -180,7 +180,9 @@ func (w *world) omitsKeys(version string, tree map[string]any) bool {
 
 // omitsKeys tells that an item of a map list has no value for one of its keys.
 // No object that is stored has such items, because keys are required or have
-// a default, and versions of structured-merge-diff do not agree on them.
+// a default, and versions of structured-merge-diff do not agree on them. An
+// item without any field, all of whose keys have defaults, is skipped as well:
+// when one of two appliers drops it, the oracle removes what the other owns.
 func omitsKeys(s *props, v any) bool {
 	switch x := v.(type) {
 	case map[string]any:
@@ -196,6 +198,9 @@ func omitsKeys(s *props, v any) bool {
 		for _, item := range x {
 			m, ok := item.(map[string]any)
 			for _, k := range s.XListMapKeys {
+				if ok && len(m) == 0 {
+					return true
+				}
 				if _, has := m[k]; ok && !has && s.Items.Schema.Properties[k].Default == nil {
 					return true
 				}
