@@ -1,0 +1,112 @@
+package catalog
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+)
+
+// What was converted before the server completed the metadata is stored, and
+// shown, instead of being converted again; when anything else changed it is
+// not. The outcome is the same either way.
+func TestPreviews_CRD11(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	meta := func(tree map[string]any) map[string]any { return tree["metadata"].(map[string]any) }
+	for name, c := range map[string]struct {
+		complete func(tree map[string]any)
+		spared   bool
+	}{
+		"nothing": {func(map[string]any) {}, true},
+		"the server's own metadata": {func(tree map[string]any) {
+			m := meta(tree)
+			m["generation"], m["uid"], m["creationTimestamp"], m["managedFields"] = int64(7), "u", "2020-01-01T00:00:00Z", object.Managed(`[{"manager":"m"}]`)
+		}, true},
+		"a field":               {func(tree map[string]any) { tree["status"] = "x" }, false},
+		"a value":               {func(tree map[string]any) { tree["kind"] = "Other" }, false},
+		"a field less":          {func(tree map[string]any) { delete(tree, "extra") }, false},
+		"one field for another": {func(tree map[string]any) { delete(tree, "extra"); tree["other"] = "x" }, false},
+		"labels":                {func(tree map[string]any) { meta(tree)["labels"] = map[string]any{"a": "c"} }, false},
+		"no labels":             {func(tree map[string]any) { delete(meta(tree), "labels") }, false},
+		"annotations":           {func(tree map[string]any) { meta(tree)["annotations"] = map[string]any{"a": "c"} }, false},
+		"no metadata":           {func(tree map[string]any) { delete(tree, "metadata") }, false},
+	} {
+		for at, other := range map[string]string{v1: v1beta1, v1beta1: v1} {
+			tree := parse(t, catalogtest.Tab(at, "one", "h", "1", `"generation":1,"labels":{"a":"b"}`))
+			tree["extra"] = "e"
+			p, err := r.Preview(t.Context(), tree, other)
+			if err != nil || p.Tree()["apiVersion"] != "example.com/"+other {
+				t.Fatalf("%v, %v", p, err)
+			}
+			c.complete(tree)
+			if got := p.complete(tree); (got != nil) != c.spared {
+				t.Errorf("%s at %s: the preview holds: %t", name, at, got != nil)
+			}
+			if name == "no metadata" || name == "a value" {
+				continue // no converter takes them
+			}
+			s.converts(t, r, name, at, other, tree, p, c.spared)
+		}
+	}
+}
+
+// converts compares a draft that has a preview with one that has none.
+func (s *shelf) converts(t *testing.T, r *Resource, name, at, other string, tree map[string]any, p *Preview, spared bool) {
+	t.Helper()
+	before := s.conv.Calls.Load()
+	with, err := r.Draft(t.Context(), r.Def.Version(at), object.Clone(tree), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := with.View(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.conv.Calls.Load() - before; (n == 0) != spared {
+		t.Errorf("%s at %s: %d conversions", name, at, n)
+	}
+	without, err := r.Draft(t.Context(), r.Def.Version(at), object.Clone(tree))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := without.View(t.Context(), other)
+	if err != nil || !bytes.Equal(with.Stored, without.Stored) || !bytes.Equal(got, want) {
+		t.Errorf("%s at %s: stored\n%s\nshown\n%s\nwithout a preview stored\n%s\nshown\n%s", name, at, with.Stored, got, without.Stored, want)
+	}
+}
+
+// A preview whose converter changed is not remembered as a view.
+func TestPassingPreviewsAreNotRemembered(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	tree := parse(t, catalogtest.Tab(v1, "one", "h", "1", `"generation":1`))
+	during, err := func() (*Preview, error) {
+		s.conv.During = func() { s.conv.Revision.Add(1) }
+		defer func() { s.conv.During = nil }()
+		return r.Preview(t.Context(), tree, v1beta1)
+	}()
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := r.Preview(t.Context(), tree, v1beta1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.conv.Revision.Add(1)
+	for name, p := range map[string]*Preview{"changed during the conversion": during, "changed after it": after} {
+		d, err := r.Draft(t.Context(), r.Def.Version(v1), object.Clone(tree), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, _, err := d.Committed(9, "")
+		if err != nil || e.view(r.viewKey(v1beta1)) != nil || e.view(p.viewKey) != nil {
+			t.Errorf("%s: it was remembered (%v)", name, err)
+		}
+	}
+	s.conv.BreakDown("broken")
+	if _, err := r.Preview(t.Context(), tree, v1beta1); err == nil {
+		t.Error("a preview without a converter")
+	}
+}
