@@ -30,7 +30,7 @@ func (w *write) prune(merged any, managed entries, set *fieldpath.Set, last *ent
 		}
 		return nil, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
 	}
-	p := pruner{w: w, set: set, v: v, merged: base, pruned: v.types().Remove(base, v.types().Named(last.fields.set))}
+	p := pruner{w: w, set: set, v: v, whole: map[*version]any{w.v: merged, v: base}, merged: base, pruned: v.types().Remove(base, v.types().Named(last.fields.set))}
 	if err := p.addBack(managed, v); err != nil {
 		return nil, fmt.Errorf("failed add back owned items: %w", err)
 	}
@@ -62,7 +62,8 @@ func (w *write) at(object any, from, to *version) (any, error) {
 // v.
 type pruner struct {
 	w      *write
-	set    *fieldpath.Set // what is applied, at the version of the request
+	whole  map[*version]any // the merged object at the versions that it is known at
+	set    *fieldpath.Set   // what is applied, at the version of the request
 	v      *version
 	merged any
 	pruned any
@@ -96,9 +97,13 @@ func (p *pruner) addBack(managed entries, first *version) error {
 }
 
 func (p *pruner) addBackAt(v *version, owned *fieldpath.Set) error {
-	merged, err := p.w.at(p.merged, p.v, v)
-	if err != nil {
-		return fmt.Errorf("failed to convert merged object at version %s: %w", v.api, err)
+	merged, known := p.whole[v]
+	if !known {
+		var err error
+		if merged, err = p.w.at(p.merged, p.v, v); err != nil {
+			return fmt.Errorf("failed to convert merged object at version %s: %w", v.api, err)
+		}
+		p.whole[v] = merged
 	}
 	pruned, err := p.w.at(p.pruned, p.v, v)
 	if err != nil {
