@@ -221,3 +221,48 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// managedFields pass through the Go types as they are, and through the rest
+// untouched.
+func TestManagedFieldsOfBuiltins_SSA05(t *testing.T) {
+	d := definitions(t)["configmap"]
+	const managed = `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}},"manager":"m","operation":"Update","subresource":"status","time":"2020-01-01T00:00:00Z"},{"manager":"n"}]`
+	text := func() map[string]any {
+		tree, _, err := object.ParseObject([]byte(`{"apiVersion":"v1","data":{"a":"b"},"kind":"ConfigMap","metadata":{"managedFields":` + managed + `,"name":"a"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree
+	}
+	tree := text()
+	stored, err := d.Codec.Encode(tree)
+	if err != nil || !object.Equal(tree, text()) {
+		t.Fatalf("encoding left %v, %v", tree, err)
+	}
+	if back, err := d.Codec.Decode(stored); err != nil || !object.Equal(object.Managed(managed), back["metadata"].(map[string]any)["managedFields"]) {
+		t.Errorf("decoded as %v, %v", back, err)
+	}
+	s := d.Versions[0].Shape
+	for name, apply := range map[string]func(map[string]any) error{
+		"client":     func(tree map[string]any) error { _, err := s.FromClient(tree, true); return err },
+		"conversion": s.FromConversion,
+		"merge":      s.FromMerge,
+	} {
+		tree := text()
+		if err := apply(tree); err != nil || !object.Equal(object.Managed(managed), tree["metadata"].(map[string]any)["managedFields"]) {
+			t.Errorf("from a %s: %v, %v", name, tree, err)
+		}
+	}
+	for name, metadata := range map[string]map[string]any{
+		"not JSON": {"managedFields": object.Managed(`[{`)}, "of a wrong type": {"managedFields": object.Managed(`[{"manager":1}]`)},
+		"bad times": {"managedFields": object.Managed(managed), "creationTimestamp": "x"},
+	} {
+		tree := map[string]any{"metadata": metadata}
+		if data, err := d.Codec.Encode(tree); err == nil {
+			t.Errorf("%s: encoded as %q", name, data)
+		}
+		if _, ok := metadata["managedFields"].(object.Managed); !ok {
+			t.Errorf("%s: they are gone", name)
+		}
+	}
+}

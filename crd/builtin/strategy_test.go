@@ -87,6 +87,9 @@ func TestShapeOfWhatAConverterMade(t *testing.T) {
 	if s.Settled(obj) {
 		t.Error("an object is said to be settled that the codec did not see")
 	}
+	if err := s.FromMerge(parse(t, []byte(`{"data":5}`))); err == nil {
+		t.Error("data of a wrong type is merged")
+	}
 	if err := s.FromConversion(parse(t, []byte(`{"data":5}`))); err == nil {
 		t.Error("data of a wrong type is accepted")
 	}

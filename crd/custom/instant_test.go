@@ -7,6 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
@@ -187,5 +188,40 @@ func TestStoredCBORIsRead_PER02(t *testing.T) {
 	}
 	if tree, err := JSON.Decode(append(cborPrefix[:3:3], 0xff)); err == nil || strings.Contains(err.Error(), "null") {
 		t.Errorf("got %v, %v", tree, err)
+	}
+}
+
+// What was merged by the schema is completed; nothing of it is dropped.
+func TestWhatWasMergedIsCompleted_SSA03(t *testing.T) {
+	s := fooVersion(t, `{type: object, properties: {a: {type: string, default: d}}}`, false).Shape
+	obj := parse(t, head+`,"other":{"b":null}}`)
+	if err := s.FromMerge(obj); err != nil || text(obj) != `{"a":"d","apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e"},"other":{"b":null}}` {
+		t.Errorf("got %s, %v", text(obj), err)
+	}
+	if s.FromMerge(parse(t, `{"kind":1}`)) == nil {
+		t.Error("an object whose kind is a number is merged")
+	}
+}
+
+// The library warns of finalizers only, so it is asked only where there are
+// some.
+func TestWarningsAreOfFinalizers(t *testing.T) {
+	v := fooVersion(t, `{type: object}`, true)
+	plain, bad := foo(t, `"a":1`), foo(t, `"a":1`)
+	bad.SetFinalizers([]string{"bad"})
+	for name, c := range map[string]struct {
+		got  []string
+		want int
+	}{
+		"created without": {v.Strategy.WarningsOnCreate(t.Context(), plain), 0}, "created with": {v.Strategy.WarningsOnCreate(t.Context(), bad), 1},
+		"updated without": {v.Strategy.WarningsOnUpdate(t.Context(), plain, plain), 0}, "updated with": {v.Strategy.WarningsOnUpdate(t.Context(), bad, plain), 1},
+		"status without": {v.Subresources["status"].Update.WarningsOnUpdate(t.Context(), plain, plain), 0},
+	} {
+		if len(c.got) != c.want {
+			t.Errorf("%s: %q", name, c.got)
+		}
+	}
+	if !unfinalized(plain) || unfinalized(bad) || unfinalized(&apiextensionsv1.CustomResourceDefinition{}) || unfinalized(&unstructured.Unstructured{Object: map[string]any{}}) {
+		t.Error("which objects have no finalizers is mistaken")
 	}
 }
