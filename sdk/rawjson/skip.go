@@ -23,7 +23,7 @@ var (
 // Space returns the position of the first byte at or after i that is not JSON
 // white space.
 func Space(data []byte, i int) int {
-	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
+	for i < len(data) && data[i] <= ' ' && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
 		i++
 	}
 	return i

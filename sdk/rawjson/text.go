@@ -9,6 +9,9 @@ import (
 // Equal says whether the raw text between the quotes of a JSON string stands
 // for s.
 func Equal(raw []byte, s string) bool {
+	if len(raw) > 0 && len(s) > 0 && raw[0] != s[0] && raw[0] != '\\' {
+		return false // as most are
+	}
 	if len(raw) <= len(s) { // an escape is longer than what it stands for
 		return string(raw) == s && bytes.IndexByte(raw, '\\') < 0
 	}
