@@ -1,56 +1,45 @@
 package tree
 
+import "slices"
+
 // Merge puts config over live, both valid; config has no duplicates. Fields are
 // never removed. Lists that are sets or maps keep the order of live, as far as
 // config has no order of its own. The result is live itself where config
 // changes nothing, and shares memory with both.
 func (t *Type) Merge(live, config any) any {
-	out, _ := t.merge(side{live, true}, side{config, true})
-	return out
-}
-
-// merge is the merged value; ok is false for none.
-func (t *Type) merge(a, b side) (out any, ok bool) {
-	switch {
-	case !b.ok:
-		return a.v, a.ok
-	case !a.ok:
-		return b.v, true
-	}
-	switch t.form(b.v) {
+	switch t.form(config) {
 	case asList:
-		x, _ := a.v.([]any)
-		y, _ := b.v.([]any)
-		if t.list.atomic || len(x) == 0 && len(y) == 0 {
-			break
+		a, _ := live.([]any)
+		b, _ := config.([]any)
+		if !t.list.atomic && len(a)+len(b) > 0 {
+			return t.list.merge(live, a, b)
 		}
-		return t.list.merge(a.v, x, y)
 	case asObject:
-		x, _ := a.v.(map[string]any)
-		y, _ := b.v.(map[string]any)
-		if t.object.atomic || len(x) == 0 && len(y) == 0 {
-			break
+		a, _ := live.(map[string]any)
+		b, _ := config.(map[string]any)
+		if !t.object.atomic && len(a)+len(b) > 0 {
+			return t.object.merge(live, a, b)
 		}
-		return t.object.merge(a.v, x, y)
 	}
-	if equal(a.v, b.v, true) {
-		return a.v, true
+	if equal(live, config, true) {
+		return live
 	}
-	return b.v, true
+	return config
 }
 
 // merge merges the fields of two objects, of which one has some. The first is
 // what was there: an object, or something else that gives way.
-func (o *objectType) merge(was any, a, b map[string]any) (any, bool) {
+func (o *objectType) merge(was any, a, b map[string]any) any {
 	if len(a) == 0 {
-		return b, true
+		return b
 	}
 	var out map[string]any
 	for name, v := range b {
 		old, had := a[name]
-		merged, _ := o.typeOf(name).merge(side{old, had}, side{v, true})
-		if had && same(old, merged) {
-			continue
+		if had {
+			if v = o.typeOf(name).Merge(old, v); same(old, v) {
+				continue
+			}
 		}
 		if out == nil {
 			out = make(map[string]any, len(a)+len(b))
@@ -58,35 +47,33 @@ func (o *objectType) merge(was any, a, b map[string]any) (any, bool) {
 				out[name] = v
 			}
 		}
-		out[name] = merged
+		out[name] = v
 	}
 	if out == nil {
-		return was, true
+		return was
 	}
-	return out, true
+	return out
 }
 
 // merge merges the items of two lists, of which one has some. Shared items come
 // in the order of b, the others stay between them where they were.
-func (l *listType) merge(was any, a, b []any) (any, bool) {
-	if len(a) == 0 {
-		return b, true
+func (l *listType) merge(was any, a, b []any) any {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return was
 	}
-	if len(b) == 0 {
-		return was, true
+	out, aligned := l.mergeAligned(a, b)
+	if !aligned {
+		m := merger{list: l, a: a, b: b, out: make([]any, 0, max(len(a), len(b)))}
+		m.run()
+		out = m.out
 	}
-	if out, aligned := l.mergeAligned(a, b); aligned {
-		if sameItems(out, a) {
-			return was, true
-		}
-		return out, true
+	if slices.EqualFunc(a, out, same) {
+		return was
 	}
-	m := merger{list: l, a: a, b: b, out: make([]any, 0, max(len(a), len(b)))}
-	m.run()
-	if sameItems(m.out, a) {
-		return was, true
-	}
-	return m.out, true
+	return out
 }
 
 // mergeAligned merges lists that have the same items in the same order, which
@@ -103,21 +90,9 @@ func (l *listType) mergeAligned(a, b []any) ([]any, bool) {
 	}
 	out := make([]any, len(a))
 	for i := range a {
-		out[i], _ = l.element.merge(side{a[i], true}, side{b[i], true})
+		out[i] = l.element.Merge(a[i], b[i])
 	}
 	return out, true
-}
-
-func sameItems(a, b []any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !same(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // merger merges two lists.
@@ -160,13 +135,11 @@ func (m *merger) nextShared() {
 // replaced.
 func (m *merger) take(j int) {
 	m.merged[j] = true
-	old := side{}
+	v := m.b[j]
 	if i := m.inA[j]; i >= 0 && !m.dupA[j] {
-		old = side{m.a[i], true}
+		v = m.list.element.Merge(m.a[i], v)
 	}
-	if v, ok := m.list.element.merge(old, side{m.b[j], true}); ok {
-		m.out = append(m.out, v)
-	}
+	m.out = append(m.out, v)
 }
 
 func (m *merger) run() {
