@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -272,18 +270,4 @@ func (r *run) empty(version string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{}
 	}
 	return out.(*unstructured.Unstructured)
-}
-
-// count notes what the oracle said.
-func (r *run) count(op *oracleOp, said answer, before []byte) {
-	what := strings.TrimSpace(op.Do + " " + op.Subresource)
-	switch {
-	case apierrors.IsConflict(said.err):
-		what += " conflict"
-	case said.err != nil:
-		what += " failed"
-	case op.Do == "update" && withoutTimes(before) == withoutTimes(said.managed):
-		what += " same owners"
-	}
-	r.seen[what]++
 }

@@ -122,6 +122,8 @@ func (s *sequence) write(op *oracleOp, v *oracleVersion, live map[string]any) {
 	case live == nil:
 		op.Do = "create"
 		op.Body = s.whole(v, nil)
+	case s.crowd && s.often(7):
+		op.Body = annotated(live, op.Manager, s.one("x", "y"))
 	case s.rarely(10):
 		op.Body = cloneTree(live)
 	case s.rarely(6):
@@ -206,6 +208,24 @@ func (s *sequence) edited(v *oracleVersion, tree map[string]any) map[string]any 
 	return out
 }
 
+// annotated is a tree with one more annotation, so that whoever writes it owns
+// something.
+func annotated(tree map[string]any, name, value string) map[string]any {
+	out := cloneTree(tree)
+	meta, ok := out["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		out["metadata"] = meta
+	}
+	notes, ok := meta["annotations"].(map[string]any)
+	if !ok {
+		notes = map[string]any{}
+		meta["annotations"] = notes
+	}
+	notes[name] = value
+	return out
+}
+
 func withoutIdentity(tree map[string]any) map[string]any {
 	out := cloneTree(tree)
 	if meta, ok := out["metadata"].(map[string]any); ok {
@@ -229,17 +249,7 @@ func (s *sequence) rememberApplied(op *oracleOp, v *oracleVersion) {
 	if s.rarely(12) {
 		text = s.one("", "{", "null", "[]", `{"apiVersion":"v1"}`, `{"apiVersion":"`+oracleGroup+`/v1","kind":"Foo","spec":7}`)
 	}
-	meta, ok := op.Body["metadata"].(map[string]any)
-	if !ok {
-		meta = map[string]any{}
-		op.Body["metadata"] = meta
-	}
-	notes, ok := meta["annotations"].(map[string]any)
-	if !ok {
-		notes = map[string]any{}
-		meta["annotations"] = notes
-	}
-	notes["kubectl.kubernetes.io/last-applied-configuration"] = text
+	op.Body = annotated(op.Body, "kubectl.kubernetes.io/last-applied-configuration", text)
 }
 
 // metadata is metadata after changes of what clients change in it.

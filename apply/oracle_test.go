@@ -60,7 +60,8 @@ func TestOracleCasesAreOfEveryKind(t *testing.T) {
 	})
 	for _, what := range []string{
 		"create", "update", "update failed", "update same owners", "update status", "apply", "apply status",
-		"apply conflict", "apply status conflict", "apply failed",
+		"apply conflict", "apply status conflict", "apply failed", "a built-in kind", "the oldest are merged", "before the first apply",
+		"two versions", "managedFields of a client", "cleared managedFields", "taken over",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("no %s among %s", what, strings.Join(slices.Sorted(maps.Keys(seen)), ", "))
