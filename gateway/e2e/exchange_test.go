@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
 )
 
@@ -16,6 +17,14 @@ import (
 // becomes of it, and how the rest is refused.
 func TestRulesOfDefinitions_CEL_CRD(t *testing.T) {
 	tellAll(t, rules.Stories(), rules.File)
+}
+
+// TestGeneratedSchemas_CRD05 tells stories of schemas and objects that a
+// generator made, and compares: what is accepted, what becomes of objects by
+// pruning and defaults, which fields are refused and why, and what of it is
+// forgiven when it was there before.
+func TestGeneratedSchemas_CRD05(t *testing.T) {
+	tellAll(t, generated.Stories(1, generated.Recorded), generated.File)
 }
 
 // tellAll tells stories and compares the replies with a recording.

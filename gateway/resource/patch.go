@@ -119,7 +119,7 @@ func jsonPatcher(body []byte) (patch, []string, error) {
 		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
 	}
 	return func(from state) (map[string]any, error) {
-		data, err := operations.Apply(from.json)
+		data, err := applyAll(operations, from.json)
 		if err != nil {
 			return nil, unprocessable(err)
 		}
@@ -129,6 +129,17 @@ func jsonPatcher(body []byte) (patch, []string, error) {
 		}
 		return tree, nil
 	}, oddOperations(body), nil
+}
+
+// applyAll makes a panic of the library an error: there are lists of nulls that
+// its tests do not survive.
+func applyAll(operations jsonpatch.Patch, data []byte) (out []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("a defect of the patch library keeps it from being applied: %v", v)
+		}
+	}()
+	return operations.Apply(data)
 }
 
 // oddOperations names the fields of a JSON patch that are duplicate or that
@@ -217,10 +228,32 @@ func merge(old, patch map[string]any) map[string]any {
 			}
 			old[k] = merge(target, p)
 		default:
+			_, wasObject := old[k].(map[string]any)
 			old[k] = object.CloneValue(v)
+			if !wasObject { // kube-apiserver's library keeps them then
+				dropNulls(old[k])
+			}
 		}
 	}
 	return old
+}
+
+// dropNulls removes the fields of v, at any depth, that are null: a merge patch
+// cannot set any, in lists neither. Items of lists stay.
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, field := range v {
+			if field == nil {
+				delete(v, k)
+			}
+			dropNulls(field)
+		}
+	case []any:
+		for _, item := range v {
+			dropNulls(item)
+		}
+	}
 }
 
 // acceptPatched makes the outcome of a patch well-formed, unless the patch

@@ -3,9 +3,11 @@ package resource
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -116,6 +118,15 @@ func TestJSONPatchCopies(t *testing.T) {
 	refused(t, err, 422, "Invalid", "")
 }
 
+func TestAPanicOfThePatchLibraryIsARefusal_UPD05(t *testing.T) {
+	apply, _, err := jsonPatcher([]byte(`[{"op":"test","path":"/l","value":[null]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = apply(state{json: []byte(`{"l":[null]}`)})
+	refused(t, err, 422, "Invalid", "")
+}
+
 func TestMergeOfDeepNesting(t *testing.T) {
 	const depth = 9000
 	deep := strings.Repeat(`{"a":`, depth) + `null` + strings.Repeat(`}`, depth)
@@ -129,6 +140,36 @@ func TestMergeOfDeepNesting(t *testing.T) {
 	}
 	if len(out) != 0 {
 		t.Errorf("the null was kept: %v", out)
+	}
+}
+
+// kube-apiserver's library is the measure: nulls in lists go too, unless the
+// list takes the place of an object.
+func TestMergeSaysTheSameAsTheLibrary_UPD06(t *testing.T) {
+	values := []string{`null`, `1`, `[]`, `{}`, `{"x":null}`, `{"x":{"y":null,"z":1}}`, `[null,{"x":null,"y":[{"z":null}]},[null,{"x":null}]]`, `{"l":[{"x":null}]}`, `{"l":{"x":1}}`}
+	for _, old := range values {
+		for _, patch := range values {
+			was, body := []byte(`{"f":`+old+`,"o":{"f":`+old+`}}`), []byte(`{"f":`+patch+`,"o":{"f":`+patch+`},"new":`+patch+`}`)
+			want, err := jsonpatch.MergePatch(was, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, _, err := object.Parse(was)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes, _, err := object.Parse(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expected, _, err := object.Parse(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := merge(tree, changes); !reflect.DeepEqual(got, expected) {
+				t.Errorf("%s of %s is\n%v, the library's\n%v", body, was, got, expected)
+			}
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ type Step struct {
 	// Until is a text that the reply will hold once the server has taken up an
 	// earlier change of the definition; the request is repeated until then.
 	Until string
+	// Await is repeated likewise after a success, and its reply does not count.
+	Await *Step
 	// Brief tells that of a success the code says everything.
 	Brief bool
 	// Own is the text of the gateway's reply where it differs from
@@ -41,7 +43,9 @@ type Story struct {
 	Name string
 	// Definition is created first; without one there are only the steps.
 	Definition string
-	Steps      []Step
+	// Doubtful tells that the definition may be refused, which ends the story.
+	Doubtful bool
+	Steps    []Step
 }
 
 // Group is the API group of a story's own.

@@ -43,13 +43,16 @@ func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 	var replies []Reply
 	if s.Definition != "" {
 		r, err := s.begin(ctx, send)
-		if err != nil {
-			return nil, err
+		if err != nil || r.Code != http.StatusCreated {
+			return []Reply{r}, err
 		}
 		replies = append(replies, r)
 	}
 	for i, step := range s.Steps {
 		r, err := s.step(ctx, send, step)
+		if err == nil && step.Await != nil && r.Code < 300 {
+			_, err = s.step(ctx, send, *step.Await)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %s %s: %w", i, step.Method, step.Path, err)
 		}
@@ -73,10 +76,10 @@ func (s Story) begin(ctx context.Context, send Send) (Reply, error) {
 		return Reply{}, err
 	}
 	r, err := s.step(ctx, send, Step{Method: "POST", Path: Definitions, Type: JSON, Body: s.Definition, Brief: true})
-	if err == nil && r.Code != http.StatusCreated {
+	if err == nil && r.Code != http.StatusCreated && !s.Doubtful {
 		err = fmt.Errorf("the definition is refused: %d %v", r.Code, r.Body)
 	}
-	if err != nil {
+	if err != nil || r.Code != http.StatusCreated {
 		return r, err
 	}
 	_, err = s.step(ctx, send, Step{Method: "GET", Path: s.Things("v1"), Until: `"items":[`})

@@ -5,12 +5,18 @@ import (
 	"fmt"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
 )
 
 // recordRules records the stories of rules and definitions.
 func recordRules(ctx context.Context, s *server) error {
 	return recordExchange(ctx, s, rules.Stories(), rules.File)
+}
+
+// recordGenerated records stories from a seed.
+func recordGenerated(ctx context.Context, s *server) error {
+	return recordExchange(ctx, s, generated.Stories(1, generated.Recorded), generated.File)
 }
 
 // recordExchange tells stories and writes down the replies.

@@ -54,6 +54,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"refusals of bad requests", recordRefusals},
 		{"who owns which fields", recordOwnership},
 		{"rules of definitions", recordRules},
+		{"generated schemas and objects", recordGenerated},
 	} {
 		if !strings.Contains(r.what, only) {
 			continue

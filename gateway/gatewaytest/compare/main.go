@@ -1,0 +1,86 @@
+// Command compare tells generated stories to two servers and prints where their
+// answers differ.
+//
+//	go run ./gateway/gatewaytest/compare --one https://127.0.0.1:6443 --one-token TOKEN \
+//	    --other https://127.0.0.1:8443 --other-token TOKEN --seed 100 --count 500
+//
+// Both servers are for trying out: the program makes and deletes definitions on
+// them. It exits with 1 when they differ anywhere.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
+)
+
+func main() {
+	one, oneToken := flag.String("one", "", "address of a server; its certificate is not verified"), flag.String("one-token", "", "an administrator's bearer token")
+	other, otherToken := flag.String("other", "", "address of the other server"), flag.String("other-token", "", "an administrator's bearer token")
+	seed := flag.Uint64("seed", 1, "seed of the first story")
+	count := flag.Int("count", 100, "number of stories, one definition each")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	c := comparison{one: exchange.HTTP(client, *one, *oneToken), other: exchange.HTTP(client, *other, *otherToken)}
+	for _, story := range generated.Stories(*seed, *count) {
+		if err := c.compare(ctx, story); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", story.Name, err)
+			os.Exit(1)
+		}
+	}
+	fmt.Printf("%d stories, %d of them with a definition that is refused; %d replies, %d of them refusals; %d differ\n", *count, c.undefined, c.replies, c.refusals, c.differences)
+	if c.differences > 0 {
+		os.Exit(1)
+	}
+}
+
+// comparison is the two servers and what was seen so far.
+type comparison struct {
+	one, other                                exchange.Send
+	undefined, replies, refusals, differences int
+}
+
+// compare tells one story to both servers.
+func (c *comparison) compare(ctx context.Context, story exchange.Story) error {
+	first, err := story.Tell(ctx, c.one)
+	if err != nil {
+		return fmt.Errorf("the one server: %w", err)
+	}
+	second, err := story.Tell(ctx, c.other)
+	if err != nil {
+		return fmt.Errorf("the other server: %w", err)
+	}
+	steps := append([]exchange.Step{{Method: "POST", Path: exchange.Definitions, Body: story.Definition}}, story.Steps...)
+	if len(first) == 1 {
+		c.undefined++
+	}
+	for i := range min(len(first), len(second)) {
+		a, err := first[i].Text()
+		if err != nil {
+			return err
+		}
+		b, err := second[i].Text()
+		if err != nil {
+			return err
+		}
+		c.replies++
+		if first[i].Code >= http.StatusBadRequest {
+			c.refusals++
+		}
+		if a != b {
+			c.differences++
+			fmt.Printf("%s, step %d: %s %s\n%s\n<<< %s\n>>> %s\n\n", story.Name, i, steps[i].Method, steps[i].Path, steps[i].Body, a, b)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// Package generated makes stories from a seed: structural schemas of every kind
+// and objects that are valid or slightly wrong, tried, stored, changed, and
+// changed once more under a definition that allows less. The same seed makes the
+// same stories. kube-apiserver's answers to some are in testdata;
+// gateway/gatewaytest/record writes them.
+package generated
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
+)
+
+// File is where the recording is, from the module's root, and Recorded is how
+// many stories it holds, from seed 1.
+const (
+	File     = "gateway/gatewaytest/exchange/generated/testdata/kube-apiserver.json"
+	Recorded = 24
+)
+
+// Of each story so many objects are tried, and so many are stored and changed.
+const (
+	tried  = 9
+	stored = 3
+)
+
+// Story makes the story of a seed.
+func Story(seed uint64) exchange.Story {
+	g := generator{rand.New(rand.NewPCG(seed, 9))}
+	s := exchange.Story{Name: fmt.Sprintf("generated %d", seed), Doubtful: true}
+	spec := g.object(3)
+	g.decorate(spec)
+	s.Definition = s.Define(versions(spec, 1))
+	for i := range tried {
+		wrong := []int{0, 3, 8}[i%3]
+		s.Steps = append(s.Steps, exchange.Step{
+			Method: "POST", Path: s.Things("v1") + "?dryRun=All" + pick(g, "", "", "&fieldValidation=Strict", "&fieldValidation=Ignore"),
+			Type: exchange.JSON, Body: g.thing(s, "x", spec, wrong),
+		})
+	}
+	for i := range stored {
+		s.Steps = append(s.Steps, exchange.Step{Method: "POST", Path: s.Things("v1"), Type: exchange.JSON, Body: g.thing(s, fmt.Sprint("s", i), spec, i)})
+		s.Steps = append(s.Steps, g.changes(s, i, spec)...)
+	}
+	narrow := g.tightened(spec)
+	s.Steps = append(s.Steps,
+		exchange.Step{Method: "PATCH", Path: exchange.Definitions + "/things." + s.Group(), Type: exchange.MergePatch, Brief: true, Body: encoded(schema{"spec": schema{"versions": json.RawMessage(versions(narrow, 2))}}),
+			Await: &exchange.Step{Method: "POST", Path: s.Things("v1") + "?dryRun=All", Type: exchange.JSON, Until: `"revision":2`,
+				Body: encoded(schema{"apiVersion": s.Group() + "/v1", "kind": "Thing", "metadata": schema{"name": "x"}})}})
+	for i := range stored {
+		s.Steps = append(s.Steps, g.changes(s, i, narrow)...)
+	}
+	return s
+}
+
+// Stories are the stories of seeds from one on.
+func Stories(first uint64, count int) []exchange.Story {
+	all := make([]exchange.Story, count)
+	for i := range all {
+		all[i] = Story(first + uint64(i))
+	}
+	return all
+}
+
+// versions is a definition's one version; revision is a field's default, by
+// which clients see that it is served.
+func versions(spec schema, revision int) string {
+	return exchange.Version(encoded(schema{"type": "object", "properties": schema{"spec": spec, "revision": schema{"type": "integer", "default": revision}}}))
+}
+
+// thing is an object of the story.
+func (g generator) thing(s exchange.Story, name string, spec schema, wrong int) string {
+	o := schema{"apiVersion": s.Group() + "/v1", "kind": "Thing", "metadata": schema{"name": name}}
+	if !g.often(wrong) {
+		o["spec"] = g.flawed(spec, 4, wrong)
+	}
+	if g.often(wrong) {
+		o[pick(g, "status", "extra")] = schema{"a": nil}
+	}
+	return encoded(o)
+}
+
+// changes are patches of a stored object.
+func (g generator) changes(s exchange.Story, i int, spec schema) []exchange.Step {
+	path := fmt.Sprint(s.Things("v1"), "/s", i)
+	patches := []any{schema{"metadata": schema{"labels": schema{"a": fmt.Sprint(g.IntN(9))}}}, schema{"spec": g.flawed(spec, 4, 3)}}
+	if properties := spec["properties"].(schema); len(properties) > 0 {
+		name := pick(g, g.keys(properties)...)
+		patches = append(patches, schema{"spec": schema{name: g.flawed(properties[name].(schema), 3, 5)}}, schema{"spec": schema{name: nil}})
+	}
+	var steps []exchange.Step
+	for _, p := range patches {
+		steps = append(steps, exchange.Step{Method: "PATCH", Path: path, Type: exchange.MergePatch, Body: encoded(p)})
+	}
+	return steps
+}
+
+// encoded is the JSON of what the generator made, with its keys in order.
+func encoded(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it makes no numbers that JSON lacks
+	}
+	return string(b)
+}
