@@ -32,7 +32,9 @@ var mayImport = map[string]string{
 
 	"conversion":         "conversion/review sdk/rawjson",
 	"conversion/review":  "sdk/rawjson",
-	"conversion/webhook": "conversion/review",
+	"conversion/webhook": "conversion/review webhook",
+
+	"webhook": "",
 
 	"plugins":             "",
 	"plugins/modules":     "conversion conversion/review plugins plugins/pool plugins/quarantine plugins/wasm",
@@ -106,7 +108,7 @@ var homes = []struct{ library, in, why string }{
 	{"golang.org/x/term", "gateway/cli", "the command line is an edge"},
 	{"golang.org/x/time", "storage/migrate", "the rate of a migration"},
 	{"k8s.io/api", "crd gateway", "the built-in types"},
-	{"k8s.io/apimachinery", "apply crd conversion gateway", "the vocabulary of the API"},
+	{"k8s.io/apimachinery", "apply crd conversion gateway webhook", "the vocabulary of the API"},
 	{"k8s.io/apiextensions-apiserver", "apply crd conversion gateway", "schemas, defaulting and validation of custom resources"},
 	{"k8s.io/apiserver", "crd gateway/discovery gateway/resource", "the strategies of kinds, and merges of discovery documents"},
 	{"k8s.io/client-go", "crd/custom gateway/cli gateway/controller gateway/kubeconfig", "queues, kubeconfigs, table printing"},
@@ -121,6 +123,7 @@ var homes = []struct{ library, in, why string }{
 var never = []struct{ packages, imports, why string }{
 	{"storage", "crd conversion plugins gateway sdk", "storage knows keys, bytes and revisions only"},
 	{"crd", "storage conversion plugins gateway", "definitions are pure: no store, no HTTP, no Wasm"},
+	{"webhook", "storage crd conversion plugins gateway sdk", "a server is called the same whatever it is sent"},
 	{"conversion", "storage plugins gateway", "a converter works the same whoever stores, serves or implements it"},
 	{"plugins", "storage crd gateway", "modules are called with bytes; what these mean is not the runtime's business"},
 	{"sdk", "storage crd conversion plugins gateway", "module authors get the SDK and nothing else"},

@@ -1,26 +1,17 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/fnv"
-	"io"
-	"mime"
-	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/wasmgate/wasmgate/conversion/review"
+	"github.com/wasmgate/wasmgate/webhook"
 )
 
 // Config describes one webhook.
@@ -28,8 +19,8 @@ type Config struct {
 	// Conversion is the webhook part of a CustomResourceDefinition's
 	// conversion. It is not changed.
 	Conversion *apiextensionsv1.WebhookConversion
-	// Services finds the address of a service reference; nil means [DNS].
-	Services ServiceResolver
+	// Services finds the address of a service reference; nil means [webhook.DNS].
+	Services webhook.ServiceResolver
 	// Timeout bounds one call beside its context; 0 means 30 seconds.
 	Timeout time.Duration
 	// MaxReplyBytes is the largest reply that is read; 0 means 32 MiB.
@@ -40,13 +31,11 @@ type Config struct {
 
 // Webhook calls one conversion webhook. It is safe for concurrent use.
 type Webhook struct {
-	url      string
-	client   *http.Client
-	version  string
-	err      error
-	maxReply int64
-	newUID   func() string
-	epoch    uint64
+	client  *webhook.Client
+	version string
+	err     error
+	newUID  func() string
+	epoch   uint64
 }
 
 // New checks the configuration. It makes no connection. A configuration
@@ -59,39 +48,38 @@ func New(cfg Config) (*Webhook, error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 30 * time.Second
 	}
-	if cfg.MaxReplyBytes <= 0 {
-		cfg.MaxReplyBytes = 32 << 20
-	}
 	if cfg.NewUID == nil {
 		cfg.NewUID = func() string { return string(uuid.NewUUID()) }
 	}
-	if cfg.Services == nil {
-		cfg.Services = DNS{}
-	}
-	target, err := locate(cfg.Conversion.ClientConfig)
+	client, err := webhook.New(server(cfg))
 	if err != nil {
 		return nil, err
 	}
-	transport, err := newTransport(target, cfg.Conversion.ClientConfig.CABundle, cfg.Services)
-	if err != nil {
-		return nil, err
-	}
-	// Servers are told how long they have, as upstream does.
-	u := *target.url
-	u.RawQuery = url.Values{"timeout": {cfg.Timeout.String()}}.Encode()
-	w := &Webhook{
-		url: u.String(),
-		client: &http.Client{
-			Transport:     transport,
-			Timeout:       cfg.Timeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		maxReply: cfg.MaxReplyBytes,
-		newUID:   cfg.NewUID,
-		epoch:    fingerprint(cfg.Conversion),
-	}
+	w := &Webhook{client: client, newUID: cfg.NewUID, epoch: fingerprint(cfg.Conversion)}
 	w.version, w.err = review.Choose(cfg.Conversion.ConversionReviewVersions)
 	return w, nil
+}
+
+// server is where requests go.
+func server(cfg Config) webhook.Config {
+	c := cfg.Conversion.ClientConfig
+	out := webhook.Config{
+		CABundle: c.CABundle, Services: cfg.Services, Timeout: cfg.Timeout,
+		MaxReplyBytes: cfg.MaxReplyBytes, UserAgent: "wasmgate-conversion",
+	}
+	if c.URL != nil {
+		out.URL = *c.URL
+	}
+	if s := c.Service; s != nil {
+		out.Service = &webhook.Service{Namespace: s.Namespace, Name: s.Name}
+		if s.Path != nil {
+			out.Service.Path = *s.Path
+		}
+		if s.Port != nil {
+			out.Service.Port = *s.Port
+		}
+	}
+	return out
 }
 
 // fingerprint is the same for equal configurations.
@@ -108,7 +96,7 @@ func fingerprint(c *apiextensionsv1.WebhookConversion) uint64 {
 func (w *Webhook) Epoch() uint64 { return w.epoch }
 
 // Close closes idle connections; calls that are under way end by themselves.
-func (w *Webhook) Close() { w.client.CloseIdleConnections() }
+func (w *Webhook) Close() { w.client.Close() }
 
 // Convert sends one ConversionReview with all objects. The result is a part of
 // the reply; conversion.Checked copies it.
@@ -119,58 +107,9 @@ func (w *Webhook) Convert(ctx context.Context, desired string, objects [][]byte)
 	uid := w.newUID()
 	body := make([]byte, 0, review.RequestSize(objects))
 	body = review.AppendRequest(body, w.version, uid, desired, objects)
-	reply, err := w.post(ctx, body)
+	reply, err := w.client.Post(ctx, body)
 	if err != nil {
 		return nil, err
 	}
 	return review.ParseResponse(reply, w.version, uid)
-}
-
-func (w *Webhook) post(ctx context.Context, body []byte) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, */*")
-	req.Header.Set("User-Agent", "wasmgate-conversion")
-	resp, err := w.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	reply, err := io.ReadAll(io.LimitReader(resp.Body, w.maxReply+1))
-	if err != nil {
-		return nil, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
-	}
-	if int64(len(reply)) > w.maxReply {
-		return nil, fmt.Errorf("the reply is larger than %d bytes", w.maxReply)
-	}
-	contentType := resp.Header.Get("Content-Type")
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp.StatusCode, contentType, reply)
-	}
-	// The type of a successful reply is not looked at: the usual webhook
-	// frameworks do not set it, so that it arrives as text/plain.
-	if len(reply) == 0 {
-		return nil, fmt.Errorf("0-length response with status code: %d and content type: application/json", resp.StatusCode)
-	}
-	return reply, nil
-}
-
-// statusError words a reply with another code than 200 as client-go does: a
-// Status in the body speaks for itself.
-func statusError(code int, contentType string, body []byte) error {
-	var status metav1.Status
-	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" && status.Status != metav1.StatusSuccess {
-		status.Message = review.Cut(review.MaxMessage, status.Message)
-		return &apierrors.StatusError{ErrStatus: status}
-	}
-	message := "unknown"
-	media, _, err := mime.ParseMediaType(contentType)
-	if contentType == "" || err == nil && strings.HasPrefix(media, "text/") {
-		const most = 2048
-		message = strings.TrimSpace(string(body[:min(len(body), most)]))
-	}
-	return apierrors.NewGenericServerResponse(code, http.MethodPost, schema.GroupResource{}, "", message, 0, true)
 }

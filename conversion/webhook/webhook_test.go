@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion/convtest/faults"
 	_ "github.com/wasmgate/wasmgate/examples/crontab"
 	"github.com/wasmgate/wasmgate/sdk"
+	"github.com/wasmgate/wasmgate/webhook"
 )
 
 // serve starts a webhook and returns its configuration.
@@ -214,7 +215,7 @@ func TestServiceReference_CRD22(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `Post "https://example.ns.svc:1234/my-path?timeout=30s"`) || !strings.Contains(err.Error(), "not example.ns.svc") {
 		t.Errorf("got %v", err)
 	}
-	if got, err := (DNS{}).ResolveEndpoint("ns", "example", 443); err != nil || got.String() != "https://example.ns.svc:443" {
+	if got, err := (webhook.DNS{}).ResolveEndpoint("ns", "example", 443); err != nil || got.String() != "https://example.ns.svc:443" {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"net/url"
 	"strconv"
 	"time"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // ServiceResolver finds where a service is. It is the interface that
@@ -39,44 +37,50 @@ func serviceHost(namespace, name string, port int32) string {
 	return net.JoinHostPort(name+"."+namespace+".svc", strconv.Itoa(int(port)))
 }
 
+// Service is a reference to a service.
+type Service struct {
+	Namespace, Name string
+	// Path of the URL; "" means "/".
+	Path string
+	// Port is 443 when it is 0.
+	Port int32
+}
+
 // target is where requests go.
 type target struct {
 	url     *url.URL
-	service *apiextensionsv1.ServiceReference
-	port    int32
+	service *Service
 }
 
-func locate(c *apiextensionsv1.WebhookClientConfig) (target, error) {
+func locate(c Config) (target, error) {
 	if c.Service != nil {
-		t := target{service: c.Service, port: 443}
-		if c.Service.Port != nil && *c.Service.Port != 0 {
-			t.port = *c.Service.Port
+		s := *c.Service
+		if s.Port == 0 {
+			s.Port = 443
 		}
-		path := "/"
-		if c.Service.Path != nil && *c.Service.Path != "" {
-			path = *c.Service.Path
+		if s.Path == "" {
+			s.Path = "/"
 		}
-		t.url = &url.URL{Scheme: "https", Host: serviceHost(c.Service.Namespace, c.Service.Name, t.port), Path: path}
-		return t, nil
+		return target{&url.URL{Scheme: "https", Host: serviceHost(s.Namespace, s.Name, s.Port), Path: s.Path}, &s}, nil
 	}
-	if c.URL == nil || *c.URL == "" {
+	if c.URL == "" {
 		return target{}, errors.New("webhook configuration must have either service or URL")
 	}
-	u, err := url.Parse(*c.URL)
+	u, err := url.Parse(c.URL)
 	if err != nil {
 		return target{}, fmt.Errorf("url must be a valid URL: %w", err)
 	}
 	switch {
 	case u.Scheme != "https":
-		return target{}, fmt.Errorf("url %q: 'https' is the only allowed URL scheme; desired format: https://host[/path]", *c.URL)
+		return target{}, fmt.Errorf("url %q: 'https' is the only allowed URL scheme; desired format: https://host[/path]", c.URL)
 	case u.Host == "":
-		return target{}, fmt.Errorf("url %q: host must be specified; desired format: https://host[/path]", *c.URL)
+		return target{}, fmt.Errorf("url %q: host must be specified; desired format: https://host[/path]", c.URL)
 	case u.User != nil:
 		return target{}, errors.New("url: user information is not permitted in the URL")
 	case u.Fragment != "":
-		return target{}, fmt.Errorf("url %q: fragments are not permitted in the URL", *c.URL)
+		return target{}, fmt.Errorf("url %q: fragments are not permitted in the URL", c.URL)
 	case u.RawQuery != "":
-		return target{}, fmt.Errorf("url %q: query parameters are not permitted in the URL", *c.URL)
+		return target{}, fmt.Errorf("url %q: query parameters are not permitted in the URL", c.URL)
 	}
 	return target{url: u}, nil
 }
@@ -104,7 +108,7 @@ func newTransport(t target, caBundle []byte, services ServiceResolver) (*http.Tr
 		config.ServerName = s.Name + "." + s.Namespace + ".svc"
 		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if addr == t.url.Host {
-				u, err := services.ResolveEndpoint(s.Namespace, s.Name, t.port)
+				u, err := services.ResolveEndpoint(s.Namespace, s.Name, s.Port)
 				if err != nil {
 					return nil, err
 				}
