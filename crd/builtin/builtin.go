@@ -34,6 +34,8 @@ func All(opts Options) ([]*crd.Definition, error) {
 		secret(),
 		serviceAccount(),
 		lease(),
+		validatingWebhooks(),
+		mutatingWebhooks(),
 		migration(),
 		module,
 	}, nil

@@ -124,7 +124,9 @@ func TestSelectableFields(t *testing.T) {
 func TestNames_RES07(t *testing.T) {
 	prefixes := map[string]string{
 		"Namespace": "namespaces", "ConfigMap": "configmaps", "Secret": "secrets", "ServiceAccount": "serviceaccounts",
-		"Event": "events", "Lease": "leases", "StorageVersionMigration": "storageversionmigrations", "WasmModule": "wasmgate.dev/wasmmodules",
+		"Event": "events", "Lease": "leases",
+		"ValidatingWebhookConfiguration": "validatingwebhookconfigurations", "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
+		"StorageVersionMigration": "storageversionmigrations", "WasmModule": "wasmgate.dev/wasmmodules",
 	}
 	for _, d := range definitions(t) {
 		if d.ListKind != d.Kind+"List" || d.KeyPrefix != prefixes[d.Kind] {

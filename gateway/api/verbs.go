@@ -2,14 +2,12 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -70,13 +68,8 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 	c.caller.FieldManager, c.caller.Force = o.Caller.FieldManager, o.Caller.Force
 	o.Caller = c.caller
 	out, err := do(o)
-	if errors.Is(err, catalog.ErrReplaced) {
-		return nil, err
-	}
 	if err != nil {
-		resp := errorResponse(err)
-		resp.Headers = append(resp.Headers, w.headers()...)
-		return resp, nil
+		return w.on(nil, err)
 	}
 	code := http.StatusOK
 	if out.Created {
@@ -86,11 +79,7 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 	if err != nil {
 		return nil, err
 	}
-	resp, err := render(code, f, data, v)
-	if err == nil {
-		resp.Headers = append(resp.Headers, w.headers()...)
-	}
-	return resp, err
+	return w.on(render(code, f, data, v))
 }
 
 func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Response, error) {
@@ -144,7 +133,13 @@ func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	w.Caller = c.caller
+	var said warnings
+	w.Caller, w.Warn = c.caller, said.add
+	resp, err := h.deleteOne(ctx, f, t, o, w, v)
+	return said.on(resp, err)
+}
+
+func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*Response, error) {
 	out, err := h.Engine.Delete(ctx, t, o, w)
 	if err != nil {
 		return nil, err
@@ -184,12 +179,14 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
-	w.Caller = c.caller
+	var said warnings
+	w.Caller, w.Warn = c.caller, said.add
+	var resp *Response
 	out, err := h.Engine.DeleteCollection(ctx, t, list, o, w, wants(f))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		resp, err = h.collection(ctx, f, t, out, v)
 	}
-	return h.collection(ctx, f, t, out, v)
+	return said.on(resp, err)
 }
 
 // withoutListOptions keeps only what a deletion reads.

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // A request may have maxWarnings characters of warnings. Once there are more,
@@ -58,6 +61,21 @@ func (w *warnings) headers() []Header {
 		out[i] = warningHeader(text)
 	}
 	return out
+}
+
+// on adds the warnings to the outcome of a request, be it an error. A request
+// that starts over because its definition was replaced collects them again.
+func (w *warnings) on(resp *Response, err error) (*Response, error) {
+	switch {
+	case errors.Is(err, catalog.ErrReplaced):
+		return nil, err
+	case err != nil && len(w.list) == 0:
+		return nil, err
+	case err != nil:
+		resp = errorResponse(err)
+	}
+	resp.Headers = append(resp.Headers, w.headers()...)
+	return resp, nil
 }
 
 // cutTo is the first n characters of text.

@@ -205,7 +205,7 @@ func TestGroupOrder(t *testing.T) {
 	for _, g := range list.Groups {
 		names = append(names, g.Name)
 	}
-	want := []string{"coordination.k8s.io", "storagemigration.k8s.io", "abc.example.com", "wasmgate.dev", "zoo.example.com"}
+	want := []string{"admissionregistration.k8s.io", "coordination.k8s.io", "storagemigration.k8s.io", "abc.example.com", "wasmgate.dev", "zoo.example.com"}
 	if !reflect.DeepEqual(names, want) {
 		t.Errorf("%q", names)
 	}

@@ -91,6 +91,21 @@ func (m *Host) Close(ctx context.Context) error {
 // one shows when it is called.
 func (m *Host) Converter(name string) *conversion.Bulk { return m.registry.Converter(name) }
 
+// Admit asks the admission hook of the module called name; the reply belongs
+// to accept. Its error is a *plugins.CallError, or accept's.
+func (m *Host) Admit(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
+	begun, result, label := time.Now(), "success", name
+	err := m.registry.Call(ctx, name, plugins.Admit, review, accept)
+	if err != nil {
+		result = "error"
+	}
+	if !m.Known(name) { // a name that a configuration invents makes no label
+		label = ""
+	}
+	m.metrics.PluginCall(label, string(plugins.Admit), result, time.Since(begun).Seconds())
+	return err
+}
+
 // Set implements module.Runtime.
 func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error {
 	_, err := m.registry.Set(ctx, name, rev)

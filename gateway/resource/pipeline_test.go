@@ -130,9 +130,13 @@ func TestStagesOfInternalWrites(t *testing.T) {
 // What a mutator does is made well-formed, validated and stored.
 func TestStagesChangeWhatIsStored(t *testing.T) {
 	w, _, mutator, validator := staged(t)
-	mutator.do = func(_ context.Context, w *Write) error {
-		w.Object().Object["host"], w.Object().Object["unknown"] = "mutated", true
-		return nil
+	mutator.do = func(ctx context.Context, w *Write) error {
+		tree, err := w.NewAt(ctx, "v1")
+		if err != nil {
+			return err
+		}
+		tree["host"], tree["unknown"] = "mutated", true
+		return w.Replace(ctx, "v1", tree)
 	}
 	validator.do = func(_ context.Context, w *Write) error {
 		if w.Object().Object["host"] != "mutated" || w.Object().Object["unknown"] != nil {

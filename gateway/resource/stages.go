@@ -4,10 +4,9 @@ import "context"
 
 // Mutator is mutating admission.
 type Mutator interface {
-	// Mutate may change w.Object() in place, which is nil for deletions, or
-	// refuse the write with an error that is the client's, as it is. It may run
-	// again when the write is tried again. What it changed is made well-formed
-	// by the schema afterwards.
+	// Mutate may change the write by [Write.Replace], or refuse it with an error
+	// that is the client's, as it is. It may run again when the write is tried
+	// again.
 	Mutate(ctx context.Context, w *Write) error
 }
 

@@ -74,19 +74,10 @@ func (w *Write) mutate(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(w.engine.o.Mutators) == 0 {
-		return nil
-	}
 	for _, m := range w.engine.o.Mutators {
 		if err := m.Mutate(ctx, w); err != nil {
 			return err
 		}
-	}
-	if w.stored {
-		return nil
-	}
-	if _, err := w.Version.Shape.FromClient(w.object.Object, false); err != nil {
-		return apierrors.NewInternalError(err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/compile"
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -18,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
 	"github.com/wasmgate/wasmgate/gateway/upload"
+	"github.com/wasmgate/wasmgate/gateway/webhooks"
 )
 
 // newEngine makes the engine with all built-in definitions.
@@ -42,7 +44,11 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		Compile: compile.Definition, Convert: converters.Converter, Log: log,
 		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})
-	engine := resource.New(resource.Options{Store: g.store, Catalog: served, Log: log})
+	hooks := webhooks.New(webhooks.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Log: g.log})
+	engine := resource.New(resource.Options{
+		Store: g.store, Catalog: served, Log: log,
+		Mutators: []resource.Mutator{hooks}, Validators: []resource.Validator{hooks},
+	})
 	inUse.Definitions = engine.Internal(resource.Component("modules"))
 	return engine, nil
 }

@@ -17,6 +17,10 @@ type Snapshot[T any] struct {
 // in, none after it.
 func (s Snapshot[T]) Revision() int64 { return s.rev }
 
+// Same tells whether both snapshots hold the same items. Two that do may be
+// told apart when something was changed and changed back.
+func (s Snapshot[T]) Same(other Snapshot[T]) bool { return s.root == other.root }
+
 // Len returns the number of items.
 func (s Snapshot[T]) Len() int { return s.root.len() }
 

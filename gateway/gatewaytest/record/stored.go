@@ -90,12 +90,12 @@ func paths(o map[string]any) (collection, key string) {
 	meta := o["metadata"].(map[string]any)
 	plural := strings.ToLower(str(o, "kind")) + "s"
 	name, space := str(meta, "name"), str(meta, "namespace")
-	if space == "" {
-		return "/api/v1/" + plural, registry + plural + "/" + name
-	}
 	prefix := "/api/v1"
 	if gv := str(o, "apiVersion"); strings.Contains(gv, "/") {
 		prefix = "/apis/" + gv
+	}
+	if space == "" {
+		return prefix + "/" + plural, registry + plural + "/" + name
 	}
 	return prefix + "/namespaces/" + space + "/" + plural, registry + plural + "/" + space + "/" + name
 }

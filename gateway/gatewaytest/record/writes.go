@@ -27,7 +27,9 @@ type tried struct {
 var writePaths = map[string]string{
 	"namespace": namespaces, "lease": "/apis/coordination.k8s.io/v1/namespaces/" + builtInsSpace + "/leases",
 	"configmap": namespaces + "/" + builtInsSpace + "/configmaps", "secret": namespaces + "/" + builtInsSpace + "/secrets",
-	"serviceaccount": namespaces + "/" + builtInsSpace + "/serviceaccounts", "event": namespaces + "/" + builtInsSpace + "/events",
+	"validatingwebhookconfiguration": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+	"mutatingwebhookconfiguration":   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+	"serviceaccount":                 namespaces + "/" + builtInsSpace + "/serviceaccounts", "event": namespaces + "/" + builtInsSpace + "/events",
 }
 
 // recordWrites sends each of the writes, as dry runs, so that nothing is left.

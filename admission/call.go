@@ -1,0 +1,121 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+)
+
+// failed is a call without an answer, or with one that makes no sense. It is
+// what failurePolicy is about.
+type failed struct {
+	hook  string
+	cause error
+}
+
+func (f *failed) Error() string { return fmt.Sprintf("failed calling webhook %q: %v", f.hook, f.cause) }
+
+// Unwrap returns the cause.
+func (f *failed) Unwrap() error { return f.cause }
+
+// call asks the webhook about a request at a version. Its error is a *failed,
+// or the client's.
+func (h *Hook) call(ctx context.Context, r *Request, version string, now, old []byte) (*admissionv1.AdmissionResponse, error) {
+	if r.DryRun && !h.harmless {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", h.Name))
+	}
+	if h.uncallable != nil {
+		return nil, &failed{h.Name, h.uncallable}
+	}
+	uid := string(uuid.NewUUID())
+	review, err := r.appendReview(make([]byte, 0, 2048+len(now)+len(old)), h.version, uid, version, now, old)
+	if err != nil {
+		return nil, &failed{h.Name, fmt.Errorf("could not create admission objects: %w", err)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.timeout)
+	defer cancel()
+	var answer *admissionv1.AdmissionResponse
+	err = h.caller.Call(ctx, review, func(reply []byte) (err error) {
+		if answer, err = parseReview(reply, h.version, uid, h.mutating); err != nil {
+			err = &senseless{err}
+		}
+		return err
+	})
+	var s *senseless
+	var u *unreadable
+	switch {
+	case errors.As(err, &s) && !errors.As(err, &u):
+		return nil, &failed{h.Name, fmt.Errorf("received invalid webhook response: %w", s.error)}
+	case err != nil:
+		return nil, &failed{h.Name, fmt.Errorf("failed to call webhook: %w", err)}
+	}
+	return answer, nil
+}
+
+// senseless is the error of a reply that arrived.
+type senseless struct{ error }
+
+// Unwrap returns the cause.
+func (s *senseless) Unwrap() error { return s.error }
+
+// verdict is the refusal that the webhook's answer is, or nil.
+func (h *Hook) verdict(a *admissionv1.AdmissionResponse) error {
+	if a.Allowed {
+		return nil
+	}
+	status := metav1.Status{}
+	if a.Result != nil {
+		status = *a.Result
+	}
+	// A refusal is one, whatever its status says.
+	status.Code = max(status.Code, http.StatusBadRequest)
+	if status.Status == "" || status.Status == metav1.StatusSuccess {
+		status.Status = metav1.StatusFailure
+	}
+	denied := fmt.Sprintf("admission webhook %q denied the request", h.Name)
+	switch {
+	case status.Message != "":
+		status.Message = denied + ": " + cut(status.Message)
+	case status.Reason != "":
+		status.Message = denied + ": " + cut(string(status.Reason))
+	default:
+		status.Message = denied + " without explanation"
+	}
+	return &apierrors.StatusError{ErrStatus: status}
+}
+
+// cut bounds a text that somebody else wrote.
+func cut(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "..."
+}
+
+// settle makes of the error of a call what the client is told; nil when the
+// webhook's failures are ignored.
+func (h *Hook) settle(ctx context.Context, r *Request, err error) error {
+	var f *failed
+	switch {
+	case !errors.As(err, &f):
+		return err
+	case !h.ignores:
+		return apierrors.NewInternalError(f)
+	}
+	r.Ignored(h, f)
+	if ctx.Err() != nil {
+		return errTimeout()
+	}
+	return nil
+}
+
+func errTimeout() error {
+	return apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
+}

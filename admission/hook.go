@@ -1,0 +1,122 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+)
+
+// Caller reaches one webhook. It is safe for concurrent use.
+type Caller interface {
+	// Call sends a review and hands the reply to accept, to which it belongs,
+	// and whose error it returns.
+	Call(ctx context.Context, review []byte, accept func(reply []byte) error) error
+}
+
+// Hook is one webhook of a configuration, compiled. It is immutable.
+type Hook struct {
+	// Name is the webhook's own, Configuration that of the object it stands in.
+	Name, Configuration string
+
+	mutating   bool
+	rules      []admissionv1.RuleWithOperations
+	exact      bool // matchPolicy
+	namespaces labels.Selector
+	objects    labels.Selector
+	// unselectable is why the selectors cannot be used.
+	unselectable error
+	conditions   matchconditions.Matcher // nil when there are none
+	ignores      bool                    // failurePolicy
+	again        bool                    // reinvocationPolicy
+	harmless     bool                    // has no side effects in dry runs
+	timeout      time.Duration
+	version      string // of reviews, "" when none is spoken here
+	caller       Caller
+	uncallable   error // why there is no caller
+}
+
+// Connect makes the caller of a webhook, without a connection.
+type Connect func(c admissionv1.WebhookClientConfig) (Caller, error)
+
+// Validating compiles the webhooks of a configuration, which is not changed.
+func Validating(c *admissionv1.ValidatingWebhookConfiguration, connect Connect) []*Hook {
+	out := make([]*Hook, len(c.Webhooks))
+	for i, h := range c.Webhooks {
+		out[i] = compile(c.Name, &admissionv1.MutatingWebhook{
+			Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, MatchPolicy: h.MatchPolicy,
+			NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, SideEffects: h.SideEffects,
+			TimeoutSeconds: h.TimeoutSeconds, AdmissionReviewVersions: h.AdmissionReviewVersions, MatchConditions: h.MatchConditions,
+		}, connect, false)
+	}
+	return out
+}
+
+// Mutating does the same.
+func Mutating(c *admissionv1.MutatingWebhookConfiguration, connect Connect) []*Hook {
+	out := make([]*Hook, len(c.Webhooks))
+	for i := range c.Webhooks {
+		out[i] = compile(c.Name, &c.Webhooks[i], connect, true)
+	}
+	return out
+}
+
+func compile(configuration string, w *admissionv1.MutatingWebhook, connect Connect, mutating bool) *Hook {
+	h := &Hook{
+		Name: w.Name, Configuration: configuration, mutating: mutating, rules: w.Rules,
+		exact:    w.MatchPolicy != nil && *w.MatchPolicy == admissionv1.Exact,
+		ignores:  w.FailurePolicy != nil && *w.FailurePolicy == admissionv1.Ignore,
+		again:    w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionv1.IfNeededReinvocationPolicy,
+		harmless: w.SideEffects != nil && (*w.SideEffects == admissionv1.SideEffectClassNone || *w.SideEffects == admissionv1.SideEffectClassNoneOnDryRun),
+		timeout:  10 * time.Second,
+	}
+	if w.TimeoutSeconds != nil {
+		h.timeout = time.Duration(*w.TimeoutSeconds) * time.Second
+	}
+	for _, v := range w.AdmissionReviewVersions {
+		if h.version == "" && (v == "v1" || v == "v1beta1") {
+			h.version = v
+		}
+	}
+	h.namespaces, h.unselectable = selector(w.NamespaceSelector)
+	if h.unselectable == nil {
+		h.objects, h.unselectable = selector(w.ObjectSelector)
+	}
+	h.conditions = compileConditions(w, mutating)
+	if h.caller, h.uncallable = connect(w.ClientConfig); h.uncallable != nil {
+		h.uncallable = fmt.Errorf("could not get REST client: %w", h.uncallable)
+	}
+	if h.version == "" {
+		h.uncallable = fmt.Errorf("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")
+	}
+	return h
+}
+
+// selector selects everything when there is none.
+func selector(s *metav1.LabelSelector) (labels.Selector, error) {
+	if s == nil {
+		return labels.Everything(), nil
+	}
+	return metav1.LabelSelectorAsSelector(s)
+}
+
+// about tells whether a rule may match a request for the resource at all.
+func (h *Hook) about(group, resource string) bool {
+	return slices.ContainsFunc(h.rules, func(r admissionv1.RuleWithOperations) bool {
+		return has(r.APIGroups, group) && slices.ContainsFunc(r.Resources, func(s string) bool {
+			name, _, _ := strings.Cut(s, "/")
+			return name == "*" || name == resource
+		})
+	})
+}
+
+// has tells whether a list of a rule names what is asked for.
+func has[T ~string](list []T, want T) bool {
+	return slices.Contains(list, "*") || slices.Contains(list, want)
+}

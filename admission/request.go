@@ -1,0 +1,70 @@
+package admission
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+)
+
+// The operations.
+const (
+	Create = "CREATE"
+	Update = "UPDATE"
+	Delete = "DELETE"
+)
+
+// Request is a write as webhooks see it. It is used by one write at a time.
+type Request struct {
+	// Operation is [Create], [Update] or [Delete].
+	Operation string
+	// Resource and Kind are those of the request, at its version.
+	Resource schema.GroupVersionResource
+	Kind     schema.GroupVersionKind
+	// Subresource is "" for the object itself.
+	Subresource string
+	// Versions are the other served versions of the resource, in the order of
+	// discovery.
+	Versions []string
+	// Namespace of a Namespace is its own name. Name is "" while the server has
+	// not made it.
+	Namespace, Name string
+	User            user.Info
+	DryRun          bool
+	// Options of the request, with their kind.
+	Options runtime.Object
+	Objects Objects
+	// Namespaces are asked for labels only where a webhook selects by them.
+	Namespaces Namespaces
+	// Authorizer is what conditions may ask.
+	Authorizer authorizer.UnconditionalAuthorizer
+	// Warn receives the warnings for the client, in order, from one goroutine.
+	Warn func(text string)
+	// Ignored is told of a failed call that the webhook's failurePolicy
+	// ignores, maybe from several goroutines.
+	Ignored func(h *Hook, err error)
+}
+
+// Objects are the states that a write is about. Trees are only to be read; the
+// managedFields that they have are raw. They are asked for by one goroutine.
+type Objects interface {
+	// New is the new state at a version, nil for a deletion.
+	New(ctx context.Context, version string) (map[string]any, error)
+	// Old is the present state at a version, nil for a creation.
+	Old(ctx context.Context, version string) (map[string]any, error)
+	// Labels are those of the states that there are, which no conversion
+	// changes for selectors.
+	Labels() ([]labels.Set, error)
+	// Replace makes tree, which is at a version and nobody else's, the new
+	// state, and makes it well-formed.
+	Replace(ctx context.Context, version string, tree map[string]any) error
+}
+
+// Namespaces knows namespaces.
+type Namespaces interface {
+	// Labels of a namespace; a NotFound status error when there is none.
+	Labels(ctx context.Context, name string) (labels.Set, error)
+}

@@ -1,0 +1,141 @@
+package admission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+const (
+	reviewGroup = "admission.k8s.io/"
+	reviewKind  = "AdmissionReview"
+)
+
+// MaxReplyBytes is the largest reply of a webhook that is read: a patch that
+// writes the largest object anew, in base64, and room beside it.
+const MaxReplyBytes = 16 << 20
+
+// maxMessage is the most bytes of a webhook's message that are repeated.
+const maxMessage = 16 << 10
+
+// appendReview appends the review of a request at a version. The states are
+// JSON, nil for none.
+func (r *Request) appendReview(dst []byte, review, uid, version string, now, old []byte) ([]byte, error) {
+	user := authenticationv1.UserInfo{Username: r.User.GetName(), UID: r.User.GetUID(), Groups: r.User.GetGroups()}
+	for k, v := range r.User.GetExtra() {
+		if user.Extra == nil {
+			user.Extra = map[string]authenticationv1.ExtraValue{}
+		}
+		user.Extra[k] = v
+	}
+	who, err := json.Marshal(user)
+	if err != nil {
+		return nil, err
+	}
+	options, err := json.Marshal(r.Options)
+	if err != nil {
+		return nil, err
+	}
+	kind, resource := r.Kind, r.Resource
+	if resource.Version = version; kind.Group == resource.Group {
+		kind.Version = version
+	}
+	text := func(before, value string) { dst = object.AppendString(append(dst, before...), value) }
+	text(`{"kind":"`+reviewKind+`","apiVersion":`, reviewGroup+review)
+	text(`,"request":{"uid":`, uid)
+	for _, of := range []struct{ kind, resource, subresource, group, version, name, plural string }{
+		{"kind", "resource", "subResource", kind.Group, kind.Version, kind.Kind, resource.Resource},
+		{"requestKind", "requestResource", "requestSubResource", r.Kind.Group, r.Kind.Version, r.Kind.Kind, r.Resource.Resource},
+	} {
+		text(`,"`+of.kind+`":{"group":`, of.group)
+		text(`,"version":`, of.version)
+		text(`,"kind":`, of.name)
+		text(`},"`+of.resource+`":{"group":`, resource.Group)
+		if of.kind == "kind" {
+			text(`,"version":`, version)
+		} else {
+			text(`,"version":`, r.Resource.Version)
+		}
+		text(`,"resource":`, of.plural)
+		dst = append(dst, '}')
+		if r.Subresource != "" {
+			text(`,"`+of.subresource+`":`, r.Subresource)
+		}
+	}
+	if r.Name != "" {
+		text(`,"name":`, r.Name)
+	}
+	if r.Namespace != "" {
+		text(`,"namespace":`, r.Namespace)
+	}
+	text(`,"operation":`, r.Operation)
+	dst = append(append(dst, `,"userInfo":`...), who...)
+	dst = append(append(dst, `,"object":`...), orNull(now)...)
+	dst = append(append(dst, `,"oldObject":`...), orNull(old)...)
+	dst = fmt.Appendf(dst, `,"dryRun":%t,"options":`, r.DryRun)
+	return append(append(dst, options...), "}}"...), nil
+}
+
+func orNull(data []byte) []byte {
+	if data == nil {
+		return []byte("null")
+	}
+	return data
+}
+
+// parseReview reads the reply to a review of a version with a uid. Both
+// versions of reviews have the same fields; v1beta1 was never checked as
+// strictly.
+func parseReview(reply []byte, review, uid string, mutating bool) (*admissionv1.AdmissionResponse, error) {
+	var got admissionv1.AdmissionReview
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got); err != nil {
+		return nil, &unreadable{fmt.Errorf("couldn't get version/kind; json parse error: %w", err)}
+	}
+	out := got.Response
+	if out == nil {
+		return nil, errors.New("webhook response was absent")
+	}
+	if review == "v1beta1" {
+		if !mutating {
+			out.Patch = nil
+		}
+		return out, nil
+	}
+	if string(out.UID) != uid {
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, out.UID)
+	}
+	if want, gvk := reviewGroup+review+", Kind="+reviewKind, got.GroupVersionKind(); gvk.String() != want {
+		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, gvk)
+	}
+	return out, checkPatch(out, mutating)
+}
+
+// unreadable is a reply that is no review.
+type unreadable struct{ error }
+
+// Unwrap returns the cause.
+func (u *unreadable) Unwrap() error { return u.error }
+
+// checkPatch refuses a patch without its type, and any of a webhook that only
+// validates.
+func checkPatch(a *admissionv1.AdmissionResponse, mutating bool) error {
+	switch {
+	case !mutating && len(a.Patch) > 0:
+		return errors.New("validating webhook may not return response.patch")
+	case !mutating && a.PatchType != nil:
+		return errors.New("validating webhook may not return response.patchType")
+	case len(a.Patch) > 0 && a.PatchType == nil:
+		return errors.New("webhook returned response.patch but not response.patchType")
+	case len(a.Patch) == 0 && a.PatchType != nil:
+		return errors.New("webhook returned response.patchType but not response.patch")
+	case a.PatchType != nil && *a.PatchType == "":
+		return fmt.Errorf("webhook returned invalid response.patchType of %q", *a.PatchType)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Set is all webhooks of one kind of configuration, in the order in which they
+// are asked. It is immutable, and safe for concurrent use.
+type Set struct {
+	hooks []*Hook
+	// byResource remembers which hooks may match, by schema.GroupResource; it
+	// is asked about what is served only.
+	byResource sync.Map
+}
+
+// NewSet orders webhooks by their configurations' names; those of one
+// configuration stay in its order.
+func NewSet(hooks []*Hook) *Set {
+	hooks = slices.Clone(hooks)
+	slices.SortStableFunc(hooks, func(a, b *Hook) int { return cmp.Compare(a.Configuration, b.Configuration) })
+	return &Set{hooks: hooks}
+}
+
+// About are the webhooks whose rules may match writes to a resource, in order.
+// The slice is shared.
+func (s *Set) About(gr schema.GroupResource) []*Hook {
+	if len(s.hooks) == 0 {
+		return nil
+	}
+	if found, ok := s.byResource.Load(gr); ok {
+		return found.([]*Hook)
+	}
+	var found []*Hook
+	for _, h := range s.hooks {
+		if h.about(gr.Group, gr.Resource) {
+			found = append(found, h)
+		}
+	}
+	s.byResource.Store(gr, found)
+	return found
+}

@@ -1,0 +1,160 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// What admission sees of a write, and how it changes it.
+
+// Kind is the kind of the objects that admission sees, at the version of the
+// request: a Scale for a write of a scale.
+func (w *Write) Kind() schema.GroupVersionKind {
+	if w.scalePaths() != nil {
+		return schema.FromAPIVersionAndKind(scaleAPIVersion, scaleKind)
+	}
+	return w.Resource.Def.GVK(w.Version.Name)
+}
+
+// DeleteOptions are those of a deletion, nil for every other write.
+func (w *Write) DeleteOptions() *metav1.DeleteOptions {
+	if d, ok := w.source.(deleting); ok {
+		return d.options
+	}
+	return nil
+}
+
+// NewAt is the new state at a version, with its managedFields, nil for a
+// deletion. It shares parts with the write, and is only to be read.
+func (w *Write) NewAt(ctx context.Context, version string) (map[string]any, error) {
+	if w.operation == OperationDelete {
+		return nil, nil
+	}
+	tree := w.object.Object
+	if !w.stored {
+		tree = maps.Clone(tree)
+		if meta, ok := tree["metadata"].(map[string]any); ok {
+			tree["metadata"] = maps.Clone(meta)
+		}
+		object.SetManaged(tree, w.managed.next)
+	}
+	if w.object.GetAPIVersion() != w.Resource.Def.APIVersion(version) {
+		var err error
+		if tree, err = w.Resource.ConvertTree(ctx, tree, version); err != nil {
+			return nil, err
+		}
+	}
+	return w.shown(tree)
+}
+
+// OldAt is the present state at a version, with its managedFields, nil for a
+// creation. It belongs to the caller. It may ask the converter.
+func (w *Write) OldAt(ctx context.Context, version string) (map[string]any, error) {
+	if w.from.Entry == nil {
+		return nil, nil
+	}
+	data, err := w.Resource.View(ctx, w.from.Entry, version)
+	if err != nil {
+		return nil, err
+	}
+	tree, _, err := object.ParseObject(data)
+	if err != nil {
+		return nil, w.Resource.Unreadable(w.from.Entry, err)
+	}
+	return w.shown(tree)
+}
+
+// shown is the object as the request speaks of it.
+func (w *Write) shown(tree map[string]any) (map[string]any, error) {
+	paths := w.scalePaths()
+	if paths == nil {
+		return tree, nil
+	}
+	scale, _, err := scaleOf(paths, tree)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return scale, nil
+}
+
+// Labels are those of the new state and of the present one, as far as there
+// are such. They are only to be read.
+func (w *Write) Labels() (states []labels.Set, err error) {
+	if w.operation != OperationDelete {
+		states = append(states, w.object.GetLabels())
+	}
+	if w.from.Entry != nil {
+		var old labels.Set
+		if old, err = w.Resource.Labels(w.from.Entry); err == nil {
+			states = append(states, old)
+		}
+	}
+	return states, err
+}
+
+// NamespaceLabels are the labels of a namespace.
+func (w *Write) NamespaceLabels(ctx context.Context, name string) (labels.Set, error) {
+	entry, err := w.engine.namespace(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return w.engine.catalog.Snapshot().Resource(namespaces).Labels(entry)
+}
+
+// Replace makes tree, a form of the new state at a version that somebody else
+// changed, the new state: made well-formed by the schema, and converted to
+// where the write has it. The tree belongs to the write afterwards.
+func (w *Write) Replace(ctx context.Context, version string, tree map[string]any) error {
+	if paths := w.scalePaths(); paths != nil {
+		replicas, err := w.wantedReplicas(tree)
+		if err != nil {
+			return err
+		}
+		return unstructured.SetNestedField(w.object.Object, replicas, fieldsOf(paths.SpecReplicasPath)...)
+	}
+	v := w.Resource.Def.Version(version)
+	if v == nil {
+		return apierrors.NewInternalError(fmt.Errorf("there is no version %q", version))
+	}
+	if _, err := v.Shape.FromClient(tree, false); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	at, err := schema.ParseGroupVersion(w.object.GetAPIVersion())
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if at.Version != version {
+		if tree, err = w.Resource.ConvertTree(ctx, tree, at.Version); err != nil {
+			return err
+		}
+	}
+	if !w.stored {
+		w.takeManaged(tree)
+	}
+	w.object = asUnstructured(tree)
+	return nil
+}
+
+// takeManaged takes over what somebody else made of the managedFields, if that
+// can be read.
+func (w *Write) takeManaged(tree map[string]any) {
+	managed := object.Detach(tree)
+	odd, err := object.TakeManaged(tree)
+	switch {
+	case managed != nil:
+		w.managed.next = managed
+	case err != nil || odd != nil && string(odd) != "[]":
+		w.Options.warn(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests")
+	default:
+		w.managed.next = nil
+	}
+}

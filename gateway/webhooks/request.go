@@ -1,0 +1,126 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// logPeriod is how often a few failures that were ignored are logged.
+const logPeriod = 10 * time.Second
+
+// request is a write as webhooks see it.
+func (h *Webhooks) request(w *resource.Write) *admission.Request {
+	def := w.Resource.Def
+	who := w.Options.Caller.User
+	if who == nil {
+		who = authn.AnonymousUser()
+	}
+	r := &admission.Request{
+		Operation: string(w.Operation()), Resource: w.Resource.GroupResource().WithVersion(w.Version.Name), Kind: w.Kind(),
+		Subresource: w.Subresource, Namespace: w.Namespace,
+		User:   &user.DefaultInfo{Name: who.Name, UID: who.UID, Groups: who.Groups, Extra: who.Extra},
+		DryRun: w.Options.DryRun, Options: options(w),
+		Objects: states{w}, Namespaces: spaces{w}, Authorizer: h.authorizer,
+		Warn: func(text string) {
+			if w.Options.Warn != nil {
+				w.Options.Warn(text)
+			}
+		},
+		Ignored: func(hook *admission.Hook, err error) {
+			h.log.Warn().Str("configuration", hook.Configuration).Err(err).Msg("failure ignored")
+		},
+	}
+	for _, v := range def.Versions {
+		if v.Served && v.Name != w.Version.Name {
+			r.Versions = append(r.Versions, v.Name)
+		}
+	}
+	if r.Name = w.Name; r.Operation == admission.Create {
+		r.Name = w.Object().GetName() // "" until the server has made it
+	}
+	if def.Group == "" && def.Plural == "namespaces" {
+		r.Namespace = r.Name
+	}
+	return r
+}
+
+// options are those of the request, in the form that webhooks get.
+func options(w *resource.Write) runtime.Object {
+	kind := func(name string) metav1.TypeMeta {
+		return metav1.TypeMeta{Kind: name, APIVersion: metav1.SchemeGroupVersion.String()}
+	}
+	var dryRun []string
+	if w.Options.DryRun {
+		dryRun = []string{metav1.DryRunAll}
+	}
+	manager, validation := w.Options.Caller.FieldManager, w.Options.FieldValidation
+	switch w.Operation() {
+	case resource.OperationCreate:
+		return &metav1.CreateOptions{TypeMeta: kind("CreateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
+	case resource.OperationUpdate:
+		return &metav1.UpdateOptions{TypeMeta: kind("UpdateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
+	}
+	out := &metav1.DeleteOptions{}
+	if o := w.DeleteOptions(); o != nil {
+		out = o.DeepCopy()
+	}
+	out.TypeMeta, out.DryRun = kind("DeleteOptions"), dryRun
+	return out
+}
+
+// states implements [admission.Objects].
+type states struct{ w *resource.Write }
+
+// New implements [admission.Objects].
+func (s states) New(ctx context.Context, version string) (map[string]any, error) {
+	return s.w.NewAt(ctx, version)
+}
+
+// Old implements [admission.Objects].
+func (s states) Old(ctx context.Context, version string) (map[string]any, error) {
+	return s.w.OldAt(ctx, version)
+}
+
+// Labels implements [admission.Objects].
+func (s states) Labels() ([]labels.Set, error) { return s.w.Labels() }
+
+// Replace implements [admission.Objects].
+func (s states) Replace(ctx context.Context, version string, tree map[string]any) error {
+	return s.w.Replace(ctx, version, tree)
+}
+
+// spaces implements [admission.Namespaces].
+type spaces struct{ w *resource.Write }
+
+// Labels implements [admission.Namespaces].
+func (s spaces) Labels(ctx context.Context, name string) (labels.Set, error) {
+	return s.w.NamespaceLabels(ctx, name)
+}
+
+// authorizes answers conditions.
+type authorizes struct{ authz.Authorizer }
+
+// Authorize implements [authorizer.UnconditionalAuthorizer].
+func (a authorizes) Authorize(ctx context.Context, q authorizer.Attributes) (authorizer.Decision, string, error) {
+	u := q.GetUser()
+	allowed, reason, err := a.Authorizer.Authorize(ctx, authz.Attributes{
+		User: &authn.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()},
+		Verb: q.GetVerb(), Group: q.GetAPIGroup(), Version: q.GetAPIVersion(), Resource: q.GetResource(), Subresource: q.GetSubresource(),
+		Namespace: q.GetNamespace(), Name: q.GetName(), Path: q.GetPath(), ResourceRequest: q.IsResourceRequest(),
+	})
+	if allowed {
+		return authorizer.DecisionAllow, reason, err
+	}
+	return authorizer.DecisionNoOpinion, reason, err
+}
