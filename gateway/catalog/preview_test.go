@@ -77,6 +77,33 @@ func (s *shelf) converts(t *testing.T, r *Resource, name, at, other string, tree
 	}
 }
 
+// A preview is remembered as the view that its conversion made, and spares the
+// next reader one.
+func TestPreviewsAreTheNextReadersViews_CRD11(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	tree := parse(t, catalogtest.Tab(v1, "one", "h", "1", `"generation":1`))
+	p, err := r.Preview(t.Context(), tree, v1beta1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := r.Draft(t.Context(), r.Def.Version(v1), tree, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _, err := d.Committed(9, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := r.View(t.Context(), e, v1beta1)
+	if want := `"hostPort":"h:1","kind":"CronTab","metadata":{"generation":1,"name":"one","resourceVersion":"9"}`; err != nil || !bytes.Contains(data, []byte(want)) {
+		t.Errorf("got %s, %v", data, err)
+	}
+	if s.conv.Calls.Load() != 1 || s.spared.Load() != 1 {
+		t.Errorf("%d conversions, %d spared", s.conv.Calls.Load(), s.spared.Load())
+	}
+}
+
 // A preview whose converter changed is not remembered as a view.
 func TestPassingPreviewsAreNotRemembered(t *testing.T) {
 	s := newShelf(t, withCronTab)

@@ -63,7 +63,7 @@ func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, er
 // definition no longer has: server-side apply could never read them again.
 func (r *Resource) dropDeadManagers(tree map[string]any) (changed bool, err error) {
 	managed, err := object.TakeManaged(tree)
-	if err != nil || managed == nil {
+	if err != nil {
 		return false, err
 	}
 	managed, changed = object.KeepManagers(managed, func(apiVersion string) bool {
