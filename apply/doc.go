@@ -4,7 +4,8 @@
 // apply, on structured-merge-diff.
 //
 // managedFields are raw bytes here and everywhere else: trees never hold them.
-// Decoded sets are remembered by their bytes and shared by all objects.
+// Decoded sets are remembered by their bytes and shared by all objects. What is
+// done with trees themselves is package tree's.
 //
 // The package is pure: it must not know HTTP, the store, the engine, or how a
 // conversion is carried out.
