@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 
@@ -30,6 +31,13 @@ func readSet(raw []byte) (*fieldpath.Set, error) {
 	return set, nil
 }
 
+// node is one member of a fieldsV1 object.
+type node struct {
+	element fieldpath.PathElement
+	owned   bool
+	below   *fieldpath.Set // nil for nothing
+}
+
 // readNode reads the object at i. The set is nil when it has no fields in it;
 // member says that the node itself is owned, not only what is below it.
 func readNode(raw []byte, i, depth int) (set *fieldpath.Set, member bool, end int, err error) {
@@ -47,36 +55,52 @@ func readNode(raw []byte, i, depth int) (set *fieldpath.Set, member bool, end in
 	if !w.IsObject() {
 		return nil, false, 0, errSetObject
 	}
+	var nodes []node
 	for w.Next() {
 		if rawjson.Equal(w.Key(), ".") {
 			member = true
 			w.Value()
 			continue
 		}
-		pe, known, err := readElement(w.Key())
-		if err != nil {
+		n := node{}
+		var known bool
+		if n.element, known, err = readElement(w.Key()); err != nil {
 			return nil, false, 0, err
 		}
 		if !known {
 			w.Value()
 			continue
 		}
-		child, owned, end, err := readNode(raw, w.At(), depth+1)
-		if err != nil {
+		if n.below, n.owned, end, err = readNode(raw, w.At(), depth+1); err != nil {
 			return nil, false, 0, err
 		}
 		w.Resume(end)
-		if set == nil {
-			set = &fieldpath.Set{}
+		nodes = append(nodes, n)
+	}
+	return setOf(nodes), member || len(nodes) == 0, w.End(), w.Err()
+}
+
+// setOf makes a set of members, nil of none; of several of one name the last
+// one counts. They are put in order first: each would otherwise move all that
+// come after it, and clients can send very many.
+func setOf(nodes []node) *fieldpath.Set {
+	if len(nodes) == 0 {
+		return nil
+	}
+	inOrder := func(a, b node) int { return a.element.Compare(b.element) }
+	if !slices.IsSortedFunc(nodes, inOrder) {
+		slices.SortStableFunc(nodes, inOrder)
+	}
+	set := &fieldpath.Set{Members: fieldpath.MakePathElementSet(len(nodes))}
+	for _, n := range nodes {
+		if n.owned {
+			set.Members.Insert(n.element)
 		}
-		if owned {
-			set.Members.Insert(pe)
-		}
-		if child != nil {
-			*set.Children.Descend(pe) = *child
+		if n.below != nil {
+			*set.Children.Descend(n.element) = *n.below
 		}
 	}
-	return set, member || set == nil, w.End(), w.Err()
+	return set
 }
 
 // readElement reads one key of a fieldsV1 object. Kinds of elements that are

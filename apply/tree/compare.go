@@ -110,13 +110,13 @@ func (c *comparer) as(f form, t *Type, a, b side) (leaf bool) {
 }
 
 func (c *comparer) fields(o *objectType, a, b map[string]any) {
-	for name, v := range a {
+	for name, v := range inOrder(a) {
 		w, ok := b[name]
 		if !ok || !Equal(v, w) {
 			c.field(o, name, side{v, true}, side{w, ok})
 		}
 	}
-	for name, w := range b {
+	for name, w := range inOrder(b) {
 		if _, ok := a[name]; !ok {
 			c.field(o, name, side{}, side{w, true})
 		}
@@ -139,28 +139,28 @@ func (c *comparer) below(t *Type, element fieldpath.PathElement, a, b side) {
 func (c *comparer) items(l *listType, a, b []any) {
 	if different, ok := l.fewDifferent(a, b); ok {
 		for _, i := range different {
-			c.item(l, a[i:i+1], b[i:i+1])
+			c.item(l, l.path(a[i]), a[i:i+1], b[i:i+1])
 		}
 		return
 	}
 	x, y := l.index(a), l.index(b)
-	for i, item := range a {
+	for i, element := range l.inOrder(a) {
 		if x.times[i] == 0 {
 			continue
 		}
-		j := y.find(item)
-		if j >= 0 && x.times[i] == 1 && y.times[j] == 1 && Equal(item, b[j]) {
+		j := y.find(a[i])
+		if j >= 0 && x.times[i] == 1 && y.times[j] == 1 && Equal(a[i], b[j]) {
 			continue
 		}
 		var others []any
 		if j >= 0 {
 			others = y.all(j)
 		}
-		c.item(l, x.all(i), others)
+		c.item(l, element, x.all(i), others)
 	}
-	for j, item := range b {
-		if y.times[j] > 0 && x.find(item) < 0 {
-			c.item(l, nil, y.all(j))
+	for j, element := range l.inOrder(b) {
+		if y.times[j] > 0 && x.find(b[j]) < 0 {
+			c.item(l, element, nil, y.all(j))
 		}
 	}
 }
@@ -193,18 +193,12 @@ func (l *listType) fewDifferent(a, b []any) (different []int, ok bool) {
 
 // item compares the items of one identity. Several of them are one value, and
 // own nothing below.
-func (c *comparer) item(l *listType, a, b []any) {
+func (c *comparer) item(l *listType, element fieldpath.PathElement, a, b []any) {
 	one := func(list []any) side {
 		if len(list) == 0 {
 			return side{}
 		}
 		return side{list[0], true}
-	}
-	var element fieldpath.PathElement
-	if len(a) > 0 {
-		element = l.path(a[0])
-	} else {
-		element = l.path(b[0])
 	}
 	here := func() fieldpath.Path { return append(c.path, element) }
 	switch {

@@ -28,7 +28,7 @@ func (t *Type) fields(v any, unique bool, set *fieldpath.Set) (owned bool) {
 		}
 		o, _ := v.(map[string]any)
 		set.Members = fieldpath.MakePathElementSet(len(o))
-		for name, v := range o {
+		for name, v := range inOrder(o) {
 			ft, element, declared := t.object.of(name)
 			var below fieldpath.Set
 			owned := ft.fields(v, unique, &below)
@@ -47,11 +47,11 @@ func (l *listType) fields(items []any, unique bool, set *fieldpath.Set) {
 	if !unique {
 		x = l.index(items)
 	}
-	for i, item := range items {
+	for i, element := range l.inOrder(items) {
 		if !unique && x.times[i] == 0 {
 			continue // a duplicate; the first one stands for all
 		}
-		element := l.path(item)
+		item := items[i]
 		set.Members.Insert(element)
 		if !unique && x.times[i] > 1 {
 			continue

@@ -139,22 +139,25 @@ type index struct {
 	list  *listType
 	items []any
 	// first is the index of the first item of an identity, times how many there
-	// are.
+	// are, next the index of the next one.
 	first map[string]int
-	times []int32
+	times []int
+	next  []int
 	buf   []byte
 }
 
 func (l *listType) index(items []any) index {
-	x := index{list: l, items: items, first: make(map[string]int, len(items)), times: make([]int32, len(items))}
-	for i, item := range items {
-		x.buf = l.appendIdentity(x.buf[:0], item)
-		first, known := x.first[string(x.buf)]
-		if !known {
-			first = i
-			x.first[string(x.buf)] = i
+	n := len(items)
+	x := index{list: l, items: items, first: make(map[string]int, n), times: make([]int, n), next: make([]int, n)}
+	// From behind, so that what is found at the end is the first.
+	for i := n - 1; i >= 0; i-- {
+		x.buf = l.appendIdentity(x.buf[:0], items[i])
+		if next, known := x.first[string(x.buf)]; known {
+			x.times[i], x.next[i] = x.times[next], next
+			x.times[next] = 0
 		}
-		x.times[first]++
+		x.times[i]++
+		x.first[string(x.buf)] = i
 	}
 	return x
 }
@@ -173,13 +176,10 @@ func (x *index) all(i int) []any {
 	if x.times[i] == 1 {
 		return x.items[i : i+1]
 	}
-	identity := string(x.list.appendIdentity(nil, x.items[i]))
 	out := make([]any, 0, x.times[i])
-	for _, item := range x.items[i:] {
-		x.buf = x.list.appendIdentity(x.buf[:0], item)
-		if string(x.buf) == identity {
-			out = append(out, item)
-		}
+	for range x.times[i] {
+		out = append(out, x.items[i])
+		i = x.next[i]
 	}
 	return out
 }
