@@ -82,7 +82,7 @@ func (r *run) step(op *oracleOp) error {
 	if op.Subresource != "" && (live == nil || !r.world.from.version(op.Version).Status) {
 		return nil
 	}
-	if r.world.omitsKeys(op.Version, op.Body) {
+	if r.world.emptyItems(op.Version, op.Body) {
 		return nil
 	}
 	switch op.Do {

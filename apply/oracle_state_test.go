@@ -27,7 +27,7 @@ func (r *run) body(op *oracleOp, live map[string]any) (map[string]any, bool) {
 	if _, err := r.world.def.Version(op.Version).Shape.FromClient(body, false); err != nil {
 		return nil, false
 	}
-	return body, !r.world.omitsKeys(op.Version, body)
+	return body, !r.world.emptyItems(op.Version, body)
 }
 
 // identify sets what the server sets.
@@ -167,27 +167,24 @@ func (w *world) valid(version string, tree map[string]any) bool {
 	return v == nil || v.Validate(tree).IsValid()
 }
 
-// omitsKeys tells it of an object at a version, wherever it is converted to.
-func (w *world) omitsKeys(version string, tree map[string]any) bool {
+// emptyItems tells of an object at a version that, wherever it is converted to,
+// a map list has an item without any field. When all its keys have defaults,
+// and one of two appliers drops it, the oracle removes what the other owns.
+func (w *world) emptyItems(version string, tree map[string]any) bool {
 	for _, v := range w.from.Versions {
 		there, err := w.from.convert(tree, version, v.Name)
-		if err == nil && v.Schema != nil && omitsKeys(v.Schema, there) {
+		if err == nil && v.Schema != nil && emptyItems(v.Schema, there) {
 			return true
 		}
 	}
 	return false
 }
 
-// omitsKeys tells that an item of a map list has no value for one of its keys.
-// No object that is stored has such items, because keys are required or have
-// a default, and versions of structured-merge-diff do not agree on them. An
-// item without any field, all of whose keys have defaults, is skipped as well:
-// when one of two appliers drops it, the oracle removes what the other owns.
-func omitsKeys(s *props, v any) bool {
+func emptyItems(s *props, v any) bool {
 	switch x := v.(type) {
 	case map[string]any:
 		for name := range x {
-			if c := child(s, name); c != nil && omitsKeys(c, x[name]) {
+			if c := child(s, name); c != nil && emptyItems(c, x[name]) {
 				return true
 			}
 		}
@@ -196,16 +193,7 @@ func omitsKeys(s *props, v any) bool {
 			return false
 		}
 		for _, item := range x {
-			m, ok := item.(map[string]any)
-			for _, k := range s.XListMapKeys {
-				if ok && len(m) == 0 {
-					return true
-				}
-				if _, has := m[k]; ok && !has && s.Items.Schema.Properties[k].Default == nil {
-					return true
-				}
-			}
-			if omitsKeys(s.Items.Schema, item) {
+			if m, ok := item.(map[string]any); ok && len(m) == 0 && len(s.XListMapKeys) > 0 || emptyItems(s.Items.Schema, item) {
 				return true
 			}
 		}

@@ -96,7 +96,7 @@ func (g oracleGen) fields(s *props, wild int) any {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if slices.Contains(s.Required, name) || g.often(7) {
+		if slices.Contains(s.Required, name) && !g.rarely(40) || g.often(7) {
 			p := s.Properties[name]
 			out[name] = g.value(&p, wild)
 		}
@@ -232,7 +232,7 @@ func (g oracleGen) part(s *props, v any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(x)) {
-			if s != nil && slices.Contains(s.Required, name) || g.often(7) {
+			if s != nil && slices.Contains(s.Required, name) && !g.rarely(40) || g.often(7) {
 				out[name] = g.part(child(s, name), x[name])
 			}
 		}
