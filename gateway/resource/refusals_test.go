@@ -1,0 +1,46 @@
+package resource
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// What a refused patch could have been depends on what there is at the address.
+func TestRefusedPatchesSayWhatIsTaken_UPD04(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		target    Target
+		strategic bool
+	}{"a built-in kind": {w.builtin("configmaps", "default", "a"), true}, "a custom resource": {w.at(v1, "a"), false}, "a path of no kind": {Target{}, false}} {
+		err := UnsupportedPatch(c.target)
+		refused(t, err, 415, "UnsupportedMediaType", "accepted media types include: application/json-patch+json, application/merge-patch+json, ")
+		if got := strings.Contains(err.Error(), "application/strategic-merge-patch+json"); got != c.strategic {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The owners in an object of a version that there is no more are left to a
+// migration, by whoever loosens its metadata.
+func TestOwnersInAnObjectOfARetiredVersion_CRD32(t *testing.T) {
+	w := newWorld(t)
+	const managed = `[{"apiVersion":"example.com/v0","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"example.com/a\"":{}}}},"manager":"m","operation":"Apply","time":"2020-01-01T00:00:00Z"}]`
+	w.put("one", tab("v0", "one", "h", "1", `"namespace":"default"`, `"uid":"u"`, `"finalizers":["example.com/a","example.com/b"]`, `"managedFields":`+managed))
+	err := w.Internal(Component("collector")).UpdateMetadata(w.ctx(), cronTabs, "default", "one", metav1.Preconditions{}, func(m metav1.Object) {
+		m.SetFinalizers([]string{"example.com/b"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, _, err := object.ParseObject(w.raw(w.at(v1, "one")).Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := object.TakeManaged(tree); err != nil || string(m) != managed || tree["apiVersion"] != "example.com/v0" || strings.Contains(string(w.raw(w.at(v1, "one")).Value), `"finalizers":["example.com/a"`) {
+		t.Errorf("they are %s of %v, %v", m, tree, err)
+	}
+}
