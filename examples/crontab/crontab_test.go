@@ -1,7 +1,9 @@
 package crontab
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -9,6 +11,10 @@ import (
 )
 
 func TestConvert_CRD14(t *testing.T) {
+	same := func(got []byte, want string) bool {
+		var x, y any
+		return json.Unmarshal(got, &x) == nil && json.Unmarshal([]byte(want), &y) == nil && reflect.DeepEqual(x, y)
+	}
 	const head = `{"apiVersion":"example.com/%s","kind":"CronTab","metadata":{"name":"a","namespace":"default"}`
 	for _, c := range []struct{ v1beta1, v1 string }{
 		{`,"hostPort":"localhost:1234"}`, `,"host":"localhost","port":"1234"}`},
@@ -16,14 +22,14 @@ func TestConvert_CRD14(t *testing.T) {
 		{`}`, `}`},
 	} {
 		old, current := fmt.Sprintf(head, "v1beta1")+c.v1beta1, fmt.Sprintf(head, "v1")+c.v1
-		if got, err := sdk.Apply([]byte(old), "example.com/v1"); err != nil || string(got) != current {
+		if got, err := sdk.Apply([]byte(old), "example.com/v1"); err != nil || !same(got, current) {
 			t.Errorf("to v1: got %s, %v\nwant %s", got, err, current)
 		}
 		got, err := sdk.Apply([]byte(current), "example.com/v1beta1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := sdk.Apply(got, "example.com/v1"); err != nil || string(again) != current {
+		if again, err := sdk.Apply(got, "example.com/v1"); err != nil || !same(again, current) {
 			t.Errorf("there and back: got %s, %v\nwant %s", again, err, current)
 		}
 	}
