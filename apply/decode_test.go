@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	theirs "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
@@ -123,8 +124,17 @@ func TestSetsOfClientsAreBounded(t *testing.T) {
 	if _, err := readSet(nested(maxSetDepth + 1)); err != errSetDepth {
 		t.Errorf("too deep: %v", err)
 	}
-	if _, err := readSet([]byte(`{} {}`)); err == nil {
-		t.Error("two values are one set")
+	for _, raw := range []string{`{} {}`, `{"q:":tru}`, `{"f:a":nul}`, `{"f:a":{}`, `{".":x}`} {
+		if _, err := readSet([]byte(raw)); err == nil {
+			t.Errorf("%s is a set", raw)
+		}
+	}
+	broken := fieldpath.NewSet(fieldpath.Path{{}})
+	if _, exact, err := encodeSet(broken); err == nil || exact {
+		t.Error("a set of nothing is written")
+	}
+	if _, err := sets.of(broken); err == nil {
+		t.Error("a set of nothing is remembered")
 	}
 }
 
