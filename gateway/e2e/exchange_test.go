@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/requests"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
 )
 
@@ -25,6 +26,16 @@ func TestRulesOfDefinitions_CEL_CRD(t *testing.T) {
 // forgiven when it was there before.
 func TestGeneratedSchemas_CRD05(t *testing.T) {
 	tellAll(t, generated.Stories(1, generated.Recorded), generated.File)
+}
+
+// TestTableOfRequests_VERB01 makes every kind of request and mistake of a
+// custom resource, and compares each reply with kube-apiserver's.
+func TestTableOfRequests_VERB01(t *testing.T) {
+	stories := requests.Stories()
+	if err := exchange.Differ(stories, filepath.Join("..", "..", requests.Differences)); err != nil {
+		t.Fatal(err)
+	}
+	tellAll(t, stories, requests.File)
 }
 
 // tellAll tells stories and compares the replies with a recording.
@@ -47,6 +58,9 @@ func tellAll(t *testing.T, stories []exchange.Story, file string) {
 				var headers []string
 				if step.Type != "" {
 					body, headers = step.Body, []string{"Content-Type", step.Type}
+				}
+				if step.Accept != "" {
+					headers = append(headers, "Accept", step.Accept)
 				}
 				r, err := api.Try(step.Method, step.Path, body, headers...)
 				if err != nil {

@@ -25,11 +25,18 @@ import (
 // refuses it before anything is written. The gateway's own deletions (of
 // namespaces, of definitions) want no reply, and never convert.
 func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) (*Written, error) {
-	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	if err := validateDeletion(o); err != nil {
+		return nil, err
 	}
 	one := &Write{Target: t, Options: w, engine: e, source: deleting{o}, stored: true, operation: OperationDelete}
 	return one.run(ctx)
+}
+
+func validateDeletion(o *metav1.DeleteOptions) error {
+	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	}
+	return nil
 }
 
 // deleting is the source of a state that is being deleted.
@@ -127,6 +134,9 @@ func (w *Write) preconditions(p *metav1.Preconditions, obj *unstructured.Unstruc
 // DeleteCollection deletes every object that the list options select and
 // returns what it deleted, as a list at the revision that was read.
 func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions, form Form) (*List, error) {
+	if err := validateDeletion(o); err != nil {
+		return nil, err
+	}
 	// All of them are part of the reply; if it cannot be made, nothing happens.
 	l, err := e.List(ctx, t, list, form)
 	if err != nil {

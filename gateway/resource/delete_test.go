@@ -136,6 +136,13 @@ func TestTerminatingDefinitionRefusesCreation(t *testing.T) {
 	w.must(w.Delete(w.ctx(), w.at(v1, "one"), deletion(), WriteOptions{}))
 }
 
+func TestDeleteCollectionChecksOptionsEvenOfNothing_VERB04(t *testing.T) {
+	w := newWorld(t)
+	odd := metav1.DeletionPropagation("odd")
+	_, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, &metav1.DeleteOptions{PropagationPolicy: &odd}, WriteOptions{}, Whole)
+	refused(t, err, 422, "Invalid", "propagationPolicy")
+}
+
 func TestDeleteCollection_VERB04(t *testing.T) {
 	w := newWorld(t)
 	for i := range 6 {

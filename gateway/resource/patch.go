@@ -107,7 +107,7 @@ func UnsupportedPatch(t Target) error {
 	}
 	accepted += ", " + string(ApplyPatchType)
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",
-		"the body of the request was in an unknown format - accepted media types include: "+accepted, 0, true)
+		"the body of the request was in an unknown format - accepted media types include: "+accepted, 0, false)
 }
 
 func jsonPatcher(body []byte) (patch, []string, error) {

@@ -25,6 +25,8 @@ const Definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 type Step struct {
 	// Method, Path (with its query), Type and Body are sent.
 	Method, Path, Type, Body string
+	// Accept is the media type that is asked for, unless it is empty.
+	Accept string
 	// Until is a text that the reply will hold once the server has taken up an
 	// earlier change of the definition; the request is repeated until then.
 	Until string

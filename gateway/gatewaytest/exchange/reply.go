@@ -31,28 +31,57 @@ func newReply(step Step, code int, warnings []string, body []byte) (Reply, error
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&r.Body); err != nil {
-		return r, fmt.Errorf("%d %.300s: %w", code, body, err)
+		r.Body = map[string]any{"text": lasting(string(body))}
+		return r, nil
 	}
 	if r.Body["kind"] == "Status" {
 		r.Body = refusal(r.Body)
 		return r, nil
 	}
-	meta, _ := r.Body["metadata"].(map[string]any)
-	if meta["continue"] == "" {
-		delete(meta, "continue") // of a list of custom resources; to any client it means as much as none
-	}
-	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
-		delete(meta, field)
-	}
+	forget(r.Body)
 	return r, nil
 }
 
+// age is that of an object in a table.
+var age = regexp.MustCompile(`^[0-9]+[smh]([0-9]+[smh])?$`)
+
+// forget removes what differs from run to run from objects, at any depth.
+func forget(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if meta, ok := v["metadata"].(map[string]any); ok {
+			if meta["continue"] == "" {
+				delete(meta, "continue") // of a list of custom resources; to any client it means as much as none
+			} else if meta["continue"] != nil {
+				meta["continue"] = "…"
+			}
+			for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "managedFields"} {
+				delete(meta, field)
+			}
+		}
+		if cells, ok := v["cells"].([]any); ok {
+			for i, c := range cells {
+				if text, ok := c.(string); ok {
+					cells[i] = age.ReplaceAllString(text, "…")
+				}
+			}
+		}
+		for _, field := range v {
+			forget(field)
+		}
+	case []any:
+		for _, item := range v {
+			forget(item)
+		}
+	}
+}
+
 // passing is what messages quote that differs from run to run: objects with
-// their metadata, and the numbers in CEL's names of types.
-var passing = regexp.MustCompile(`"\{\\"apiVersion\\".*\}": |selfType[0-9]+`)
+// their metadata, the numbers in CEL's names of types, uids and times.
+var passing = regexp.MustCompile(`"\{\\"apiVersion\\".*\}": |selfType[0-9]+|resourceVersion: "[0-9]+"|(uid: |object meta: )[0-9a-f-]{36}|(\s(?:creationTimestamp|time): ")[0-9TZ:-]+`)
 
 // lasting is a message without it.
-func lasting(message string) string { return passing.ReplaceAllString(message, "…") }
+func lasting(message string) string { return passing.ReplaceAllString(message, "$1$2…") }
 
 // contributed is said of the rules that are blamed for the costs of a whole
 // definition. Which they are depends on the order of a map.

@@ -26,6 +26,9 @@ func HTTP(client *http.Client, url, token string) Send {
 		if step.Type != "" {
 			req.Header.Set("Content-Type", step.Type)
 		}
+		if step.Accept != "" {
+			req.Header.Set("Accept", step.Accept)
+		}
 		resp, err := client.Do(req)
 		if err != nil {
 			return 0, nil, nil, err
@@ -98,7 +101,7 @@ func (s Story) step(ctx context.Context, send Send, step Step) (Reply, error) {
 			return Reply{}, err
 		}
 		// kube-apiserver says so for a moment after a definition changed.
-		settling := code == http.StatusTooManyRequests || string(b) == "404 page not found\n"
+		settling := code == http.StatusTooManyRequests
 		if !settling && strings.Contains(string(b), step.Until) {
 			return newReply(step, code, header.Values("Warning"), b)
 		}

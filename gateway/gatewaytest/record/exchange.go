@@ -6,6 +6,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/requests"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
 )
 
@@ -17,6 +18,11 @@ func recordRules(ctx context.Context, s *server) error {
 // recordGenerated records stories from a seed.
 func recordGenerated(ctx context.Context, s *server) error {
 	return recordExchange(ctx, s, generated.Stories(1, generated.Recorded), generated.File)
+}
+
+// recordRequests records the table of requests.
+func recordRequests(ctx context.Context, s *server) error {
+	return recordExchange(ctx, s, requests.Stories(), requests.File)
 }
 
 // recordExchange tells stories and writes down the replies.

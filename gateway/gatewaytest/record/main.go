@@ -55,6 +55,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"who owns which fields", recordOwnership},
 		{"rules of definitions", recordRules},
 		{"generated schemas and objects", recordGenerated},
+		{"a table of requests", recordRequests},
 	} {
 		if !strings.Contains(r.what, only) {
 			continue
