@@ -18,7 +18,7 @@ type conflicts struct{ list []conflict }
 
 type conflict struct {
 	owner string // as the client is told
-	path  fieldpath.Path
+	set   *fieldpath.Set
 }
 
 // conflictsOf gathers the conflicts in claims, nil for none.
@@ -32,12 +32,36 @@ func conflictsOf(es entries, claims []claim) *conflicts {
 	})
 	out := &conflicts{}
 	for _, c := range claims {
-		owner := es[c.entry].id.String()
-		c.conflicts.Iterate(func(p fieldpath.Path) {
-			out.list = append(out.list, conflict{owner, p.Copy()})
-		})
+		out.list = append(out.list, conflict{es[c.entry].id.String(), c.conflicts})
 	}
 	return out
+}
+
+func (c *conflicts) size() (n int) {
+	for _, one := range c.list {
+		n += one.set.Size()
+	}
+	return n
+}
+
+// maxTold is how many bytes of paths clients are told of conflicts, and some
+// more. Paths repeat the names on their way: all of them may be far longer than
+// what was sent.
+const maxTold = 1 << 20
+
+// each calls told with the conflicts that clients are told of.
+func (c *conflicts) each(told func(owner, path string)) {
+	left := maxTold
+	for _, one := range c.list {
+		one.set.Iterate(func(p fieldpath.Path) {
+			if left <= 0 {
+				return
+			}
+			path := p.String()
+			left -= len(path)
+			told(one.owner, path)
+		})
+	}
 }
 
 // String is the owner as conflicts name it.
@@ -54,35 +78,52 @@ func (id identity) String() string {
 
 // Error implements error.
 func (c *conflicts) Error() string {
-	if len(c.list) == 1 {
-		return fmt.Sprintf("Apply failed with 1 conflict: conflict with %v: %v", c.list[0].owner, c.list[0].path)
-	}
+	n, told := c.size(), 0
 	var lines []string
-	for i, one := range c.list {
-		if i == 0 || c.list[i-1].owner != one.owner {
-			lines = append(lines, fmt.Sprintf("conflicts with %v:", one.owner))
+	last := ""
+	c.each(func(owner, path string) {
+		if n == 1 {
+			last = fmt.Sprintf("conflict with %v: %v", owner, path)
+			return
 		}
-		lines = append(lines, fmt.Sprintf("- %v", one.path))
+		if told == 0 || last != owner {
+			lines = append(lines, fmt.Sprintf("conflicts with %v:", owner))
+		}
+		lines = append(lines, fmt.Sprintf("- %v", path))
+		last = owner
+		told++
+	})
+	if n == 1 {
+		return "Apply failed with 1 conflict: " + last
 	}
-	return fmt.Sprintf("Apply failed with %d conflicts: %s", len(c.list), strings.Join(lines, "\n"))
+	if told < n {
+		lines = append(lines, fmt.Sprintf("and %d more", n-told))
+	}
+	return fmt.Sprintf("Apply failed with %d conflicts: %s", n, strings.Join(lines, "\n"))
 }
 
 // status is what the client gets.
 func (c *conflicts) status() error {
-	causes := make([]metav1.StatusCause, 0, len(c.list))
-	for _, one := range c.list {
+	var causes []metav1.StatusCause
+	c.each(func(owner, path string) {
 		causes = append(causes, metav1.StatusCause{
 			Type:    metav1.CauseTypeFieldManagerConflict,
-			Message: fmt.Sprintf("conflict with %v", one.owner),
-			Field:   one.path.String(),
+			Message: fmt.Sprintf("conflict with %v", owner),
+			Field:   path,
 		})
-	}
+	})
 	return apierrors.NewApplyConflict(causes, c.Error())
 }
 
 // without are the conflicts that are not in a set.
 func (c *conflicts) without(set *fieldpath.Set) *conflicts {
-	return &conflicts{slices.DeleteFunc(slices.Clone(c.list), func(one conflict) bool { return set.Has(one.path) })}
+	out := &conflicts{}
+	for _, one := range c.list {
+		if rest := one.set.Difference(set); !rest.Empty() {
+			out.list = append(out.list, conflict{one.owner, rest})
+		}
+	}
+	return out
 }
 
 // failure is an error of an apply as kube-apiserver reports it: what has no

@@ -11,8 +11,9 @@ import (
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
-// maxSetDepth is how deep the sets of clients may be nested: as deep as JSON.
-const maxSetDepth = 1000
+// maxSetDepth is how deep sets may be nested, read or written: nearly as deep as
+// JSON, but an object with a set that is any deeper could not be read again.
+const maxSetDepth = rawjson.MaxDepth - 100
 
 var (
 	errSetDepth  = errors.New("fieldsV1 is nested too deeply")

@@ -33,7 +33,7 @@ func encodeSet(set *fieldpath.Set) (raw []byte, exact bool, err error) {
 		*w = setWriter{out: w.out[:0], elements: w.elements[:0], key: w.key[:0]}
 		setWriters.Put(w)
 	}()
-	if err := w.node(set, false); err != nil {
+	if err := w.node(set, false, 0); err != nil {
 		return nil, false, err
 	}
 	return slices.Clone(w.out), !w.inexact, nil
@@ -41,7 +41,10 @@ func encodeSet(set *fieldpath.Set) (raw []byte, exact bool, err error) {
 
 // node writes the object of a set; self says that the place of the set is owned
 // itself.
-func (w *setWriter) node(set *fieldpath.Set, self bool) error {
+func (w *setWriter) node(set *fieldpath.Set, self bool, depth int) error {
+	if depth > maxSetDepth {
+		return errSetDepth
+	}
 	start := len(w.elements)
 	push := func(e fieldpath.PathElement) { w.elements = append(w.elements, e) }
 	set.Members.Iterate(push)
@@ -86,7 +89,7 @@ func (w *setWriter) node(set *fieldpath.Set, self bool) error {
 		}
 		c++
 		below, _ := set.Children.Get(e)
-		if err := w.node(below, order == 0); err != nil {
+		if err := w.node(below, order == 0, depth+1); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // Update decides the managedFields of a write that is not an apply. Like
@@ -134,6 +136,7 @@ func capUpdates(es entries) (entries, error) {
 		return cmp.Compare(a.text(), b.text())
 	})
 	first := map[string]identity{}
+	merged := map[identity][]*fieldpath.Set{} // what buckets are made of
 	left := len(updates)
 	for _, id := range updates {
 		if left <= maxUpdateManagers {
@@ -152,20 +155,41 @@ func capUpdates(es entries) (entries, error) {
 			b.id = bucket
 			delete(byID, f)
 		}
-		fields, err := sets.of(e.fields.set.Union(b.fields.set))
-		if err != nil {
-			return nil, err
+		if merged[bucket] == nil {
+			merged[bucket] = []*fieldpath.Set{b.fields.set}
 		}
-		b.fields, b.at = fields, e.at
+		merged[bucket] = append(merged[bucket], e.fields.set)
+		b.at = e.at
 		byID[bucket] = b
 		delete(byID, id)
+		if id == bucket {
+			delete(merged, id)
+		}
 		left--
+	}
+	for id, all := range merged {
+		e := byID[id]
+		var err error
+		if e.fields, err = sets.of(union(all)); err != nil {
+			return nil, err
+		}
+		byID[id] = e
 	}
 	out := es[:0]
 	for _, e := range byID {
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// union is all that is in sets, of which there is at least one. Halves are
+// united, since one after the other many would be copied as often.
+func union(all []*fieldpath.Set) *fieldpath.Set {
+	if len(all) == 1 {
+		return all[0]
+	}
+	half := len(all) / 2
+	return union(all[:half]).Union(union(all[half:]))
 }
 
 func uid(tree map[string]any) string {

@@ -28,11 +28,12 @@ func (d *Diff) Exclude(set *fieldpath.Set) {
 
 // Compare tells what is different in b, from a; both are valid.
 func (t *Type) Compare(a, b any) *Diff {
-	c := comparer{diff: &Diff{Removed: &fieldpath.Set{}, Modified: &fieldpath.Set{}, Added: &fieldpath.Set{}}}
-	if c.diff.Equal = Equal(a, b); !c.diff.Equal {
+	d := &Diff{Removed: &fieldpath.Set{}, Modified: &fieldpath.Set{}, Added: &fieldpath.Set{}}
+	if d.Equal = Equal(a, b); !d.Equal {
+		c := comparer{removed: newPlaces(d.Removed), modified: newPlaces(d.Modified), added: newPlaces(d.Added)}
 		c.compare(t, side{a, true}, side{b, true})
 	}
-	return c.diff
+	return d
 }
 
 // side is a value that may not be there, which is not the same as null.
@@ -42,9 +43,32 @@ type side struct {
 }
 
 type comparer struct {
-	diff *Diff
+	removed, modified, added places
+
 	path fieldpath.Path
 }
+
+// places adds to a set along a path, without going all the way down to it every
+// time.
+type places struct {
+	at []*fieldpath.Set // what is below each part of the path, as far as known
+}
+
+func newPlaces(set *fieldpath.Set) places { return places{[]*fieldpath.Set{set}} }
+
+func (p *places) insert(path fieldpath.Path) {
+	if len(path) == 0 {
+		return // the whole is no field
+	}
+	last := len(path) - 1
+	for n := len(p.at); n <= last; n++ {
+		p.at = append(p.at, p.at[n-1].Children.Descend(path[n-1]))
+	}
+	p.at[last].Members.Insert(path[last])
+}
+
+// leave forgets what is below places with paths of n elements.
+func (p *places) leave(n int) { p.at = p.at[:min(len(p.at), n+1)] }
 
 // compare compares values that are not equal.
 func (c *comparer) compare(t *Type, a, b side) {
@@ -67,9 +91,9 @@ func (c *comparer) compare(t *Type, a, b side) {
 func (c *comparer) oneSided(a, b side) bool {
 	switch {
 	case !a.ok:
-		c.diff.Added.Insert(c.path)
+		c.added.insert(c.path)
 	case !b.ok:
-		c.diff.Removed.Insert(c.path)
+		c.removed.insert(c.path)
 	default:
 		return false
 	}
@@ -79,7 +103,7 @@ func (c *comparer) oneSided(a, b side) bool {
 // leaf notes a place that differs as a whole.
 func (c *comparer) leaf(a, b side) {
 	if !c.oneSided(a, b) && !Equal(a.v, b.v) {
-		c.diff.Modified.Insert(c.path)
+		c.modified.insert(c.path)
 	}
 }
 
@@ -134,6 +158,9 @@ func (c *comparer) below(t *Type, element fieldpath.PathElement, a, b side) {
 	c.path = append(c.path, element)
 	c.compare(t, a, b)
 	c.path = c.path[:len(c.path)-1]
+	c.removed.leave(len(c.path))
+	c.modified.leave(len(c.path))
+	c.added.leave(len(c.path))
 }
 
 func (c *comparer) items(l *listType, a, b []any) {
@@ -206,17 +233,17 @@ func (c *comparer) item(l *listType, element fieldpath.PathElement, a, b []any) 
 		c.below(l.element, element, one(a), one(b))
 	case len(a) >= 2 && len(b) >= 2:
 		if !equalLists(a, b, false) {
-			c.diff.Modified.Insert(here())
+			c.modified.insert(here())
 		}
 	case len(a) >= 2:
 		if len(b) > 0 {
 			c.below(l.element, element, side{}, one(b))
 		}
-		c.diff.Removed.Insert(here())
+		c.removed.insert(here())
 	default:
 		if len(a) > 0 {
 			c.below(l.element, element, one(a), side{})
 		}
-		c.diff.Added.Insert(here())
+		c.added.insert(here())
 	}
 }

@@ -37,7 +37,7 @@ func (v Violations) Error() string {
 // maps may have several items of one identity. The error is [Violations], in
 // the words of structured-merge-diff.
 func (t *Type) Validate(v any, duplicates bool) error {
-	c := checker{duplicates: duplicates}
+	c := checker{duplicates: duplicates, left: maxPaths}
 	if c.ok(t, v) {
 		return nil
 	}
@@ -47,7 +47,16 @@ func (t *Type) Validate(v any, duplicates bool) error {
 	return nil
 }
 
-type checker struct{ duplicates bool }
+type checker struct {
+	duplicates bool
+	// left is how many bytes of paths may yet be made.
+	left int
+}
+
+// maxPaths is how many bytes of paths are made to explain what is wrong. After
+// that only what is first is told of: paths repeat the names on their way, so
+// that all of them may be far longer than the value.
+const maxPaths = 16 << 20
 
 // ok says whether explain would find nothing. It looks at everything once, in
 // no order, and makes nothing.
@@ -151,7 +160,7 @@ func (c *checker) explainItems(l *listType, items []any) (out Violations) {
 			}
 			seen[identity] = true
 		}
-		out = append(out, c.explain(l.element, item).below(path)...)
+		out = append(out, c.below(path, c.explain(l.element, item))...)
 	}
 	return out
 }
@@ -160,9 +169,9 @@ func (c *checker) explainFields(o *objectType, fields map[string]any) (out Viola
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		t := o.typeOf(name)
 		if t == nil {
-			return append(out, wrong("field not declared in schema").below("."+name)...)
+			return append(out, c.below("."+name, wrong("field not declared in schema"))...)
 		}
-		out = append(out, c.explain(t, fields[name]).below("."+name)...)
+		out = append(out, c.below("."+name, c.explain(t, fields[name]))...)
 	}
 	return out
 }
@@ -171,9 +180,12 @@ func wrong(format string, args ...any) Violations {
 	return Violations{{Message: fmt.Sprintf(format, args...)}}
 }
 
-func (v Violations) below(path string) Violations {
+func (c *checker) below(path string, v Violations) Violations {
 	for i := range v {
 		v[i].Path = path + v[i].Path
+		if c.left -= len(v[i].Path); c.left < 0 {
+			return v[:i+1]
+		}
 	}
 	return v
 }
