@@ -38,7 +38,8 @@ type draftView struct {
 
 // Draft encodes the new state of an object at version v, converting it to the
 // storage version where v is another. What was converted before is taken from
-// the previews. tree itself is left as it is but for its resourceVersion, which
+// the previews, unless readers will see it converted from the storage version
+// and it was converted from another one. tree itself is left as it is but for its resourceVersion, which
 // is removed.
 func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]any, previews ...*Preview) (*Draft, error) {
 	dropRevision(tree)
@@ -53,6 +54,7 @@ func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 		case known == nil:
 		case p.version == at.Name:
 			stored = known
+		case v != at:
 		default:
 			data, err := object.Encode(known)
 			if err != nil {

@@ -2,10 +2,15 @@ package catalog
 
 import (
 	"bytes"
+	"context"
+	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/storage"
 )
 
 // What was converted before the server completed the metadata is stored, and
@@ -135,5 +140,46 @@ func TestPassingPreviewsAreNotRemembered(t *testing.T) {
 	s.conv.BreakDown("broken")
 	if _, err := r.Preview(t.Context(), tree, v1beta1); err == nil {
 		t.Error("a preview without a converter")
+	}
+}
+
+// Readers of a third version see what is made of the stored form. What was
+// made of the form that was sent need not be the same, and is not shown.
+func TestPreviewsOfAThirdVersionAreNotShown_CRD11(t *testing.T) {
+	third := strings.Replace(catalogtest.CronTab(v1, false), "  - name: v1\n", `
+  - name: v2
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, properties: {hostPort: {type: string}}}}
+  - name: v1
+`, 1)
+	data, err := yaml.YAMLToJSON([]byte(third))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShelf(t, func(s storage.Store) {
+		if _, err := s.Create(context.Background(), crdKey, data, 0); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r := s.cronTabs()
+	tree := parse(t, catalogtest.Tab(v1beta1, "one", "h", "1", `"generation":1`))
+	p, err := r.Preview(t.Context(), tree, "v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := func(previews ...*Preview) string {
+		d, err := r.Draft(t.Context(), r.Def.Version(v1beta1), object.Clone(tree), previews...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := d.View(t.Context(), "v2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	if got, want := view(p), view(); got != want {
+		t.Errorf("shown %s\ninstead of %s", got, want)
 	}
 }

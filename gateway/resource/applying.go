@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -89,6 +90,10 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 		return err
 	}
 	if w.operation == OperationCreate {
+		if uid := w.object.GetUID(); uid != "" {
+			return apierrors.NewConflict(w.Resource.GroupResource(), w.Name,
+				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+		}
 		w.object.SetResourceVersion("")
 	}
 	return rest.EnsureObjectNamespaceMatchesRequestNamespace(w.Namespace, w.object)
@@ -115,11 +120,14 @@ func (t Target) scaleConfig(scale map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	about := map[string]any{}
 	config := map[string]any{
-		"apiVersion": t.Resource.Def.APIVersion(t.Version.Name), "kind": t.Resource.Def.Kind, "metadata": map[string]any{},
+		"apiVersion": t.Resource.Def.APIVersion(t.Version.Name), "kind": t.Resource.Def.Kind, "metadata": about,
 	}
-	if rv, ok := meta[revisionField]; ok {
-		config["metadata"] = map[string]any{revisionField: rv}
+	for _, k := range [...]string{revisionField, "uid", "managedFields"} { // conditions, and what no apply may carry
+		if v, ok := meta[k]; ok {
+			about[k] = v
+		}
 	}
 	if _, found, err := unstructured.NestedInt64(scale, "spec", "replicas"); err != nil || !found {
 		return config, err

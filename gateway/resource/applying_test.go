@@ -79,7 +79,9 @@ func TestApplyRefuses_SSA08_SSA10_SSA15(t *testing.T) {
 	if _, err := w.apply(one, "b", `"metadata":{"name":"one","labels":{"a":1}}`); err == nil {
 		t.Error("a label that is a number is applied")
 	}
-	_, err := w.apply(w.sub("none", "status"), "b", `"metadata":{"name":"none"},"status":{"replicas":1}`)
+	_, err := w.apply(w.at(v1, "none"), "b", `"metadata":{"name":"none","uid":"other"},"host":"i"`)
+	refused(t, err, 409, "Conflict", "uid mismatch: the provided object specified uid other, and no existing object was found")
+	_, err = w.apply(w.sub("none", "status"), "b", `"metadata":{"name":"none"},"status":{"replicas":1}`)
 	refused(t, err, 404, "NotFound", "")
 	if w.revision() != before {
 		t.Error("something was stored")
@@ -142,6 +144,8 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 		`"metadata":{"name":"one"},"spec":{"replicas":"x"}`:                     "accessor error",
 		`"metadata":{"name":"one"},"spec":{"replicas":3000000000}`:              "int32",
 		`"metadata":{"name":"one","resourceVersion":"1"},"spec":{"replicas":3}`: "the object has been modified",
+		`"metadata":{"name":"one","uid":"other"},"spec":{"replicas":3}`:         "metadata.uid",
+		`"metadata":{"name":"one","managedFields":[]},"spec":{"replicas":3}`:    "metadata.managedFields must be nil",
 	} {
 		if _, err := apply("s", fields); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", fields, err, want)
