@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // apply applies a configuration, given as the JSON of its fields but for
@@ -192,5 +193,29 @@ func TestManagersAreNamedByTheirProgram_SSA02(t *testing.T) {
 	}
 	if got := (Caller{FieldManager: "me", UserAgent: "kubectl/1"}).manager(); got != "me" {
 		t.Errorf("who says who it is is called %q", got)
+	}
+}
+
+// Managers that no writer could be named are refused where clients send them.
+func TestManagersThatClientsSendAreChecked_SSA29(t *testing.T) {
+	w := newWorld(t)
+	one := w.at(v1, "one")
+	w.must(w.apply(one, "a", `"metadata":{"name":"one"},"host":"h"`))
+	before := w.revision()
+	for manager, want := range map[string]string{
+		strings.Repeat("m", 129): "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes",
+		`a\u0001b`:               "metadata.managedFields[0].manager: Invalid value",
+		`ok","subresource":"` + strings.Repeat("s", 257): "metadata.managedFields[0].subresource: Too long",
+	} {
+		body := `{"metadata":{"managedFields":[{"manager":"` + manager + `","operation":"Apply","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:host":{}}}]}}`
+		_, err := w.Patch(w.ctx(), one, types.MergePatchType, []byte(body), WriteOptions{})
+		refused(t, err, 422, "Invalid", want)
+	}
+	if w.revision() != before {
+		t.Error("something was stored")
+	}
+	body := `{"metadata":{"managedFields":[{"manager":"b","operation":"Apply","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:host":{}}}]}}`
+	if got := w.must(w.Patch(w.ctx(), one, types.MergePatchType, []byte(body), WriteOptions{})); owners(got) != "b Apply" {
+		t.Errorf("owners: %s", owners(got))
 	}
 }
