@@ -111,7 +111,7 @@ func namespaced(w *world, r *Request) {
 	r.Namespace, r.Name = "other", "other"
 }
 
-func TestConditions_CEL13(t *testing.T) {
+func TestConditions(t *testing.T) {
 	condition := func(policy, e string) string {
 		return `{"failurePolicy":"` + policy + `","matchConditions":[{"name":"x","expression":` + quoted(e) + `}]}`
 	}

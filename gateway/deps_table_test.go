@@ -81,6 +81,8 @@ var mayImport = map[string]string{
 
 	"examples/crontab":        "sdk",
 	"examples/crontab/module": "examples/crontab",
+	"examples/policy":         "sdk",
+	"examples/policy/module":  "examples/policy",
 
 	"bench":        "",
 	"bench/module": "sdk",

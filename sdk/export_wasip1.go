@@ -27,11 +27,26 @@ func exportAlloc(size uint32) uint32 {
 
 //go:wasmexport wasmgate_convert
 func exportConvert(ptr, size uint32) uint64 {
+	return hand(answers.appendReply(reply[:0], sent(ptr, size)))
+}
+
+//go:wasmexport wasmgate_admit
+func exportAdmit(ptr, size uint32) uint64 {
+	return hand(appendAdmission(reply[:0], sent(ptr, size)))
+}
+
+// sent is the request that the gateway speaks of.
+func sent(ptr, size uint32) []byte {
 	in := request
 	if ptr != address(request) || int(size) > len(request) {
 		in = unsafe.Slice((*byte)(unsafe.Pointer(uintptr(ptr))), size)
 	}
-	reply = answers.appendReply(reply[:0], in[:size])
+	return in[:size]
+}
+
+// hand hands the reply to the gateway.
+func hand(out []byte) uint64 {
+	reply = out
 	return uint64(address(reply))<<32 | uint64(len(reply))
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
 )
 
 // responds answers with a fixed response.
@@ -172,8 +175,8 @@ func TestMutationAndItsOrder_DRY02(t *testing.T) {
 	a.api.Get(configMaps(a.ns)+"/one").Equal("data.log", "abcac")
 }
 
-// A dry run asks only webhooks that have no side effects then.
-func TestDryRunsAndSideEffects_DRY04_DRY05(t *testing.T) {
+// A dry run asks webhooks that have no side effects then, and says what it is.
+func TestDryRunsAreSaidToBeSuch_DRY05(t *testing.T) {
 	a := newAdmitted(t)
 	a.validating(a.hook("v", `{"sideEffects":"NoneOnDryRun"}`))
 	a.api.Post(configMaps(a.ns)+"?dryRun=All", configMap(t, a.ns, "dry", `{}`)).Want(201)
@@ -277,5 +280,57 @@ func TestEquivalentVersions_CRD11(t *testing.T) {
 		calls[0].Str("request.requestKind.version")+calls[0].Str("request.requestResource.version") != "v1v1" ||
 		calls[1].Str("request.object.spec.host") != "patched" {
 		t.Errorf("calls %v", calls)
+	}
+}
+
+// A module judges, changes and warns like a webhook; when it fails, the
+// failurePolicy decides.
+func TestModulesJudgeWrites_WP02(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	a := newAdmitted(t)
+	name := "policy-" + unique()
+	pushModule(t, a.api, name, plugintest.Build(t, plugintest.Policy))
+	url := `{"clientConfig":{"url":"wasm://` + name + `"}}`
+	a.validating(a.hook("v", url))
+	a.mutating(a.hook("m", url))
+	a.create("one").WantStatus(403, "Forbidden", `admission webhook "m.example.com" denied the request: ConfigMap one needs a label "team"`)
+	r := a.create("one", `{"metadata":{"name":"one","labels":{"team":"none"}}}`).Want(201).Equal("metadata.labels.tier", "standard")
+	if w := strings.Join(r.Header.Values("Warning"), "\n"); w != `299 - "nobody is responsible for one"` {
+		t.Errorf("warnings %s", w)
+	}
+	a.api.Do("PATCH", configMaps(a.ns)+"/one", `{"metadata":{"labels":{"team":null}}}`, "Content-Type", "application/merge-patch+json").WantStatus(403, "Forbidden", `needs a label`)
+	a.api.Delete(configMaps(a.ns) + "/one").Want(200)
+
+	a.api.Delete("/apis/wasmgate.dev/v1/wasmmodules/" + name).Want(200)
+	gatewaytest.Eventually(t, "the end of the module", func() bool {
+		return a.create("one", `{"metadata":{"name":"one","labels":{"team":"x"}}}`).Code == 500
+	})
+	a.create("one").WantStatus(500, "InternalError", `Internal error occurred: failed calling webhook "m.example.com": failed to call webhook: wasm module "`+name+`": wasmgate_admit: NotReady: there is no such module`)
+}
+
+// TestAdmissionDoc types the commands of docs/admission.md, in order.
+func TestAdmissionDoc_WP02(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	text, err := os.ReadFile(filepath.Join(root, "docs", "admission.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gatewaytest.Start(t, gatewaytest.Options{})
+	dir := t.TempDir()
+	for name, target := range map[string]string{"kubectl": gatewaytest.KubectlPath(t), "wasmgate": g.Binary} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
+	var printed strings.Builder
+	for _, block := range indented(string(text)) {
+		printed.WriteString(shell(t, root, env, strings.ReplaceAll(block, "policy.wasm", filepath.Join(dir, "policy.wasm"))))
+	}
+	for _, want := range []string{`denied the request: ConfigMap prices needs a label "team"`, "sales   standard", `"policy" deleted`} {
+		if !strings.Contains(printed.String(), want) {
+			t.Errorf("the document's commands printed\n%s\nwithout %q", printed.String(), want)
+		}
 	}
 }

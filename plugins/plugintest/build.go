@@ -12,6 +12,8 @@ import (
 const (
 	// CronTab is the module of examples/crontab.
 	CronTab = "github.com/wasmgate/wasmgate/examples/crontab/module"
+	// Policy is the module of examples/policy.
+	Policy = "github.com/wasmgate/wasmgate/examples/policy/module"
 	// Hostile converts between v1beta1 and v1 and does what the object's
 	// field "mode" says; see its source.
 	Hostile = "github.com/wasmgate/wasmgate/plugins/plugintest/hostile"

@@ -1,0 +1,8 @@
+// Command module is the policy as a Wasm module:
+//
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o policy.wasm ./examples/policy/module
+package main
+
+import _ "github.com/wasmgate/wasmgate/examples/policy"
+
+func main() {}
