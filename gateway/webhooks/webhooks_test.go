@@ -1,0 +1,384 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// world is an engine whose writes are subject to webhooks that are modules.
+type world struct {
+	*resource.Engine
+	t     testing.TB
+	hooks *Webhooks
+	log   bytes.Buffer
+	store *storagetest.Memory
+	// sent are the requests that modules got, and answer what they say.
+	sent   []map[string]any
+	answer func(module string, request map[string]any) string
+	mu     sync.Mutex // of sent
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	kinds, err := builtin.All(builtin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, store: storagetest.NewMemory()}
+	served := catalog.New(catalog.Options{
+		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
+		Convert: func(*crd.Definition) (conversion.Converter, error) {
+			return conversion.Checked(&catalogtest.Turning{}), nil
+		},
+	})
+	w.hooks = New(Config{Catalog: served, Authorizer: authz.Masters{}, Module: w.module, Log: zerolog.New(&w.log)})
+	w.Engine = resource.New(resource.Options{
+		Store: w.store, Catalog: served, Mutators: []resource.Mutator{w.hooks}, Validators: []resource.Validator{w.hooks},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	select {
+	case <-w.Ready():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the engine does not become ready")
+	}
+	w.create("", "namespaces", "", `{"metadata":{"name":"default","labels":{"team":"x"}}}`)
+	text, err := yaml.YAMLToJSON([]byte(catalogtest.CronTab("v1", false)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Create(t.Context(), "/registry/apiextensions.k8s.io/customresourcedefinitions/crontabs.example.com", text, 0); err != nil {
+		t.Fatal(err)
+	}
+	for w.Catalog().Snapshot().Resource(catalogtest.CronTabs) == nil {
+		if t.Context().Err() != nil {
+			t.Fatal("the definition is not served")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return w
+}
+
+// module implements ModuleCall.
+func (w *world) module(_ context.Context, name string, review []byte, accept func([]byte) error) error {
+	var sent struct{ Request map[string]any }
+	if err := json.Unmarshal(review, &sent); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.sent = append(w.sent, sent.Request)
+	w.mu.Unlock()
+	response := `"allowed":true`
+	if w.answer != nil {
+		response = w.answer(name, sent.Request)
+	}
+	if response == "" {
+		return errors.New("the module is broken")
+	}
+	return accept(fmt.Appendf(nil, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,%s}}`, sent.Request["uid"], response))
+}
+
+func patch(text string) string {
+	return `"allowed":true,"patchType":"JSONPatch","patch":"` + base64.StdEncoding.EncodeToString([]byte(text)) + `"`
+}
+
+var alice = resource.WriteOptions{Caller: resource.Caller{User: &authn.User{Name: "alice"}, FieldManager: "m"}}
+
+func (w *world) target(group, plural, version, name string) resource.Target {
+	w.t.Helper()
+	r := w.Catalog().Snapshot().Resource(schema.GroupResource{Group: group, Resource: plural})
+	if r == nil {
+		w.t.Fatalf("%s is not served", plural)
+	}
+	if version == "" {
+		version = r.Def.StorageVersion
+	}
+	out := resource.Target{Resource: r, Version: r.Def.Version(version), Name: name}
+	if r.Def.Namespaced {
+		out.Namespace = "default"
+	}
+	return out
+}
+
+func (w *world) create(group, plural, version, body string) string {
+	w.t.Helper()
+	out, err := w.try(group, plural, version, body, alice)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+func (w *world) try(group, plural, version, body string, o resource.WriteOptions) (string, error) {
+	t := w.target(group, plural, version, "")
+	var tree map[string]any
+	if err := json.Unmarshal([]byte(body), &tree); err != nil {
+		w.t.Fatal(err)
+	}
+	tree["apiVersion"], tree["kind"] = t.Resource.Def.APIVersion(t.Version.Name), t.Resource.Def.Kind
+	data, err := json.Marshal(tree)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := w.Create(w.t.Context(), t, data, o)
+	if err != nil {
+		return "", err
+	}
+	return string(out.Object), nil
+}
+
+// configure installs one webhook, a module called like the configuration.
+func (w *world) configure(kind, name, group, version, resources, more string) {
+	w.t.Helper()
+	w.create("admissionregistration.k8s.io", kind+"webhookconfigurations", "", `{"metadata":{"name":"`+name+`"},"webhooks":[{
+		"name":"`+name+`.example.com","clientConfig":{"url":"wasm://`+name+`"},"sideEffects":"None","admissionReviewVersions":["v1"],`+more+`
+		"rules":[{"operations":["*"],"apiGroups":["`+group+`"],"apiVersions":["`+version+`"],"resources":["`+resources+`"]}]}]}`)
+	w.settled(kind, name)
+}
+
+// settled waits until the cache has a configuration.
+func (w *world) settled(kind, name string) {
+	w.t.Helper()
+	b := w.target("admissionregistration.k8s.io", kind+"webhookconfigurations", "", "").Resource.Bucket()
+	for _, ok := b.Snapshot().Get(name); !ok; _, ok = b.Snapshot().Get(name) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func field(o map[string]any, path ...string) any {
+	var v any = o
+	for _, p := range path {
+		m, _ := v.(map[string]any)
+		v = m[p]
+	}
+	return v
+}
+
+func TestConfigurationsAreInForceAsTheyChange(t *testing.T) {
+	w := newWorld(t)
+	w.create("", "configmaps", "", `{"metadata":{"name":"before"}}`)
+	if len(w.sent) != 0 || w.hooks.validating.current.Load() != nil {
+		t.Error("nothing is configured, and something was done")
+	}
+	w.configure("validating", "one", "", "v1", "configmaps", "")
+	w.create("", "configmaps", "", `{"metadata":{"name":"a"}}`)
+	first := w.hooks.validating.current.Load()
+	w.create("", "secrets", "", `{"metadata":{"name":"a"}}`)
+	if len(w.sent) != 1 || w.hooks.validating.current.Load() != first {
+		t.Errorf("%d calls", len(w.sent))
+	}
+	w.configure("validating", "two", "", "v1", "configmaps", "")
+	w.create("", "configmaps", "", `{"metadata":{"name":"b"}}`)
+	second := w.hooks.validating.current.Load()
+	if len(w.sent) != 3 || second == first || len(second.hooks) != 2 {
+		t.Errorf("%d calls", len(w.sent))
+	}
+	for e, hooks := range first.hooks {
+		if second.hooks[e][0] != hooks[0] {
+			t.Error("what did not change was compiled again")
+		}
+	}
+	if _, err := w.Delete(t.Context(), w.target("admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "one"), &metav1.DeleteOptions{}, alice); err != nil {
+		t.Fatal(err)
+	}
+	w.sent = nil
+	for w.target("admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "").Resource.Bucket().Snapshot().Len() > 1 {
+		time.Sleep(time.Millisecond)
+	}
+	w.create("", "configmaps", "", `{"metadata":{"name":"c"}}`)
+	if len(w.sent) != 1 {
+		t.Errorf("%d calls", len(w.sent))
+	}
+}
+
+func TestConfigurationsAreNotSubject(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func(string, map[string]any) string { return `"allowed":false` }
+	w.configure("validating", "no", "*", "*", "*", "")
+	w.configure("mutating", "no", "*", "*", "*", "")
+	if len(w.sent) != 0 {
+		t.Errorf("%d calls", len(w.sent))
+	}
+	if _, err := w.try("", "configmaps", "", `{"metadata":{"name":"a"}}`, alice); err == nil || err.Error() != `admission webhook "no.example.com" denied the request without explanation` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatWebhooksSeeOfWrites_WP02(t *testing.T) {
+	w := newWorld(t)
+	w.configure("validating", "all", "*", "*", "*/*", `"namespaceSelector":{"matchLabels":{"team":"x"}},`)
+	last := func() map[string]any { return w.sent[len(w.sent)-1] }
+	wants := func(what string, want map[string]string) {
+		t.Helper()
+		for path, value := range want {
+			if got := fmt.Sprint(field(last(), strings.Split(path, ".")...)); got != value {
+				t.Errorf("%s: %s is %s, want %s", what, path, got, value)
+			}
+		}
+	}
+	dry := alice
+	dry.DryRun, dry.FieldValidation = true, "Strict"
+	if _, err := w.try("example.com", "crontabs", "v1beta1", `{"metadata":{"name":"a"},"hostPort":"h:1"}`, dry); err != nil {
+		t.Fatal(err)
+	}
+	wants("a dry run", map[string]string{"dryRun": "true", "options": "map[apiVersion:meta.k8s.io/v1 dryRun:[All] fieldManager:m fieldValidation:Strict kind:CreateOptions]",
+		"kind": "map[group:example.com kind:CronTab version:v1beta1]", "object.hostPort": "h:1", "userInfo.username": "alice", "namespace": "default", "name": "a"})
+	w.create("example.com", "crontabs", "v1", `{"metadata":{"name":"a"},"host":"h","port":"1","spec":{"replicas":3}}`)
+	one := w.target("example.com", "crontabs", "v1", "a")
+	scale := one
+	scale.Subresource = "scale"
+	if _, err := w.PatchScale(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice); err != nil {
+		t.Fatal(err)
+	}
+	wants("a scale", map[string]string{"kind": "map[group:autoscaling kind:Scale version:v1]", "requestKind": "map[group:autoscaling kind:Scale version:v1]",
+		"resource": "map[group:example.com resource:crontabs version:v1]", "subResource": "scale", "object.kind": "Scale", "object.spec.replicas": "4", "oldObject.spec.replicas": "3", "options.kind": "UpdateOptions"})
+	background := metav1.DeletePropagationBackground
+	old := w.target("example.com", "crontabs", "v1beta1", "a")
+	if _, err := w.Delete(t.Context(), old, &metav1.DeleteOptions{PropagationPolicy: &background}, resource.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	wants("a deletion", map[string]string{"operation": "DELETE", "object": "<nil>", "oldObject.hostPort": "h:1", "oldObject.apiVersion": "example.com/v1beta1",
+		"options.propagationPolicy": "Background", "options.kind": "DeleteOptions", "userInfo.username": "system:anonymous", "name": "a"})
+	w.create("", "namespaces", "", `{"metadata":{"name":"x","labels":{"team":"x"}}}`)
+	wants("a namespace", map[string]string{"name": "x", "namespace": "x", "object.metadata.labels.team": "x"})
+	calls := len(w.sent)
+	w.create("", "namespaces", "", `{"metadata":{"name":"y"}}`)
+	if len(w.sent) != calls {
+		t.Error("a namespace that is not selected")
+	}
+}
+
+func TestPatchesArriveAtTheVersionOfTheWrite_WP02(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func(string, map[string]any) string {
+		return patch(`[{"op":"replace","path":"/hostPort","value":"new:2"},{"op":"add","path":"/metadata/labels","value":{"a":"b"}},{"op":"add","path":"/unknown","value":1}]`)
+	}
+	w.configure("mutating", "m", "example.com", "v1beta1", "crontabs", "")
+	got := w.create("example.com", "crontabs", "v1", `{"metadata":{"name":"a"},"host":"h","port":"1"}`)
+	if !strings.Contains(got, `"host":"new"`) || !strings.Contains(got, `"port":"2"`) || !strings.Contains(got, `"a":"b"`) || strings.Contains(got, "unknown") || !strings.Contains(got, `"managedFields":[{`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestPatchesOfScales(t *testing.T) {
+	w := newWorld(t)
+	w.create("example.com", "crontabs", "v1", `{"metadata":{"name":"a"},"host":"h","spec":{"replicas":3}}`)
+	w.answer = func(string, map[string]any) string {
+		return patch(`[{"op":"replace","path":"/spec/replicas","value":9}]`)
+	}
+	w.configure("mutating", "m", "example.com", "v1", "crontabs/scale", "")
+	scale := w.target("example.com", "crontabs", "v1", "a")
+	scale.Subresource = "scale"
+	out, err := w.PatchScale(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice)
+	if err != nil || !strings.Contains(string(out.Object), `"spec":{"replicas":9}`) {
+		t.Errorf("got %s, %v", out.Object, err)
+	}
+}
+
+func TestManagedFieldsAreTheWebhooksToo(t *testing.T) {
+	w := newWorld(t)
+	w.configure("mutating", "m", "*", "v1", "*", "")
+	for value, want := range map[string]string{
+		`[]`: "",
+		`[{"manager":"w","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{}}}]`: `"manager":"w"`,
+	} {
+		w.answer = func(string, map[string]any) string {
+			return patch(`[{"op":"replace","path":"/metadata/managedFields","value":` + value + `}]`)
+		}
+		for plural, group := range map[string]string{"configmaps": "", "crontabs": "example.com"} {
+			got, err := w.try(group, plural, "v1", `{"metadata":{"generateName":"a-"},"data":{"k":"v"},"host":"h"}`, alice)
+			if err != nil || want == "" && strings.Contains(got, "managedFields") || !strings.Contains(got, want) {
+				t.Errorf("%s %s: %s, %v", plural, value, got, err)
+			}
+		}
+	}
+}
+
+func TestIgnoredFailuresAndUnreadableConfigurationsAreLogged(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func(string, map[string]any) string { return "" }
+	w.configure("validating", "one", "", "v1", "configmaps", `"failurePolicy":"Ignore",`)
+	w.create("", "configmaps", "", `{"metadata":{"name":"a"}}`)
+	if got := w.log.String(); !strings.Contains(got, `failed calling webhook \"one.example.com\": failed to call webhook: the module is broken`) || !strings.Contains(got, `"configuration":"one"`) {
+		t.Errorf("logged %s", got)
+	}
+	if _, err := w.store.Create(t.Context(), "/registry/validatingwebhookconfigurations/odd", []byte("k8s\x00nonsense"), 0); err != nil {
+		t.Fatal(err)
+	}
+	w.settled("validating", "odd")
+	w.log.Reset()
+	w.create("", "configmaps", "", `{"metadata":{"name":"b"}}`)
+	if got := w.log.String(); !strings.Contains(got, "their configuration cannot be read") || !strings.Contains(got, `"name":"odd"`) || len(w.sent) != 2 {
+		t.Errorf("logged %s, %d calls", got, len(w.sent))
+	}
+}
+
+func TestConditionsAskTheAuthorizer(t *testing.T) {
+	w := newWorld(t)
+	w.configure("validating", "one", "", "v1", "configmaps", `"matchConditions":[{"name":"x","expression":"authorizer.group('').resource('pods').check('get').allowed()"}],`)
+	w.create("", "configmaps", "", `{"metadata":{"name":"a"}}`)
+	master := resource.WriteOptions{Caller: resource.Caller{User: &authn.User{Name: "root", Groups: []string{authn.Masters}}}}
+	if _, err := w.try("", "configmaps", "", `{"metadata":{"name":"b"}}`, master); err != nil || len(w.sent) != 1 {
+		t.Errorf("%v, %d calls", err, len(w.sent))
+	}
+}
+
+func TestServersThatCannotBeCalledFailAsTheyAreAsked(t *testing.T) {
+	w := newWorld(t)
+	w.create("admissionregistration.k8s.io", "validatingwebhookconfigurations", "", `{"metadata":{"name":"s"},"webhooks":[{
+		"name":"s.example.com","clientConfig":{"service":{"namespace":"ns","name":"svc","path":"/p","port":8443},"caBundle":""},"sideEffects":"None","admissionReviewVersions":["v1"],"timeoutSeconds":1,
+		"rules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]}]}`)
+	w.settled("validating", "s")
+	_, err := w.try("", "configmaps", "", `{"metadata":{"name":"a"}}`, alice)
+	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to call webhook: Post "https://svc.ns.svc:8443/p?timeout=1s"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// BenchmarkNothingMatches is what admission costs a write that no webhook is
+// about: with no configuration at all, and with one about something else.
+func BenchmarkNothingMatches(b *testing.B) {
+	w := newWorld(b)
+	for _, name := range []string{"none", "another"} {
+		if name == "another" {
+			w.configure("validating", "one", "", "v1", "secrets", "")
+		}
+		write := &resource.Write{Target: w.target("", "configmaps", "", "a")}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if w.hooks.validating.about(b.Context(), write) != nil {
+					b.Fatal("something matches")
+				}
+			}
+		})
+	}
+}
