@@ -59,6 +59,8 @@ func TestApplyCreatesAndMerges_SSA03_SSA05_SSA07_SSA12(t *testing.T) {
 // or that is meant for another one, changes nothing.
 func TestApplyRefuses_SSA08_SSA10_SSA15(t *testing.T) {
 	w := newWorld(t)
+	_, err := w.apply(w.at(v1, "gone"), "a", `"metadata":{"name":"gone","uid":"u-1"},"host":"h"`)
+	refused(t, err, 409, "Conflict", "uid mismatch: the provided object specified uid u-1, and no existing object was found")
 	one := w.at(v1, "one")
 	w.must(w.apply(one, "a", `"metadata":{"name":"one"},"host":"h"`))
 	before := w.revision()
@@ -80,7 +82,7 @@ func TestApplyRefuses_SSA08_SSA10_SSA15(t *testing.T) {
 	if _, err := w.apply(one, "b", `"metadata":{"name":"one","labels":{"a":1}}`); err == nil {
 		t.Error("a label that is a number is applied")
 	}
-	_, err := w.apply(w.at(v1, "none"), "b", `"metadata":{"name":"none","uid":"other"},"host":"i"`)
+	_, err = w.apply(w.at(v1, "none"), "b", `"metadata":{"name":"none","uid":"other"},"host":"i"`)
 	refused(t, err, 409, "Conflict", "uid mismatch: the provided object specified uid other, and no existing object was found")
 	_, err = w.apply(w.sub("none", "status"), "b", `"metadata":{"name":"none"},"status":{"replicas":1}`)
 	refused(t, err, 404, "NotFound", "")
@@ -177,6 +179,28 @@ func TestApplyAcrossVersions_SSA26(t *testing.T) {
 	two := w.must(w.apply(w.at(v1, "two"), "b", `"metadata":{"name":"two"},"host":"i"`))
 	if two.Object["host"] != "i" || !strings.Contains(owners(two), "b Apply") {
 		t.Errorf("over a version that is gone: %v", two.Object)
+	}
+}
+
+// A manager goes on at another version with a configuration that owns labels
+// and annotations: taking away what it owned leaves no metadata for a while,
+// which no converter takes.
+func TestApplyOfLabelsGoesOnAtAnotherVersion_SSA26(t *testing.T) {
+	w := newWorld(t)
+	for name, meta := range map[string]string{"labels": `"labels":{"a":"b"}`, "annotations": `"annotations":{"a":"b"}`, "both": `"labels":{"a":"b"},"annotations":{"c":"d"}`} {
+		for _, force := range []bool{false, true} {
+			id := fmt.Sprintf("%s-%t", name, force)
+			change := func(o *WriteOptions) { o.Caller.Force = force }
+			w.must(w.apply(w.at(v1beta1, id), "a", `"metadata":{"name":"`+id+`",`+meta+`},"hostPort":"h:1"`, change))
+			got := w.must(w.apply(w.at(v1, id), "a", `"metadata":{"name":"`+id+`",`+meta+`},"host":"h","port":"1"`, change))
+			if owners(got) != "a Apply" || got.GetManagedFields()[0].APIVersion != "example.com/v1" || len(got.GetLabels())+len(got.GetAnnotations()) == 0 {
+				t.Errorf("%s: %v", id, got.Object)
+			}
+			got = w.must(w.apply(w.at(v1beta1, id), "a", `"metadata":{"name":"`+id+`"},"hostPort":"h:2"`, change))
+			if owners(got) != "a Apply" || len(got.GetLabels())+len(got.GetAnnotations()) != 0 || got.Object["hostPort"] != "h:2" {
+				t.Errorf("%s, without them: %v", id, got.Object)
+			}
+		}
 	}
 }
 

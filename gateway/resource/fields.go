@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 	"unicode"
@@ -189,7 +190,31 @@ func (o otherVersions) Convert(ctx context.Context, tree map[string]any, _, to s
 	if o.w.Resource.Def.Version(to) == nil {
 		return nil, apply.ErrNoVersion
 	}
-	return o.w.Resource.ConvertTree(ctx, tree, to)
+	if _, ok := tree["metadata"]; ok {
+		return o.w.Resource.ConvertTree(ctx, tree, to)
+	}
+	// Of an object without what one manager owned not even the name may be
+	// left; but converters are told, and asked, which object it is.
+	whole := maps.Clone(tree)
+	whole["metadata"] = o.identity()
+	out, err := o.w.Resource.ConvertTree(ctx, whole, to)
+	if meta, ok := out["metadata"].(map[string]any); ok {
+		for k := range o.identity() {
+			delete(meta, k)
+		}
+		if len(meta) == 0 {
+			delete(out, "metadata")
+		}
+	}
+	return out, err
+}
+
+func (o otherVersions) identity() map[string]any {
+	id := map[string]any{"name": o.w.Name}
+	if o.w.Namespace != "" {
+		id["namespace"] = o.w.Namespace
+	}
+	return id
 }
 
 // manager names the caller in managedFields: as it asks, or by what it calls
