@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -132,6 +133,15 @@ func TestTreeIsTheTypesJSON(t *testing.T) {
 		if got, want := encoded(t, tree), encoded(t, parse(t, data)); got != want {
 			t.Errorf("%s: tree\n%s, JSON\n%s", name, got, want)
 		}
+	}
+}
+
+// Owners whose fields are no JSON own nothing, as in kube-apiserver.
+func TestFieldsThatAreNoJSONAreDropped(t *testing.T) {
+	entries := []metav1.ManagedFieldsEntry{{Manager: "a", FieldsV1: &metav1.FieldsV1{Raw: []byte("{")}}, {Manager: "b", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{}}`)}}}
+	got, err := encodeManagers(entries)
+	if want := `[{"manager":"a"},{"fieldsV1":{"f:data":{}},"manager":"b"}]`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }
 

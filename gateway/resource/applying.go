@@ -7,7 +7,9 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
@@ -83,6 +85,14 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 	tree := object.Clone(out.Tree) // which may share parts with the present state
 	if err := w.Version.Shape.FromMerge(tree); err != nil {
 		return apierrors.NewBadRequest(err.Error())
+	}
+	if p := w.scalePaths(); p != nil {
+		// The reply is a Scale; without replicas there is none.
+		if _, found, err := scaleOf(p, tree); err != nil || !found {
+			return apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scaleKind}, w.Name, field.ErrorList{
+				field.Required(field.NewPath("spec", "replicas"), "nobody else says how many there are"),
+			})
+		}
 	}
 	w.object = asUnstructured(tree)
 	w.decided(out)

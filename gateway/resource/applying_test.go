@@ -157,9 +157,13 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 	if _, err = w.ApplyScale(w.ctx(), scale, map[string]any{"kind": "Other"}, WriteOptions{Caller: Caller{FieldManager: "s"}}); !apierrors.IsBadRequest(err) {
 		t.Errorf("what is no scale: %v", err)
 	}
-	// Without replicas the manager gives them up; nobody else wants them.
-	if _, err = apply("s", `"metadata":{"name":"one"}`); err != nil && !strings.Contains(err.Error(), "does not exist") {
-		t.Errorf("without replicas: %v", err)
+	// Without replicas the manager gives them up; if nobody else says how many
+	// there are, there would be no Scale any more.
+	before := w.revision()
+	_, err = apply("s", `"metadata":{"name":"one"}`)
+	refused(t, err, 422, "Invalid", "spec.replicas: Required value: nobody else says how many there are")
+	if w.revision() != before {
+		t.Error("what was refused is stored")
 	}
 }
 
