@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wasmgate/wasmgate/crd/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // ApplyPatchType is the media type of a configuration to apply.
