@@ -23,7 +23,6 @@ type bench struct {
 	items   int
 	create  bool
 	change  func(spec map[string]any)
-	config  []string // fields of spec that are applied; nil for all
 }
 
 func field(key, value string) func(map[string]any) {

@@ -91,10 +91,6 @@ func (es entries) set(e entry) entries {
 	return append(es, e)
 }
 
-func (es entries) remove(id identity) entries {
-	return slices.DeleteFunc(es, func(e entry) bool { return e.id == id })
-}
-
 // sort puts entries in the order in which they are stored.
 func (es entries) sort() {
 	slices.SortStableFunc(es, func(a, b entry) int {

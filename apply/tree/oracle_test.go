@@ -307,6 +307,7 @@ func TestSetsAreReconciledAsStructuredMergeDiffReconcilesThem_SSA22(t *testing.T
 				set, fields = set.Leaves(), fields.Leaves()
 			}
 			got := to.ours.Reconcile(set)
+			//lint:ignore SA1019 the type alone is meant, there is no value
 			tv := typed.AsTypedUnvalidated(nil, to.theirs.Schema, to.theirs.TypeRef)
 			want, err := typed.ReconcileFieldSetWithSchema(fields, tv)
 			if err != nil {

@@ -83,8 +83,8 @@ func encodeManagers(entries []metav1.ManagedFieldsEntry) (object.Managed, error)
 		if e.Time != nil {
 			fields["time"] = e.Time.UTC().Format(time.RFC3339)
 		}
-		if e.FieldsV1 != nil && json.Valid(e.FieldsV1.Raw) { // else nothing is owned
-			fields["fieldsV1"] = json.RawMessage(e.FieldsV1.Raw)
+		if e.FieldsV1 != nil && json.Valid(e.FieldsV1.GetRawBytes()) { // else nothing is owned
+			fields["fieldsV1"] = json.RawMessage(e.FieldsV1.GetRawBytes())
 		}
 		list[i] = fields
 	}

@@ -43,8 +43,8 @@ func TestEveryWriteHasAnOwner_SSA04_SSA06(t *testing.T) {
 		t.Errorf("by the gateway: %v", after.Object)
 	}
 	for _, e := range after.GetManagedFields() {
-		if e.APIVersion != "example.com/v1" || strings.Contains(string(e.FieldsV1.Raw), "example.com/a") {
-			t.Errorf("%s owns %s at %s", e.Manager, e.FieldsV1.Raw, e.APIVersion)
+		if e.APIVersion != "example.com/v1" || strings.Contains(e.FieldsV1.GetRawString(), "example.com/a") {
+			t.Errorf("%s owns %s at %s", e.Manager, e.FieldsV1.GetRawString(), e.APIVersion)
 		}
 	}
 }
