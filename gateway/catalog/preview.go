@@ -68,7 +68,7 @@ func (p *Preview) shows(final, meta map[string]any) bool {
 		}
 	}
 	had := object.Field(p.sent, "metadata")
-	for _, k := range metadataOfConverters {
+	for _, k := range [...]string{"labels", "annotations", "name"} { // a name may be made late
 		v, ok := meta[k]
 		raw := object.Field(had, k)
 		if ok != (raw != nil) || ok && !encodesAs(v, raw) {

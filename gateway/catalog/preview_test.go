@@ -36,6 +36,7 @@ func TestPreviews_CRD11(t *testing.T) {
 		"labels":                {func(tree map[string]any) { meta(tree)["labels"] = map[string]any{"a": "c"} }, false},
 		"no labels":             {func(tree map[string]any) { delete(meta(tree), "labels") }, false},
 		"annotations":           {func(tree map[string]any) { meta(tree)["annotations"] = map[string]any{"a": "c"} }, false},
+		"a name":                {func(tree map[string]any) { meta(tree)["name"] = "two" }, false},
 		"no metadata":           {func(tree map[string]any) { delete(tree, "metadata") }, false},
 	} {
 		for at, other := range map[string]string{v1: v1beta1, v1beta1: v1} {
