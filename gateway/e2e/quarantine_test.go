@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
@@ -82,10 +81,8 @@ func TestCrashWhileLoading(t *testing.T) {
 // awaitMark waits until something is marked as being loaded.
 func awaitMark(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if files, err := os.ReadDir(dir); err == nil && len(files) > 0 {
-			return
-		}
-	}
-	t.Fatal("nothing is being loaded")
+	gatewaytest.Eventually(t, "a mark in "+dir, func() bool {
+		files, err := os.ReadDir(dir)
+		return err == nil && len(files) > 0
+	})
 }

@@ -4,16 +4,19 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -108,6 +111,43 @@ type reply struct {
 func (i *instance) do(method, path, body string, headers ...string) reply {
 	i.t.Helper()
 	return i.as(i.token, method, path, body, headers...)
+}
+
+// define makes a definition and waits until it is served: until it is
+// established, and then for a write to it, which is answered once this gateway
+// serves what it says.
+func (i *instance) define(text string) {
+	i.t.Helper()
+	const all = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	made := i.do("POST", all, text)
+	var o struct{ Metadata struct{ Name string } }
+	if err := json.Unmarshal([]byte(made.body), &o); err != nil || made.code != 201 {
+		i.t.Fatalf("%d %s", made.code, made.body)
+	}
+	req, err := http.NewRequest("GET", i.url+all+"?watch=true&fieldSelector=metadata.name="+o.Metadata.Name, nil)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+i.token)
+	resp, err := i.http.Do(req)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	established := func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	}
+	var event struct {
+		Object apiextensionsv1.CustomResourceDefinition
+	}
+	for events := json.NewDecoder(resp.Body); !slices.ContainsFunc(event.Object.Status.Conditions, established); {
+		if err := events.Decode(&event); err != nil {
+			i.t.Fatalf("%s is not established: %v", o.Metadata.Name, err)
+		}
+	}
+	if got := i.do("PATCH", all+"/"+o.Metadata.Name, `{"metadata":{"labels":{"established":"seen"}}}`, "Content-Type: application/merge-patch+json"); got.code != 200 {
+		i.t.Fatalf("%d %s", got.code, got.body)
+	}
 }
 
 func (i *instance) as(token, method, path, body string, headers ...string) reply {

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 )
 
 const fvDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"fvs.example.com"},"spec":{
@@ -55,14 +54,7 @@ var native = validated{
 // Every way to write, at every level: what is kept, what is warned of, and what
 // is refused. All was tried on kube-apiserver 1.36.3.
 func testFieldValidation(t *testing.T, g *instance) {
-	if got := g.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", fvDefinition); got.code != 201 {
-		t.Fatalf("%d %s", got.code, got.body)
-	}
-	for begin := time.Now(); g.do("GET", custom.path, "").code != 200; time.Sleep(5 * time.Millisecond) {
-		if time.Since(begin) > patience {
-			t.Fatal("the definition is not served")
-		}
-	}
+	g.define(fvDefinition)
 	for kind, v := range map[string]validated{"custom": custom, "native": native} {
 		for _, level := range []string{"Ignore", "Warn", "", "Strict"} {
 			name := strings.ToLower(kind + level)

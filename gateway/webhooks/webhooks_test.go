@@ -75,14 +75,12 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Create(t.Context(), "/registry/apiextensions.k8s.io/customresourcedefinitions/crontabs.example.com", text, 0); err != nil {
-		t.Fatal(err)
+	revision, err := w.store.Create(t.Context(), "/registry/apiextensions.k8s.io/customresourcedefinitions/crontabs.example.com", text, 0)
+	if err == nil {
+		err = w.Catalog().WaitApplied(t.Context(), revision)
 	}
-	for w.Catalog().Snapshot().Resource(catalogtest.CronTabs) == nil {
-		if t.Context().Err() != nil {
-			t.Fatal("the definition is not served")
-		}
-		time.Sleep(time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return w
 }
@@ -161,15 +159,14 @@ func (w *world) configure(kind, name, group, version, resources, more string) {
 	w.create("admissionregistration.k8s.io", kind+"webhookconfigurations", "", `{"metadata":{"name":"`+name+`"},"webhooks":[{
 		"name":"`+name+`.example.com","clientConfig":{"url":"wasm://`+name+`"},"sideEffects":"None","admissionReviewVersions":["v1"],`+more+`
 		"rules":[{"operations":["*"],"apiGroups":["`+group+`"],"apiVersions":["`+version+`"],"resources":["`+resources+`"]}]}]}`)
-	w.settled(kind, name)
+	w.settled()
 }
 
-// settled waits until the cache has a configuration.
-func (w *world) settled(kind, name string) {
+// settled waits until the cache has all that was written.
+func (w *world) settled() {
 	w.t.Helper()
-	b := w.target("admissionregistration.k8s.io", kind+"webhookconfigurations", "", "").Resource.Bucket()
-	for _, ok := b.Snapshot().Get(name); !ok; _, ok = b.Snapshot().Get(name) {
-		time.Sleep(time.Millisecond)
+	if _, err := w.Catalog().Cache().Fresh(w.t.Context()); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
@@ -210,9 +207,7 @@ func TestConfigurationsAreInForceAsTheyChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.sent = nil
-	for w.target("admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "").Resource.Bucket().Snapshot().Len() > 1 {
-		time.Sleep(time.Millisecond)
-	}
+	w.settled()
 	w.create("", "configmaps", "", `{"metadata":{"name":"c"}}`)
 	if len(w.sent) != 1 {
 		t.Errorf("%d calls", len(w.sent))
@@ -333,7 +328,7 @@ func TestIgnoredFailuresAndUnreadableConfigurationsAreLogged(t *testing.T) {
 	if _, err := w.store.Create(t.Context(), "/registry/validatingwebhookconfigurations/odd", []byte("k8s\x00nonsense"), 0); err != nil {
 		t.Fatal(err)
 	}
-	w.settled("validating", "odd")
+	w.settled()
 	w.log.Reset()
 	w.create("", "configmaps", "", `{"metadata":{"name":"b"}}`)
 	if got := w.log.String(); !strings.Contains(got, "their configuration cannot be read") || !strings.Contains(got, `"name":"odd"`) || len(w.sent) != 2 {
@@ -356,7 +351,7 @@ func TestServersThatCannotBeCalledFailAsTheyAreAsked(t *testing.T) {
 	w.create("admissionregistration.k8s.io", "validatingwebhookconfigurations", "", `{"metadata":{"name":"s"},"webhooks":[{
 		"name":"s.example.com","clientConfig":{"service":{"namespace":"ns","name":"svc","path":"/p","port":8443},"caBundle":""},"sideEffects":"None","admissionReviewVersions":["v1"],"timeoutSeconds":1,
 		"rules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]}]}`)
-	w.settled("validating", "s")
+	w.settled()
 	_, err := w.try("", "configmaps", "", `{"metadata":{"name":"a"}}`, alice)
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to call webhook: Post "https://svc.ns.svc:8443/p?timeout=1s"`) {
 		t.Errorf("got %v", err)

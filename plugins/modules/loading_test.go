@@ -99,20 +99,24 @@ func TestWhatIsTooSlowIsReportedAndServesWhenItIsDone(t *testing.T) {
 	_, err = r.Set(t.Context(), "slow", other)
 	wantRefused(t, err, plugins.Slow, digestOf(spec.Bytes)+" is still being compiled")
 	close(c.go_)
-	s := eventually(t, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
+	s := eventually(t, r, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
 	if s.Digest() != digestOf(spec.Bytes) || s.Failure != nil || c.loads.Load() != 1 {
 		t.Errorf("status %+v after %d loads", s, c.loads.Load())
 	}
 }
 
-// eventually tries until what was left alone is done.
-func eventually(t *testing.T, try func() (plugins.Status, error)) plugins.Status {
+// eventually tries again whenever what was left alone under the name slow is
+// done.
+func eventually(t *testing.T, r *modules.Registry, try func() (plugins.Status, error)) plugins.Status {
 	t.Helper()
 	for {
 		s, err := try()
 		var refused *plugins.LoadError
 		if errors.As(err, &refused) && refused.Reason == plugins.Slow && t.Context().Err() == nil {
-			time.Sleep(time.Millisecond)
+			select {
+			case <-modules.Left(r, "slow"):
+			case <-t.Context().Done():
+			}
 			continue
 		}
 		if err != nil {
@@ -141,7 +145,7 @@ func TestTheResultOfAnotherRevisionIsThrownAway(t *testing.T) {
 		{Bytes: echo("new"), Digest: digestOf(echo("new"))},
 		{Bytes: echo("new"), Digest: digestOf(echo("new")), Limits: plugins.Limits{ResponseBytes: 7}},
 	} {
-		s := eventually(t, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
+		s := eventually(t, r, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
 		if s.Digest() != digestOf(spec.Bytes) || int(c.loads.Load()) != n+2 {
 			t.Errorf("revision %d: status %+v after %d loads", n, s, c.loads.Load())
 		}
@@ -167,7 +171,7 @@ func TestARemovedModuleIsNotKeptWhenItIsDone(t *testing.T) {
 			t.Error("it is back")
 		}
 		spec := plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))}
-		eventually(t, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
+		eventually(t, r, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
 		if n := c.loads.Load(); n < 2 {
 			t.Errorf("what was removed was kept: %d loads", n)
 		}
