@@ -46,6 +46,19 @@ type Service struct {
 	Port int32
 }
 
+// ServiceOf is the service that a configuration refers to; a path or port that
+// is nil is the default.
+func ServiceOf(namespace, name string, path *string, port *int32) *Service {
+	s := &Service{Namespace: namespace, Name: name}
+	if path != nil {
+		s.Path = *path
+	}
+	if port != nil {
+		s.Port = *port
+	}
+	return s
+}
+
 // target is where requests go.
 type target struct {
 	url     *url.URL

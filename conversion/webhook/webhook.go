@@ -71,13 +71,7 @@ func server(cfg Config) webhook.Config {
 		out.URL = *c.URL
 	}
 	if s := c.Service; s != nil {
-		out.Service = &webhook.Service{Namespace: s.Namespace, Name: s.Name}
-		if s.Path != nil {
-			out.Service.Path = *s.Path
-		}
-		if s.Port != nil {
-			out.Service.Port = *s.Port
-		}
+		out.Service = webhook.ServiceOf(s.Namespace, s.Name, s.Path, s.Port)
 	}
 	return out
 }

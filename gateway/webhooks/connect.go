@@ -24,13 +24,7 @@ func (c connector) connect(config admissionv1.WebhookClientConfig) (admission.Ca
 		out.URL = *config.URL
 	}
 	if s := config.Service; s != nil {
-		out.Service = &webhook.Service{Namespace: s.Namespace, Name: s.Name}
-		if s.Path != nil {
-			out.Service.Path = *s.Path
-		}
-		if s.Port != nil {
-			out.Service.Port = *s.Port
-		}
+		out.Service = webhook.ServiceOf(s.Namespace, s.Name, s.Path, s.Port)
 	}
 	client, err := webhook.New(out)
 	if err != nil {
