@@ -30,7 +30,8 @@ func (w *write) prune(merged any, managed entries, set *fieldpath.Set, last *ent
 		}
 		return nil, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
 	}
-	p := pruner{w: w, set: set, v: v, whole: map[*version]any{w.v: merged, v: base}, merged: base, pruned: v.types().Remove(base, v.types().Named(last.fields.set))}
+	t := v.types()
+	p := pruner{w: w, set: set, v: v, merged: base, pruned: t.Remove(base, t.Named(last.fields.set))}
 	if err := p.addBack(managed, v); err != nil {
 		return nil, fmt.Errorf("failed add back owned items: %w", err)
 	}
@@ -59,11 +60,11 @@ func (w *write) at(object any, from, to *version) (any, error) {
 }
 
 // pruner holds the merged object and the one with less in it, both at version
-// v.
+// v. Both go from version to version the same way: what a conversion loses is
+// missing in both, and counts as removed by nobody.
 type pruner struct {
 	w      *write
-	whole  map[*version]any // the merged object at the versions that it is known at
-	set    *fieldpath.Set   // what is applied, at the version of the request
+	set    *fieldpath.Set // what is applied, at the version of the request
 	v      *version
 	merged any
 	pruned any
@@ -72,15 +73,14 @@ type pruner struct {
 // addBack adds to the pruned object what somebody owns: first what is owned at
 // the version it was pruned at, since without it a conversion may fail.
 func (p *pruner) addBack(managed entries, first *version) error {
-	owned := map[*version]*fieldpath.Set{p.w.v: p.set}
+	owned := map[*version][]*fieldpath.Set{p.w.v: {p.set}}
 	order := []*version{first, p.w.v}
 	for i := range managed {
 		v := p.w.k.versions[managed[i].version]
 		if owned[v] == nil {
-			owned[v] = &fieldpath.Set{}
 			order = append(order, v)
 		}
-		owned[v] = owned[v].Union(managed[i].fields.set)
+		owned[v] = append(owned[v], managed[i].fields.set)
 	}
 	for i, v := range order {
 		if owned[v] == nil || slices.Index(order, v) < i {
@@ -89,7 +89,7 @@ func (p *pruner) addBack(managed entries, first *version) error {
 		if tree.Equal(p.pruned, p.merged) {
 			return nil // nothing is missing any more
 		}
-		if err := p.addBackAt(v, owned[v]); err != nil && !errors.Is(err, ErrNoVersion) {
+		if err := p.addBackAt(v, union(owned[v])); err != nil && !errors.Is(err, ErrNoVersion) {
 			return err
 		}
 	}
@@ -97,13 +97,9 @@ func (p *pruner) addBack(managed entries, first *version) error {
 }
 
 func (p *pruner) addBackAt(v *version, owned *fieldpath.Set) error {
-	merged, known := p.whole[v]
-	if !known {
-		var err error
-		if merged, err = p.w.at(p.merged, p.v, v); err != nil {
-			return fmt.Errorf("failed to convert merged object at version %s: %w", v.api, err)
-		}
-		p.whole[v] = merged
+	merged, err := p.w.at(p.merged, p.v, v)
+	if err != nil {
+		return fmt.Errorf("failed to convert merged object at version %s: %w", v.api, err)
 	}
 	pruned, err := p.w.at(p.pruned, p.v, v)
 	if err != nil {
