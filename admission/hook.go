@@ -20,6 +20,13 @@ type Caller interface {
 	Call(ctx context.Context, review []byte, accept func(reply []byte) error) error
 }
 
+// Sparer is a [Caller] that is not asked about some writes, whatever the rules
+// of its webhook say: those that would mend it.
+type Sparer interface {
+	// Spares tells whether the request is such a write.
+	Spares(r *Request) bool
+}
+
 // Hook is one webhook of a configuration, compiled. It is immutable.
 type Hook struct {
 	// Name is the webhook's own, Configuration that of the object it stands in.
@@ -96,6 +103,26 @@ func compile(configuration string, w *admissionv1.MutatingWebhook, connect Conne
 		h.uncallable = fmt.Errorf("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")
 	}
 	return h
+}
+
+// Unusable stands for all webhooks of a configuration that cannot be read. As
+// nobody knows what they would say and to what, it matches and fails everything.
+func Unusable(configuration string, mutating bool, cause error) *Hook {
+	everything := admissionv1.RuleWithOperations{
+		Operations: []admissionv1.OperationType{admissionv1.OperationAll},
+		Rule:       admissionv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*/*"}},
+	}
+	return &Hook{
+		Name: configuration, Configuration: configuration, mutating: mutating, rules: []admissionv1.RuleWithOperations{everything},
+		namespaces: labels.Everything(), objects: labels.Everything(), harmless: true,
+		uncallable: fmt.Errorf("its configuration cannot be read: %w", cause),
+	}
+}
+
+// spares tells whether the webhook is not asked about a write that would mend it.
+func (h *Hook) spares(r *Request) bool {
+	s, ok := h.caller.(Sparer)
+	return ok && s.Spares(r)
 }
 
 // selector selects everything when there is none.

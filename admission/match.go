@@ -12,7 +12,7 @@ import (
 // match tells whether the webhook is asked about a request, and at which
 // version: "" for not at all.
 func (h *Hook) match(ctx context.Context, r *Request) (version string, err error) {
-	if version = h.matchRules(r); version == "" {
+	if version = h.matchRules(r); version == "" || h.spares(r) {
 		return "", nil
 	}
 	if selected, err := h.selects(ctx, r); err != nil || !selected {

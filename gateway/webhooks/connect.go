@@ -7,6 +7,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/webhook"
 )
 
@@ -54,4 +55,10 @@ type module struct {
 // Call implements [admission.Caller].
 func (m module) Call(ctx context.Context, review []byte, accept func(reply []byte) error) error {
 	return m.call(ctx, m.name, review, accept)
+}
+
+// Spares implements [admission.Sparer]: a module has no say in its own
+// replacement, which one that fails at everything would not survive.
+func (m module) Spares(r *admission.Request) bool {
+	return r.Resource.GroupResource() == kinds.Modules && r.Name == m.name
 }

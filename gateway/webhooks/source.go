@@ -21,6 +21,7 @@ import (
 type source struct {
 	kind     *catalog.Resource
 	compile  func(data []byte) ([]*admission.Hook, error)
+	mutating bool
 	log      zerolog.Logger
 	current  atomic.Pointer[compiled]
 	changing sync.Mutex
@@ -35,9 +36,9 @@ type compiled struct {
 	hooks map[*catalog.Entry][]*admission.Hook
 }
 
-func newSource(c *catalog.Catalog, plural string, log zerolog.Logger, compile func(data []byte) ([]*admission.Hook, error)) *source {
+func newSource(c *catalog.Catalog, plural string, mutating bool, log zerolog.Logger, compile func(data []byte) ([]*admission.Hook, error)) *source {
 	kind := c.Snapshot().Resource(schema.GroupResource{Group: admissionv1.GroupName, Resource: plural})
-	return &source{kind: kind, compile: compile, log: log.With().Str("kind", plural).Logger()}
+	return &source{kind: kind, compile: compile, mutating: mutating, log: log.With().Str("kind", plural).Logger()}
 }
 
 // about are the webhooks that may match a write; nil when there are none.
@@ -85,8 +86,8 @@ func (c *compiled) of(e *catalog.Entry) ([]*admission.Hook, bool) {
 	return hooks, ok
 }
 
-// read compiles one configuration. One that cannot be read has no webhooks, as
-// somebody else has to mend it in the store.
+// read compiles one configuration. One that cannot be read refuses all writes,
+// as whoever relies on it would want: it has to be mended in the store.
 func (s *source) read(ctx context.Context, it watchcache.Item[*catalog.Entry]) []*admission.Hook {
 	// What was begun has to end, whoever waits: the next write needs it too.
 	data, err := s.kind.View(context.WithoutCancel(ctx), it.Value, s.kind.Def.StorageVersion)
@@ -95,8 +96,8 @@ func (s *source) read(ctx context.Context, it watchcache.Item[*catalog.Entry]) [
 		hooks, err = s.compile(data)
 	}
 	if err != nil {
-		s.log.Error().Err(err).Str("name", it.Key).Msg("webhooks are not asked: their configuration cannot be read")
-		return nil
+		s.log.Error().Err(err).Str("name", it.Key).Msg("writes are refused: a configuration of webhooks cannot be read")
+		return []*admission.Hook{admission.Unusable(it.Key, s.mutating, err)}
 	}
 	return hooks
 }

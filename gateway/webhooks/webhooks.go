@@ -47,12 +47,12 @@ func New(c Config) *Webhooks {
 	log := c.Log.With().Str("component", "admission").Logger()
 	connect := connector{c.Module}.connect
 	return &Webhooks{
-		mutating: newSource(c.Catalog, "mutatingwebhookconfigurations", log, func(data []byte) ([]*admission.Hook, error) {
+		mutating: newSource(c.Catalog, "mutatingwebhookconfigurations", true, log, func(data []byte) ([]*admission.Hook, error) {
 			var m admissionv1.MutatingWebhookConfiguration
 			err := json.Unmarshal(data, &m)
 			return admission.Mutating(&m, connect), err
 		}),
-		validating: newSource(c.Catalog, "validatingwebhookconfigurations", log, func(data []byte) ([]*admission.Hook, error) {
+		validating: newSource(c.Catalog, "validatingwebhookconfigurations", false, log, func(data []byte) ([]*admission.Hook, error) {
 			var v admissionv1.ValidatingWebhookConfiguration
 			err := json.Unmarshal(data, &v)
 			return admission.Validating(&v, connect), err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -317,7 +318,7 @@ func TestManagedFieldsAreTheWebhooksToo(t *testing.T) {
 	}
 }
 
-func TestIgnoredFailuresAndUnreadableConfigurationsAreLogged(t *testing.T) {
+func TestIgnoredFailuresAreLogged(t *testing.T) {
 	w := newWorld(t)
 	w.answer = func(string, map[string]any) string { return "" }
 	w.configure("validating", "one", "", "v1", "configmaps", `"failurePolicy":"Ignore",`)
@@ -325,14 +326,78 @@ func TestIgnoredFailuresAndUnreadableConfigurationsAreLogged(t *testing.T) {
 	if got := w.log.String(); !strings.Contains(got, `failed calling webhook \"one.example.com\": failed to call webhook: the module is broken`) || !strings.Contains(got, `"configuration":"one"`) {
 		t.Errorf("logged %s", got)
 	}
-	if _, err := w.store.Create(t.Context(), "/registry/validatingwebhookconfigurations/odd", []byte("k8s\x00nonsense"), 0); err != nil {
-		t.Fatal(err)
+}
+
+func TestAnUnreadableConfigurationRefusesAllWritesButThoseOfConfigurations(t *testing.T) {
+	for _, kind := range []string{"validating", "mutating"} {
+		w := newWorld(t)
+		if _, err := w.store.Create(t.Context(), "/registry/"+kind+"webhookconfigurations/odd", []byte("k8s\x00nonsense"), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.settled()
+		dry := alice
+		dry.DryRun = true
+		for _, o := range []resource.WriteOptions{alice, dry} {
+			_, err := w.try("", "configmaps", "", `{"metadata":{"name":"a"}}`, o)
+			if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed calling webhook "odd": its configuration cannot be read: `) {
+				t.Errorf("%s: got %v", kind, err)
+			}
+		}
+		if _, err := w.try("example.com", "crontabs", "v1beta1", `{"metadata":{"name":"a"},"hostPort":"h:1"}`, alice); !apierrors.IsInternalError(err) {
+			t.Errorf("%s: got %v", kind, err)
+		}
+		if got := w.log.String(); !strings.Contains(got, "a configuration of webhooks cannot be read") || !strings.Contains(got, `"name":"odd"`) {
+			t.Errorf("%s: logged %s", kind, got)
+		}
+		w.configure("validating", "one", "", "v1", "secrets", "")
 	}
-	w.settled()
-	w.log.Reset()
-	w.create("", "configmaps", "", `{"metadata":{"name":"b"}}`)
-	if got := w.log.String(); !strings.Contains(got, "their configuration cannot be read") || !strings.Contains(got, `"name":"odd"`) || len(w.sent) != 2 {
-		t.Errorf("logged %s, %d calls", got, len(w.sent))
+}
+
+func TestConditionsThatDoNotCompileFailAsThePolicySays(t *testing.T) {
+	for policy, want := range map[string]string{"Fail": "undeclared reference to 'nobody'", "Ignore": ""} {
+		w := newWorld(t)
+		hook := admissionv1.ValidatingWebhook{
+			Name: "one.example.com", ClientConfig: admissionv1.WebhookClientConfig{URL: new("wasm://one")},
+			FailurePolicy: new(admissionv1.FailurePolicyType(policy)), SideEffects: new(admissionv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
+			MatchConditions: []admissionv1.MatchCondition{{Name: "x", Expression: "nobody == 'x'"}},
+			Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{"*"}, Rule: admissionv1.Rule{
+				APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"},
+			}}},
+		}
+		c := admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "u"}, Webhooks: []admissionv1.ValidatingWebhook{hook}}
+		c.APIVersion, c.Kind = "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"
+		data, err := json.Marshal(c)
+		if err == nil {
+			_, err = w.store.Create(t.Context(), "/registry/validatingwebhookconfigurations/one", data, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.settled()
+		_, err = w.try("", "configmaps", "", `{"metadata":{"name":"a"}}`, alice)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) || len(w.sent) != 0 {
+			t.Errorf("%s: %v, %d calls", policy, err, len(w.sent))
+		}
+	}
+}
+
+func TestAModuleHasNoSayInItsOwnReplacement(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func(string, map[string]any) string { return "" }
+	w.configure("validating", "one", "*", "*", "*/*", "")
+	w.configure("mutating", "one", "*", "*", "*/*", "")
+	const spec = `,"spec":{"source":{"upload":{}}}}`
+	w.create("wasmgate.dev", "wasmmodules", "", `{"metadata":{"name":"one"}`+spec)
+	if _, err := w.Delete(t.Context(), w.target("wasmgate.dev", "wasmmodules", "", "one"), &metav1.DeleteOptions{}, alice); err != nil || len(w.sent) != 0 {
+		t.Errorf("%v, %d calls", err, len(w.sent))
+	}
+	for _, body := range []string{`{"metadata":{"name":"two"}` + spec, `{"metadata":{"generateName":"one"}` + spec} {
+		if _, err := w.try("wasmgate.dev", "wasmmodules", "", body, alice); !apierrors.IsInternalError(err) {
+			t.Errorf("another module: %v", err)
+		}
+	}
+	if _, err := w.try("", "configmaps", "", `{"metadata":{"name":"one"}}`, alice); !apierrors.IsInternalError(err) {
+		t.Errorf("another kind: %v", err)
 	}
 }
 
