@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 func TestDefinitionAndObjectsAreJSON(t *testing.T) {
@@ -62,5 +65,79 @@ func TestSelectSteps(t *testing.T) {
 	}
 	if _, err := selectSteps("create,levitate"); err == nil || !strings.Contains(err.Error(), "levitate") {
 		t.Errorf("unknown step: %v", err)
+	}
+}
+
+func TestManyDefinitionsDiffer(t *testing.T) {
+	names, sizes := map[string]bool{}, 0
+	for i := range 2 * len(models) {
+		text, err := crowded(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c apiextensionsv1.CustomResourceDefinition
+		if err := json.Unmarshal(text, &c); err != nil {
+			t.Fatal(err)
+		}
+		names[c.Name] = true
+		sizes += len(text)
+		if c.Name != c.Spec.Names.Plural+"."+c.Spec.Group || len(c.Spec.Versions) != len(crowdVersions) {
+			t.Errorf("%s: %d versions", c.Name, len(c.Spec.Versions))
+		}
+		if len(c.Spec.Versions[2].Schema.OpenAPIV3Schema.Properties) == 0 {
+			t.Errorf("%s has no schema", c.Name)
+		}
+	}
+	if len(names) != 2*len(models) {
+		t.Errorf("%d names of %d definitions", len(names), 2*len(models))
+	}
+	if mean := sizes / (2 * len(models)); mean < 90_000 || mean > 110_000 {
+		t.Errorf("a definition has %d bytes; the documentation says 100 KB", mean)
+	}
+}
+
+func TestKeysOfListsAreRequiredOrHaveDefaults(t *testing.T) {
+	var check func(s *apiextensionsv1.JSONSchemaProps) (keys int)
+	check = func(s *apiextensionsv1.JSONSchemaProps) (keys int) {
+		for _, p := range s.Properties {
+			keys += check(&p)
+		}
+		if s.Items == nil || s.Items.Schema == nil {
+			return keys
+		}
+		for _, k := range s.XListMapKeys {
+			keys++
+			if s.Items.Schema.Properties[k].Default == nil && !slices.Contains(s.Items.Schema.Required, k) {
+				t.Errorf("%s of %s", k, s.Description)
+			}
+		}
+		return keys + check(s.Items.Schema)
+	}
+	all, err := schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := 0
+	for _, text := range all {
+		var s apiextensionsv1.JSONSchemaProps
+		if err := json.Unmarshal(text, &s); err != nil {
+			t.Fatal(err)
+		}
+		keys += check(&s)
+	}
+	if keys == 0 {
+		t.Error("no list has keys")
+	}
+}
+
+func TestSelectStepsOfManyDefinitions(t *testing.T) {
+	got, err := selectSteps("define,restart")
+	if err != nil || len(got) != 2 || got[1].name != "restart" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, s := range crowd {
+		if slices.Contains(stepNames(), s.name) {
+			t.Errorf("%s runs without being named", s.name)
+		}
 	}
 }

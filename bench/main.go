@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -28,6 +29,9 @@ type config struct {
 	steps    string
 	json     string
 	keep     bool
+
+	definitions int
+	changes     int
 }
 
 func main() {
@@ -47,7 +51,9 @@ func main() {
 	flag.DurationVar(&c.duration, "d", 5*time.Second, "length of each step that only reads")
 	flag.IntVar(&c.watchers, "watchers", 500, "watchers in the fan-out steps")
 	flag.IntVar(&c.updates, "updates", 200, "updates in the fan-out steps")
-	flag.StringVar(&c.steps, "steps", strings.Join(stepNames(), ","), "steps to run, in this order")
+	flag.IntVar(&c.definitions, "definitions", 500, "definitions in the steps about many of them")
+	flag.IntVar(&c.changes, "changes", 10, "definitions changed in those steps")
+	flag.StringVar(&c.steps, "steps", strings.Join(stepNames(), ","), "steps to run, in this order; also "+crowdSteps())
 	flag.StringVar(&c.json, "json", "", "also write the results to this file")
 	flag.BoolVar(&c.keep, "keep", false, "keep the objects at the end")
 	flag.Parse()
@@ -75,6 +81,9 @@ func run(c config, targets []*target) error {
 		}
 		if !c.keep {
 			defer t.do("DELETE", crdPath+"/"+plural, "", "", nil)
+			if slices.ContainsFunc(steps, func(s step) bool { return s.name == "define" }) {
+				defer undefine(c, t)
+			}
 		}
 	}
 	r.heading(os.Stdout)
@@ -84,7 +93,12 @@ func run(c config, targets []*target) error {
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", t.name, s.name, err)
 			}
-			m.Step, m.Server, m.Note = s.name, t.name, s.note
+			m.Step, m.Server = s.name, t.name
+			if m.Note != "" { // what the step found besides
+				fmt.Printf("%-9s %s: %s\n", t.name, s.name, m.Note)
+			} else {
+				m.Note = s.note
+			}
 			m.RSS = t.usage().rss
 			r.add(os.Stdout, m)
 			if s.name == "create" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -92,13 +93,13 @@ func selectSteps(names string) ([]step, error) {
 	var chosen []step
 next:
 	for _, name := range strings.Split(names, ",") {
-		for _, s := range steps {
+		for _, s := range slices.Concat(steps, crowd) {
 			if s.name == name {
 				chosen = append(chosen, s)
 				continue next
 			}
 		}
-		return nil, fmt.Errorf("no step %q; there are %s", name, strings.Join(stepNames(), ", "))
+		return nil, fmt.Errorf("no step %q; there are %s", name, strings.Join(stepNames(), ", ")+", "+crowdSteps())
 	}
 	return chosen, nil
 }

@@ -115,3 +115,21 @@ func (t *target) wait(path string, code int) error {
 		<-tick.C
 	}
 }
+
+// contains does a GET, unless the reply is still the one tagged etag, and tells
+// whether it contains text.
+func (t *target) contains(path, accept, etag, text string) (code int, found bool, next string, err error) {
+	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(resp)
+	req.SetRequestURI(t.url + path)
+	req.Header.Set("Authorization", "Bearer "+t.token)
+	req.Header.Set("Accept", accept)
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
+	if err := client.Do(req, resp); err != nil {
+		return 0, false, "", err
+	}
+	return resp.StatusCode(), bytes.Contains(resp.Body(), []byte(text)), string(resp.Header.Peek("Etag")), nil
+}

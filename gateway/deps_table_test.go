@@ -84,7 +84,7 @@ var mayImport = map[string]string{
 	"examples/policy":         "sdk",
 	"examples/policy/module":  "examples/policy",
 
-	"bench":        "",
+	"bench":        "crd/reflectschema",
 	"bench/module": "sdk",
 }
 
