@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -23,11 +22,15 @@ func All(opts Options) ([]*crd.Definition, error) {
 	if opts.EventTTL == 0 {
 		opts.EventTTL = DefaultEventTTL
 	}
-	module, err := moduleDefinition()
-	if err != nil {
-		return nil, fmt.Errorf("built-in WasmModule: %w", err)
+	own := make([]*crd.Definition, 0, 2)
+	for _, text := range [][]byte{moduleManifest, versionPriorityManifest} {
+		d, err := fromManifest(text)
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, d)
 	}
-	return []*crd.Definition{
+	return append([]*crd.Definition{
 		configMap(),
 		event(opts.EventTTL),
 		namespace(),
@@ -37,6 +40,5 @@ func All(opts Options) ([]*crd.Definition, error) {
 		validatingWebhooks(),
 		mutatingWebhooks(),
 		migration(),
-		module,
-	}, nil
+	}, own...), nil
 }

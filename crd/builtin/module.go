@@ -2,6 +2,7 @@ package builtin
 
 import (
 	_ "embed"
+	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -13,18 +14,22 @@ import (
 //go:embed module.yaml
 var moduleManifest []byte
 
-// moduleDefinition is WasmModule. It is written as a CustomResourceDefinition,
-// so that its schema, its rules and its columns are plain to read.
-func moduleDefinition() (*crd.Definition, error) {
+//go:embed versionpriority.yaml
+var versionPriorityManifest []byte
+
+// fromManifest is a kind of this server's own. It is written as a
+// CustomResourceDefinition, so that its schema, its rules and its columns are
+// plain to read.
+func fromManifest(text []byte) (*crd.Definition, error) {
 	var manifest apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(moduleManifest, &manifest); err != nil {
+	if err := yaml.UnmarshalStrict(text, &manifest); err != nil {
 		return nil, err
 	}
 	d, err := custom.Compile(&manifest)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("built-in %s: %w", manifest.Name, err)
 	}
-	d.KeyPrefix = "wasmgate.dev/wasmmodules"
+	d.KeyPrefix = manifest.Spec.Group + "/" + manifest.Spec.Names.Plural
 	d.Conversion = nil
 	return d, nil
 }

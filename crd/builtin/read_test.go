@@ -126,7 +126,7 @@ func TestNames_RES07(t *testing.T) {
 		"Namespace": "namespaces", "ConfigMap": "configmaps", "Secret": "secrets", "ServiceAccount": "serviceaccounts",
 		"Event": "events", "Lease": "leases",
 		"ValidatingWebhookConfiguration": "validatingwebhookconfigurations", "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
-		"StorageVersionMigration": "storageversionmigrations", "WasmModule": "wasmgate.dev/wasmmodules",
+		"StorageVersionMigration": "storageversionmigrations", "WasmModule": "wasmgate.dev/wasmmodules", "VersionPriority": "wasmgate.dev/versionpriorities",
 	}
 	for _, d := range definitions(t) {
 		if d.ListKind != d.Kind+"List" || d.KeyPrefix != prefixes[d.Kind] {

@@ -399,6 +399,11 @@ func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int6
 // Defines tells whether the objects of r are definitions of custom resources.
 func (c *Catalog) Defines(r *Resource) bool { return r == c.crds }
 
+// Settle waits until every definition that the cache holds is in the snapshot.
+func (c *Catalog) Settle(ctx context.Context) error {
+	return c.WaitApplied(ctx, c.crds.bucket.Latest())
+}
+
 // WaitApplied waits until definitions up to revision are in the snapshot.
 func (c *Catalog) WaitApplied(ctx context.Context, revision int64) error {
 	for {

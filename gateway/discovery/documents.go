@@ -12,6 +12,9 @@ import (
 type Options struct {
 	// ServerAddress is the host and port that /api names; empty leaves it out.
 	ServerAddress string
+	// Order, if not nil, puts the served versions of a group, which come in the
+	// Kubernetes order, into another one: the result is a permutation.
+	Order func(group string, versions []string) []string
 	// Report is told why a document could not be encoded; required.
 	Report func(error)
 }
@@ -37,7 +40,7 @@ type page struct {
 // little, so that it can be called for every change.
 func New(defs []*crd.Definition, opts Options) *Documents {
 	d := &Documents{byPath: map[string]*page{}, report: opts.Report}
-	core, groups := groupsOf(defs)
+	core, groups := groupsOf(defs, opts.Order)
 	d.add("/api", func() runtime.Object { return apiVersions(core, opts) }, core)
 	d.add("/apis", func() runtime.Object { return groupList(groups) }, groups...)
 	if core != nil {

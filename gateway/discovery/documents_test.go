@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +185,48 @@ func TestVersionOrder_CRD09(t *testing.T) {
 	} {
 		if got := mergeOrders(tc.orders); !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%v: %v, want %v", tc.orders, got, tc.want)
+		}
+	}
+}
+
+// backwards is an order that nobody would have by default.
+func backwards(group string, versions []string) []string {
+	if group != "disc.example.com" {
+		return versions
+	}
+	out := slices.Clone(versions)
+	slices.Reverse(out)
+	return out
+}
+
+func TestAnotherVersionOrderShowsEverywhere_WP03(t *testing.T) {
+	opts := options(t)
+	opts.Order = backwards
+	docs := New(definitions(t), opts)
+	for path, accept := range map[string]string{"/apis": "", "/apis/disc.example.com": "", "/apis/": aggregatedAccept} {
+		body, _, _, _ := docs.Lookup(path, accept)
+		beta, ga := bytes.Index(body, []byte("v1beta1")), bytes.Index(body, []byte(`"version":"v1"`))
+		if accept == "" {
+			beta = bytes.Index(body, []byte(`"groupVersion":"disc.example.com/v1beta1"`))
+			ga = bytes.Index(body, []byte(`"groupVersion":"disc.example.com/v1"`))
+			if !bytes.Contains(body, []byte(`"preferredVersion":{"groupVersion":"disc.example.com/v1beta1","version":"v1beta1"}`)) {
+				t.Errorf("%s prefers %s", path, body)
+			}
+		} else {
+			at := bytes.Index(body, []byte(`"name":"disc.example.com"`))
+			beta, ga = bytes.Index(body[at:], []byte(`"version":"v1beta1"`)), bytes.Index(body[at:], []byte(`"version":"v1"`))
+		}
+		if beta < 0 || ga < 0 || beta > ga {
+			t.Errorf("%s %s: v1beta1 at %d, v1 at %d of %s", path, accept, beta, ga, body)
+		}
+	}
+}
+
+func TestVersionsOfAGroup(t *testing.T) {
+	defs := definitions(t)
+	for group, want := range map[string]string{"disc.example.com": "v1 v1beta1", "": "v1", "none": ""} {
+		if got := strings.Join(Versions(defs, group), " "); got != want {
+			t.Errorf("%q serves %q, want %q", group, got, want)
 		}
 	}
 }

@@ -43,15 +43,16 @@ var priorities = map[string]int{
 	"storagemigration.k8s.io":      15800,
 }
 
-// groupsOf sorts definitions into groups. core is the group without a name,
+// groupsOf sorts definitions into groups, whose versions order puts into its
+// order if it is not nil. core is the group without a name,
 // nil when it serves nothing; it is not among the others.
-func groupsOf(defs []*crd.Definition) (core *group, others []*group) {
+func groupsOf(defs []*crd.Definition, order func(string, []string) []string) (core *group, others []*group) {
 	byGroup := map[string][]*crd.Definition{}
 	for _, d := range defs {
 		byGroup[d.Group] = append(byGroup[d.Group], d)
 	}
 	for name, defs := range byGroup {
-		g := newGroup(name, defs)
+		g := newGroup(name, defs, order)
 		switch {
 		case len(g.versions) == 0:
 		case name == "":
@@ -66,12 +67,27 @@ func groupsOf(defs []*crd.Definition) (core *group, others []*group) {
 	return core, others
 }
 
-func newGroup(name string, defs []*crd.Definition) *group {
+// Versions are the versions that a group serves, in the Kubernetes order.
+func Versions(defs []*crd.Definition, group string) []string {
+	var own []*crd.Definition
+	for _, d := range defs {
+		if d.Group == group {
+			own = append(own, d)
+		}
+	}
+	var names []string
+	for _, v := range newGroup(group, own, nil).versions {
+		names = append(names, v.name)
+	}
+	return names
+}
+
+func newGroup(name string, defs []*crd.Definition, order func(string, []string) []string) *group {
 	slices.SortFunc(defs, func(a, b *crd.Definition) int { return cmp.Compare(a.Plural, b.Plural) })
 	byVersion := map[string]*groupVersion{}
 	var orders [][]string
 	for _, d := range defs {
-		var order []string
+		var own []string
 		for _, v := range d.Versions {
 			if !v.Served {
 				continue
@@ -82,12 +98,15 @@ func newGroup(name string, defs []*crd.Definition) *group {
 				byVersion[v.Name] = gv
 			}
 			gv.kinds = append(gv.kinds, served{d, v})
-			order = append(order, v.Name)
+			own = append(own, v.Name)
 		}
-		orders = append(orders, order)
+		orders = append(orders, own)
 	}
-	g := &group{name: name}
-	for _, v := range mergeOrders(orders) {
+	g, versions := &group{name: name}, mergeOrders(orders)
+	if order != nil {
+		versions = order(name, versions)
+	}
+	for _, v := range versions {
 		g.versions = append(g.versions, byVersion[v])
 	}
 	return g

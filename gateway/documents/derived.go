@@ -12,16 +12,20 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/openapi"
+	"github.com/wasmgate/wasmgate/gateway/ordering"
 )
 
-// derived serves what follows from the definitions: discovery and OpenAPI. A
-// change of definitions makes new documents, which are filled on first use.
+// derived serves what follows from the definitions and the orders of their
+// versions: discovery and OpenAPI. A change of either makes new documents, which
+// are filled on first use.
 type derived struct {
 	ready  <-chan struct{}
+	orders func() *ordering.Orders
 	report func(error)
 
 	mu        sync.Mutex
-	serial    uint64
+	snapshot  *catalog.Snapshot
+	order     *ordering.Orders
 	discovery *discovery.Documents
 	openapi   *openapi.Documents
 }
@@ -29,11 +33,16 @@ type derived struct {
 func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Documents) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.discovery == nil || s.Serial > d.serial {
-		d.discovery = discovery.New(s.Definitions, discovery.Options{Report: d.report})
-		d.openapi = openapi.New(s.Definitions, d.openapi, d.report)
-		d.serial = s.Serial
+	order := d.orders()
+	if d.discovery != nil && s.Serial <= d.snapshot.Serial && order == d.order {
+		return d.discovery, d.openapi
 	}
+	if d.discovery == nil || s.Serial > d.snapshot.Serial {
+		d.snapshot = s
+	}
+	d.order = order
+	d.discovery = discovery.New(d.snapshot.Definitions, discovery.Options{Order: order.Apply, Report: d.report})
+	d.openapi = openapi.New(d.snapshot.Definitions, d.openapi, openapi.Options{Order: order.Apply, Report: d.report})
 	return d.discovery, d.openapi
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/ordering"
 )
 
 // Config is what is shown. All fields are required.
@@ -28,13 +29,15 @@ type Config struct {
 	// Ready is closed when all that is stored is served; before that, discovery
 	// and OpenAPI are refused.
 	Ready <-chan struct{}
+	// Orders returns the orders of versions in force, the same while they are.
+	Orders func() *ordering.Orders
 	// Report is told of what cannot be shown, and why.
 	Report func(error)
 }
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{}, &derived{ready: c.Ready, report: c.Report}, rootPaths{}}
+	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{}, &derived{ready: c.Ready, orders: c.Orders, report: c.Report}, rootPaths{}}
 }
 
 // healthPaths serves /healthz, /livez and /readyz.

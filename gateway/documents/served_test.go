@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/ordering"
 )
 
 // site is all documents over the built-in kinds.
@@ -23,6 +24,7 @@ type site struct {
 	t        *testing.T
 	all      []api.Documents
 	snapshot *catalog.Snapshot
+	orders   *ordering.Orders
 }
 
 func newSite(t *testing.T) *site {
@@ -37,7 +39,9 @@ func newSite(t *testing.T) *site {
 	close(ready)
 	m := metrics.New()
 	m.Request("get", "", "v1", "configmaps", "", "resource").Done(200, time.Millisecond)
-	return &site{t: t, all: All(Config{Health: h, Metrics: m, Ready: ready}), snapshot: &catalog.Snapshot{Serial: 1, Definitions: builtins}}
+	s := &site{t: t, orders: &ordering.Orders{}, snapshot: &catalog.Snapshot{Serial: 1, Definitions: builtins}}
+	s.all = All(Config{Health: h, Metrics: m, Ready: ready, Orders: func() *ordering.Orders { return s.orders }})
+	return s
 }
 
 // ask is the first reply of all documents; nil when there is none.
@@ -193,6 +197,10 @@ func TestDocumentsFollowTheDefinitions_RES10(t *testing.T) {
 	s.snapshot = old
 	if !shows() {
 		t.Error("an older snapshot won")
+	}
+	s.orders = &ordering.Orders{}
+	if !shows() {
+		t.Error("an older snapshot won with another order")
 	}
 }
 

@@ -94,15 +94,25 @@ func (m *Host) Converter(name string) *conversion.Bulk { return m.registry.Conve
 // Admit asks the admission hook of the module called name; the reply belongs
 // to accept. Its error is a *plugins.CallError, or accept's.
 func (m *Host) Admit(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
+	return m.call(ctx, name, plugins.Admit, review, accept)
+}
+
+// Prioritize asks the module called name for the order of versions; the reply
+// belongs to accept. Its error is a *plugins.CallError, or accept's.
+func (m *Host) Prioritize(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
+	return m.call(ctx, name, plugins.Prioritize, review, accept)
+}
+
+func (m *Host) call(ctx context.Context, name string, hook plugins.Hook, review []byte, accept func(reply []byte) error) error {
 	begun, result, label := time.Now(), "success", name
-	err := m.registry.Call(ctx, name, plugins.Admit, review, accept)
+	err := m.registry.Call(ctx, name, hook, review, accept)
 	if err != nil {
 		result = "error"
 	}
 	if !m.Known(name) { // a name that a configuration invents makes no label
 		label = ""
 	}
-	m.metrics.PluginCall(label, string(plugins.Admit), result, time.Since(begun).Seconds())
+	m.metrics.PluginCall(label, string(hook), result, time.Since(begun).Seconds())
 	return err
 }
 

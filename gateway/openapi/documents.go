@@ -4,6 +4,7 @@ import (
 	"crypto/sha512"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type Documents struct {
 	// "api/v1" and "apis/example.com/v1".
 	versions map[string]*groupVersion
 
+	order func(group string, versions []string) []string
 	index func() *encoded
 	v2    *whole
 }
@@ -34,12 +36,22 @@ type encoded struct {
 
 func (e *encoded) etag() string { return `"` + e.hash + `"` }
 
+// Options are what the documents need besides the definitions.
+type Options struct {
+	// Order, if not nil, puts the served versions of a group into the order in
+	// which the index lists them: the result is a permutation.
+	Order func(group string, versions []string) []string
+	// Report is told, while documents are made on first use, of each kind that
+	// cannot be described and so is left out, and of each document that cannot
+	// be encoded; required.
+	Report func(error)
+}
+
 // New returns the documents for defs, which must not change any more. What is
-// unchanged since previous (nil for none) is taken over from it. report is told,
-// while documents are made on first use, of each kind that cannot be described
-// and so is left out, and of each document that cannot be encoded.
-func New(defs []*crd.Definition, previous *Documents, report func(error)) *Documents {
-	d := &Documents{kinds: map[*crd.Version]*kind{}, versions: map[string]*groupVersion{}}
+// unchanged since previous (nil for none) is taken over from it.
+func New(defs []*crd.Definition, previous *Documents, opts Options) *Documents {
+	d := &Documents{kinds: map[*crd.Version]*kind{}, versions: map[string]*groupVersion{}, order: opts.Order}
+	report := opts.Report
 	if previous == nil {
 		previous = &Documents{}
 	}
@@ -98,16 +110,48 @@ const indexPath, v2Path = "/openapi/v3", "/openapi/v2"
 
 // makeIndex lists the documents with their hashes. It does not make them.
 func (d *Documents) makeIndex() (*encoded, error) {
-	list := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
-	for path, gv := range d.versions {
-		u := url.URL{Path: indexPath + "/" + path, RawQuery: "hash=" + gv.hash()}
-		list.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: u.String()}
+	body := []byte(`{"paths":{`)
+	for i, path := range d.paths() {
+		u := url.URL{Path: indexPath + "/" + path, RawQuery: "hash=" + d.versions[path].hash()}
+		key, err := json.Marshal(path)
+		if err != nil {
+			return &encoded{}, err
+		}
+		value, err := json.Marshal(handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: u.String()})
+		if err != nil {
+			return &encoded{}, err
+		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(append(append(body, key...), ':'), value...)
 	}
-	body, err := json.Marshal(list)
-	if err != nil {
-		return &encoded{}, err
-	}
+	body = append(body, "}}"...)
 	return &encoded{body: body, hash: digest(body)}, nil
+}
+
+// paths are those of the documents, by group and then in the order of the
+// group's versions.
+func (d *Documents) paths() []string {
+	paths := slices.Sorted(maps.Keys(d.versions))
+	if d.order == nil {
+		return paths
+	}
+	var out []string
+	for len(paths) > 0 {
+		n, versions := 0, []string(nil)
+		prefix := paths[0][:strings.LastIndexByte(paths[0], '/')+1]
+		for n < len(paths) && strings.HasPrefix(paths[n], prefix) {
+			versions = append(versions, paths[n][len(prefix):])
+			n++
+		}
+		_, group, _ := strings.Cut(strings.TrimSuffix(prefix, "/"), "/")
+		for _, v := range d.order(group, versions) {
+			out = append(out, prefix+v)
+		}
+		paths = paths[n:]
+	}
+	return out
 }
 
 // Lookup returns the document at path in the best form that accept, an Accept

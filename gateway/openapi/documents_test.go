@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func disks(t testing.TB, group, description string) *crd.Definition {
 
 // documents are those of defs, none of which may fail.
 func documents(t testing.TB, defs []*crd.Definition, previous *Documents) *Documents {
-	return New(defs, previous, func(err error) { t.Error(err) })
+	return New(defs, previous, Options{Report: func(err error) { t.Error(err) }})
 }
 
 func v3(t *testing.T, d *Documents, path string) *spec3.OpenAPI {
@@ -369,15 +370,52 @@ func broken(t *testing.T) *crd.Definition {
 	return d
 }
 
+func TestTheIndexFollowsTheOrderOfVersions_WP03(t *testing.T) {
+	defs := []*crd.Definition{disks(t, "a.example.com", "x"), disks(t, "disc.example.com", "x")}
+	for _, d := range defs {
+		beta := *d.Versions[0]
+		beta.Name = "v1beta1"
+		d.Versions = append(d.Versions, &beta)
+	}
+	order := func(_ string, versions []string) []string { return versions }
+	index := func() []byte {
+		docs := New(defs, nil, Options{Report: func(err error) { t.Error(err) }, Order: func(group string, versions []string) []string { return order(group, versions) }})
+		body, _, _, _ := docs.Lookup("/openapi/v3", "")
+		return body
+	}
+	plain, _, _, _ := documents(t, defs, nil).Lookup("/openapi/v3", "")
+	if same := index(); !bytes.Equal(same, plain) || !json.Valid(plain) {
+		t.Errorf("with the order as it was: %s, want %s", same, plain)
+	}
+	var asked []string
+	order = func(group string, versions []string) []string {
+		asked = append(asked, group+" "+strings.Join(versions, " "))
+		out := slices.Clone(versions)
+		slices.Reverse(out)
+		return out
+	}
+	other := index()
+	if !slices.Equal(asked, []string{"a.example.com v1 v1beta1", "disc.example.com v1 v1beta1"}) {
+		t.Errorf("asked %q", asked)
+	}
+	at := func(path string) int {
+		return bytes.Index(other, []byte(`"`+path+`":{"serverRelativeURL":"/openapi/v3/`+path+`?hash=`))
+	}
+	places := []int{at("apis/a.example.com/v1beta1"), at("apis/a.example.com/v1"), at("apis/disc.example.com/v1beta1"), at("apis/disc.example.com/v1")}
+	if places[0] < 0 || !slices.IsSorted(places) || !json.Valid(other) {
+		t.Errorf("places %v in %s", places, other)
+	}
+}
+
 func TestKindsThatCannotBeDescribedAreReported(t *testing.T) {
 	var mu sync.Mutex
 	var reported []string
 	make := func() *Documents {
-		return New([]*crd.Definition{disks(t, "disc.example.com", "a"), broken(t)}, nil, func(err error) {
+		return New([]*crd.Definition{disks(t, "disc.example.com", "a"), broken(t)}, nil, Options{Report: func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			reported = append(reported, err.Error())
-		})
+		}})
 	}
 	docs := make()
 	for range 2 {

@@ -15,7 +15,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
+	"github.com/wasmgate/wasmgate/gateway/controller/priority"
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
+	"github.com/wasmgate/wasmgate/gateway/ordering"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
 	"github.com/wasmgate/wasmgate/gateway/upload"
@@ -49,6 +51,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		Store: g.store, Catalog: served, Log: log,
 		Mutators: []resource.Mutator{hooks}, Validators: []resource.Validator{hooks},
 	})
+	g.orders = ordering.New(served, g.log)
 	inUse.Definitions = engine.Internal(resource.Component("modules"))
 	return engine, nil
 }
@@ -65,6 +68,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored),
 			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
 			migration.NewAuto(as("migrations")),
+			priority.New(as("version-priorities"), g.modules, g.orders),
 			module.NewCollector(as("modules"), g.modules.Contents()),
 			garbage.New(as("garbage-collector")),
 		)

@@ -26,6 +26,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/modulehost"
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/ordering"
 	"github.com/wasmgate/wasmgate/gateway/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/transport"
@@ -49,6 +50,7 @@ type gateway struct {
 	engine   *resource.Engine
 	identity *identity.Identity
 	modules  *modulehost.Host
+	orders   *ordering.Source
 	health   *health.Registry
 	metrics  *metrics.Metrics
 	hooks    hooks
@@ -131,7 +133,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	handler := api.New(api.Config{
 		Engine: g.engine, Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
 		Documents: documents.All(documents.Config{
-			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(),
+			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current,
 			Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 		}),
 		Observer: accounting.New(g.metrics),

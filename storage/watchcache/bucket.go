@@ -69,6 +69,9 @@ func (b *Bucket[T]) Snapshot() Snapshot[T] {
 	return Snapshot[T]{rev: max(rev, s.rev), root: s.root}
 }
 
+// Latest returns the revision of the bucket's last change, or that of its load.
+func (b *Bucket[T]) Latest() int64 { return b.state.Load().rev }
+
 // At returns the state at exactly rev, and false when rev has not been reached
 // or is no longer, or was never, held.
 func (b *Bucket[T]) At(rev int64) (Snapshot[T], bool) {

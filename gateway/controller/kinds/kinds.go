@@ -20,6 +20,7 @@ var (
 	Definitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 	Migrations  = schema.GroupResource{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}
 	Modules     = schema.GroupResource{Group: "wasmgate.dev", Resource: "wasmmodules"}
+	Priorities  = schema.GroupResource{Group: "wasmgate.dev", Resource: "versionpriorities"}
 )
 
 // Decode reads obj into a typed Go object.

@@ -24,6 +24,18 @@ const (
 	Ready = "Ready"
 )
 
+// NotReady says why a module serves nothing, "" when it does or nobody knows yet.
+func NotReady(obj *unstructured.Unstructured) string {
+	var s statusFields
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &s); err != nil {
+		return err.Error()
+	}
+	if c := meta.FindStatusCondition(s.Conditions, Ready); c != nil && c.Status == metav1.ConditionFalse {
+		return c.Message
+	}
+	return ""
+}
+
 // statusFields is the status of a WasmModule as it is written.
 type statusFields struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
