@@ -33,11 +33,11 @@ func TestTheOrderIsThatOfTheObjectThatComesFirst_WP03(t *testing.T) {
 	s := New(e.Catalog, zerolog.Nop())
 	served := []string{"v2", "v1"}
 	applied := func() string { return strings.Join(s.Current().Apply("example.com", served), " ") }
-	if applied() != "v2 v1" || s.Current() != s.Current() {
+	if one := s.Current(); applied() != "v2 v1" || s.Current() != one {
 		t.Errorf("without objects: %s", applied())
 	}
 	bind(t, e, "b", "v1", "v2")
-	if applied() != "v1 v2" || s.Current() != s.Current() {
+	if one := s.Current(); applied() != "v1 v2" || s.Current() != one {
 		t.Errorf("with one: %s", applied())
 	}
 	before := s.Current()
