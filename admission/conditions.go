@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,14 +13,9 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/wasmgate/wasmgate/crd/expressions"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
-
-// conditionCompiler is made when the first condition is compiled: it takes a
-// while.
-var conditionCompiler = sync.OnceValue(func() admissioncel.ConditionCompiler {
-	return admissioncel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-})
 
 // compileConditions returns nil when there are none. A condition that does not
 // compile fails whenever it is asked.
@@ -37,7 +31,7 @@ func compileConditions(w *admissionv1.MutatingWebhook, mutating bool) matchcondi
 	if mutating {
 		kind = "admit"
 	}
-	compiled := conditionCompiler().CompileCondition(all, admissioncel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.StoredExpressions)
+	compiled := expressions.PlainConditions().CompileCondition(all, expressions.Sees{HasAuthorizer: true}, environment.StoredExpressions)
 	return matchconditions.NewMatcher(compiled, w.FailurePolicy, "webhook", kind, w.Name)
 }
 

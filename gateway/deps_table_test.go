@@ -20,9 +20,10 @@ var mayImport = map[string]string{
 	"storage/watchcache": "storage",
 
 	"crd":               "",
-	"crd/builtin":       "crd crd/custom crd/object crd/reflectschema",
+	"crd/builtin":       "crd crd/custom crd/expressions crd/object crd/reflectschema",
 	"crd/custom":        "crd crd/object crd/version",
 	"crd/definitions":   "crd crd/object crd/reflectschema",
+	"crd/expressions":   "",
 	"crd/object":        "sdk/rawjson",
 	"crd/reflectschema": "",
 	"crd/priority":      "",
@@ -36,7 +37,7 @@ var mayImport = map[string]string{
 	"conversion/webhook": "conversion/review webhook",
 
 	"webhook":   "",
-	"admission": "crd/object",
+	"admission": "crd/expressions crd/object",
 
 	"plugins":             "",
 	"plugins/modules":     "conversion conversion/review plugins plugins/pool plugins/quarantine plugins/wasm",
@@ -110,6 +111,7 @@ var homes = []struct{ library, in, why string }{
 	{"github.com/google/gnostic-models", "gateway/openapi", "the types of OpenAPI documents"},
 	{"google.golang.org/protobuf", "gateway/openapi", "the encoding of OpenAPI documents"},
 	{"github.com/munnerz/goautoneg", "gateway/discovery gateway/openapi", "Accept headers of documents"},
+	{"github.com/google/cel-go", "admission crd/expressions", "the types and values of expressions"},
 	{"gopkg.in/evanphx/json-patch.v4", "admission gateway/resource", "JSON patches"},
 	{"golang.org/x/sync", "gateway storage", "groups of goroutines"},
 	{"golang.org/x/term", "gateway/cli", "the command line is an edge"},
@@ -118,7 +120,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/apimachinery", "admission apply crd conversion gateway webhook", "the vocabulary of the API"},
 	{"k8s.io/apiextensions-apiserver", "apply crd conversion gateway", "schemas, defaulting and validation of custom resources"},
 	{"k8s.io/apiserver", "admission crd gateway/discovery gateway/resource gateway/webhooks", "the strategies of kinds, conditions in CEL, and merges of discovery documents"},
-	{"k8s.io/client-go", "crd/custom gateway/cli gateway/controller gateway/kubeconfig", "queues, kubeconfigs, table printing"},
+	{"k8s.io/client-go", "crd/builtin crd/custom gateway/cli gateway/controller gateway/kubeconfig", "queues, kubeconfigs, table printing, paths of fields"},
 	{"k8s.io/kube-openapi", "crd/custom gateway/openapi", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "apply crd", "field sets, and merging by them"},

@@ -39,6 +39,10 @@ func All(opts Options) ([]*crd.Definition, error) {
 		lease(),
 		validatingWebhooks(),
 		mutatingWebhooks(),
+		validatingPolicies(),
+		validatingBindings(),
+		mutatingPolicies(),
+		mutatingBindings(),
 		migration(),
 	}, own...), nil
 }

@@ -23,12 +23,17 @@ var serializer = protobuf.NewSerializer(nil, nil)
 // codec stores objects as kube-apiserver stores its own: a protobuf envelope
 // that names the kind, around the protobuf of the Go type. It also reads JSON.
 type codec[T any, P goType[T]] struct {
-	gvk   schema.GroupVersionKind
-	alike []string
+	gvk    schema.GroupVersionKind
+	stored schema.GroupVersionKind // that envelopes name
+	alike  []string
 }
 
-func newCodec[T any, P goType[T]](gvk schema.GroupVersionKind, alike []string) *codec[T, P] {
-	return &codec[T, P]{gvk: gvk, alike: alike}
+func newCodec[T any, P goType[T]](gvk schema.GroupVersionKind, storedAs string, alike []string) *codec[T, P] {
+	c := &codec[T, P]{gvk: gvk, stored: gvk, alike: alike}
+	if storedAs != "" {
+		c.stored.Version = storedAs
+	}
+	return c
 }
 
 // Encode implements [crd.Codec].
@@ -37,7 +42,7 @@ func (c *codec[T, P]) Encode(obj map[string]any) ([]byte, error) {
 	if err := toTyped(obj, typed); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", c.gvk.Kind, err)
 	}
-	typed.GetObjectKind().SetGroupVersionKind(c.gvk)
+	typed.GetObjectKind().SetGroupVersionKind(c.stored)
 	typed.SetResourceVersion("")
 	typed.SetSelfLink("")
 	var buf bytes.Buffer

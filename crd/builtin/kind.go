@@ -28,6 +28,9 @@ type kind[T any] struct {
 	// alike are other versions of the group whose protobuf messages have the
 	// same layout, so that objects stored by another server can be read.
 	alike []string
+	// storedAs is one of alike that kube-apiserver still stores objects as, ""
+	// for the version itself.
+	storedAs string
 	// defaults fills in a tree that has been read into the Go type once.
 	defaults func(obj map[string]any)
 	rules    rules[T]
@@ -53,7 +56,7 @@ func define[T any, P goType[T]](k kind[T]) *crd.Definition {
 		KeyPrefix:      k.plural,
 		Verbs:          k.verbs,
 	}
-	d.Codec = newCodec[T, P](d.GVK(k.version), k.alike)
+	d.Codec = newCodec[T, P](d.GVK(k.version), k.storedAs, k.alike)
 	d.Versions = []*crd.Version{{
 		Name:             k.version,
 		Served:           true,

@@ -126,6 +126,8 @@ func TestNames_RES07(t *testing.T) {
 		"Namespace": "namespaces", "ConfigMap": "configmaps", "Secret": "secrets", "ServiceAccount": "serviceaccounts",
 		"Event": "events", "Lease": "leases",
 		"ValidatingWebhookConfiguration": "validatingwebhookconfigurations", "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
+		"ValidatingAdmissionPolicy": "validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
+		"MutatingAdmissionPolicy": "mutatingadmissionpolicies", "MutatingAdmissionPolicyBinding": "mutatingadmissionpolicybindings",
 		"StorageVersionMigration": "storageversionmigrations", "WasmModule": "wasmgate.dev/wasmmodules", "VersionPriority": "wasmgate.dev/versionpriorities",
 	}
 	for _, d := range definitions(t) {

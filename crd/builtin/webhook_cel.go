@@ -1,40 +1,39 @@
 package builtin
 
 import (
-	"errors"
-	"fmt"
-	"sync"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	admissioncel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/wasmgate/wasmgate/crd/expressions"
 )
 
-// compiler is made when the first condition is written: it takes a while.
-var compiler = sync.OnceValue(func() admissioncel.Compiler {
-	return admissioncel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-})
+// checker compiles the expressions of one object, to see whether they compile.
+type checker struct {
+	compiler admissioncel.Compiler
+	// stored are the expressions that were there before: they may use what is
+	// no longer offered to new ones, or not yet.
+	stored []string
+}
 
-// checkExpression tells whether a condition compiles. One that is stored
-// already may use what is no longer offered to new ones, or not yet.
-func checkExpression(text string, stored bool, path *field.Path) *field.Error {
-	kind := environment.NewExpressions
-	if stored {
-		kind = environment.StoredExpressions
+// environment is what an expression is compiled in.
+func (c checker) environment(text string) environment.Type {
+	if slices.Contains(c.stored, text) {
+		return environment.StoredExpressions
 	}
-	err := compiler().CompileCELExpression(&matchconditions.MatchCondition{Expression: text}, admissioncel.OptionalVariableDeclarations{HasAuthorizer: true}, kind).Error
-	var wrong *apiservercel.Error
-	switch {
-	case err == nil:
+	return environment.NewExpressions
+}
+
+// check refuses an expression that does not compile.
+func (c checker) check(e admissioncel.ExpressionAccessor, sees expressions.Sees, path *field.Path) field.ErrorList {
+	return invalid(c.compiler.CompileCELExpression(e, sees, c.environment(e.GetExpression())), path)
+}
+
+func invalid(r admissioncel.CompilationResult, path *field.Path) field.ErrorList {
+	if r.Error == nil {
 		return nil
-	case errors.As(err, &wrong) && wrong.Type == apiservercel.ErrorTypeRequired:
-		return field.Required(path, wrong.Detail)
-	case errors.As(err, &wrong) && wrong.Type == apiservercel.ErrorTypeInvalid:
-		return field.Invalid(path, text, wrong.Detail)
-	case errors.As(err, &wrong):
-		return field.InternalError(path, wrong)
 	}
-	return field.InternalError(path, fmt.Errorf("unsupported error type: %w", err))
+	return field.ErrorList{expressions.Invalid(path, r.ExpressionAccessor.GetExpression(), r.Error)}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/expressions"
 )
 
 // What fields may hold, sorted as messages list it.
@@ -75,7 +76,7 @@ func validateWebhook(h *mutatingWebhook, a allowances, path *field.Path) field.E
 	errs = append(errs, oneOf(h.ReinvocationPolicy, reinvocations, path.Child("reinvocationPolicy"))...)
 	errs = append(errs, validateWebhookClient(h.ClientConfig, path.Child("clientConfig"))...)
 	if !a.sameConditions {
-		errs = append(errs, validateConditions(h.MatchConditions, a.expressions, path.Child("matchConditions"))...)
+		errs = append(errs, validateConditions(h.MatchConditions, false, a.expressions, path.Child("matchConditions"))...)
 	}
 	return errs
 }
@@ -215,30 +216,33 @@ func validateResources(resources []string, path *field.Path) field.ErrorList {
 // maxConditions is the most conditions that a webhook may have.
 const maxConditions = 64
 
-func validateConditions(conditions []admissionv1.MatchCondition, stored []string, path *field.Path) field.ErrorList {
+// validateConditions checks conditions, which use none of the variables that
+// their object may have; params tells whether they have parameters.
+func validateConditions(conditions []admissionv1.MatchCondition, params bool, stored []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(conditions) > maxConditions {
 		errs = append(errs, field.TooMany(path, len(conditions), maxConditions))
 	}
+	c := checker{expressions.Plain(), stored}
 	names := map[string]bool{}
-	for i, c := range conditions {
+	for i, m := range conditions {
 		at := path.Index(i)
-		if text := strings.TrimSpace(c.Expression); text == "" {
+		if text := strings.TrimSpace(m.Expression); text == "" {
 			errs = append(errs, field.Required(at.Child("expression"), ""))
-		} else if err := checkExpression(text, slices.Contains(stored, text), at.Child("expression")); err != nil {
-			errs = append(errs, err)
+		} else {
+			errs = append(errs, c.check(expressions.Condition(text), expressions.Sees{HasParams: params, HasAuthorizer: true}, at.Child("expression"))...)
 		}
-		if c.Name == "" {
+		if m.Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 			continue
 		}
-		for _, msg := range validation.IsQualifiedName(c.Name) {
-			errs = append(errs, field.Invalid(at.Child("name"), c.Name, msg))
+		for _, msg := range validation.IsQualifiedName(m.Name) {
+			errs = append(errs, field.Invalid(at.Child("name"), m.Name, msg))
 		}
-		if names[c.Name] {
-			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
+		if names[m.Name] {
+			errs = append(errs, field.Duplicate(at.Child("name"), m.Name))
 		}
-		names[c.Name] = true
+		names[m.Name] = true
 	}
 	return errs
 }

@@ -89,6 +89,9 @@ func (s *server) recordBuiltIn(ctx context.Context, file string) error {
 func paths(o map[string]any) (collection, key string) {
 	meta := o["metadata"].(map[string]any)
 	plural := strings.ToLower(str(o, "kind")) + "s"
+	if one, isY := strings.CutSuffix(plural, "ys"); isY {
+		plural = one + "ies"
+	}
 	name, space := str(meta, "name"), str(meta, "namespace")
 	prefix := "/api/v1"
 	if gv := str(o, "apiVersion"); strings.Contains(gv, "/") {

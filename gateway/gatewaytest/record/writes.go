@@ -24,12 +24,18 @@ type tried struct {
 	Object  map[string]any  `json:"object,omitempty"`
 }
 
+const admissionKinds = "/apis/admissionregistration.k8s.io/v1/"
+
 var writePaths = map[string]string{
 	"namespace": namespaces, "lease": "/apis/coordination.k8s.io/v1/namespaces/" + builtInsSpace + "/leases",
 	"configmap": namespaces + "/" + builtInsSpace + "/configmaps", "secret": namespaces + "/" + builtInsSpace + "/secrets",
-	"validatingwebhookconfiguration": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-	"mutatingwebhookconfiguration":   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
-	"serviceaccount":                 namespaces + "/" + builtInsSpace + "/serviceaccounts", "event": namespaces + "/" + builtInsSpace + "/events",
+	"validatingwebhookconfiguration":   admissionKinds + "validatingwebhookconfigurations",
+	"mutatingwebhookconfiguration":     admissionKinds + "mutatingwebhookconfigurations",
+	"validatingadmissionpolicy":        admissionKinds + "validatingadmissionpolicies",
+	"validatingadmissionpolicybinding": admissionKinds + "validatingadmissionpolicybindings",
+	"mutatingadmissionpolicy":          admissionKinds + "mutatingadmissionpolicies",
+	"mutatingadmissionpolicybinding":   admissionKinds + "mutatingadmissionpolicybindings",
+	"serviceaccount":                   namespaces + "/" + builtInsSpace + "/serviceaccounts", "event": namespaces + "/" + builtInsSpace + "/events",
 }
 
 // recordWrites sends each of the writes, as dry runs, so that nothing is left.
