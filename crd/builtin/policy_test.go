@@ -18,9 +18,9 @@ func TestStatusOfPolicies(t *testing.T) {
 	old := state(","+spec, "")
 	for status, want := range map[string]string{
 		`{"observedGeneration":3,"typeChecking":{"expressionWarnings":[{"fieldRef":"spec.validations[0].expression","warning":"w"}]}}`: "",
-		`{"typeChecking":{"expressionWarnings":[{}]}}`:                                                                                 "[status.typeChecking.expressionWarnings[0].warning: Required value, status.typeChecking.expressionWarnings[0].fieldRef: Required value]",
-		`{"typeChecking":{"expressionWarnings":[{"fieldRef":"a[","warning":"w"}]}}`:                                                    `status.typeChecking.expressionWarnings[0].fieldRef: Invalid value: "a[": invalid JSONPath: unterminated array`,
-		`{"conditions":[{"type":"a b","status":"True","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}`:         `status.conditions[0].type: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+		`{"typeChecking":{"expressionWarnings":[{}]}}`:                                                                          "[status.typeChecking.expressionWarnings[0].warning: Required value, status.typeChecking.expressionWarnings[0].fieldRef: Required value]",
+		`{"typeChecking":{"expressionWarnings":[{"fieldRef":"a[","warning":"w"}]}}`:                                             `status.typeChecking.expressionWarnings[0].fieldRef: Invalid value: "a[": invalid JSONPath: unterminated array`,
+		`{"conditions":[{"type":"a b","status":"True","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}`: `status.conditions[0].type: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
 	} {
 		next := state(`,"spec":{},"status":`+status, `,"labels":{"not":"this"}`)
 		err := rest.BeforeUpdate(d.Versions[0].Subresources["status"].Update, writeContext(d), next, old)
