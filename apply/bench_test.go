@@ -172,7 +172,7 @@ func (one *bench) ours(b *testing.B, w *world) {
 
 func (one *bench) theirs(b *testing.B, w *world) {
 	c := one.prepare(b, w)
-	manager, err := w.oracle(oracleStorage, "", false)
+	manager, err := w.oracle(oracleStorage, "", strict)
 	if err != nil {
 		b.Fatal(err)
 	}

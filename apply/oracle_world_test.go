@@ -9,6 +9,8 @@ import (
 	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	prune "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,8 +33,10 @@ type world struct {
 	kind     *apply.Kind
 	types    managedfields.TypeConverter
 	managers map[oracleKey]*managedfields.FieldManager
-	// validators are by version; none for a version without a schema.
+	// validators and structures are by version; none for a version without a
+	// schema.
 	validators map[string]validation.SchemaValidator
+	structures map[string]*structural.Structural
 }
 
 func newWorlds(definitions []oracleDefinition) ([]*world, error) {
@@ -82,6 +86,9 @@ func newWorld(d *oracleDefinition) (*world, error) {
 		if w.validators[v.Name], _, err = validation.NewSchemaValidator(internal); err != nil {
 			return nil, err
 		}
+		if w.structures[v.Name], err = structural.NewStructural(internal); err != nil && !d.Preserve {
+			return nil, err
+		}
 	}
 	return w, nil
 }
@@ -90,6 +97,7 @@ func (w *world) start() {
 	w.kind = apply.NewKind(w.def)
 	w.managers = map[oracleKey]*managedfields.FieldManager{}
 	w.validators = map[string]validation.SchemaValidator{}
+	w.structures = map[string]*structural.Structural{}
 }
 
 func (d *oracleDefinition) crd() *apiextensionsv1.CustomResourceDefinition {
@@ -151,17 +159,30 @@ func oracleTypes(c *apiextensionsv1.CustomResourceDefinition) (managedfields.Typ
 	return managedfields.NewTypeConverter(merged.Components.Schemas, c.Spec.PreserveUnknownFields)
 }
 
+// mood is how much the oracle takes.
+type mood int
+
+const (
+	strict mood = iota
+	// lenient takes whatever a conversion gives and knows of no conversion that
+	// fails.
+	lenient
+	// pruning also leaves out what a conversion gives and the schema does not
+	// know, as of an object that the oracle has taken half of away.
+	pruning
+)
+
 type oracleKey struct {
 	version, subresource string
-	lenient              bool
+	mood                 mood
 }
 
 // oracle is the field manager of a version and a subresource, wired as
 // kube-apiserver wires it for custom resources.
-func (w *world) oracle(version, subresource string, lenient bool) (*managedfields.FieldManager, error) {
-	key := oracleKey{version, subresource, lenient}
-	if m := w.managers[key]; m != nil {
-		return m, nil
+func (w *world) oracle(version, subresource string, m mood) (*managedfields.FieldManager, error) {
+	key := oracleKey{version, subresource, m}
+	if known := w.managers[key]; known != nil {
+		return known, nil
 	}
 	gvk := w.def.GVK(version)
 	newManager := managedfields.NewDefaultCRDFieldManager
@@ -169,14 +190,14 @@ func (w *world) oracle(version, subresource string, lenient bool) (*managedfield
 	if w.from.builtin != nil {
 		newManager, reset = managedfields.NewDefaultFieldManager, builtinResets(w.def, subresource)
 	}
-	types, converter := w.types, oracleConverter{w.from, lenient}
-	if lenient {
+	types, converter := w.types, oracleConverter{w, w.from, m}
+	if m != strict {
 		types = tolerant{w.types}
 	}
-	m, err := newManager(types, converter, noDefaults{}, emptyObjects{w.def},
+	made, err := newManager(types, converter, noDefaults{}, emptyObjects{w.def},
 		gvk, gvk.GroupVersion(), subresource, fieldpath.NewExcludeFilterSetMap(reset))
-	w.managers[key] = m
-	return m, err
+	w.managers[key] = made
+	return made, err
 }
 
 // resets are the fields that a write of a custom resource does not change.
@@ -198,8 +219,9 @@ func (w *world) resets(version, subresource string) map[fieldpath.APIVersion]*fi
 // oracleConverter gives a definition's conversion to the oracle. A version
 // that is gone is none that it knows.
 type oracleConverter struct {
+	world *world
 	*oracleDefinition
-	lenient bool
+	mood mood
 }
 
 func (c oracleConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
@@ -219,7 +241,7 @@ func (c oracleConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 		return nil, fmt.Errorf("a %T cannot be converted", in)
 	}
 	convert := c.convert
-	if c.lenient {
+	if c.mood != strict {
 		convert = c.moved
 	}
 	out, err := convert(u.Object, from.Version, to.Version)
@@ -227,7 +249,10 @@ func (c oracleConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 		return nil, err
 	}
 	u = &unstructured.Unstructured{Object: cloneTree(out)}
-	if c.lenient {
+	if structure := c.world.structures[to.Version]; c.mood == pruning && structure != nil {
+		prune.Prune(u.Object, structure, true)
+	}
+	if c.mood != strict {
 		return converted{u}, nil
 	}
 	return u, nil

@@ -60,14 +60,18 @@ func (k *listKey) of(item map[string]any) (any, bool) {
 	return k.fallback, k.fallback != nil
 }
 
-// path is the path element of a valid item.
+// path is the path element of a valid item. What [Type.Remove] left of an item,
+// null, is no item any more, whatever its keys would be without it.
 func (l *listType) path(v any) fieldpath.PathElement {
 	if len(l.keys) == 0 {
 		val := value.NewValueInterface(v)
 		return fieldpath.PathElement{Value: &val}
 	}
-	item, _ := v.(map[string]any)
 	keys := make(value.FieldList, 0, len(l.keys))
+	item, ok := v.(map[string]any)
+	if !ok {
+		return fieldpath.PathElement{Key: &keys}
+	}
 	for i := range l.keys {
 		if key, ok := l.keys[i].of(item); ok {
 			keys = append(keys, value.Field{Name: l.keys[i].name, Value: value.NewValueInterface(key)})

@@ -53,7 +53,7 @@ func (w *Write) prepareCreate(ctx context.Context) error {
 		obj.SetName(names.SimpleNameGenerator.GenerateName(w.generate))
 	}
 	if s, ok := w.Version.Strategy.(createsAtOnce); !ok || !s.AcceptCreate(w.Namespace, obj) {
-		if err := rest.BeforeCreate(w.Version.Strategy, w.scope(ctx, w.Options), obj); err != nil {
+		if err := w.beforeCreate(ctx); err != nil {
 			return err
 		}
 	}

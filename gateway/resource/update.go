@@ -59,7 +59,7 @@ type updatesAtOnce interface {
 func (w *Write) prepareUpdate(ctx context.Context) error {
 	unstructured.RemoveNestedField(w.object.Object, "metadata", "selfLink")
 	if s, ok := w.strategy.(updatesAtOnce); !ok || !s.AcceptUpdate(ctx, w.Namespace, w.object, w.old) {
-		if err := rest.BeforeUpdate(w.strategy, w.scope(ctx, w.Options), w.object, w.old); err != nil {
+		if err := w.beforeUpdate(ctx); err != nil {
 			return err
 		}
 	}

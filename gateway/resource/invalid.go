@@ -1,0 +1,129 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+)
+
+const (
+	// maxMistakes is how many mistakes of one object are told, and maxTold how
+	// many bytes of them, and one more. The library's refusal takes time that
+	// is quadratic in both, and clients can make hundreds of thousands.
+	maxMistakes = 1000
+	maxTold     = 1 << 20
+	// maxPaths is how many bytes the paths of all fields and items of an object
+	// may have together. Whoever validates makes them, and keeps those of
+	// mistakes; they repeat the names on their way, and so can be very many
+	// times longer than what was sent.
+	maxPaths = 128 << 20
+)
+
+// beforeCreate has what a kind says of a new object done, as the library does it
+// (rest.BeforeCreate), and refuses an object that is not valid.
+func (w *Write) beforeCreate(ctx context.Context) error {
+	obj, s := w.object, w.Version.Strategy
+	if err := w.explainable(); err != nil {
+		return err
+	}
+	ctx = w.scope(ctx, w.Options)
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, s.NamespaceScoped()), obj); err != nil {
+		return err
+	}
+	s.PrepareForCreate(ctx, obj)
+	if errs := rest.ValidateCreate(ctx, obj, s); len(errs) > 0 {
+		return w.invalid(errs)
+	}
+	warn(ctx, s.WarningsOnCreate(ctx, obj))
+	s.Canonicalize(obj)
+	return nil
+}
+
+// beforeUpdate does so of a changed one (rest.BeforeUpdate).
+func (w *Write) beforeUpdate(ctx context.Context) error {
+	obj, old, s := w.object, w.old, w.strategy
+	if err := w.explainable(); err != nil {
+		return err
+	}
+	ctx = w.scope(ctx, w.Options)
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, s.NamespaceScoped()), obj); err != nil {
+		return err
+	}
+	obj.SetGeneration(old.GetGeneration())
+	s.PrepareForUpdate(ctx, obj, old)
+	// What the server has set no client changes.
+	if obj.GetUID() == "" {
+		obj.SetUID(old.GetUID())
+	}
+	if t := old.GetCreationTimestamp(); !t.IsZero() {
+		obj.SetCreationTimestamp(t)
+	}
+	if t := old.GetDeletionTimestamp(); !t.IsZero() {
+		obj.SetDeletionTimestamp(t)
+	}
+	if n := old.GetDeletionGracePeriodSeconds(); n != nil && obj.GetDeletionGracePeriodSeconds() == nil {
+		obj.SetDeletionGracePeriodSeconds(n)
+	}
+	if errs := rest.ValidateUpdate(ctx, obj, old, s); len(errs) > 0 {
+		return w.invalid(errs)
+	}
+	warn(ctx, s.WarningsOnUpdate(ctx, obj, old))
+	s.Canonicalize(obj)
+	return nil
+}
+
+func warn(ctx context.Context, warnings []string) {
+	for _, text := range warnings {
+		warning.AddWarning(ctx, "", text)
+	}
+}
+
+// invalid is the refusal of the new state. Of very many mistakes the first ones
+// are told.
+func (w *Write) invalid(errs field.ErrorList) error {
+	n := 0
+	for size := 0; n < len(errs) && n < maxMistakes && size < maxTold; n++ {
+		size += len(errs[n].Error())
+	}
+	refusal := apierrors.NewInvalid(w.Resource.Def.GVK(w.Version.Name).GroupKind(), w.object.GetName(), errs[:n])
+	if n < len(errs) {
+		refusal.ErrStatus.Message += fmt.Sprintf(" and %d more", len(errs)-n)
+	}
+	return refusal
+}
+
+// explainable refuses an object that could not be explained within bounds.
+func (w *Write) explainable() error {
+	left := maxPaths
+	if countPaths(w.object.Object, 0, &left); left < 0 {
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the paths of all fields and items are longer than %d bytes", maxPaths))
+	}
+	return nil
+}
+
+// countPaths subtracts the bytes of all paths below a value, whose own has n,
+// from left, until that is negative.
+func countPaths(v any, n int, left *int) {
+	const index = len("[00]") // at least
+	switch x := v.(type) {
+	case map[string]any:
+		for name, v := range x {
+			at := n + 1 + len(name)
+			if *left -= at; *left < 0 {
+				return
+			}
+			countPaths(v, at, left)
+		}
+	case []any:
+		for _, v := range x {
+			if *left -= n + index; *left < 0 {
+				return
+			}
+			countPaths(v, n+index, left)
+		}
+	}
+}
