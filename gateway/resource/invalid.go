@@ -27,13 +27,10 @@ const (
 // (rest.BeforeCreate), and refuses an object that is not valid.
 func (w *Write) beforeCreate(ctx context.Context) error {
 	obj, s := w.object, w.Version.Strategy
-	if err := w.explainable(); err != nil {
+	if err := w.judgeable(s); err != nil {
 		return err
 	}
 	ctx = w.scope(ctx, w.Options)
-	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, s.NamespaceScoped()), obj); err != nil {
-		return err
-	}
 	s.PrepareForCreate(ctx, obj)
 	if errs := rest.ValidateCreate(ctx, obj, s); len(errs) > 0 {
 		return w.invalid(errs)
@@ -46,13 +43,10 @@ func (w *Write) beforeCreate(ctx context.Context) error {
 // beforeUpdate does so of a changed one (rest.BeforeUpdate).
 func (w *Write) beforeUpdate(ctx context.Context) error {
 	obj, old, s := w.object, w.old, w.strategy
-	if err := w.explainable(); err != nil {
+	if err := w.judgeable(s); err != nil {
 		return err
 	}
 	ctx = w.scope(ctx, w.Options)
-	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, s.NamespaceScoped()), obj); err != nil {
-		return err
-	}
 	obj.SetGeneration(old.GetGeneration())
 	s.PrepareForUpdate(ctx, obj, old)
 	// What the server has set no client changes.
@@ -96,13 +90,17 @@ func (w *Write) invalid(errs field.ErrorList) error {
 	return refusal
 }
 
-// explainable refuses an object that could not be explained within bounds.
-func (w *Write) explainable() error {
+// judgeable refuses an object that is of no kind, belongs elsewhere, or could
+// not be explained within bounds.
+func (w *Write) judgeable(s rest.RESTUpdateStrategy) error {
+	if _, _, err := s.ObjectKinds(w.object); err != nil {
+		return apierrors.NewInternalError(err)
+	}
 	left := maxPaths
 	if countPaths(w.object.Object, 0, &left); left < 0 {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the paths of all fields and items are longer than %d bytes", maxPaths))
 	}
-	return nil
+	return rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, s.NamespaceScoped()), w.object)
 }
 
 // countPaths subtracts the bytes of all paths below a value, whose own has n,
