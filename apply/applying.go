@@ -19,16 +19,14 @@ const beforeFirstApply = "before-first-apply"
 // client's, as it is (409 with a cause for each field that another manager
 // owns, 400, or what kube-apiserver says about a configuration that does not
 // fit the schema), one of [Versions], or that of ctx.
-func (k *Kind) Apply(ctx context.Context, c Change) (out Outcome, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic while applying: %v", r)
-		}
-		if err != nil {
-			out, err = Outcome{}, cmp.Or(ctx.Err(), failure(err))
-		}
-	}()
-	return k.apply(ctx, &c)
+//
+// A panic is not contained here: who serves requests reports it.
+func (k *Kind) Apply(ctx context.Context, c Change) (Outcome, error) {
+	out, err := k.apply(ctx, &c)
+	if err != nil {
+		return Outcome{}, cmp.Or(ctx.Err(), failure(err))
+	}
+	return out, nil
 }
 
 func (k *Kind) apply(ctx context.Context, c *Change) (Outcome, error) {

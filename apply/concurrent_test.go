@@ -3,6 +3,7 @@ package apply_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -47,9 +48,39 @@ func TestAKindIsUsedByManyAtOnce(t *testing.T) {
 }
 
 // broken is a converter that fails, or panics.
-type broken struct{ apply.Versions }
+type broken struct {
+	apply.Versions
+	panics bool
+}
 
-func (broken) Live(context.Context, string) (map[string]any, error) { panic("no converter") }
+func (b broken) Live(context.Context, string) (map[string]any, error) {
+	if b.panics {
+		panic("no converter")
+	}
+	return nil, errors.New("no converter")
+}
+
+// A panic goes to who reports it: nothing is decided as if it had not been.
+func TestPanicsAreNotHidden(t *testing.T) {
+	def := define(t, replicas, sizes)
+	kind := apply.NewKind(def)
+	managed := []byte(`[{"manager":"a","operation":"Apply","apiVersion":"example.com/v1beta1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:size":{}}}}]`)
+	for name, call := range map[string]func(context.Context, apply.Change) (apply.Outcome, error){"update": kind.Update, "apply": kind.Apply} {
+		func() {
+			defer func() {
+				if p := recover(); p != "no converter" {
+					t.Errorf("%s: %v", name, p)
+				}
+			}()
+			out, err := call(context.Background(), apply.Change{
+				Version: "v1", Manager: "b", Time: base, LiveManaged: managed, NewManaged: managed, Versions: broken{panics: true},
+				Live: body(t, def, "v1", `{"metadata":{"uid":"u"},"spec":{"replicas":1}}`),
+				New:  body(t, def, "v1", `{"metadata":{"uid":"u"},"spec":{"replicas":2}}`),
+			})
+			t.Errorf("%s: %v, %v", name, out, err)
+		}()
+	}
+}
 
 // Whatever goes wrong on the way, an update keeps the owners that there were,
 // and an apply fails.
@@ -66,8 +97,8 @@ func TestFailuresOnTheWay(t *testing.T) {
 	if err != nil || !bytes.Equal(out.Managed, managed) || !out.SameOwners {
 		t.Errorf("%v: %s, same %v", err, out.Managed, out.SameOwners)
 	}
-	if out, err = kind.Apply(context.Background(), c); err == nil || out.Tree != nil || err.Error() != "panic while applying: no converter" {
-		t.Errorf("an apply that panics: %v %+v", err, out)
+	if out, err = kind.Apply(context.Background(), c); err == nil || out.Tree != nil || err.Error() != "no converter" {
+		t.Errorf("an apply that cannot convert: %v %+v", err, out)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -12,14 +12,14 @@ import (
 // Update decides the managedFields of a write that is not an apply. Like
 // kube-apiserver's it never fails for what is in the objects: managedFields
 // that a client broke are ignored, and where ownership cannot be decided (a
-// converter fails) the live ones stay. The error is that of ctx.
-func (k *Kind) Update(ctx context.Context, c Change) (out Outcome, err error) {
-	defer func() {
-		if r := recover(); r != nil || err != nil {
-			out, err = Outcome{Managed: c.LiveManaged, SameOwners: true}, ctx.Err()
-		}
-	}()
-	return k.update(ctx, &c)
+// converter fails) the live ones stay. The error is that of ctx. A panic is not
+// contained here, like that of an apply.
+func (k *Kind) Update(ctx context.Context, c Change) (Outcome, error) {
+	out, err := k.update(ctx, &c)
+	if err != nil {
+		return Outcome{Managed: c.LiveManaged, SameOwners: true}, ctx.Err()
+	}
+	return out, nil
 }
 
 func (k *Kind) update(ctx context.Context, c *Change) (Outcome, error) {
