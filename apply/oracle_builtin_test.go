@@ -55,7 +55,7 @@ func builtinWorld(d *oracleDefinition) (*world, error) {
 	}
 	d.builtin, d.Versions = def, nil
 	for _, v := range def.Versions {
-		d.Versions = append(d.Versions, oracleVersion{Name: v.Name, Schema: forValues(v.Schema), Status: v.Subresources["status"] != nil})
+		d.Versions = append(d.Versions, oracleVersion{Name: v.Name, Schema: forValues(v.OpenAPISchema()), Status: v.Subresources["status"] != nil})
 	}
 	w := &world{from: d, def: def}
 	if w.types, err = builtinTypes(); err != nil {

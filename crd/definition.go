@@ -85,13 +85,22 @@ type Version struct {
 	// version; nil when there are none.
 	Fields func(obj map[string]any) fields.Set
 	// Schema is the OpenAPI schema of the whole object (with apiVersion, kind
-	// and metadata left out, as in a CustomResourceDefinition); nil when
-	// unknown.
-	Schema *apiextensionsv1.JSONSchemaProps
+	// and metadata left out, as in a CustomResourceDefinition). It is made when
+	// it is first asked for, and shared; nil, as a function and as its outcome,
+	// means that it is unknown.
+	Schema func() *apiextensionsv1.JSONSchemaProps
 	// Typed returns a new pointer to the Go type of this version, which
 	// carries strategic merge patch metadata; nil for custom resources, which
 	// refuse strategic merge patches.
 	Typed func() runtime.Object
+}
+
+// OpenAPISchema is the outcome of Schema, nil when that is nil.
+func (v *Version) OpenAPISchema() *apiextensionsv1.JSONSchemaProps {
+	if v.Schema == nil {
+		return nil
+	}
+	return v.Schema()
 }
 
 // Native tells that this version has a Go type, as the kinds of Kubernetes

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -30,13 +32,14 @@ func All(opts Options) ([]*crd.Definition, error) {
 		}
 		own = append(own, d)
 	}
-	return append([]*crd.Definition{
-		configMap(),
+	data, err := fromFiles()
+	if err != nil {
+		return nil, fmt.Errorf("built-in kinds: %w", err)
+	}
+	return slices.Concat([]*crd.Definition{
 		event(opts.EventTTL),
 		namespace(),
 		secret(),
-		serviceAccount(),
-		lease(),
 		validatingWebhooks(),
 		mutatingWebhooks(),
 		validatingPolicies(),
@@ -44,5 +47,5 @@ func All(opts Options) ([]*crd.Definition, error) {
 		mutatingPolicies(),
 		mutatingBindings(),
 		migration(),
-	}, own...), nil
+	}, own, data), nil
 }

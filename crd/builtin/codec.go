@@ -22,14 +22,16 @@ var serializer = protobuf.NewSerializer(nil, nil)
 
 // codec stores objects as kube-apiserver stores its own: a protobuf envelope
 // that names the kind, around the protobuf of the Go type. It also reads JSON.
-type codec[T any, P goType[T]] struct {
+type codec struct {
 	gvk    schema.GroupVersionKind
 	stored schema.GroupVersionKind // that envelopes name
 	alike  []string
+	// fresh makes an empty object of the Go type.
+	fresh func() goObject
 }
 
-func newCodec[T any, P goType[T]](gvk schema.GroupVersionKind, storedAs string, alike []string) *codec[T, P] {
-	c := &codec[T, P]{gvk: gvk, stored: gvk, alike: alike}
+func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fresh func() goObject) *codec {
+	c := &codec{gvk: gvk, stored: gvk, alike: alike, fresh: fresh}
 	if storedAs != "" {
 		c.stored.Version = storedAs
 	}
@@ -37,8 +39,8 @@ func newCodec[T any, P goType[T]](gvk schema.GroupVersionKind, storedAs string, 
 }
 
 // Encode implements [crd.Codec].
-func (c *codec[T, P]) Encode(obj map[string]any) ([]byte, error) {
-	typed := P(new(T))
+func (c *codec) Encode(obj map[string]any) ([]byte, error) {
+	typed := c.fresh()
 	if err := toTyped(obj, typed); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", c.gvk.Kind, err)
 	}
@@ -53,8 +55,8 @@ func (c *codec[T, P]) Encode(obj map[string]any) ([]byte, error) {
 }
 
 // Decode implements [crd.Codec].
-func (c *codec[T, P]) Decode(stored []byte) (map[string]any, error) {
-	typed := P(new(T))
+func (c *codec) Decode(stored []byte) (map[string]any, error) {
+	typed := c.fresh()
 	if err := c.read(stored, typed); err != nil {
 		return nil, fmt.Errorf("decode %s: %w", c.gvk.Kind, err)
 	}
@@ -62,7 +64,7 @@ func (c *codec[T, P]) Decode(stored []byte) (map[string]any, error) {
 	return toTree(typed)
 }
 
-func (c *codec[T, P]) read(stored []byte, typed P) error {
+func (c *codec) read(stored []byte, typed goObject) error {
 	raw, ok := bytes.CutPrefix(stored, protobufPrefix)
 	if !ok {
 		tree, _, err := object.ParseObject(stored)

@@ -2,7 +2,9 @@ package builtin
 
 import (
 	"reflect"
+	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,12 +13,17 @@ import (
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
 
-// goType is a pointer to a Go type of the Kubernetes API.
-type goType[T any] interface {
-	*T
+// goObject is a pointer to an object of a Go type of the Kubernetes API.
+type goObject interface {
 	runtime.Object
 	metav1.Object
 	Unmarshal([]byte) error
+}
+
+// goType is a pointer to a Go type of the Kubernetes API.
+type goType[T any] interface {
+	*T
+	goObject
 }
 
 // kind describes a built-in kind that has a Go type.
@@ -56,18 +63,30 @@ func define[T any, P goType[T]](k kind[T]) *crd.Definition {
 		KeyPrefix:      k.plural,
 		Verbs:          k.verbs,
 	}
-	d.Codec = newCodec[T, P](d.GVK(k.version), k.storedAs, k.alike)
+	fresh := func() goObject { return P(new(T)) }
+	d.Codec = newCodec(d.GVK(k.version), k.storedAs, k.alike, fresh)
 	d.Versions = []*crd.Version{{
 		Name:             k.version,
 		Served:           true,
-		Shape:            &shape[T]{defaults: k.defaults},
+		Shape:            &shape{fresh: fresh, defaults: sure(k.defaults)},
 		Strategy:         newStrategy(k.namespaced, k.rules),
 		Subresources:     map[string]*crd.Subresource{},
 		Table:            &table[T]{columns: k.columns, cells: k.cells},
 		SelectableFields: k.fieldNames,
 		Fields:           k.fieldSet,
-		Schema:           reflectschema.For(t),
+		Schema:           sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
 		Typed:            func() runtime.Object { return P(new(T)) },
 	}}
 	return d
+}
+
+// sure makes of defaults written in Go, which cannot fail, ones that may.
+func sure(defaults func(map[string]any)) func(map[string]any) error {
+	if defaults == nil {
+		return nil
+	}
+	return func(obj map[string]any) error {
+		defaults(obj)
+		return nil
+	}
 }

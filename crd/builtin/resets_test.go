@@ -36,7 +36,7 @@ func TestWritesResetWhatTheyCannotChange_SSA05(t *testing.T) {
 			t.Errorf("%s resets everything", test.d.Kind)
 		}
 	}
-	if got := configMap().Versions[0].Strategy.(rest.ResetFieldsStrategy).GetResetFields(); len(got) != 0 {
+	if got := definitions(t)["configmap"].Versions[0].Strategy.(rest.ResetFieldsStrategy).GetResetFields(); len(got) != 0 {
 		t.Errorf("a ConfigMap resets %v", got)
 	}
 }

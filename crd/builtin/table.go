@@ -4,12 +4,11 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metatable "k8s.io/apimachinery/pkg/api/meta/table"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/wasmgate/wasmgate/crd/expr"
 )
 
 var (
@@ -38,18 +37,11 @@ type table[T any] struct {
 // ConvertToTable implements rest.TableConvertor for *unstructured.Unstructured
 // and *unstructured.UnstructuredList.
 func (t *table[T]) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {
-	out := &metav1.Table{}
+	var headers []metav1.TableColumnDefinition
 	if o, _ := options.(*metav1.TableOptions); o == nil || !o.NoHeaders {
-		out.ColumnDefinitions = t.columns
+		headers = t.columns
 	}
-	if l, err := meta.ListAccessor(obj); err == nil { // one object is a list's metadata, too
-		out.ResourceVersion = l.GetResourceVersion()
-		out.Continue = l.GetContinue()
-		out.RemainingItemCount = l.GetRemainingItemCount()
-	}
-	var err error
-	out.Rows, err = metatable.MetaToTableRow(obj, t.row)
-	return out, err
+	return tableOf(obj, headers, t.row)
 }
 
 func (t *table[T]) row(obj runtime.Object, _ metav1.Object, _, _ string) ([]any, error) {
@@ -65,9 +57,4 @@ func (t *table[T]) row(obj runtime.Object, _ metav1.Object, _, _ string) ([]any,
 // since prints how long ago t was.
 func since(t metav1.Time) string { return ago(t.Time) }
 
-func ago(t time.Time) string {
-	if t.IsZero() {
-		return "<unknown>"
-	}
-	return duration.HumanDuration(time.Since(t))
-}
+func ago(t time.Time) string { return expr.Age(t) }

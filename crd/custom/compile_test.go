@@ -83,7 +83,7 @@ func TestCompile(t *testing.T) {
 			if text(obj) != want {
 				t.Errorf("%s: %s", version, text(obj))
 			}
-			if d.Version(version).Schema == nil {
+			if d.Version(version).OpenAPISchema() == nil {
 				t.Errorf("%s has no schema", version)
 			}
 		}
@@ -93,7 +93,7 @@ func TestCompile(t *testing.T) {
 			t.Error("Compile changed it")
 		}
 		c.Spec.Versions[0].Schema.OpenAPIV3Schema.Type = "changed"
-		if d.Version("v1beta1").Schema.Type != "object" {
+		if d.Version("v1beta1").OpenAPISchema().Type != "object" {
 			t.Error("the definition shares memory with it")
 		}
 	})

@@ -41,7 +41,8 @@ func compileVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextension
 		Table:      table(v.AdditionalPrinterColumns),
 	}
 	if v.Schema != nil {
-		out.Schema = v.Schema.OpenAPIV3Schema
+		whole := v.Schema.OpenAPIV3Schema
+		out.Schema = func() *apiextensionsv1.JSONSchemaProps { return whole }
 	}
 	if out.SelectableFields, out.Fields, err = selectableFields(v.SelectableFields); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package definitions
 
 import (
 	"reflect"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,9 +33,11 @@ func Definition() *crd.Definition {
 				Update: status,
 				Verbs:  []string{"get", "patch", "update"},
 			}},
-			Schema: reflectschema.For(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()),
-			Table:  rest.NewDefaultTableConvertor(apiextensionsv1.Resource("customresourcedefinitions")),
-			Typed:  func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
+			Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps {
+				return reflectschema.For(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]())
+			}),
+			Table: rest.NewDefaultTableConvertor(apiextensionsv1.Resource("customresourcedefinitions")),
+			Typed: func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
 		}},
 		StorageVersion: "v1",
 		KeyPrefix:      apiextensionsv1.GroupName + "/customresourcedefinitions",

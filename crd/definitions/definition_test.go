@@ -149,7 +149,7 @@ func TestDefinition_CRD07(t *testing.T) {
 	if d.Versions[0].Shape.Settled(mustCreate(t).Object) {
 		t.Error("an object is said to be settled that the codec did not see")
 	}
-	if s := d.Versions[0].Schema; s == nil || s.Properties["spec"].Properties["versions"].Type != "array" {
+	if s := d.Versions[0].OpenAPISchema(); s == nil || s.Properties["spec"].Properties["versions"].Type != "array" {
 		t.Error("it has no schema")
 	}
 }

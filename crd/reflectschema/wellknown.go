@@ -71,3 +71,7 @@ func wellKnown(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	}
 	return nil
 }
+
+// Leaf tells that the JSON of values of type t is not what their Go structure
+// says, so that nobody should look into it: times, quantities, raw JSON.
+func Leaf(t reflect.Type) bool { return byType[indirect(t)] != nil }

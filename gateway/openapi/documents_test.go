@@ -366,7 +366,7 @@ func TestCustomSchemasAreKubeAPIServers(t *testing.T) {
 func broken(t *testing.T) *crd.Definition {
 	t.Helper()
 	d := disks(t, "broken.example.com", "a")
-	d.Versions[0].Schema.Properties["size"] = apiextensionsv1.JSONSchemaProps{Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte("{")}}}
+	d.Versions[0].OpenAPISchema().Properties["size"] = apiextensionsv1.JSONSchemaProps{Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte("{")}}}
 	return d
 }
 

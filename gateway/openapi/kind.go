@@ -83,8 +83,8 @@ func (k *kind) manifest() *apiextensionsv1.CustomResourceDefinition {
 		out.Spec.Scope = apiextensionsv1.NamespaceScoped
 	}
 	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: true, Storage: true}
-	if v.Schema != nil {
-		version.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: v.Schema}
+	if s := v.OpenAPISchema(); s != nil {
+		version.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: s}
 	}
 	version.Subresources = &apiextensionsv1.CustomResourceSubresources{}
 	if v.Subresources["status"] != nil {

@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -60,7 +63,7 @@ func scaleOf(p *crd.Scale, tree map[string]any) (scale map[string]any, found boo
 	}
 	status["replicas"] = n
 	if p.LabelSelectorPath != "" {
-		s, there, err := unstructured.NestedString(tree, fieldsOf(p.LabelSelectorPath)...)
+		s, there, err := selectorText(tree, fieldsOf(p.LabelSelectorPath))
 		if err != nil {
 			return nil, false, err
 		}
@@ -79,6 +82,31 @@ func scaleOf(p *crd.Scale, tree map[string]any) (scale map[string]any, found boo
 		"kind": scaleKind, "apiVersion": scaleAPIVersion, "metadata": meta,
 		"spec": map[string]any{"replicas": replicas}, "status": status,
 	}, found, nil
+}
+
+// selectorText is the selector at a path as a Scale has it. Custom resources
+// hold the text itself, built-in kinds a selector, or a map of labels.
+func selectorText(tree map[string]any, path []string) (string, bool, error) {
+	v, there, err := unstructured.NestedFieldNoCopy(tree, path...)
+	selector, ok := v.(map[string]any)
+	if err != nil || !there || !ok {
+		return unstructured.NestedString(tree, path...)
+	}
+	for field := range selector {
+		if field != "matchLabels" && field != "matchExpressions" {
+			set, _, err := unstructured.NestedStringMap(tree, path...)
+			return labels.SelectorFromSet(set).String(), true, err
+		}
+	}
+	var typed metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(selector, &typed); err != nil {
+		return "", false, err
+	}
+	out, err := metav1.LabelSelectorAsSelector(&typed)
+	if err != nil {
+		return "", false, err
+	}
+	return out.String(), true, nil
 }
 
 // UpdateScale replaces an object's scale (PUT of a Scale).

@@ -1,0 +1,150 @@
+package builtin
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/plan"
+	"github.com/wasmgate/wasmgate/crd/reflectschema"
+)
+
+// fromFile makes the definition of a kind that is a file.
+func fromFile(data []byte) (*crd.Definition, error) {
+	f, err := readFile(data)
+	if err != nil {
+		return nil, err
+	}
+	d := &crd.Definition{
+		Group:      f.Group,
+		Plural:     f.Names.Plural,
+		Singular:   f.Names.Singular,
+		Kind:       f.Names.Kind,
+		ListKind:   f.Names.ListKind,
+		ShortNames: f.Names.ShortNames,
+		Categories: f.Names.Categories,
+		Namespaced: f.Scope == apiextensionsv1.NamespaceScoped,
+		KeyPrefix:  f.Stored,
+		Verbs:      f.Verbs,
+	}
+	also := extensions[d.GroupResource()]
+	d.Hooks, d.TTL = also.hooks, also.ttl
+	for i := range f.Versions {
+		v := &f.Versions[i]
+		if v.Storage {
+			d.StorageVersion = v.Name
+		}
+		d.Versions = append(d.Versions, newVersion(f, v, d, also))
+	}
+	at := d.GVK(d.StorageVersion)
+	fresh, err := freshOf(at)
+	if err != nil {
+		return nil, err
+	}
+	d.Codec = newCodec(at, f.StoredAs, f.Alike, fresh)
+	return d, nil
+}
+
+// freshOf finds the Go type of a kind.
+func freshOf(gvk schema.GroupVersionKind) (func() goObject, error) {
+	t := scheme.Scheme.AllKnownTypes()[gvk]
+	if t == nil {
+		return nil, fmt.Errorf("there is no Go type of %s", gvk)
+	}
+	if _, ok := reflect.New(t).Interface().(goObject); !ok {
+		return nil, fmt.Errorf("%s is no object", t)
+	}
+	return func() goObject { o, _ := reflect.New(t).Interface().(goObject); return o }, nil
+}
+
+// dataKind is one version of a kind that is a file, as the methods of its
+// strategies, its shape and its table need it.
+type dataKind struct {
+	file    *file
+	version *fileVersion
+	gvk     schema.GroupVersionKind
+	fresh   func() goObject
+	also    extension
+	// plan is made when the kind is first used.
+	plan func() (*plan.Plan, error)
+}
+
+func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd.Version {
+	k := &dataKind{file: f, version: v, gvk: d.GVK(v.Name), also: also}
+	k.fresh = func() goObject { return nil }
+	if fresh, err := freshOf(k.gvk); err == nil {
+		k.fresh = fresh
+	}
+	t := reflect.TypeOf(k.fresh())
+	k.plan = sync.OnceValues(func() (*plan.Plan, error) {
+		l, err := library()
+		if err != nil {
+			return nil, err
+		}
+		return l.Plan(t, v.Fields)
+	})
+	out := &crd.Version{
+		Name:         v.Name,
+		Served:       v.Served,
+		Shape:        &shape{fresh: k.fresh, defaults: k.fill},
+		Strategy:     &dataStrategy{*newStrategy(d.Namespaced, noRules), k, ""},
+		Subresources: map[string]*crd.Subresource{},
+		Table:        newColumns(v.AdditionalPrinterColumns, t),
+		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
+		Typed:        func() runtime.Object { return k.fresh() },
+	}
+	out.SelectableFields, out.Fields = selectors(v.SelectableFields)
+	for name, s := range v.Subresources {
+		out.Subresources[name] = k.subresource(name, s, out.Strategy)
+	}
+	return out
+}
+
+// fill sets defaults.
+func (k *dataKind) fill(obj map[string]any) error {
+	if k.also.defaults != nil {
+		k.also.defaults(obj)
+	}
+	p, err := k.plan()
+	if err != nil {
+		return err
+	}
+	return p.Default(obj)
+}
+
+func (k *dataKind) subresource(name string, s *fileSubresource, whole crd.Strategy) *crd.Subresource {
+	out := &crd.Subresource{Name: name, Verbs: s.Verbs}
+	if out.Verbs == nil {
+		out.Verbs = []string{"get", "patch", "update"}
+	}
+	if s.Scale == nil {
+		out.Update = &dataStrategy{*newStrategy(whole.NamespaceScoped(), noRules), k, name}
+		return out
+	}
+	out.Update = whole
+	out.Kind = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
+	out.Scale = &crd.Scale{SpecReplicasPath: s.Scale.SpecReplicasPath, StatusReplicasPath: s.Scale.StatusReplicasPath}
+	if s.Scale.LabelSelectorPath != nil {
+		out.Scale.LabelSelectorPath = *s.Scale.LabelSelectorPath
+	}
+	return out
+}
+
+// writes tells whether a write through a subresource, or of the whole for "",
+// changes a field at the top.
+func (k *dataKind) writes(subresource, name string) bool {
+	if name == "metadata" || name == "apiVersion" || name == "kind" {
+		return true
+	}
+	if s := k.version.Subresources[subresource]; s != nil {
+		return slices.Contains(s.Writes, name) || s.Writes == nil && name == subresource
+	}
+	return !slices.Contains(k.version.Kept, name)
+}

@@ -1,0 +1,217 @@
+package builtin
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// dataStrategy is what the file of a kind says of writes: of the whole object,
+// or through one of its subresources.
+type dataStrategy struct {
+	strategy[struct{}]
+	kind        *dataKind
+	subresource string
+}
+
+var _ crd.Strategy = &dataStrategy{}
+
+// GetResetFields implements [rest.ResetFieldsStrategy].
+func (s *dataStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	set := &fieldpath.Set{}
+	t := reflect.TypeOf(s.kind.fresh()).Elem()
+	for _, name := range topFields(t) {
+		if !s.kind.writes(s.subresource, name) {
+			set.Insert(fieldpath.Path{{FieldName: &name}})
+		}
+	}
+	if set.Empty() {
+		return nil
+	}
+	gv := fieldpath.APIVersion(s.kind.gvk.GroupVersion().String())
+	return map[fieldpath.APIVersion]*fieldpath.Set{gv: set}
+}
+
+func (s *dataStrategy) AllowCreateOnUpdate(context.Context) bool { return s.kind.file.CreateOnUpdate }
+func (s *dataStrategy) AllowUnconditionalUpdate(context.Context) bool {
+	return !s.kind.file.ConditionalUpdate
+}
+
+// PrepareForCreate sets what is not the client's to say.
+func (s *dataStrategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
+	k, tree := s.kind, content(obj)
+	for path, v := range k.version.OnCreate {
+		set(tree, strings.Split(path, "."), v)
+	}
+	k.dropGated(tree, nil)
+	if len(k.file.Generation) > 0 {
+		ensure(tree, "metadata")["generation"] = int64(1)
+	}
+	if k.also.prepareCreate != nil {
+		k.also.prepareCreate(tree)
+	}
+}
+
+// PrepareForUpdate restores what the request cannot change, and counts the
+// generation.
+func (s *dataStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	k, tree, was := s.kind, content(obj), content(old)
+	both := maps.Clone(was)
+	maps.Copy(both, tree)
+	for name := range both {
+		if !k.writes(s.subresource, name) {
+			keep(tree, was, name)
+		}
+	}
+	if sub := k.version.Subresources[s.subresource]; sub != nil {
+		for _, name := range sub.KeptMetadata {
+			keep(ensure(tree, "metadata"), child(was, "metadata"), name)
+		}
+	}
+	k.dropGated(tree, was)
+	if k.also.prepareUpdate != nil {
+		k.also.prepareUpdate(s.subresource, tree, was)
+	}
+	s.count(tree, was)
+}
+
+func (s *dataStrategy) count(tree, was map[string]any) {
+	k := s.kind
+	if len(k.file.Generation) == 0 {
+		return
+	}
+	before, _ := child(was, "metadata")["generation"].(int64)
+	ensure(tree, "metadata")["generation"] = before
+	for _, name := range k.file.Generation {
+		if !reflect.DeepEqual(tree[name], was[name]) {
+			ensure(tree, "metadata")["generation"] = before + 1
+			return
+		}
+	}
+}
+
+// Canonicalize implements [rest.RESTCreateStrategy].
+func (s *dataStrategy) Canonicalize(obj runtime.Object) {
+	if s.kind.also.canonicalize != nil {
+		s.kind.also.canonicalize(content(obj))
+	}
+}
+
+// Validate checks a new object.
+func (s *dataStrategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
+	tree := content(obj)
+	m, _, errs := s.metadata(tree, nil)
+	if errs != nil {
+		return errs
+	}
+	return append(s.validateMeta(m), s.validate(tree, nil)...)
+}
+
+// ValidateUpdate checks the new state of an object.
+func (s *dataStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	tree, was := content(obj), content(old)
+	m, o, errs := s.metadata(tree, was)
+	if errs != nil {
+		return errs
+	}
+	errs = validation.ValidateObjectMetaUpdate(m, o, metadataPath)
+	if s.subresource == "" && !s.kind.file.LenientMetadata {
+		errs = append(errs, s.validateMeta(m)...)
+	}
+	return append(errs, s.validate(tree, was)...)
+}
+
+func (s *dataStrategy) validate(tree, was map[string]any) field.ErrorList {
+	plan, err := s.kind.plan()
+	if err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	var errs field.ErrorList
+	if s.subresource == "" {
+		errs = plan.Validate(tree, was)
+	} else {
+		for _, name := range topFields(reflect.TypeOf(s.kind.fresh()).Elem()) {
+			if name != "metadata" && s.kind.writes(s.subresource, name) {
+				errs = append(errs, plan.ValidateField(name, tree, was)...)
+			}
+		}
+	}
+	if s.kind.also.validate != nil {
+		errs = append(errs, s.kind.also.validate(s.subresource, tree, was)...)
+	}
+	return errs
+}
+
+func (s *dataStrategy) validateMeta(m *metav1.ObjectMeta) field.ErrorList {
+	errs := validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.check(), metadataPath)
+	if !s.kind.file.LenientMetadata {
+		errs = append(errs, validateFinalizers(m)...)
+	}
+	return errs
+}
+
+func (s *dataStrategy) metadata(tree, was map[string]any) (m, o *metav1.ObjectMeta, errs field.ErrorList) {
+	m, o = &metav1.ObjectMeta{}, &metav1.ObjectMeta{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child(tree, "metadata"), m); err != nil {
+		return nil, nil, field.ErrorList{field.InternalError(metadataPath, err)}
+	}
+	if was != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child(was, "metadata"), o); err != nil {
+			return nil, nil, field.ErrorList{field.InternalError(metadataPath, err)}
+		}
+	}
+	return m, o, nil
+}
+
+// WarningsOnCreate implements [rest.RESTCreateStrategy].
+func (s *dataStrategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
+	return s.warn(content(obj), nil)
+}
+
+// WarningsOnUpdate implements [rest.RESTUpdateStrategy].
+func (s *dataStrategy) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) []string {
+	return s.warn(content(obj), content(old))
+}
+
+func (s *dataStrategy) warn(tree, was map[string]any) []string {
+	if s.kind.also.warn == nil {
+		return nil
+	}
+	return s.kind.also.warn(tree, was)
+}
+
+// noRules: the methods of dataStrategy say it all.
+var noRules = rules[struct{}]{}
+
+// dropGated drops fields behind gates that are off.
+func (k *dataKind) dropGated(tree, was map[string]any) {
+	for _, path := range k.version.Gated {
+		parts := strings.Split(path, ".")
+		if _, found, _ := unstructured.NestedFieldNoCopy(was, parts...); !found {
+			unstructured.RemoveNestedField(tree, parts...)
+		}
+	}
+}
+
+// set puts a copy of v where path leads; nil takes away what is there.
+func set(tree map[string]any, path []string, v any) {
+	for _, name := range path[:len(path)-1] {
+		tree = ensure(tree, name)
+	}
+	last := path[len(path)-1]
+	if v == nil {
+		delete(tree, last)
+		return
+	}
+	tree[last] = runtime.DeepCopyJSONValue(v)
+}

@@ -1,0 +1,59 @@
+package builtin
+
+import (
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/reflectschema"
+)
+
+// extension is what a kind needs that no file can say. Functions that are nil
+// do nothing; trees are changed in place; old is nil for a new object.
+type extension struct {
+	// defaults come before those of the file.
+	defaults      func(obj map[string]any)
+	prepareCreate func(obj map[string]any)
+	prepareUpdate func(subresource string, obj, old map[string]any)
+	canonicalize  func(obj map[string]any)
+	validate      func(subresource string, obj, old map[string]any) field.ErrorList
+	warn          func(obj, old map[string]any) []string
+	hooks         crd.Hooks
+	ttl           func(obj map[string]any) time.Duration
+}
+
+// extensions are by group and plural.
+var extensions = map[schema.GroupResource]extension{
+	{Resource: "serviceaccounts"}: {
+		prepareCreate: cleanSecretReferences,
+		prepareUpdate: func(_ string, obj, _ map[string]any) { cleanSecretReferences(obj) },
+		warn:          warnServiceAccount,
+	},
+}
+
+// check is the function that checks names.
+func (r nameRule) check() validation.ValidateNameFunc {
+	switch r {
+	case "dns-label":
+		return validation.NameIsDNSLabel
+	case "dns-1035-label":
+		return validation.NameIsDNS1035Label
+	case "path-segment":
+		return path.ValidatePathSegmentName
+	}
+	return validation.NameIsDNSSubdomain
+}
+
+// topFields are the fields of objects of Go type t.
+func topFields(t reflect.Type) []string {
+	var out []string
+	for _, f := range reflectschema.Fields(t) {
+		out = append(out, f.Name)
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package builtin
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd/plan"
+)
+
+// file is a kind as data: the spec of a CustomResourceDefinition, whose schema
+// is derived from the Go type and here only added to. docs/kinds.md explains
+// it to those who write one.
+type file struct {
+	Group    string                                        `json:"group,omitempty"`
+	Names    apiextensionsv1.CustomResourceDefinitionNames `json:"names"`
+	Scope    apiextensionsv1.ResourceScope                 `json:"scope"`
+	Versions []fileVersion                                 `json:"versions"`
+
+	// Stored is the key prefix, when it is not the plural.
+	Stored string `json:"stored,omitempty"`
+	// StoredAs is the version that stored objects name, when it is not the
+	// storage version.
+	StoredAs string `json:"storedAs,omitempty"`
+	// Alike are versions of the group, not served here, whose protobuf has the
+	// same layout.
+	Alike []string `json:"alike,omitempty"`
+	// Name is the format that names have.
+	Name nameRule `json:"name,omitempty"`
+	// LenientMetadata allows finalizers that are not qualified, and checks of the
+	// metadata of an update only what changed: kube-apiserver does so with few
+	// kinds.
+	LenientMetadata bool `json:"lenientMetadata,omitempty"`
+	// Generation are the fields at the top whose change the generation counts;
+	// without any the kind has none.
+	Generation []string `json:"generation,omitempty"`
+	// Verbs are those served, when not all are.
+	Verbs []string `json:"verbs,omitempty"`
+	// CreateOnUpdate lets a PUT create.
+	CreateOnUpdate bool `json:"createOnUpdate,omitempty"`
+	// ConditionalUpdate refuses updates without a resourceVersion.
+	ConditionalUpdate bool `json:"conditionalUpdate,omitempty"`
+	// Essential kinds are served with --api=crd, too.
+	Essential bool `json:"essential,omitempty"`
+}
+
+// nameRule is what metadata.name has to be.
+type nameRule string
+
+// fileVersion is one version of a kind.
+type fileVersion struct {
+	Name    string `json:"name"`
+	Served  bool   `json:"served"`
+	Storage bool   `json:"storage"`
+
+	// Fields are what is added to the Go type, by path.
+	Fields plan.Additions `json:"fields,omitempty"`
+	// OnCreate and OnUpdate make fields at the top or one below what they are
+	// told, whatever the client sent: OnCreate by value (null takes the field
+	// away), Kept are those that an update leaves as they are.
+	OnCreate map[string]any `json:"onCreate,omitempty"`
+	Kept     []string       `json:"kept,omitempty"`
+	// Gated are the paths of fields behind gates that are off: they are dropped,
+	// unless the object has them already.
+	Gated []string `json:"gated,omitempty"`
+
+	AdditionalPrinterColumns []printerColumn             `json:"additionalPrinterColumns,omitempty"`
+	SelectableFields         []selectable                `json:"selectableFields,omitempty"`
+	Subresources             map[string]*fileSubresource `json:"subresources,omitempty"`
+}
+
+// printerColumn is a printer column, read by a JSON path or a CEL expression.
+type printerColumn struct {
+	apiextensionsv1.CustomResourceColumnDefinition `json:",inline"`
+	// Expression is CEL over the object, for what no JSON path can say.
+	Expression string `json:"expression,omitempty"`
+}
+
+// selectable is a field that field selectors may name.
+type selectable struct {
+	apiextensionsv1.SelectableField `json:",inline"`
+	// Name is the field's name in selectors, when it is not the path.
+	Name string `json:"name,omitempty"`
+	// Expression is CEL over the object, in place of the path.
+	Expression string `json:"expression,omitempty"`
+}
+
+// fileSubresource is a part of the object with a path of its own.
+type fileSubresource struct {
+	// Verbs are get, patch and update unless it says otherwise.
+	Verbs []string `json:"verbs,omitempty"`
+	// Writes are the fields at the top that a write changes, besides metadata;
+	// all others stay.
+	Writes []string `json:"writes,omitempty"`
+	// KeptMetadata are the fields of metadata that stay, too.
+	KeptMetadata []string `json:"keptMetadata,omitempty"`
+	// Scale makes it a scale.
+	Scale *apiextensionsv1.CustomResourceSubresourceScale `json:"scale,omitempty"`
+}
+
+func readFile(data []byte) (*file, error) {
+	f := &file{}
+	if err := yaml.UnmarshalStrict(data, f); err != nil {
+		return nil, err
+	}
+	if f.Names.Plural == "" || f.Names.Kind == "" || len(f.Versions) == 0 {
+		return nil, fmt.Errorf("a kind has a kind, a plural and versions")
+	}
+	if f.Names.Singular == "" {
+		f.Names.Singular = lower(f.Names.Kind)
+	}
+	if f.Names.ListKind == "" {
+		f.Names.ListKind = f.Names.Kind + "List"
+	}
+	if f.Stored == "" {
+		f.Stored = f.Names.Plural
+	}
+	return f, nil
+}

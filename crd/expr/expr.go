@@ -1,0 +1,167 @@
+package expr
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/ext"
+	"k8s.io/apiserver/pkg/cel/library"
+)
+
+// costLimit is the most work, in CEL's units, that one evaluation may do.
+const costLimit = 4_000_000
+
+// maxDepth is how deep a value may be that an expression makes.
+const maxDepth = 32
+
+// Expression is a CEL expression, compiled when it is first evaluated. It is
+// safe for concurrent use.
+type Expression struct {
+	text    string
+	program func() (cel.Program, error)
+}
+
+// New makes an expression of a text. Whether it compiles is known from
+// [Expression.Check], or from evaluating it.
+func New(text string) *Expression {
+	e := &Expression{text: text}
+	e.program = sync.OnceValues(e.compile)
+	return e
+}
+
+// Variables are what an expression may speak of.
+type Variables struct {
+	// Self is the value that the expression is about; it is nil, or made of
+	// map[string]any, []any, string, bool, int64, float64.
+	Self any
+	// Old is that value before the write, nil for none.
+	Old any
+	// Key is where Self is in a map.
+	Key string
+	// Up are the objects around Self, the nearest first.
+	Up []any
+}
+
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(
+		cel.Variable("self", cel.DynType), cel.Variable("oldSelf", cel.DynType), cel.Variable("key", cel.StringType), cel.Variable("up", cel.ListType(cel.DynType)),
+		cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(),
+		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.Lists(ext.ListsVersion(3)), ext.Encoders(), ext.Bindings(), ext.Math(), ext.TwoVarComprehensions(),
+		library.Lists(), library.URLs(), library.Regex(), library.Quantity(), library.IP(), library.CIDR(), library.Format(),
+		cel.Lib(printing{}),
+	)
+})
+
+func (e *Expression) compile() (cel.Program, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, fmt.Errorf("expressions: %w", err)
+	}
+	ast, issues := env.Compile(e.text)
+	if issues.Err() != nil {
+		return nil, fmt.Errorf("expression %q: %w", e.text, issues.Err())
+	}
+	return env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(costLimit))
+}
+
+// Check compiles the expression.
+func (e *Expression) Check() error {
+	_, err := e.program()
+	return err
+}
+
+// Text is the expression as it was written.
+func (e *Expression) Text() string { return e.text }
+
+// Eval evaluates the expression. The outcome is fresh, and made of what objects
+// are made of; nil stands for null and for an optional value that is none.
+func (e *Expression) Eval(v Variables) (any, error) {
+	out, err := e.eval(v)
+	if err != nil {
+		return nil, err
+	}
+	return native(out, maxDepth)
+}
+
+// True evaluates a condition.
+func (e *Expression) True(v Variables) (bool, error) {
+	out, err := e.eval(v)
+	if err != nil {
+		return false, err
+	}
+	b, ok := out.(types.Bool)
+	if !ok {
+		return false, fmt.Errorf("expression %q gives no bool", e.text)
+	}
+	return bool(b), nil
+}
+
+func (e *Expression) eval(v Variables) (ref.Val, error) {
+	program, err := e.program()
+	if err != nil {
+		return nil, err
+	}
+	up := v.Up
+	if up == nil {
+		up = []any{}
+	}
+	out, _, err := program.Eval(map[string]any{"self": v.Self, "oldSelf": v.Old, "key": v.Key, "up": up})
+	if err != nil {
+		return nil, fmt.Errorf("expression %q: %w", e.text, err)
+	}
+	return out, nil
+}
+
+// native is a value of CEL as objects have it.
+func native(v ref.Val, depth int) (any, error) {
+	if depth == 0 {
+		return nil, fmt.Errorf("a value is more than %d deep", maxDepth)
+	}
+	switch x := v.(type) {
+	case types.Null:
+		return nil, nil
+	case types.String:
+		return string(x), nil
+	case types.Bool:
+		return bool(x), nil
+	case types.Int:
+		return int64(x), nil
+	case types.Double:
+		return float64(x), nil
+	case *types.Optional:
+		if !x.HasValue() {
+			return nil, nil
+		}
+		return native(x.GetValue(), depth)
+	case traits.Mapper:
+		out := map[string]any{}
+		for it := x.Iterator(); it.HasNext() == types.True; {
+			k := it.Next()
+			name, ok := k.(types.String)
+			if !ok {
+				return nil, fmt.Errorf("a field is called by a %s", k.Type().TypeName())
+			}
+			item, err := native(x.Get(k), depth-1)
+			if err != nil {
+				return nil, err
+			}
+			out[string(name)] = item
+		}
+		return out, nil
+	case traits.Lister:
+		out := []any{}
+		for it := x.Iterator(); it.HasNext() == types.True; {
+			item, err := native(it.Next(), depth-1)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, item)
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("a %s is no part of an object", v.Type().TypeName())
+}

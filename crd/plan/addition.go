@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Addition is what is said of the values at one place, in addition to their Go
+// type.
+type Addition struct {
+	// Default is the value of a field that is missing.
+	Default any `json:"default,omitempty"`
+	// DefaultFrom is a CEL expression for the default; self is the object that
+	// lacks the field, up the ones around it. Null means no default.
+	DefaultFrom string `json:"defaultFrom,omitempty"`
+
+	// Required refuses an object that lacks the field, or has it empty.
+	Required bool `json:"required,omitempty"`
+	// Enum are all valid values of a string.
+	Enum []string `json:"enum,omitempty"`
+	// Format names a check of the value (see formats.go).
+	Format string `json:"format,omitempty"`
+	// Keys names a format that every key of a map has.
+	Keys string `json:"keys,omitempty"`
+	// Pattern is a regular expression for a string.
+	Pattern string `json:"pattern,omitempty"`
+	// Minimum and Maximum bound a number.
+	Minimum *int64 `json:"minimum,omitempty"`
+	Maximum *int64 `json:"maximum,omitempty"`
+	// MaxLength bounds a string, in bytes; MaxItems a list.
+	MaxLength *int `json:"maxLength,omitempty"`
+	MaxItems  *int `json:"maxItems,omitempty"`
+	// Unique names the field that no two items of a list share; "." for items
+	// that are equal themselves.
+	Unique string `json:"unique,omitempty"`
+	// OneOf are the fields of an object of which exactly one is set; "*" stands
+	// for all that the Go type has. AtMostOneOf allows none.
+	OneOf       []string `json:"oneOf,omitempty"`
+	AtMostOneOf []string `json:"atMostOneOf,omitempty"`
+
+	// Immutable refuses another value than the one that was there, except at
+	// the paths in Except. Message replaces the usual one.
+	Immutable bool     `json:"immutable,omitempty"`
+	Except    []string `json:"except,omitempty"`
+	Message   string   `json:"message,omitempty"`
+
+	// Rules are conditions in CEL.
+	Rules []Rule `json:"rules,omitempty"`
+}
+
+// Rule is a condition that a value has to meet, in the form of
+// x-kubernetes-validations.
+type Rule struct {
+	// Rule is the CEL expression. One that speaks of oldSelf is asked on
+	// updates only.
+	Rule string `json:"rule"`
+	// Message says what is wrong.
+	Message string `json:"message,omitempty"`
+	// MessageExpression gives the message in CEL.
+	MessageExpression string `json:"messageExpression,omitempty"`
+	// Reason is Invalid (the default), Forbidden, Required, NotSupported,
+	// Duplicate or TooLong.
+	Reason string `json:"reason,omitempty"`
+	// FieldPath is the field below that the refusal names, as "spec.type".
+	FieldPath string `json:"fieldPath,omitempty"`
+	// ShowKey makes the refusal of a map's value show its key, which is what is
+	// wrong then.
+	ShowKey bool `json:"showKey,omitempty"`
+}
+
+// over is base with what a says in place of what base says.
+func (a *Addition) over(base *Addition) *Addition {
+	switch {
+	case a == nil:
+		return base
+	case base == nil:
+		return a
+	}
+	out := *base
+	from, into := reflect.ValueOf(a).Elem(), reflect.ValueOf(&out).Elem()
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			into.Field(i).Set(from.Field(i))
+		}
+	}
+	out.Rules = slices.Concat(base.Rules, a.Rules)
+	return &out
+}
+
+// Additions are by path: field names with dots between, [] for the items of a
+// list, {} for the values of a map, "" for the value itself. An example is
+// spec.containers[].env[].name.
+type Additions map[string]*Addition
+
+// steps cuts a path.
+func steps(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	var out []string
+	for _, part := range strings.Split(path, ".") {
+		name := part
+		for strings.HasSuffix(name, "[]") || strings.HasSuffix(name, "{}") {
+			name = name[:len(name)-2]
+		}
+		if name == "" {
+			return nil, fmt.Errorf("path %q has an empty part", path)
+		}
+		out = append(out, name)
+		for rest := part[len(name):]; rest != ""; rest = rest[2:] {
+			out = append(out, rest[:2])
+		}
+	}
+	return out, nil
+}
+
+// isElement tells a step from a list or map to what is in it.
+func isElement(step string) bool { return step == "[]" || step == "{}" }

@@ -1,0 +1,355 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/reflectschema"
+)
+
+// checker is an [Addition] made ready to check values.
+type checker struct {
+	*Addition
+	pattern *regexp.Regexp
+	format  format
+	keys    func(string) []string
+	one     []string
+	most    []string
+	rules   []rule
+	except  [][]string
+}
+
+type rule struct {
+	Rule
+	condition *expr.Expression
+	message   *expr.Expression
+	// change: the rule is about the state before.
+	change bool
+}
+
+func newChecker(a *Addition, t reflect.Type) (*checker, error) {
+	c := &checker{Addition: a, one: fieldsOf(a.OneOf, t), most: fieldsOf(a.AtMostOneOf, t)}
+	var err error
+	if a.Pattern != "" {
+		if c.pattern, err = regexp.Compile(a.Pattern); err != nil {
+			return nil, err
+		}
+	}
+	if c.format, err = formatOf(a.Format); err != nil {
+		return nil, err
+	}
+	if c.keys = texts[a.Keys]; c.keys == nil && a.Keys != "" {
+		return nil, fmt.Errorf("there is no format %q of keys", a.Keys)
+	}
+	for _, r := range a.Rules {
+		made := rule{Rule: r, condition: expr.New(r.Rule), change: strings.Contains(r.Rule, "oldSelf")}
+		if r.MessageExpression != "" {
+			made.message = expr.New(r.MessageExpression)
+		}
+		c.rules = append(c.rules, made)
+	}
+	for _, path := range a.Except {
+		parts, err := steps(path)
+		if err != nil {
+			return nil, err
+		}
+		c.except = append(c.except, parts)
+	}
+	return c, nil
+}
+
+// fieldsOf are the fields of a choice, of which the first may be "*".
+func fieldsOf(names []string, t reflect.Type) []string {
+	if len(names) == 0 || names[0] != "*" || t.Kind() != reflect.Struct {
+		return names
+	}
+	var all []string
+	for _, f := range reflectschema.Fields(t) {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// Validate checks an object; old is nil for a new one.
+func (p *Plan) Validate(obj, old map[string]any) field.ErrorList {
+	var before any
+	if old != nil {
+		before = old
+	}
+	return p.root.validate(place{value: obj, old: before})
+}
+
+// ValidateField checks one field of an object, and what is below it.
+func (p *Plan) ValidateField(name string, obj, old map[string]any) field.ErrorList {
+	n := p.root.fields[name]
+	if n == nil || obj[name] == nil {
+		return nil
+	}
+	return n.validate(place{value: obj[name], old: old[name], path: field.NewPath(name), up: []any{obj}})
+}
+
+// place is a value and where it is.
+type place struct {
+	value, old any
+	path       *field.Path
+	up         []any
+	key        string // in a map
+}
+
+// maxProblems is how many problems of one object are told, about.
+const maxProblems = 100
+
+func (n *node) validate(p place) field.ErrorList {
+	if !n.busy {
+		return nil
+	}
+	var errs field.ErrorList
+	if n.check != nil {
+		errs = n.check.value(p)
+	}
+	switch x := p.value.(type) {
+	case map[string]any:
+		if n.fields != nil {
+			return append(errs, n.validateFields(x, p)...)
+		}
+		if n.element != nil && n.element.busy {
+			before, _ := p.old.(map[string]any)
+			for _, k := range sortedKeys(x) {
+				errs = append(errs, n.element.validate(place{x[k], before[k], p.path.Key(k), p.up, k})...)
+			}
+		}
+	case []any:
+		if n.element == nil || !n.element.busy {
+			return errs
+		}
+		before, _ := p.old.([]any)
+		for i, item := range x {
+			var was any
+			if i < len(before) {
+				was = before[i]
+			}
+			if errs = append(errs, n.element.validate(place{item, was, p.path.Index(i), p.up, ""})...); len(errs) > maxProblems {
+				return errs
+			}
+		}
+	}
+	return errs
+}
+
+func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
+	var errs field.ErrorList
+	before, _ := p.old.(map[string]any)
+	below := around(obj, p.up)
+	for _, name := range n.order {
+		child, v := n.fields[name], obj[name]
+		path := p.path.Child(name)
+		if empty(v) && child.check != nil && child.check.Required {
+			errs = append(errs, field.Required(path, child.check.Message))
+			continue
+		}
+		var was any
+		if before != nil {
+			was = before[name]
+		}
+		if v == nil && (was == nil || child.check == nil) {
+			continue
+		}
+		errs = append(errs, child.validate(place{v, was, path, below, ""})...)
+	}
+	return errs
+}
+
+func empty(v any) bool {
+	switch x := v.(type) {
+	case nil:
+		return true
+	case string:
+		return x == ""
+	case []any:
+		return len(x) == 0
+	case map[string]any:
+		return len(x) == 0
+	}
+	return false
+}
+
+// value checks one value by all that is said of it.
+func (c *checker) value(p place) field.ErrorList {
+	var errs field.ErrorList
+	if p.old != nil && c.Immutable {
+		errs = append(errs, c.unchanged(p)...)
+	}
+	switch x := p.value.(type) {
+	case string:
+		errs = append(errs, c.text(x, p.path)...)
+	case int64:
+		errs = append(errs, c.number(x, p.path)...)
+	case []any:
+		errs = append(errs, c.items(x, p.path)...)
+	case map[string]any:
+		errs = append(errs, c.members(x, p.path)...)
+	}
+	if c.format != nil && p.value != nil {
+		errs = append(errs, c.format(p.value, p.path)...)
+	}
+	for i := range c.rules {
+		if err := c.rules[i].ask(p); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+func (c *checker) text(x string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if c.Enum != nil && x != "" && !slices.Contains(c.Enum, x) {
+		errs = append(errs, field.NotSupported(path, x, c.Enum))
+	}
+	if c.pattern != nil && !c.pattern.MatchString(x) {
+		errs = append(errs, field.Invalid(path, x, c.because(fmt.Sprintf("must match %s", c.Pattern))))
+	}
+	if c.MaxLength != nil && len(x) > *c.MaxLength {
+		errs = append(errs, field.TooLong(path, x, *c.MaxLength))
+	}
+	return errs
+}
+
+func (c *checker) because(usual string) string {
+	if c.Message != "" {
+		return c.Message
+	}
+	return usual
+}
+
+func (c *checker) number(x int64, path *field.Path) field.ErrorList {
+	low, high := c.Minimum != nil && x < *c.Minimum, c.Maximum != nil && x > *c.Maximum
+	if !low && !high {
+		return nil
+	}
+	var usual string
+	switch {
+	case c.Minimum != nil && c.Maximum != nil:
+		usual = fmt.Sprintf("must be between %d and %d, inclusive", *c.Minimum, *c.Maximum)
+	case high:
+		usual = fmt.Sprintf("must be less than or equal to %d", *c.Maximum)
+	case *c.Minimum == 1:
+		usual = "must be greater than zero"
+	default:
+		usual = fmt.Sprintf("must be greater than or equal to %d", *c.Minimum)
+	}
+	return field.ErrorList{field.Invalid(path, x, c.because(usual))}
+}
+
+func (c *checker) items(x []any, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if c.MaxItems != nil && len(x) > *c.MaxItems {
+		errs = append(errs, field.TooMany(path, len(x), *c.MaxItems))
+	}
+	if c.Unique == "" {
+		return errs
+	}
+	seen := map[string]bool{}
+	for i, item := range x {
+		at := path.Index(i)
+		if c.Unique != "." {
+			m, _ := item.(map[string]any)
+			item, at = m[c.Unique], at.Child(c.Unique)
+		}
+		s, ok := item.(string)
+		if ok && s != "" && seen[s] {
+			errs = append(errs, field.Duplicate(at, s))
+		}
+		seen[s] = true
+	}
+	return errs
+}
+
+func (c *checker) members(x map[string]any, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if c.keys != nil {
+		for _, k := range sortedKeys(x) {
+			errs = append(errs, problems(path.Key(k), k, c.keys(k))...)
+		}
+	}
+	errs = append(errs, oneOf(x, c.one, path, true)...)
+	return append(errs, oneOf(x, c.most, path, false)...)
+}
+
+// oneOf refuses a second choice, and, if there has to be one, none.
+func oneOf(x map[string]any, names []string, path *field.Path, must bool) field.ErrorList {
+	if names == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	chosen := ""
+	for _, name := range names {
+		switch {
+		case x[name] == nil:
+		case chosen == "":
+			chosen = name
+		default:
+			errs = append(errs, field.Forbidden(path.Child(name), "may not specify more than 1 type"))
+		}
+	}
+	if chosen == "" && must {
+		errs = append(errs, field.Required(path, "must specify one of: "+strings.Join(names, ", ")))
+	}
+	return errs
+}
+
+// unchanged refuses a change outside of the exceptions.
+func (c *checker) unchanged(p place) field.ErrorList {
+	now, before := p.value, p.old
+	if c.except != nil {
+		now, before = object.CloneValue(now), object.CloneValue(before)
+		for _, path := range c.except {
+			remove(now, path)
+			remove(before, path)
+		}
+	}
+	switch {
+	case reflect.DeepEqual(now, before):
+		return nil
+	case c.except != nil || c.Message != "":
+		return field.ErrorList{field.Forbidden(p.path, c.because("field is immutable"))}
+	}
+	return field.ErrorList{field.Invalid(p.path, p.value, "field is immutable")}
+}
+
+// remove takes the values at a path away.
+func remove(v any, path []string) {
+	switch x := v.(type) {
+	case map[string]any:
+		if path[0] == "{}" {
+			for _, item := range x {
+				remove(item, path[1:])
+			}
+		} else if len(path) == 1 {
+			delete(x, path[0])
+		} else {
+			remove(x[path[0]], path[1:])
+		}
+	case []any:
+		if path[0] == "[]" && len(path) > 1 {
+			for _, item := range x {
+				remove(item, path[1:])
+			}
+		}
+	}
+}
+
+func sortedKeys(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

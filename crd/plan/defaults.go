@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wasmgate/wasmgate/crd/expr"
+)
+
+// defaulted is a field that has a default.
+type defaulted struct {
+	name  string
+	value any
+	from  *expr.Expression
+}
+
+func newDefaulted(name string, a *Addition) *defaulted {
+	switch {
+	case a.DefaultFrom != "":
+		return &defaulted{name: name, from: expr.New(a.DefaultFrom)}
+	case a.Default != nil:
+		return &defaulted{name: name, value: tree(a.Default)}
+	}
+	return nil
+}
+
+// tree makes a value from a file what objects are made of.
+func tree(v any) any {
+	switch x := v.(type) {
+	case float64:
+		if n := int64(x); float64(n) == x {
+			return n
+		}
+	case map[string]any:
+		for k, item := range x {
+			x[k] = tree(item)
+		}
+	case []any:
+		for i, item := range x {
+			x[i] = tree(item)
+		}
+	}
+	return v
+}
+
+// Default fills in the defaults of an object, from the outside in. Fields whose
+// default is an expression follow once everything else around them is there.
+func (p *Plan) Default(obj map[string]any) error { return p.root.fill(obj, nil) }
+
+func (n *node) fill(v any, up []any) error {
+	if !n.busy {
+		return nil
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		if n.fields != nil {
+			return n.fillFields(x, up)
+		}
+		if n.element != nil {
+			for _, item := range x {
+				if err := n.element.fill(item, up); err != nil {
+					return err
+				}
+			}
+		}
+	case []any:
+		if n.element == nil {
+			return nil
+		}
+		for _, item := range x {
+			if err := n.element.fill(item, up); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *node) fillFields(obj map[string]any, up []any) error {
+	for i := range n.filled {
+		if d := &n.filled[i]; d.from == nil && missing(obj[d.name]) {
+			obj[d.name] = runtime.DeepCopyJSONValue(d.value)
+		}
+	}
+	below := around(obj, up)
+	for _, name := range n.order {
+		if child, ok := obj[name]; ok {
+			if err := n.fields[name].fill(child, below); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range n.filled {
+		d := &n.filled[i]
+		if d.from == nil || !missing(obj[d.name]) {
+			continue
+		}
+		v, err := d.from.Eval(expr.Variables{Self: obj, Up: up})
+		if err != nil {
+			return err
+		}
+		if v == nil {
+			continue
+		}
+		obj[d.name] = v
+		if err := n.fields[d.name].fill(v, below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing tells that a field has no value: an empty string counts as none, as
+// it does wherever Kubernetes has a default for one.
+func missing(v any) bool { return v == nil || v == "" }
+
+// around is what is around the fields of obj, the nearest first.
+func around(obj map[string]any, up []any) []any {
+	out := make([]any, 0, len(up)+1)
+	return append(append(out, obj), up...)
+}

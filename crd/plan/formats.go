@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// format checks a value that is there.
+type format func(v any, path *field.Path) field.ErrorList
+
+// texts are the checks of strings that files may name: those of apimachinery,
+// with its messages.
+var texts = map[string]func(string) []string{
+	"dns-label":        validation.IsDNS1123Label,
+	"dns-subdomain":    validation.IsDNS1123Subdomain,
+	"dns-1035-label":   validation.IsDNS1035Label,
+	"wildcard-dns":     validation.IsWildcardDNS1123Subdomain,
+	"qualified-name":   func(s string) []string { return validation.IsQualifiedName(s) },
+	"label-value":      validation.IsValidLabelValue,
+	"config-map-key":   validation.IsConfigMapKey,
+	"env-var-name":     validation.IsRelaxedEnvVarName,
+	"port-name":        validation.IsValidPortName,
+	"absolute-path":    absolute,
+	"no-parent-path":   noParent,
+	"http-header-name": validation.IsHTTPHeaderName,
+	"path-segment":     pathvalidation.IsValidPathSegmentName,
+}
+
+// others are the checks of other values.
+var others = map[string]format{
+	"port":             number(validation.IsValidPortNum),
+	"port-or-name":     portOrName,
+	"user-id":          number(func(n int) []string { return validation.IsValidUserID(int64(n)) }),
+	"group-id":         number(func(n int) []string { return validation.IsValidGroupID(int64(n)) }),
+	"ip":               ip,
+	"cidr":             cidr,
+	"percent-or-count": percentOrCount,
+	"quantity":         quantity,
+	"label-selector":   labelSelector,
+	"labels":           labels,
+	"annotations":      annotations,
+}
+
+// formatOf is the check of that name.
+func formatOf(name string) (format, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if f := texts[name]; f != nil {
+		return text(f), nil
+	}
+	if f := others[name]; f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("there is no format %q", name)
+}
+
+// text makes a format of a check of strings. Empty ones are none: whether there
+// has to be one is another question.
+func text(check func(string) []string) format {
+	return func(v any, path *field.Path) field.ErrorList {
+		s, _ := v.(string)
+		if s == "" {
+			return nil
+		}
+		return problems(path, s, check(s))
+	}
+}
+
+func number(check func(int) []string) format {
+	return func(v any, path *field.Path) field.ErrorList {
+		n, ok := v.(int64)
+		if !ok {
+			return nil
+		}
+		return problems(path, n, check(int(n)))
+	}
+}
+
+func problems(path *field.Path, v any, messages []string) field.ErrorList {
+	var errs field.ErrorList
+	for _, m := range messages {
+		errs = append(errs, field.Invalid(path, v, m))
+	}
+	return errs
+}
+
+func ip(v any, path *field.Path) field.ErrorList {
+	s, _ := v.(string)
+	if s == "" {
+		return nil
+	}
+	return validation.IsValidIPForLegacyField(path, s, false, nil)
+}
+
+func cidr(v any, path *field.Path) field.ErrorList {
+	s, _ := v.(string)
+	if s == "" {
+		return nil
+	}
+	return validation.IsValidCIDRForLegacyField(path, s, false, nil)
+}
+
+// percentOrCount is a number that is not negative, or a percentage.
+func percentOrCount(v any, path *field.Path) field.ErrorList {
+	switch x := v.(type) {
+	case int64:
+		return apivalidation.ValidateNonnegativeField(x, path)
+	case string:
+		return problems(path, x, validation.IsValidPercent(x))
+	}
+	return nil
+}
+
+func quantity(v any, path *field.Path) field.ErrorList {
+	q, err := resource.ParseQuantity(fmt.Sprint(v))
+	if err == nil && q.Sign() < 0 {
+		return field.ErrorList{field.Invalid(path, q.String(), apivalidation.IsNegativeErrorMsg)}
+	}
+	return nil // the Go type has parsed it
+}
+
+func portOrName(v any, path *field.Path) field.ErrorList {
+	switch x := v.(type) {
+	case int64:
+		return problems(path, x, validation.IsValidPortNum(int(x)))
+	case string:
+		return problems(path, x, validation.IsValidPortName(x))
+	}
+	return nil
+}
+
+func labelSelector(v any, path *field.Path) field.ErrorList {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil
+	}
+	var s metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(m, &s); err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	return metav1validation.ValidateLabelSelector(&s, metav1validation.LabelSelectorValidationOptions{}, path)
+}
+
+func labels(v any, path *field.Path) field.ErrorList {
+	return metav1validation.ValidateLabels(textsOf(v), path)
+}
+
+func annotations(v any, path *field.Path) field.ErrorList {
+	return apivalidation.ValidateAnnotations(textsOf(v), path)
+}
+
+func textsOf(v any) map[string]string {
+	m, _ := v.(map[string]any)
+	out := make(map[string]string, len(m))
+	for k, x := range m {
+		out[k], _ = x.(string)
+	}
+	return out
+}
+
+func absolute(s string) []string {
+	if path.IsAbs(s) {
+		return nil
+	}
+	return []string{"must be an absolute path"}
+}
+
+func noParent(s string) []string {
+	for _, part := range strings.Split(s, "/") {
+		if part == ".." {
+			return []string{"must not contain '..'"}
+		}
+	}
+	return nil
+}

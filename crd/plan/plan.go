@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/wasmgate/wasmgate/crd/reflectschema"
+)
+
+// Library is what is said of Go types. What it has found out of a type is kept
+// and shared by all kinds that have the type in them.
+type Library struct {
+	types map[string]Additions
+
+	mu    sync.Mutex
+	plans map[reflect.Type]*node
+}
+
+// NewLibrary makes a library of additions by Go type: group and version of its
+// package and the type's name, as "core/v1.Container".
+func NewLibrary(types map[string]Additions) *Library {
+	return &Library{types: types, plans: map[reflect.Type]*node{}}
+}
+
+// Plan is what is said of the objects of one kind. It is immutable.
+type Plan struct{ root *node }
+
+// node is what is said of the values at one place. Nodes of types are shared.
+type node struct {
+	fields  map[string]*node // of a struct
+	order   []string         // those in which there is something to do
+	element *node            // of a list or map
+	list    bool
+	filled  []defaulted
+	check   *checker
+	// busy tells that there is something to do here or below.
+	busy bool
+}
+
+// Plan finds out what is to be done with objects of Go type t, of which own is
+// said besides what the library says of the types in it. It fails when a path
+// does not exist.
+func (l *Library) Plan(t reflect.Type, own Additions) (*Plan, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	layer := &layer{}
+	for path, a := range own {
+		if err := layer.add(path, a); err != nil {
+			return nil, err
+		}
+	}
+	n, err := l.node(indirect(t), layer)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", typeName(t), err)
+	}
+	return &Plan{n}, nil
+}
+
+// Types are the names of the types of which something is said.
+func (l *Library) Types() []string {
+	out := make([]string, 0, len(l.types))
+	for name := range l.types {
+		out = append(out, name)
+	}
+	return out
+}
+
+// layer is a tree of additions.
+type layer struct {
+	own   *Addition
+	below map[string]*layer
+}
+
+func (l *layer) add(path string, a *Addition) error {
+	parts, err := steps(path)
+	if err != nil {
+		return err
+	}
+	at := l
+	for _, p := range parts {
+		if at.below == nil {
+			at.below = map[string]*layer{}
+		}
+		if at.below[p] == nil {
+			at.below[p] = &layer{}
+		}
+		at = at.below[p]
+	}
+	at.own = a
+	return nil
+}
+
+func (l *layer) at(step string) *layer {
+	if l == nil {
+		return nil
+	}
+	return l.below[step]
+}
+
+func (l *layer) empty() bool { return l == nil || l.own == nil && len(l.below) == 0 }
+
+// over lays l over base: what l says counts.
+func (l *layer) over(base *layer) *layer {
+	switch {
+	case l.empty():
+		return base
+	case base.empty():
+		return l
+	}
+	out := &layer{own: l.own.over(base.own), below: map[string]*layer{}}
+	for k, v := range base.below {
+		out.below[k] = v
+	}
+	for k, v := range l.below {
+		out.below[k] = v.over(base.below[k])
+	}
+	return out
+}
+
+// node makes the node of values of type t, of which above says more.
+func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
+	if n := l.plans[t]; n != nil && above.empty() {
+		return n, nil
+	}
+	n := &node{}
+	if above.empty() {
+		l.plans[t] = n
+		n.busy = true // as long as it is being made: a type that contains itself
+	}
+	all := above
+	if said := l.types[typeName(t)]; said != nil {
+		base := &layer{}
+		for path, a := range said {
+			if err := base.add(path, a); err != nil {
+				return nil, fmt.Errorf("%s: %w", typeName(t), err)
+			}
+		}
+		all = above.over(base)
+	}
+	var err error
+	if all != nil && all.own != nil {
+		if n.check, err = newChecker(all.own, t); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case reflectschema.Leaf(t):
+	case t.Kind() == reflect.Struct:
+		err = l.structure(n, t, all)
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
+		step := "{}"
+		if n.list = t.Kind() == reflect.Slice; n.list {
+			step = "[]"
+		}
+		if n.element, err = l.node(indirect(t.Elem()), all.at(step)); err != nil {
+			return nil, fmt.Errorf("%s: %w", step, err)
+		}
+	}
+	if err == nil {
+		err = n.knows(all)
+	}
+	n.busy = n.check != nil || len(n.filled) > 0 || len(n.order) > 0 || n.element != nil && n.element.busy
+	return n, err
+}
+
+func (l *Library) structure(n *node, t reflect.Type, all *layer) error {
+	n.fields = map[string]*node{}
+	for _, f := range reflectschema.Fields(t) {
+		below := all.at(f.Name)
+		child, err := l.node(indirect(f.Type), below)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		n.fields[f.Name] = child
+		if child.busy {
+			n.order = append(n.order, f.Name)
+		}
+		if below != nil && below.own != nil {
+			if d := newDefaulted(f.Name, below.own); d != nil {
+				n.filled = append(n.filled, *d)
+			}
+		}
+	}
+	return nil
+}
+
+// knows checks that everything that is said is said of something.
+func (n *node) knows(all *layer) error {
+	if all == nil {
+		return nil
+	}
+	for step := range all.below {
+		if isElement(step) && n.element == nil || !isElement(step) && n.fields[step] == nil {
+			return fmt.Errorf("there is no %q", step)
+		}
+	}
+	return nil
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// typeName is what files call a Go type of the Kubernetes API.
+func typeName(t reflect.Type) string {
+	t = indirect(t)
+	return lastTwo(t.PkgPath()) + "." + t.Name()
+}
+
+func lastTwo(path string) string {
+	slashes := 0
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			if slashes++; slashes == 2 {
+				return path[i+1:]
+			}
+		}
+	}
+	return path
+}

@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+const about = `
+core/v1.PodSpec:
+  restartPolicy: {default: Always, enum: [Always, OnFailure, Never]}
+  containers: {required: true, unique: name}
+  securityContext: {default: {}}
+core/v1.Container:
+  name: {required: true, format: dns-label}
+  terminationMessagePath: {default: /dev/termination-log}
+  imagePullPolicy: {defaultFrom: "self.?image.orValue('').endsWith(':1') ? 'IfNotPresent' : 'Always'"}
+core/v1.ContainerPort:
+  protocol: {default: TCP}
+  hostPort: {defaultFrom: "up[1].?hostNetwork.orValue(false) ? optional.of(self.containerPort) : optional.none()"}
+meta/v1.LabelSelector:
+  "": {format: label-selector}
+`
+
+const own = `
+spec.replicas: {default: 1, minimum: 0, maximum: 9}
+spec.selector: {required: true, immutable: true}
+spec.template.spec.restartPolicy: {enum: [Always]}
+spec.template: {immutable: true, except: ["spec.containers[].image"]}
+spec.template.metadata.annotations: {keys: qualified-name}
+spec.template.metadata.annotations{}: {rules: [{rule: "key != 'bad/key' && self != ''", message: is empty, showKey: true}]}
+spec.paused: {rules: [{rule: "!(oldSelf && !self)", reason: Forbidden, message: stays paused}]}
+spec.strategy: {atMostOneOf: ["*"]}
+`
+
+func deployments(t testing.TB) *Plan {
+	t.Helper()
+	types, mine := map[string]Additions{}, Additions{}
+	for text, into := range map[string]any{about: &types, own: &mine} {
+		if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := NewLibrary(types).Plan(reflect.TypeFor[*appsv1.Deployment](), mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func parsed(t testing.TB, text string) map[string]any {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := object.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestDefaultsOfTypesAndPaths(t *testing.T) {
+	p := deployments(t)
+	got := parsed(t, `{spec: {template: {spec: {hostNetwork: true, restartPolicy: "", containers: [
+		{name: a, image: "x:1", ports: [{containerPort: 80}, {containerPort: 81, hostPort: 5}]}, {name: b, image: x, terminationMessagePath: /x}]}}}}`)
+	if err := p.Default(got); err != nil {
+		t.Fatal(err)
+	}
+	want := parsed(t, `{spec: {replicas: 1, template: {spec: {hostNetwork: true, restartPolicy: Always, securityContext: {}, containers: [
+		{name: a, image: "x:1", imagePullPolicy: IfNotPresent, terminationMessagePath: /dev/termination-log, ports: [{containerPort: 80, hostPort: 80, protocol: TCP}, {containerPort: 81, hostPort: 5, protocol: TCP}]},
+		{name: b, image: x, imagePullPolicy: Always, terminationMessagePath: /x}]}}}}`)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	// A default belongs to its object.
+	child := got["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["securityContext"].(map[string]any)
+	child["changed"] = true
+	again := parsed(t, `{spec: {template: {spec: {}}}}`)
+	if err := p.Default(again); err != nil || strings.Contains(string(encode(t, again)), "changed") {
+		t.Errorf("%v, %v", again, err)
+	}
+}
+
+func encode(t testing.TB, v any) []byte {
+	t.Helper()
+	data, err := object.Encode(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestValidation(t *testing.T) {
+	const valid = `{spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {spec: {containers: [{name: a, image: i}]}}}}`
+	for name, tc := range map[string]struct{ obj, old, want string }{
+		"valid":         {valid, "", ""},
+		"valid update":  {valid, valid, ""},
+		"required":      {`{spec: {template: {spec: {containers: []}}}}`, "", `[spec.selector: Required value, spec.template.spec.containers: Required value]`},
+		"name":          {strings.Replace(valid, "name: a", "name: ''", 1), "", `spec.template.spec.containers[0].name: Required value`},
+		"format":        {strings.Replace(valid, "name: a", "name: A", 1), "", `spec.template.spec.containers[0].name: Invalid value: "A": a lowercase RFC 1123 label`},
+		"unique":        {strings.Replace(valid, "[{name: a", "[{name: a}, {name: a", 1), "", `spec.template.spec.containers[1].name: Duplicate value: "a"`},
+		"minimum":       {strings.Replace(valid, "replicas: 1", "replicas: -1", 1), "", `spec.replicas: Invalid value: -1: must be between 0 and 9, inclusive`},
+		"lowest":        {strings.Replace(valid, "replicas: 1", "replicas: 0", 1), "", ""},
+		"highest":       {strings.Replace(valid, "replicas: 1", "replicas: 9", 1), "", ""},
+		"maximum":       {strings.Replace(valid, "replicas: 1", "replicas: 10", 1), "", `spec.replicas: Invalid value: 10: must be between`},
+		"narrower enum": {strings.Replace(valid, "spec: {containers", "spec: {restartPolicy: Never, containers", 1), "", `spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`},
+		"selector":      {strings.Replace(valid, "a: b", "a b: b", 1), "", `spec.selector.matchLabels: Invalid value: "a b"`},
+		"immutable":     {strings.Replace(valid, "a: b", "a: c", 1), valid, `spec.selector: Invalid value: {"matchLabels":{"a":"c"}}: field is immutable`},
+		"exception":     {strings.Replace(valid, "image: i", "image: j", 1), valid, ""},
+		"no exception":  {strings.Replace(valid, "name: a", "name: b", 1), valid, `spec.template: Forbidden: field is immutable`},
+		"keys":          {strings.Replace(valid, "template: {", "template: {metadata: {annotations: {'': x}}, ", 1), "", `[spec.template.metadata.annotations[]: Invalid value: "": name part must be non-empty`},
+		"value":         {strings.Replace(valid, "template: {", "template: {metadata: {annotations: {k: ''}}, ", 1), "", `spec.template.metadata.annotations[k]: Invalid value: "k": is empty`},
+		"key":           {strings.Replace(valid, "template: {", "template: {metadata: {annotations: {bad/key: x}}, ", 1), "", `spec.template.metadata.annotations[bad/key]: Invalid value: "bad/key": is empty`},
+		"transition":    {strings.Replace(valid, "replicas: 1", "replicas: 1, paused: false", 1), strings.Replace(valid, "replicas: 1", "replicas: 1, paused: true", 1), `spec.paused: Forbidden: stays paused`},
+		"no transition": {strings.Replace(valid, "replicas: 1", "replicas: 1, paused: false", 1), "", ""},
+		"one of":        {strings.Replace(valid, "replicas: 1", "replicas: 1, strategy: {type: x, rollingUpdate: {}}", 1), "", `spec.strategy.rollingUpdate: Forbidden: may not specify more than 1 type`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var old map[string]any
+			if tc.old != "" {
+				old = parsed(t, tc.old)
+			}
+			got := ""
+			if err := deployments(t).Validate(parsed(t, tc.obj), old).ToAggregate(); err != nil {
+				got = err.Error()
+			}
+			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// What a file says of nothing is a mistake in the file.
+func TestMistakesInFiles(t *testing.T) {
+	for path, a := range map[string]*Addition{
+		"spec.nothing": {}, "spec[]": {}, "spec.replicas{}": {}, "spec..replicas": {},
+		"spec.paused": {Format: "none"}, "spec.strategy": {Keys: "port"}, "spec.replicas": {Pattern: "("},
+		"spec.template": {Except: []string{"a..b"}}, "spec.template.spec.containers[].nothing": {},
+	} {
+		if _, err := NewLibrary(nil).Plan(reflect.TypeFor[appsv1.Deployment](), Additions{path: a}); err == nil {
+			t.Errorf("%s: %+v is accepted", path, a)
+		}
+	}
+}

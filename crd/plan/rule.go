@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/expr"
+)
+
+// ask returns what is wrong, if the condition is not met. A value for which the
+// condition cannot be evaluated does not meet it.
+func (r *rule) ask(p place) *field.Error {
+	if p.value == nil || r.change && p.old == nil {
+		return nil
+	}
+	vars := expr.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up}
+	path := p.path
+	if r.FieldPath != "" {
+		for _, name := range strings.Split(r.FieldPath, ".") {
+			path = path.Child(name)
+		}
+	}
+	if path == nil {
+		path = field.NewPath("") // as Kubernetes names the whole object
+	}
+	ok, err := r.condition.True(vars)
+	switch {
+	case err != nil:
+		return field.Invalid(path, shown(p.value), err.Error())
+	case ok:
+		return nil
+	}
+	message := r.Message
+	if r.message != nil {
+		if text, err := r.message.Eval(vars); err == nil {
+			message, _ = text.(string)
+		}
+	}
+	if message == "" {
+		message = "failed rule: " + r.Rule.Rule
+	}
+	value := valueAt(p.value, r.FieldPath)
+	if r.ShowKey {
+		value = p.key
+	}
+	return r.refusal(path, value, message)
+}
+
+func (r *rule) refusal(path *field.Path, value any, message string) *field.Error {
+	switch r.Reason {
+	case "Forbidden":
+		return field.Forbidden(path, message)
+	case "Required":
+		return field.Required(path, strings.TrimSpace(message))
+	case "Duplicate":
+		return field.Duplicate(path, shown(value))
+	case "TooLong":
+		return &field.Error{Type: field.ErrorTypeTooLong, Field: path.String(), BadValue: "", Detail: message}
+	case "NotSupported":
+		return &field.Error{Type: field.ErrorTypeNotSupported, Field: path.String(), BadValue: shown(value), Detail: message}
+	}
+	return field.Invalid(path, shown(value), message)
+}
+
+// valueAt is the value below v that a rule names.
+func valueAt(v any, path string) any {
+	if path == "" {
+		return v
+	}
+	for _, name := range strings.Split(path, ".") {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
+}
+
+// shown is a value as messages show it: what is large is left out.
+func shown(v any) any {
+	switch v.(type) {
+	case map[string]any, []any:
+		return field.OmitValueType{}
+	}
+	return v
+}
