@@ -15,6 +15,8 @@ const DefaultEventTTL = time.Hour
 type Options struct {
 	// EventTTL is how long events are kept; zero means DefaultEventTTL.
 	EventTTL time.Duration
+	// EssentialOnly leaves out the kinds that custom resources do not need.
+	EssentialOnly bool
 }
 
 // All returns the built-in definitions in the order of discovery. The only
@@ -32,7 +34,7 @@ func All(opts Options) ([]*crd.Definition, error) {
 		}
 		own = append(own, d)
 	}
-	data, err := fromFiles()
+	data, err := fromFiles(opts.EssentialOnly)
 	if err != nil {
 		return nil, fmt.Errorf("built-in kinds: %w", err)
 	}

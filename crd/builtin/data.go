@@ -16,10 +16,11 @@ import (
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
 
-// fromFile makes the definition of a kind that is a file.
-func fromFile(data []byte) (*crd.Definition, error) {
+// fromFile makes the definition of a kind that is a file; nil when only
+// essential ones are asked for and it is none.
+func fromFile(data []byte, essentialOnly bool) (*crd.Definition, error) {
 	f, err := readFile(data)
-	if err != nil {
+	if err != nil || essentialOnly && !f.Essential {
 		return nil, err
 	}
 	d := &crd.Definition{

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,8 +25,9 @@ var files embed.FS
 
 // fromFiles makes the definitions of all kinds that are files. It reads only
 // what discovery needs; schemas, rules and columns are made when a kind is
-// first used.
-func fromFiles() ([]*crd.Definition, error) {
+// first used. With essentialOnly it leaves out those that custom resources do
+// not need.
+func fromFiles(essentialOnly bool) ([]*crd.Definition, error) {
 	names, err := fs.Glob(files, "kinds/*/*.yaml")
 	if err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func fromFiles() ([]*crd.Definition, error) {
 		all.Go(func() error {
 			data, err := files.ReadFile(name)
 			if err == nil {
-				out[i], err = fromFile(data)
+				out[i], err = fromFile(data, essentialOnly)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -45,7 +47,8 @@ func fromFiles() ([]*crd.Definition, error) {
 			return nil
 		})
 	}
-	return out, all.Wait()
+	err = all.Wait()
+	return slices.DeleteFunc(out, func(d *crd.Definition) bool { return d == nil }), err
 }
 
 // library is what is said of Go types, read when a kind is first used.

@@ -140,3 +140,22 @@ func TestNames_RES07(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyWhatCustomResourcesNeed(t *testing.T) {
+	all, err := All(Options{EssentialOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := map[string]bool{}
+	for _, d := range all {
+		served[d.Kind] = true
+	}
+	for kind, want := range map[string]bool{
+		"ConfigMap": true, "Secret": true, "Namespace": true, "ServiceAccount": true, "Event": true, "Lease": true,
+		"WasmModule": true, "StorageVersionMigration": true, "Deployment": false,
+	} {
+		if served[kind] != want {
+			t.Errorf("%s is served: %t", kind, served[kind])
+		}
+	}
+}

@@ -60,6 +60,8 @@ type Serve struct {
 	// MaxRequestBodyBytes is the largest request body, except for the content
 	// of modules.
 	MaxRequestBodyBytes int
+	// API is which built-in kinds are served: [WholeAPI] or [CustomAPI].
+	API string
 	// EventTTL is how long Events are kept.
 	EventTTL time.Duration
 	// ShutdownDelay is how long the gateway goes on serving after it has
@@ -73,6 +75,14 @@ type Serve struct {
 	// is set by whoever made the logger and has no flag.
 	LogCheck func(context.Context) error
 }
+
+// The values of API.
+const (
+	// WholeAPI is the stable API of Kubernetes.
+	WholeAPI = "all"
+	// CustomAPI is what custom resources and their controllers need.
+	CustomAPI = "crd"
+)
 
 // Started tells that a gateway is ready, and how to reach it.
 type Started struct {
@@ -97,6 +107,7 @@ func Default() Serve {
 		RequestTimeout:         time.Minute,
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
+		API:                    WholeAPI,
 		EventTTL:               time.Hour,
 	}
 }
@@ -130,6 +141,9 @@ func (s Serve) Validate() error {
 		if d <= 0 {
 			bad(flag, "must be greater than 0, got %s", d)
 		}
+	}
+	if s.API != WholeAPI && s.API != CustomAPI {
+		bad("api", "must be %s or %s, got %q", WholeAPI, CustomAPI, s.API)
 	}
 	if s.ShutdownDelay < 0 {
 		bad("shutdown-delay-duration", "must not be negative, got %s", s.ShutdownDelay)

@@ -33,7 +33,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		"--etcd-compaction-interval: ", `--bind-address: "localhost" is not an IP address`,
 		"--secure-port: must be between 0 and 65535, got 70000", "--tls-cert-file: ", "--data-dir: ",
 		"--event-ttl: ", "--request-timeout: ", "--shutdown-delay-duration: ", "--min-request-timeout: ",
-		"--max-request-body: ",
+		"--max-request-body: ", `--api: must be all or crd, got ""`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q", want)

@@ -17,6 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
 	"github.com/wasmgate/wasmgate/gateway/controller/priority"
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
+	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
@@ -26,7 +27,7 @@ import (
 
 // newEngine makes the engine with all built-in definitions.
 func (g *gateway) newEngine() (*resource.Engine, error) {
-	builtins, err := builtin.All(builtin.Options{EventTTL: g.options.EventTTL})
+	builtins, err := builtin.All(builtin.Options{EventTTL: g.options.EventTTL, EssentialOnly: g.options.API == options.CustomAPI})
 	if err != nil {
 		return nil, err
 	}
