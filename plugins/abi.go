@@ -13,7 +13,7 @@ const (
 	// {"error": "..."} refuses it.
 	ExportConfigure = "wasmgate_configure"
 	// ExportDescribe () -> i64 is optional and returns a JSON object about the
-	// module.
+	// module, a [Description].
 	ExportDescribe = "wasmgate_describe"
 	// ExportMemory is the linear memory.
 	ExportMemory = "memory"

@@ -50,6 +50,7 @@ const (
 	CompileFailed  LoadReason = "CompileFailed"
 	StartFailed    LoadReason = "StartFailed"
 	ConfigRefused  LoadReason = "ConfigRefused"
+	BadDescription LoadReason = "BadDescription"
 
 	// Slow: compiling it takes too long. It may be accepted when asked again.
 	Slow LoadReason = "Slow"

@@ -25,7 +25,7 @@ func TestLimitsHaveDefaultsAndBounds(t *testing.T) {
 }
 
 func TestOnlyWhatLiesInTheModuleIsFinal(t *testing.T) {
-	for _, r := range []LoadReason{NotWasm, TooLarge, Malformed, MissingExport, WrongSignature, ForeignImport, MemoryLimit, CompileFailed, StartFailed, ConfigRefused} {
+	for _, r := range []LoadReason{NotWasm, TooLarge, Malformed, MissingExport, WrongSignature, ForeignImport, MemoryLimit, CompileFailed, StartFailed, ConfigRefused, BadDescription} {
 		if !r.Final() {
 			t.Errorf("%s may be gone when it is asked again", r)
 		}

@@ -35,6 +35,14 @@ func exportAdmit(ptr, size uint32) uint64 {
 	return hand(appendAdmission(reply[:0], sent(ptr, size)))
 }
 
+//go:wasmexport wasmgate_prioritize
+func exportPrioritize(ptr, size uint32) uint64 {
+	return hand(appendPriority(reply[:0], sent(ptr, size)))
+}
+
+//go:wasmexport wasmgate_describe
+func exportDescribe() uint64 { return hand(appendDescription(reply[:0])) }
+
 // sent is the request that the gateway speaks of.
 func sent(ptr, size uint32) []byte {
 	in := request

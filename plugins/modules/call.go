@@ -21,9 +21,9 @@ func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, req
 		if rev == nil {
 			return r.notReady(name, hook)
 		}
-		if !slices.Contains(rev.module.Hooks(), hook) {
+		if !slices.Contains(rev.hooks, hook) {
 			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Refused,
-				Reason: fmt.Sprintf("the module does not export this hook; it has %v", rev.module.Hooks())}
+				Reason: fmt.Sprintf("the module does not have this hook; it has %v", rev.hooks)}
 		}
 		lease, err := rev.instances.Take(ctx)
 		switch {

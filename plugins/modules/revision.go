@@ -19,6 +19,8 @@ type revision struct {
 	module      *wasm.Module
 	instances   *pool.Pool[*wasm.Instance]
 	description []byte
+	// hooks are those that the module has.
+	hooks []plugins.Hook
 	// epoch is the same only for revisions that follow each other and convert
 	// alike: a call that met a revision in between must not pass for one that
 	// did not.
@@ -59,8 +61,26 @@ func (r *revision) close() {
 func (r *revision) status() plugins.Status {
 	return plugins.Status{
 		Serving: &r.Revision, Size: r.module.Size(), ABI: plugins.ABIVersion,
-		Hooks: r.module.Hooks(), Description: r.description,
+		Hooks: r.hooks, Description: r.description,
 	}
+}
+
+// describe takes over what the module says of itself. Without a word about
+// hooks it has those that it exports.
+func (r *revision) describe(ctx context.Context, i *wasm.Instance) (err error) {
+	if r.description, err = i.Describe(ctx); err != nil {
+		return err
+	}
+	exported := r.module.Hooks()
+	described, err := plugins.ParseDescription(r.description)
+	if err == nil {
+		r.hooks, err = described.HooksOf(exported)
+	}
+	var refused *plugins.LoadError
+	if errors.As(err, &refused) {
+		refused.Module = r.module.Name()
+	}
+	return err
 }
 
 // selfTest starts the first instance, which the pool then keeps.
@@ -70,7 +90,7 @@ func (r *revision) selfTest(ctx context.Context) error {
 		return err
 	}
 	if err = lease.Value.Probe(ctx); err == nil {
-		r.description, err = lease.Value.Describe(ctx)
+		err = r.describe(ctx, lease.Value)
 	}
 	if err != nil {
 		lease.Discard()
