@@ -77,18 +77,21 @@ var mayImport = map[string]string{
 	"gateway/options":               "gateway/kubeconfig",
 	"gateway/ordering":              "crd/priority gateway/catalog gateway/controller/kinds gateway/discovery storage/watchcache",
 	"gateway/pki":                   "gateway/private",
+	"gateway/preview":               "crd/priority gateway/api gateway/resource",
 	"gateway/private":               "",
 	"gateway/resource":              "apply crd crd/object gateway/authn gateway/catalog storage storage/watchcache",
 	"gateway/rewrite":               "gateway/catalog gateway/controller/migration gateway/metrics storage storage/migrate",
-	"gateway/server":                "crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/garbage gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/controller/priority gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/options gateway/ordering gateway/private gateway/resource gateway/rewrite gateway/transport gateway/upload gateway/webhooks plugins storage/etcd",
+	"gateway/server":                "crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/garbage gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/controller/priority gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/options gateway/ordering gateway/preview gateway/private gateway/resource gateway/rewrite gateway/transport gateway/upload gateway/webhooks plugins storage/etcd",
 	"gateway/transport":             "gateway/api",
 	"gateway/webhooks":              "admission crd gateway/authn gateway/authz gateway/catalog gateway/controller/kinds gateway/resource storage/watchcache webhook",
 	"gateway/upload":                "crd gateway/controller/kinds gateway/controller/module gateway/resource plugins storage/blob",
 
-	"examples/crontab":        "sdk",
-	"examples/crontab/module": "examples/crontab",
-	"examples/policy":         "sdk",
-	"examples/policy/module":  "examples/policy",
+	"examples/crontab":         "sdk",
+	"examples/crontab/module":  "examples/crontab",
+	"examples/policy":          "sdk",
+	"examples/policy/module":   "examples/policy",
+	"examples/priority":        "sdk",
+	"examples/priority/module": "examples/priority",
 
 	"bench":        "crd/reflectschema",
 	"bench/module": "sdk",
@@ -126,7 +129,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/kube-openapi", "crd/custom gateway/openapi", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "apply crd", "field sets, and merging by them"},
-	{"sigs.k8s.io/yaml", "crd/builtin gateway/api gateway/discovery", "bodies and documents in YAML"},
+	{"sigs.k8s.io/yaml", "crd/builtin gateway/api gateway/cli gateway/discovery", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of

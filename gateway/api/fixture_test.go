@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -116,7 +117,11 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	c := Config{
 		Engine: engine, Authenticator: tokens, Authorizer: authz.Masters{}, Observer: w.observed,
 		Documents: []Documents{hello{}}, Log: zerolog.Nop(), MaxBodyBytes: 1 << 10,
-		Contents:       map[ContentPath]Content{{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "content"}: w.uploads},
+		Contents: map[ContentPath]Content{{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "content"}: w.uploads},
+		Questions: map[ContentPath]Question{
+			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "question"}: question("create"),
+			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "log"}:      question("get"),
+		},
 		RequestTimeout: patience, MinWatchTimeout: patience,
 	}
 	for _, f := range change {
@@ -135,6 +140,18 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	w.do("POST", "/api/v1/namespaces", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}`).want(201, "")
 	w.define(widget)
 	return w
+}
+
+// question is asked by the verb of its name.
+type question string
+
+func (q question) Verb() string { return string(q) }
+
+func (q question) Answer(_ context.Context, t resource.Target, contentType string, body []byte) (*Response, error) {
+	if t.Name == "none" {
+		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
+	}
+	return &Response{Code: 200, ContentType: "text/plain", Body: []byte(string(q) + " " + t.Name + " " + contentType + " " + string(body))}, nil
 }
 
 func compiled(tree map[string]any) (*crd.Definition, error) {

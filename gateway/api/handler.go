@@ -47,14 +47,24 @@ type Content interface {
 	MaxBytes() int
 }
 
-// ContentPath names such a subresource.
+// Question is a subresource that is not an object and changes nothing: what is
+// asked of a module, for example.
+type Question interface {
+	// Verb is how it is asked: "get", or "create" with a body.
+	Verb() string
+	// Answer returns the reply about the named object, which may not exist, or
+	// a status error.
+	Answer(ctx context.Context, t resource.Target, contentType string, body []byte) (*Response, error)
+}
+
+// ContentPath names a subresource that is not an object.
 type ContentPath struct {
 	schema.GroupResource
 	Subresource string
 }
 
-// Config is what a [Handler] needs. All fields are required but Contents
-// and BookmarkInterval.
+// Config is what a [Handler] needs. All fields are required but Contents,
+// Questions and BookmarkInterval.
 type Config struct {
 	Engine        *resource.Engine
 	Authenticator authn.Authenticator
@@ -62,6 +72,7 @@ type Config struct {
 	Documents     []Documents
 	Observer      Observer
 	Contents      map[ContentPath]Content
+	Questions     map[ContentPath]Question
 	Log           zerolog.Logger
 	// MaxBodyBytes is the largest request body, except for Contents.
 	MaxBodyBytes int
@@ -142,7 +153,8 @@ func (h *Handler) serves(i *Info) bool {
 	if r == nil || i.Subresource == "" {
 		return r != nil
 	}
-	return v.Subresources[i.Subresource] != nil || h.Contents[ContentPath{r.GroupResource(), i.Subresource}] != nil
+	path := ContentPath{r.GroupResource(), i.Subresource}
+	return v.Subresources[i.Subresource] != nil || h.Contents[path] != nil || h.Questions[path] != nil
 }
 
 // allow authenticates and authorizes, and returns who it is.
@@ -298,8 +310,15 @@ func allowed(verbs []string, verb string) bool {
 // subresource answers requests below an object's name.
 func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (*Response, error) {
 	i := &c.Info
-	if to := h.Contents[ContentPath{t.Resource.GroupResource(), i.Subresource}]; to != nil && i.Name != "" {
+	path := ContentPath{t.Resource.GroupResource(), i.Subresource}
+	if to := h.Contents[path]; to != nil && i.Name != "" {
 		return h.content(ctx, c, t, to)
+	}
+	if q := h.Questions[path]; q != nil && i.Name != "" {
+		if i.Verb != q.Verb() {
+			return methodNotAllowed(t, i.Verb), nil
+		}
+		return q.Answer(ctx, t, c.ContentType, c.Body)
 	}
 	s := t.Version.Subresources[i.Subresource]
 	if s == nil || i.Name == "" {

@@ -298,6 +298,20 @@ func TestContents(t *testing.T) {
 	w.do("PUT", "/api/v1/namespaces/default/configmaps/one/content", "{}").want(404, "")
 }
 
+func TestQuestions(t *testing.T) {
+	w := newWorld(t)
+	w.do("POST", widgets+"/one/question", "why", "Content-Type: text/plain").want(200, "create one text/plain why")
+	w.do("GET", widgets+"/one/log", "").want(200, "get one  ")
+	w.do("POST", widgets+"/one/question", strings.Repeat("x", 1<<10+1)).want(500, errTooLarge.Error())
+	w.do("POST", widgets+"/none/question", "").want(404, "NotFound")
+	for _, method := range []string{"GET", "PUT", "PATCH", "DELETE"} {
+		w.do(method, widgets+"/one/question", "").want(405, "")
+	}
+	w.do("POST", widgets+"/one/log", "").want(405, "")
+	w.do("POST", "/api/v1/namespaces/default/configmaps/one/question", "{}").want(404, "")
+	w.do("POST", widgets+"/one/question", "why", "Authorization: Bearer bob").want(403, "")
+}
+
 // A request that meets a definition being replaced starts over, not for ever.
 func TestServe_StartsOverWhenTheDefinitionIsReplaced(t *testing.T) {
 	w := newWorld(t)

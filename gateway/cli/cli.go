@@ -50,6 +50,6 @@ func New(run Runner) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(suggestFlag)
-	root.AddCommand(newServe(run), newMigrate(), newModule(), newVersion())
+	root.AddCommand(newServe(run), newMigrate(), newModule(), newVersionPriority(), newVersion())
 	return root
 }

@@ -87,6 +87,8 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
+	case r.Method == http.MethodPost && strings.HasSuffix(name, "/prioritize"):
+		prioritize(w, r, name)
 	case r.Method == http.MethodPost:
 		g.create(w, r, base)
 	case r.Method == http.MethodPut && strings.HasSuffix(name, "/content"):
@@ -119,6 +121,24 @@ func (g *fakeGateway) create(w http.ResponseWriter, r *http.Request, base string
 	w.WriteHeader(201)
 	_ = json.NewEncoder(w).Encode(obj)
 	g.changed(g, path, obj)
+}
+
+// prioritize plays the module m, which puts v1 first.
+func prioritize(w http.ResponseWriter, r *http.Request, name string) {
+	var review priorityReview
+	switch err := json.NewDecoder(r.Body).Decode(&review); {
+	case err != nil || r.Header.Get("Content-Type") != "application/json" || review.Kind != "VersionPriorityReview" || review.Request == nil:
+		status(w, 400, "BadRequest")
+	case "/"+name != previewPath:
+		status(w, 404, "NotFound")
+	case review.Request.Group == "broken":
+		status(w, 500, "InternalError")
+	case review.Request.Group == "odd":
+		_, _ = io.WriteString(w, "{}")
+	default:
+		review.Request.Versions, review.Response = []string{"v2", "v1"}, &priorityAnswer{Versions: []string{"v1", "v2"}}
+		_ = json.NewEncoder(w).Encode(review)
+	}
 }
 
 func (g *fakeGateway) upload(w http.ResponseWriter, r *http.Request, path string) {

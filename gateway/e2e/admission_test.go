@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -310,27 +308,5 @@ func TestModulesJudgeWrites_WP02(t *testing.T) {
 
 // TestAdmissionDoc types the commands of docs/admission.md, in order.
 func TestAdmissionDoc_WP02(t *testing.T) {
-	gatewaytest.SkipExternal(t)
-	text, err := os.ReadFile(filepath.Join(root, "docs", "admission.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := gatewaytest.Start(t, gatewaytest.Options{})
-	dir := t.TempDir()
-	for name, target := range map[string]string{"kubectl": gatewaytest.KubectlPath(t), "wasmgate": g.Binary} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	env := append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
-	var printed strings.Builder
-	for _, block := range indented(string(text)) {
-		printed.WriteString(shell(t, root, env, strings.ReplaceAll(block, "policy.wasm", filepath.Join(dir, "policy.wasm"))))
-	}
-	for _, want := range []string{`denied the request: ConfigMap prices needs a label "team"`, "sales   standard", `"policy" deleted`} {
-		if !strings.Contains(printed.String(), want) {
-			t.Errorf("the document's commands printed\n%s\nwithout %q", printed.String(), want)
-		}
-	}
+	typeDocument(t, "admission.md", "policy.wasm", []string{`denied the request: ConfigMap prices needs a label "team"`, "sales   standard", `"policy" deleted`})
 }

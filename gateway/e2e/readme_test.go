@@ -74,6 +74,37 @@ func TestModulesDoc(t *testing.T) {
 	shell(t, root, env, "go build -buildmode=c-shared -o "+filepath.Join(t.TempDir(), "my.wasm")+" "+file)
 }
 
+// typeDocument types the commands of a document, in order, against a gateway of
+// its own; wasm is the file that they make. What they print has to hold all of
+// want, in that order.
+func typeDocument(t *testing.T, name, wasm string, want []string) {
+	t.Helper()
+	gatewaytest.SkipExternal(t)
+	text, err := os.ReadFile(filepath.Join(root, "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gatewaytest.Start(t, gatewaytest.Options{})
+	dir := t.TempDir()
+	for name, target := range map[string]string{"kubectl": gatewaytest.KubectlPath(t), "wasmgate": g.Binary} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
+	var printed strings.Builder
+	for _, block := range indented(string(text)) {
+		printed.WriteString(shell(t, root, env, strings.ReplaceAll(block, wasm, filepath.Join(dir, wasm))))
+	}
+	rest, ok := printed.String(), false
+	for _, w := range want {
+		if _, rest, ok = strings.Cut(rest, w); !ok {
+			t.Fatalf("the document's commands printed\n%s\nand %q is not where it should be", printed.String(), w)
+		}
+	}
+}
+
 // indented are the blocks of a Markdown text that are indented by four spaces.
 func indented(markdown string) []string {
 	var blocks []string

@@ -27,6 +27,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/modulehost"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
+	"github.com/wasmgate/wasmgate/gateway/preview"
 	"github.com/wasmgate/wasmgate/gateway/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/transport"
@@ -138,7 +139,10 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		}),
 		Observer: accounting.New(g.metrics),
 		Contents: map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
-		Log:      g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Questions: map[api.ContentPath]api.Question{
+			{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Prioritize: g.modules.Prioritize},
+		},
+		Log: g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
 	g.http = transport.New(transport.Options{
@@ -146,6 +150,13 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil
+}
+
+// exists fails for an object that does not exist.
+func (g *gateway) exists(ctx context.Context, t resource.Target) error {
+	t.Subresource = ""
+	_, err := g.engine.Get(ctx, t, "", resource.MetadataOnly)
+	return err
 }
 
 // run starts everything in order and stops it in the reverse one. It ends when

@@ -170,6 +170,43 @@ func TestHostileModulesFailOnlyTheirOwnRequests_WP01(t *testing.T) {
 	})
 }
 
+// describing is a module with two hooks that says this of itself.
+func describing(text string) plugintest.Guest {
+	return plugintest.Echo(text).
+		With(string(plugins.Admit), plugintest.HookReturning(plugintest.DataAt, uint32(len(text)))).
+		With(plugins.ExportDescribe, plugintest.Func{Results: []byte{plugintest.I64}, Code: plugintest.ConstI64(plugintest.DataAt<<32 | uint64(len(text)))})
+}
+
+func TestAModuleHasTheHooksThatItSays(t *testing.T) {
+	r := registry(t)
+	answer := func([]byte) error { return nil }
+	if s := set(t, r, "m", describing(`{"hooks":["wasmgate_admit"]}`).Bytes()); !slices.Equal(s.Hooks, []plugins.Hook{plugins.Admit}) {
+		t.Errorf("hooks %v", s.Hooks)
+	}
+	if err := r.Call(t.Context(), "m", plugins.Admit, []byte("{}"), answer); err != nil {
+		t.Error(err)
+	}
+	var call *plugins.CallError
+	if err := r.Call(t.Context(), "m", plugins.Convert, []byte("{}"), answer); !errors.As(err, &call) || call.Kind != plugins.Refused || !strings.Contains(call.Reason, "it has [wasmgate_admit]") {
+		t.Errorf("a hook that it exports and does not have: %v", err)
+	}
+	for text, want := range map[string]string{
+		`{"hooks":["wasmgate_prioritize"]}`: `its description names the hook "wasmgate_prioritize", which it does not export`,
+		`{"hooks":[]}`:                      "it has no hook",
+		`{"hooks":{}}`:                      "its description cannot be read",
+	} {
+		module := describing(text).Bytes()
+		_, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: module, Digest: digestOf(module)})
+		var refused *plugins.LoadError
+		if !errors.As(err, &refused) || refused.Reason != plugins.BadDescription || refused.Module != "m" || !strings.Contains(refused.Detail, want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if s, _ := r.Status("m"); !slices.Equal(s.Hooks, []plugins.Hook{plugins.Admit}) {
+		t.Errorf("hooks %v after refused ones", s.Hooks)
+	}
+}
+
 func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
 	r := registry(t)
 	module := plugintest.Build(t, plugintest.CronTab)
@@ -194,7 +231,7 @@ func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
 	}
 	good := set(t, r, "crontab", module)
 	epoch := c.Epoch()
-	if good.Digest() != digestOf(module) || good.ABI != 1 || good.Size != len(module) || !slices.Equal(good.Hooks, []plugins.Hook{plugins.Convert, plugins.Admit}) || good.Failure != nil {
+	if good.Digest() != digestOf(module) || good.ABI != 1 || good.Size != len(module) || !slices.Equal(good.Hooks, []plugins.Hook{plugins.Convert}) || good.Failure != nil {
 		t.Errorf("status %+v", good)
 	}
 	for name, spec := range map[string]plugins.Revision{

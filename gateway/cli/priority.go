@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+)
+
+func newVersionPriority() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version-priority",
+		Short: "See how a module would order the versions of API groups",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPriorityPreview())
+	return cmd
+}
+
+// previewCommand is one run of `wasmgate version-priority preview`.
+type previewCommand struct {
+	client clientFlags
+	file   string
+	spec   prioritySpec
+}
+
+// prioritySpec is the spec of a VersionPriority.
+type prioritySpec struct {
+	Groups []string `json:"groups"`
+	Module string   `json:"module"`
+}
+
+func newPriorityPreview() *cobra.Command {
+	p := &previewCommand{}
+	cmd := &cobra.Command{
+		Use:   "preview (--module NAME GROUP... | -f FILE)",
+		Short: "Ask a module for the order of versions, without binding anything",
+		Long: "Ask a module for the order of the versions that groups serve now, and print it\n" +
+			"beside the Kubernetes order. Nothing is changed. The groups and the module come\n" +
+			"from the command line, or from a VersionPriority in a file.",
+		Example: "  wasmgate version-priority preview --module releases releases.example.com\n" +
+			"  wasmgate version-priority preview -f version-priority.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := p.client.connect(cmd)
+			if err != nil {
+				return err
+			}
+			if err := p.complete(args); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), p.client.timeout)
+			defer cancel()
+			return p.run(ctx, cfg, cmd.OutOrStdout())
+		},
+	}
+	p.client.add(cmd, time.Minute)
+	cmd.Flags().StringVar(&p.spec.Module, "module", "", "`name` of the WasmModule that is asked")
+	cmd.Flags().StringVarP(&p.file, "filename", "f", "", "`file` with a VersionPriority")
+	return cmd
+}
+
+// complete reads what is asked, from the arguments or from the file.
+func (p *previewCommand) complete(args []string) error {
+	p.spec.Groups = args
+	if p.file != "" {
+		if p.spec.Module != "" || len(args) > 0 {
+			return errors.New("give either --module and groups, or -f")
+		}
+		text, err := os.ReadFile(p.file)
+		if err != nil {
+			return err
+		}
+		var object struct {
+			Kind string       `json:"kind"`
+			Spec prioritySpec `json:"spec"`
+		}
+		if err := yaml.Unmarshal(text, &object); err != nil {
+			return fmt.Errorf("%s: %w", p.file, err)
+		}
+		if object.Kind != "VersionPriority" {
+			return fmt.Errorf("%s holds a %q, not a VersionPriority", p.file, object.Kind)
+		}
+		p.spec = object.Spec
+	}
+	if p.spec.Module == "" || len(p.spec.Groups) == 0 {
+		return errors.New("a module and at least one group are needed: --module NAME GROUP..., or -f FILE")
+	}
+	return nil
+}
+
+// priorityReview is the part of a VersionPriorityReview that is looked at here.
+type priorityReview struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Request    *priorityRequest `json:"request,omitempty"`
+	Response   *priorityAnswer  `json:"response,omitempty"`
+}
+
+type priorityRequest struct {
+	Group    string   `json:"group"`
+	Versions []string `json:"versions,omitempty"`
+}
+
+type priorityAnswer struct {
+	Versions []string `json:"versions"`
+}
+
+// run asks about each group. One that fails does not keep the others from
+// being printed.
+func (p *previewCommand) run(ctx context.Context, cfg *rest.Config, out io.Writer) error {
+	cfg = rest.CopyConfig(cfg)
+	version := modules.GroupVersion()
+	cfg.GroupVersion, cfg.APIPath, cfg.NegotiatedSerializer = &version, "/apis", scheme.Codecs.WithoutConversion()
+	client, err := rest.RESTClientFor(cfg)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+	fmt.Fprintf(w, "GROUP\tKUBERNETES ORDER\tORDER OF %s\n", p.spec.Module)
+	var errs []error
+	for _, group := range p.spec.Groups {
+		review, err := p.ask(ctx, client, group)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", group, err))
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", group, strings.Join(review.Request.Versions, ", "), strings.Join(review.Response.Versions, ", "))
+	}
+	return errors.Join(append(errs, w.Flush())...)
+}
+
+func (p *previewCommand) ask(ctx context.Context, client rest.Interface, group string) (*priorityReview, error) {
+	body, err := json.Marshal(priorityReview{APIVersion: modules.GroupVersion().String(), Kind: "VersionPriorityReview", Request: &priorityRequest{Group: group}})
+	if err != nil {
+		return nil, err
+	}
+	result := client.Post().Resource(modules.Resource).Name(p.spec.Module).SubResource("prioritize").
+		SetHeader("Content-Type", "application/json").Body(body).Do(ctx)
+	err = result.Error() // says more than Raw's
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("there is no module %q; see: wasmgate module list (%w)", p.spec.Module, err)
+	}
+	if err != nil {
+		return nil, interrupted(ctx, err, "the module has not answered")
+	}
+	reply, err := result.Raw()
+	if err != nil {
+		return nil, err
+	}
+	review := &priorityReview{}
+	if err := json.Unmarshal(reply, review); err != nil {
+		return nil, fmt.Errorf("the gateway's answer cannot be read: %w", err)
+	}
+	if review.Request == nil || review.Response == nil {
+		return nil, errors.New("the gateway's answer has no request or no response")
+	}
+	return review, nil
+}
