@@ -23,6 +23,8 @@ type handler struct {
 	// conversions are those to the versions that were asked for so far, at
 	// most maxConversions.
 	conversions []*conversion
+	// envelope is that of the review being answered.
+	envelope envelope
 }
 
 // maxConversions is how many conversions a handler remembers: the versions of
@@ -78,8 +80,8 @@ var (
 // appendReply converts objects in the same pass in which it finds them, when
 // the desired version comes before them, as it does.
 func (h *handler) appendReply(dst, request []byte) []byte {
-	start := len(dst)
-	e := envelope{apiVersion: reviewV1, uid: noUID}
+	start, e := len(dst), &h.envelope
+	e.apiVersion, e.uid, e.desired, e.objectsAt = reviewV1, noUID, nil, 0
 	dst = append(dst, `{"kind":"ConversionReview","response":{"convertedObjects":[`...)
 	dst, err := e.read(h, dst, request)
 	if err == nil && e.objectsAt != 0 {
@@ -88,100 +90,107 @@ func (h *handler) appendReply(dst, request []byte) []byte {
 	if err != nil {
 		dst = append(dst[:start], `{"kind":"ConversionReview","response":{"result":{"status":"Failed","message":`...)
 		dst = rawjson.AppendString(dst, err.Error())
-		dst = append(dst, '}')
+		dst = append(dst, `},"uid":`...)
 	} else {
-		dst = append(dst, `],"result":{"status":"Success"}`...)
+		dst = append(dst, `],"result":{"status":"Success"},"uid":`...)
 	}
-	dst = append(append(dst, `,"uid":`...), e.uid...)
-	dst = append(append(dst, `},"apiVersion":`...), e.apiVersion...)
-	return append(dst, '}')
+	dst = append(append(dst, e.uid...), `},"apiVersion":`...)
+	return append(append(dst, e.apiVersion...), '}')
 }
 
 var errReview = errors.New("the request is not a ConversionReview")
 
 func (e *envelope) read(h *handler, dst, request []byte) ([]byte, error) {
-	w, err := rawjson.Open(request, 0, true)
-	if err != nil {
-		return dst, errReview
-	}
-	for w.Next() {
-		switch string(w.Key()) {
-		case "apiVersion":
-			e.apiVersion = w.Value()
-		case "request":
-			end := 0
-			if dst, end, err = e.readRequest(h, dst, request, w.At()); err != nil {
+	i, object := rawjson.Enter(request, 0)
+	for i > 0 {
+		key, keyEnd, value := rawjson.Member(request, i, object)
+		if value == 0 {
+			i = key
+			break
+		}
+		if string(request[key:keyEnd]) == "request" {
+			end, err := 0, error(nil)
+			if dst, end, err = e.readRequest(h, dst, request, value); err != nil {
 				return dst, err
 			}
-			w.Resume(end)
-		default:
-			w.Value()
+			i = end
+			continue
+		}
+		i = rawjson.Pass(request, value)
+		if string(request[key:keyEnd]) == "apiVersion" {
+			e.apiVersion = request[value:i]
 		}
 	}
-	if w.Err() != nil {
+	if i == 0 {
 		return dst, errReview
 	}
 	return dst, nil
 }
 
-func (e *envelope) readRequest(h *handler, dst, request []byte, at int) ([]byte, int, error) {
-	w, err := rawjson.Open(request, at, true)
-	if err != nil {
-		return dst, at, errReview
-	}
+// readRequest returns where the request ends.
+func (e *envelope) readRequest(h *handler, dst, request []byte, at int) (_ []byte, end int, failed error) {
+	i, object := rawjson.Enter(request, at)
 	// The uid is found even after a failed conversion, since the reply needs
 	// it.
-	var failed error
-	for w.Next() {
-		switch string(w.Key()) {
+	for i > 0 {
+		key, keyEnd, value := rawjson.Member(request, i, object)
+		if value == 0 {
+			i = key
+			break
+		}
+		i = 0
+		switch string(request[key:keyEnd]) {
 		case "uid":
-			e.uid = w.Value()
+			i = rawjson.Pass(request, value)
+			e.uid = request[value:i]
 		case "desiredAPIVersion":
-			e.desired = w.Value()
+			i = rawjson.Pass(request, value)
+			e.desired = request[value:i]
 		case "objects":
-			end := 0
 			if e.desired == nil {
-				e.objectsAt = w.At()
-				w.Value()
-			} else if dst, end, failed = h.appendObjects(dst, request, w.At(), e.desired); failed != nil {
-				w.Value()
+				e.objectsAt = value
 			} else {
-				w.Resume(end)
+				dst, i, failed = h.appendObjects(dst, request, value, e.desired)
 			}
-		default:
-			w.Value()
+		}
+		if i == 0 {
+			i = rawjson.Pass(request, value)
 		}
 	}
-	if failed == nil && w.Err() != nil {
+	if failed == nil && i == 0 {
 		failed = errReview
 	}
-	return dst, w.End(), failed
+	return dst, i, failed
 }
 
-// appendObjects converts the array of objects at a position.
+// appendObjects converts the array of objects at a position, and returns where
+// it ends; 0 with an error.
 func (h *handler) appendObjects(dst, request []byte, at int, desired []byte) ([]byte, int, error) {
 	c, err := h.to(desired)
 	if err != nil {
-		return dst, at, err
+		return dst, 0, err
 	}
-	list, err := rawjson.Open(request, at, true)
-	if err != nil || list.IsObject() {
-		return dst, at, errReview
+	i, object := rawjson.Enter(request, at)
+	if object {
+		return dst, 0, errReview
 	}
-	for first := true; list.Next(); first = false {
+	for first := true; i > 0; first = false {
+		end, _, value := rawjson.Member(request, i, false)
+		if value == 0 {
+			i = end
+			break
+		}
 		if !first {
 			dst = append(dst, ',')
 		}
-		end := 0
-		if dst, end, err = c.appendConverted(dst, request, list.At()); err != nil {
-			return dst, at, err
+		if dst, i, err = c.appendConverted(dst, request, value); err != nil {
+			return dst, 0, err
 		}
-		list.Resume(end)
 	}
-	if list.Err() != nil {
-		return dst, at, errReview
+	if i == 0 {
+		return dst, 0, errReview
 	}
-	return dst, list.End(), nil
+	return dst, i, nil
 }
 
 // conversion is what the objects that are converted to one version have in
@@ -211,20 +220,19 @@ type hop struct {
 
 // appendConverted converts the object at a position and returns where it ends.
 func (c *conversion) appendConverted(dst, text []byte, at int) ([]byte, int, error) {
-	w, err := rawjson.Open(text, at, true)
-	if err != nil || !w.IsObject() {
+	if _, object := rawjson.Enter(text, at); !object {
 		return dst, at, errors.New("an element of objects is not an object")
 	}
 	o := &c.object
 	o.reset()
-	if !o.root.fill(&w, o) {
+	end := o.root.fill(&o.top, &o.members, text, at)
+	if end == 0 {
 		return dst, at, errReview
 	}
-	o.root.raw = text[at:w.End()]
 	if err := c.convert(o); err != nil {
 		return dst, at, errors.New(describe(o) + ": " + err.Error())
 	}
-	return o.root.append(dst), w.End(), nil
+	return o.root.append(dst), end, nil
 }
 
 func (c *conversion) convert(o *Object) error {

@@ -8,14 +8,25 @@ import (
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
+// In a module a struct is copied or cleared by a call of the runtime, which
+// costs as much as reading forty bytes of JSON. So nodes are filled in where
+// they are.
+
 // node is one JSON value. It stays text until somebody looks inside, and
 // becomes text again where nobody changed anything.
 type node struct {
 	raw     []byte
-	opened  bool // members hold what raw says, or newer
-	array   bool
-	edited  bool // raw is out of date
 	members []member
+	// at and end are where in the raw text of what holds it the value is, with
+	// its key; end is 0 when it is not there.
+	at, end int
+	flags
+}
+
+type flags struct {
+	opened bool // members hold what raw says, or newer
+	array  bool
+	edited bool // raw is out of date
 }
 
 // member is a field of an object, or an element of an array (without key).
@@ -26,32 +37,75 @@ type member struct {
 
 // open reads the members of an object or array; it says whether it is one.
 func (n *node) open(o *Object) bool {
-	if n.opened {
-		return true
-	}
-	w, err := rawjson.Open(n.raw, 0, true)
-	if err != nil {
-		return false
-	}
-	return n.fill(&w, o)
+	return n.opened || n.fill(&o.members, nil, n.raw, 0) > 0
 }
 
 // spare is how many fields an object gets without moving to other memory.
 const spare = 2
 
-// fill reads the members of an object or array that a walk has been opened on.
-func (n *node) fill(w *rawjson.Walk, o *Object) bool {
-	n.array = !w.IsObject()
-	start := len(o.members)
-	for w.Next() {
-		key := w.Key()
-		o.members = append(o.members, member{key, node{raw: w.Value()}})
+// fill reads the members of the object or array at a position in a text, and
+// returns where it ends; 0 when there is none. With below, objects in it are
+// read too, into that memory: they need not be passed first and read later.
+func (n *node) fill(into, below *memory, text []byte, at int) (end int) {
+	i, object := rawjson.Enter(text, at)
+	if i == 0 {
+		return 0
 	}
-	end := len(o.members)
-	o.members = append(o.members, make([]member, spare)...)
-	n.members = o.members[start:end:len(o.members)]
-	n.opened = w.Err() == nil
-	return n.opened
+	base, start := i-1, len(*into)
+	for {
+		key, keyEnd, value := rawjson.Member(text, i, object)
+		if value == 0 {
+			end = key
+			break
+		}
+		m := into.add()
+		m.value.put(nil)
+		if below != nil && value < len(text) && text[value] == '{' && string(text[key:keyEnd]) != "metadata" {
+			i = m.value.fill(below, nil, text, value)
+		} else {
+			i = rawjson.Pass(text, value)
+			m.value.raw = text[value:i]
+		}
+		if i <= value {
+			break
+		}
+		m.value.end = i - base
+		if object {
+			m.key, m.value.at = text[key:keyEnd], key-1-base
+		} else {
+			m.key, m.value.at = nil, value-base
+		}
+	}
+	last := len(*into)
+	for range spare {
+		into.add()
+	}
+	n.members = (*into)[start:last:len(*into)]
+	if end > 0 {
+		n.raw, n.array, n.opened = text[base:end], !object, true
+	}
+	return end
+}
+
+// memory is what members are in; what it held before stays valid when it grows.
+type memory []member
+
+// add returns the next member, with whatever was in it before.
+func (m *memory) add() *member {
+	n := len(*m)
+	if n == cap(*m) {
+		*m = slices.Grow(*m, n+16)
+	}
+	*m = (*m)[:n+1]
+	return &(*m)[n]
+}
+
+// reset forgets the members, and the memory if it is large.
+func (m *memory) reset() {
+	if cap(*m) > maxMembers {
+		*m = nil
+	}
+	*m = (*m)[:0]
 }
 
 // child returns a field or element, nil when there is none.
@@ -73,11 +127,24 @@ func (n *node) index(o *Object, name string) int {
 		return -1
 	}
 	for i := range n.members {
-		if rawjson.Equal(n.members[i].key, name) {
+		if isKey(n.members[i].key, name) {
 			return i
 		}
 	}
 	return -1
+}
+
+// isKey is rawjson.Equal, which it calls for keys with escapes alone.
+func isKey(raw []byte, name string) bool {
+	for i := range raw {
+		if raw[i] == '\\' {
+			return rawjson.Equal(raw, name)
+		}
+		if i >= len(name) || raw[i] != name[i] {
+			return false
+		}
+	}
+	return len(raw) == len(name)
 }
 
 // find follows a path; nil when it leads nowhere.
@@ -114,9 +181,12 @@ func (n *node) grow(o *Object, name string) *node {
 }
 
 // put replaces the value.
-func (n *node) put(raw []byte) { *n = node{raw: raw} }
+func (n *node) put(raw []byte) {
+	n.raw, n.members, n.end, n.flags = raw, nil, 0, flags{}
+}
 
-// append writes the value.
+// append writes the value. What stands side by side in the text is copied at
+// once.
 func (n *node) append(dst []byte) []byte {
 	if !n.edited {
 		return append(dst, n.raw...)
@@ -126,14 +196,25 @@ func (n *node) append(dst []byte) []byte {
 		opener, closer = '[', ']'
 	}
 	dst = append(dst, opener)
-	for i := range n.members {
+	for i := 0; i < len(n.members); {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if !n.array {
-			dst = append(append(append(dst, '"'), n.members[i].key...), '"', ':')
+		m := &n.members[i]
+		i++
+		if m.value.end == 0 || m.value.edited {
+			if !n.array {
+				dst = append(append(append(dst, '"'), m.key...), '"', ':')
+			}
+			dst = m.value.append(dst)
+			continue
 		}
-		dst = n.members[i].value.append(dst)
+		end := m.value.end
+		for i < len(n.members) && n.members[i].value.at == end+1 && n.members[i].value.end > end && !n.members[i].value.edited {
+			end = n.members[i].value.end
+			i++
+		}
+		dst = append(dst, n.raw[m.value.at:end]...)
 	}
 	return append(dst, closer)
 }

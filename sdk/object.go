@@ -16,9 +16,8 @@ type Object struct {
 	// scratch holds small new values; what it held before stays valid when it
 	// grows, and nothing of it outlives the call.
 	scratch []byte
-	// members is the memory of what was opened; what it held before stays
-	// valid when it grows.
-	members []member
+	// top is the memory of the object's own fields, members that of all others.
+	top, members memory
 }
 
 // Memory above these sizes is not kept for the next object.
@@ -32,10 +31,10 @@ func (o *Object) reset() {
 	if cap(o.scratch) > maxScratch {
 		o.scratch = nil
 	}
-	if cap(o.members) > maxMembers {
-		o.members = nil
-	}
-	*o = Object{scratch: o.scratch[:0], members: o.members[:0]}
+	o.scratch = o.scratch[:0]
+	o.top.reset()
+	o.members.reset()
+	o.root.put(nil)
 }
 
 // keep makes a slice of what was appended to scratch since mark.
@@ -154,7 +153,8 @@ func (f Field) SetRaw(json []byte) error {
 	n := &f.o.root
 	for i, name := range f.path {
 		if n.raw == nil && !n.opened || rawjson.IsNull(n.raw) {
-			*n = node{opened: true} // and edited, as soon as it has the field
+			n.put(nil)
+			n.opened = true // and edited, as soon as it has the field
 		}
 		if n = n.grow(f.o, name); n == nil {
 			return errors.New(strings.Join(f.path[:i], ".") + " is not an object")

@@ -195,3 +195,63 @@ func BenchmarkSkip(b *testing.B) {
 		}
 	}
 }
+
+// Member finds what a walk finds, in text with and without white space and
+// escapes, and ends on anything.
+func TestMembersAreThoseOfAWalk(t *testing.T) {
+	for seed := range uint64(4000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		text := []byte(strings.Repeat(" ", r.IntN(3)) + randomJSON(r, 3) + strings.Repeat("]", r.IntN(12)))
+		i, object := Enter(text, 0)
+		w, err := Open(text, 0, true)
+		if (i == 0) != (err != nil) || i > 0 && object != w.IsObject() {
+			t.Fatalf("Enter(%q) = %d, %t; Open says %v", text, i, object, err)
+		}
+		for i > 0 {
+			key, keyEnd, value := Member(text, i, object)
+			if more := w.Next(); more != (value > 0) {
+				t.Fatalf("%q: at %d Member says %d, and the walk %t", text, i, value, more)
+			}
+			if value == 0 {
+				if key != w.End() {
+					t.Fatalf("%q ends at %d, not at %d", text, w.End(), key)
+				}
+				break
+			}
+			if value != w.At() || string(text[key:keyEnd]) != string(w.Key()) {
+				t.Fatalf("%q: Member finds %q at %d, the walk %q at %d", text, text[key:keyEnd], value, w.Key(), w.At())
+			}
+			w.Value()
+			i = Pass(text, value)
+		}
+		endsOnAnything(t, text[:r.IntN(len(text)+1)])
+	}
+	for _, c := range []struct {
+		text   string
+		object bool
+		i      int
+	}{{`{]`, true, 1}, {`{"a"`, true, 1}, {`{"abcdefghijk"`, true, 1}, {`{"abcdefghijk":`, true, 1}, {`{"abcdefghijk"1`, true, 1},
+		{`{"a`, true, 1}, {`{1`, true, 1}, {`[`, false, 1}, {`[ `, false, 1}, {`{"a":1 `, true, 6}, {`{"a":1,`, true, 6}, {`{"a":1}`, true, 7}} {
+		if key, keyEnd, value := Member([]byte(c.text), c.i, c.object); value != 0 && value < len(c.text) || value == 0 && key != 0 {
+			t.Errorf("Member(%q, %d) = %d, %d, %d", c.text, c.i, key, keyEnd, value)
+		}
+	}
+}
+
+// endsOnAnything goes over the members of text that may be no JSON.
+func endsOnAnything(t *testing.T, text []byte) {
+	t.Helper()
+	i, object := Enter(text, 0)
+	for steps := 0; i > 0; steps++ {
+		_, _, value := Member(text, i, object)
+		if value == 0 {
+			return
+		}
+		if steps > len(text) || value < i || value > len(text) {
+			t.Fatalf("%q: from %d to %d", text, i, value)
+		}
+		if i = Pass(text, value); i == value {
+			return
+		}
+	}
+}

@@ -2,15 +2,18 @@ package rawjson
 
 import "math/bits"
 
-// Inside a module every taken branch is expensive, since the Go compiler makes
-// a jump through a table of it. So the functions here look at 8 bytes in one
-// machine word, and at 64 bytes between two branches, instead of going byte by
-// byte; see RATIONALE.md, "Why does the SDK scan JSON in 64-byte blocks?".
+// Inside a module calls are expensive, and so is every value that does not fit
+// into a handful of registers. So the functions here are small loops: the bytes
+// of strings are passed 8 in one machine word, all others are looked up in a
+// table; see RATIONALE.md, "Why does the SDK scan JSON by a table?".
 
 // Pass returns the position just after the value that starts at i, in text
 // that is known to be JSON. In text that is not, the position is anywhere
 // after i, but never beyond the end.
 func Pass(data []byte, i int) int {
+	if end := passShort(data, i); end > 0 {
+		return end
+	}
 	i = Space(data, i)
 	if i >= len(data) {
 		return i
@@ -44,8 +47,30 @@ func equal(word, pattern uint64) uint64 {
 	return ^((x&^highs + ^uint64(highs)) | x | ^uint64(highs))
 }
 
-// pack gathers the high bits of the bytes into the low byte.
-func pack(flags uint64) uint64 { return (flags >> 7) * 0x0102040810204080 >> 56 }
+// firstQuote has its lowest bit where equal(word, quotes) has it; higher ones
+// mean nothing.
+func firstQuote(word uint64) uint64 {
+	x := word ^ '"'*ones
+	return (x - ones) &^ x & highs
+}
+
+// passShort is Pass for a string that ends at the first quote; 0 for any other
+// value. It calls nothing; see passSimple.
+func passShort(data []byte, i int) int {
+	if i >= len(data) || data[i] != '"' {
+		return 0
+	}
+	for i++; i+8 <= len(data); i += 8 {
+		if q := firstQuote(load(data, i)); q != 0 {
+			i += bits.TrailingZeros64(q)/8 + 1
+			if data[i-2] == '\\' {
+				return 0
+			}
+			return i
+		}
+	}
+	return 0
+}
 
 // passString looks for quotes only: a quote ends the string unless an odd
 // number of backslashes stands before it.
@@ -67,14 +92,9 @@ func passString(data []byte, i int) int {
 }
 
 func nextQuote(data []byte, i int) int {
-	for i+8 <= len(data) {
-		if q := equal(load(data, i), '"'*ones); q != 0 {
+	for ; i+8 <= len(data); i += 8 {
+		if q := firstQuote(load(data, i)); q != 0 {
 			return i + bits.TrailingZeros64(q)/8
-		}
-		i += 8
-		for i+32 <= len(data) && equal(load(data, i), '"'*ones)|equal(load(data, i+8), '"'*ones)|
-			equal(load(data, i+16), '"'*ones)|equal(load(data, i+24), '"'*ones) == 0 {
-			i += 32
 		}
 	}
 	for i < len(data) && data[i] != '"' {
@@ -83,94 +103,63 @@ func nextQuote(data []byte, i int) int {
 	return i
 }
 
-// block is where the interesting bytes of 64 are, one bit each.
-type block struct{ quotes, backslashes, opens, closes uint64 }
+// What a byte outside of strings is to passContainer.
+const (
+	quote uint8 = iota + 1
+	opener
+	closer
+)
 
-func (b *block) add(word uint64, shift int) {
-	b.quotes |= pack(equal(word, '"'*ones)) << shift
-	b.backslashes |= pack(equal(word, '\\'*ones)) << shift
-	// '[' and '{' differ in one bit, and so do ']' and '}'.
-	folded := word | 0x20*ones
-	b.opens |= pack(equal(folded, '{'*ones)) << shift
-	b.closes |= pack(equal(folded, '}'*ones)) << shift
-}
-
-func readBlock(data []byte, i int) (b block) {
-	b.add(load(data, i), 0)
-	b.add(load(data, i+8), 8)
-	b.add(load(data, i+16), 16)
-	b.add(load(data, i+24), 24)
-	b.add(load(data, i+32), 32)
-	b.add(load(data, i+40), 40)
-	b.add(load(data, i+48), 48)
-	b.add(load(data, i+56), 56)
-	return b
-}
-
-// inside spreads quotes over the bytes that they enclose: bit n is set when an
-// odd number of quotes stands at or before n.
-func inside(quotes uint64) uint64 {
-	quotes ^= quotes << 1
-	quotes ^= quotes << 2
-	quotes ^= quotes << 4
-	quotes ^= quotes << 8
-	quotes ^= quotes << 16
-	return quotes ^ quotes<<32
-}
+var roles = [256]uint8{'"': quote, '{': opener, '[': opener, '}': closer, ']': closer}
 
 // passContainer counts brackets outside of strings; which kind they are does
 // not matter in valid JSON.
 func passContainer(data []byte, i int) int {
 	depth := 0
-	quoted := uint64(0) // all bits set while in a string
-	for i+64 <= len(data) {
-		b := readBlock(data, i)
-		if b.backslashes != 0 {
-			// Rare enough to go byte by byte, up to the end of a string.
-			var done bool
-			if i, depth, done = passBytes(data, i, i+64, depth, quoted != 0); done {
-				return i
-			}
-			quoted = 0
-			continue
+	for i < len(data) {
+		if i, depth = passSimple(data, i, depth); depth <= 0 {
+			return i
 		}
-		in := inside(b.quotes) ^ quoted
-		opens, closes := b.opens&^in, b.closes&^in
-		if n := bits.OnesCount64(closes); n >= depth {
-			for c := closes; c != 0; c &= c - 1 {
-				before := c&-c - 1
-				if depth+bits.OnesCount64(opens&before)-bits.OnesCount64(closes&before) == 1 {
-					return i + bits.TrailingZeros64(c) + 1
-				}
-			}
+		if i < len(data) {
+			i = passString(data, i)
 		}
-		depth += bits.OnesCount64(opens) - bits.OnesCount64(closes)
-		quoted = uint64(int64(in) >> 63)
-		i += 64
 	}
-	i, _, _ = passBytes(data, i, len(data), depth, quoted != 0)
 	return i
 }
 
-// passBytes is passContainer byte by byte. It stops at or after stop, never in
-// a string, or says that it is done.
-func passBytes(data []byte, i, stop, depth int, quoted bool) (next, newDepth int, done bool) {
-	if quoted {
-		i = passString(data, i-1)
-	}
-	for i < stop {
-		switch data[i] {
-		case '"':
-			i = passString(data, i)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth <= 0 {
-				return i + 1, depth, true
-			}
-		}
+// passSimple goes on until the container ends, where depth is 0 then, or to a
+// place in a string, for whose end passString has to look from there. It calls
+// nothing, which makes it twice as fast in a module.
+func passSimple(data []byte, i, depth int) (int, int) {
+	for i < len(data) {
+		role := roles[data[i]]
 		i++
+		if role == 0 {
+			continue
+		}
+		if role == quote {
+			for {
+				if i+8 > len(data) {
+					return i - 1, depth
+				}
+				if q := firstQuote(load(data, i)); q != 0 {
+					i += bits.TrailingZeros64(q)/8 + 1
+					break
+				}
+				i += 8
+			}
+			if data[i-2] == '\\' {
+				return i - 2, depth
+			}
+			continue
+		}
+		if role == opener {
+			depth++
+			continue
+		}
+		if depth--; depth <= 0 {
+			return i, depth
+		}
 	}
-	return i, depth, false
+	return len(data), depth
 }
