@@ -37,7 +37,7 @@ func compileConditions(w *admissionv1.MutatingWebhook, mutating bool) matchcondi
 
 // meets asks the conditions about the request at a version.
 func (h *Hook) meets(ctx context.Context, r *Request, version string) (bool, error) {
-	attributes, err := r.attributes(ctx, version)
+	attributes, err := r.Attributes(ctx, version)
 	if err != nil {
 		return false, err
 	}
@@ -48,8 +48,9 @@ func (h *Hook) meets(ctx context.Context, r *Request, version string) (bool, err
 	return result.Matches, nil
 }
 
-// attributes are the request in the form that the library takes.
-func (r *Request) attributes(ctx context.Context, version string) (*apiserveradmission.VersionedAttributes, error) {
+// Attributes are the request at a version in the form that the library takes.
+// They belong to the caller.
+func (r *Request) Attributes(ctx context.Context, version string) (*apiserveradmission.VersionedAttributes, error) {
 	var states [2]runtime.Object
 	for i, at := range []func(context.Context, string) (map[string]any, error){r.Objects.New, r.Objects.Old} {
 		tree, err := at(ctx, version)

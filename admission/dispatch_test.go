@@ -15,7 +15,7 @@ import (
 // decide asks the webhooks in the stage that they are for.
 func (w *world) decide(ctx context.Context, mutating bool, r *Request, hooks ...string) error {
 	if mutating {
-		return Mutate(ctx, w.hooks(true, hooks...), r)
+		return mutate(ctx, w.hooks(true, hooks...), r)
 	}
 	return Validate(ctx, w.hooks(false, hooks...), r)
 }
@@ -161,7 +161,7 @@ func TestMutationsOneAfterTheOther_WP02(t *testing.T) {
 			return patches(`[{"op":"replace","path":"/host","value":"`+host+n+`"}]`)(ctx, r)
 		}
 	}
-	if err := Mutate(t.Context(), w.hooks(true, `{}`, `{"reinvocationPolicy":"IfNeeded"}`, `{}`), w.request()); err != nil {
+	if err := mutate(t.Context(), w.hooks(true, `{}`, `{"reinvocationPolicy":"IfNeeded"}`, `{}`), w.request()); err != nil {
 		t.Fatal(err)
 	}
 	if w.now["host"] != "habcb" || strings.Join(w.called, "") != "abcb" || w.replaced != 4 {
@@ -171,7 +171,7 @@ func TestMutationsOneAfterTheOther_WP02(t *testing.T) {
 	for n, patch := range map[string]string{"a": `[]`, "b": `[{"op":"test","path":"/host","value":"habcb"}]`} {
 		w.answers[n] = patches(patch)
 	}
-	if err := Mutate(t.Context(), w.hooks(true, `{"reinvocationPolicy":"IfNeeded"}`, `{"reinvocationPolicy":"IfNeeded"}`), w.request()); err != nil || strings.Join(w.called, "") != "ab" || w.replaced != 0 {
+	if err := mutate(t.Context(), w.hooks(true, `{"reinvocationPolicy":"IfNeeded"}`, `{"reinvocationPolicy":"IfNeeded"}`), w.request()); err != nil || strings.Join(w.called, "") != "ab" || w.replaced != 0 {
 		t.Errorf("what changes nothing: %v, called %q, replaced %d", err, w.called, w.replaced)
 	}
 }
@@ -187,7 +187,7 @@ func TestPatchesThatCannotBe_WP02(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.answers["a"] = patches(patch)
-		if err := Mutate(t.Context(), w.hooks(true, `{}`), w.request()); err == nil || !strings.HasPrefix(err.Error(), want) || w.replaced != 0 {
+		if err := mutate(t.Context(), w.hooks(true, `{}`), w.request()); err == nil || !strings.HasPrefix(err.Error(), want) || w.replaced != 0 {
 			t.Errorf("%.80s: %v", patch, err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestPatchesThatCannotBe_WP02(t *testing.T) {
 	r := w.request()
 	r.Operation = Delete
 	w.answers["a"] = patches(`[{"op":"remove","path":"/x"}]`)
-	if err := Mutate(t.Context(), w.hooks(true, `{}`), r); err == nil || err.Error() != `Internal error occurred: admission webhook "a" attempted to modify the object, which is not supported for this operation` {
+	if err := mutate(t.Context(), w.hooks(true, `{}`), r); err == nil || err.Error() != `Internal error occurred: admission webhook "a" attempted to modify the object, which is not supported for this operation` {
 		t.Errorf("a deletion: %v", err)
 	}
 }

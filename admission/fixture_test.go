@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -202,4 +203,19 @@ func (w *world) hooks(mutating bool, texts ...string) []*Hook {
 		w.t.Fatal(err)
 	}
 	return Validating(&v, w.connect)
+}
+
+// mutate runs the stage of the webhooks alone.
+func mutate(ctx context.Context, hooks []*Hook, r *Request) error {
+	return Mutate(ctx, r, Mutation(hooks, r))
+}
+
+// Overlay implements Objects.
+func (w *world) Overlay(context.Context, string, map[string]any) (map[string]any, error) {
+	return nil, errors.New("webhooks overlay nothing")
+}
+
+// Namespace implements Namespaces.
+func (s spaces) Namespace(context.Context, string) (*corev1.Namespace, error) {
+	return nil, errors.New("webhooks want labels only")
 }

@@ -3,13 +3,9 @@ package admission
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 )
 
@@ -33,20 +29,15 @@ type Hook struct {
 	Name, Configuration string
 
 	mutating   bool
-	rules      []admissionv1.RuleWithOperations
-	exact      bool // matchPolicy
-	namespaces labels.Selector
-	objects    labels.Selector
-	// unselectable is why the selectors cannot be used.
-	unselectable error
-	conditions   matchconditions.Matcher // nil when there are none
-	ignores      bool                    // failurePolicy
-	again        bool                    // reinvocationPolicy
-	harmless     bool                    // has no side effects in dry runs
-	timeout      time.Duration
-	version      string // of reviews, "" when none is spoken here
-	caller       Caller
-	uncallable   error // why there is no caller
+	scope      *Scope
+	conditions matchconditions.Matcher // nil when there are none
+	ignores    bool                    // failurePolicy
+	again      bool                    // reinvocationPolicy
+	harmless   bool                    // has no side effects in dry runs
+	timeout    time.Duration
+	version    string // of reviews, "" when none is spoken here
+	caller     Caller
+	uncallable error // why there is no caller
 }
 
 // Connect makes the caller of a webhook, without a connection.
@@ -76,8 +67,7 @@ func Mutating(c *admissionv1.MutatingWebhookConfiguration, connect Connect) []*H
 
 func compile(configuration string, w *admissionv1.MutatingWebhook, connect Connect, mutating bool) *Hook {
 	h := &Hook{
-		Name: w.Name, Configuration: configuration, mutating: mutating, rules: w.Rules,
-		exact:    w.MatchPolicy != nil && *w.MatchPolicy == admissionv1.Exact,
+		Name: w.Name, Configuration: configuration, mutating: mutating, scope: hookScope(w),
 		ignores:  w.FailurePolicy != nil && *w.FailurePolicy == admissionv1.Ignore,
 		again:    w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionv1.IfNeededReinvocationPolicy,
 		harmless: w.SideEffects != nil && (*w.SideEffects == admissionv1.SideEffectClassNone || *w.SideEffects == admissionv1.SideEffectClassNoneOnDryRun),
@@ -90,10 +80,6 @@ func compile(configuration string, w *admissionv1.MutatingWebhook, connect Conne
 		if h.version == "" && (v == "v1" || v == "v1beta1") {
 			h.version = v
 		}
-	}
-	h.namespaces, h.unselectable = selector(w.NamespaceSelector)
-	if h.unselectable == nil {
-		h.objects, h.unselectable = selector(w.ObjectSelector)
 	}
 	h.conditions = compileConditions(w, mutating)
 	if h.caller, h.uncallable = connect(w.ClientConfig); h.uncallable != nil {
@@ -108,13 +94,8 @@ func compile(configuration string, w *admissionv1.MutatingWebhook, connect Conne
 // Unusable stands for all webhooks of a configuration that cannot be read. As
 // nobody knows what they would say and to what, it matches and fails everything.
 func Unusable(configuration string, mutating bool, cause error) *Hook {
-	everything := admissionv1.RuleWithOperations{
-		Operations: []admissionv1.OperationType{admissionv1.OperationAll},
-		Rule:       admissionv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*/*"}},
-	}
 	return &Hook{
-		Name: configuration, Configuration: configuration, mutating: mutating, rules: []admissionv1.RuleWithOperations{everything},
-		namespaces: labels.Everything(), objects: labels.Everything(), harmless: true,
+		Name: configuration, Configuration: configuration, mutating: mutating, harmless: true, scope: NewScope(&admissionv1.MatchResources{}),
 		uncallable: fmt.Errorf("its configuration cannot be read: %w", cause),
 	}
 }
@@ -123,27 +104,4 @@ func Unusable(configuration string, mutating bool, cause error) *Hook {
 func (h *Hook) spares(r *Request) bool {
 	s, ok := h.caller.(Sparer)
 	return ok && s.Spares(r)
-}
-
-// selector selects everything when there is none.
-func selector(s *metav1.LabelSelector) (labels.Selector, error) {
-	if s == nil {
-		return labels.Everything(), nil
-	}
-	return metav1.LabelSelectorAsSelector(s)
-}
-
-// about tells whether a rule may match a request for the resource at all.
-func (h *Hook) about(group, resource string) bool {
-	return slices.ContainsFunc(h.rules, func(r admissionv1.RuleWithOperations) bool {
-		return has(r.APIGroups, group) && slices.ContainsFunc(r.Resources, func(s string) bool {
-			name, _, _ := strings.Cut(s, "/")
-			return name == "*" || name == resource
-		})
-	})
-}
-
-// has tells whether a list of a rule names what is asked for.
-func has[T ~string](list []T, want T) bool {
-	return slices.Contains(list, "*") || slices.Contains(list, want)
 }

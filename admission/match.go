@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -12,48 +13,16 @@ import (
 // match tells whether the webhook is asked about a request, and at which
 // version: "" for not at all.
 func (h *Hook) match(ctx context.Context, r *Request) (version string, err error) {
-	if version = h.matchRules(r); version == "" || h.spares(r) {
+	if h.spares(r) {
 		return "", nil
 	}
-	if selected, err := h.selects(ctx, r); err != nil || !selected {
-		return "", err
-	}
-	if h.conditions == nil {
-		return version, nil
+	if version, err = h.scope.Match(ctx, r); err != nil || version == "" || h.conditions == nil {
+		return version, err
 	}
 	if met, err := h.meets(ctx, r, version); err != nil || !met {
 		return "", err
 	}
 	return version, nil
-}
-
-// selects asks the selectors.
-func (h *Hook) selects(ctx context.Context, r *Request) (bool, error) {
-	if h.unselectable != nil {
-		return false, apierrors.NewInternalError(h.unselectable)
-	}
-	if !h.objects.Empty() {
-		states, err := r.Objects.Labels()
-		if err != nil {
-			return false, err
-		}
-		selected := false
-		for _, s := range states {
-			selected = selected || h.objects.Matches(s)
-		}
-		if !selected {
-			return false, nil
-		}
-	}
-	// What is in no namespace, and is none, is never exempted.
-	if h.namespaces.Empty() || r.Namespace == "" && !r.isNamespace() {
-		return true, nil
-	}
-	set, err := r.namespaceLabels(ctx)
-	if err != nil {
-		return false, err
-	}
-	return h.namespaces.Matches(set), nil
 }
 
 func (r *Request) isNamespace() bool {
@@ -77,29 +46,8 @@ func (r *Request) namespaceLabels(ctx context.Context) (labels.Set, error) {
 	return set, err
 }
 
-// matchRules returns the version at which a rule matches: that of the request
-// if any rule does, else the first that a rule has, if an equivalent will do.
-func (h *Hook) matchRules(r *Request) string {
-	for i := range h.rules {
-		if r.matches(&h.rules[i], r.Resource.Version) {
-			return r.Resource.Version
-		}
-	}
-	if h.exact {
-		return ""
-	}
-	for i := range h.rules {
-		for _, v := range r.Versions {
-			if r.matches(&h.rules[i], v) {
-				return v
-			}
-		}
-	}
-	return ""
-}
-
-func (r *Request) matches(rule *admissionv1.RuleWithOperations, version string) bool {
-	return r.inScope(rule.Scope) && has(rule.Operations, admissionv1.OperationType(r.Operation)) &&
+func (r *Request) matches(rule *admissionv1.NamedRuleWithOperations, version string) bool {
+	return (len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, r.Name)) && r.inScope(rule.Scope) && has(rule.Operations, admissionv1.OperationType(r.Operation)) &&
 		has(rule.APIGroups, r.Resource.Group) && has(rule.APIVersions, version) && r.named(rule.Resources)
 }
 

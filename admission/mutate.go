@@ -20,21 +20,48 @@ const maxCopies = 3 << 20
 
 func init() { jsonpatch.AccumulatedCopySizeLimit = maxCopies }
 
-// Mutate asks the webhooks that match, one after the other, and makes the new
-// state what they want. Who asks for it is asked once more when a later one
-// changed something. The hooks are those of [Set.About].
-func Mutate(ctx context.Context, hooks []*Hook, r *Request) error {
-	m := mutation{Request: r, waiting: map[*Hook]bool{}, due: map[*Hook]bool{}}
-	for _, h := range hooks {
-		if err := m.ask(ctx, h); err != nil {
-			return err
+// Stage is one stage of mutating admission of one request: that of policies, or
+// that of webhooks.
+type Stage interface {
+	// Admit asks everybody, or again those who want to be asked once more
+	// because something changed after them.
+	Admit(ctx context.Context, again bool) error
+}
+
+// Mutate runs the stages in their order, and once more if they changed
+// anything.
+func Mutate(ctx context.Context, r *Request, stages ...Stage) error {
+	for _, again := range []bool{false, true} {
+		if again && r.changes == 0 {
+			return nil
+		}
+		for _, s := range stages {
+			if err := s.Admit(ctx, again); err != nil {
+				return err
+			}
 		}
 	}
-	if len(m.due) == 0 {
-		return nil
-	}
-	m.second = true
-	for _, h := range hooks {
+	return nil
+}
+
+// Mutation is the stage of the webhooks, of [Set.About], that may change a
+// request: they are asked one after the other.
+func Mutation(hooks []*Hook, r *Request) Stage {
+	return &mutation{Request: r, hooks: hooks}
+}
+
+// mutation is a request on its way through the webhooks.
+type mutation struct {
+	*Request
+	hooks []*Hook
+	again Again[*Hook]
+}
+
+// Admit implements [Stage].
+func (m *mutation) Admit(ctx context.Context, again bool) error {
+	m.again.Begin(m.Request, again)
+	defer m.again.End(m.Request)
+	for _, h := range m.hooks {
 		if err := m.ask(ctx, h); err != nil {
 			return err
 		}
@@ -42,74 +69,58 @@ func Mutate(ctx context.Context, hooks []*Hook, r *Request) error {
 	return nil
 }
 
-// mutation is a request on its way through the webhooks.
-type mutation struct {
-	*Request
-	second bool
-	// waiting were asked and want to be asked again when something changes;
-	// due are those after which something did.
-	waiting, due map[*Hook]bool
-}
-
 func (m *mutation) ask(ctx context.Context, h *Hook) error {
 	version, err := h.match(ctx, m.Request)
-	if err != nil || version == "" || m.second && !m.due[h] {
+	if err != nil || version == "" || !m.again.Asks(h) {
 		return err
 	}
-	changed, err := h.mutate(ctx, m.Request, version)
-	if changed {
-		for earlier := range m.waiting {
-			m.due[earlier] = true
-		}
-		clear(m.waiting)
-	}
-	if h.again {
-		m.waiting[h] = true
-	}
+	before := m.changes
+	err = h.mutate(ctx, m.Request, version)
+	m.again.Asked(h, h.again, m.changes != before)
 	if err != nil {
 		return h.settle(ctx, m.Request, err)
 	}
 	return nil
 }
 
-// mutate asks one webhook, and tells whether it changed something.
-func (h *Hook) mutate(ctx context.Context, r *Request, version string) (changed bool, err error) {
+// mutate asks one webhook, and does what it wants.
+func (h *Hook) mutate(ctx context.Context, r *Request, version string) error {
 	now, old, err := r.encode(ctx, version)
 	if err != nil {
-		return false, err
+		return err
 	}
 	answer, err := h.call(ctx, r, version, now, old)
 	if err != nil {
-		return false, err
+		return err
 	}
 	r.tell(answer)
 	if err := h.verdict(answer); err != nil || len(answer.Patch) == 0 {
-		return false, err
+		return err
 	}
 	operations, err := h.operations(answer)
 	if err != nil || len(operations) == 0 {
-		return false, err
+		return err
 	}
 	if now == nil {
-		return false, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
+		return apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
 	}
 	before, err := r.Objects.New(ctx, version)
 	if err != nil {
-		return false, err
+		return err
 	}
 	after, err := apply(operations, now)
 	if err != nil {
-		return false, apierrors.NewInternalError(err)
+		return apierrors.NewInternalError(err)
 	}
 	for _, name := range []string{"apiVersion", "kind"} {
 		if before[name] != after[name] {
-			return false, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to change %s from %v to %v", h.Name, name, before[name], after[name]))
+			return apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to change %s from %v to %v", h.Name, name, before[name], after[name]))
 		}
 	}
 	if object.Equal(before, after) {
-		return false, nil
+		return nil
 	}
-	return true, r.Objects.Replace(ctx, version, after)
+	return r.Replace(ctx, version, after)
 }
 
 // operations decodes the patch of an answer. An empty one may be of any type.

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,7 +47,18 @@ type Request struct {
 	// Ignored is told of a failed call that the webhook's failurePolicy
 	// ignores, maybe from several goroutines.
 	Ignored func(h *Hook, err error)
+
+	changes int // made so far
 }
+
+// Replace makes tree, which is at a version and nobody else's, the new state.
+func (r *Request) Replace(ctx context.Context, version string, tree map[string]any) error {
+	r.changes++
+	return r.Objects.Replace(ctx, version, tree)
+}
+
+// Changes is how many times [Request.Replace] was called.
+func (r *Request) Changes() int { return r.changes }
 
 // Objects are the states that a write is about. Trees are only to be read; the
 // managedFields that they have are raw. They are asked for by one goroutine.
@@ -61,10 +73,15 @@ type Objects interface {
 	// Replace makes tree, which is at a version and nobody else's, the new
 	// state, and makes it well-formed.
 	Replace(ctx context.Context, version string, tree map[string]any) error
+	// Overlay is the new state at a version with a part of an object put over
+	// it, merged by the schema; it changes nothing, and shares parts with both.
+	Overlay(ctx context.Context, version string, part map[string]any) (map[string]any, error)
 }
 
 // Namespaces knows namespaces.
 type Namespaces interface {
 	// Labels of a namespace; a NotFound status error when there is none.
 	Labels(ctx context.Context, name string) (labels.Set, error)
+	// Namespace is a whole one, only to be read; the same error.
+	Namespace(ctx context.Context, name string) (*corev1.Namespace, error)
 }

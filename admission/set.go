@@ -36,7 +36,7 @@ func (s *Set) About(gr schema.GroupResource) []*Hook {
 	}
 	var found []*Hook
 	for _, h := range s.hooks {
-		if h.about(gr.Group, gr.Resource) {
+		if h.scope.About(gr.Group, gr.Resource) {
 			found = append(found, h)
 		}
 	}

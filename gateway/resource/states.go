@@ -2,9 +2,11 @@ package resource
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -108,6 +110,52 @@ func (w *Write) NamespaceLabels(ctx context.Context, name string) (labels.Set, e
 		return nil, err
 	}
 	return w.engine.catalog.Snapshot().Resource(namespaces).Labels(entry)
+}
+
+// NamespaceObject is a namespace as it is now. It belongs to the caller.
+func (w *Write) NamespaceObject(ctx context.Context, name string) (*corev1.Namespace, error) {
+	entry, err := w.engine.namespace(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r := w.engine.catalog.Snapshot().Resource(namespaces)
+	data, err := r.View(ctx, entry, r.Def.StorageVersion)
+	if err != nil {
+		return nil, err
+	}
+	out := &corev1.Namespace{}
+	if err := json.Unmarshal(data, out); err != nil {
+		return nil, r.Unreadable(entry, err)
+	}
+	return out, nil
+}
+
+// OverlayAt is the new state at a version with a part of an object merged over
+// it by the schema, and with its managedFields. It changes nothing, and is only
+// to be read.
+func (w *Write) OverlayAt(ctx context.Context, version string, part map[string]any) (map[string]any, error) {
+	whole, err := w.NewAt(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	if w.scalePaths() != nil {
+		return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("there is no schema of %v to merge by", w.Kind()))
+	}
+	whole = maps.Clone(whole)
+	if meta, ok := whole["metadata"].(map[string]any); ok {
+		whole["metadata"] = maps.Clone(meta)
+	}
+	managed := object.Detach(whole)
+	out, err := w.Resource.Owners.Overlay(version, whole, part)
+	if err != nil || managed == nil {
+		return out, err
+	}
+	out = maps.Clone(out)
+	if meta, ok := out["metadata"].(map[string]any); ok {
+		out["metadata"] = maps.Clone(meta)
+	}
+	object.SetManaged(out, managed)
+	return out, nil
 }
 
 // Replace makes tree, a form of the new state at a version that somebody else

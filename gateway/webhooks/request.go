@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -100,12 +101,22 @@ func (s states) Replace(ctx context.Context, version string, tree map[string]any
 	return s.w.Replace(ctx, version, tree)
 }
 
+// Overlay implements [admission.Objects].
+func (s states) Overlay(ctx context.Context, version string, part map[string]any) (map[string]any, error) {
+	return s.w.OverlayAt(ctx, version, part)
+}
+
 // spaces implements [admission.Namespaces].
 type spaces struct{ w *resource.Write }
 
 // Labels implements [admission.Namespaces].
 func (s spaces) Labels(ctx context.Context, name string) (labels.Set, error) {
 	return s.w.NamespaceLabels(ctx, name)
+}
+
+// Namespace implements [admission.Namespaces].
+func (s spaces) Namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	return s.w.NamespaceObject(ctx, name)
 }
 
 // authorizes answers conditions.

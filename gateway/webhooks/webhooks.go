@@ -65,7 +65,8 @@ func New(c Config) *Webhooks {
 // Mutate implements [resource.Mutator].
 func (h *Webhooks) Mutate(ctx context.Context, w *resource.Write) error {
 	if hooks := h.mutating.about(ctx, w); hooks != nil {
-		return admission.Mutate(ctx, hooks, h.request(w))
+		r := h.request(w)
+		return admission.Mutate(ctx, r, admission.Mutation(hooks, r))
 	}
 	return nil
 }

@@ -1,0 +1,136 @@
+package admission
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Scope is which requests a webhook, a policy or a binding is about, compiled.
+// It is immutable.
+type Scope struct {
+	rules, excluded []admissionv1.NamedRuleWithOperations
+	everything      bool // there are no rules
+	exact           bool // matchPolicy
+	namespaces      labels.Selector
+	objects         labels.Selector
+	// unselectable is why the selectors cannot be used.
+	unselectable error
+}
+
+// NewScope compiles what a policy or a binding is about: everything that its
+// selectors select, if it has no rules. m is not changed.
+func NewScope(m *admissionv1.MatchResources) *Scope {
+	s := &Scope{
+		rules: m.ResourceRules, excluded: m.ExcludeResourceRules, everything: len(m.ResourceRules) == 0,
+		exact: m.MatchPolicy == nil || *m.MatchPolicy == admissionv1.Exact,
+	}
+	s.namespaces, s.unselectable = selector(m.NamespaceSelector)
+	if s.unselectable == nil {
+		s.objects, s.unselectable = selector(m.ObjectSelector)
+	}
+	return s
+}
+
+// hookScope compiles what a webhook is about, which without rules is nothing.
+func hookScope(w *admissionv1.MutatingWebhook) *Scope {
+	m := &admissionv1.MatchResources{NamespaceSelector: w.NamespaceSelector, ObjectSelector: w.ObjectSelector, MatchPolicy: w.MatchPolicy}
+	for _, r := range w.Rules {
+		m.ResourceRules = append(m.ResourceRules, admissionv1.NamedRuleWithOperations{RuleWithOperations: r})
+	}
+	s := NewScope(m)
+	s.everything, s.exact = false, w.MatchPolicy != nil && s.exact
+	return s
+}
+
+// selector selects everything when there is none.
+func selector(s *metav1.LabelSelector) (labels.Selector, error) {
+	if s == nil {
+		return labels.Everything(), nil
+	}
+	return metav1.LabelSelectorAsSelector(s)
+}
+
+// About tells whether a rule may match a request for the resource at all.
+func (s *Scope) About(group, resource string) bool {
+	return s.everything || slices.ContainsFunc(s.rules, func(r admissionv1.NamedRuleWithOperations) bool {
+		return has(r.APIGroups, group) && slices.ContainsFunc(r.Resources, func(text string) bool {
+			name, _, _ := strings.Cut(text, "/")
+			return name == "*" || name == resource
+		})
+	})
+}
+
+// has tells whether a list of a rule names what is asked for.
+func has[T ~string](list []T, want T) bool {
+	return slices.Contains(list, "*") || slices.Contains(list, want)
+}
+
+// Match tells whether the request is meant, and at which version: "" for not at
+// all. An error is one of the selectors of a request that the rules mean.
+func (s *Scope) Match(ctx context.Context, r *Request) (version string, err error) {
+	if s.ofRules(s.excluded, r) != "" {
+		return "", nil
+	}
+	if version = r.Resource.Version; !s.everything {
+		version = s.ofRules(s.rules, r)
+	}
+	if version == "" {
+		return "", nil
+	}
+	if selected, err := s.selects(ctx, r); err != nil || !selected {
+		return "", err
+	}
+	return version, nil
+}
+
+// ofRules returns the version at which a rule matches: that of the request if
+// any rule does, else the first that a rule has, if an equivalent will do.
+func (s *Scope) ofRules(rules []admissionv1.NamedRuleWithOperations, r *Request) string {
+	for i := range rules {
+		if r.matches(&rules[i], r.Resource.Version) {
+			return r.Resource.Version
+		}
+	}
+	if s.exact {
+		return ""
+	}
+	for i := range rules {
+		for _, v := range r.Versions {
+			if r.matches(&rules[i], v) {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// selects asks the selectors.
+func (s *Scope) selects(ctx context.Context, r *Request) (bool, error) {
+	if s.unselectable != nil {
+		return false, apierrors.NewInternalError(s.unselectable)
+	}
+	if !s.objects.Empty() {
+		states, err := r.Objects.Labels()
+		if err != nil {
+			return false, err
+		}
+		if !slices.ContainsFunc(states, func(set labels.Set) bool { return s.objects.Matches(set) }) {
+			return false, nil
+		}
+	}
+	// What is in no namespace, and is none, is never exempted.
+	if s.namespaces.Empty() || r.Namespace == "" && !r.isNamespace() {
+		return true, nil
+	}
+	set, err := r.namespaceLabels(ctx)
+	if err != nil {
+		return false, err
+	}
+	return s.namespaces.Matches(set), nil
+}
