@@ -25,14 +25,15 @@ func (h *Hook) match(ctx context.Context, r *Request) (version string, err error
 	return version, nil
 }
 
-func (r *Request) isNamespace() bool {
+// IsNamespace tells that the request is about a Namespace itself.
+func (r *Request) IsNamespace() bool {
 	return r.Resource.Group == "" && r.Resource.Resource == "namespaces"
 }
 
 // namespaceLabels are the labels of the request's namespace; of one that is
 // being written, the new ones.
 func (r *Request) namespaceLabels(ctx context.Context) (labels.Set, error) {
-	if r.isNamespace() && r.Subresource == "" && r.Operation != Delete {
+	if r.IsNamespace() && r.Subresource == "" && r.Operation != Delete {
 		states, err := r.Objects.Labels()
 		if err != nil || len(states) == 0 {
 			return nil, err
@@ -56,7 +57,7 @@ func (r *Request) inScope(scope *admissionv1.ScopeType) bool {
 	if scope == nil {
 		return true
 	}
-	cluster := r.isNamespace() || r.Namespace == ""
+	cluster := r.IsNamespace() || r.Namespace == ""
 	switch *scope {
 	case admissionv1.AllScopes:
 		return true

@@ -125,7 +125,7 @@ func (s *Scope) selects(ctx context.Context, r *Request) (bool, error) {
 		}
 	}
 	// What is in no namespace, and is none, is never exempted.
-	if s.namespaces.Empty() || r.Namespace == "" && !r.isNamespace() {
+	if s.namespaces.Empty() || r.Namespace == "" && !r.IsNamespace() {
 		return true, nil
 	}
 	set, err := r.namespaceLabels(ctx)

@@ -22,7 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
 	"github.com/wasmgate/wasmgate/gateway/upload"
-	"github.com/wasmgate/wasmgate/gateway/webhooks"
+	"github.com/wasmgate/wasmgate/gateway/admitting"
 )
 
 // newEngine makes the engine with all built-in definitions.
@@ -47,7 +47,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		Compile: compile.Definition, Convert: converters.Converter, Log: log,
 		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})
-	hooks := webhooks.New(webhooks.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Log: g.log})
+	hooks := admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Log: g.log})
 	engine := resource.New(resource.Options{
 		Store: g.store, Catalog: served, Log: log,
 		Mutators: []resource.Mutator{hooks}, Validators: []resource.Validator{hooks},

@@ -1,4 +1,4 @@
-package webhooks
+package admitting
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 const logPeriod = 10 * time.Second
 
 // request is a write as webhooks see it.
-func (h *Webhooks) request(w *resource.Write) *admission.Request {
+func (h *Admission) request(w *resource.Write) *admission.Request {
 	def := w.Resource.Def
 	who := w.Options.Caller.User
 	if who == nil {

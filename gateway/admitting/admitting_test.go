@@ -1,4 +1,4 @@
-package webhooks
+package admitting
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ import (
 type world struct {
 	*resource.Engine
 	t     testing.TB
-	hooks *Webhooks
+	hooks *Admission
 	log   bytes.Buffer
 	store *storagetest.Memory
 	// sent are the requests that modules got, and answer what they say.
@@ -196,11 +196,11 @@ func TestConfigurationsAreInForceAsTheyChange(t *testing.T) {
 	w.configure("validating", "two", "", "v1", "configmaps", "")
 	w.create("", "configmaps", "", `{"metadata":{"name":"b"}}`)
 	second := w.hooks.validating.current.Load()
-	if len(w.sent) != 3 || second == first || len(second.hooks) != 2 {
+	if len(w.sent) != 3 || second == first || len(second.of) != 2 {
 		t.Errorf("%d calls", len(w.sent))
 	}
-	for e, hooks := range first.hooks {
-		if second.hooks[e][0] != hooks[0] {
+	for e, hooks := range first.of {
+		if second.of[e][0] != hooks[0] {
 			t.Error("what did not change was compiled again")
 		}
 	}
@@ -346,7 +346,7 @@ func TestAnUnreadableConfigurationRefusesAllWritesButThoseOfConfigurations(t *te
 		if _, err := w.try("example.com", "crontabs", "v1beta1", `{"metadata":{"name":"a"},"hostPort":"h:1"}`, alice); !apierrors.IsInternalError(err) {
 			t.Errorf("%s: got %v", kind, err)
 		}
-		if got := w.log.String(); !strings.Contains(got, "a configuration of webhooks cannot be read") || !strings.Contains(got, `"name":"odd"`) {
+		if got := w.log.String(); !strings.Contains(got, "what is to be asked about them cannot be read") || !strings.Contains(got, `"name":"odd"`) {
 			t.Errorf("%s: logged %s", kind, got)
 		}
 		w.configure("validating", "one", "", "v1", "secrets", "")
@@ -435,7 +435,7 @@ func BenchmarkNothingMatches(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if w.hooks.validating.about(b.Context(), write) != nil {
+				if about(b.Context(), w.hooks.validating, write.Resource.GroupResource()) != nil {
 					b.Fatal("something matches")
 				}
 			}

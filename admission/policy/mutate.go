@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiserveradmission "k8s.io/apiserver/pkg/admission"
+
+	"github.com/wasmgate/wasmgate/admission"
+)
+
+// Stage is the stage of the policies, of [Set.About], that may change a
+// request. Every decision is told to observe.
+func Stage(all []InForce[*Mutation], r *admission.Request, params Params, observe func(Decision)) admission.Stage {
+	return &stage{request: &request{Request: r, params: params, observe: observe}, all: all}
+}
+
+// stage is a request on its way through the policies.
+type stage struct {
+	*request
+	all   []InForce[*Mutation]
+	again admission.Again[mutated]
+}
+
+// refused are the policies that refuse a request.
+type refused struct {
+	messages []string
+	reason   metav1.StatusReason // of the first
+}
+
+// Admit implements [admission.Stage].
+func (s *stage) Admit(ctx context.Context, again bool) (err error) {
+	defer recovered("MutatingAdmissionPolicy", &err)
+	s.again.Begin(s.Request, again)
+	defer s.again.End(s.Request)
+	var no, later refused
+	for _, one := range s.all {
+		m := one.Policy
+		err := m.each(ctx, s.Request, one.Bindings, s.params, func(i invocation) error {
+			return s.ask(ctx, m, i, func(err error) { later.add(m, i.binding, err, metav1.StatusReasonInvalid) })
+		}, func(f *fault) { no.add(m, f.binding, f, "") })
+		if err != nil {
+			return err
+		}
+	}
+	// What is wrong with a configuration comes first, as it is known first.
+	switch {
+	case len(no.messages)+len(later.messages) == 0:
+		return nil
+	case len(no.messages) == 0:
+		no = later
+	default:
+		no.messages = append(no.messages, later.messages...)
+	}
+	return no.status(s.about(ctx))
+}
+
+// ask asks a policy with one binding and parameter. An error of a mutation goes
+// to wrong; the others are tried all the same.
+func (s *stage) ask(ctx context.Context, m *Mutation, i invocation, wrong func(error)) error {
+	if err := s.place(ctx); err != nil {
+		return err
+	}
+	if m.conditions != nil {
+		a, err := s.see(ctx, i.version)
+		if err != nil {
+			wrong(err)
+			return nil
+		}
+		result := m.conditions.Match(ctx, a.attributes, i.param, s.Authorizer)
+		if result.Error != nil {
+			wrong(result.Error)
+		}
+		if result.Error != nil || !result.Matches {
+			return nil
+		}
+	}
+	key := m.key(i)
+	if !s.again.Asks(key) {
+		return nil
+	}
+	ctx = m.compiler.CreateContext(ctx)
+	before := s.Changes()
+	for _, change := range m.changers {
+		err := m.do(ctx, s.request, i, change)
+		var status *apierrors.StatusError
+		if errors.As(err, &status) {
+			return status
+		}
+		if err != nil {
+			wrong(err)
+		}
+	}
+	s.again.Asked(key, m.again, s.Changes() != before)
+	return nil
+}
+
+func (r *refused) add(m *Mutation, b *Binding, cause error, reason metav1.StatusReason) {
+	if m.ignores {
+		return
+	}
+	who := fmt.Sprintf("%q", m.name)
+	if b != nil {
+		who = fmt.Sprintf("'%s' with binding '%s'", m.name, b.Name)
+	}
+	if len(r.messages) == 0 {
+		r.reason = reason
+	}
+	r.messages = append(r.messages, fmt.Sprintf("policy %s denied request: %v", who, cause))
+}
+
+// status is the refusal as the client gets it.
+func (r *refused) status(about apiserveradmission.Attributes) error {
+	err := apiserveradmission.NewForbidden(about, errors.New(r.messages[0]))
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		return err
+	}
+	status.ErrStatus.Message = r.messages[0]
+	if r.reason != "" {
+		status.ErrStatus.Reason = r.reason
+	}
+	for _, m := range r.messages {
+		status.ErrStatus.Details.Causes = append(status.ErrStatus.Details.Causes, metav1.StatusCause{Message: m})
+	}
+	return status
+}

@@ -1,0 +1,105 @@
+package admitting
+
+import (
+	"context"
+
+	"github.com/rs/zerolog"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/policy"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Config is what [Admission] needs. All fields are required.
+type Config struct {
+	// Catalog serves configurations, policies and parameters.
+	Catalog *catalog.Catalog
+	// Authorizer answers expressions that ask what users may do.
+	Authorizer authz.Authorizer
+	// Module calls the module of that name; the reply belongs to accept.
+	Module ModuleCall
+	Log    zerolog.Logger
+}
+
+// ModuleCall asks the admission hook of a module. Its error is the module's, or
+// accept's.
+type ModuleCall func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error
+
+// Admission is the mutating and the validating stage of writes.
+type Admission struct {
+	mutating, validating *hooks
+	mutations            *bound[*policy.Mutation]
+	validations          *bound[*policy.Validation]
+	params               policy.Params
+	authorizer           authorizer.UnconditionalAuthorizer
+	log                  zerolog.Logger
+}
+
+var (
+	_ resource.Mutator   = &Admission{}
+	_ resource.Validator = &Admission{}
+)
+
+// New makes the stages; what is in force is looked at when writes come.
+func New(c Config) *Admission {
+	log := c.Log.With().Str("component", "admission").Logger()
+	connect := connector{c.Module}.connect
+	return &Admission{
+		mutating: mutatingHooks(c.Catalog, connect, log), validating: validatingHooks(c.Catalog, connect, log),
+		mutations: mutatingPolicies(c.Catalog, log), validations: validatingPolicies(c.Catalog, log), params: params{c.Catalog},
+		authorizer: authorizes{c.Authorizer},
+		log:        log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod}),
+	}
+}
+
+// Mutate implements [resource.Mutator].
+func (a *Admission) Mutate(ctx context.Context, w *resource.Write) error {
+	gr := w.Resource.GroupResource()
+	if exempt(gr) {
+		return nil
+	}
+	policies, hooks := a.mutations.about(ctx, gr), about(ctx, a.mutating, gr)
+	if policies == nil && hooks == nil {
+		return nil
+	}
+	r := a.request(w)
+	return admission.Mutate(ctx, r, policy.Stage(policies, r, a.params, a.observe), admission.Mutation(hooks, r))
+}
+
+// Validate implements [resource.Validator].
+func (a *Admission) Validate(ctx context.Context, w *resource.Write) error {
+	gr := w.Resource.GroupResource()
+	if exempt(gr) {
+		return nil
+	}
+	policies, hooks := a.validations.about(ctx, gr), about(ctx, a.validating, gr)
+	if policies == nil && hooks == nil {
+		return nil
+	}
+	r := a.request(w)
+	if err := policy.Validate(ctx, policies, r, a.params, a.observe); err != nil {
+		return err
+	}
+	return admission.Validate(ctx, hooks, r)
+}
+
+// about are the webhooks that may match writes to a resource; nil when there
+// are none.
+func about(ctx context.Context, s *hooks, gr schema.GroupResource) []*admission.Hook {
+	if c := s.now(ctx); c != nil {
+		return c.all.About(gr)
+	}
+	return nil
+}
+
+// observe is told what policies decide.
+func (a *Admission) observe(policy.Decision) {}
+
+// exempt tells that a kind is never subject to admission: configurations and
+// policies are not, as a broken one could not be removed.
+func exempt(gr schema.GroupResource) bool { return gr.Group == admissionv1.GroupName }
