@@ -5,6 +5,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/compile"
@@ -22,7 +23,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
 	"github.com/wasmgate/wasmgate/gateway/upload"
-	"github.com/wasmgate/wasmgate/gateway/admitting"
 )
 
 // newEngine makes the engine with all built-in definitions.
