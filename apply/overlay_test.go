@@ -22,13 +22,16 @@ func TestOverlays(t *testing.T) {
 		return out
 	}
 	atomic := "atomic"
-	k := NewKind(&crd.Definition{Group: "example.com", Kind: "Tab", Versions: []*crd.Version{{Name: "v1", Schema: &apiextensionsv1.JSONSchemaProps{
+	schema := &apiextensionsv1.JSONSchemaProps{
 		Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			"a": text, "b": text, "byName": list("map"), "whole": list("atomic"),
 			"struct": {Type: "object", XMapType: &atomic, Properties: map[string]apiextensionsv1.JSONSchemaProps{"x": text}},
 			"free":   {Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: &text}},
 		},
-	}}}})
+	}
+	k := NewKind(&crd.Definition{Group: "example.com", Kind: "Tab", Versions: []*crd.Version{
+		{Name: "v1", Schema: func() *apiextensionsv1.JSONSchemaProps { return schema }},
+	}})
 	object := func(more map[string]any) map[string]any {
 		out := map[string]any{"apiVersion": "example.com/v1", "kind": "Tab"}
 		for k, v := range more {
