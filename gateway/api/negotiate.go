@@ -12,12 +12,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/crd/wire"
 )
 
 // Media types that are produced.
 const (
-	mediaJSON = "application/json"
-	mediaYAML = "application/yaml"
+	mediaJSON     = "application/json"
+	mediaYAML     = "application/yaml"
+	mediaProtobuf = wire.MediaType
 )
 
 // form is what the client wants a reply to look like.
@@ -28,6 +31,8 @@ type form struct {
 	as string
 	// version is the version of meta.k8s.io that as is wanted in.
 	version string
+	// pretty asks for JSON that people read.
+	pretty bool
 }
 
 // full tells that whole objects are wanted.
@@ -35,8 +40,33 @@ func (f form) full() bool { return f.as == "" }
 
 func (f form) table() bool { return f.as == "Table" }
 
-// contentType is the reply's Content-Type.
-func (f form) contentType() string { return f.media }
+// streamed is the Content-Type of a watch.
+func (f form) streamed() string {
+	if f.media == mediaProtobuf {
+		return wire.StreamMediaType
+	}
+	return f.media
+}
+
+// offer is what a request can be answered with.
+type offer struct {
+	// messages: whole objects have a protobuf form.
+	messages bool
+	// parts: tables and metadata may be asked for.
+	parts bool
+	// native words refusals as for the kinds of Kubernetes itself.
+	native bool
+	// collection: it is about many objects, and may be a watch.
+	collection bool
+}
+
+// media are the types offered, the first of them to who has no preference.
+func (o offer) media() []string { return []string{mediaJSON, mediaYAML, mediaProtobuf} }
+
+// streamed are those that a watch is offered in.
+func (o offer) streamed() []string {
+	return []string{mediaJSON + ";stream=watch", wire.StreamMediaType}
+}
 
 // clause is one part of an Accept header.
 type clause struct {
@@ -45,25 +75,50 @@ type clause struct {
 	q      float64
 }
 
-// negotiate finds the first acceptable form (rows MT-01 to MT-03, MT-15 to
-// MT-20). The common headers never reach the parser.
-func negotiate(accept string) (form, error) {
+// negotiate finds the first acceptable form (rows MT-01 to MT-03, MT-09, MT-15
+// to MT-20). The common headers never reach the parser.
+func (o offer) negotiate(accept string) (form, error) {
 	switch accept {
 	case "", "*/*", mediaJSON, "application/json, */*":
 		return form{media: mediaJSON}, nil
 	}
-	for _, c := range clauses(accept) {
-		if f, ok := c.form(); ok {
-			return f, nil
+	all := clauses(accept)
+	for _, c := range all {
+		for _, media := range o.media() {
+			if f, ok := c.form(o, media); ok {
+				return f, nil
+			}
 		}
 	}
-	return form{}, notAcceptable()
+	if o.native && !slices.ContainsFunc(all, o.known) {
+		return form{}, unknownMedia(o)
+	}
+	return form{}, notAcceptable(o.media())
 }
 
-func notAcceptable() error {
+func notAcceptable(offered []string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: fmt.Sprintf("only the following media types are accepted: %s", strings.Join([]string{mediaJSON, mediaYAML}, ", ")),
+		Message: fmt.Sprintf("only the following media types are accepted: %s", strings.Join(offered, ", ")),
+	}}
+}
+
+// known tells that a clause names a type that is offered, in whatever form.
+func (o offer) known(c clause) bool {
+	return c.media == "*/*" || slices.Contains(o.media(), c.media)
+}
+
+// unknownMedia is what kube-apiserver's own kinds say to who names no type at
+// all that there is.
+func unknownMedia(o offer) error {
+	offered := o.media()
+	if o.collection {
+		offered = append(offered, o.streamed()...)
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
+		Message: "406: Not Acceptable\n\nAvailable representations: " + strings.Join(offered, ", "),
+		Details: &metav1.StatusDetails{},
 	}}
 }
 
@@ -100,24 +155,29 @@ func clauses(accept string) []clause {
 // one that says more comes first.
 func (c clause) wildcards() int { return strings.Count(c.media, "*") }
 
-func (c clause) form() (form, bool) {
-	f := form{as: c.params["as"]}
-	switch c.media {
-	case mediaJSON, "*/*", "application/*":
-		f.media = mediaJSON
-	case mediaYAML:
-		f.media = mediaYAML
-	default:
-		return f, false
+// form is what a clause asks for, if it can be had as media.
+func (c clause) form(o offer, media string) (form, bool) {
+	if c.media != media && c.media != "*/*" && c.media != "application/*" {
+		return form{}, false
+	}
+	if s := c.params["stream"]; s != "" && (s != "watch" || media == mediaYAML) {
+		return form{}, false
+	}
+	f := form{media: media, as: c.params["as"], version: c.params["v"], pretty: c.params["pretty"] == "1"}
+	group := c.params["g"]
+	if f.as == "" && f.version == "" && group == "" {
+		return f, media != mediaProtobuf || o.messages
+	}
+	if !o.parts || group != "meta.k8s.io" || f.version != "v1" && f.version != "v1beta1" {
+		return form{}, false
 	}
 	switch f.as {
-	case "":
+	case "Table":
+		return f, media != mediaProtobuf
+	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		return f, true
-	case "Table", "PartialObjectMetadata", "PartialObjectMetadataList":
-		f.version = c.params["v"]
-		return f, c.params["g"] == "meta.k8s.io" && (f.version == "v1" || f.version == "v1beta1" && f.table())
 	}
-	return f, false
+	return form{}, false
 }
 
 // bodyMedia reads the media type of a request body. A missing one is JSON.
@@ -128,14 +188,14 @@ func bodyMedia(contentType string) (string, error) {
 	}
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		return "", unsupportedMedia(contentType)
+		return "", unsupportedMedia()
 	}
 	return media, nil
 }
 
-func unsupportedMedia(contentType string) error {
+func unsupportedMedia() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s", mediaJSON, mediaYAML),
+		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s", strings.Join(offer{}.media(), ", ")),
 	}}
 }

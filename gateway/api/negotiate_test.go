@@ -42,12 +42,13 @@ func TestNegotiate_MT01_MT02_MT05(t *testing.T) {
 		"application/json" + meta:                                            {media: mediaJSON, as: "PartialObjectMetadata", version: "v1"},
 		"application/yaml" + meta:                                            {media: mediaYAML, as: "PartialObjectMetadata", version: "v1"},
 		"application/json;q=0.9, application/json" + meta:                    {media: mediaJSON, as: "PartialObjectMetadata", version: "v1"},
-		"application/vnd.kubernetes.protobuf" + meta + ", application/json":  {media: mediaJSON},
+		"application/vnd.kubernetes.protobuf" + meta + ", application/json":  {media: mediaProtobuf, as: "PartialObjectMetadata", version: "v1"},
+		"application/vnd.kubernetes.protobuf" + table + ", application/json": {media: mediaJSON},
 		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io":   {media: mediaJSON, as: "PartialObjectMetadataList", version: "v1"},
 		strings.Repeat("text/html,", maxClauses-1) + "application/yaml":      {media: mediaYAML},
 		strings.Repeat("text/html,", maxClauses) + "application/json;ext=x,": {},
 	} {
-		got, err := negotiate(accept)
+		got, err := offer{parts: true}.negotiate(accept)
 		if got != want || (err == nil) != (want.media != "") {
 			t.Errorf("%q: %+v %v, want %+v", accept, got, err, want)
 		}
@@ -59,7 +60,7 @@ func TestNegotiate_NothingAcceptable_MT03_MT09_MT10_MT17(t *testing.T) {
 		"text/html", "garbage", ",", "application/vnd.kubernetes.protobuf", "application/cbor",
 		"application/json;as=Table", "application/json;as=Table;v=v1;g=other", "application/json;q=0",
 	} {
-		_, err := negotiate(accept)
+		_, err := offer{parts: true}.negotiate(accept)
 		if !apierrors.IsNotAcceptable(err) {
 			t.Errorf("%q: %v", accept, err)
 		}
@@ -86,20 +87,20 @@ func TestBodyMedia_MT04(t *testing.T) {
 func FuzzNegotiate_MT02(f *testing.F) {
 	f.Add("application/json;as=Table;v=v1;g=meta.k8s.io, application/yaml;q=0.5, */*;q=NaN")
 	f.Fuzz(func(t *testing.T, accept string) {
-		got, err := negotiate(accept)
+		got, err := offer{parts: true}.negotiate(accept)
 		if err != nil {
 			if !apierrors.IsNotAcceptable(err) || got != (form{}) {
 				t.Fatalf("%+v %v", got, err)
 			}
 			return
 		}
-		if got.media != mediaJSON && got.media != mediaYAML {
+		if got.media != mediaJSON && got.media != mediaYAML && (got.media != mediaProtobuf || got.full() || got.table()) {
 			t.Fatalf("media %q", got.media)
 		}
 		if !got.full() && got.version != "v1" && (got.version != "v1beta1" || !got.table()) {
 			t.Fatalf("%+v", got)
 		}
-		if again, err := negotiate(accept); err != nil || again != got {
+		if again, err := (offer{parts: true}).negotiate(accept); err != nil || again != got {
 			t.Fatalf("first %+v, then %+v %v", got, again, err)
 		}
 	})

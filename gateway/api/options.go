@@ -190,9 +190,6 @@ func decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 	return nil
 }
 
-// mediaProtobuf is accepted for the bodies of kinds that have a protobuf form.
-const mediaProtobuf = "application/vnd.kubernetes.protobuf"
-
 // objectBody is the request's body, an object of the target's kind, as JSON.
 func objectBody(r *Request, t resource.Target) ([]byte, error) {
 	media, err := bodyMedia(r.ContentType)
@@ -249,5 +246,5 @@ func jsonBody(r *Request) ([]byte, error) {
 		}
 		return out, nil
 	}
-	return nil, unsupportedMedia(r.ContentType)
+	return nil, unsupportedMedia()
 }

@@ -3,17 +3,16 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/yaml"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -30,7 +29,9 @@ func wants(f form) resource.Form {
 func (h *Handler) one(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
 	switch f.as {
 	case "PartialObjectMetadataList":
-		return nil, notAcceptable()
+		return nil, notAcceptable(offer{}.media())
+	case "PartialObjectMetadata":
+		return f.partial(data), nil
 	case "Table":
 		return tableOf(ctx, t, [][]byte{data}, tableMeta{version: f.version}, v)
 	}
@@ -50,59 +51,88 @@ func (h *Handler) written(ctx context.Context, f form, t resource.Target, data [
 	return h.one(ctx, f, t, data, v)
 }
 
-const partialHead = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`
+const (
+	partialHead = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`
+	// partialHeadV1beta1 begins the same at the version before.
+	partialHeadV1beta1 = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1beta1","metadata":`
+)
 
-// render finishes a reply that is in memory.
-func render(code int, f form, data []byte, v url.Values) (*Response, error) {
-	resp := &Response{Code: code, ContentType: f.contentType(), Body: data}
-	switch {
-	case f.media == mediaYAML:
-		out, err := yaml.JSONToYAML(data)
-		if err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		resp.Body = out
-	case pretty(v):
-		var b bytes.Buffer
-		if err := json.Indent(&b, data, "", "  "); err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		resp.Body = b.Bytes()
+// partial is a PartialObjectMetadata at the version that is wanted.
+func (f form) partial(data []byte) []byte {
+	if rest, ok := bytes.CutPrefix(data, []byte(partialHead)); ok && f.version == "v1beta1" {
+		return append([]byte(partialHeadV1beta1), rest...)
 	}
-	return resp, nil
+	return data
 }
 
-func pretty(v url.Values) bool {
-	if len(v) == 0 {
-		return false
+// kind names what single objects are in this form.
+func (f form) kind(t resource.Target) (apiVersion, kind string) {
+	if wants(f) == resource.MetadataOnly {
+		return metaGroup + f.version, "PartialObjectMetadata"
 	}
-	on, err := strconv.ParseBool(v.Get("pretty"))
-	return err == nil && on
+	return t.Resource.Def.APIVersion(t.Version.Name), t.Resource.Def.Kind
 }
 
-// collection puts a list into the client's form. Plain JSON lists are
+// listKind names what collections are in this form. Of a collection of
+// metadata the list is meant, whichever was named (row MT-18).
+func (f form) listKind(t resource.Target) (apiVersion, kind string) {
+	apiVersion, kind = f.kind(t)
+	if wants(f) == resource.MetadataOnly {
+		return apiVersion, kind + "List"
+	}
+	return apiVersion, t.Resource.Def.ListKind
+}
+
+// collection puts a list into the client's form. JSON and protobuf are
 // streamed: head, objects as they are remembered, tail.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
-	apiVersion, kind := t.Resource.Def.APIVersion(t.Version.Name), t.Resource.Def.ListKind
-	if wants(f) == resource.MetadataOnly { // of a collection the list is meant, whichever was named (row MT-18)
-		apiVersion, kind = "meta.k8s.io/v1", "PartialObjectMetadataList"
+	if f.media == mediaProtobuf {
+		return h.messages(ctx, f, t, l)
+	}
+	views, err := t.Views(ctx, l.Entries, wants(f))
+	if err != nil {
+		return nil, err
 	}
 	if f.table() {
-		data, err := tableOf(ctx, t, l.Items, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
+		data, err := tableOf(ctx, t, views, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
 		if err != nil {
 			return nil, err
 		}
-		return render(http.StatusOK, f, data, v)
+		return render(http.StatusOK, f, t.Version, data)
 	}
-	b := body{head: listHead(apiVersion), items: l.Items, tail: listTail(kind, l)}
-	if f.media == mediaJSON && !pretty(v) {
-		return &Response{Code: http.StatusOK, ContentType: mediaJSON, Write: b.write, Length: b.length()}, nil
+	if f.version == "v1beta1" {
+		for i, data := range views {
+			views[i] = f.partial(data)
+		}
+	}
+	apiVersion, kind := f.listKind(t)
+	s := sequence{head: listHead(apiVersion), items: objects(views), tail: listTail(kind, l)}
+	if f.media == mediaJSON && !f.pretty {
+		return s.response(f.media), nil
 	}
 	var buf bytes.Buffer
-	if err := b.write(&buf); err != nil {
+	if err := s.write(&buf); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	return render(http.StatusOK, f, buf.Bytes(), v)
+	return render(http.StatusOK, f, t.Version, buf.Bytes())
+}
+
+// messages is collection for protobuf.
+func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *resource.List) (*Response, error) {
+	all, err := t.Messages(ctx, l.Entries, wants(f))
+	if err != nil {
+		return nil, err
+	}
+	s := sequence{items: messages(all)}
+	apiVersion, kind := f.listKind(t)
+	around, err := wire.NewList(apiVersion, kind, metav1.ListMeta{
+		ResourceVersion: strconv.FormatInt(l.Revision, 10), Continue: l.Continue, RemainingItemCount: l.Remaining,
+	}, s.length())
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	s.head, s.tail = around.Head, around.Tail
+	return s.response(f.media), nil
 }
 
 func listHead(apiVersion string) []byte {
@@ -119,46 +149,4 @@ func listTail(kind string, l *resource.List) []byte {
 		b = fmt.Appendf(b, `"remainingItemCount":%d,`, *l.Remaining)
 	}
 	return fmt.Appendf(b, "\"resourceVersion\":\"%d\"}}\n", l.Revision)
-}
-
-// body is a list ready to be sent; the items are shared.
-type body struct {
-	head, tail []byte
-	items      [][]byte
-}
-
-func (b body) length() int {
-	n := len(b.head) + len(b.tail) + max(len(b.items)-1, 0)
-	for _, i := range b.items {
-		n += len(i)
-	}
-	return n
-}
-
-// pieceSize is how much of a list is gathered for one write to the connection.
-const pieceSize = 64 << 10
-
-func (b body) write(w io.Writer) error {
-	buf := make([]byte, 0, pieceSize+pieceSize/4)
-	buf = append(buf, b.head...)
-	for i, item := range b.items {
-		if i > 0 {
-			buf = append(buf, ',')
-		}
-		if len(buf)+len(item) > cap(buf) {
-			if _, err := w.Write(buf); err != nil {
-				return err
-			}
-			buf = buf[:0]
-		}
-		if len(item) > cap(buf) {
-			if _, err := w.Write(item); err != nil {
-				return err
-			}
-			continue
-		}
-		buf = append(buf, item...)
-	}
-	_, err := w.Write(append(buf, b.tail...))
-	return err
 }

@@ -43,12 +43,19 @@ type call struct {
 	caller resource.Caller
 }
 
-// asked is the form that the client wants, and its parameters.
-func (c *call) asked() (form, url.Values, error) {
-	f, err := negotiate(c.Accept)
+// offer is what the request, about t, can be answered with.
+func (c *call) offer(t resource.Target) offer {
+	native := t.Version.Native()
+	return offer{messages: native, parts: true, native: native, collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch")}
+}
+
+// asked is the form that the client wants of t, and its parameters.
+func (c *call) asked(t resource.Target) (form, url.Values, error) {
+	f, err := c.offer(t).negotiate(c.Accept)
 	if err != nil {
 		return f, nil, err
 	}
+	f.pretty = f.pretty || c.pretty()
 	v, err := c.params.all()
 	return f, v, err
 }

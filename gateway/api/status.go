@@ -6,12 +6,10 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -54,18 +52,6 @@ func statusJSON(s metav1.Status) []byte {
 		return []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":500}`)
 	}
 	return append(b, '\n')
-}
-
-// inForm turns a Status into YAML for a client that asked for YAML.
-func inForm(r *Request, resp *Response) {
-	if resp.Code < http.StatusBadRequest || resp.ContentType != mediaJSON || !strings.Contains(r.Accept, mediaYAML) {
-		return
-	}
-	if f, err := negotiate(r.Accept); err == nil && f.media == mediaYAML {
-		if out, err := yaml.JSONToYAML(resp.Body); err == nil {
-			resp.Body, resp.ContentType = out, mediaYAML
-		}
-	}
 }
 
 // notFound is kube-apiserver's answer for a path that addresses nothing.
@@ -121,7 +107,7 @@ func Stopping() *Response {
 
 // NotAcceptable is the reply when a document has no form that the client
 // accepts.
-func NotAcceptable() *Response { return errorResponse(notAcceptable()) }
+func NotAcceptable() *Response { return errorResponse(notAcceptable(offer{}.media())) }
 
 // methodNotAllowed is worded as kube-apiserver words it, which has one text
 // for its own kinds and another for custom ones.

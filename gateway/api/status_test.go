@@ -82,17 +82,19 @@ func TestInForm_MT05(t *testing.T) {
 func TestBody_LengthIsWhatIsWritten(t *testing.T) {
 	remaining := int64(4)
 	for _, sizes := range [][]int{nil, {1}, {pieceSize}, {pieceSize * 2}, {10, pieceSize, 10}, {pieceSize - 40, 60, 1, pieceSize * 3, 5, 5}} {
-		b := body{head: listHead("example.com/v1"), tail: listTail("ThingList", &resource.List{Revision: 9, Continue: `a"b`, Remaining: &remaining})}
+		b := sequence{head: listHead("example.com/v1"), tail: listTail("ThingList", &resource.List{Revision: 9, Continue: `a"b`, Remaining: &remaining})}
 		want := `{"apiVersion":"example.com/v1","items":[`
+		var all objects
 		for i, n := range sizes {
 			item := bytes.Repeat([]byte{byte('a' + i)}, n)
-			b.items = append(b.items, item)
+			all = append(all, item)
 			if i > 0 {
 				want += ","
 			}
 			want += string(item)
 		}
 		want += `],"kind":"ThingList","metadata":{"continue":"a\"b","remainingItemCount":4,"resourceVersion":"9"}}` + "\n"
+		b.items = all
 		var got bytes.Buffer
 		if err := b.write(&got); err != nil || got.String() != want || b.length() != len(want) {
 			t.Errorf("%v: %d bytes, %d promised, %d wanted, %v", sizes, got.Len(), b.length(), len(want), err)
@@ -122,7 +124,7 @@ func (s *short) Write(p []byte) (int, error) {
 // A connection that breaks anywhere in a list is noticed, and nothing more is
 // written to it.
 func TestBody_AConnectionThatBreaks(t *testing.T) {
-	b := body{head: []byte("["), tail: []byte("]"), items: [][]byte{[]byte("1"), bytes.Repeat([]byte{'x'}, pieceSize*3), bytes.Repeat([]byte{'y'}, pieceSize), bytes.Repeat([]byte{'z'}, pieceSize)}}
+	b := sequence{head: []byte("["), tail: []byte("]"), items: objects{[]byte("1"), bytes.Repeat([]byte{'x'}, pieceSize*3), bytes.Repeat([]byte{'y'}, pieceSize), bytes.Repeat([]byte{'z'}, pieceSize)}}
 	for _, left := range []int{0, 1, pieceSize, pieceSize * 3, pieceSize * 4, b.length() - 1} {
 		w := &short{left: left}
 		if err := b.write(w); !errors.Is(err, errBroken) {

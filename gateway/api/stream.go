@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -36,25 +37,21 @@ type stream struct {
 	bookmarks time.Duration
 	// tables counts tables sent, since only the first has column definitions.
 	tables int
-	// entries and buf are memory for send and frame.
-	entries []*catalog.Entry
-	buf     []byte
+	// entries, box and buf are memory for send, messages and frame.
+	entries  []*catalog.Entry
+	box, buf []byte
 }
 
 // watch answers a watch: what can be refused is refused before the stream
 // begins; a start that is too old is an ERROR event in it, as kube-apiserver
 // does it.
 func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, err := negotiate(c.Accept)
+	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
 	}
-	if f.as == "PartialObjectMetadataList" || f.media != mediaJSON {
-		return nil, notAcceptable()
-	}
-	v, err := c.params.all()
-	if err != nil {
-		return nil, err
+	if f.as == "PartialObjectMetadataList" || f.media == mediaYAML {
+		return nil, notAcceptable(offer{}.streamed())
 	}
 	o, err := listOptions(v, true)
 	if err != nil {
@@ -67,7 +64,7 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 		return nil, err
 	}
 	lifetime := h.lifetime(o)
-	return &Response{Code: http.StatusOK, ContentType: mediaJSON, Stream: func(ctx context.Context, out FrameWriter) {
+	return &Response{Code: http.StatusOK, ContentType: f.streamed(), Stream: func(ctx context.Context, out FrameWriter) {
 		s := &stream{target: t, form: f, query: v, watch: w, out: out, sent: h.Observer.Watching(&c.Info)}
 		if o.AllowWatchBookmarks {
 			s.bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
@@ -119,7 +116,9 @@ func (s *stream) run(ctx context.Context) error {
 		case <-due:
 			if rev := s.watch.Revision(); rev > last {
 				last = rev
-				s.bookmark(rev, false)
+				if err := s.bookmark(rev, false); err != nil {
+					return err
+				}
 			}
 		case <-s.watch.Wait():
 			if err := s.pending(ctx); err != nil {
@@ -169,7 +168,9 @@ func (s *stream) initial(ctx context.Context) error {
 	}
 	s.watch.Initial = nil
 	if s.watch.InitialEnd {
-		s.bookmark(s.watch.InitialRevision, true)
+		if err := s.bookmark(s.watch.InitialRevision, true); err != nil {
+			return err
+		}
 		_ = s.out.Flush() // the next one tells
 	}
 	return nil
@@ -184,21 +185,26 @@ func (s *stream) send(ctx context.Context, changes []resource.Change) error {
 	for i := range changes {
 		s.entries = append(s.entries, changes[i].Entry)
 	}
-	entries := s.entries
-	var objects [][]byte
 	var err error
-	if s.form.as == "PartialObjectMetadata" {
-		objects = make([][]byte, len(entries))
-		for i, e := range entries {
-			if objects[i], err = s.target.Resource.MetadataView(e); err != nil {
-				return err
-			}
-		}
-	} else if objects, err = s.target.Resource.Views(ctx, entries, s.target.Version.Name); err != nil {
+	if s.form.media == mediaProtobuf {
+		err = s.messages(ctx, changes)
+	} else {
+		err = s.objects(ctx, changes)
+	}
+	if err == nil {
+		s.sent(len(changes))
+	}
+	return err
+}
+
+// objects is send for JSON.
+func (s *stream) objects(ctx context.Context, changes []resource.Change) error {
+	views, err := s.target.Views(ctx, s.entries, wants(s.form))
+	if err != nil {
 		return err
 	}
 	for i, c := range changes {
-		data := objects[i]
+		data := s.form.partial(views[i])
 		if s.form.table() {
 			if data, err = s.table(ctx, data); err != nil {
 				return err
@@ -206,7 +212,20 @@ func (s *stream) send(ctx context.Context, changes []resource.Change) error {
 		}
 		s.frame(c.Type, data)
 	}
-	s.sent(len(changes))
+	return nil
+}
+
+// messages is send for protobuf.
+func (s *stream) messages(ctx context.Context, changes []resource.Change) error {
+	all, err := s.target.Messages(ctx, s.entries, wants(s.form))
+	if err != nil {
+		return err
+	}
+	apiVersion, kind := s.form.kind(s.target)
+	for i, c := range changes {
+		s.box = all[i].AppendEnvelope(s.box[:0], apiVersion, kind)
+		s.frame(c.Type, s.box)
+	}
 	return nil
 }
 
@@ -222,25 +241,43 @@ func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
 	return tableOf(ctx, s.target, [][]byte{data}, tableMeta{version: s.form.version}, v)
 }
 
-// frame adds one event to what the next flush sends.
+// frame adds one event, whose object is in the client's media type, to what the
+// next flush sends.
 func (s *stream) frame(kind watch.EventType, data []byte) {
-	data = bytes.TrimSuffix(data, []byte("\n"))
-	b := append(s.buf[:0], `{"type":"`...)
-	b = append(b, kind...)
-	b = append(b, `","object":`...)
-	b = append(b, data...)
-	s.buf = append(b, "}\n"...)
+	switch s.form.media {
+	case mediaProtobuf:
+		s.buf = wire.AppendFrame(s.buf[:0], string(kind), data)
+	default:
+		data = bytes.TrimSuffix(data, []byte("\n"))
+		b := append(s.buf[:0], `{"type":"`...)
+		b = append(b, kind...)
+		b = append(b, `","object":`...)
+		b = append(b, data...)
+		s.buf = append(b, "}\n"...)
+	}
 	_, _ = s.out.Write(s.buf) // collecting cannot fail; Flush tells
 	if cap(s.buf) > 1<<20 {
-		s.buf = nil
+		s.buf, s.box = nil, nil
 	}
 }
 
+// tell sends an event whose object is JSON.
+func (s *stream) tell(kind watch.EventType, data []byte) error {
+	f := s.form
+	f.pretty = false
+	out, err := f.encode(s.target.Version, data)
+	if err != nil {
+		return err
+	}
+	s.frame(kind, out)
+	return nil
+}
+
 // bookmark tells the client up to which revision it has seen everything.
-func (s *stream) bookmark(revision int64, initialEnd bool) {
-	kind, apiVersion := s.target.Resource.Def.Kind, s.target.Resource.Def.APIVersion(s.target.Version.Name)
-	if !s.form.full() {
-		kind, apiVersion = s.form.as, "meta.k8s.io/"+s.form.version
+func (s *stream) bookmark(revision int64, initialEnd bool) error {
+	apiVersion, kind := s.form.kind(s.target)
+	if s.form.table() {
+		apiVersion, kind = metaGroup+s.form.version, s.form.as
 	}
 	b := object.AppendString([]byte(`{"kind":`), kind)
 	b = object.AppendString(append(b, `,"apiVersion":`...), apiVersion)
@@ -250,11 +287,11 @@ func (s *stream) bookmark(revision int64, initialEnd bool) {
 	if initialEnd {
 		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
 	}
-	s.frame(watch.Bookmark, append(b, "}}"...))
+	return s.tell(watch.Bookmark, append(b, "}}"...))
 }
 
 // fail ends the stream with an ERROR event.
 func (s *stream) fail(err error) {
-	s.frame(watch.Error, errorResponse(err).Body)
-	_ = s.out.Flush() // the stream ends anyway
+	_ = s.tell(watch.Error, errorResponse(err).Body) // a Status is encodable
+	_ = s.out.Flush()                                // the stream ends anyway
 }

@@ -12,12 +12,15 @@ import (
 )
 
 func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, v, err := c.asked()
+	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
 	}
 	if scaling(t) {
 		return h.getScale(ctx, f, t, v)
+	}
+	if f.media == mediaProtobuf {
+		return h.getMessage(ctx, f, t, v)
 	}
 	data, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), wants(f))
 	if err == nil {
@@ -26,7 +29,20 @@ func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Respons
 	if err != nil {
 		return nil, err
 	}
-	return render(http.StatusOK, f, data, v)
+	return render(http.StatusOK, f, t.Version, data)
+}
+
+// getMessage is get as protobuf.
+func (h *Handler) getMessage(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
+	if f.as == "PartialObjectMetadataList" {
+		return nil, notAcceptable(offer{}.media())
+	}
+	m, err := h.Engine.GetMessage(ctx, t, v.Get("resourceVersion"), wants(f))
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, kind := f.kind(t)
+	return &Response{Code: http.StatusOK, ContentType: f.media, Body: m.AppendEnvelope(nil, apiVersion, kind)}, nil
 }
 
 func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
@@ -40,7 +56,7 @@ func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, v url
 	if err != nil {
 		return nil, err
 	}
-	return render(http.StatusOK, f, data, v)
+	return render(http.StatusOK, f, t.Version, data)
 }
 
 // scaling tells a request whose body is a Scale.
@@ -55,7 +71,7 @@ type writer func(o resource.WriteOptions) (*resource.Written, error)
 // write runs a create, update or patch and puts its outcome into the client's
 // form. kind names the options in error messages.
 func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind string, do writer) (*Response, error) {
-	f, v, err := c.asked()
+	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +95,7 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 	if err != nil {
 		return nil, err
 	}
-	return w.on(render(code, f, data, v))
+	return w.on(render(code, f, t.Version, data))
 }
 
 func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Response, error) {
@@ -125,7 +141,7 @@ func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Respo
 }
 
 func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, v, err := c.asked()
+	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +161,7 @@ func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *m
 		return nil, err
 	}
 	if out.Deleted {
-		return render(http.StatusOK, f, statusJSON(deleted(t, out.UID)), v)
+		return render(http.StatusOK, f, t.Version, statusJSON(deleted(t, out.UID)))
 	}
 	data, err := h.written(ctx, f, t, out.Object, v)
 	if err != nil {
@@ -156,7 +172,7 @@ func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *m
 	if o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted // who asks in the old way is told that it goes on
 	}
-	return render(code, f, data, v)
+	return render(code, f, t.Version, data)
 }
 
 // deleted is the reply for an object that is gone.
@@ -167,7 +183,7 @@ func deleted(t resource.Target, uid string) metav1.Status {
 }
 
 func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, v, err := c.asked()
+	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
 	}
@@ -182,10 +198,10 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	var said warnings
 	w.Caller, w.Warn = c.caller, said.add
 	var resp *Response
-	out, err := h.Engine.DeleteCollection(ctx, t, list, o, w, wants(f))
-	if err == nil {
-		resp, err = h.collection(ctx, f, t, out, v)
-	}
+	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
+		resp, err = h.collection(ctx, f, t, l, v)
+		return err
+	})
 	return said.on(resp, err)
 }
 
@@ -201,7 +217,7 @@ func withoutListOptions(v url.Values) url.Values {
 }
 
 func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Response, error) {
-	f, v, err := c.asked()
+	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +225,7 @@ func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	l, err := h.Engine.List(ctx, t, o, wants(f))
+	l, err := h.Engine.List(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}

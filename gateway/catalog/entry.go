@@ -23,8 +23,11 @@ type Entry struct {
 	// last is the state before the deletion, for tombstones only.
 	last *Entry
 
-	labels  atomic.Pointer[labels.Set]
-	views   atomic.Pointer[viewNode]
+	labels atomic.Pointer[labels.Set]
+	views  atomic.Pointer[viewNode]
+	// settled is the epoch of the definition under which reading Stored and
+	// writing it again was seen to give Stored; 0 for not yet.
+	settled atomic.Uint64
 	flights atomic.Pointer[flightNode]
 }
 

@@ -106,7 +106,21 @@ func (r *Resource) viewKey(version string) viewKey {
 	}
 }
 
+// messageKey is the key of the same view as protobuf.
+func (r *Resource) messageKey(version string) viewKey {
+	k := r.viewKey(version)
+	k.media = asProtobuf
+	return k
+}
+
 // metadataKey is the key of the metadata-only view, which no converter made.
 func (r *Resource) metadataKey() viewKey {
 	return viewKey{definition: r.epoch, encoding: encoding{form: metadata, media: asJSON}}
+}
+
+// metadataMessageKey is the key of the same view as protobuf.
+func (r *Resource) metadataMessageKey() viewKey {
+	k := r.metadataKey()
+	k.media = asProtobuf
+	return k
 }

@@ -20,8 +20,14 @@ const (
 // media is how a view is encoded.
 type media uint8
 
-// asJSON is canonical JSON: sorted fields, no spaces.
-const asJSON media = iota
+const (
+	// asJSON is canonical JSON: sorted fields, no spaces.
+	asJSON media = iota
+	// asProtobuf is the bare message of the object, whose resourceVersion is
+	// not to be trusted; of form metadata that of a PartialObjectMetadata. What
+	// is stored so already is not remembered as a view.
+	asProtobuf
+)
 
 // encoding says what a view shows: an object at a version, in a form, in a
 // media type.

@@ -32,7 +32,7 @@ func TestRevisionAheadOfTheCache_RV04_RV07_RVL1_RVL6_RVL7_WATCH12(t *testing.T) 
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("%s %d", w.shown(&List{entries: watch.Initial}), watch.InitialRevision), nil
+			return fmt.Sprintf("%s %d", w.shown(&List{Entries: watch.Initial}), watch.InitialRevision), nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -131,21 +131,24 @@ func (w *Write) preconditions(p *metav1.Preconditions, obj *unstructured.Unstruc
 	return nil
 }
 
-// DeleteCollection deletes every object that the list options select and
-// returns what it deleted, as a list at the revision that was read.
-func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions, form Form) (*List, error) {
+// DeleteCollection deletes every object that the list options select. They are
+// what the client is told, so reply gets them first, as a list at the revision
+// that was read; if it fails, nothing happens.
+func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions, reply func(*List) error) error {
 	if err := validateDeletion(o); err != nil {
-		return nil, err
+		return err
 	}
-	// All of them are part of the reply; if it cannot be made, nothing happens.
-	l, err := e.List(ctx, t, list, form)
+	l, err := e.List(ctx, t, list)
+	if err == nil {
+		err = reply(l)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, entry := range l.entries {
+	for _, entry := range l.Entries {
 		meta, err := t.Resource.Metadata(entry)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		one := t
 		one.Name, _ = object.String(object.Field(meta, "name"))
@@ -153,10 +156,10 @@ func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalv
 			one.Namespace = ns
 		}
 		if err := e.deleteOne(ctx, one, o, w); err != nil && !apierrors.IsNotFound(err) {
-			return nil, err
+			return err
 		}
 	}
-	return l, nil
+	return nil
 }
 
 // deleteOne deletes one of many. A definition that is replaced meanwhile must

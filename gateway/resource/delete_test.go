@@ -139,7 +139,7 @@ func TestTerminatingDefinitionRefusesCreation(t *testing.T) {
 func TestDeleteCollectionChecksOptionsEvenOfNothing_VERB04(t *testing.T) {
 	w := newWorld(t)
 	odd := metav1.DeletionPropagation("odd")
-	_, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, &metav1.DeleteOptions{PropagationPolicy: &odd}, WriteOptions{}, Whole)
+	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, &metav1.DeleteOptions{PropagationPolicy: &odd}, WriteOptions{}, Whole)
 	refused(t, err, 422, "Invalid", "propagationPolicy")
 }
 
@@ -155,12 +155,12 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{LabelSelector: odd}, deletion(), WriteOptions{}, Whole)
-	if err != nil || len(list.entries) != 3 {
+	list, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{LabelSelector: odd}, deletion(), WriteOptions{}, Whole)
+	if err != nil || len(list.Entries) != 3 {
 		t.Fatal(list, err)
 	}
-	left, err := w.page(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{})
-	if err != nil || len(left.entries) != 4 { // three, and the one with a finalizer
+	left, err := w.List(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{})
+	if err != nil || len(left.Entries) != 4 { // three, and the one with a finalizer
 		t.Fatal(left, err)
 	}
 	if w.read(w.at(v1, "tab-1")).GetDeletionTimestamp() == nil {
@@ -170,14 +170,14 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 	// What cannot be answered is not begun.
 	w.conv.BreakDown("no conversion")
 	before := w.revision()
-	_, err = w.DeleteCollection(w.ctx(), w.at(v1beta1, ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, Whole)
+	_, err = w.deleteAll(w.at(v1beta1, ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, Whole)
 	refused(t, err, 500, "", "no conversion")
 	if w.revision() != before {
 		t.Error("something was deleted")
 	}
 	// Events and other kinds in protobuf go the same way.
 	w.create(w.builtin("configmaps", "default", ""), configMap("one", "1"))
-	if _, err = w.DeleteCollection(w.ctx(), w.builtin("configmaps", "default", ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, Whole); err != nil {
+	if _, err = w.deleteAll(w.builtin("configmaps", "default", ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, Whole); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.entry(w.ctx(), w.builtin("configmaps", "default", "one"), ""); !apierrors.IsNotFound(err) {

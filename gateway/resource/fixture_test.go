@@ -12,6 +12,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -258,4 +260,30 @@ func refused(t testing.TB, err error, code int32, reason, message string) {
 	if got := s.Status(); got.Code != code || string(got.Reason) != reason || !strings.Contains(got.Message, message) {
 		t.Fatalf("got %d %q %q, want %d %q %q", got.Code, got.Reason, got.Message, code, reason, message)
 	}
+}
+
+// listed is a list with its items in a form.
+type listed struct {
+	*List
+	Items [][]byte
+}
+
+// encoded lists and encodes.
+func (w *world) encoded(t Target, o *internalversion.ListOptions, form Form) (*listed, error) {
+	l, err := w.List(w.ctx(), t, o)
+	if err != nil {
+		return nil, err
+	}
+	items, err := t.Views(w.ctx(), l.Entries, form)
+	return &listed{l, items}, err
+}
+
+// deleteAll deletes a collection and returns what its reply would be made of.
+func (w *world) deleteAll(t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, wo WriteOptions, form Form) (out *listed, err error) {
+	err = w.DeleteCollection(w.ctx(), t, list, o, wo, func(l *List) (err error) {
+		out = &listed{List: l}
+		out.Items, err = t.Views(w.ctx(), l.Entries, form)
+		return err
+	})
+	return out, err
 }

@@ -69,8 +69,8 @@ func TestNoConversionAfterAWrite_CRD11(t *testing.T) {
 					t.Errorf("%s, read at %s: %s, %v; the reply was %s", c.what, version, data, err, out.Object)
 				}
 				shown[version] = data
-				l, err := w.page(w.ctx(), w.at(version, ""), &internalversion.ListOptions{})
-				if err != nil || len(l.entries) != 1 {
+				l, err := w.List(w.ctx(), w.at(version, ""), &internalversion.ListOptions{})
+				if err != nil || len(l.Entries) != 1 {
 					t.Fatal(l, err)
 				}
 			}

@@ -23,11 +23,8 @@ type List struct {
 	Continue string
 	// Remaining is how many objects follow this page; nil when unknown.
 	Remaining *int64
-	// Items are the objects as JSON, in the form that was asked for. The bytes
-	// are shared and must not be changed.
-	Items [][]byte
-
-	entries []*catalog.Entry
+	// Entries are the objects, which [Target.Views] and [Target.Messages] encode.
+	Entries []*catalog.Entry
 }
 
 // listing is a list under way.
@@ -44,22 +41,10 @@ type listing struct {
 	waiting   []candidate // not decided about
 }
 
-// List returns the objects that options select, in a form. The table of the
+// List returns the objects that options select. The table of the
 // meaning of resourceVersion, resourceVersionMatch, limit and continue is that
 // of the Kubernetes API concepts (rows RV-L1 to RV-L7). options were validated.
-func (e *Engine) List(ctx context.Context, t Target, o *internalversion.ListOptions, form Form) (*List, error) {
-	l, err := e.page(ctx, t, o)
-	if err == nil {
-		l.Items, err = t.views(ctx, l.entries, form)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
-}
-
-// page is a list whose items are still entries.
-func (e *Engine) page(ctx context.Context, t Target, o *internalversion.ListOptions) (*List, error) {
+func (e *Engine) List(ctx context.Context, t Target, o *internalversion.ListOptions) (*List, error) {
 	l, err := newListing(t, o)
 	if err != nil {
 		return nil, err
@@ -145,12 +130,12 @@ func (l *listing) takeAll(s watchcache.Snapshot[*catalog.Entry]) error {
 	if l.limit > 0 {
 		n = min(n, l.limit)
 	}
-	l.result.entries = make([]*catalog.Entry, 0, n)
+	l.result.Entries = make([]*catalog.Entry, 0, n)
 	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*catalog.Entry]) bool {
-		if int64(len(l.result.entries)) == n {
+		if int64(len(l.result.Entries)) == n {
 			return false
 		}
-		l.result.entries = append(l.result.entries, it.Value)
+		l.result.Entries = append(l.result.Entries, it.Value)
 		l.last = it.Key
 		return true
 	})
@@ -207,10 +192,10 @@ func (l *listing) flush(ctx context.Context) (full bool, err error) {
 }
 
 func (l *listing) accept(key string, e *catalog.Entry) (full bool) {
-	if l.limit > 0 && int64(len(l.result.entries)) >= l.limit {
+	if l.limit > 0 && int64(len(l.result.Entries)) >= l.limit {
 		return true
 	}
-	l.result.entries = append(l.result.entries, e)
+	l.result.Entries = append(l.result.Entries, e)
 	l.last = key
 	return false
 }

@@ -25,14 +25,14 @@ func (w *world) list(t Target, o internalversion.ListOptions) (*List, error) {
 	if errs := listvalidation.ValidateListOptions(&o, true); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: "ListOptions"}, "", errs)
 	}
-	return w.page(w.ctx(), t, &o)
+	return w.List(w.ctx(), t, &o)
 }
 
 // shown names the objects of a list and their ports.
 func (w *world) shown(l *List) string {
 	w.t.Helper()
 	r := w.at(v1, "").Resource
-	objects, err := r.Views(w.ctx(), l.entries, v1)
+	objects, err := r.Views(w.ctx(), l.Entries, v1)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestContinueTokens_LIST06_RV09(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(w.ctx())
 	cancel() // do not wait for it
-	_, err = w.page(ctx, w.at(v1, ""), &internalversion.ListOptions{Continue: future})
+	_, err = w.List(ctx, w.at(v1, ""), &internalversion.ListOptions{Continue: future})
 	refused(t, err, 504, "Timeout", "")
 }
 
@@ -291,8 +291,8 @@ func TestSelectors_RES03(t *testing.T) {
 			refused(t, err, 400, "BadRequest", "field label not supported: host")
 			continue
 		}
-		if err != nil || int64(len(l.entries)) != c.shown || (l.Continue != "") != c.more {
-			t.Errorf("%q %q: got %d objects, %v; want %d", c.label, c.field, len(l.entries), err, c.shown)
+		if err != nil || int64(len(l.Entries)) != c.shown || (l.Continue != "") != c.more {
+			t.Errorf("%q %q: got %d objects, %v; want %d", c.label, c.field, len(l.Entries), err, c.shown)
 		}
 		calls(c.calls)
 	}
@@ -329,9 +329,9 @@ func FuzzContinue(f *testing.F) {
 				cancel() // a revision that will not come
 			}
 		}
-		l, err := w.page(ctx, all, o)
-		if err == nil && len(l.entries) > 1 {
-			t.Errorf("%q: %d entries", token, len(l.entries))
+		l, err := w.List(ctx, all, o)
+		if err == nil && len(l.Entries) > 1 {
+			t.Errorf("%q: %d entries", token, len(l.Entries))
 		}
 		if _, ok := err.(apierrors.APIStatus); err != nil && !ok {
 			t.Errorf("%q: %v", token, err)
@@ -353,9 +353,9 @@ func TestUnreadableObjectsAreNotPassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := &internalversion.ListOptions{LabelSelector: selector}
-	_, err = w.page(w.ctx(), w.at(v1, ""), o)
+	_, err = w.List(w.ctx(), w.at(v1, ""), o)
 	refused(t, err, 500, "InternalError", "cannot be read")
-	_, err = w.DeleteCollection(w.ctx(), w.at(v1, ""), o, deletion(), WriteOptions{}, Whole)
+	_, err = w.deleteAll(w.at(v1, ""), o, deletion(), WriteOptions{}, Whole)
 	refused(t, err, 500, "InternalError", "cannot be read")
 	w.raw(w.at(v1, "one")) // still there
 }

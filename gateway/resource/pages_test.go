@@ -15,7 +15,7 @@ import (
 // names of a list's objects with their namespaces.
 func (w *world) names(l *List) (out []string) {
 	w.t.Helper()
-	for _, e := range l.entries {
+	for _, e := range l.Entries {
 		u := w.parse(e.Stored)
 		out = append(out, u.GetNamespace()+"/"+u.GetName()+"="+fmt.Sprint(u.Object["port"]))
 	}
@@ -144,7 +144,7 @@ func TestForeignTokensAreRefused_LIST06(t *testing.T) {
 			}
 			// A token names where to go on below the list's own root, so that it
 			// cannot reach anything that the list would not show.
-			shown, err := target.Resource.Views(w.ctx(), l.entries, v1)
+			shown, err := target.Resource.Views(w.ctx(), l.Entries, v1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -260,12 +260,12 @@ func TestDeleteCollectionAcrossDefinitions_VERB04(t *testing.T) {
 		}
 		return nil
 	}
-	l, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, deletion(), alice, Whole)
+	l, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), alice, Whole)
 	if err != nil || len(l.Items) != 3 {
 		t.Fatalf("got %v, %v", l, err)
 	}
 	w.wait(w.revision())
-	if left, err := w.page(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}); err != nil || len(left.entries) != 0 {
+	if left, err := w.List(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}); err != nil || len(left.Entries) != 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }

@@ -155,12 +155,12 @@ func TestDeleteCollectionHonoursThePolicy_DEL05(t *testing.T) {
 		name := fmt.Sprintf("c-%d", i)
 		w.create(w.at(v1, ""), tab(v1, name, "h", "1"))
 		list := &internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name)}
-		if _, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), list, propagation(t, word), WriteOptions{}, Whole); err != nil {
+		if _, err := w.deleteAll(w.at(v1, ""), list, propagation(t, word), WriteOptions{}, Whole); err != nil {
 			t.Fatal(err)
 		}
-		left, err := w.page(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{})
-		if err != nil || len(left.entries) != min(i+1, 3) {
-			t.Fatalf("%s: %d left, %v", word, len(left.entries), err)
+		left, err := w.List(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{})
+		if err != nil || len(left.Entries) != min(i+1, 3) {
+			t.Fatalf("%s: %d left, %v", word, len(left.Entries), err)
 		}
 	}
 	marked(t, w.read(w.at(v1, "c-0")), "orphan", 2)

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
+	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -69,6 +70,19 @@ func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string, form
 	return t.Resource.View(ctx, entry, t.Version.Name)
 }
 
+// GetMessage is Get as protobuf. Whole objects have it at native versions only.
+func (e *Engine) GetMessage(ctx context.Context, t Target, resourceVersion string, form Form) (wire.Message, error) {
+	entry, err := e.entry(ctx, t, resourceVersion)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	out, err := t.Messages(ctx, []*catalog.Entry{entry}, form)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	return out[0], nil
+}
+
 // entry is the state that a get is about.
 func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*catalog.Entry, error) {
 	if err := e.settleRead(ctx, resourceVersion); err != nil {
@@ -81,8 +95,18 @@ func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*
 	return it.Value, nil
 }
 
-// views are the objects of entries in a form.
-func (t Target) views(ctx context.Context, entries []*catalog.Entry, form Form) ([][]byte, error) {
+// Messages are the objects of entries in a form, as protobuf. Whole objects have
+// it at native versions only.
+func (t Target) Messages(ctx context.Context, entries []*catalog.Entry, form Form) ([]wire.Message, error) {
+	if form == MetadataOnly {
+		return t.Resource.MetadataMessages(entries)
+	}
+	return t.Resource.Messages(ctx, entries, t.Version)
+}
+
+// Views are the objects of entries in a form, as JSON, which is shared and must
+// not be changed.
+func (t Target) Views(ctx context.Context, entries []*catalog.Entry, form Form) ([][]byte, error) {
 	if form != MetadataOnly {
 		return t.Resource.Views(ctx, entries, t.Version.Name)
 	}

@@ -166,10 +166,10 @@ func TestMetadataThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	w.put("bad", "x")
 	at := w.at(v1, "")
-	if _, err := w.List(w.ctx(), at, &internalversion.ListOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
+	if _, err := w.encoded(at, &internalversion.ListOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
 		t.Errorf("a list: %v", err)
 	}
-	if _, err := w.DeleteCollection(w.ctx(), at, &internalversion.ListOptions{}, deletion(), WriteOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
+	if _, err := w.deleteAll(at, &internalversion.ListOptions{}, deletion(), WriteOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
 		t.Errorf("a deletion of all: %v", err)
 	}
 	// A namespace that says nothing of itself takes no objects.
@@ -352,7 +352,7 @@ func TestDeleteCollectionTellsOfAFailure_VERB04(t *testing.T) {
 	w.put("one", tab(v1, "one", "h", "1", `"namespace":"default"`, `"uid":"u"`))
 	o := deletion()
 	o.Preconditions = metav1.NewUIDPreconditions("other")
-	_, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, o, WriteOptions{}, Whole)
+	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, o, WriteOptions{}, Whole)
 	refused(t, err, 409, "Conflict", "the UID in the precondition (other) does not match")
 	w.raw(w.at(v1, "one")) // still there
 	list, err := w.Internal(Component("test")).List(w.ctx(), cronTabs, "default")

@@ -233,8 +233,8 @@ func TestDryRunChangesNothing_DRY01(t *testing.T) {
 			t.Errorf("delete %s: %v", name, out)
 		}
 	}
-	list, err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, deletion(), dry, Whole)
-	if err != nil || len(list.entries) != 2 {
+	list, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), dry, Whole)
+	if err != nil || len(list.Entries) != 2 {
 		t.Errorf("deletecollection: %v, %v", list, err)
 	}
 	if after := w.revision(); after != before {

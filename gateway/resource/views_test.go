@@ -72,12 +72,12 @@ func TestConversionRunsOnceForAllReaders_CRD11_WATCH03(t *testing.T) {
 					}
 				}
 			case 1:
-				l, err := w.page(w.ctx(), all, list)
+				l, err := w.List(w.ctx(), all, list)
 				if err == nil {
-					_, err = all.Resource.Views(w.ctx(), l.entries, v1beta1)
+					_, err = all.Resource.Views(w.ctx(), l.Entries, v1beta1)
 				}
-				if err != nil || len(l.entries) != objects {
-					t.Error(len(l.entries), err)
+				if err != nil || len(l.Entries) != objects {
+					t.Error(len(l.Entries), err)
 				}
 			default:
 				watch, err := w.Watch(w.ctx(), all, &internalversion.ListOptions{ResourceVersion: fmt.Sprint(start)})
@@ -146,20 +146,20 @@ func TestReadersDoNotShareOthersTrouble_CRD18(t *testing.T) {
 	r := w.at(v1, "").Resource
 	w.create(w.at(v1, ""), tab(v1, "bad", "h", "1"))
 	w.create(w.at(v1, ""), tab(v1, "good", "h", "2"))
-	l, err := w.page(w.ctx(), w.at(v1beta1, ""), &internalversion.ListOptions{})
-	if err != nil || len(l.entries) != 2 {
+	l, err := w.List(w.ctx(), w.at(v1beta1, ""), &internalversion.ListOptions{})
+	if err != nil || len(l.Entries) != 2 {
 		t.Fatal(l, err)
 	}
 	release := w.conv.Block()
 	listed := make(chan error, 1)
 	go func() {
-		_, err := r.Views(w.ctx(), l.entries, v1beta1)
+		_, err := r.Views(w.ctx(), l.Entries, v1beta1)
 		listed <- err
 	}()
 	for w.conv.Calls.Load() == 0 { // until the list is being converted
 		runtime.Gosched()
 	}
-	for _, e := range l.entries { // stored at v1: does not wait
+	for _, e := range l.Entries { // stored at v1: does not wait
 		if _, err := r.View(w.ctx(), e, v1); err != nil {
 			t.Error(err)
 		}
@@ -169,7 +169,7 @@ func TestReadersDoNotShareOthersTrouble_CRD18(t *testing.T) {
 	}
 	got := make(chan error, 1)
 	go func() {
-		data, err := r.View(w.ctx(), l.entries[1], v1beta1)
+		data, err := r.View(w.ctx(), l.Entries[1], v1beta1)
 		if err == nil && !bytes.Contains(data, []byte(`"hostPort":"h:2"`)) {
 			err = fmt.Errorf("got %s", data)
 		}

@@ -76,7 +76,7 @@ func (e *Engine) Watch(ctx context.Context, t Target, o *internalversion.ListOpt
 		if err := l.take(ctx, s); err != nil {
 			return nil, err
 		}
-		w.Initial = l.result.entries
+		w.Initial = l.result.Entries
 	}
 	return w, w.start(t, s.Revision())
 }

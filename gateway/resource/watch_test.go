@@ -150,7 +150,7 @@ func TestWatchStarts_RV11_RV12_RV13_RV16_WATCH08_WATCH11_WATCH12(t *testing.T) {
 		{"no initial", internalversion.ListOptions{ResourceVersion: "0", SendInitialEvents: &no, AllowWatchBookmarks: true}, "", false},
 	} {
 		watch := w.watch(all, c.o)
-		if got := w.shown(&List{entries: watch.Initial}); got != c.initial || watch.InitialEnd != c.end || c.end && watch.InitialRevision != third {
+		if got := w.shown(&List{Entries: watch.Initial}); got != c.initial || watch.InitialEnd != c.end || c.end && watch.InitialRevision != third {
 			t.Errorf("%s: got %q at %d, end %v", c.row, got, watch.InitialRevision, watch.InitialEnd)
 		}
 	}
@@ -162,7 +162,7 @@ func TestWatchStarts_RV11_RV12_RV13_RV16_WATCH08_WATCH11_WATCH12(t *testing.T) {
 				t.Error(err)
 				watch = &Watch{}
 			}
-			got <- w.shown(&List{entries: watch.Initial})
+			got <- w.shown(&List{Entries: watch.Initial})
 		}()
 	}
 	release()
