@@ -50,7 +50,11 @@ func NewKind(def *crd.Definition) *Kind {
 // typesOf is the type of whole objects. A schema that is not structural, as
 // there are from before structural schemas, says as little as none.
 func typesOf(v *crd.Version, preserve bool) *tree.Type {
-	t, err := tree.Object(v.OpenAPISchema(), v.Native(), preserve)
+	s := v.OpenAPISchema()
+	if v.Recursive != nil {
+		s = v.Recursive()
+	}
+	t, err := tree.Object(s, v.Native(), preserve)
 	if err != nil {
 		t, _ = tree.Object(nil, false, preserve)
 	}

@@ -55,7 +55,7 @@ func builtinWorld(d *oracleDefinition) (*world, error) {
 	}
 	d.builtin, d.Versions = def, nil
 	for _, v := range def.Versions {
-		d.Versions = append(d.Versions, oracleVersion{Name: v.Name, Schema: forValues(v.OpenAPISchema()), Status: v.Subresources["status"] != nil})
+		d.Versions = append(d.Versions, oracleVersion{Name: v.Name, Schema: v.OpenAPISchema(), Status: v.Subresources["status"] != nil})
 	}
 	w := &world{from: d, def: def}
 	if w.types, err = builtinTypes(); err != nil {
@@ -63,20 +63,6 @@ func builtinWorld(d *oracleDefinition) (*world, error) {
 	}
 	w.start()
 	return w, nil
-}
-
-// forValues is a schema to make values by: without the schemas of definitions,
-// whose type contains itself, so that ours knows only its outermost level.
-func forValues(s *props) *props {
-	out := s.DeepCopy()
-	delete(out.Properties, "openAPIV3Schema")
-	for name, p := range out.Properties {
-		out.Properties[name] = *forValues(&p)
-	}
-	if out.Items != nil && out.Items.Schema != nil {
-		out.Items.Schema = forValues(out.Items.Schema)
-	}
-	return out
 }
 
 // builtinResets are the fields that a write of a built-in kind does not change,

@@ -239,8 +239,13 @@ var neverOwned = func() *fieldpath.Set {
 
 // describe names an object in errors.
 func (w *write) describe(object map[string]any) string {
+	return fmt.Sprintf("%s; %s", named(object), w.k.def.GVK(w.c.Version))
+}
+
+// named is what an object says that it is called.
+func named(object map[string]any) string {
 	meta, _ := object["metadata"].(map[string]any)
 	namespace, _ := meta["namespace"].(string)
 	name, _ := meta["name"].(string)
-	return fmt.Sprintf("%s/%s; %s", namespace, name, w.k.def.GVK(w.c.Version))
+	return namespace + "/" + name
 }

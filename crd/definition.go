@@ -89,6 +89,10 @@ type Version struct {
 	// it is first asked for, and shared; nil, as a function and as its outcome,
 	// means that it is unknown.
 	Schema func() *apiextensionsv1.JSONSchemaProps
+	// Recursive is Schema of a kind that contains itself, with references ($ref)
+	// to the id of an enclosing schema where Schema leaves open what there may
+	// be; nil of all others.
+	Recursive func() *apiextensionsv1.JSONSchemaProps
 	// Typed returns a new pointer to the Go type of this version, which
 	// carries strategic merge patch metadata; nil for custom resources, which
 	// refuse strategic merge patches.

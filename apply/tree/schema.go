@@ -3,6 +3,7 @@ package tree
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 // added. Without a schema nothing is known of the fields, not even of these.
 // Native schemas are those of Go types, where what is an integer or a string is
 // one scalar; elsewhere it may be anything. An error means that the schema is
-// not structural.
+// not structural; but it may refer ($ref) to the id of a schema that it is in.
 //
 // With preserve, fields that are not in the schema may be everywhere.
 func Object(s *apiextensionsv1.JSONSchemaProps, native, preserve bool) (*Type, error) {
@@ -25,7 +26,7 @@ func Object(s *apiextensionsv1.JSONSchemaProps, native, preserve bool) (*Type, e
 	// The whole object has what an embedded one has.
 	whole := *s
 	whole.XEmbeddedResource = true
-	b := builder{native: native, preserve: preserve, meta: metaType(preserve)}
+	b := builder{native: native, preserve: preserve, meta: metaType(preserve), open: map[string]*Type{}}
 	t, err := b.build(&whole)
 	if err == nil && t.object == nil {
 		err = fmt.Errorf("objects are of type %q", s.Type)
@@ -40,13 +41,25 @@ type builder struct {
 	preserve bool
 	// meta is the type of metadata.
 	meta *Type
+	// open are the types of the schemas around this one that have an id.
+	open map[string]*Type
 }
 
 func (b builder) build(s *apiextensionsv1.JSONSchemaProps) (*Type, error) {
 	if s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields {
 		b.preserve = true
 	}
+	if s.Ref != nil {
+		if t := b.open[*s.Ref]; t != nil {
+			return t, nil
+		}
+		return nil, fmt.Errorf("a reference to %q, which it is not in", *s.Ref)
+	}
 	t := &Type{}
+	if s.ID != "" {
+		b.open = maps.Clone(b.open)
+		b.open[s.ID] = t
+	}
 	var err error
 	switch s.Type {
 	case "":

@@ -36,6 +36,9 @@ func Definition() *crd.Definition {
 			Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps {
 				return reflectschema.For(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]())
 			}),
+			Recursive: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps {
+				return reflectschema.Recursive(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]())
+			}),
 			Table: rest.NewDefaultTableConvertor(apiextensionsv1.Resource("customresourcedefinitions")),
 			Typed: func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
 		}},

@@ -14,11 +14,16 @@ import (
 // metadata are left out at the top. The result is structural; what a
 // structural schema cannot express (recursive types, free-form JSON) preserves
 // unknown fields. The caller owns the result.
-func For(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	b := &builder{}
+func For(t reflect.Type) *apiextensionsv1.JSONSchemaProps { return (&builder{}).whole(t) }
+
+// Recursive returns the schema with nothing left open: where the type contains
+// itself there is a reference ($ref) to the id of the schema that is meant,
+// which is one that the reference is in. That is not structural.
+func Recursive(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
+	return (&builder{refers: true}).whole(t)
+}
+
+func (b *builder) whole(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	s := b.of(t)
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
 		delete(s.Properties, name)
@@ -92,7 +97,10 @@ func swaggerDoc(t reflect.Type) map[string]string {
 
 // builder holds the struct types between the root and the type at hand, to
 // notice recursion.
-type builder struct{ open []reflect.Type }
+type builder struct {
+	open   []reflect.Type
+	refers bool // to what it notices
+}
 
 func (b *builder) of(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	t = indirect(t)
@@ -128,6 +136,9 @@ func (b *builder) of(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 
 func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	for _, o := range b.open {
+		if o == t && b.refers {
+			return &apiextensionsv1.JSONSchemaProps{Ref: ptr(t.String())}
+		}
 		if o == t {
 			s := anything()
 			s.Type, s.Description = "object", swaggerDoc(t)[""]
@@ -137,6 +148,9 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	b.open = append(b.open, t)
 	defer func() { b.open = b.open[:len(b.open)-1] }()
 	s := &apiextensionsv1.JSONSchemaProps{Type: "object", Description: swaggerDoc(t)[""]}
+	if b.refers {
+		s.ID = t.String()
+	}
 	if atomic[t] {
 		s.XMapType = ptr("atomic")
 	}

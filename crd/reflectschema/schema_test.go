@@ -225,3 +225,22 @@ func TestKeysOfItemsHaveDefaults_SSA18(t *testing.T) {
 		t.Error("a label selector is not owned as a whole")
 	}
 }
+
+// What contains itself refers to itself, and is the same otherwise.
+func TestRecursiveTypesReferToThemselves(t *testing.T) {
+	s := Recursive(reflect.TypeFor[*sample]())
+	if _, ok := s.Properties["kind"]; ok || s.ID == "" {
+		t.Errorf("the whole: %q with %d fields", s.ID, len(s.Properties))
+	}
+	tree := s.Properties["tree"]
+	inner, same := tree.Properties["items"].Items.Schema, tree.Properties["same"]
+	if tree.ID == "" || inner.Ref == nil || *inner.Ref != tree.ID || inner.XPreserveUnknownFields != nil || same.Ref == nil || *same.Ref != tree.ID {
+		t.Errorf("the tree %q refers to %+v", tree.ID, inner)
+	}
+	if list := s.Properties["list"]; list.Items.Schema.ID != tree.ID || list.Items.Schema.Ref != nil {
+		t.Errorf("what is not in itself: %+v", list.Items.Schema)
+	}
+	if f := For(reflect.TypeFor[sample]()); f.ID != "" || f.Properties["tree"].ID != "" {
+		t.Error("schemas have ids")
+	}
+}

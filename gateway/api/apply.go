@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -45,9 +44,7 @@ func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: error unmarshaling JSON: while decoding JSON: %v", err))
 	}
-	if _, err := yaml.YAMLToJSONStrict(body); err != nil {
-		o.Problems = append(o.Problems, "error converting YAML to JSON: "+err.Error())
-	}
+	noteRepeated(body, "error converting YAML to JSON: ", o)
 	return config, nil
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -38,4 +39,18 @@ func TestApplyThatCreatesIsACreation_SSA30(t *testing.T) {
 	w.Handler.Authorizer = allowed
 	w.do("GET", widgets+"/absent", "").want(404, "")
 	w.do("GET", "/apis/coordination.k8s.io/v1/namespaces/default/leases/absent", "").want(404, "")
+}
+
+// Keys that a configuration repeats are told one by one, or in one refusal.
+func TestApplyTellsOfRepeatedKeys_FV04_FV05(t *testing.T) {
+	w := newWorld(t)
+	const form = "Content-Type: application/apply-patch+yaml"
+	const twice = "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: one\n  name: one\nspec:\n  size: 4\n  size: 5\n"
+	got := w.do("PATCH", widgets+"/one?fieldManager=m", twice, form).want(201, `"size":5`)
+	want := []Header{{"Warning", `299 - "line 5: key \"name\" already set in map"`}, {"Warning", `299 - "line 8: key \"size\" already set in map"`}}
+	if len(got.Headers) != 3 || !slices.Equal(got.Headers[:2], want) { // the third is Audit-Id
+		t.Errorf("%v", got.Headers)
+	}
+	w.do("PATCH", widgets+"/one?fieldManager=m&fieldValidation=Strict", twice, form).
+		want(400, `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 5: key \"name\" already set in map\n  line 8: key \"size\" already set in map`)
 }

@@ -73,18 +73,24 @@ func empty(doc *goyaml.Node) bool {
 // library's words; of each the last one counts. A refusal tells them in one,
 // warnings one at a time.
 func reportDuplicates(r *Request, o *resource.WriteOptions) {
-	if media, _ := bodyMedia(r.ContentType); media != mediaYAML { // what is none was refused before
-		return
+	if media, _ := bodyMedia(r.ContentType); media == mediaYAML { // what is none was refused before
+		noteRepeated(r.Body, "", o)
 	}
-	_, err := yaml.YAMLToJSONStrict(r.Body)
+}
+
+// noteRepeated adds to o what a YAML document repeats: one problem after a
+// prefix, and a warning for each.
+func noteRepeated(body []byte, prefix string, o *resource.WriteOptions) {
+	_, err := yaml.YAMLToJSONStrict(body)
 	if err == nil {
 		return
 	}
-	o.Problems = []string{err.Error()}
+	whole := prefix + err.Error()
+	o.Problems = []string{whole}
 	var all *goyamlv2.TypeError
 	if warn := o.Warn; errors.As(err, &all) {
 		o.Warn = func(text string) {
-			if text != o.Problems[0] {
+			if text != whole {
 				warn(text)
 				return
 			}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -49,14 +50,12 @@ func (e *Engine) ApplyScale(ctx context.Context, t Target, scale map[string]any,
 }
 
 func (e *Engine) applies(t Target, s *applying, o WriteOptions) (*Write, error) {
-	if err := reportRepeated(o); err != nil {
-		return nil, err
-	}
 	strategy, err := t.updateStrategy()
 	return &Write{Target: t, Options: o, engine: e, source: s, strategy: strategy}, err
 }
 
-// reportRepeated treats fields that a configuration repeats as the options ask.
+// reportRepeated treats fields that a configuration repeats as the options ask,
+// once it is known to fit.
 func reportRepeated(o WriteOptions) error {
 	for _, p := range o.Problems {
 		switch o.FieldValidation {
@@ -81,6 +80,9 @@ func (*applying) decode(*Write) error { return nil }
 func (s *applying) change(ctx context.Context, w *Write) error {
 	out, err := w.Resource.Owners.Apply(ctx, w.fieldChange(s.config))
 	if err != nil {
+		return err
+	}
+	if err := reportRepeated(w.Options); err != nil {
 		return err
 	}
 	tree := object.Clone(out.Tree) // which may share parts with the present state
@@ -113,6 +115,12 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 // scaleConfig is the configuration of the object that an applied Scale stands
 // for.
 func (t Target) scaleConfig(scale map[string]any) (map[string]any, error) {
+	if err := isScale(scale); err != nil {
+		return nil, err
+	}
+	if err := apply.CheckScale(scale); err != nil {
+		return nil, err
+	}
 	meta, _ := scale["metadata"].(map[string]any)
 	if meta == nil {
 		meta = map[string]any{}

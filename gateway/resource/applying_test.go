@@ -98,16 +98,21 @@ func TestApplyRefuses_SSA08_SSA10_SSA15(t *testing.T) {
 func TestApplyTellsOfRepeatedFields_FV04(t *testing.T) {
 	w := newWorld(t)
 	one := w.at(v1, "one")
+	w.must(w.apply(one, "other", `"metadata":{"name":"one"},"port":"1"`))
+	_, err := w.apply(one, "a", `"metadata":{"name":"one"},"port":"2"`, func(o *WriteOptions) {
+		o.Problems, o.Warn = []string{"first"}, func(text string) { t.Errorf("%s is told of what is refused for another reason", text) }
+	})
+	refused(t, err, 409, "Conflict", "")
 	for validation, want := range map[string]int{"": 2, "Warn": 2, validationIgnore: 0} {
-		warned := 0
+		warned := map[string]bool{} // another attempt warns again
 		_, err := w.apply(one, "a", `"metadata":{"name":"one"},"host":"h"`, func(o *WriteOptions) {
-			o.FieldValidation, o.Problems, o.Warn = validation, []string{"first", "second"}, func(string) { warned++ }
+			o.FieldValidation, o.Problems, o.Warn = validation, []string{"first", "second"}, func(text string) { warned[text] = true }
 		})
-		if err != nil || warned != want {
-			t.Errorf("%q: %d warnings, %v", validation, warned, err)
+		if err != nil || len(warned) != want {
+			t.Errorf("%q: %v warned, %v", validation, warned, err)
 		}
 	}
-	_, err := w.apply(one, "a", `"metadata":{"name":"one"},"host":"i"`, func(o *WriteOptions) {
+	_, err = w.apply(one, "a", `"metadata":{"name":"one"},"host":"i"`, func(o *WriteOptions) {
 		o.FieldValidation, o.Problems = validationStrict, []string{"first"}
 	})
 	refused(t, err, 400, "BadRequest", "error strict decoding YAML: first")
@@ -144,7 +149,11 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 	for fields, want := range map[string]string{
 		`"metadata":{"name":"other"},"spec":{"replicas":3}`:                     "does not match the name on the URL",
 		`"metadata":{"name":"one","namespace":"x"},"spec":{"replicas":3}`:       "does not match the namespace",
-		`"metadata":{"name":"one"},"spec":{"replicas":"x"}`:                     "accessor error",
+		`"metadata":{"name":"one"},"spec":{"replicas":"x"}`:                     "failed to create typed patch object (/one; autoscaling/v1, Kind=Scale): .spec.replicas: expected numeric",
+		`"metadata":{"name":"one","namespace":"n"},"spec":{"replica":3}`:        "failed to create typed patch object (n/one; autoscaling/v1, Kind=Scale): .spec.replica: field not declared in schema",
+		`"metadata":{"name":"one"},"status":{"replicas":1,"selectors":"x"}`:     ".status.selectors: field not declared in schema",
+		`"metadata":{"name":"one"},"status":{"selector":{}}`:                    ".status.selector: expected string",
+		`"metadata":{"name":"one"},"spec":{"replicas":null}`:                    "accessor error",
 		`"metadata":{"name":"one"},"spec":{"replicas":3000000000}`:              "int32",
 		`"metadata":{"name":"one","resourceVersion":"1"},"spec":{"replicas":3}`: "the object has been modified",
 		`"metadata":{"name":"one","uid":"other"},"spec":{"replicas":3}`:         "metadata.uid",
@@ -245,5 +254,28 @@ func TestManagersThatClientsSendAreChecked_SSA29(t *testing.T) {
 	body := `{"metadata":{"managedFields":[{"manager":"b","operation":"Apply","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:host":{}}}]}}`
 	if got := w.must(w.Patch(w.ctx(), one, types.MergePatchType, []byte(body), WriteOptions{})); owners(got) != "b Apply" {
 		t.Errorf("owners: %s", owners(got))
+	}
+}
+
+// What a schema in a definition does not have is refused, however deep it is.
+func TestApplyOfADefinitionIsCheckedAllTheWay_SSA15(t *testing.T) {
+	w := newWorld(t)
+	crds := w.builtin("customresourcedefinitions", "", "as.example.com")
+	for schema, want := range map[string]string{
+		`{"typ":"object"}`: ".typ: field not declared in schema",
+		`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"typ":"string"}}}}}`:                                      ".properties.a.properties.b.typ: field not declared in schema",
+		`{"type":"object","properties":{"a":{"anyOf":[{"not":{"typ":1}}]}}}`:                                                              ".properties.a.anyOf[0].not.typ: field not declared in schema",
+		`{"type":"object","properties":{"a":{"type":"string","x-kubernetes-validations":[{"rule":"true"},{"rule":"true"}]}}}`:             `.properties.a.x-kubernetes-validations: duplicate entries for key [rule="true"]`,
+		`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"default":{"any":[1]},"enum":[{}],"items":{"typ":1}}}}}}`: "",
+	} {
+		_, err := w.apply(crds, "m", `"metadata":{"name":"as.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"as","kind":"A"},
+			"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":`+schema+`}}]}`, func(o *WriteOptions) { o.DryRun = true })
+		if want == "" {
+			if err != nil && strings.Contains(err.Error(), "typed patch object") {
+				t.Errorf("%s: %v", schema, err)
+			}
+			continue
+		}
+		refused(t, err, 500, "", "failed to create typed patch object (/as.example.com; apiextensions.k8s.io/v1, Kind=CustomResourceDefinition): .spec.versions[0].schema.openAPIV3Schema"+want)
 	}
 }

@@ -179,13 +179,21 @@ func (s *scaling) change(_ context.Context, w *Write) error {
 	return unstructured.SetNestedField(w.object.Object, replicas, fieldsOf(paths.SpecReplicasPath)...)
 }
 
+// isScale refuses what says that it is no Scale.
+func isScale(tree map[string]any) error {
+	if kind, _ := tree["kind"].(string); kind != scaleKind {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s cannot be handled as a %s", kind, scaleKind))
+	}
+	if v, _ := tree["apiVersion"].(string); v != scaleAPIVersion {
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", v, scaleAPIVersion))
+	}
+	return nil
+}
+
 // wantedReplicas validates a Scale that a client sent.
 func (t Target) wantedReplicas(scale map[string]any) (int64, error) {
-	if kind, _ := scale["kind"].(string); kind != scaleKind {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("%s cannot be handled as a %s", kind, scaleKind))
-	}
-	if v, _ := scale["apiVersion"].(string); v != scaleAPIVersion {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", v, scaleAPIVersion))
+	if err := isScale(scale); err != nil {
+		return 0, err
 	}
 	meta, _ := scale["metadata"].(map[string]any)
 	if name, _ := meta["name"].(string); name != t.Name {
