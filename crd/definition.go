@@ -179,6 +179,14 @@ type Codec interface {
 	Encode(obj map[string]any) ([]byte, error)
 }
 
+// TextCodec is a Codec whose stored form is made of JSON.
+type TextCodec interface {
+	Codec
+	// EncodeText is Encode of a tree whose canonical JSON, as object.Encode
+	// writes it, is text. It may keep text and append to it.
+	EncodeText(text []byte) []byte
+}
+
 // Version returns the version of that name, or nil.
 func (d *Definition) Version(name string) *Version {
 	for _, v := range d.Versions {

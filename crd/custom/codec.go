@@ -14,7 +14,7 @@ import (
 // JSON is the stored form of custom resources, byte for byte the one of
 // kube-apiserver: canonical JSON and a newline. It also reads CBOR, which
 // kube-apiserver stores when CBORServingAndStorage is on.
-var JSON crd.Codec = jsonCodec{}
+var JSON crd.TextCodec = jsonCodec{}
 
 var cborPrefix = []byte{0xd9, 0xd9, 0xf7} // the tag "self-described CBOR"
 
@@ -45,3 +45,5 @@ func (jsonCodec) Encode(obj map[string]any) ([]byte, error) {
 	}
 	return append(b, '\n'), nil
 }
+
+func (jsonCodec) EncodeText(text []byte) []byte { return append(text, '\n') }

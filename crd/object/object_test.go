@@ -63,6 +63,10 @@ func TestWithRevision(t *testing.T) {
 		`{"metadata":{},"a":1}`:                                     `{"metadata":{"resourceVersion":"7"},"a":1}`,
 		`{"metadata":{"name":"x","uid":"u"}}`:                       `{"metadata":{"name":"x","resourceVersion":"7","uid":"u"}}`,
 		`{"metadata":{"name":"x","resourceVersion":"3","uid":"u"}}`: `{"metadata":{"name":"x","resourceVersion":"7","uid":"u"}}`,
+		`{"metadata":{"uid":"u"}}`:                                  `{"metadata":{"resourceVersion":"7","uid":"u"}}`,
+		`{"metadata":{"uid":"u","name":"x"}}`:                       `{"metadata":{"resourceVersion":"7","uid":"u","name":"x"}}`,
+		`{"metadata":{"uid":"u","resourceVersion":"3"}}`:            `{"metadata":{"resourceVersion":"7","uid":"u"}}`,
+		`{"metadata":{"name":"x","uid":{"a":[1]},"v":2},"z":{}}`:    `{"metadata":{"name":"x","resourceVersion":"7","uid":{"a":[1]},"v":2},"z":{}}`,
 		`{"spec":{"metadata":1},"metadata":{"name":"x"}}`:           `{"spec":{"metadata":1},"metadata":{"name":"x","resourceVersion":"7"}}`,
 	} {
 		got, err := WithRevision([]byte(in), 7)

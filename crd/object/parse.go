@@ -68,6 +68,7 @@ func jsonType(v any) string {
 type parser struct {
 	data       []byte
 	whole      bool // a whole object; see [ParseObject]
+	like       Text // what the next value, an object, is like; see [ParseLike]
 	i          int
 	depth      int
 	path       []step
@@ -133,7 +134,8 @@ func (p *parser) object() (any, error) {
 		return nil, errRefused
 	}
 	p.i++
-	m := make(map[string]any, 8)
+	others := p.knownFields()
+	m := make(map[string]any, max(8, len(others.fields)))
 	var twice map[string]bool // the fields that were reported
 	p.space()
 	if p.peek() == '}' {
@@ -146,10 +148,12 @@ func (p *parser) object() (any, error) {
 		if p.peek() != '"' {
 			return nil, errRefused
 		}
+		start := p.i + 1
 		k, err := p.str()
 		if err != nil {
 			return nil, err
 		}
+		raw := p.data[start : p.i-1]
 		p.space()
 		if p.peek() != ':' {
 			return nil, errRefused
@@ -163,7 +167,9 @@ func (p *parser) object() (any, error) {
 			twice[k] = true
 			p.duplicates.note(p.path, k)
 		}
-		if managed, ok := p.managed(k); ok {
+		if v, ok := p.shared(&others, raw, k); ok {
+			m[k] = v
+		} else if managed, ok := p.managed(k); ok {
 			m[k] = managed
 		} else if m[k], err = p.member(k); err != nil {
 			return nil, err

@@ -28,6 +28,22 @@ func Field(data []byte, name string) []byte {
 	return nil
 }
 
+// EachField calls fn with the fields of an encoded object, in their order, until
+// it returns false. It tells whether it never did, and data is an object.
+func EachField(data []byte, fn func(name string, value []byte) bool) bool {
+	w, err := rawjson.Open(data, 0, true)
+	if err != nil || !w.IsObject() {
+		return false
+	}
+	for w.Next() {
+		value := w.Value()
+		if !fn(rawjson.Unescape(w.Key()), value) {
+			return false
+		}
+	}
+	return w.Err() == nil
+}
+
 // String decodes a JSON string value; ok is false for anything else.
 func String(v []byte) (s string, ok bool) { return rawjson.String(v) }
 
@@ -49,6 +65,21 @@ func Metadata(data []byte) (start, end int, err error) {
 		return start, start + len(value), nil
 	}
 	return 0, 0, ErrSyntax
+}
+
+// WithMetadata returns a copy of the object data with meta, which may be nil, as
+// its metadata. It has room for one more byte.
+func WithMetadata(data []byte, meta map[string]any) ([]byte, error) {
+	s, e, err := Metadata(data)
+	if err != nil {
+		return nil, err
+	}
+	text, err := Encode(meta)
+	if err != nil {
+		return nil, err
+	}
+	out := append(make([]byte, 0, len(data)-(e-s)+len(text)+1), data[:s]...)
+	return append(append(out, text...), data[e:]...), nil
 }
 
 const revisionField = "resourceVersion"
@@ -108,14 +139,66 @@ func appendRevision(dst []byte, start int, rev int64) []byte {
 // WithRevision returns a copy of the object data with
 // metadata.resourceVersion set to rev.
 func WithRevision(data []byte, rev int64) ([]byte, error) {
-	s, e, err := Metadata(data)
+	at, err := startOf(data, "metadata")
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(data)+40)
-	out = append(out, data[:s]...)
-	if out, err = AppendMetadata(out, data[s:e], rev); err != nil {
+	w, err := rawjson.Open(data, at, true)
+	if err != nil || !w.IsObject() {
+		return nil, ErrSyntax
+	}
+	first := at + 1 // where fields begin
+	place := 0      // after which the field belongs
+	end := first
+	for w.Next() {
+		if string(w.Key()) == revisionField {
+			return setRevision(data, at, rev)
+		}
+		if place == 0 && string(w.Key()) > revisionField {
+			place = end
+		}
+		end = w.At() + len(w.Value())
+	}
+	if w.Err() != nil {
+		return nil, ErrSyntax
+	}
+	if place == 0 {
+		place = end
+	}
+	out := append(make([]byte, 0, len(data)+40), data[:place]...)
+	if place > first {
+		out = append(out, ',')
+	}
+	out = appendRevision(out, len(out), rev)
+	if place == first && end > first {
+		out = append(out, ',')
+	}
+	return append(out, data[place:]...), nil
+}
+
+// setRevision is WithRevision of an object whose metadata, at a position, has
+// one.
+func setRevision(data []byte, at int, rev int64) ([]byte, error) {
+	end := rawjson.Pass(data, at)
+	out := append(make([]byte, 0, len(data)+20), data[:at]...)
+	out, err := AppendMetadata(out, data[at:end], rev)
+	if err != nil {
 		return nil, err
 	}
-	return append(out, data[e:]...), nil
+	return append(out, data[end:]...), nil
+}
+
+// startOf is where the value of a top-level field begins.
+func startOf(data []byte, name string) (int, error) {
+	w, err := rawjson.Open(data, 0, true)
+	if err != nil {
+		return 0, ErrSyntax
+	}
+	for w.Next() {
+		if string(w.Key()) == name {
+			return w.At(), nil
+		}
+		w.Value()
+	}
+	return 0, ErrSyntax
 }

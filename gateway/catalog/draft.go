@@ -44,21 +44,24 @@ type draftView struct {
 func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]any, previews ...*Preview) (*Draft, error) {
 	dropRevision(tree)
 	at, stored := r.Def.Version(r.Def.StorageVersion), tree
+	var text []byte // of stored
 	var views []draftView
 	if v != at {
 		stored = nil
 	}
 	for _, p := range previews {
-		known := p.complete(tree)
+		known, data := p.complete(tree)
 		switch {
 		case known == nil:
 		case p.version == at.Name:
-			stored = known
+			stored, text = known, data
 		case v != at:
 		default:
-			data, err := object.Encode(known)
-			if err != nil {
-				return nil, err
+			if data == nil {
+				var err error
+				if data, err = object.Encode(known); err != nil {
+					return nil, err
+				}
 			}
 			views = append(views, draftView{viewKey: p.viewKey, data: data, converted: true, passing: p.passing || r.viewKey(p.version) != p.viewKey})
 		}
@@ -69,7 +72,7 @@ func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 			return nil, err
 		}
 	}
-	d, err := r.draft(at, stored)
+	d, err := r.draft(at, stored, text)
 	if err == nil {
 		d.views = views
 	}
@@ -81,17 +84,25 @@ func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 // resourceVersion, which is removed.
 func (r *Resource) DraftStored(tree map[string]any) (*Draft, error) {
 	dropRevision(tree)
-	return r.draft(nil, tree)
+	return r.draft(nil, tree, nil)
 }
 
-func (r *Resource) draft(at *crd.Version, tree map[string]any) (*Draft, error) {
-	stored, err := r.Def.Codec.Encode(tree)
+// draft encodes a tree, of which text is the canonical JSON where it is known.
+func (r *Resource) draft(at *crd.Version, tree map[string]any, text []byte) (*Draft, error) {
+	stored, err := r.encoded(tree, text)
 	if err != nil {
 		return nil, err
 	}
 	d := &Draft{Stored: stored, resource: r}
 	d.settled = at != nil && (&Entry{Stored: stored}).storedJSON() && at.Shape.Settled(tree)
 	return d, nil
+}
+
+func (r *Resource) encoded(tree map[string]any, text []byte) ([]byte, error) {
+	if c, ok := r.Def.Codec.(crd.TextCodec); ok && text != nil {
+		return c.EncodeText(text), nil
+	}
+	return r.Def.Codec.Encode(tree)
 }
 
 func dropRevision(tree map[string]any) {

@@ -1,10 +1,10 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"maps"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -17,18 +17,28 @@ type Preview struct {
 	sent    []byte // what was converted
 	fields  int    // how many it has
 	tree    map[string]any
-	passing bool // the converter changed meanwhile
+	text    []byte // the tree as canonical JSON, nil when it has to be encoded
+	passing bool   // the converter changed meanwhile
 }
 
 // Preview converts the present form of a new state to a version. It leaves
-// tree as it is.
-func (r *Resource) Preview(ctx context.Context, tree map[string]any, version string) (*Preview, error) {
+// tree as it is. live is the state before at that version, if it is known: the
+// two share what they have in common.
+func (r *Resource) Preview(ctx context.Context, tree map[string]any, version string, live object.Text) (*Preview, error) {
 	sent, err := object.Encode(tree)
 	if err != nil {
 		return nil, err
 	}
 	p := &Preview{viewKey: r.viewKey(version), sent: sent, fields: len(tree)}
-	err = r.convertTrees(ctx, version, [][]byte{sent}, func(_ int, t map[string]any) error { p.tree = t; return nil })
+	err = r.eachConverted(ctx, version, [][]byte{sent}, func(v *crd.Version, _ int, data []byte) (err error) {
+		if v.Unchanged != nil && v.Unchanged(data) {
+			p.text = data
+			p.tree, err = object.ParseLike(data, live)
+			return err
+		}
+		p.tree, err = wellFormed(v, data)
+		return err
+	})
 	p.passing = r.viewKey(version) != p.viewKey
 	return p, err
 }
@@ -37,12 +47,13 @@ func (r *Resource) Preview(ctx context.Context, tree map[string]any, version str
 func (p *Preview) Tree() map[string]any { return p.tree }
 
 // complete is what final, the completed state, is at the version of the
-// preview; nil when more than the server's own metadata was changed.
-func (p *Preview) complete(final map[string]any) map[string]any {
+// preview, with its text if that costs little; nil when more than the server's
+// own metadata was changed.
+func (p *Preview) complete(final map[string]any) (tree map[string]any, text []byte) {
 	has, _ := final["metadata"].(map[string]any)
 	converted, _ := p.tree["metadata"].(map[string]any)
 	if has == nil || converted == nil || !p.shows(final, has) {
-		return nil
+		return nil, nil
 	}
 	// Of metadata a converter decides labels and annotations, nothing else.
 	meta := maps.Clone(has)
@@ -52,9 +63,13 @@ func (p *Preview) complete(final map[string]any) map[string]any {
 			meta[k] = v
 		}
 	}
-	out := maps.Clone(p.tree)
-	out["metadata"] = meta
-	return out
+	tree = maps.Clone(p.tree)
+	tree["metadata"] = meta
+	if p.text != nil {
+		// Without it the tree is encoded, which finds out what is wrong.
+		text, _ = object.WithMetadata(p.text, meta)
+	}
+	return tree, text
 }
 
 var metadataOfConverters = [...]string{"labels", "annotations"}
@@ -62,23 +77,34 @@ var metadataOfConverters = [...]string{"labels", "annotations"}
 // shows tells that what was converted is final, whose metadata is meta, in all
 // that a converter may look at but the server's own metadata.
 func (p *Preview) shows(final, meta map[string]any) bool {
-	for k, v := range final {
-		if k != "metadata" && !encodesAs(v, object.Field(p.sent, k)) {
-			return false
-		}
+	if len(final) != p.fields {
+		return false
 	}
-	had := object.Field(p.sent, "metadata")
-	for _, k := range [...]string{"labels", "annotations", "name"} { // a name may be made late
-		v, ok := meta[k]
-		raw := object.Field(had, k)
-		if ok != (raw != nil) || ok && !encodesAs(v, raw) {
-			return false
+	return object.EachField(p.sent, func(key string, raw []byte) bool {
+		if key == "metadata" {
+			return showsMetadata(raw, meta)
 		}
-	}
-	return len(final) == p.fields
+		v, ok := final[key]
+		return ok && object.IsText(v, raw)
+	})
 }
 
-func encodesAs(v any, raw []byte) bool {
-	data, err := object.Append(make([]byte, 0, len(raw)), v)
-	return err == nil && bytes.Equal(data, raw)
+// showsMetadata compares what a converter may look at of metadata.
+func showsMetadata(sent []byte, meta map[string]any) bool {
+	have := 0
+	same := object.EachField(sent, func(key string, raw []byte) bool {
+		switch key {
+		case "labels", "annotations", "name": // a name may be made late
+			v, ok := meta[key]
+			have++
+			return ok && object.IsText(v, raw)
+		}
+		return true
+	})
+	for _, k := range [...]string{"labels", "annotations", "name"} {
+		if _, ok := meta[k]; ok {
+			have--
+		}
+	}
+	return same && have == 0
 }

@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -17,7 +19,14 @@ import (
 // shown, instead of being converted again; when anything else changed it is
 // not. The outcome is the same either way.
 func TestPreviews_CRD11(t *testing.T) {
+	for _, tidy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("tidy %t", tidy), func(t *testing.T) { testPreviews(t, tidy) })
+	}
+}
+
+func testPreviews(t *testing.T, tidy bool) {
 	s := newShelf(t, withCronTab)
+	s.conv.Tidy = tidy // the schema has nothing to prune
 	r := s.cronTabs()
 	meta := func(tree map[string]any) map[string]any { return tree["metadata"].(map[string]any) }
 	for name, c := range map[string]struct {
@@ -31,8 +40,8 @@ func TestPreviews_CRD11(t *testing.T) {
 		}, true},
 		"a field":               {func(tree map[string]any) { tree["status"] = "x" }, false},
 		"a value":               {func(tree map[string]any) { tree["kind"] = "Other" }, false},
-		"a field less":          {func(tree map[string]any) { delete(tree, "extra") }, false},
-		"one field for another": {func(tree map[string]any) { delete(tree, "extra"); tree["other"] = "x" }, false},
+		"a field less":          {func(tree map[string]any) { delete(tree, "spec") }, false},
+		"one field for another": {func(tree map[string]any) { delete(tree, "spec"); tree["other"] = "x" }, false},
 		"labels":                {func(tree map[string]any) { meta(tree)["labels"] = map[string]any{"a": "c"} }, false},
 		"no labels":             {func(tree map[string]any) { delete(meta(tree), "labels") }, false},
 		"annotations":           {func(tree map[string]any) { meta(tree)["annotations"] = map[string]any{"a": "c"} }, false},
@@ -41,13 +50,13 @@ func TestPreviews_CRD11(t *testing.T) {
 	} {
 		for at, other := range map[string]string{v1: v1beta1, v1beta1: v1} {
 			tree := parse(t, catalogtest.Tab(at, "one", "h", "1", `"generation":1,"labels":{"a":"b"}`))
-			tree["extra"] = "e"
-			p, err := r.Preview(t.Context(), tree, other)
-			if err != nil || p.Tree()["apiVersion"] != "example.com/"+other {
+			tree["spec"] = map[string]any{"replicas": int64(1)}
+			p, err := r.Preview(t.Context(), tree, other, object.Text{})
+			if err != nil || p.Tree()["apiVersion"] != "example.com/"+other || (p.text != nil) != tidy {
 				t.Fatalf("%v, %v", p, err)
 			}
 			c.complete(tree)
-			if got := p.complete(tree); (got != nil) != c.spared {
+			if got, _ := p.complete(tree); (got != nil) != c.spared {
 				t.Errorf("%s at %s: the preview holds: %t", name, at, got != nil)
 			}
 			if name == "no metadata" || name == "a value" {
@@ -89,7 +98,7 @@ func TestPreviewsAreTheNextReadersViews_CRD11(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	r := s.cronTabs()
 	tree := parse(t, catalogtest.Tab(v1, "one", "h", "1", `"generation":1`))
-	p, err := r.Preview(t.Context(), tree, v1beta1)
+	p, err := r.Preview(t.Context(), tree, v1beta1, object.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +127,12 @@ func TestPassingPreviewsAreNotRemembered(t *testing.T) {
 	during, err := func() (*Preview, error) {
 		s.conv.During = func() { s.conv.Revision.Add(1) }
 		defer func() { s.conv.During = nil }()
-		return r.Preview(t.Context(), tree, v1beta1)
+		return r.Preview(t.Context(), tree, v1beta1, object.Text{})
 	}()
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := r.Preview(t.Context(), tree, v1beta1)
+	after, err := r.Preview(t.Context(), tree, v1beta1, object.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +148,7 @@ func TestPassingPreviewsAreNotRemembered(t *testing.T) {
 		}
 	}
 	s.conv.BreakDown("broken")
-	if _, err := r.Preview(t.Context(), tree, v1beta1); err == nil {
+	if _, err := r.Preview(t.Context(), tree, v1beta1, object.Text{}); err == nil {
 		t.Error("a preview without a converter")
 	}
 }
@@ -165,7 +174,7 @@ func TestPreviewsOfAThirdVersionAreNotShown_CRD11(t *testing.T) {
 	})
 	r := s.cronTabs()
 	tree := parse(t, catalogtest.Tab(v1beta1, "one", "h", "1", `"generation":1`))
-	p, err := r.Preview(t.Context(), tree, "v2")
+	p, err := r.Preview(t.Context(), tree, "v2", object.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,5 +191,37 @@ func TestPreviewsOfAThirdVersionAreNotShown_CRD11(t *testing.T) {
 	}
 	if got, want := view(p), view(); got != want {
 		t.Errorf("shown %s\ninstead of %s", got, want)
+	}
+}
+
+// A preview is the same whether the state before is known or not, and shares
+// with it what is written the same.
+func TestPreviewsShareWithTheStateBefore_CRD11(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	s.conv.Tidy = true
+	r := s.cronTabs()
+	const more = `"generation":1,"labels":{"a":"b"}`
+	live := object.Text{Tree: parse(t, catalogtest.Tab(v1beta1, "one", "h", "1", more))}
+	var err error
+	if live.Data, err = object.Encode(live.Tree); err != nil {
+		t.Fatal(err)
+	}
+	next := parse(t, catalogtest.Tab(v1, "one", "h", "2", more))
+	var trees []map[string]any
+	for _, known := range []object.Text{{}, live} {
+		p, err := r.Preview(t.Context(), next, v1beta1, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, p.Tree())
+	}
+	if !object.Equal(trees[0], trees[1]) {
+		t.Errorf("got %v, %v", trees[0], trees[1])
+	}
+	labels := func(tree map[string]any) uintptr {
+		return reflect.ValueOf(tree["metadata"].(map[string]any)["labels"]).Pointer()
+	}
+	if labels(trees[0]) == labels(live.Tree) || labels(trees[1]) != labels(live.Tree) {
+		t.Errorf("the labels are shared: %t, %t", labels(trees[0]) == labels(live.Tree), labels(trees[1]) == labels(live.Tree))
 	}
 }

@@ -29,10 +29,28 @@ type managed struct {
 	next object.Managed // to be stored
 	// done: next is decided.
 	done bool
-	// previews are the new state at versions that owners speak of.
+	// lives and previews are the present and the new state at versions that
+	// owners speak of.
+	lives    []liveAt
 	previews []*catalog.Preview
 	// sameOwners: next differs from live in nothing but times.
 	sameOwners bool
+}
+
+// liveAt is the present state at a version.
+type liveAt struct {
+	version string
+	object.Text
+}
+
+// at is the present state at a version; zero if it was not asked for.
+func (m *managed) at(version string) object.Text {
+	for _, l := range m.lives {
+		if l.version == version {
+			return l.Text
+		}
+	}
+	return object.Text{}
 }
 
 // manage decides the managedFields of every write but an apply, which has to
@@ -163,12 +181,19 @@ func (o otherVersions) Live(ctx context.Context, version string) (map[string]any
 	if err != nil {
 		return nil, err
 	}
-	tree, _, err := object.ParseObject(data)
+	present := object.Text{Data: w.present}
+	if w.old != nil {
+		present.Tree = w.old.Object
+	}
+	tree, err := object.ParseLike(data, present)
 	if err != nil {
 		return nil, w.Resource.Unreadable(w.from.Entry, err)
 	}
-	_, err = object.TakeManaged(tree)
-	return tree, err
+	if _, err = object.TakeManaged(tree); err != nil {
+		return nil, err
+	}
+	w.managed.lives = append(w.managed.lives, liveAt{version, object.Text{Data: data, Tree: tree}})
+	return tree, nil
 }
 
 // New implements [apply.Versions]. What is converted here is not converted
@@ -177,7 +202,7 @@ func (o otherVersions) New(ctx context.Context, version string) (map[string]any,
 	if o.w.Resource.Def.Version(version) == nil {
 		return nil, apply.ErrNoVersion
 	}
-	p, err := o.w.Resource.Preview(ctx, o.next, version)
+	p, err := o.w.Resource.Preview(ctx, o.next, version, o.w.managed.at(version))
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,8 @@ type Turning struct {
 
 	// During, when set, is called by every call. It is set while nobody calls.
 	During func()
+	// Tidy leaves nothing of the version before. It is set while nobody calls.
+	Tidy bool
 
 	fail   atomic.Pointer[error]
 	refuse atomic.Value
@@ -139,11 +141,25 @@ func (c *Turning) Convert(ctx context.Context, desired string, objects [][]byte)
 		} else {
 			tree["hostPort"] = fmt.Sprintf("%v:%v", tree["host"], tree["port"])
 		}
+		if c.Tidy {
+			c.tidy(tree, desired)
+		}
 		if out[i], err = object.Encode(tree); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// tidy removes the fields of the other version.
+func (c *Turning) tidy(tree map[string]any, desired string) {
+	gone := []string{"host", "port"}
+	if desired == "example.com/v1" {
+		gone = []string{"hostPort"}
+	}
+	for _, name := range gone {
+		delete(tree, name)
+	}
 }
 
 // BreakDown lets all calls fail with the text until Repair.
