@@ -299,11 +299,33 @@ func TestModulesJudgeWrites_WP02(t *testing.T) {
 	a.api.Do("PATCH", configMaps(a.ns)+"/one", `{"metadata":{"labels":{"team":null}}}`, "Content-Type", "application/merge-patch+json").WantStatus(403, "Forbidden", `needs a label`)
 	a.api.Delete(configMaps(a.ns) + "/one").Want(200)
 
-	a.api.Delete("/apis/wasmgate.dev/v1/wasmmodules/" + name).Want(200)
-	gatewaytest.Eventually(t, "the end of the module", func() bool {
-		return a.create("one", `{"metadata":{"name":"one","labels":{"team":"x"}}}`).Code == 500
-	})
-	a.create("one").WantStatus(500, "InternalError", `Internal error occurred: failed calling webhook "m.example.com": failed to call webhook: wasm module "`+name+`": wasmgate_admit: NotReady: there is no such module`)
+	a.api.Delete(modulePath+"/"+name).WantStatus(409, "Conflict", "the module is in use by mutatingwebhookconfigurations/e2e-", "validatingwebhookconfigurations/e2e-")
+
+	a = newAdmitted(t)
+	a.validating(a.hook("gone", `{"clientConfig":{"url":"wasm://gone-`+name+`"}}`))
+	a.create("one").WantStatus(500, "InternalError", `Internal error occurred: failed calling webhook "gone.example.com": failed to call webhook: wasm module "gone-`+name+`": wasmgate_admit: NotReady: there is no such module`)
+}
+
+// What refers to a module is judged when it is written, not by the first read.
+func TestReferencesToModulesAreChecked_WP01_WP02_WP03(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	a := newAdmitted(t)
+	name := "policy-" + unique()
+	configuration := func(module string) object {
+		return object{"metadata": object{"name": "e2e-" + module}, "webhooks": []object{a.hook("x", `{"clientConfig":{"url":"wasm://`+module+`"}}`)}}
+	}
+	validating := hooksPath + "validatingwebhookconfigurations"
+	r := a.api.Post(validating+"?dryRun=All", configuration("none-"+name)).Want(201)
+	if w := r.Header.Get("Warning"); w != `299 - "webhooks[0].clientConfig.url: there is no WasmModule \"none-`+name+`\"; until there is, the failurePolicy decides"` {
+		t.Errorf("warned %s", w)
+	}
+	pushModule(t, a.api, name, plugintest.Build(t, plugintest.Policy))
+	if r := a.api.Post(validating+"?dryRun=All", configuration(name)).Want(201); len(r.Header.Values("Warning")) != 0 {
+		t.Errorf("warned %q", r.Header.Values("Warning"))
+	}
+	order := object{"apiVersion": "wasmgate.dev/v1", "kind": "VersionPriority", "metadata": object{"name": name}, "spec": object{"groups": []string{"x.example.com"}, "module": name}}
+	a.api.Post("/apis/wasmgate.dev/v1/versionpriorities", order).WantStatus(422, "Invalid", `spec.module: Invalid value: "`+name+`": the module does not have the hook wasmgate_prioritize; it has wasmgate_admit`)
+	a.api.Delete(modulePath + "/" + name).Want(200)
 }
 
 // TestAdmissionDoc types the commands of docs/admission.md, in order.

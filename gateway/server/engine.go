@@ -7,6 +7,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/bindings"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/compile"
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -50,10 +51,10 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	hooks := admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Log: g.log})
 	engine := resource.New(resource.Options{
 		Store: g.store, Catalog: served, Log: log,
-		Mutators: []resource.Mutator{hooks}, Validators: []resource.Validator{hooks},
+		Mutators: []resource.Mutator{hooks}, Validators: []resource.Validator{bindings.Bindings{Status: g.modules.Status}, hooks},
 	})
 	g.orders = ordering.New(served, g.log)
-	inUse.Definitions = engine.Internal(resource.Component("modules"))
+	inUse.Objects = engine.Internal(resource.Component("modules"))
 	return engine, nil
 }
 

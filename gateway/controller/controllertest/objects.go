@@ -57,6 +57,9 @@ func New(more ...*crd.Definition) *Objects {
 	o.Serve(builtIn(kinds.Definitions, "CustomResourceDefinition", false))
 	o.Serve(builtIn(kinds.Migrations, "StorageVersionMigration", false))
 	o.Serve(builtIn(kinds.Modules, "WasmModule", false))
+	o.Serve(builtIn(kinds.Priorities, "VersionPriority", false))
+	o.Serve(builtIn(kinds.ValidatingWebhooks, "ValidatingWebhookConfiguration", false))
+	o.Serve(builtIn(kinds.MutatingWebhooks, "MutatingWebhookConfiguration", false))
 	o.Serve(builtIn(ConfigMaps, "ConfigMap", true))
 	o.Serve(builtIn(Leases, "Lease", true))
 	for _, r := range more {

@@ -21,6 +21,9 @@ var (
 	Migrations  = schema.GroupResource{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}
 	Modules     = schema.GroupResource{Group: "wasmgate.dev", Resource: "wasmmodules"}
 	Priorities  = schema.GroupResource{Group: "wasmgate.dev", Resource: "versionpriorities"}
+
+	ValidatingWebhooks = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}
+	MutatingWebhooks   = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations"}
 )
 
 // Decode reads obj into a typed Go object.

@@ -9,12 +9,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// Lister finds the definitions that refer to a module. Errors are the API's status
+// Lister finds the objects that refer to a module. Errors are the API's status
 // errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
 // to the caller.
 type Lister interface {
@@ -26,49 +28,109 @@ type Lister interface {
 	Fresh(ctx context.Context) error
 }
 
-// ReferencedBy returns the names, sorted, of the definitions among crds whose
-// conversion the module called name does.
-func ReferencedBy(crds []*unstructured.Unstructured, name string) []string {
-	var names []string
-	for _, obj := range crds {
-		url, _, _ := unstructured.NestedString(obj.Object, "spec", "conversion", "webhook", "clientConfig", "url")
-		if module, ok := crd.ModuleName(url); ok && module == name {
-			names = append(names, obj.GetName())
-		}
-	}
-	slices.Sort(names)
-	return names
+// Reference is one place in an object that names a module.
+type Reference struct {
+	Module string
+	// Hook is what the module is called for.
+	Hook plugins.Hook
+	Path *field.Path
 }
 
-// References returns the names of the CustomResourceDefinitions that
-// refer to a module, as of now.
-func References(ctx context.Context, objects Lister, name string) ([]string, error) {
+// References are the places in an object of a kind that name modules. Kinds
+// that [Refers] does not know have none.
+func References(gr schema.GroupResource, tree map[string]any) []Reference {
+	find := referring[gr]
+	if find == nil {
+		return nil
+	}
+	return find(tree)
+}
+
+// Refers tells whether objects of a kind may name modules.
+func Refers(gr schema.GroupResource) bool { return referring[gr] != nil }
+
+// referring are the kinds that name modules, and how.
+var referring = map[schema.GroupResource]func(tree map[string]any) []Reference{
+	kinds.Definitions:        converterOf,
+	kinds.ValidatingWebhooks: webhooksOf,
+	kinds.MutatingWebhooks:   webhooksOf,
+	kinds.Priorities:         orderOf,
+}
+
+func converterOf(tree map[string]any) []Reference {
+	path := field.NewPath("spec", "conversion", "webhook", "clientConfig", "url")
+	url, _, _ := unstructured.NestedString(tree, "spec", "conversion", "webhook", "clientConfig", "url")
+	return byURL(nil, url, plugins.Convert, path)
+}
+
+func webhooksOf(tree map[string]any) (refs []Reference) {
+	hooks, _ := tree["webhooks"].([]any)
+	for i, h := range hooks {
+		hook, _ := h.(map[string]any)
+		url, _, _ := unstructured.NestedString(hook, "clientConfig", "url")
+		refs = byURL(refs, url, plugins.Admit, field.NewPath("webhooks").Index(i).Child("clientConfig", "url"))
+	}
+	return refs
+}
+
+func orderOf(tree map[string]any) []Reference {
+	name, _, _ := unstructured.NestedString(tree, "spec", "module")
+	if name == "" {
+		return nil
+	}
+	return []Reference{{name, plugins.Prioritize, field.NewPath("spec", "module")}}
+}
+
+func byURL(refs []Reference, url string, hook plugins.Hook, path *field.Path) []Reference {
+	if name, ok := crd.ModuleName(url); ok && name != "" {
+		refs = append(refs, Reference{name, hook, path})
+	}
+	return refs
+}
+
+// ReferredBy returns what refers to a module as of now, sorted, each as
+// resource and name.
+func ReferredBy(ctx context.Context, objects Lister, name string) ([]string, error) {
 	if err := objects.Fresh(ctx); err != nil {
 		return nil, err
 	}
-	crds, err := objects.List(ctx, kinds.Definitions, "")
-	if err != nil {
-		return nil, fmt.Errorf("list definitions: %w", err)
+	var found []string
+	for gr := range referring {
+		list, err := objects.List(ctx, gr, "")
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", gr, err)
+		}
+		for _, obj := range list {
+			if slices.ContainsFunc(References(gr, obj.Object), func(r Reference) bool { return r.Module == name }) {
+				found = append(found, gr.Resource+"/"+obj.GetName())
+			}
+		}
 	}
-	return ReferencedBy(crds, name), nil
+	slices.Sort(found)
+	return found, nil
 }
 
 // InUse refuses, with a Conflict, to delete a module that something refers to.
 // It is the hooks of the kind.
 type InUse struct {
-	// Definitions is set before the first deletion.
-	Definitions Lister
+	// Objects is set before the first deletion.
+	Objects Lister
 }
+
+// maxNamed is how many of the objects that refer to a module are named.
+const maxNamed = 10
 
 // BeforeDelete implements crd.Hooks.
 func (h *InUse) BeforeDelete(ctx context.Context, obj map[string]any) error {
 	name := (&unstructured.Unstructured{Object: obj}).GetName()
-	names, err := References(ctx, h.Definitions, name)
-	if err != nil || len(names) == 0 {
+	found, err := ReferredBy(ctx, h.Objects, name)
+	if err != nil || len(found) == 0 {
 		return err
 	}
-	return apierrors.NewConflict(kinds.Modules, name,
-		fmt.Errorf("the module converts %s; change their spec.conversion first", strings.Join(names, ", ")))
+	if more := len(found) - maxNamed; more > 0 {
+		found = append(found[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return apierrors.NewConflict(kinds.Modules, name, fmt.Errorf("the module is in use by %s; change or delete what refers to it first", strings.Join(found, ", ")))
 }
 
 // StillFinalizing implements crd.Hooks.

@@ -1,0 +1,155 @@
+package bindings
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// world is an engine with the check, and modules as the test says.
+type world struct {
+	*resource.Engine
+	t       *testing.T
+	modules map[string]plugins.Status
+	warned  []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	kinds, err := builtin.All(builtin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, modules: map[string]plugins.Status{}}
+	store := storagetest.NewMemory()
+	served := catalog.New(catalog.Options{
+		Store: store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
+		Convert: func(*crd.Definition) (conversion.Converter, error) { return &catalogtest.Turning{}, nil },
+	})
+	w.Engine = resource.New(resource.Options{Store: store, Catalog: served, Validators: []resource.Validator{Bindings{
+		Status: func(name string) (plugins.Status, bool) { s, ok := w.modules[name]; return s, ok },
+	}}})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	select {
+	case <-w.Ready():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the engine does not become ready")
+	}
+	return w
+}
+
+func (w *world) serve(name string, hooks ...plugins.Hook) {
+	w.modules[name] = plugins.Status{Serving: &plugins.Revision{Digest: "d"}, Hooks: hooks}
+}
+
+func (w *world) target(gr schema.GroupResource, name string) resource.Target {
+	r := w.Catalog().Snapshot().Resource(gr)
+	return resource.Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion), Name: name}
+}
+
+func (w *world) options() resource.WriteOptions {
+	w.warned = nil
+	return resource.WriteOptions{Warn: func(text string) { w.warned = append(w.warned, text) }}
+}
+
+// create creates an object with the urls, or the module, of its kind.
+func (w *world) create(gr schema.GroupResource, name string, modules ...string) error {
+	w.t.Helper()
+	_, err := w.Create(w.t.Context(), w.target(gr, ""), []byte(manifest(gr, name, modules...)), w.options())
+	return err
+}
+
+func (w *world) patch(gr schema.GroupResource, name, patch string) error {
+	_, err := w.Patch(w.t.Context(), w.target(gr, name), types.MergePatchType, []byte(patch), w.options())
+	return err
+}
+
+func manifest(gr schema.GroupResource, name string, modules ...string) string {
+	switch gr {
+	case kinds.Definitions:
+		return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]s.example.com"},"spec":{
+			"group":"example.com","scope":"Cluster","names":{"plural":%[1]q,"singular":%[1]q,"kind":"K%[1]s","listKind":"K%[1]sList"},
+			"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"wasm://%[2]s"}}},
+			"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`, name, modules[0])
+	case kinds.Priorities:
+		return fmt.Sprintf(`{"apiVersion":"wasmgate.dev/v1","kind":"VersionPriority","metadata":{"name":%q},"spec":{"groups":["example.com"],"module":%q}}`, name, modules[0])
+	}
+	var hooks []string
+	for i, m := range modules {
+		hooks = append(hooks, fmt.Sprintf(`{"name":"h%d.example.com","clientConfig":{"url":%q},"sideEffects":"None","admissionReviewVersions":["v1"]}`, i, m))
+	}
+	kind := "ValidatingWebhookConfiguration"
+	if gr == kinds.MutatingWebhooks {
+		kind = "MutatingWebhookConfiguration"
+	}
+	return fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":%q,"metadata":{"name":%q},"webhooks":[%s]}`, kind, name, strings.Join(hooks, ","))
+}
+
+func (w *world) wants(what string, err error, refused string, warnings ...string) {
+	w.t.Helper()
+	if (err == nil) != (refused == "") || err != nil && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), refused)) {
+		w.t.Errorf("%s: %v, want %q", what, err, refused)
+	}
+	if fmt.Sprintf("%q", w.warned) != fmt.Sprintf("%q", warnings) {
+		w.t.Errorf("%s: warned %q, want %q", what, w.warned, warnings)
+	}
+}
+
+func TestAModuleThatIsNotThereIsWarnedOf_WP01(t *testing.T) {
+	w := newWorld(t)
+	w.modules["loading"] = plugins.Status{}
+	w.wants("a definition", w.create(kinds.Definitions, "a", "none"), "",
+		`spec.conversion.webhook.clientConfig.url: there is no WasmModule "none"; until there is, objects cannot be converted`)
+	w.wants("webhooks", w.create(kinds.ValidatingWebhooks, "a", "wasm://none", "https://none/", "wasm://loading"), "",
+		`webhooks[0].clientConfig.url: there is no WasmModule "none"; until there is, the failurePolicy decides`,
+		`webhooks[2].clientConfig.url: WasmModule "loading" is not ready; until it is, the failurePolicy decides`)
+	w.wants("an order", w.create(kinds.Priorities, "a", "none"), "",
+		`spec.module: there is no WasmModule "none"; until there is, the Kubernetes order is in force`)
+}
+
+func TestAModuleWithoutTheHookIsRefused_WP01_WP02_WP03(t *testing.T) {
+	w := newWorld(t)
+	w.serve("converts", plugins.Convert)
+	w.serve("judges", plugins.Admit, plugins.Prioritize)
+	w.wants("a definition", w.create(kinds.Definitions, "a", "judges"),
+		`spec.conversion.webhook.clientConfig.url: Invalid value: "judges": the module does not have the hook wasmgate_convert; it has wasmgate_admit, wasmgate_prioritize`)
+	w.wants("a mutating webhook", w.create(kinds.MutatingWebhooks, "a", "wasm://judges", "wasm://converts"),
+		`MutatingWebhookConfiguration.admissionregistration.k8s.io "a" is invalid: webhooks[1].clientConfig.url: Invalid value: "converts": the module does not have the hook wasmgate_admit; it has wasmgate_convert`)
+	w.wants("an order", w.create(kinds.Priorities, "a", "converts"), `spec.module: Invalid value: "converts": the module does not have the hook wasmgate_prioritize`)
+	w.wants("what fits", w.create(kinds.Definitions, "a", "converts"), "")
+	w.wants("what fits", w.create(kinds.ValidatingWebhooks, "a", "wasm://judges"), "")
+	w.wants("what fits", w.create(kinds.Priorities, "a", "judges"), "")
+}
+
+func TestOnlyWhatIsNewIsChecked(t *testing.T) {
+	w := newWorld(t)
+	w.wants("created", w.create(kinds.Priorities, "a", "none"), "", `spec.module: there is no WasmModule "none"; until there is, the Kubernetes order is in force`)
+	w.serve("none", plugins.Convert)
+	w.wants("another change", w.patch(kinds.Priorities, "a", `{"spec":{"groups":["b.example.com"]}}`), "")
+	w.wants("another module", w.patch(kinds.Priorities, "a", `{"spec":{"module":"other"}}`), "", `spec.module: there is no WasmModule "other"; until there is, the Kubernetes order is in force`)
+	w.wants("back", w.patch(kinds.Priorities, "a", `{"spec":{"module":"none"}}`), "does not have the hook wasmgate_prioritize")
+	if _, err := w.Delete(t.Context(), w.target(kinds.Priorities, "a"), &metav1.DeleteOptions{}, w.options()); err != nil || len(w.warned) != 0 {
+		t.Errorf("deleted: %v, %q", err, w.warned)
+	}
+}
