@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/registry/rest"
+	kjson "sigs.k8s.io/json"
 )
 
 // Definition is everything the engine needs to serve one kind of object. It is
@@ -87,24 +89,19 @@ type Version struct {
 	// Schema is the OpenAPI schema of the whole object (with apiVersion, kind
 	// and metadata left out, as in a CustomResourceDefinition). It is made when
 	// it is first asked for, and shared; nil, as a function and as its outcome,
-	// means that it is unknown.
+	// means that it is unknown, or kept as SchemaText only.
 	Schema func() *apiextensionsv1.JSONSchemaProps
 	// Recursive is Schema of a kind that contains itself, with references ($ref)
 	// to the id of an enclosing schema where Schema leaves open what there may
 	// be; nil of all others.
 	Recursive func() *apiextensionsv1.JSONSchemaProps
+	// SchemaText is the schema as JSON, which takes a fraction of the memory;
+	// empty when there is none, or when Schema is set. It is never changed.
+	SchemaText []byte
 	// Typed returns a new pointer to the Go type of this version, which
 	// carries strategic merge patch metadata; nil for custom resources, which
 	// refuse strategic merge patches.
 	Typed func() runtime.Object
-}
-
-// OpenAPISchema is the outcome of Schema, nil when that is nil.
-func (v *Version) OpenAPISchema() *apiextensionsv1.JSONSchemaProps {
-	if v.Schema == nil {
-		return nil
-	}
-	return v.Schema()
 }
 
 // Native tells that this version has a Go type, as the kinds of Kubernetes
@@ -112,6 +109,32 @@ func (v *Version) OpenAPISchema() *apiextensionsv1.JSONSchemaProps {
 // leaves out apiVersion and kind. All other kinds are treated as custom
 // resources are.
 func (v *Version) Native() bool { return v.Typed != nil }
+
+// OpenAPISchema is the schema of the whole object, nil when it is unknown or
+// cannot be read. It must not be changed. A schema that is kept as text is read
+// on every call.
+func (v *Version) OpenAPISchema() *apiextensionsv1.JSONSchemaProps {
+	if v.Schema != nil {
+		return v.Schema()
+	}
+	if len(v.SchemaText) == 0 {
+		return nil
+	}
+	s, err := ReadSchema(v.SchemaText)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// ReadSchema decodes a schema, as it is in a CustomResourceDefinition.
+func ReadSchema(text []byte) (*apiextensionsv1.JSONSchemaProps, error) {
+	out := &apiextensionsv1.JSONSchemaProps{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return out, nil
+}
 
 // Strategy is what a kind adds to create and update: the same interfaces that
 // Kubernetes' own registries use, over *unstructured.Unstructured objects.

@@ -22,7 +22,7 @@ var mayImport = map[string]string{
 	"crd":               "",
 	"crd/builtin":       "crd crd/custom crd/expr crd/expressions crd/object crd/plan crd/reflectschema",
 	"crd/custom":        "crd crd/object crd/version",
-	"crd/definitions":   "crd crd/object crd/reflectschema",
+	"crd/definitions":   "crd crd/object crd/reflectschema sdk/rawjson",
 	"crd/expr":          "",
 	"crd/expressions":   "",
 	"crd/object":        "sdk/rawjson",

@@ -8,7 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/version"
+	order "github.com/wasmgate/wasmgate/crd/version"
 )
 
 // Compile makes the definition that serves the custom resources of c. It works
@@ -18,6 +18,14 @@ import (
 // names, a schema that is not structural.
 func Compile(c *apiextensionsv1.CustomResourceDefinition) (*crd.Definition, error) {
 	c = c.DeepCopy()
+	return assemble(c, func(i int, d *crd.Definition) (*crd.Version, error) {
+		return compileVersion(c, &c.Spec.Versions[i], d)
+	})
+}
+
+// assemble makes a definition of c; version compiles the i-th of its versions
+// from all else that there is to the definition.
+func assemble(c *apiextensionsv1.CustomResourceDefinition, version func(i int, d *crd.Definition) (*crd.Version, error)) (*crd.Definition, error) {
 	names := acceptedNames(c)
 	if names.Plural == "" || names.Kind == "" {
 		return nil, fmt.Errorf("custom resource definition %s: it has no plural or no kind", c.Name)
@@ -45,16 +53,16 @@ func Compile(c *apiextensionsv1.CustomResourceDefinition) (*crd.Definition, erro
 		if v.Storage {
 			d.StorageVersion = v.Name
 		}
-		compiled, err := compileVersion(c, v, d)
+		made, err := version(i, d)
 		if err != nil {
 			return nil, fmt.Errorf("custom resource definition %s: version %s: %w", c.Name, v.Name, err)
 		}
-		d.Versions = append(d.Versions, compiled)
+		d.Versions = append(d.Versions, made)
 	}
 	if d.StorageVersion == "" {
 		return nil, fmt.Errorf("custom resource definition %s: it has no storage version", c.Name)
 	}
-	slices.SortStableFunc(d.Versions, func(a, b *crd.Version) int { return version.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(d.Versions, func(a, b *crd.Version) int { return order.Compare(a.Name, b.Name) })
 	return d, nil
 }
 
@@ -98,10 +106,10 @@ func deprecationWarning(c *apiextensionsv1.CustomResourceDefinition, v *apiexten
 	warning := fmt.Sprintf("%s/%s %s is deprecated", c.Spec.Group, v.Name, c.Spec.Names.Kind)
 	best := ""
 	for _, other := range c.Spec.Versions {
-		if !other.Served || other.Deprecated || version.Compare(other.Name, v.Name) >= 0 {
+		if !other.Served || other.Deprecated || order.Compare(other.Name, v.Name) >= 0 {
 			continue
 		}
-		if best == "" || version.Compare(other.Name, best) < 0 {
+		if best == "" || order.Compare(other.Name, best) < 0 {
 			best = other.Name
 		}
 	}

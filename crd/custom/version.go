@@ -31,15 +31,8 @@ func compileVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextension
 		return nil, err
 	}
 	shape := newShape(s, c.Spec.PreserveUnknownFields)
-	out := &crd.Version{
-		Name:       v.Name,
-		Served:     v.Served,
-		Deprecated: v.Deprecated,
-		Warning:    deprecationWarning(c, v),
-		Shape:      shape,
-		Unchanged:  shape.unchanged,
-		Table:      table(v.AdditionalPrinterColumns),
-	}
+	out := outline(c, v)
+	out.Shape, out.Unchanged = shape, shape.unchanged
 	if v.Schema != nil {
 		whole := v.Schema.OpenAPIV3Schema
 		out.Schema = func() *apiextensionsv1.JSONSchemaProps { return whole }
@@ -51,6 +44,14 @@ func compileVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextension
 		return nil, err
 	}
 	return out, nil
+}
+
+// outline is what a version has that does not depend on its schema.
+func outline(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) *crd.Version {
+	return &crd.Version{
+		Name: v.Name, Served: v.Served, Deprecated: v.Deprecated,
+		Warning: deprecationWarning(c, v), Table: table(v.AdditionalPrinterColumns),
+	}
 }
 
 // addStrategies sets the strategy of out and its subresources.
@@ -79,24 +80,28 @@ func addStrategies(out *crd.Version, d *crd.Definition, v *apiextensionsv1.Custo
 	first.sure = first.sure && scale == nil // its values have bounds of their own
 	strategy := newLazyStrategy(namespaced, status != nil, first, func() library { s, _ := strategies(); return s })
 	out.Strategy = strategy
-	out.Subresources = map[string]*crd.Subresource{}
-	if status != nil {
-		out.Subresources["status"] = &crd.Subresource{
-			Name:   "status",
-			Update: newLazyUpdate(namespaced, first, func() libraryUpdate { _, s := strategies(); return s }),
-			Verbs:  subresourceVerbs,
-		}
-	}
-	if scale != nil {
-		out.Subresources["scale"] = &crd.Subresource{
-			Name:   "scale",
-			Update: strategy,
-			Verbs:  subresourceVerbs,
-			Kind:   autoscalingv1.SchemeGroupVersion.WithKind("Scale"),
-			Scale:  scalePaths(scale),
-		}
-	}
+	out.Subresources = subresourcesOf(v.Subresources, strategy,
+		newLazyUpdate(namespaced, first, func() libraryUpdate { _, s := strategies(); return s }))
 	return nil
+}
+
+// subresourcesOf are the subresources that a version asks for: scale is written
+// through whole, the strategy of whole objects.
+func subresourcesOf(in *apiextensionsv1.CustomResourceSubresources, whole, status rest.RESTUpdateStrategy) map[string]*crd.Subresource {
+	out := map[string]*crd.Subresource{}
+	if in == nil {
+		return out
+	}
+	if in.Status != nil {
+		out["status"] = &crd.Subresource{Name: "status", Update: status, Verbs: subresourceVerbs}
+	}
+	if in.Scale != nil {
+		out["scale"] = &crd.Subresource{
+			Name: "scale", Update: whole, Verbs: subresourceVerbs,
+			Kind: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Scale: scalePaths(in.Scale),
+		}
+	}
+	return out
 }
 
 // subresources are the library's forms of what a version asks for.
@@ -117,7 +122,7 @@ func subresources(in *apiextensionsv1.CustomResourceSubresources) (status *apiex
 	return status, scale
 }
 
-func scalePaths(s *apiextensions.CustomResourceSubresourceScale) *crd.Scale {
+func scalePaths(s *apiextensionsv1.CustomResourceSubresourceScale) *crd.Scale {
 	out := &crd.Scale{SpecReplicasPath: s.SpecReplicasPath, StatusReplicasPath: s.StatusReplicasPath}
 	if s.LabelSelectorPath != nil {
 		out.LabelSelectorPath = *s.LabelSelectorPath
@@ -125,18 +130,25 @@ func scalePaths(s *apiextensions.CustomResourceSubresourceScale) *crd.Scale {
 	return out
 }
 
-var metadataDocs = metav1.ObjectMeta{}.SwaggerDoc()
-
-// table prints the columns of a version; without any, name and age. Columns
-// that cannot be parsed print as far as they can be.
+// table prints the columns of a version; without any, name and age.
 func table(columns []apiextensionsv1.CustomResourceColumnDefinition) rest.TableConvertor {
 	if len(columns) == 0 {
-		columns = []apiextensionsv1.CustomResourceColumnDefinition{{
-			Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp",
-			Description: metadataDocs["creationTimestamp"],
-		}}
+		return printed()
 	}
+	return newTable(columns)
+}
+
+// newTable prints columns, those that cannot be parsed as far as they can be.
+func newTable(columns []apiextensionsv1.CustomResourceColumnDefinition) rest.TableConvertor {
 	// The error says which column is wrong, and comes with a usable table.
 	t, _ := tableconvertor.New(columns)
 	return t
 }
+
+// printed is the table of every version that asks for no columns.
+var printed = sync.OnceValue(func() rest.TableConvertor {
+	return newTable([]apiextensionsv1.CustomResourceColumnDefinition{{
+		Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp",
+		Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
+	}})
+})

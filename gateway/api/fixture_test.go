@@ -154,8 +154,8 @@ func (q question) Answer(_ context.Context, t resource.Target, contentType strin
 	return &Response{Code: 200, ContentType: "text/plain", Body: []byte(string(q) + " " + t.Name + " " + contentType + " " + string(body))}, nil
 }
 
-func compiled(tree map[string]any) (*crd.Definition, error) {
-	c, err := definitions.FromTree(tree)
+func compiled(stored []byte, _ *crd.Definition) (*crd.Definition, error) {
+	c, err := definitions.FromStored(stored)
 	if err != nil || !definitions.Served(c) {
 		return nil, err
 	}

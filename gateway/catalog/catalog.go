@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -20,9 +19,11 @@ import (
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
-// Compiler turns a stored CustomResourceDefinition into a definition. It
+// Compiler turns a CustomResourceDefinition into a definition. stored is how
+// the store holds it, and must not be changed; previous is what is served for
+// it now, nil for nothing: what is the same need not be compiled again. It
 // returns nil for one that is not served (not established yet).
-type Compiler func(tree map[string]any) (*crd.Definition, error)
+type Compiler func(stored []byte, previous *crd.Definition) (*crd.Definition, error)
 
 // ConverterFactory makes the converter of a definition; nil when there is
 // nothing to convert.
@@ -79,7 +80,7 @@ type Catalog struct {
 // served is one custom resource and what it was compiled from.
 type served struct {
 	resource    *Resource
-	fingerprint []byte
+	fingerprint digest
 	stop        chan struct{}
 }
 
@@ -165,10 +166,21 @@ func (c *Catalog) Run(ctx context.Context) error {
 // follows from there.
 func (c *Catalog) load() (*watchcache.Cursor[*Entry], error) {
 	snap := c.crds.bucket.Snapshot()
+	var all []watchcache.Item[*Entry]
 	snap.Ascend("", "", func(it watchcache.Item[*Entry]) bool {
-		c.update(it.Key, it.Value)
+		all = append(all, it)
 		return true
 	})
+	made := make([]compiled, len(all))
+	errs := make([]error, len(all))
+	// No failure is one of the whole: each is noted where it belongs.
+	_ = spread(len(all), func(i int) error {
+		made[i], errs[i] = c.compiled(all[i].Value, c.custom[all[i].Key])
+		return nil
+	})
+	for i, it := range all {
+		c.take(it.Key, it.Value, made[i], errs[i])
+	}
 	c.publish()
 	c.advance(snap.Revision())
 	return c.crds.bucket.Watch(snap.Revision())
@@ -224,14 +236,18 @@ func (c *Catalog) reload() (*watchcache.Cursor[*Entry], error) {
 // update takes over a stored definition and reports whether anything else is
 // to be served. A definition that cannot be served keeps its last good form.
 func (c *Catalog) update(name string, e *Entry) bool {
-	old := c.custom[name]
-	next, err := c.compiled(e, old)
+	next, err := c.compiled(e, c.custom[name])
+	return c.take(name, e, next, err)
+}
+
+// take is update with a definition that was compiled, or failed to.
+func (c *Catalog) take(name string, e *Entry, next compiled, err error) bool {
 	switch {
 	case err != nil:
 		c.log.Error().Err(err).Str("crd", name).Msg("definition cannot be served; its last good form, if any, stays")
 		return c.keep(name, e)
 	case next.same:
-		old.resource.confirm(e.Revision)
+		c.custom[name].resource.confirm(e.Revision)
 		return false
 	case next.definition == nil:
 		return c.remove(name)
@@ -245,7 +261,7 @@ type compiled struct {
 	same        bool // as it is served already
 	definition  *crd.Definition
 	converter   conversion.Converter
-	fingerprint []byte
+	fingerprint digest
 }
 
 // compiled compiles a stored definition. Whatever one definition does to the
@@ -257,24 +273,40 @@ func (c *Catalog) compiled(e *Entry, old *served) (f compiled, err error) {
 			err = fmt.Errorf("compiling it panicked: %v", p)
 		}
 	}()
-	tree, _, err := c.crds.restoreTree(e)
+	text, err := c.definitionText(e)
 	if err != nil {
 		return f, fmt.Errorf("reading it: %w", err)
 	}
-	if f.fingerprint, err = fingerprint(tree); err != nil {
-		return f, err
+	if f.fingerprint, err = fingerprint(text); err != nil {
+		return f, fmt.Errorf("reading it: %w", err)
 	}
-	if old != nil && bytes.Equal(old.fingerprint, f.fingerprint) {
-		f.same = true
-		return f, nil
+	var previous *crd.Definition
+	if old != nil {
+		if old.fingerprint == f.fingerprint {
+			f.same = true
+			return f, nil
+		}
+		previous = old.resource.Def
 	}
-	if f.definition, err = c.compile(tree); err != nil || f.definition == nil {
+	if f.definition, err = c.compile(text, previous); err != nil || f.definition == nil {
 		return f, err
 	}
 	if f.converter, err = c.convert(f.definition); err != nil {
 		return f, fmt.Errorf("making its converter: %w", err)
 	}
 	return f, nil
+}
+
+// definitionText is a stored definition as JSON, whatever form it is stored in.
+func (c *Catalog) definitionText(e *Entry) ([]byte, error) {
+	if e.storedJSON() {
+		return e.Stored, nil
+	}
+	tree, _, err := c.crds.restoreTree(e)
+	if err != nil {
+		return nil, err
+	}
+	return object.Encode(tree)
 }
 
 // serve replaces whatever is served for a definition.
@@ -326,25 +358,6 @@ func (c *Catalog) Serving(gr schema.GroupResource) (version string, ok bool) {
 		return "", false
 	}
 	return r.Def.StorageVersion, true
-}
-
-// fingerprint holds what a compiled definition depends on.
-func fingerprint(tree map[string]any) ([]byte, error) {
-	status, _ := tree["status"].(map[string]any)
-	meta, _ := tree["metadata"].(map[string]any)
-	conditions, _ := status["conditions"].([]any)
-	states := map[string]any{}
-	for _, e := range conditions {
-		if cond, ok := e.(map[string]any); ok {
-			if t, ok := cond["type"].(string); ok {
-				states[t] = cond["status"]
-			}
-		}
-	}
-	return object.Encode(map[string]any{
-		"uid": meta["uid"], "deleted": meta["deletionTimestamp"] != nil,
-		"spec": tree["spec"], "names": status["acceptedNames"], "conditions": states,
-	})
 }
 
 // publish replaces the snapshot, and only then ends the service of what is no

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -28,7 +29,11 @@ type defined struct {
 	ended chan error
 }
 
-func compileAsTold(tree map[string]any) (*crd.Definition, error) {
+func compileAsTold(stored []byte, _ *crd.Definition) (*crd.Definition, error) {
+	tree, _, err := object.ParseObject(stored)
+	if err != nil {
+		return nil, err
+	}
 	spec, _ := tree["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
 	meta, _ := tree["metadata"].(map[string]any)
@@ -320,25 +325,50 @@ func TestDefinitionsOverAGapOfTheHistory_RES10(t *testing.T) {
 	}
 }
 
-func TestFingerprintFails(t *testing.T) {
-	unknown := map[string]any{"spec": make(chan int)}
-	if print, err := fingerprint(unknown); err == nil {
-		t.Errorf("%s", print)
+func TestFingerprintSaysWhatIsCompiledDifferently(t *testing.T) {
+	for _, broken := range []string{`{"metadata":{"uid":1}}`, `{"status":{"conditions":{}}}`} {
+		if print, err := fingerprint([]byte(broken)); err == nil {
+			t.Errorf("%s: %x", broken, print)
+		}
 	}
-	a, errA := fingerprint(map[string]any{"spec": map[string]any{"a": "b"}, "metadata": map[string]any{"labels": "x"}})
-	b, errB := fingerprint(map[string]any{"spec": map[string]any{"a": "b"}})
-	if errA != nil || errB != nil || string(a) != string(b) {
-		t.Errorf("%s, %s, %v, %v", a, b, errA, errB)
+	a, errA := fingerprint([]byte(`{"spec":{"a":"b"},"metadata":{"labels":{"x":"y"},"uid":"u"}}`))
+	b, errB := fingerprint([]byte(`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"conditions":[],"storedVersions":["v1"]}}`))
+	if errA != nil || errB != nil || a != b {
+		t.Errorf("%x, %x, %v, %v", a, b, errA, errB)
 	}
-	for _, other := range []map[string]any{
-		{"spec": map[string]any{"a": "c"}},
-		{"spec": map[string]any{"a": "b"}, "metadata": map[string]any{"uid": "u"}},
-		{"spec": map[string]any{"a": "b"}, "metadata": map[string]any{"deletionTimestamp": "t"}},
-		{"spec": map[string]any{"a": "b"}, "status": map[string]any{"acceptedNames": "n"}},
-		{"spec": map[string]any{"a": "b"}, "status": map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}},
+	for _, other := range []string{
+		`{"spec":{"a":"c"},"metadata":{"uid":"u"}}`,
+		`{"spec":{"a":"b"},"metadata":{"uid":"v"}}`,
+		`{"spec":{"a":"b"},"metadata":{"uid":"u","deletionTimestamp":"t"}}`,
+		`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"acceptedNames":{"plural":"n"}}}`,
+		`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"conditions":[{"type":"Established","status":"True"}]}}`,
 	} {
-		if c, err := fingerprint(other); err != nil || string(c) == string(a) {
+		if c, err := fingerprint([]byte(other)); err != nil || c == a {
 			t.Errorf("%v has the fingerprint of another: %v", other, err)
 		}
+	}
+}
+
+// The compiler is told what is served, so that it need not compile that again.
+func TestTheCompilerIsToldWhatIsServed(t *testing.T) {
+	store := storagetest.NewMemory()
+	told := make(chan *crd.Definition, 8)
+	c := New(Options{
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Log: zerolog.Nop(),
+		Convert: convertAsNamed,
+		Compile: func(stored []byte, previous *crd.Definition) (*crd.Definition, error) {
+			told <- previous
+			return compileAsTold(stored, previous)
+		},
+	})
+	for i, version := range []string{"v1", "v2"} {
+		c.update("as.example.com", NewEntry(storage.KV{Value: stored("as", "", "serve "+version), Revision: int64(i + 1)}))
+		if previous := <-told; i == 0 && previous != nil || i == 1 && (previous == nil || previous.StorageVersion != "v1") {
+			t.Errorf("%s: told of %v", version, previous)
+		}
+	}
+	c.update("as.example.com", NewEntry(storage.KV{Value: stored("as", `,"labels":{"a":"b"}`, "serve v2"), Revision: 3}))
+	if len(told) != 0 {
+		t.Error("what did not change was compiled again")
 	}
 }

@@ -57,7 +57,7 @@ func TestCacheIsBoundedAndHeard(t *testing.T) {
 	}
 	c := New(Options{
 		Store: m, Prefix: "/registry/", Builtins: builtins, Log: zerolog.New(&log),
-		Compile: func(map[string]any) (*crd.Definition, error) { return nil, nil },
+		Compile: func([]byte, *crd.Definition) (*crd.Definition, error) { return nil, nil },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

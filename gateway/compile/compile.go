@@ -21,16 +21,17 @@ import (
 )
 
 // Definition compiles a stored CustomResourceDefinition; nil means that it is
-// not to be served (yet).
-func Definition(tree map[string]any) (*crd.Definition, error) {
-	c, err := definitions.FromTree(tree)
+// not to be served (yet). What schemas are compiled to is made on first use,
+// unless it was made for previous, what is served now, which may be nil.
+func Definition(stored []byte, previous *crd.Definition) (*crd.Definition, error) {
+	c, schemas, err := definitions.Outline(stored)
 	if err != nil {
 		return nil, err
 	}
 	if !definitions.Served(c) {
 		return nil, nil
 	}
-	return custom.Compile(c)
+	return custom.CompileLazily(c, schemas, previous)
 }
 
 // Converters makes converters. All fields are required.

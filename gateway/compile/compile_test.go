@@ -3,6 +3,7 @@ package compile
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -14,6 +15,15 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 )
+
+func stored(t *testing.T, tree map[string]any) []byte {
+	t.Helper()
+	text, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
 
 func tree(established string) map[string]any {
 	names := map[string]any{"plural": "tabs", "singular": "tab", "kind": "Tab", "listKind": "TabList"}
@@ -27,16 +37,16 @@ func tree(established string) map[string]any {
 }
 
 func TestDefinition(t *testing.T) {
-	d, err := Definition(tree("True"))
+	d, err := Definition(stored(t, tree("True")), nil)
 	if err != nil || d == nil || d.Plural != "tabs" || d.UID != "u" {
 		t.Errorf("established: %v, %v", d, err)
 	}
-	if d, err := Definition(tree("False")); err != nil || d != nil {
+	if d, err := Definition(stored(t, tree("False")), nil); err != nil || d != nil {
 		t.Errorf("not established: %v, %v", d, err)
 	}
 	broken := tree("True")
 	broken["spec"] = "x"
-	if d, err := Definition(broken); err == nil || d != nil {
+	if d, err := Definition(stored(t, broken), nil); err == nil || d != nil {
 		t.Errorf("unreadable: %v, %v", d, err)
 	}
 }

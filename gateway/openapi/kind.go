@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -68,7 +69,20 @@ var errNothing = errors.New("the builder made nothing of it")
 const coreGroup = "core.invalid"
 
 // manifest is the CustomResourceDefinition that the builder would have got.
-func (k *kind) manifest() *apiextensionsv1.CustomResourceDefinition {
+func (k *kind) manifest() (*apiextensionsv1.CustomResourceDefinition, error) {
+	out, schema := k.withoutSchema(), k.version.OpenAPISchema()
+	if text := k.version.SchemaText; len(text) > 0 && schema == nil {
+		_, err := crd.ReadSchema(text)
+		return nil, err
+	}
+	if schema != nil {
+		out.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: schema}
+	}
+	return out, nil
+}
+
+// withoutSchema is the manifest without the schema.
+func (k *kind) withoutSchema() *apiextensionsv1.CustomResourceDefinition {
 	d, v := k.def, k.version
 	out := &apiextensionsv1.CustomResourceDefinition{}
 	out.Spec.Group = d.Group
@@ -83,9 +97,6 @@ func (k *kind) manifest() *apiextensionsv1.CustomResourceDefinition {
 		out.Spec.Scope = apiextensionsv1.NamespaceScoped
 	}
 	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: true, Storage: true}
-	if s := v.OpenAPISchema(); s != nil {
-		version.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: s}
-	}
 	version.Subresources = &apiextensionsv1.CustomResourceSubresources{}
 	if v.Subresources["status"] != nil {
 		version.Subresources.Status = &apiextensionsv1.CustomResourceSubresourceStatus{}
@@ -115,12 +126,18 @@ func (k *kind) makeHash() (string, error) {
 	for name, s := range k.version.Subresources {
 		subresources[name] = s.Verbs
 	}
+	var made *apiextensionsv1.JSONSchemaProps
+	if len(k.version.SchemaText) == 0 {
+		made = k.version.OpenAPISchema()
+	}
 	data, err := json.Marshal(struct {
 		Manifest     any
+		Schema       *apiextensionsv1.JSONSchemaProps
+		Text         [sha256.Size]byte
 		Subresources map[string][]string
 		Verbs        metav1.Verbs
 		Model        string
-	}{k.manifest().Spec, subresources, k.def.ServedVerbs(), k.model()})
+	}{k.withoutSchema().Spec, made, sha256.Sum256(k.version.SchemaText), subresources, k.def.ServedVerbs(), k.model()})
 	if err != nil {
 		data = binary.BigEndian.AppendUint64(nil, unknown.Add(1))
 	}
@@ -128,7 +145,11 @@ func (k *kind) makeHash() (string, error) {
 }
 
 func (k *kind) makeV3() (*spec3.OpenAPI, error) {
-	doc, err := builder.BuildOpenAPIV3(k.manifest(), k.version.Name, builder.Options{IncludeSelectableFields: true})
+	manifest, err := k.manifest()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := builder.BuildOpenAPIV3(manifest, k.version.Name, builder.Options{IncludeSelectableFields: true})
 	if err == nil && (doc == nil || doc.Paths == nil) {
 		err = errNothing
 	}
@@ -160,7 +181,11 @@ var withoutDefaults = schemamutation.Walker{
 }
 
 func (k *kind) makeV2() (*spec.Swagger, error) {
-	doc, err := builder.BuildOpenAPIV2(k.manifest(), k.version.Name, builder.Options{V2: true, IncludeSelectableFields: true})
+	manifest, err := k.manifest()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := builder.BuildOpenAPIV2(manifest, k.version.Name, builder.Options{V2: true, IncludeSelectableFields: true})
 	if err == nil && (doc == nil || doc.Paths == nil) {
 		err = errNothing
 	}

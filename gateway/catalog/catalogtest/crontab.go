@@ -189,8 +189,8 @@ func Tab(version, name, host, port string, more ...string) string {
 }
 
 // Compile is the compiler that a gateway has.
-func Compile(tree map[string]any) (*crd.Definition, error) {
-	c, err := definitions.FromTree(tree)
+func Compile(stored []byte, _ *crd.Definition) (*crd.Definition, error) {
+	c, err := definitions.FromStored(stored)
 	if err != nil || !definitions.Served(c) {
 		return nil, err
 	}
