@@ -26,8 +26,12 @@ type columns struct {
 }
 
 func newColumns(in []printerColumn, t reflect.Type) *columns {
-	all := append([]printerColumn{{}}, in...)
-	all[0].Name, all[0].Type, all[0].Format, all[0].JSONPath = "Name", "string", "name", ".metadata.name"
+	all := in
+	if len(in) == 0 || in[0].Name != "Name" {
+		name := printerColumn{}
+		name.Name, name.Type, name.Format, name.JSONPath = "Name", "string", "name", ".metadata.name"
+		all = append([]printerColumn{name}, in...)
+	}
 	out := &columns{headers: sync.OnceValue(func() []metav1.TableColumnDefinition { return headers(all, t) })}
 	for _, c := range all {
 		out.cells = append(out.cells, cell(c))
@@ -39,7 +43,7 @@ func headers(all []printerColumn, t reflect.Type) []metav1.TableColumnDefinition
 	out := make([]metav1.TableColumnDefinition, len(all))
 	for i, c := range all {
 		out[i] = metav1.TableColumnDefinition{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority}
-		if c.Type == "date" {
+		if c.Type == "date" && c.Expression == "" {
 			out[i].Type = "string"
 		}
 		if c.Description == "" {
@@ -71,6 +75,9 @@ func descriptionAt(t reflect.Type, path string) string {
 
 // cell reads one column. A date is printed as how long ago it is.
 func cell(c printerColumn) func(map[string]any) (any, error) {
+	if f := cellFunctions[c.Function]; f != nil {
+		return func(obj map[string]any) (any, error) { return f(obj), nil }
+	}
 	if c.Expression != "" {
 		e := expr.New(c.Expression)
 		return func(obj map[string]any) (any, error) { return e.Eval(expr.Variables{Self: obj}) }

@@ -29,6 +29,8 @@ type extension struct {
 
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
+	{Resource: "pods"}:                 {prepareCreate: preparePod},
+	{Group: "batch", Resource: "jobs"}: {prepareCreate: prepareJob},
 	{Resource: "serviceaccounts"}: {
 		prepareCreate: cleanSecretReferences,
 		prepareUpdate: func(_ string, obj, _ map[string]any) { cleanSecretReferences(obj) },

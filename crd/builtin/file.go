@@ -75,6 +75,8 @@ type printerColumn struct {
 	apiextensionsv1.CustomResourceColumnDefinition `json:",inline"`
 	// Expression is CEL over the object, for what no JSON path can say.
 	Expression string `json:"expression,omitempty"`
+	// Function names a function in Go, for what no expression can say.
+	Function string `json:"function,omitempty"`
 }
 
 // selectable is a field that field selectors may name.

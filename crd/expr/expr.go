@@ -87,6 +87,20 @@ func (e *Expression) Eval(v Variables) (any, error) {
 	return native(out, maxDepth)
 }
 
+// Maybe is [Expression.Eval] that tells an optional value that is none from a
+// null.
+func (e *Expression) Maybe(v Variables) (value any, none bool, err error) {
+	out, err := e.eval(v)
+	if err != nil {
+		return nil, false, err
+	}
+	if o, ok := out.(*types.Optional); ok && !o.HasValue() {
+		return nil, true, nil
+	}
+	value, err = native(out, maxDepth)
+	return value, false, err
+}
+
 // True evaluates a condition.
 func (e *Expression) True(v Variables) (bool, error) {
 	out, err := e.eval(v)

@@ -1,12 +1,17 @@
 package expr
 
 import (
+	"fmt"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 )
@@ -20,6 +25,13 @@ func (printing) CompileOptions() []cel.EnvOption {
 	return []cel.EnvOption{
 		unary("age", age),
 		unary("labelSelector", labelSelector),
+		unary("labels", labelsOf),
+		unary("durationText", durationText),
+		unary("quantityText", quantityText),
+		cel.Function("merge", cel.Overload("merge_dyn_dyn", []*cel.Type{cel.DynType, cel.DynType}, cel.DynType,
+			cel.BinaryBinding(merge))),
+		cel.Function("someOf", cel.Overload("someOf_dyn_int", []*cel.Type{cel.DynType, cel.IntType}, cel.StringType,
+			cel.BinaryBinding(someOf))),
 		cel.Function("elapsed", cel.Overload("elapsed_dyn_dyn", []*cel.Type{cel.DynType, cel.DynType}, cel.StringType,
 			cel.BinaryBinding(elapsed))),
 	}
@@ -73,6 +85,78 @@ func timeOf(v ref.Val) (time.Time, bool) {
 	}
 	t, err := time.Parse(time.RFC3339, string(text))
 	return t, err == nil && !t.IsZero()
+}
+
+// labelsOf prints labels.
+func labelsOf(v ref.Val) ref.Val {
+	tree, err := native(v, maxDepth)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	m, _ := tree.(map[string]any)
+	set := labels.Set{}
+	for k, x := range m {
+		set[k] = fmt.Sprint(x)
+	}
+	return types.String(labels.FormatLabels(set))
+}
+
+// durationText prints a number of seconds.
+func durationText(v ref.Val) ref.Val {
+	n, ok := v.(types.Int)
+	if !ok {
+		return types.String("")
+	}
+	return types.String(duration.HumanDuration(time.Duration(n) * time.Second))
+}
+
+// quantityText prints a quantity in its canonical form, one that is missing as
+// zero.
+func quantityText(v ref.Val) ref.Val {
+	tree, err := native(v, maxDepth)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	if tree == nil {
+		tree = "0"
+	}
+	q, err := resource.ParseQuantity(fmt.Sprint(tree))
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.String(q.String())
+}
+
+// merge is a map with the entries of two, of which the second counts.
+func merge(a, b ref.Val) ref.Val {
+	out := map[string]any{}
+	for _, v := range []ref.Val{a, b} {
+		tree, err := native(v, maxDepth)
+		if err != nil {
+			return types.WrapErr(err)
+		}
+		m, _ := tree.(map[string]any)
+		maps.Copy(out, m)
+	}
+	return types.DefaultTypeAdapter.NativeToValue(out)
+}
+
+// someOf prints the first few of a list of texts, and how many more there are.
+func someOf(v, most ref.Val) ref.Val {
+	tree, err := native(v, maxDepth)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	list, _ := tree.([]any)
+	n, _ := most.(types.Int)
+	texts := make([]string, 0, len(list))
+	for _, x := range list {
+		texts = append(texts, fmt.Sprint(x))
+	}
+	if n < 0 || len(texts) <= int(n) {
+		return types.String(strings.Join(texts, ","))
+	}
+	return types.String(fmt.Sprintf("%s + %d more...", strings.Join(texts[:n], ","), len(texts)-int(n)))
 }
 
 // labelSelector prints a selector: one of apps and the like, with matchLabels

@@ -15,6 +15,9 @@ type Addition struct {
 	// DefaultFrom is a CEL expression for the default; self is the object that
 	// lacks the field, up the ones around it. Null means no default.
 	DefaultFrom string `json:"defaultFrom,omitempty"`
+	// Compute is a CEL expression for the value of a field, whatever it was
+	// before: null takes the field away, optional.none() leaves it alone.
+	Compute string `json:"compute,omitempty"`
 
 	// Required refuses an object that lacks the field, or has it empty.
 	Required bool `json:"required,omitempty"`

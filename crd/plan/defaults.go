@@ -11,10 +11,14 @@ type defaulted struct {
 	name  string
 	value any
 	from  *expr.Expression
+	// always: from counts also when there is a value.
+	always bool
 }
 
 func newDefaulted(name string, a *Addition) *defaulted {
 	switch {
+	case a.Compute != "":
+		return &defaulted{name: name, from: expr.New(a.Compute), always: true}
 	case a.DefaultFrom != "":
 		return &defaulted{name: name, from: expr.New(a.DefaultFrom)}
 	case a.Default != nil:
@@ -91,14 +95,17 @@ func (n *node) fillFields(obj map[string]any, up []any) error {
 	}
 	for i := range n.filled {
 		d := &n.filled[i]
-		if d.from == nil || !missing(obj[d.name]) {
+		if d.from == nil || !d.always && !missing(obj[d.name]) {
 			continue
 		}
-		v, err := d.from.Eval(expr.Variables{Self: obj, Up: up})
-		if err != nil {
+		v, leave, err := d.from.Maybe(expr.Variables{Self: obj, Up: up})
+		switch {
+		case err != nil:
 			return err
-		}
-		if v == nil {
+		case leave:
+			continue
+		case v == nil:
+			delete(obj, d.name)
 			continue
 		}
 		obj[d.name] = v

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/wasmgate/wasmgate/crd/expr"
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
 
@@ -14,13 +15,14 @@ type Library struct {
 	types map[string]Additions
 
 	mu    sync.Mutex
+	met   map[string]bool // types of which something is said
 	plans map[reflect.Type]*node
 }
 
 // NewLibrary makes a library of additions by Go type: group and version of its
 // package and the type's name, as "core/v1.Container".
 func NewLibrary(types map[string]Additions) *Library {
-	return &Library{types: types, plans: map[reflect.Type]*node{}}
+	return &Library{types: types, plans: map[reflect.Type]*node{}, met: map[string]bool{}}
 }
 
 // Plan is what is said of the objects of one kind. It is immutable.
@@ -57,11 +59,58 @@ func (l *Library) Plan(t reflect.Type, own Additions) (*Plan, error) {
 	return &Plan{n}, nil
 }
 
-// Types are the names of the types of which something is said.
-func (l *Library) Types() []string {
-	out := make([]string, 0, len(l.types))
+// Unused are the names of types of which something is said, though no plan
+// has met them.
+func (l *Library) Unused() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
 	for name := range l.types {
-		out = append(out, name)
+		if !l.met[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Check compiles all expressions of the plan, and returns what is wrong.
+func (p *Plan) Check() []error {
+	var errs []error
+	seen := map[*node]bool{}
+	var walk func(n *node)
+	walk = func(n *node) {
+		if n == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, e := range n.expressions() {
+			if err := e.Check(); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		walk(n.element)
+		for _, child := range n.fields {
+			walk(child)
+		}
+	}
+	walk(p.root)
+	return errs
+}
+
+func (n *node) expressions() []*expr.Expression {
+	var out []*expr.Expression
+	for _, d := range n.filled {
+		if d.from != nil {
+			out = append(out, d.from)
+		}
+	}
+	if n.check != nil {
+		for _, r := range n.check.rules {
+			out = append(out, r.condition)
+			if r.message != nil {
+				out = append(out, r.message)
+			}
+		}
 	}
 	return out
 }
@@ -130,6 +179,7 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 	}
 	all := above
 	if said := l.types[typeName(t)]; said != nil {
+		l.met[typeName(t)] = true
 		base := &layer{}
 		for path, a := range said {
 			if err := base.add(path, a); err != nil {

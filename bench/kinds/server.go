@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// server is one of the two servers.
+type server struct {
+	url, token string
+	client     *http.Client
+	// plurals are by apiVersion and kind; a plural of a cluster-scoped kind
+	// begins with a slash.
+	plurals map[string]string
+}
+
+// namespace is where everything is made.
+const namespace = "kinds-compared"
+
+func newServer(url, token string) *server {
+	return &server{
+		url: url, token: token, plurals: map[string]string{},
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}},
+	}
+}
+
+func (s *server) do(method, path, accept string, body any) (int, map[string]any) {
+	var in io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			log.Fatal(err)
+		}
+		in = bytes.NewReader(data)
+	}
+	r, err := http.NewRequest(method, s.url+path, in)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	r.Header.Set("Content-Type", "application/json")
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var out map[string]any
+	_ = json.NewDecoder(resp.Body).Decode(&out) // what is no JSON has no fields
+	return resp.StatusCode, out
+}
+
+// all creates the objects, one after the other, and deletes each again.
+func (s *server) all(manifests []record) []outcome {
+	s.do("POST", "/api/v1/namespaces", "", map[string]any{"metadata": map[string]any{"name": namespace}})
+	out := make([]outcome, len(manifests))
+	for i, m := range manifests {
+		out[i] = s.one(m.Manifest)
+	}
+	return out
+}
+
+const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+func (s *server) one(manifest map[string]any) outcome {
+	path := s.collection(manifest)
+	if path == "" {
+		return outcome{}
+	}
+	body := map[string]any{}
+	for k, v := range manifest {
+		body[k] = v
+	}
+	about := map[string]any{}
+	for k, v := range meta(manifest) {
+		if k != "namespace" && k != "resourceVersion" && k != "uid" {
+			about[k] = v
+		}
+	}
+	body["metadata"] = about
+	code, object := s.do("POST", path, "", body)
+	if code >= 300 {
+		message, _ := object["message"].(string)
+		return outcome{Code: code, Message: message}
+	}
+	name, _ := meta(object)["name"].(string)
+	_, table := s.do("GET", path+"/"+name, asTable, nil)
+	s.do("DELETE", path+"/"+name+"?gracePeriodSeconds=0", "", nil)
+	strip(object)
+	out := outcome{Code: code, Object: object, Columns: columns(table)}
+	if rows, ok := table["rows"].([]any); ok && len(rows) == 1 {
+		row, _ := rows[0].(map[string]any)
+		out.Cells = masked(row["cells"])
+	}
+	return out
+}
+
+// collection is the path of a manifest's collection; "" when the kind is not
+// served.
+func (s *server) collection(m map[string]any) string {
+	api, _ := m["apiVersion"].(string)
+	kind, _ := m["kind"].(string)
+	root := "/apis/" + api
+	if !strings.Contains(api, "/") {
+		root = "/api/" + api
+	}
+	plural, known := s.plurals[api+" "+kind]
+	if !known {
+		_, list := s.do("GET", root, "", nil)
+		resources, _ := list["resources"].([]any)
+		for _, r := range resources {
+			r, _ := r.(map[string]any)
+			name, _ := r["name"].(string)
+			if r["kind"] != kind || strings.Contains(name, "/") {
+				continue
+			}
+			if plural = name; r["namespaced"] == false {
+				plural = "/" + name
+			}
+		}
+		s.plurals[api+" "+kind] = plural
+	}
+	switch {
+	case plural == "":
+		return ""
+	case plural[0] == '/':
+		return root + plural
+	}
+	return root + "/namespaces/" + namespace + "/" + plural
+}
+
+func meta(m map[string]any) map[string]any {
+	out, _ := m["metadata"].(map[string]any)
+	return out
+}
+
+// strip takes away what no two servers have in common.
+func strip(object map[string]any) {
+	about := meta(object)
+	for _, k := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "namespace"} {
+		delete(about, k)
+	}
+	if about["generateName"] != nil {
+		delete(about, "name")
+	}
+}
+
+var ages = regexp.MustCompile(`^[0-9]+(ms|s|m)$`)
+
+// masked are cells without ages.
+func masked(cells any) any {
+	list, _ := cells.([]any)
+	for i, c := range list {
+		if text, ok := c.(string); ok && ages.MatchString(text) {
+			list[i] = "AGE"
+		}
+	}
+	return cells
+}
+
+// columns are the definitions of a table's columns.
+func columns(table map[string]any) any {
+	list, _ := table["columnDefinitions"].([]any)
+	for _, c := range list {
+		c, _ := c.(map[string]any)
+		delete(c, "description") // which differs between releases
+	}
+	return list
+}

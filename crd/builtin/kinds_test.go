@@ -1,0 +1,92 @@
+package builtin
+
+import (
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/expr"
+)
+
+// Whatever a file says is of a field that there is, and can be compiled.
+func TestFilesCanBeCarriedOut(t *testing.T) {
+	names, err := fs.Glob(files, "kinds/*/*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := readFile(data)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.HasSuffix(name, "/"+f.Names.Plural+".yaml") {
+			t.Errorf("%s has %s", name, f.Names.Plural)
+		}
+		if _, err := fromFile(data, false); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		l, err := library()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range f.Versions {
+			fresh, err := freshOf(schema.GroupVersionKind{Group: f.Group, Version: v.Name, Kind: f.Names.Kind})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			p, err := l.Plan(reflect.TypeOf(fresh()), v.Fields)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			for _, err := range p.Check() {
+				t.Errorf("%s: %v", name, err)
+			}
+			for _, c := range v.AdditionalPrinterColumns {
+				if c.Expression != "" {
+					if err := expr.New(c.Expression).Check(); err != nil {
+						t.Errorf("%s: column %s: %v", name, c.Name, err)
+					}
+				}
+				if c.Function != "" && cellFunctions[c.Function] == nil {
+					t.Errorf("%s: column %s: no function %s", name, c.Name, c.Function)
+				}
+			}
+			for _, s := range v.SelectableFields {
+				if s.Expression != "" && expr.New(s.Expression).Check() != nil {
+					t.Errorf("%s: %s: %v", name, s.Name, expr.New(s.Expression).Check())
+				}
+			}
+		}
+	}
+}
+
+// Nothing is said of a type that no kind has.
+func TestTypesAreThoseOfKinds(t *testing.T) {
+	l, err := library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range definitions(t) {
+		if s, ok := d.Versions[0].Strategy.(*dataStrategy); ok {
+			if _, err := s.kind.plan(); err != nil {
+				t.Errorf("%s: %v", d.Kind, err)
+			}
+		}
+	}
+	if unused := l.Unused(); len(unused) > 0 {
+		slices.Sort(unused)
+		t.Errorf("no kind has %v", unused)
+	}
+}
