@@ -33,13 +33,25 @@ type served struct {
 // priorities are kube-apiserver's for its own groups. Every other group comes
 // after them, by name.
 var priorities = map[string]int{
+	"apps":                         17800,
 	"events.k8s.io":                17750,
 	"authentication.k8s.io":        17700,
 	"authorization.k8s.io":         17600,
+	"autoscaling":                  17500,
+	"batch":                        17400,
+	"certificates.k8s.io":          17300,
+	"networking.k8s.io":            17200,
+	"policy":                       17100,
 	"rbac.authorization.k8s.io":    17000,
+	"storage.k8s.io":               16800,
 	"admissionregistration.k8s.io": 16700,
 	"apiextensions.k8s.io":         16700,
+	"scheduling.k8s.io":            16600,
 	"coordination.k8s.io":          16500,
+	"node.k8s.io":                  16300,
+	"discovery.k8s.io":             16200,
+	"resource.k8s.io":              16150,
+	"flowcontrol.apiserver.k8s.io": 16100,
 	"storagemigration.k8s.io":      15800,
 }
 
