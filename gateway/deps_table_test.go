@@ -97,6 +97,7 @@ var mayImport = map[string]string{
 	"examples/priority/module": "examples/priority",
 
 	"bench":        "crd/reflectschema",
+	"bench/kinds":  "",
 	"bench/module": "sdk",
 }
 
