@@ -19,6 +19,8 @@ import (
 // immutable and safe for concurrent use.
 type Documents struct {
 	kinds map[*crd.Version]*kind
+	// byKey are the kinds by group, version and plural.
+	byKey map[string]*kind
 	// versions are the group versions by their path below /openapi/v3, such as
 	// "api/v1" and "apis/example.com/v1".
 	versions map[string]*groupVersion
@@ -50,7 +52,7 @@ type Options struct {
 // New returns the documents for defs, which must not change any more. What is
 // unchanged since previous (nil for none) is taken over from it.
 func New(defs []*crd.Definition, previous *Documents, opts Options) *Documents {
-	d := &Documents{kinds: map[*crd.Version]*kind{}, versions: map[string]*groupVersion{}, order: opts.Order}
+	d := &Documents{kinds: map[*crd.Version]*kind{}, byKey: map[string]*kind{}, versions: map[string]*groupVersion{}, order: opts.Order}
 	report := opts.Report
 	if previous == nil {
 		previous = &Documents{}
@@ -63,10 +65,13 @@ func New(defs []*crd.Definition, previous *Documents, opts Options) *Documents {
 				continue
 			}
 			k := previous.kinds[v]
-			if k == nil || k.def != def {
+			if k == nil {
 				k = newKind(def, v, report)
+				if old := previous.byKey[k.sortKey]; old != nil && old.hash() == k.hash() {
+					k = old
+				}
 			}
-			d.kinds[v] = k
+			d.kinds[v], d.byKey[k.sortKey] = k, k
 			all = append(all, k)
 			byPath[groupPath(def.Group, v.Name)] = append(byPath[groupPath(def.Group, v.Name)], k)
 		}

@@ -20,16 +20,18 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 )
 
-// kind describes one kind at one version. Its parts are made on first use; a
-// kind that cannot be described has empty parts and is left out of documents.
+// kind describes one kind at one version. A kind that cannot be described has
+// empty parts and is left out of documents.
 type kind struct {
 	def     *crd.Definition
 	version *crd.Version
 	sortKey string
 
+	// hash and v2 are made on first use. v3 is made again on each call: it is
+	// large, and the document that it becomes a part of is kept.
 	hash func() string
+	v2   func() fragments
 	v3   func() *spec3.OpenAPI
-	v2   func() *spec.Swagger
 }
 
 func newKind(def *crd.Definition, v *crd.Version, report func(error)) *kind {
@@ -41,21 +43,35 @@ func newKind(def *crd.Definition, v *crd.Version, report func(error)) *kind {
 		}
 		return hash
 	})
-	k.v3 = made(k, "version 3", k.makeV3, report)
-	k.v2 = made(k, "version 2", k.makeV2, report)
+	var reported sync.Once
+	k.v3 = func() *spec3.OpenAPI {
+		doc, err := made(k.makeV3)
+		if err != nil {
+			reported.Do(func() { report(k.failed("version 3", err)) })
+		}
+		return doc
+	}
+	k.v2 = sync.OnceValue(func() fragments {
+		all, err := made(k.makeV2)
+		if err != nil {
+			report(k.failed("version 2", err))
+			return nil
+		}
+		return all
+	})
 	return k
 }
 
-// made calls fn once; when that fails it reports why, and there is nothing.
-func made[D any](k *kind, what string, fn func() (*D, error), report func(error)) func() *D {
-	return sync.OnceValue(func() *D {
-		doc, err := fn()
-		if err != nil {
-			report(k.failed(what, err))
-			return nil
+// made is what fn makes of a schema, which may be of anybody: what the library
+// cannot bear is an error.
+func made[D any](fn func() (D, error)) (out D, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			var nothing D
+			out, err = nothing, fmt.Errorf("the builder panicked: %v", p)
 		}
-		return doc
-	})
+	}()
+	return fn()
 }
 
 func (k *kind) failed(what string, err error) error {
@@ -160,9 +176,6 @@ func (k *kind) makeV3() (*spec3.OpenAPI, error) {
 		return nil, err
 	}
 	k.fitV3(doc)
-	if doc.Components != nil {
-		sharedV3.apply(doc.Components.Schemas, k.own()...)
-	}
 	return doc, nil
 }
 
@@ -180,7 +193,7 @@ var withoutDefaults = schemamutation.Walker{
 	RefCallback: schemamutation.RefCallbackNoop,
 }
 
-func (k *kind) makeV2() (*spec.Swagger, error) {
+func (k *kind) makeV2() (fragments, error) {
 	manifest, err := k.manifest()
 	if err != nil {
 		return nil, err
@@ -199,9 +212,7 @@ func (k *kind) makeV2() (*spec.Swagger, error) {
 	for name, schema := range doc.Definitions {
 		doc.Definitions[name] = *withoutDefaults.WalkSchema(&schema)
 	}
-	sharedV2.apply(doc.Definitions, k.own()...)
-	sharedParameters.apply(doc.Parameters)
-	return doc, nil
+	return fragmentsOf(doc, k.own())
 }
 
 // serves tells whether the whole resource has the verb.

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	openapiv2 "github.com/google/gnostic-models/openapiv2"
-	"google.golang.org/protobuf/proto"
 	"k8s.io/kube-openapi/pkg/handler3"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -21,11 +19,18 @@ type groupVersion struct {
 
 func newGroupVersion(kinds []*kind, report func(error)) *groupVersion {
 	gv := &groupVersion{kinds: kinds, hash: sync.OnceValue(func() string { return hashOf(kinds) })}
-	gv.forms = newForms(gv.hash, func() ([]byte, error) { return mergeV3(kinds).MarshalJSON() }, handler3.ToV3ProtoBinary, report)
+	gv.forms = newForms(gv.hash, func() ([]byte, error) { return mergeV3(kinds).MarshalJSON() }, func() ([]byte, error) {
+		text := gv.json()
+		if len(text) == 0 {
+			return nil, nil
+		}
+		return handler3.ToV3ProtoBinary(text)
+	}, report)
 	return gv
 }
 
-// whole is the version 2 document of everything.
+// whole is the version 2 document of everything. It is joined from what is kept
+// of each kind, so that a changed kind costs itself and a copy of the rest.
 type whole struct {
 	kinds []*kind
 	forms
@@ -33,7 +38,18 @@ type whole struct {
 
 func newWhole(kinds []*kind, report func(error)) *whole {
 	hash := sync.OnceValue(func() string { return hashOf(kinds) })
-	return &whole{kinds, newForms(hash, func() ([]byte, error) { return mergeV2(kinds).MarshalJSON() }, v2ToProtobuf, report)}
+	parts := sync.OnceValue(func() [sections]fragments {
+		all := make([]fragments, len(kinds))
+		onAllCores(len(kinds), func(i int) { all[i] = kinds[i].v2() })
+		return joined(all)
+	})
+	return &whole{kinds, newForms(hash, func() ([]byte, error) { return joinJSON(parts()) }, func() ([]byte, error) {
+		all := parts()
+		for _, list := range all {
+			onAllCores(len(list), func(i int) { list[i].protobuf() }) // joining them meets the errors
+		}
+		return joinProtobuf(all)
+	}, report)}
 }
 
 // hashOf is known before any document is made, so that clients that have one
@@ -54,29 +70,18 @@ type forms struct {
 	protobuf func() []byte
 }
 
-func newForms(hash func() string, marshal func() ([]byte, error), convert func([]byte) ([]byte, error), report func(error)) forms {
-	f := forms{hashOf: hash}
-	f.json = sync.OnceValue(func() []byte {
-		body, err := marshal()
-		if err != nil {
-			report(fmt.Errorf("an OpenAPI document as JSON: %w", err))
-			return nil
-		}
-		return body
-	})
-	f.protobuf = sync.OnceValue(func() []byte {
-		text := f.json()
-		if len(text) == 0 {
-			return nil
-		}
-		body, err := convert(text)
-		if err != nil {
-			report(fmt.Errorf("an OpenAPI document as protobuf: %w", err))
-			return nil
-		}
-		return body
-	})
-	return f
+func newForms(hash func() string, json, protobuf func() ([]byte, error), report func(error)) forms {
+	once := func(form string, make func() ([]byte, error)) func() []byte {
+		return sync.OnceValue(func() []byte {
+			body, err := make()
+			if err != nil {
+				report(fmt.Errorf("an OpenAPI document as %s: %w", form, err))
+				return nil
+			}
+			return body
+		})
+	}
+	return forms{hash, once("JSON", json), once("protobuf", protobuf)}
 }
 
 func (f *forms) encoded(form string) *encoded {
@@ -113,46 +118,6 @@ func mergeV3(kinds []*kind) *spec3.OpenAPI {
 	return out
 }
 
-func mergeV2(kinds []*kind) *spec.Swagger {
-	out := &spec.Swagger{SwaggerProps: spec.SwaggerProps{
-		Swagger:     "2.0",
-		Info:        info(),
-		Paths:       &spec.Paths{Paths: map[string]spec.PathItem{}},
-		Definitions: spec.Definitions{},
-	}}
-	for _, k := range kinds {
-		doc := k.v2()
-		if doc == nil {
-			continue
-		}
-		for path, item := range doc.Paths.Paths {
-			out.Paths.Paths[path] = item
-		}
-		// The first one stays: built-in kinds come first, so a custom resource
-		// cannot take over the name of one of theirs.
-		for name, schema := range doc.Definitions {
-			if _, ok := out.Definitions[name]; !ok {
-				out.Definitions[name] = schema
-			}
-		}
-		for name, parameter := range doc.Parameters {
-			if out.Parameters == nil {
-				out.Parameters = map[string]spec.Parameter{}
-			}
-			out.Parameters[name] = parameter
-		}
-	}
-	return out
-}
-
 func info() *spec.Info {
 	return &spec.Info{InfoProps: spec.InfoProps{Title: "wasmgate", Version: "v1"}}
-}
-
-func v2ToProtobuf(text []byte) ([]byte, error) {
-	doc, err := openapiv2.ParseDocument(text)
-	if err != nil {
-		return nil, err
-	}
-	return proto.Marshal(doc)
 }

@@ -56,3 +56,13 @@ func reversed(group string) string {
 	slices.Reverse(parts)
 	return strings.Join(parts, ".")
 }
+
+// own are the names of the kind's own schemas.
+func (k *kind) own() []string {
+	name := k.model()
+	if name == "" {
+		name = reversed(k.def.Group) + "." + k.version.Name + "." + k.def.Kind
+		return []string{name, reversed(k.def.Group) + "." + k.version.Name + "." + k.def.ListKind}
+	}
+	return []string{name, name + "List"}
+}
