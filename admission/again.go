@@ -25,6 +25,13 @@ func (a *Again[K]) Begin(r *Request, second bool) {
 // End ends a round.
 func (a *Again[K]) End(r *Request) { a.after = r.changes }
 
+// Demand makes all who were asked and want it be asked again, though nothing
+// changed after them.
+func (a *Again[K]) Demand(r *Request) {
+	r.second = true
+	a.changed()
+}
+
 // Asks tells whether k is asked in this round.
 func (a *Again[K]) Asks(k K) bool { return !a.second || a.due[k] }
 

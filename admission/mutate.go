@@ -29,10 +29,10 @@ type Stage interface {
 }
 
 // Mutate runs the stages in their order, and once more if they changed
-// anything.
+// anything or want it so.
 func Mutate(ctx context.Context, r *Request, stages ...Stage) error {
 	for _, again := range []bool{false, true} {
-		if again && r.changes == 0 {
+		if again && !r.second {
 			return nil
 		}
 		for _, s := range stages {

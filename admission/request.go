@@ -48,12 +48,14 @@ type Request struct {
 	// ignores, maybe from several goroutines.
 	Ignored func(h *Hook, err error)
 
-	changes int // made so far
+	changes int  // made so far
+	second  bool // a second round is wanted
 }
 
 // Replace makes tree, which is at a version and nobody else's, the new state.
 func (r *Request) Replace(ctx context.Context, version string, tree map[string]any) error {
 	r.changes++
+	r.second = true
 	return r.Objects.Replace(ctx, version, tree)
 }
 

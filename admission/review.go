@@ -94,8 +94,11 @@ func orNull(data []byte) []byte {
 // strictly.
 func parseReview(reply []byte, review, uid string, mutating bool) (*admissionv1.AdmissionResponse, error) {
 	var got admissionv1.AdmissionReview
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got.TypeMeta); err != nil {
 		return nil, &unreadable{fmt.Errorf("couldn't get version/kind; json parse error: %w", err)}
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got); err != nil {
+		return nil, &unreadable{err}
 	}
 	out := got.Response
 	if out == nil {

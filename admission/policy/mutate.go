@@ -23,6 +23,10 @@ type stage struct {
 	*request
 	all   []InForce[*Mutation]
 	again admission.Again[mutated]
+	// done: a mutation was carried out in this round, whether it made a
+	// difference or not. Then whoever wants to be asked again is, also about its
+	// own work, as in kube-apiserver.
+	done bool
 }
 
 // refused are the policies that refuse a request.
@@ -34,6 +38,7 @@ type refused struct {
 // Admit implements [admission.Stage].
 func (s *stage) Admit(ctx context.Context, again bool) (err error) {
 	defer recovered("MutatingAdmissionPolicy", &err)
+	s.done = false
 	s.again.Begin(s.Request, again)
 	defer s.again.End(s.Request)
 	var no, later refused
@@ -45,6 +50,9 @@ func (s *stage) Admit(ctx context.Context, again bool) (err error) {
 		if err != nil {
 			return err
 		}
+	}
+	if s.done {
+		s.again.Demand(s.Request)
 	}
 	// What is wrong with a configuration comes first, as it is known first.
 	switch {
@@ -92,7 +100,9 @@ func (s *stage) ask(ctx context.Context, m *Mutation, i invocation, wrong func(e
 		}
 		if err != nil {
 			wrong(err)
+			continue
 		}
+		s.done = s.done || s.Operation != admission.Delete
 	}
 	s.again.Asked(key, m.again, s.Changes() != before)
 	return nil

@@ -46,14 +46,17 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string) error {
 }
 
 // namespace finds a namespace in the cache, or in the store when it may be too
-// new for the cache.
+// new for the cache: a namespace that is being deleted takes nothing any more
+// from the moment on that its deletion is acknowledged.
 func (e *Engine) namespace(ctx context.Context, name string) (*catalog.Entry, error) {
 	r := e.catalog.Snapshot().Resource(namespaces)
 	if r == nil {
 		return nil, apierrors.NewNotFound(namespaces, name)
 	}
-	if it, ok := r.Bucket().Snapshot().Get(name); ok {
-		return it.Value, nil
+	if e.cache.Revision() >= e.spaced.Load() {
+		if it, ok := r.Bucket().Snapshot().Get(name); ok {
+			return it.Value, nil
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -62,4 +65,17 @@ func (e *Engine) namespace(ctx context.Context, name string) (*catalog.Entry, er
 		return nil, Target{Resource: r, Name: name}.storeError(err)
 	}
 	return catalog.NewEntry(kv), nil
+}
+
+// noteNamespace remembers the revision of a change of a namespace.
+func (e *Engine) noteNamespace(r *catalog.Resource, revision int64) {
+	if r.GroupResource() != namespaces {
+		return
+	}
+	for {
+		last := e.spaced.Load()
+		if last >= revision || e.spaced.CompareAndSwap(last, revision) {
+			return
+		}
+	}
 }

@@ -35,6 +35,7 @@ func (w *Write) commit(ctx context.Context) (err error) {
 	if err != nil {
 		return w.notCommitted(err)
 	}
+	w.engine.noteNamespace(w.Resource, w.revision)
 	w.engine.settle(ctx, w.Resource, w.revision)
 	return nil
 }

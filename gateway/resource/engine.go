@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -31,6 +32,9 @@ type Engine struct {
 	catalog *catalog.Catalog
 	o       Options
 	log     zerolog.Logger
+	// spaced is the revision of the last change of a namespace that was made
+	// here.
+	spaced atomic.Int64
 }
 
 // New makes an engine; it serves after [Engine.Run] is ready.

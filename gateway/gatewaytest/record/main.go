@@ -56,6 +56,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"rules of definitions", recordRules},
 		{"generated schemas and objects", recordGenerated},
 		{"a table of requests", recordRequests},
+		{"what admission decides", recordAdmissions},
 	} {
 		if !strings.Contains(r.what, only) {
 			continue

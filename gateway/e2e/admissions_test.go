@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/admissions"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
+)
+
+// TestTableOfAdmission_CEL12_CEL13_CEL14_CEL20_DRY02_DRY04_DRY05 tells what
+// policies and webhooks decide, and compares each reply with kube-apiserver's.
+func TestTableOfAdmission_CEL12_CEL13_CEL14_CEL20_DRY02_DRY04_DRY05(t *testing.T) {
+	hook := admissions.NewServer()
+	t.Cleanup(hook.Close)
+	tellAllVia(t, gatewaytest.Shared(t), admissionStories(t), admissions.File, hook.Via, nil)
+}
+
+func admissionStories(t *testing.T) []exchange.Story {
+	stories := admissions.Stories()
+	if err := exchange.Differ(stories, filepath.Join("..", "..", admissions.Differences)); err != nil {
+		t.Fatal(err)
+	}
+	return stories
+}
+
+// uncalled is how it is told, within JSON, that a webhook gave no answer: a
+// server does that in another way than a module.
+var uncalled = regexp.MustCompile(`failed to call webhook: (?:[^"\\]|\\.)*`)
+
+// TestTableOfAdmissionByModules_WP02 tells the stories of webhooks again, and
+// the webhook is a module.
+func TestTableOfAdmissionByModules_WP02(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	s := gatewaytest.Start(t, gatewaytest.Options{})
+	pushModule(t, s.API(t), "answers", plugintest.Build(t, "github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/admissions/module"))
+	var stories []exchange.Story
+	for _, story := range admissionStories(t) {
+		for _, step := range story.Steps {
+			if strings.Contains(step.Body, admissions.Client) {
+				stories = append(stories, story)
+				break
+			}
+		}
+	}
+	tellAllVia(t, &s.Server, stories, admissions.File, func(send exchange.Send) exchange.Send {
+		return admissions.With(map[string]any{"url": "wasm://answers"}, send)
+	}, uncalled)
+}

@@ -1,0 +1,4 @@
+// Command module is package answer as a module.
+package main
+
+func main() {}
