@@ -14,6 +14,9 @@ type Description struct {
 	// is linked into every module exports more than one of them uses. Nil
 	// means all that it exports.
 	Hooks []Hook `json:"hooks"`
+	// ConfigSchema is the JSON schema that the module's configuration has to
+	// match, nil for any.
+	ConfigSchema json.RawMessage `json:"configSchema"`
 }
 
 // ParseDescription reads a description; none is the zero value. The error is a
@@ -24,6 +27,9 @@ func ParseDescription(data []byte) (d Description, err error) {
 	}
 	if err := json.Unmarshal(data, &d); err != nil {
 		return Description{}, &LoadError{Reason: BadDescription, Detail: "its description cannot be read: " + err.Error(), Cause: err}
+	}
+	if string(d.ConfigSchema) == "null" {
+		d.ConfigSchema = nil
 	}
 	return d, nil
 }

@@ -24,6 +24,14 @@ func TestHooksAreThoseThatAreExportedAndDescribed(t *testing.T) {
 	}
 }
 
+func TestASchemaIsOptional(t *testing.T) {
+	for text, want := range map[string]string{"{}": "", `{"configSchema":null}`: "", `{"configSchema":{"type":"object"}}`: `{"type":"object"}`} {
+		if d, err := ParseDescription([]byte(text)); err != nil || string(d.ConfigSchema) != want || (d.ConfigSchema == nil) != (want == "") {
+			t.Errorf("%s: %s, %v", text, d.ConfigSchema, err)
+		}
+	}
+}
+
 func TestADescriptionThatCannotBeIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"hooks":1}`:                  "its description cannot be read: ",

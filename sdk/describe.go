@@ -17,7 +17,11 @@ func appendDescription(dst []byte) []byte {
 		}
 		dst, first = append(append(append(dst, '"'), h.name...), '"'), false
 	}
-	return append(dst, "]}"...)
+	dst = append(dst, ']')
+	if configSchema != "" {
+		dst = append(append(dst, `,"configSchema":`...), configSchema...)
+	}
+	return append(dst, '}')
 }
 
 // converts tells whether any conversion is registered.

@@ -40,6 +40,11 @@ func exportPrioritize(ptr, size uint32) uint64 {
 	return hand(appendPriority(reply[:0], sent(ptr, size)))
 }
 
+//go:wasmexport wasmgate_configure
+func exportConfigure(ptr, size uint32) uint64 {
+	return hand(appendConfigured(reply[:0], sent(ptr, size)))
+}
+
 //go:wasmexport wasmgate_describe
 func exportDescribe() uint64 { return hand(appendDescription(reply[:0])) }
 

@@ -207,6 +207,35 @@ func TestAModuleHasTheHooksThatItSays(t *testing.T) {
 	}
 }
 
+// A configuration is checked by the module's own schema before any instance
+// gets it.
+func TestAConfigurationIsCheckedBeforeItIsUsed(t *testing.T) {
+	r := registry(t)
+	module := describing(`{"configSchema":{"type":"object","required":["region"]}}`).
+		With(plugins.ExportConfigure, plugintest.HookReturning(0, 0)).Bytes()
+	var refused *plugins.LoadError
+	load := func(config string) error {
+		_, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: module, Digest: digestOf(module), Config: []byte(config)})
+		return err
+	}
+	if err := load(`{"region":"x"}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := load(`{}`); !errors.As(err, &refused) || refused.Reason != plugins.ConfigRefused || refused.Module != "m" || !strings.Contains(refused.Detail, "its configuration: config.region in body is required") {
+		t.Errorf("got %v", err)
+	}
+	if s, _ := r.Status("m"); s.Serving == nil || string(s.Serving.Config) != `{"region":"x"}` {
+		t.Errorf("serves %+v", s.Serving)
+	}
+	if err := load(``); err != nil {
+		t.Errorf("without a configuration: %v", err)
+	}
+	module = describing(`{"configSchema":{"$ref":"#/definitions/a"}}`).With(plugins.ExportConfigure, plugintest.Func{Params: []byte{plugintest.I32, plugintest.I32}, Results: []byte{plugintest.I64}, Code: plugintest.Trap}).Bytes()
+	if err := load(`{}`); !errors.As(err, &refused) || refused.Reason != plugins.ConfigRefused || !strings.Contains(refused.Detail, "the schema of its configuration cannot be used") {
+		t.Errorf("an odd schema: %v", err)
+	}
+}
+
 func TestABadRevisionLeavesTheGoodOneServing(t *testing.T) {
 	r := registry(t)
 	module := plugintest.Build(t, plugintest.CronTab)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/configuration"
 	"github.com/wasmgate/wasmgate/plugins/pool"
 	"github.com/wasmgate/wasmgate/plugins/wasm"
 )
@@ -65,42 +66,54 @@ func (r *revision) status() plugins.Status {
 	}
 }
 
-// describe takes over what the module says of itself. Without a word about
-// hooks it has those that it exports.
-func (r *revision) describe(ctx context.Context, i *wasm.Instance) (err error) {
-	if r.description, err = i.Describe(ctx); err != nil {
-		return err
+// describe takes over what the module says of itself, and checks its
+// configuration by that. Without a word about hooks it has those that it
+// exports.
+func (r *revision) describe(ctx context.Context) (err error) {
+	if r.description, err = r.module.Describe(ctx); err != nil {
+		return r.startFailed(ctx, err)
 	}
-	exported := r.module.Hooks()
 	described, err := plugins.ParseDescription(r.description)
 	if err == nil {
-		r.hooks, err = described.HooksOf(exported)
+		r.hooks, err = described.HooksOf(r.module.Hooks())
 	}
 	var refused *plugins.LoadError
 	if errors.As(err, &refused) {
 		refused.Module = r.module.Name()
 	}
-	return err
+	if err != nil || described.ConfigSchema == nil || len(r.Config) == 0 {
+		return err
+	}
+	if err := configuration.Check(described.ConfigSchema, r.Config); err != nil {
+		return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.ConfigRefused, Detail: "its configuration: " + err.Error(), Cause: err}
+	}
+	return nil
 }
 
 // selfTest starts the first instance, which the pool then keeps.
 func (r *revision) selfTest(ctx context.Context) error {
+	if err := r.describe(ctx); err != nil {
+		return err
+	}
 	lease, err := r.instances.Take(ctx)
 	if err != nil {
 		return err
 	}
-	if err = lease.Value.Probe(ctx); err == nil {
-		err = r.describe(ctx, lease.Value)
-	}
-	if err != nil {
+	if err := lease.Value.Probe(ctx); err != nil {
 		lease.Discard()
-		var call *plugins.CallError
-		if errors.As(err, &call) && wasm.Ended(ctx) == nil {
-			return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.StartFailed,
-				Detail: fmt.Sprintf("%s failed: %s: %s", call.Hook, call.Kind, call.Reason), Cause: err}
-		}
-		return err
+		return r.startFailed(ctx, err)
 	}
 	lease.Return()
 	return nil
+}
+
+// startFailed makes a failed call of a module that is being loaded a reason to
+// refuse it.
+func (r *revision) startFailed(ctx context.Context, err error) error {
+	var call *plugins.CallError
+	if errors.As(err, &call) && wasm.Ended(ctx) == nil {
+		return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.StartFailed,
+			Detail: fmt.Sprintf("%s failed: %s: %s", call.Hook, call.Kind, call.Reason), Cause: err}
+	}
+	return err
 }

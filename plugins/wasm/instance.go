@@ -29,6 +29,34 @@ type Instance struct {
 // run, and it gets its configuration, all within the module's timeout. The
 // error is a *plugins.LoadError when the guest is to blame.
 func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
+	i, err := m.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.configure(ctx); err != nil {
+		_ = i.Close()
+		return nil, err
+	}
+	return i, nil
+}
+
+// Describe returns what the module says about itself, a JSON object, or nil
+// when it says nothing. It is asked in an instance of its own, which has no
+// configuration: what the module says may be what is wrong with that.
+func (m *Module) Describe(ctx context.Context) ([]byte, error) {
+	if !m.describe {
+		return nil, nil
+	}
+	i, err := m.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = i.Close() }()
+	return i.Describe(ctx)
+}
+
+// start starts an instance that is not configured.
+func (m *Module) start(ctx context.Context) (*Instance, error) {
 	env := newEnvironment(m.name, m.engine.logModules)
 	env.fuel.limit = m.limits.Fuel
 	env.begin()
@@ -46,10 +74,6 @@ func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
 	i.alloc = guest.ExportedFunction(plugins.ExportAlloc)
 	for _, h := range m.hooks {
 		i.hooks[h] = guest.ExportedFunction(string(h))
-	}
-	if err := i.configure(ctx); err != nil {
-		_ = i.Close()
-		return nil, err
 	}
 	return i, nil
 }
