@@ -265,6 +265,10 @@ func request(method, url, body string, headers ...string) *Request {
 		switch name {
 		case "Accept":
 			r.Accept = value
+		case "Accept-Encoding":
+			r.AcceptEncoding = value
+		case "User-Agent":
+			r.UserAgent = value
 		case "Content-Type":
 			r.ContentType = value
 		case "Authorization":

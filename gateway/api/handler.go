@@ -103,6 +103,7 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 			resp = errorResponse(apierrors.NewInternalError(errPanic))
 		}
 		inForm(r, resp)
+		compress(r, resp)
 		resp.Headers = append(resp.Headers, Header{auditHeader, r.ID})
 		if resp.Stream == nil {
 			end(resp.Code)

@@ -33,6 +33,8 @@ type form struct {
 	version string
 	// pretty asks for JSON that people read.
 	pretty bool
+	// gzip tells that the client takes compressed replies.
+	gzip bool
 }
 
 // full tells that whole objects are wanted.

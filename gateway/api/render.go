@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -86,8 +87,9 @@ func (f form) listKind(t resource.Target) (apiVersion, kind string) {
 // collection puts a list into the client's form. JSON and protobuf are
 // streamed: head, objects as they are remembered, tail.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
+	in := f.encoding(t)
 	if f.media == mediaProtobuf {
-		return h.messages(ctx, f, t, l)
+		return h.messages(ctx, f, t, l, in)
 	}
 	views, err := t.Views(ctx, l.Entries, wants(f))
 	if err != nil {
@@ -108,7 +110,7 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 	apiVersion, kind := f.listKind(t)
 	s := sequence{head: listHead(apiVersion), items: objects(views), tail: listTail(kind, l)}
 	if f.media == mediaJSON && !f.pretty {
-		return s.response(f.media), nil
+		return s.response(f, l.Entries, in)
 	}
 	var buf bytes.Buffer
 	if err := s.write(&buf); err != nil {
@@ -118,7 +120,7 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 }
 
 // messages is collection for protobuf.
-func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *resource.List) (*Response, error) {
+func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *resource.List, in catalog.Encoding) (*Response, error) {
 	all, err := t.Messages(ctx, l.Entries, wants(f))
 	if err != nil {
 		return nil, err
@@ -132,7 +134,16 @@ func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *re
 		return nil, apierrors.NewInternalError(err)
 	}
 	s.head, s.tail = around.Head, around.Tail
-	return s.response(f.media), nil
+	return s.response(f, l.Entries, in)
+}
+
+// encoding says what the items of a list are derived with, before they are.
+func (f form) encoding(t resource.Target) catalog.Encoding {
+	variant := f.media + " " + f.version
+	if wants(f) == resource.MetadataOnly {
+		return t.Resource.MetadataIn(variant)
+	}
+	return t.Resource.WholeIn(t.Version.Name, variant)
 }
 
 func listHead(apiVersion string) []byte {

@@ -22,10 +22,12 @@ type Request struct {
 	// nil when there is none. Its errors are status errors.
 	ReadBody func(limit int) ([]byte, error)
 
-	Accept        string
-	ContentType   string
-	Authorization string
-	UserAgent     string
+	Accept string
+	// AcceptEncoding is how replies may be compressed.
+	AcceptEncoding string
+	ContentType    string
+	Authorization  string
+	UserAgent      string
 	// ID names the request, in logs and in the Audit-Id header of its reply.
 	ID          string
 	IfNoneMatch string
@@ -56,6 +58,7 @@ func (c *call) asked(t resource.Target) (form, url.Values, error) {
 		return f, nil, err
 	}
 	f.pretty = f.pretty || c.pretty()
+	f.gzip = c.gzip()
 	v, err := c.params.all()
 	return f, v, err
 }

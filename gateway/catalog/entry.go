@@ -23,16 +23,24 @@ type Entry struct {
 	// last is the state before the deletion, for tombstones only.
 	last *Entry
 
+	// id is unique in this process.
+	id uint64
+
 	labels atomic.Pointer[labels.Set]
 	views  atomic.Pointer[viewNode]
 	// settled is the epoch of the definition under which reading Stored and
 	// writing it again was seen to give Stored; 0 for not yet.
 	settled atomic.Uint64
+	runs    atomic.Pointer[runNode]
 	flights atomic.Pointer[flightNode]
 }
 
 // NewEntry makes the entry of a stored key.
-func NewEntry(kv storage.KV) *Entry { return &Entry{Revision: kv.Revision, Stored: kv.Value} }
+func NewEntry(kv storage.KV) *Entry {
+	return &Entry{Revision: kv.Revision, Stored: kv.Value, id: ids.Add(1)}
+}
+
+var ids atomic.Uint64
 
 // Tombstone makes the entry of a deletion from the last state.
 func Tombstone(last *Entry, revision int64) *Entry {
@@ -50,6 +58,9 @@ func (e *Entry) Size() int {
 	for v := e.views.Load(); v != nil; v = v.next {
 		n += fixed + len(v.data)
 	}
+	for r := e.runs.Load(); r != nil; r = r.next {
+		n += fixed + 8*len(r.ids) + r.piece.Size()
+	}
 	return n
 }
 
@@ -57,6 +68,7 @@ func (e *Entry) Size() int {
 func (e *Entry) Shed() {
 	e.views.Store(nil)
 	e.labels.Store(nil)
+	e.runs.Store(nil)
 }
 
 // Adopt takes over what was derived from other, which must be the same

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -100,6 +103,29 @@ func TestMediaTypes(t *testing.T) {
 			plain, pretty := c.api.Get(path).Want(200), c.api.Get(path+"?pretty=true").Want(200)
 			if !strings.HasPrefix(string(pretty.Body), "{\n  \"") || pretty.Object().Str("") != plain.Object().Str("") {
 				t.Errorf("%s\n%.300s\npretty\n%.300s", path, plain.Body, pretty.Body)
+			}
+		}
+	})
+	c.run("MT-14 a large collection is compressed for who takes it so", func(t *testing.T, c *cronTabs) {
+		for i := range 8 {
+			c.api.Post(configMaps(c.ns), fmt.Sprintf(`{"metadata":{"name":"large-%d"},"data":{"k":%q}}`, i, strings.Repeat("text ", 5<<10))).Want(201)
+		}
+		for _, accept := range []string{"application/json", protobuf} {
+			plain := c.api.Get(configMaps(c.ns), "Accept", accept).Want(200)
+			r := typed(t, c.api.Get(configMaps(c.ns), "Accept", accept, "Accept-Encoding", "gzip").Want(200), accept)
+			if r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Vary") != "Accept-Encoding" || len(r.Body) > len(plain.Body)/10 {
+				t.Fatalf("%d bytes of %d, %v", len(r.Body), len(plain.Body), r.Header)
+			}
+			in, err := gzip.NewReader(bytes.NewReader(r.Body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(in); err != nil || len(got) != len(plain.Body) {
+				t.Errorf("%d bytes of %d: %v", len(got), len(plain.Body), err)
+			}
+			small := c.api.Get(configMaps(c.ns)+"/large-1", "Accept", accept, "Accept-Encoding", "gzip").Want(200)
+			if small.Header.Get("Content-Encoding") != "" {
+				t.Errorf("%d bytes are compressed", len(small.Body))
 			}
 		}
 	})

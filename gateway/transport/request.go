@@ -55,7 +55,8 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 	r := &api.Request{
 		Path: path(h), Query: string(ctx.URI().QueryString()),
 		Method: last.method.of(h.Method()), Accept: last.accept.of(joined(h, fasthttp.HeaderAccept)),
-		ContentType: last.contentType.of(h.ContentType()), UserAgent: last.userAgent.of(h.UserAgent()),
+		AcceptEncoding: last.acceptEncoding.of(joined(h, fasthttp.HeaderAcceptEncoding)),
+		ContentType:    last.contentType.of(h.ContentType()), UserAgent: last.userAgent.of(h.UserAgent()),
 		Authorization: last.authorization.of(h.Peek(fasthttp.HeaderAuthorization)),
 		ID:            string(h.Peek("Audit-Id")), IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
 	}
@@ -69,7 +70,7 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 
 // said are the headers that a client repeats with each request on a
 // connection: the same bytes become the same string, without a copy.
-type said struct{ method, accept, contentType, authorization, userAgent repeated }
+type said struct{ method, accept, acceptEncoding, contentType, authorization, userAgent repeated }
 
 // repeated is a value that is likely to come again.
 type repeated string

@@ -26,14 +26,14 @@ func TestRequest_IsCarriedWhole(t *testing.T) {
 	r := run(t, func(r *api.Request) *api.Response { got = r; return ok("{}") })
 	r.do("PATCH", "/api/v1/namespaces/a%20%C3%A9/?dryRun=All&x=%20", strings.NewReader("body"), http.Header{
 		"Accept": {"application/yaml", "application/json;q=0.5"}, "Content-Type": {"application/merge-patch+json"},
-		"Authorization": {"Bearer token"}, "If-None-Match": {`"tag"`}, "User-Agent": {"kubectl"},
+		"Authorization": {"Bearer token"}, "Accept-Encoding": {"br", "gzip"}, "If-None-Match": {`"tag"`}, "User-Agent": {"kubectl"},
 		"Impersonate-User": {"bob"}, "Impersonate-Uid": {"7"}, "Impersonate-Group": {"dev", "ops"},
 		"Impersonate-Extra-Example.com%2fScope": {"a", "b"}, "Impersonate-Extra-Bad%zz": {"c"},
 	})
 	want := &api.Request{
 		Method: "PATCH", Path: "/api/v1/namespaces/a é/", Query: "dryRun=All&x=%20", Body: []byte("body"),
 		Accept: "application/yaml, application/json;q=0.5", ContentType: "application/merge-patch+json",
-		Authorization: "Bearer token", IfNoneMatch: `"tag"`, UserAgent: "kubectl",
+		Authorization: "Bearer token", AcceptEncoding: "br, gzip", IfNoneMatch: `"tag"`, UserAgent: "kubectl",
 		Impersonate: &api.Impersonation{User: "bob", UID: "7", Groups: []string{"dev", "ops"},
 			Extra: map[string][]string{"example.com/scope": {"a", "b"}, "bad%zz": {"c"}}},
 	}

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/gateway/deflate"
+)
+
+// gzipLeast is the longest reply that is not worth compressing.
+const gzipLeast = 128 << 10
+
+// gzip tells that the client takes replies compressed so.
+func (r *Request) gzip() bool {
+	for part := range strings.SplitSeq(r.AcceptEncoding, ",") {
+		name, params, _ := strings.Cut(part, ";")
+		if strings.TrimSpace(name) != "gzip" {
+			continue
+		}
+		weight, given := strings.CutPrefix(strings.TrimSpace(params), "q=")
+		q, err := strconv.ParseFloat(weight, 64)
+		return !given || err != nil || q > 0
+	}
+	return false
+}
+
+func gzipHeaders() []Header {
+	return []Header{{"Content-Encoding", "gzip"}, {"Vary", "Accept-Encoding"}}
+}
+
+// compress compresses a large reply that is in memory, for a client that takes
+// it so. Lists are compressed where they are made, by what is remembered.
+func compress(r *Request, resp *Response) {
+	if len(resp.Body) <= gzipLeast || !r.gzip() {
+		return
+	}
+	var body deflate.Body
+	body.Add(deflate.Compress(resp.Body))
+	var out bytes.Buffer
+	out.Grow(body.Length())
+	if body.Write(&out) != nil { // a buffer takes everything
+		return
+	}
+	resp.Body = out.Bytes()
+	resp.Headers = append(resp.Headers, gzipHeaders()...)
+}

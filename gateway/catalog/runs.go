@@ -1,0 +1,136 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/wasmgate/wasmgate/gateway/deflate"
+)
+
+// Encoding says how objects of a resource are encoded in a reply, and what they
+// were derived with. Two of the same encoding are the same bytes.
+type Encoding struct {
+	key viewKey
+	// variant tells apart what is made of the same views.
+	variant string
+}
+
+// WholeIn is the encoding of whole objects at a version. variant names the
+// media type, and whatever else decides about the bytes.
+func (r *Resource) WholeIn(version, variant string) Encoding {
+	return Encoding{r.viewKey(version), variant}
+}
+
+// MetadataIn is the encoding of metadata.
+func (r *Resource) MetadataIn(variant string) Encoding {
+	return Encoding{r.metadataKey(), variant}
+}
+
+// run is a sequence of entries that was compressed. It is remembered on the
+// first of them, and names the others, which it does not keep.
+type run struct {
+	Encoding
+	ids   []uint64
+	piece deflate.Piece
+}
+
+// runNode is a list of runs. It is replaced, never changed.
+type runNode struct {
+	*run
+	next *runNode
+}
+
+const (
+	// maxRuns is how many runs one entry remembers: of lists of all, of a
+	// selection, in another encoding.
+	maxRuns = 3
+	// runLength is how many entries are compressed together, about. Which of
+	// them begins a run is decided by the entry alone, so that a change of one
+	// spoils no more than its own run.
+	runLength = 64
+	// runBytes is how many bytes are compressed together, at most but for the
+	// last object.
+	runBytes = 256 << 10
+)
+
+// begins tells that e begins a run wherever it is listed.
+func (e *Entry) begins() bool {
+	const golden = 0x9e3779b97f4a7c15 // spreads consecutive numbers
+	return e.id*golden>>32%runLength == 0
+}
+
+// Compressed divides entries into runs and returns each as a piece, made on all
+// cores unless it is remembered. size is how large an encoded entry is, and
+// encode appends those from one to before another.
+func Compressed(entries []*Entry, in Encoding, size func(i int) int, encode func(dst []byte, from, to int) []byte) ([]deflate.Piece, error) {
+	var starts []int
+	for i, bytes := 0, 0; i < len(entries); i++ {
+		if i == 0 || entries[i].begins() || bytes >= runBytes {
+			starts, bytes = append(starts, i), 0
+		}
+		bytes += size(i)
+	}
+	out := make([]deflate.Piece, len(starts))
+	var due []int
+	for n, from := range starts {
+		if known := entries[from].run(in, entries[from:until(starts, n, entries)]); known != nil {
+			out[n] = known.piece
+		} else {
+			due = append(due, n)
+		}
+	}
+	return out, spread(len(due), func(i int) error {
+		n := due[i]
+		from, to := starts[n], until(starts, n, entries)
+		length := 0
+		for i := from; i < to; i++ {
+			length += size(i)
+		}
+		out[n] = deflate.Compress(encode(make([]byte, 0, length), from, to))
+		entries[from].addRun(&run{in, identities(entries[from:to]), out[n]})
+		return nil
+	})
+}
+
+// until is where run n ends.
+func until(starts []int, n int, entries []*Entry) int {
+	if n+1 < len(starts) {
+		return starts[n+1]
+	}
+	return len(entries)
+}
+
+func identities(entries []*Entry) []uint64 {
+	out := make([]uint64, len(entries))
+	for i, e := range entries {
+		out[i] = e.id
+	}
+	return out
+}
+
+// run is what e remembers of entries, of which it is the first.
+func (e *Entry) run(in Encoding, entries []*Entry) *run {
+	for n := e.runs.Load(); n != nil; n = n.next {
+		if n.Encoding == in && slices.EqualFunc(n.ids, entries, func(id uint64, e *Entry) bool { return id == e.id }) {
+			return n.run
+		}
+	}
+	return nil
+}
+
+// addRun remembers a run, and no more than maxRuns of the latest.
+func (e *Entry) addRun(added *run) {
+	for {
+		head := e.runs.Load()
+		kept := []*run{added}
+		for n := head; n != nil && len(kept) < maxRuns; n = n.next {
+			kept = append(kept, n.run)
+		}
+		var next *runNode
+		for _, r := range slices.Backward(kept) {
+			next = &runNode{r, next}
+		}
+		if e.runs.CompareAndSwap(head, next) {
+			return
+		}
+	}
+}
