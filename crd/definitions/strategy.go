@@ -3,10 +3,8 @@ package definitions
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,30 +42,6 @@ func newStrategy() crd.Strategy {
 	return &strategy{
 		updateStrategy{library, crdserverscheme.NewUnstructuredObjectTyper()}, names.SimpleNameGenerator, library,
 	}
-}
-
-// statusStrategy also keeps storedVersions true, which the library leaves to
-// whoever writes it: the storage version stays in it, and only versions that
-// exist are.
-type statusStrategy struct{ updateStrategy }
-
-func newStatusStrategy() rest.RESTUpdateStrategy {
-	return &statusStrategy{updateStrategy{
-		customresourcedefinition.NewStatusStrategy(scheme), crdserverscheme.NewUnstructuredObjectTyper(),
-	}}
-}
-
-func (s *statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	in, oldIn, err := readBoth(obj, old)
-	if err != nil {
-		return unreadable(err)
-	}
-	errs := guarded(func() field.ErrorList { return s.library.ValidateUpdate(ctx, in, oldIn) })
-	if slices.Equal(in.Status.StoredVersions, oldIn.Status.StoredVersions) {
-		return errs // whatever it is, this write did not make it so
-	}
-	return append(errs, validation.ValidateCustomResourceDefinitionStoredVersions(
-		in.Status.StoredVersions, in.Spec.Versions, field.NewPath("status", "storedVersions"))...)
 }
 
 func (s *updateStrategy) NamespaceScoped() bool                         { return false }

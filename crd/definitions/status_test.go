@@ -1,0 +1,109 @@
+package definitions
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// As in kube-apiserver, a write of the status may list versions that there are
+// none of, but unlike there it may not leave out the storage version.
+func TestStoredVersionsOfStatusWrites_CRD31(t *testing.T) {
+	first := mustCreate(t, "spec.versions", versions(true))
+	for list, want := range map[string]string{
+		"v1":      "",
+		"v1,v7":   "",
+		"v7,v1":   "",
+		"v2":      `must have the storage version v1`,
+		"v7":      `must have the storage version v1`,
+		"":        "", // which is defaulted to the storage version
+		"v1,v1":   "",
+		"v10,v11": `must have the storage version v1`,
+	} {
+		var names []any
+		for _, n := range strings.Split(list, ",") {
+			if n != "" {
+				names = append(names, n)
+			}
+		}
+		next := first.DeepCopy()
+		next.Object["status"].(map[string]any)["storedVersions"] = names
+		err := update(t, next, first, true)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", list, err)
+		}
+	}
+	none, err := read(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none.Status.StoredVersions = nil
+	if errs := storageVersionKept(none); len(errs) != 1 || !strings.Contains(errs[0].Error(), "must have at least one stored version") {
+		t.Errorf("none: %v", errs)
+	}
+	// What a write did not make so is not its fault.
+	odd := first.DeepCopy()
+	odd.Object["status"].(map[string]any)["storedVersions"] = []any{"v7"}
+	if err := update(t, odd.DeepCopy(), odd, true); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+}
+
+func TestAStatusWriteChangesNoSpec(t *testing.T) {
+	old := mustCreate(t, "spec.versions", versions(true))
+	old.SetResourceVersion("7")
+	next := old.DeepCopy()
+	next.Object["spec"] = map[string]any{"group": "example.org", "versions": []any{map[string]any{"name": "v9"}}}
+	next.SetLabels(map[string]string{"a": "b"})
+	next.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "n", UID: "u"}})
+	next.Object["status"].(map[string]any)["storedVersions"] = []any{"v1"}
+	s := Definition().Version("v1").Subresources["status"].Update
+	untouched := old.DeepCopy()
+	s.PrepareForUpdate(context.Background(), next, old)
+	if !reflect.DeepEqual(next.Object["spec"], old.Object["spec"]) {
+		t.Errorf("spec %v", next.Object["spec"])
+	}
+	if errs := s.ValidateUpdate(context.Background(), next, old); len(errs) > 0 {
+		t.Error(errs)
+	}
+	if s.WarningsOnUpdate(context.Background(), next, old) != nil {
+		t.Error("it warns")
+	}
+	spec := next.Object["spec"].(map[string]any)
+	delete(spec["versions"].([]any)[0].(map[string]any), "schema")
+	if !reflect.DeepEqual(old, untouched) {
+		t.Error("the state before was changed, or is shared")
+	}
+}
+
+func TestWhatASlimDefinitionLacks(t *testing.T) {
+	whole := mustCreate(t, "spec.versions", versions(true))
+	before := whole.DeepCopy()
+	short := slim(whole).(*unstructured.Unstructured)
+	list, _, _ := unstructured.NestedSlice(short.Object, "spec", "versions")
+	if len(list) != 2 {
+		t.Fatalf("%d versions", len(list))
+	}
+	for _, v := range list {
+		if m := v.(map[string]any); m["schema"] != nil || m["name"] == "" {
+			t.Errorf("version %v", v)
+		}
+	}
+	if short.GetName() != whole.GetName() || !reflect.DeepEqual(whole, before) {
+		t.Error("it lacks more, or the whole was changed")
+	}
+	for _, odd := range []map[string]any{{}, {"spec": 1}, {"spec": map[string]any{"versions": "x"}}} {
+		u := &unstructured.Unstructured{Object: odd}
+		if slim(u) != u {
+			t.Errorf("%v was copied", odd)
+		}
+	}
+	mixed := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"versions": []any{"x"}}}}
+	if got, _, _ := unstructured.NestedSlice(slim(mixed).(*unstructured.Unstructured).Object, "spec", "versions"); len(got) != 1 || got[0] != "x" {
+		t.Errorf("got %v", got)
+	}
+}
