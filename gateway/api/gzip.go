@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,8 +32,11 @@ func gzipHeaders() []Header {
 
 // compress compresses a large reply that is in memory, for a client that takes
 // it so. Lists are compressed where they are made, by what is remembered.
+// Documents with an Etag are sent as they are, as kube-apiserver does: clients
+// keep them.
 func compress(r *Request, resp *Response) {
-	if len(resp.Body) <= gzipLeast || !r.gzip() {
+	tagged := func(h Header) bool { return h.Name == "Etag" }
+	if len(resp.Body) <= gzipLeast || !r.gzip() || slices.ContainsFunc(resp.Headers, tagged) {
 		return
 	}
 	var body deflate.Body

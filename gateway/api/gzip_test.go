@@ -132,6 +132,10 @@ func TestTheLimitOfCompression(t *testing.T) {
 		if compress(&Request{AcceptEncoding: "gzip"}, one); (len(one.Body) < c.size) != c.gzip || (len(one.Headers) > 0) != c.gzip {
 			t.Errorf("%d bytes: %d, %v", c.size, len(one.Body), one.Headers)
 		}
+		tagged := &Response{Body: body, Headers: []Header{{"Etag", `"x"`}}}
+		if compress(&Request{AcceptEncoding: "gzip"}, tagged); len(tagged.Body) != c.size || len(tagged.Headers) != 1 {
+			t.Errorf("a document of %d bytes: %d, %v", c.size, len(tagged.Body), tagged.Headers)
+		}
 	}
 }
 
