@@ -43,7 +43,7 @@ func (h *Hook) call(ctx context.Context, r *Request, version string, now, old []
 	defer cancel()
 	var answer *admissionv1.AdmissionResponse
 	err = h.caller.Call(ctx, review, func(reply []byte) (err error) {
-		if answer, err = parseReview(reply, h.version, uid, h.mutating); err != nil {
+		if answer, err = parseReview(reply, h.version, uid, h.Mutating); err != nil {
 			err = &senseless{err}
 		}
 		return err

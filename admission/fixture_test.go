@@ -32,6 +32,7 @@ type world struct {
 	answers  map[string]func(ctx context.Context, request map[string]any) (string, error)
 	warned   []string
 	ignored  []string
+	calls    []Call
 	now, old map[string]any
 	spaces   map[string]labels.Set
 	replaced int
@@ -163,6 +164,11 @@ func (w *world) request() *Request {
 			return authorizer.DecisionAllow, "", nil
 		}),
 		Warn: func(text string) { w.warned = append(w.warned, text) },
+		Called: func(c Call) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.calls = append(w.calls, c)
+		},
 		Ignored: func(h *Hook, err error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -27,8 +27,11 @@ type Sparer interface {
 type Hook struct {
 	// Name is the webhook's own, Configuration that of the object it stands in.
 	Name, Configuration string
+	// URL is where it is, "" for one that is a service.
+	URL string
+	// Mutating tells which kind of configuration it stands in.
+	Mutating bool
 
-	mutating   bool
 	scope      *Scope
 	conditions matchconditions.Matcher // nil when there are none
 	ignores    bool                    // failurePolicy
@@ -67,11 +70,14 @@ func Mutating(c *admissionv1.MutatingWebhookConfiguration, connect Connect) []*H
 
 func compile(configuration string, w *admissionv1.MutatingWebhook, connect Connect, mutating bool) *Hook {
 	h := &Hook{
-		Name: w.Name, Configuration: configuration, mutating: mutating, scope: hookScope(w),
+		Name: w.Name, Configuration: configuration, Mutating: mutating, scope: hookScope(w),
 		ignores:  w.FailurePolicy != nil && *w.FailurePolicy == admissionv1.Ignore,
 		again:    w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionv1.IfNeededReinvocationPolicy,
 		harmless: w.SideEffects != nil && (*w.SideEffects == admissionv1.SideEffectClassNone || *w.SideEffects == admissionv1.SideEffectClassNoneOnDryRun),
 		timeout:  10 * time.Second,
+	}
+	if u := w.ClientConfig.URL; u != nil {
+		h.URL = *u
 	}
 	if w.TimeoutSeconds != nil {
 		h.timeout = time.Duration(*w.TimeoutSeconds) * time.Second
@@ -95,7 +101,7 @@ func compile(configuration string, w *admissionv1.MutatingWebhook, connect Conne
 // nobody knows what they would say and to what, it matches and fails everything.
 func Unusable(configuration string, mutating bool, cause error) *Hook {
 	return &Hook{
-		Name: configuration, Configuration: configuration, mutating: mutating, harmless: true, scope: NewScope(&admissionv1.MatchResources{}),
+		Name: configuration, Configuration: configuration, Mutating: mutating, harmless: true, scope: NewScope(&admissionv1.MatchResources{}),
 		uncallable: fmt.Errorf("its configuration cannot be read: %w", cause),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -84,7 +85,9 @@ func (m *mutation) ask(ctx context.Context, h *Hook) error {
 }
 
 // mutate asks one webhook, and does what it wants.
-func (h *Hook) mutate(ctx context.Context, r *Request, version string) error {
+func (h *Hook) mutate(ctx context.Context, r *Request, version string) (err error) {
+	begun, refused := time.Now(), false
+	defer func() { r.observe(h, begun, refused, err) }()
 	now, old, err := r.encode(ctx, version)
 	if err != nil {
 		return err
@@ -95,6 +98,7 @@ func (h *Hook) mutate(ctx context.Context, r *Request, version string) error {
 	}
 	r.tell(answer)
 	if err := h.verdict(answer); err != nil || len(answer.Patch) == 0 {
+		refused = err != nil
 		return err
 	}
 	operations, err := h.operations(answer)

@@ -47,6 +47,8 @@ type Request struct {
 	// Ignored is told of a failed call that the webhook's failurePolicy
 	// ignores, maybe from several goroutines.
 	Ignored func(h *Hook, err error)
+	// Called is told of every call of a webhook, maybe from several goroutines.
+	Called func(Call)
 
 	changes int  // made so far
 	second  bool // a second round is wanted

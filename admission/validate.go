@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,10 +78,13 @@ func (a *asked) ask(ctx context.Context, r *Request) {
 			a.err = apierrors.NewInternalError(fmt.Errorf("ValidatingAdmissionWebhook/%v has panicked: %v", a.hook.Name, p))
 		}
 	}()
+	begun, refused := time.Now(), false
 	var err error
 	if a.answer, err = a.hook.call(ctx, r, a.version, a.now, a.old); err == nil {
 		err = a.hook.verdict(a.answer)
+		refused = err != nil
 	}
+	r.observe(a.hook, begun, refused, err)
 	if err != nil {
 		a.err = a.hook.settle(ctx, r, err)
 	}

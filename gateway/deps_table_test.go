@@ -88,7 +88,7 @@ var mayImport = map[string]string{
 	"gateway/rewrite":               "gateway/catalog gateway/controller/migration gateway/metrics storage storage/migrate",
 	"gateway/server":                "crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/bindings gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/garbage gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/controller/priority gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/options gateway/ordering gateway/preview gateway/private gateway/resource gateway/rewrite gateway/transport gateway/upload gateway/admitting plugins storage/etcd",
 	"gateway/transport":             "gateway/api",
-	"gateway/admitting":             "admission admission/policy crd crd/object gateway/authn gateway/authz gateway/catalog gateway/controller/kinds gateway/resource storage/watchcache webhook",
+	"gateway/admitting":             "admission admission/policy crd crd/object gateway/authn gateway/authz gateway/catalog gateway/controller/kinds gateway/metrics gateway/resource storage/watchcache webhook",
 	"gateway/upload":                "crd gateway/controller/kinds gateway/controller/module gateway/resource plugins storage/blob",
 
 	"examples/crontab":         "sdk",

@@ -146,9 +146,9 @@ func (m *Mutation) key(i invocation) mutated {
 func (m *Mutation) do(ctx context.Context, q *request, i invocation, change changer) error {
 	begun := time.Now()
 	err := q.change(ctx, i, change)
-	seen := Decision{Policy: m.name, Binding: i.binding.Name, Mutating: true, Enforcement: Allowed, Elapsed: time.Since(begun)}
+	seen := Decision{Policy: m.name, Binding: i.binding.Name, Mutating: true, Enforcement: Allowed, Error: Right, Elapsed: time.Since(begun)}
 	if err != nil {
-		seen.Enforcement, seen.Failed = Denied, true
+		seen.Enforcement, seen.Error = Denied, errorOf(err)
 	}
 	q.observe(seen)
 	return err

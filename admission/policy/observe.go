@@ -1,6 +1,20 @@
 package policy
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// What is wrong with a request by a policy, in the words of kube-apiserver's
+// metrics.
+const (
+	Invalid     = "invalid_error"
+	Uncompiled  = "compile_error"
+	OutOfBudget = "out_of_budget"
+	Right       = "no_error"
+)
 
 // Enforcement is what became of a decision.
 type Enforcement string
@@ -19,7 +33,19 @@ type Decision struct {
 	// Mutating tells which kind of policy it is.
 	Mutating    bool
 	Enforcement Enforcement
-	// Failed tells that an expression could not be evaluated.
-	Failed  bool
+	// Error is one of [Invalid], [Uncompiled], [OutOfBudget] and [Right].
+	Error   string
 	Elapsed time.Duration
+}
+
+// errorOf is the word for an error, or for a refusal without one.
+func errorOf(err error) string {
+	var uncompiled *apiservercel.CompilationError
+	switch {
+	case errors.As(err, &uncompiled):
+		return Uncompiled
+	case errors.Is(err, apiservercel.ErrOutOfBudget):
+		return OutOfBudget
+	}
+	return Invalid
 }

@@ -71,10 +71,11 @@ func (v *Validation) ask(ctx context.Context, q *request, i invocation, refused 
 		all = v.judge(ctx, q.Request, a, i)
 	}
 	for _, d := range all {
-		seen := Decision{Policy: v.name, Binding: i.binding.Name, Failed: d.failed, Elapsed: d.elapsed}
+		seen := Decision{Policy: v.name, Binding: i.binding.Name, Enforcement: Allowed, Error: errorOf(d.cause), Elapsed: d.elapsed}
 		if !d.denies {
-			seen.Enforcement = Allowed
-			q.observe(seen)
+			if d.cause != nil { // what is simply right is not told of
+				q.observe(seen)
+			}
 			continue
 		}
 		actions := i.binding.actions

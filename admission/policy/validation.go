@@ -65,7 +65,7 @@ func UnreadableValidation(name string, cause error) *Validation {
 // decision is what a validation says.
 type decision struct {
 	denies bool
-	failed bool // it could not be evaluated
+	cause  error // why it could not be evaluated
 	// always: whatever the actions of the binding are.
 	always  bool
 	message string
@@ -87,7 +87,7 @@ func (a asked) review() *admissionreview.AdmissionRequest {
 
 // failure is the decision when something cannot be evaluated.
 func (v *Validation) failure(err error) decision {
-	return decision{denies: !v.ignores, failed: true, message: err.Error()}
+	return decision{denies: !v.ignores, cause: err, message: err.Error()}
 }
 
 // judge evaluates a policy with one parameter. Its audit annotations are
@@ -135,7 +135,7 @@ func (v *Validation) judge(ctx context.Context, r *admission.Request, a asked, i
 	}
 	for _, e := range annotations {
 		if e.Error != nil {
-			out = append(out, decision{denies: true, failed: true, always: true, message: e.Error.Error(), elapsed: e.Elapsed})
+			out = append(out, decision{denies: true, cause: e.Error, always: true, message: e.Error.Error(), elapsed: e.Elapsed})
 		}
 	}
 	return out

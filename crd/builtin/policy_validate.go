@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	segments "k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -141,7 +141,7 @@ func validateNamedRule(r *admissionv1.NamedRuleWithOperations, at *field.Path) f
 	var errs field.ErrorList
 	for i, name := range r.ResourceNames {
 		here := at.Child("resourceNames").Index(i)
-		for _, msg := range path.IsValidPathSegmentName(name) {
+		for _, msg := range segments.IsPathSegmentName(name) {
 			errs = append(errs, field.Invalid(here, name, msg))
 		}
 		if slices.Contains(r.ResourceNames[:i], name) {
@@ -179,7 +179,7 @@ func validateParamRef(r *admissionv1.ParamRef, at *field.Path) field.ErrorList {
 	}
 	var errs field.ErrorList
 	if r.Name != "" {
-		for _, msg := range path.IsValidPathSegmentName(r.Name) {
+		for _, msg := range segments.IsPathSegmentName(r.Name) {
 			errs = append(errs, field.Invalid(at.Child("name"), r.Name, msg))
 		}
 		if r.Selector != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission/policy"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -22,8 +23,9 @@ type Config struct {
 	// Authorizer answers expressions that ask what users may do.
 	Authorizer authz.Authorizer
 	// Module calls the module of that name; the reply belongs to accept.
-	Module ModuleCall
-	Log    zerolog.Logger
+	Module  ModuleCall
+	Metrics *metrics.Metrics
+	Log     zerolog.Logger
 }
 
 // ModuleCall asks the admission hook of a module. Its error is the module's, or
@@ -37,7 +39,9 @@ type Admission struct {
 	validations          *bound[*policy.Validation]
 	params               policy.Params
 	authorizer           authorizer.UnconditionalAuthorizer
+	metrics              *metrics.Metrics
 	log                  zerolog.Logger
+	all                  zerolog.Logger // log without what keeps it short
 }
 
 var (
@@ -52,8 +56,8 @@ func New(c Config) *Admission {
 	return &Admission{
 		mutating: mutatingHooks(c.Catalog, connect, log), validating: validatingHooks(c.Catalog, connect, log),
 		mutations: mutatingPolicies(c.Catalog, log), validations: validatingPolicies(c.Catalog, log), params: params{c.Catalog},
-		authorizer: authorizes{c.Authorizer},
-		log:        log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod}),
+		authorizer: authorizes{c.Authorizer}, metrics: c.Metrics, all: log,
+		log: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod}),
 	}
 }
 
@@ -96,9 +100,6 @@ func about(ctx context.Context, s *hooks, gr schema.GroupResource) []*admission.
 	}
 	return nil
 }
-
-// observe is told what policies decide.
-func (a *Admission) observe(policy.Decision) {}
 
 // exempt tells that a kind is never subject to admission: configurations and
 // policies are not, as a broken one could not be removed.

@@ -28,6 +28,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -58,7 +59,7 @@ func newWorld(t testing.TB) *world {
 			return conversion.Checked(&catalogtest.Turning{}), nil
 		},
 	})
-	w.hooks = New(Config{Catalog: served, Authorizer: authz.Masters{}, Module: w.module, Log: zerolog.New(&w.log)})
+	w.hooks = New(Config{Catalog: served, Authorizer: authz.Masters{}, Module: w.module, Metrics: metrics.New(), Log: zerolog.New(&w.log)})
 	w.Engine = resource.New(resource.Options{
 		Store: w.store, Catalog: served, Mutators: []resource.Mutator{w.hooks}, Validators: []resource.Validator{w.hooks},
 	})

@@ -38,6 +38,7 @@ func (h *Admission) request(w *resource.Write) *admission.Request {
 				w.Options.Warn(text)
 			}
 		},
+		Called: h.called(w),
 		Ignored: func(hook *admission.Hook, err error) {
 			h.log.Warn().Str("configuration", hook.Configuration).Err(err).Msg("failure ignored")
 		},

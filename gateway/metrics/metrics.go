@@ -37,6 +37,8 @@ type Metrics struct {
 	migrationDone, migrationTotal *prometheus.GaugeVec
 	migrationFailures             *prometheus.CounterVec
 
+	admission admissionMetrics
+
 	readOnly, mutating Gauge
 
 	// ConversionObjects counts objects that a converter converted.
@@ -60,6 +62,7 @@ func New() *Metrics {
 	m.newRequestMetrics()
 	m.newPluginMetrics()
 	m.newMigrationMetrics()
+	m.newAdmissionMetrics()
 	m.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -48,7 +48,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		Compile: compile.Definition, Convert: converters.Converter, Log: log,
 		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})
-	hooks := admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Log: g.log})
+	hooks := admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log})
 	engine := resource.New(resource.Options{
 		Store: g.store, Catalog: served, Log: log,
 		Mutators: []resource.Mutator{hooks}, Validators: []resource.Validator{bindings.Bindings{Status: g.modules.Status}, hooks},
