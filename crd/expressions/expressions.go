@@ -54,24 +54,25 @@ func Variable(name, text string) *Expression {
 // Sees tells which variables an expression sees beside those that all do.
 type Sees = admissioncel.OptionalVariableDeclarations
 
-// environments is made when the first expression is compiled: it takes a while.
-var environments = sync.OnceValue(func() *environment.EnvSet {
+// Base has everything that expressions may use but variables. It is shared, and
+// made when the first expression is compiled: that takes a while.
+var Base = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
 
 // Plain compiles expressions that use no variables of their object. It is
 // shared.
-var Plain = sync.OnceValue(func() admissioncel.Compiler { return admissioncel.NewCompiler(environments()) })
+var Plain = sync.OnceValue(func() admissioncel.Compiler { return admissioncel.NewCompiler(Base()) })
 
 // PlainConditions does so for lists of conditions. It is shared.
 var PlainConditions = sync.OnceValue(func() admissioncel.ConditionCompiler {
-	return admissioncel.NewConditionCompiler(environments())
+	return admissioncel.NewConditionCompiler(Base())
 })
 
 // Composed is a new compiler of expressions that use the variables which were
 // given to it before.
 func Composed() (*admissioncel.CompositedCompiler, error) {
-	return admissioncel.NewCompositedCompiler(environments())
+	return admissioncel.NewCompositedCompiler(Base())
 }
 
 // Invalid says of an expression that does not compile what is wrong with it.

@@ -51,3 +51,21 @@ func TestTableOfAdmissionByModules_WP02(t *testing.T) {
 		return admissions.With(map[string]any{"url": "wasm://answers"}, send)
 	}, uncalled)
 }
+
+// The status of a policy says what is wrong with it by the types of what it is
+// about.
+func TestTypesOfPoliciesAreChecked_CEL20(t *testing.T) {
+	gatewaytest.SkipExternal(t) // there a controller manager does it
+	api := gatewaytest.Shared(t).API(t)
+	path := hooksPath + "validatingadmissionpolicies"
+	name := "types-" + unique()
+	api.Post(path, parse(t, `{"metadata":{"name":"`+name+`"},"spec":{"matchConstraints":{"resourceRules":[
+		{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]},
+		"validations":[{"expression":"object.data.size() > 1"},{"expression":"object.date == 1"}]}}`)).Want(201)
+	t.Cleanup(func() { _, _ = api.Try("DELETE", path+"/"+name, nil) })
+	r := api.Eventually(path+"/"+name, func(r *gatewaytest.Reply) bool { return r.Str("status.observedGeneration") == "1" })
+	r.Equal("status.typeChecking.expressionWarnings.0.fieldRef", "spec.validations[1].expression")
+	if w := r.Str("status.typeChecking.expressionWarnings.0.warning"); !strings.Contains(w, "/v1, Kind=ConfigMap: ERROR: <input>:1:7: undefined field 'date'") || r.Str("status.typeChecking.expressionWarnings.1.warning") != "" {
+		t.Errorf("warned %q", w)
+	}
+}

@@ -3,6 +3,9 @@ package server
 import (
 	"context"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/wasmgate/wasmgate/admission/policy"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
@@ -17,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
+	policystatus "github.com/wasmgate/wasmgate/gateway/controller/policy"
 	"github.com/wasmgate/wasmgate/gateway/controller/priority"
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -70,6 +74,9 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored),
 			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
 			migration.NewAuto(as("migrations")),
+			policystatus.New(as("admission"), func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {
+				return policy.Check(p, admitting.Types{Catalog: g.engine.Catalog()})
+			}),
 			priority.New(as("version-priorities"), g.modules, g.orders),
 			module.NewCollector(as("modules"), g.modules.Contents()),
 			garbage.New(as("garbage-collector")),

@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/wasmgate/wasmgate/admission"
+)
+
+// world is a write, and what policies may look up.
+type world struct {
+	t        *testing.T
+	now, old map[string]any
+	params   []*unstructured.Unstructured
+	warned   []string
+	observed []Decision
+	overlaid error
+	asked    []string // of what the authorizer was asked
+}
+
+func newWorld(t *testing.T) *world {
+	return &world{t: t, now: tree(t, `{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"one","namespace":"ns","labels":{"a":"b"}},"host":"h","n":1}`)}
+}
+
+func tree(t *testing.T, text string) (out map[string]any) {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return u.Object
+}
+
+// New, Old, Labels, Replace and Overlay implement admission.Objects.
+func (w *world) New(_ context.Context, version string) (map[string]any, error) {
+	return at(w.now, version)
+}
+
+func (w *world) Old(_ context.Context, version string) (map[string]any, error) {
+	return at(w.old, version)
+}
+
+func at(tree map[string]any, version string) (map[string]any, error) {
+	if tree == nil {
+		return nil, nil
+	}
+	if version == "broken" {
+		return nil, errors.New("no conversion")
+	}
+	out := maps.Clone(tree)
+	out["apiVersion"] = "example.com/" + version
+	return out, nil
+}
+
+func (w *world) Labels() ([]labels.Set, error) {
+	u := unstructured.Unstructured{Object: w.now}
+	return []labels.Set{u.GetLabels()}, nil
+}
+
+func (w *world) Replace(_ context.Context, _ string, tree map[string]any) error {
+	w.now = tree
+	return nil
+}
+
+func (w *world) Overlay(_ context.Context, version string, part map[string]any) (map[string]any, error) {
+	whole, err := at(w.now, version)
+	if err != nil || w.overlaid != nil {
+		return nil, errors.Join(err, w.overlaid)
+	}
+	maps.Copy(whole, part)
+	return whole, nil
+}
+
+// spaces implements admission.Namespaces.
+type spaces struct{ w *world }
+
+func (s spaces) Labels(context.Context, string) (labels.Set, error) {
+	return labels.Set{"team": "x"}, nil
+}
+
+func (s spaces) Namespace(_ context.Context, name string) (*corev1.Namespace, error) {
+	if name != "ns" {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, name)
+	}
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"team": "x"}}}, nil
+}
+
+// lookup implements Params: of Limits, in namespaces, and Globals.
+type lookup struct{ w *world }
+
+func (l lookup) Namespaced(kind schema.GroupVersionKind) (bool, bool) {
+	return kind.Kind == "Limit", kind.Kind == "Limit" || kind.Kind == "Global"
+}
+
+func (l lookup) Get(_ context.Context, _ schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
+	if name == "broken" {
+		return nil, errors.New("no store")
+	}
+	for _, p := range l.w.params {
+		if p.GetName() == name && p.GetNamespace() == namespace {
+			return p, nil
+		}
+	}
+	return nil, nil
+}
+
+func (l lookup) Select(_ context.Context, _ schema.GroupVersionKind, namespace string, s labels.Selector) (out []*unstructured.Unstructured, err error) {
+	for _, p := range l.w.params {
+		if p.GetNamespace() == namespace && s.Matches(labels.Set(p.GetLabels())) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func (w *world) param(text string) {
+	w.params = append(w.params, &unstructured.Unstructured{Object: tree(w.t, text)})
+}
+
+// request is the creation of a Tab at v1.
+func (w *world) request() *admission.Request {
+	return &admission.Request{
+		Operation: admission.Create, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "tabs"},
+		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Tab"}, Versions: []string{"v2", "broken"},
+		Namespace: "ns", Name: "one", User: &user.DefaultInfo{Name: "alice"}, Options: &metav1.CreateOptions{},
+		Objects: w, Namespaces: spaces{w},
+		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+			w.asked = append(w.asked, a.GetVerb()+" "+a.GetResource()+a.GetPath()+" "+a.GetUser().GetName())
+			return authorizer.DecisionDeny, "never", nil
+		}),
+		Warn: func(text string) { w.warned = append(w.warned, text) },
+	}
+}
+
+func (w *world) observe(d Decision) {
+	if d.Elapsed < 0 {
+		w.t.Errorf("took %v", d.Elapsed)
+	}
+	d.Elapsed = 0
+	w.observed = append(w.observed, d)
+}
+
+const tabs = `"matchConstraints":{"resourceRules":[{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs"]}]},`
+
+func decode[T any](t *testing.T, name, spec string) *T {
+	t.Helper()
+	out := new(T)
+	if err := json.Unmarshal([]byte(`{"metadata":{"name":"`+name+`"},"spec":{`+spec+`}}`), out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// validate asks policies by name, each with a binding of its name; specs follow
+// the constraints and the policy's name.
+func (w *world) validate(r *admission.Request, policies, bindings map[string]string) error {
+	w.t.Helper()
+	var all []*Validation
+	for name, spec := range policies {
+		if spec[0] != '!' {
+			spec = "!" + tabs + spec
+		}
+		all = append(all, NewValidation(decode[admissionv1.ValidatingAdmissionPolicy](w.t, name, spec[1:])))
+	}
+	var bound []*Binding
+	for name, spec := range bindings {
+		bound = append(bound, Validating(decode[admissionv1.ValidatingAdmissionPolicyBinding](w.t, name, spec)))
+	}
+	return Validate(w.t.Context(), NewSet(all, bound, UnreadableValidation).About(r.Resource.GroupResource()), r, lookup{w}, w.observe)
+}
+
+const deny = `"validationActions":["Deny"],`
+
+// one asks one policy with one binding, which denies.
+func (w *world) one(policy, binding string) error {
+	w.t.Helper()
+	return w.validate(w.request(), map[string]string{"p": policy}, map[string]string{"b": deny + `"policyName":"p"` + binding})
+}
