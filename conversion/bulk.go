@@ -181,11 +181,11 @@ func (r *run) part(ctx context.Context, p span) error {
 
 // call makes one call, in its own time.
 func (b *Bulk) call(ctx context.Context, desired string, objects [][]byte) (converted [][]byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, b.batch.Timeout)
-	defer cancel()
+	bounded := withLimit(ctx, b.batch.Timeout)
+	defer bounded.end()
 	start := time.Now()
 	err = guarded(desired, func() (err error) {
-		converted, err = b.inner.Convert(ctx, desired, objects)
+		converted, err = b.inner.Convert(bounded, desired, objects)
 		return err
 	})
 	if b.observe != nil {

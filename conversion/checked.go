@@ -21,12 +21,18 @@ func Checked(c Converter) Converter {
 	if isChecked(c) {
 		return c
 	}
-	return &checked{inner: c}
+	return newChecked(c, false)
+}
+
+func newChecked(c Converter, lean bool) *checked {
+	_, read := c.(Reader)
+	return &checked{inner: c, lean: lean, read: read}
 }
 
 type checked struct {
 	inner Converter
 	lean  bool // it is not sent managedFields
+	read  bool // it is a Reader
 }
 
 // isChecked knows the converters of this package that keep the contract.
@@ -72,7 +78,7 @@ func (c *checked) Convert(ctx context.Context, desired string, objects [][]byte)
 		return nil, one.count(len(reply))
 	}
 	for i := range reply {
-		converted, p := accept(&one.sent[i], reply[i], desired)
+		converted, p := accept(&one.sent[i], reply[i], desired, c.read)
 		if p != nil {
 			return nil, one.refused(i, p)
 		}
@@ -85,12 +91,13 @@ func (c *checked) Convert(ctx context.Context, desired string, objects [][]byte)
 const maxExcerpt = 4 << 10
 
 // accept checks one converted object and returns it with restored metadata.
-// The result shares no memory with the reply or the input.
-func accept(original *view, reply []byte, desired string) ([]byte, *problem) {
+// The result shares no memory with the reply or the input. With read the reply
+// is known to be JSON.
+func accept(original *view, reply []byte, desired string, read bool) ([]byte, *problem) {
 	if len(reply) > MaxObjectBytes {
 		return nil, &problem{badIdentity, fmt.Sprintf("it has %d bytes, more than %d", len(reply), MaxObjectBytes)}
 	}
-	got, err := lookAtReply(reply)
+	got, err := lookAtReply(reply, read)
 	if err != nil {
 		return nil, &problem{unreadable, err.Error()}
 	}

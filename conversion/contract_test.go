@@ -124,7 +124,7 @@ func TestTheContractOfAnyReply_CRD16_CRD17(t *testing.T) {
 			replied = append(replied, encoded(t, r, reply))
 			want = append(want, restored(original, reply))
 		}
-		out, err := conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return replied, nil })).
+		out, err := checked(t, convertFunc(func(string, [][]byte) ([][]byte, error) { return replied, nil })).
 			Convert(t.Context(), "example.com/v1", sent)
 		// A later change may put right what an earlier one broke, so what is
 		// accepted is held to the contract itself, too.
@@ -178,7 +178,8 @@ func TestEachChangeAlone_CRD16_CRD17(t *testing.T) {
 		reply := decoded(t, sent)
 		reply["apiVersion"] = "example.com/v1"
 		c.do(reply, reply["metadata"].(map[string]any))
-		_, err := conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{encoded(t, r, reply)}, nil })).
+		replied := encoded(t, r, reply)
+		_, err := checked(t, convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{replied}, nil })).
 			Convert(t.Context(), "example.com/v1", [][]byte{sent})
 		if (err == nil) != c.allowed {
 			t.Errorf("%s: %v", c.what, err)
@@ -220,8 +221,7 @@ func TestWhatIsSent_CRD12(t *testing.T) {
 		`{"metadata":{"namespace":"a","namespace":"b"}}`:   `cannot convert object at index 1 to example.com/v1: duplicate field "metadata.namespace"`,
 		`{"metadata":{},"metadata":{}}`:                    `cannot convert object at index 1 to example.com/v1: duplicate field "metadata"`,
 		`{"apiVersion":"a","apiVersion":"b"}`:              `cannot convert object at index 1 to example.com/v1: duplicate field "apiVersion"`,
-		`{"metadata":{"name":`:                             "cannot convert object at index 1 to example.com/v1: unexpected end of JSON input",
-		`{"metadata":tru}`:                                 "cannot convert object at index 1 to example.com/v1: invalid JSON",
+		`{"metadata":{"name":`:                             "cannot convert object at index 1 to example.com/v1: invalid JSON",
 	} {
 		_, err := c.Convert(t.Context(), "example.com/v1", [][]byte{[]byte(there), []byte(in)})
 		var typed *conversion.Error

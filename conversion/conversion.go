@@ -24,3 +24,12 @@ type Converter interface {
 	// is forgotten.
 	Epoch() uint64
 }
+
+// Reader is a Converter that has read what it returns: each object is one
+// complete JSON value, as rawjson.Skip accepts it, whatever that says. So it is
+// not read again, but for what the contract is about.
+type Reader interface {
+	Converter
+	// ReadsReplies does nothing.
+	ReadsReplies()
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/convtest"
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
 // convertFunc is a converter for tests.
@@ -81,7 +82,7 @@ func TestRefusedReplies_CRD16_CRD17(t *testing.T) {
 		{"failed", func(string, [][]byte) ([][]byte, error) { return nil, errors.New("my message") }, prefix + "failed: my message"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := conversion.Checked(c.converter).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+			_, err := checked(t, c.converter).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
 			if err == nil || err.Error() != c.want {
 				t.Fatalf("got  %v\nwant %s", err, c.want)
 			}
@@ -148,7 +149,7 @@ func TestLabelsOfAWrongTypeAreRefusedUnchanged_CRD17(t *testing.T) {
 
 func TestSmuggledDuplicatesAreRefused_CRD17(t *testing.T) {
 	for _, extra := range []string{`"kind":"Other"`, `"metadata":{}`, `"m\u0065tadata":{}`, `"apiVersion":"x"`, `"y":1,"y":2`, `"spec":{},"sp\u0065c":{}`, many(17) + `,"k3":0`, many(16) + `,"k3":0`, many(17) + `,"k\u0030":0`, many(20) + `,"k18":0`, `"\u0079":1,"y":2`, `"y":1,"\u0079":2`} {
-		_, err := conversion.Checked(reply(`"x":1`, extra)).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+		_, err := checked(t, reply(`"x":1`, extra)).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
 		if err == nil || !strings.Contains(err.Error(), "duplicate field") {
 			t.Errorf("%s: %v", extra, err)
 		}
@@ -187,7 +188,7 @@ func TestErrorsAreBoundedAndLogsQuoteNothing(t *testing.T) {
 		"repeated": {reply(`"x":1`, `"`+secret+long+`":1,"`+secret+long+`":1`), "JSON is not that of an object of any kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := conversion.Checked(c.converter).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+			_, err := checked(t, c.converter).Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
 			var typed *conversion.Error
 			if !errors.As(err, &typed) || !strings.Contains(err.Error(), secret) {
 				t.Fatalf("got %.200v", err)
@@ -220,8 +221,12 @@ func FuzzChecked(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		out, err := conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{data}, nil })).
-			Convert(context.Background(), "example.com/v1", [][]byte{[]byte(original)})
+		replies := convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{data}, nil })
+		c := conversion.Checked(replies)
+		if end, err := rawjson.Skip(data, 0); err == nil && end == len(data) {
+			c = checked(t, replies)
+		}
+		out, err := c.Convert(context.Background(), "example.com/v1", [][]byte{[]byte(original)})
 		if err != nil {
 			return
 		}
@@ -238,6 +243,24 @@ func FuzzChecked(f *testing.F) {
 				t.Fatalf("metadata.%s is %v in %q", k, meta[k], out[0])
 			}
 		}
+	})
+}
+
+// readFunc is a convertFunc whose replies were read.
+type readFunc struct{ convertFunc }
+
+func (readFunc) ReadsReplies() {}
+
+// checked is conversion.Checked for a converter whose replies are JSON, each
+// accepted or refused in the same words when that is known already.
+func checked(t testing.TB, f convertFunc) conversion.Converter {
+	return convertFunc(func(desired string, objects [][]byte) ([][]byte, error) {
+		out, err := conversion.Checked(f).Convert(t.Context(), desired, objects)
+		again, known := conversion.Checked(readFunc{f}).Convert(t.Context(), desired, objects)
+		if fmt.Sprintf("%s %v", out, err) != fmt.Sprintf("%s %v", again, known) {
+			t.Errorf("of what was not read, and what was, came\n%s, %v\n%s, %v", out, err, again, known)
+		}
+		return out, err
 	})
 }
 

@@ -17,7 +17,7 @@ func Lean(c Converter) Converter {
 	if isChecked(c) {
 		return c
 	}
-	return &checked{inner: c, lean: true}
+	return newChecked(c, true)
 }
 
 // unmanaged is the object without its managedFields, of which there have to be

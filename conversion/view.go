@@ -26,22 +26,23 @@ type view struct {
 	managed              int // how many bytes of metadata are managedFields, about
 }
 
-// look finds the parts of an object and checks that all of it is JSON.
+// look finds the parts of an object, which is JSON unless the server is wrong.
 func look(data []byte) (view, error) {
-	return lookWith(data, func([]byte) error { return nil })
+	return lookWith(data, nil, true)
 }
 
-// lookAtReply is look for what a converter made: no member is there twice.
-func lookAtReply(data []byte) (view, error) {
+// lookAtReply is look for what a converter made: no member is there twice, and,
+// unless somebody has read it, all of it is JSON.
+func lookAtReply(data []byte, read bool) (view, error) {
 	var keys keys
-	return lookWith(data, keys.add)
+	return lookWith(data, &keys, read)
 }
 
-// lookWith is look, and has other check the keys of the members that have no
-// meaning here.
-func lookWith(data []byte, other func(key []byte) error) (view, error) {
+// lookWith is look, and checks the keys of the members that have no meaning
+// here, unless others is nil.
+func lookWith(data []byte, others *keys, trusted bool) (view, error) {
 	v := view{data: data}
-	w, err := rawjson.Open(data, 0, false)
+	w, err := rawjson.Open(data, 0, trusted)
 	if err != nil {
 		return v, notAnObject(data, err)
 	}
@@ -56,9 +57,11 @@ func lookWith(data []byte, other func(key []byte) error) (view, error) {
 		case rawjson.Equal(key, "kind"):
 			err = set(&v.kind, w.Value(), "kind")
 		case rawjson.Equal(key, "metadata"):
-			err = v.lookAtMetadata(&w)
+			err = v.lookAtMetadata(&w, trusted)
 		default:
-			err = other(key)
+			if others != nil {
+				err = others.add(key)
+			}
 			w.Value()
 		}
 		if err != nil {
@@ -75,12 +78,12 @@ func lookWith(data []byte, other func(key []byte) error) (view, error) {
 }
 
 // lookAtMetadata reads metadata in the same pass.
-func (v *view) lookAtMetadata(w *rawjson.Walk) error {
+func (v *view) lookAtMetadata(w *rawjson.Walk, trusted bool) error {
 	if v.metadata != nil {
 		return duplicate("metadata")
 	}
 	v.metadataAt = w.At()
-	m, err := rawjson.Open(v.data, v.metadataAt, false)
+	m, err := rawjson.Open(v.data, v.metadataAt, trusted)
 	if err != nil || !m.IsObject() {
 		v.metadata = w.Value()
 		return w.Err()

@@ -92,6 +92,9 @@ func (w *Webhook) Epoch() uint64 { return w.epoch }
 // Close closes idle connections; calls that are under way end by themselves.
 func (w *Webhook) Close() { w.client.Close() }
 
+// ReadsReplies implements [conversion.Reader].
+func (*Webhook) ReadsReplies() {}
+
 // Convert sends one ConversionReview with all objects. The result is a part of
 // the reply; conversion.Checked copies it.
 func (w *Webhook) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {

@@ -70,6 +70,15 @@ func (c *deadline) Err() error {
 	return nil
 }
 
-// Value implements [context.Context]. Contexts made of this one find the inner
-// one by it, and so need no goroutine to learn of its end.
-func (c *deadline) Value(key any) any { return c.armed().Value(key) }
+// Value implements [context.Context]. Contexts made of this one have asked for
+// Done before, find the inner one by it, and so need no goroutine to learn of
+// its end. There are no other values.
+func (c *deadline) Value(key any) any {
+	c.mu.Lock()
+	inner := c.inner
+	c.mu.Unlock()
+	if inner == nil {
+		return nil
+	}
+	return inner.Value(key)
+}

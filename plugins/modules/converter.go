@@ -31,6 +31,9 @@ func (c *converter) Epoch() uint64 {
 	return 0
 }
 
+// ReadsReplies implements [conversion.Reader].
+func (*converter) ReadsReplies() {}
+
 // requests keeps the memory of requests, which are copied into the guest.
 var requests = sync.Pool{New: func() any { return new([]byte) }}
 

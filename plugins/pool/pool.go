@@ -80,11 +80,15 @@ func (p *Pool[T]) Take(ctx context.Context) (*Lease[T], error) {
 	default:
 	}
 	select {
-	case <-p.places:
-	case <-p.closing:
-		return nil, ErrDrained
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-p.places: // without asking for ctx's end, which may cost a timer
+	default:
+		select {
+		case <-p.places:
+		case <-p.closing:
+			return nil, ErrDrained
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	p.mu.Lock()
 	if p.drained {

@@ -1,0 +1,78 @@
+package conversion
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A limit is what context.WithTimeout is, whoever looks at it and when, and
+// arms nothing for those who do not wait.
+func TestALimitIsATimeout(t *testing.T) {
+	type key struct{}
+	const short, long = time.Second, time.Minute
+	for name, c := range map[string]struct {
+		d      time.Duration
+		during func(cancel, end func()) // what happens meanwhile
+		want   error
+	}{
+		"nothing happens":                     {long, func(_, _ func()) {}, nil},
+		"its time is over":                    {short, func(_, _ func()) { time.Sleep(short) }, context.DeadlineExceeded},
+		"just before":                         {short, func(_, _ func()) { time.Sleep(short - 1) }, nil},
+		"the parent's time is over":           {2 * long, func(_, _ func()) { time.Sleep(long) }, context.DeadlineExceeded},
+		"the parent is cancelled":             {long, func(cancel, _ func()) { cancel() }, context.Canceled},
+		"it is ended":                         {long, func(_, end func()) { end() }, context.Canceled},
+		"its time is over before it is ended": {short, func(_, end func()) { time.Sleep(short + 1); end() }, context.DeadlineExceeded},
+	} {
+		for _, waits := range []string{"never", "before", "after", "by a child"} {
+			synctest.Test(t, func(t *testing.T) {
+				parent, cancel := context.WithTimeout(context.WithValue(context.Background(), key{}, "v"), long)
+				defer cancel()
+				l := withLimit(parent, c.d)
+				defer l.end()
+				if at, ok := l.Deadline(); !ok || time.Until(at) != min(c.d, long) {
+					t.Errorf("%s: it ends in %s", name, time.Until(at))
+				}
+				var child context.Context
+				switch waits {
+				case "before":
+					l.Done()
+				case "by a child":
+					var end context.CancelFunc
+					child, end = context.WithCancel(l)
+					defer end()
+				}
+				c.during(cancel, l.end)
+				synctest.Wait()
+				if waits == "after" {
+					l.Done()
+					synctest.Wait()
+				}
+				if err := l.Err(); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+					t.Errorf("%s, waiting %s: %v, want %v", name, waits, err, c.want)
+				}
+				if child != nil && (child.Err() == nil) != (c.want == nil) {
+					t.Errorf("%s: a child has %v", name, child.Err())
+				}
+				if (l.inner != nil) != (waits != "never") {
+					t.Errorf("%s, waiting %s: armed %t", name, waits, l.inner != nil)
+				}
+				if l.Value(key{}) != "v" || l.Value(0) != nil {
+					t.Errorf("%s, waiting %s: the value is %v", name, waits, l.Value(key{}))
+				}
+				select {
+				case <-l.Done():
+					if c.want == nil {
+						t.Errorf("%s, waiting %s: done", name, waits)
+					}
+				default:
+					if c.want != nil {
+						t.Errorf("%s, waiting %s: not done", name, waits)
+					}
+				}
+			})
+		}
+	}
+}
