@@ -21,7 +21,8 @@ var errRefused = errors.New("object: malformed JSON")
 // paths are returned in Kubernetes' wording ('duplicate field "spec.x"'), each
 // once, at most 100, and long ones cut. Errors are those of sigs.k8s.io/json,
 // which clients know. The time it takes is proportional to the input, whatever
-// that holds.
+// that holds. The strings of a tree share the memory of one copy of data: who
+// keeps a few of them for long clones them.
 func Parse(data []byte) (tree map[string]any, duplicates []string, err error) {
 	return parse(parser{data: data})
 }
@@ -29,6 +30,7 @@ func Parse(data []byte) (tree map[string]any, duplicates []string, err error) {
 func parse(p parser) (tree map[string]any, duplicates []string, err error) {
 	var room [16]step
 	p.path = room[:0]
+	p.text = string(p.data)
 	v, err := p.document()
 	if err != nil {
 		return nil, nil, refusal(p.data)
@@ -67,8 +69,9 @@ func jsonType(v any) string {
 
 type parser struct {
 	data       []byte
-	whole      bool // a whole object; see [ParseObject]
-	like       Text // what the next value, an object, is like; see [ParseLike]
+	text       string // data, of which all strings without escapes are parts
+	whole      bool   // a whole object; see [ParseObject]
+	like       Text   // what the next value, an object, is like; see [ParseLike]
 	i          int
 	depth      int
 	path       []step
@@ -241,16 +244,19 @@ func (p *parser) peek() byte {
 
 // str reads a string. The way through is short for those without escapes.
 func (p *parser) str() (string, error) {
-	start, escaped := p.i+1, false
+	start, escaped, ascii := p.i+1, false, true
 	for i := start; i < len(p.data); i++ {
-		switch c := p.data[i]; {
+		c := p.data[i]
+		if ordinary[c] {
+			continue
+		}
+		switch {
 		case c == '"':
 			p.i = i + 1
-			s := p.data[start:i]
-			if !escaped && utf8.Valid(s) {
-				return string(s), nil
+			if s := p.text[start:i]; !escaped && (ascii || utf8.ValidString(s)) {
+				return s, nil
 			}
-			return validUTF8(rawjson.Unescape(s)), nil
+			return validUTF8(rawjson.Unescape(p.data[start:i])), nil
 		case c == '\\':
 			n := rawjson.EscapeLen(p.data, i)
 			if n == 0 {
@@ -258,6 +264,8 @@ func (p *parser) str() (string, error) {
 			}
 			escaped = true
 			i += n - 1
+		case c >= utf8.RuneSelf:
+			ascii = false
 		case c < ' ':
 			return "", errRefused
 		}
@@ -282,7 +290,7 @@ func (p *parser) number() (any, error) {
 	if end == start {
 		return nil, errRefused
 	}
-	s := string(p.data[start:end])
+	s := p.text[start:end]
 	p.i = end
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, nil
