@@ -34,6 +34,15 @@ type Limits struct {
 	Fuel int64
 }
 
+// Usage is what one call of a hook took.
+type Usage struct {
+	// Fuel is what it spent, in the units of [Limits].Fuel.
+	Fuel int64
+	// MemoryBytes is how much linear memory its instance has since. Memory never
+	// shrinks while an instance lives.
+	MemoryBytes int64
+}
+
 // ErrorKind classifies a [CallError].
 type ErrorKind string
 

@@ -34,6 +34,9 @@ type Metrics struct {
 	pluginCalls *prometheus.CounterVec
 	pluginTime  *prometheus.HistogramVec
 
+	pluginFuel, pluginDiscards   *prometheus.CounterVec
+	pluginLastFuel, pluginMemory *prometheus.GaugeVec
+
 	migrationDone, migrationTotal *prometheus.GaugeVec
 	migrationFailures             *prometheus.CounterVec
 
@@ -100,6 +103,14 @@ func (m *Metrics) newPluginMetrics() {
 		"Calls of a module's hook, by result.", "module", "hook", "result")
 	m.pluginTime = m.histograms("wasmgate_plugin_call_seconds",
 		"Time of calls of a module's hook.", pluginBuckets, "module", "hook")
+	m.pluginFuel = m.counters("wasmgate_plugin_fuel_total",
+		"Fuel that calls of a module's hook spent, in the units of spec.limits.fuel.", "module", "hook")
+	m.pluginLastFuel = m.gauges("wasmgate_plugin_call_fuel",
+		"Fuel that the last call of a module's hook spent.", "module", "hook")
+	m.pluginMemory = m.gauges("wasmgate_plugin_memory_bytes",
+		"Linear memory of the instance of a module that was called last.", "module")
+	m.pluginDiscards = m.counters("wasmgate_plugin_discards_total",
+		"Instances of a module that were thrown away after a call, by what went wrong.", "module", "hook", "reason")
 }
 
 func (m *Metrics) newMigrationMetrics() {
@@ -137,10 +148,28 @@ func (m *Metrics) PluginCall(module, hook, result string, seconds float64) {
 	m.pluginTime.WithLabelValues(module, hook).Observe(seconds)
 }
 
+// PluginUsage adds what one call of a module's hook took: fuel, in units, and
+// the linear memory of its instance, in bytes.
+func (m *Metrics) PluginUsage(module, hook string, fuel, memoryBytes int64) {
+	m.pluginFuel.WithLabelValues(module, hook).Add(float64(fuel))
+	m.pluginLastFuel.WithLabelValues(module, hook).Set(float64(fuel))
+	m.pluginMemory.WithLabelValues(module).Set(float64(memoryBytes))
+}
+
+// PluginDiscard counts an instance that was thrown away after a call. reason is
+// one of few.
+func (m *Metrics) PluginDiscard(module, hook, reason string) {
+	m.pluginDiscards.WithLabelValues(module, hook, reason).Inc()
+}
+
 // ForgetPlugin drops the metrics of a module that was deleted.
 func (m *Metrics) ForgetPlugin(module string) {
-	m.pluginCalls.DeletePartialMatch(prometheus.Labels{"module": module})
-	m.pluginTime.DeletePartialMatch(prometheus.Labels{"module": module})
+	labels := prometheus.Labels{"module": module}
+	for _, v := range []interface {
+		DeletePartialMatch(prometheus.Labels) int
+	}{m.pluginCalls, m.pluginTime, m.pluginFuel, m.pluginLastFuel, m.pluginMemory, m.pluginDiscards} {
+		v.DeletePartialMatch(labels)
+	}
 }
 
 // MigrationProgress records how far the migration of a resource is.

@@ -74,6 +74,11 @@ func TestOwnMetrics(t *testing.T) {
 	m.ConversionCacheHits.Add(5)
 	m.PluginCall("crontab", "wasmgate_convert", "ok", 0.0002)
 	m.PluginCall("gone", "wasmgate_convert", "Trap", 0.0002)
+	m.PluginUsage("crontab", "wasmgate_convert", 70, 1<<16)
+	m.PluginUsage("crontab", "wasmgate_convert", 50, 1<<17)
+	m.PluginUsage("gone", "wasmgate_convert", 50, 1<<17)
+	m.PluginDiscard("crontab", "wasmgate_convert", "Trap")
+	m.PluginDiscard("gone", "wasmgate_convert", "Trap")
 	m.ForgetPlugin("gone")
 	m.MigrationProgress("example.com", "crontabs", 40, 100)
 	m.MigrationFailures("example.com", "crontabs").Add(2)
@@ -89,6 +94,10 @@ func TestOwnMetrics(t *testing.T) {
 		`wasmgate_conversion_cache_hits_total 5`,
 		`wasmgate_plugin_calls_total{hook="wasmgate_convert",module="crontab",result="ok"} 1`,
 		`wasmgate_plugin_call_seconds_bucket{hook="wasmgate_convert",module="crontab",le="0.00025"} 1`,
+		`wasmgate_plugin_fuel_total{hook="wasmgate_convert",module="crontab"} 120`,
+		`wasmgate_plugin_call_fuel{hook="wasmgate_convert",module="crontab"} 50`,
+		`wasmgate_plugin_memory_bytes{module="crontab"} 131072`,
+		`wasmgate_plugin_discards_total{hook="wasmgate_convert",module="crontab",reason="Trap"} 1`,
 		`wasmgate_migration_objects_done{group="example.com",resource="crontabs"} 40`,
 		`wasmgate_migration_objects_total{group="example.com",resource="crontabs"} 100`,
 		`wasmgate_migration_failures_total{group="example.com",resource="crontabs"} 2`,

@@ -70,10 +70,26 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	if c.SafeMode {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
-	return &Host{
-		metrics: c.Metrics, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root),
-		registry: modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode}),
-	}, nil
+	h := &Host{metrics: c.Metrics, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root)}
+	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Observe: h.observe})
+	return h, nil
+}
+
+// observe records what a call took, of modules that there still are.
+func (m *Host) observe(name string, hook plugins.Hook, used plugins.Usage, discarded error) {
+	if !m.Known(name) {
+		return
+	}
+	m.metrics.PluginUsage(name, string(hook), used.Fuel, used.MemoryBytes)
+	if discarded == nil {
+		return
+	}
+	reason := plugins.BadReply // what the caller refused
+	var failure *plugins.CallError
+	if errors.As(discarded, &failure) {
+		reason = failure.Kind
+	}
+	m.metrics.PluginDiscard(name, string(hook), string(reason))
 }
 
 // Close ends all modules, and then the runtime.

@@ -80,6 +80,38 @@ func TestSetAndRemove(t *testing.T) {
 	}
 }
 
+// What calls spend, and what they cost, is in the metrics, of modules that there
+// are.
+func TestCallsAreMeasured(t *testing.T) {
+	h, _ := newHost(t, nil)
+	if err := h.Set(t.Context(), "tabs", revision()); err != nil {
+		t.Fatal(err)
+	}
+	call := func(err error) {
+		_ = h.registry.Call(t.Context(), "tabs", plugins.Convert, []byte("{}"), func([]byte) error { return err })
+	}
+	call(nil)
+	call(errors.New("refused"))
+	call(&plugins.CallError{Kind: plugins.OutOfFuel})
+	h.observe("none", plugins.Convert, plugins.Usage{Fuel: 1}, errors.New("x"))
+	body, err := h.metrics.Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`wasmgate_plugin_memory_bytes{module="tabs"} 131072`,
+		`wasmgate_plugin_discards_total{hook="wasmgate_convert",module="tabs",reason="BadReply"} 1`,
+		`wasmgate_plugin_discards_total{hook="wasmgate_convert",module="tabs",reason="FuelExhausted"} 1`,
+	} {
+		if !strings.Contains(string(body), line+"\n") {
+			t.Errorf("there is no %s in\n%s", line, body)
+		}
+	}
+	if !strings.Contains(string(body), `wasmgate_plugin_fuel_total{hook="wasmgate_convert",module="tabs"}`) || strings.Contains(string(body), `"none"`) {
+		t.Errorf("got\n%s", body)
+	}
+}
+
 func TestSafeModeLoadsNothing(t *testing.T) {
 	h, _ := newHost(t, func(c *Config) { c.SafeMode = true })
 	if err := h.Set(t.Context(), "tabs", revision()); err == nil {

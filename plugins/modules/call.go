@@ -39,8 +39,15 @@ func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, req
 		if err == nil {
 			err = check(reply)
 		}
+		discarded := err
 		var verdict Verdict
-		if err != nil && !(errors.As(err, &verdict) && verdict.Verdict()) {
+		if errors.As(err, &verdict) && verdict.Verdict() {
+			discarded = nil
+		}
+		if r.cfg.Observe != nil {
+			r.cfg.Observe(name, hook, lease.Value.Used(), discarded)
+		}
+		if discarded != nil {
 			lease.Discard()
 		} else {
 			lease.Return()

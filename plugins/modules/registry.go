@@ -32,6 +32,10 @@ type Config struct {
 	Marks Marks
 	// SafeMode refuses to load anything.
 	SafeMode bool
+	// Observe, if not nil, is told what each call took that an instance was
+	// found for, and why the instance was thrown away after it, nil if it was
+	// not. It is called before the call returns, possibly several at once.
+	Observe func(module string, hook plugins.Hook, used plugins.Usage, discarded error)
 }
 
 // Registry is the set of modules. It is safe for concurrent use.

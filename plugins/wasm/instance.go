@@ -175,6 +175,12 @@ func (i *Instance) Call(ctx context.Context, hook plugins.Hook, request []byte) 
 	return i.call(ctx, string(hook), fn, request)
 }
 
+// Used is what the last call took. It may be asked until the next call, or until
+// the instance is closed.
+func (i *Instance) Used() plugins.Usage {
+	return plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: int64(i.guest.Memory().Size())}
+}
+
 func (i *Instance) call(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
 	i.env.begin()
 	defer i.env.end()
