@@ -48,8 +48,8 @@ func (g oracleGen) version(name string, hub oracleVersion) oracleVersion {
 		if g.often(5) {
 			here = []string{"spec", "moved", field}
 		}
-		if !g.rarely(4) || spec.Properties[here[1]].Type != "" {
-			continue
+		if _, taken := spec.Properties[here[1]]; !g.rarely(4) || taken {
+			continue // two fields in one place would not come back
 		}
 		p := spec.Properties[field]
 		delete(spec.Properties, field)
