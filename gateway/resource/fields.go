@@ -128,10 +128,14 @@ func (w *Write) manageMetadata(ctx context.Context) error {
 	c.Version, c.Live = gv.Version, onlyMetadata(live)
 	c.Versions = sameVersions{c.Live, c.New}
 	out, err := w.Resource.Owners.Update(ctx, c)
-	if err == nil {
-		object.SetManaged(w.object.Object, out.Managed)
+	if err != nil {
+		return err
 	}
-	return err
+	if out.SameOwners && object.Equal(w.object.Object, live) {
+		out.Managed = w.managed.live // times alone, or another spelling, are no change
+	}
+	object.SetManaged(w.object.Object, out.Managed)
+	return nil
 }
 
 func onlyMetadata(tree map[string]any) map[string]any {
