@@ -208,7 +208,8 @@ func TestApplyOfAScale_SSA33(t *testing.T) {
 	scale("hpa", 4, "&force=true").Want(200).Equal("spec.replicas", "4")
 	c.api.Do("PATCH", path+"?fieldManager=whole", `{"apiVersion":"`+c.group+`/v1","kind":"CronTab","metadata":{"name":"one"},"spec":{"replicas":5}}`, "Content-Type", "application/apply-patch+yaml").
 		WantStatus(409, "Conflict", `conflict with "hpa" with subresource "scale"`)
-	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"autoscaling/v1","kind":"Scale","spec":{"replicas":"many"}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(400, "BadRequest")
+	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"autoscaling/v1","kind":"Scale","spec":{"replicas":"many"}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(500, "", ".spec.replicas: expected numeric")
+	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"autoscaling/v1","kind":"Scale","spec":{"replica":1}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(500, "", ".spec.replica: field not declared in schema")
 	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"apps/v1","kind":"Scale","spec":{"replicas":1}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(400, "BadRequest")
 	c.api.Do("PATCH", path+"/scale?fieldManager=x", `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"resourceVersion":"1"},"spec":{"replicas":4}}`, "Content-Type", "application/apply-patch+yaml").WantStatus(409, "Conflict")
 	// As kube-apiserver has it, an owner of a scale has no time, and so comes
