@@ -117,7 +117,7 @@ func (w *write) merge(managed entries, force bool) (map[string]any, entries, err
 	}
 	managed = managed.set(own)
 	merged := w.v.types().Merge(w.live, w.c.New)
-	if last != nil && (last.fields != own.fields || last.version != own.version) {
+	if last != nil && (last.fields != own.fields || last.version != own.version || last.fields.holds(w.v.types())) {
 		if merged, err = w.prune(merged, managed, set, last); err != nil {
 			return nil, nil, fmt.Errorf("failed to prune fields: %w", err)
 		}

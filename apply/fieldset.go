@@ -19,6 +19,24 @@ type fieldSet struct {
 	raw []byte
 	// last is the type that the set was last brought into agreement with.
 	last atomic.Pointer[reconciled]
+	// held is the type that was last asked whether it holds what is below.
+	held atomic.Pointer[held]
+}
+
+// held is what a type says of the places in a set.
+type held struct {
+	by *tree.Type
+	is bool
+}
+
+// holds remembers what [tree.Type.Holds] says of the set.
+func (s *fieldSet) holds(t *tree.Type) bool {
+	h := s.held.Load()
+	if h == nil || h.by != t {
+		h = &held{t, t.Holds(s.set)}
+		s.held.Store(h)
+	}
+	return h.is
 }
 
 // reconciled is what a set is by a type.

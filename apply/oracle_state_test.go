@@ -213,3 +213,18 @@ func isOdd(keys []string, item any) bool {
 	}
 	return ok && len(m) == 0 && len(keys) > 0
 }
+
+// loses tells of an object at a version that it is another one when it comes
+// back from some other version, which no converter may do.
+func (w *world) loses(version string, tree map[string]any) bool {
+	for _, v := range w.from.Versions {
+		there, err := w.from.moved(tree, version, v.Name)
+		if err != nil {
+			return true
+		}
+		if back, err := w.from.moved(there, v.Name, version); err != nil || !sameTree(back, tree) {
+			return true
+		}
+	}
+	return false
+}

@@ -19,7 +19,7 @@ func (w *write) prune(merged any, managed entries, set *fieldpath.Set, last *ent
 	if last.fields.empty() {
 		return merged, nil
 	}
-	if last.version == w.v.api && covers(set, last.fields.set) {
+	if last.version == w.v.api && covers(set, last.fields.set) && !last.fields.holds(w.v.types()) {
 		return merged, nil // nothing was left out
 	}
 	v := w.k.versions[last.version]

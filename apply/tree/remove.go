@@ -67,18 +67,43 @@ func (t *Type) Named(set *fieldpath.Set) *fieldpath.Set {
 	set.Members.Iterate(func(e fieldpath.PathElement) { out.Members.Insert(e) })
 	set.Children.Iterate(func(e fieldpath.PathElement) {
 		below, _ := set.Children.Get(e)
-		var inner *Type
-		switch {
-		case t == nil:
-		case e.FieldName != nil && t.object != nil:
-			var declared bool
-			if inner, _, declared = t.object.of(*e.FieldName); declared {
-				out.Members.Insert(e)
-			}
-		case e.Key != nil && t.list != nil:
-			inner = t.list.element
+		inner, declared := t.below(e)
+		if declared {
+			out.Members.Insert(e)
 		}
 		*out.Children.Descend(e) = *inner.Named(below)
 	})
 	return out
+}
+
+// Holds tells that a set has a place of its own, as somebody has who set an
+// empty object there, that may hold fields which are no fields of a set: lists
+// without items. Of such a place [Type.Remove] may take away more than is asked
+// for, and what it takes may not be seen in [Type.Fields].
+func (t *Type) Holds(set *fieldpath.Set) (found bool) {
+	set.Members.Iterate(func(e fieldpath.PathElement) {
+		if inner, declared := t.below(e); declared && inner.object != nil {
+			found = found || !inner.object.atomic && len(inner.object.fields) > 0
+		}
+	})
+	set.Children.Iterate(func(e fieldpath.PathElement) {
+		if inner, _ := t.below(e); !found && inner != nil {
+			below, _ := set.Children.Get(e)
+			found = inner.Holds(below)
+		}
+	})
+	return found
+}
+
+// below is the type of a place, nil for none; declared says whether the schema
+// names it.
+func (t *Type) below(e fieldpath.PathElement) (inner *Type, declared bool) {
+	switch {
+	case t == nil:
+	case e.FieldName != nil && t.object != nil:
+		inner, _, declared = t.object.of(*e.FieldName)
+	case e.Key != nil && t.list != nil:
+		inner = t.list.element
+	}
+	return inner, declared
 }
