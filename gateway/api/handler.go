@@ -3,12 +3,14 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -275,8 +277,11 @@ func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Respon
 	if i.Subresource != "" {
 		return h.subresource(ctx, c, t)
 	}
-	if !allowed(t.Resource.Def.ServedVerbs(), i.Verb) || i.Verb == "update" && i.Name == "" || i.Verb == "patch" && i.Name == "" || i.Verb == "create" && i.Name != "" {
+	if !allowed(t.Resource.Def.ServedVerbs(), i.Verb) {
 		return methodNotAllowed(t, i.Verb), nil
+	}
+	if resp, err := misaddressed(i, t); resp != nil || err != nil {
+		return resp, err
 	}
 	switch i.Verb {
 	case "get":
@@ -286,6 +291,7 @@ func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Respon
 	case "watch":
 		return h.watch(ctx, c, t)
 	case "create":
+		t.Name = "" // it is the object that says its name
 		return h.create(ctx, c, t)
 	case "update":
 		return h.update(ctx, c, t)
@@ -297,6 +303,25 @@ func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Respon
 		return h.deleteCollection(ctx, c, t)
 	}
 	return methodNotAllowed(t, i.Verb), nil
+}
+
+// misaddressed answers requests that name an object where a collection belongs,
+// or none where one does. As in kube-apiserver, built-in kinds have no such
+// method, and custom resources are more patient: an object may be created at
+// any name.
+func misaddressed(i *Info, t resource.Target) (*Response, error) {
+	nameless := i.Name == "" && (i.Verb == "update" || i.Verb == "patch")
+	switch {
+	case t.Version.Native() && (nameless || i.Verb == "create" && i.Name != ""):
+		return methodNotAllowed(t, i.Verb), nil
+	case nameless:
+		return nil, apierrors.NewBadRequest("name must be provided")
+	case !t.Version.Native() && i.Name != "":
+		if wrong := content.IsPathSegmentName(i.Name); len(wrong) > 0 {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", i.Name, strings.Join(wrong, ";")))
+		}
+	}
+	return nil, nil
 }
 
 func allowed(verbs []string, verb string) bool {
@@ -312,18 +337,21 @@ func allowed(verbs []string, verb string) bool {
 func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (*Response, error) {
 	i := &c.Info
 	path := ContentPath{t.Resource.GroupResource(), i.Subresource}
-	if to := h.Contents[path]; to != nil && i.Name != "" {
+	if to := h.Contents[path]; to != nil && i.Name != "" && i.below == "" {
 		return h.content(ctx, c, t, to)
 	}
-	if q := h.Questions[path]; q != nil && i.Name != "" {
+	if q := h.Questions[path]; q != nil && i.Name != "" && i.below == "" {
 		if i.Verb != q.Verb() {
 			return methodNotAllowed(t, i.Verb), nil
 		}
 		return q.Answer(ctx, t, c.ContentType, c.Body)
 	}
 	s := t.Version.Subresources[i.Subresource]
-	if s == nil || i.Name == "" {
+	switch native := t.Version.Native(); {
+	case i.Name == "" || native && (s == nil || i.below != ""):
 		return unknownResource(h.Engine.Catalog().Snapshot(), i), nil
+	case s == nil:
+		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), i.Name)
 	}
 	if !allowed(s.Verbs, i.Verb) {
 		return methodNotAllowed(t, i.Verb), nil

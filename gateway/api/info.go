@@ -19,6 +19,8 @@ type Info struct {
 	Name        string
 	Subresource string
 	Path        string
+	// below is what the path has after the subresource.
+	below string
 	// scoped: the path says in which namespace, and does not name one.
 	scoped bool
 }
@@ -57,7 +59,9 @@ func parseInfo(method, path string, watch bool) Info {
 	i.Plural = parts[0]
 	if len(parts) > 1 {
 		i.Name = parts[1]
-		i.Subresource = strings.Join(parts[2:], "/")
+	}
+	if len(parts) > 2 {
+		i.Subresource, i.below = parts[2], strings.Join(parts[3:], "/")
 	}
 	i.Verb = verb(method, i.Name != "", watch)
 	return i
@@ -85,5 +89,5 @@ func verb(method string, named, watch bool) string {
 		}
 		return "deletecollection"
 	}
-	return strings.ToLower(method)
+	return "" // as kube-apiserver reports it to authorizers
 }

@@ -23,9 +23,9 @@ func TestParseInfo_VERB01(t *testing.T) {
 		"patch":              {"PATCH", "/api/v1/nodes/n", false, Info{Verb: "patch", Version: "v1", Plural: "nodes", Name: "n"}},
 		"delete":             {"DELETE", "/api/v1/nodes/n", false, Info{Verb: "delete", Version: "v1", Plural: "nodes", Name: "n"}},
 		"deletecollection":   {"DELETE", "/api/v1/nodes", false, Info{Verb: "deletecollection", Version: "v1", Plural: "nodes"}},
-		"other method":       {"OPTIONS", "/api/v1/nodes", false, Info{Verb: "options", Version: "v1", Plural: "nodes"}},
+		"other method":       {"OPTIONS", "/api/v1/nodes", false, Info{Verb: "", Version: "v1", Plural: "nodes"}},
 		"subresource":        {"PUT", "/apis/g/v1/namespaces/ns/things/x/status", false, Info{Verb: "update", Group: "g", Version: "v1", Namespace: "ns", Plural: "things", Name: "x", Subresource: "status", scoped: true}},
-		"deep subresource":   {"GET", "/api/v1/nodes/n/proxy/a/b", false, Info{Verb: "get", Version: "v1", Plural: "nodes", Name: "n", Subresource: "proxy/a/b"}},
+		"deep subresource":   {"GET", "/api/v1/nodes/n/proxy/a/b", false, Info{Verb: "get", Version: "v1", Plural: "nodes", Name: "n", Subresource: "proxy", below: "a/b"}},
 
 		"namespaces":                {"GET", "/api/v1/namespaces", false, Info{Verb: "list", Version: "v1", Plural: "namespaces"}},
 		"a namespace":               {"GET", "/api/v1/namespaces/ns", false, Info{Verb: "get", Version: "v1", Namespace: "ns", Plural: "namespaces", Name: "ns"}},

@@ -42,6 +42,9 @@ type patching struct {
 	body       []byte
 	apply      patch
 	duplicates []string
+	// wrong is why the body is no patch, which is told once there is an object
+	// that it could have changed.
+	wrong error
 }
 
 // state is what a patch is applied to, which only reads it.
@@ -56,14 +59,21 @@ type patch func(from state) (map[string]any, error)
 
 // decode implements [source]: the patch is parsed once.
 func (p *patching) decode(w *Write) (err error) {
-	if p.apply == nil {
-		p.apply, p.duplicates, err = w.patcher(p.kind, p.body)
+	if p.apply != nil || p.wrong != nil {
+		return nil
 	}
-	return err
+	if p.apply, p.duplicates, err = w.patcher(p.kind, p.body); apierrors.IsUnsupportedMediaType(err) {
+		return err
+	}
+	p.wrong = err
+	return nil
 }
 
 // change implements [source]: the outcome of a patch is made well-formed.
 func (p *patching) change(_ context.Context, w *Write) error {
+	if p.wrong != nil {
+		return p.wrong
+	}
 	from := state{w.present, w.old.Object}
 	tree, err := p.apply(from)
 	if err != nil {

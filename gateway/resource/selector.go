@@ -31,7 +31,10 @@ func newSelection(t Target, o *internalversion.ListOptions) (*selection, error) 
 	}
 	if o.FieldSelector != nil && !o.FieldSelector.Empty() {
 		s.fields = o.FieldSelector
-		allowed := sets.New("metadata.name", "metadata.namespace")
+		allowed := sets.New("metadata.name")
+		if t.Resource.Def.Namespaced || t.Version.Native() {
+			allowed.Insert("metadata.namespace")
+		}
 		selectable := sets.New(t.Version.SelectableFields...)
 		for _, req := range o.FieldSelector.Requirements() {
 			if selectable.Has(req.Field) {
