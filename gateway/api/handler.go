@@ -197,8 +197,8 @@ func (h *Handler) authorize(a authz.Attributes) error {
 }
 
 // maxLookups bounds how often a request that met a definition being replaced
-// is started over.
-const maxLookups = 10
+// is started over: more often than anybody changes a definition in that time.
+const maxLookups = 100
 
 // object answers a request for objects, or hands it to the documents.
 func (h *Handler) object(ctx context.Context, c *call) *Response {

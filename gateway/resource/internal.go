@@ -121,9 +121,13 @@ func (t Target) partial(it watchcache.Item[*catalog.Entry]) (m metav1.PartialObj
 	return m
 }
 
+// maxRedefined bounds how often a write whose definition was replaced under it
+// is repeated: more often than anybody changes a definition in that time.
+const maxRedefined = 100
+
 // again repeats a write whose definition was replaced under it.
 func again[T any](write func() (T, error)) (out T, err error) {
-	for range 10 {
+	for range maxRedefined {
 		if out, err = write(); !errors.Is(err, catalog.ErrReplaced) {
 			return out, err
 		}
