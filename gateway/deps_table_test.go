@@ -54,6 +54,7 @@ var mayImport = map[string]string{
 
 	"gateway/accounting":            "gateway/api gateway/metrics",
 	"gateway/api":                   "crd crd/object crd/wire gateway/authn gateway/authz gateway/catalog gateway/deflate gateway/resource",
+	"gateway/assign":                "crd/object gateway/controller gateway/resource",
 	"gateway/authn":                 "",
 	"gateway/authz":                 "gateway/authn",
 	"gateway/catalog":               "apply conversion crd crd/object crd/wire gateway/deflate storage storage/watchcache",
@@ -84,10 +85,12 @@ var mayImport = map[string]string{
 	"gateway/ordering":              "crd/priority gateway/catalog gateway/controller/kinds gateway/discovery storage/watchcache",
 	"gateway/pki":                   "gateway/private",
 	"gateway/preview":               "crd/priority gateway/api gateway/resource",
+	"gateway/pods":                  "gateway/api gateway/resource",
 	"gateway/private":               "",
 	"gateway/resource":              "apply crd crd/object crd/wire gateway/authn gateway/catalog storage storage/watchcache",
+	"gateway/reviews":               "crd/object gateway/authn gateway/authz",
 	"gateway/rewrite":               "gateway/catalog gateway/controller/migration gateway/metrics storage storage/migrate",
-	"gateway/server":                "admission/policy crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/bindings gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/garbage gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/controller/policy gateway/controller/priority gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/options gateway/ordering gateway/preview gateway/private gateway/resource gateway/rewrite gateway/transport gateway/upload gateway/admitting plugins storage/etcd",
+	"gateway/server":                "admission/policy gateway/assign crd/builtin crd/definitions gateway/accounting gateway/api gateway/authz gateway/bindings gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/garbage gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/controller/policy gateway/controller/priority gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/options gateway/ordering gateway/pods gateway/preview gateway/private gateway/resource gateway/reviews gateway/rewrite gateway/transport gateway/upload gateway/admitting plugins storage/etcd",
 	"gateway/transport":             "gateway/api",
 	"gateway/admitting":             "admission admission/policy crd crd/object crd/reflectschema gateway/authn gateway/authz gateway/catalog gateway/controller/kinds gateway/metrics gateway/resource storage/watchcache webhook",
 	"gateway/upload":                "crd gateway/controller/kinds gateway/controller/module gateway/resource plugins storage/blob",
@@ -136,7 +139,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/kube-openapi", "admission/policy crd/custom gateway/openapi plugins/configuration", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "apply crd", "field sets, and merging by them"},
-	{"sigs.k8s.io/yaml", "crd/builtin gateway/api gateway/cli gateway/discovery", "bodies, documents and files in YAML"},
+	{"sigs.k8s.io/yaml", "crd/builtin gateway/pods gateway/api gateway/cli gateway/discovery", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of

@@ -123,7 +123,7 @@ func compare(manifests []record, want, got []outcome, quiet bool) {
 		name := fmt.Sprintf("%s: %s %s", m.From, m.Manifest["kind"], meta(m.Manifest)["name"])
 		say := func(format string, args ...any) {
 			if !quiet {
-				fmt.Printf(name+": "+format+"\n", args...)
+				fmt.Print(name, ": ", fmt.Sprintf(format, args...), "\n")
 			}
 		}
 		if want[i].Code != got[i].Code {

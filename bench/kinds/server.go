@@ -21,7 +21,7 @@ type server struct {
 }
 
 // namespace is where everything is made.
-const namespace = "kinds-compared"
+const namespace = "kinds-comparison"
 
 func newServer(url, token string) *server {
 	return &server{
@@ -58,7 +58,10 @@ func (s *server) do(method, path, accept string, body any) (int, map[string]any)
 	return resp.StatusCode, out
 }
 
-// all creates the objects, one after the other, and deletes each again.
+// dryRun leaves nothing behind, though everything is done.
+const dryRun = "?dryRun=All"
+
+// all asks what would become of the objects, one after the other.
 func (s *server) all(manifests []record) []outcome {
 	s.do("POST", "/api/v1/namespaces", "", map[string]any{"metadata": map[string]any{"name": namespace}})
 	out := make([]outcome, len(manifests))
@@ -86,14 +89,12 @@ func (s *server) one(manifest map[string]any) outcome {
 		}
 	}
 	body["metadata"] = about
-	code, object := s.do("POST", path, "", body)
+	code, object := s.do("POST", path+dryRun, "", body)
 	if code >= 300 {
 		message, _ := object["message"].(string)
 		return outcome{Code: code, Message: message}
 	}
-	name, _ := meta(object)["name"].(string)
-	_, table := s.do("GET", path+"/"+name, asTable, nil)
-	s.do("DELETE", path+"/"+name+"?gracePeriodSeconds=0", "", nil)
+	_, table := s.do("POST", path+dryRun, asTable, body)
 	strip(object)
 	out := outcome{Code: code, Object: object, Columns: columns(table)}
 	if rows, ok := table["rows"].([]any); ok && len(rows) == 1 {
@@ -145,22 +146,54 @@ func meta(m map[string]any) map[string]any {
 // strip takes away what no two servers have in common.
 func strip(object map[string]any) {
 	about := meta(object)
+	uid, _ := about["uid"].(string)
 	for _, k := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "namespace"} {
 		delete(about, k)
 	}
 	if about["generateName"] != nil {
 		delete(about, "name")
 	}
+	mask(object, uid)
 }
 
-var ages = regexp.MustCompile(`^[0-9]+(ms|s|m)$`)
+// mask replaces a uid, wherever it stands, and the addresses and ports that
+// services get by chance.
+func mask(v any, uid string) any {
+	switch x := v.(type) {
+	case map[string]any:
+		for k, item := range x {
+			if k == "nodePort" || k == "lastPhaseTransitionTime" {
+				x[k] = "SOME"
+				continue
+			}
+			x[k] = mask(item, uid)
+		}
+	case []any:
+		for i, item := range x {
+			x[i] = mask(item, uid)
+		}
+	case string:
+		if x == uid && uid != "" {
+			return "UID"
+		}
+		if ages.MatchString(x) && strings.HasPrefix(x, "10.0.0.") {
+			return "ADDRESS"
+		}
+	}
+	return v
+}
 
-// masked are cells without ages.
+// ages are what differs from run to run: ages, times, uids and addresses.
+var ages = regexp.MustCompile(`^([0-9]+(ms|s|m)|<unknown>|10\.0\.0\.[0-9]+|20[0-9-]+T[0-9:]+Z)$`)
+
+var uids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`)
+
+// masked are cells without such.
 func masked(cells any) any {
 	list, _ := cells.([]any)
 	for i, c := range list {
-		if text, ok := c.(string); ok && ages.MatchString(text) {
-			list[i] = "AGE"
+		if text, ok := c.(string); ok {
+			list[i] = uids.ReplaceAllString(ages.ReplaceAllString(text, "AGE"), "UID")
 		}
 	}
 	return cells

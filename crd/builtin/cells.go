@@ -14,11 +14,12 @@ import (
 // cellFunctions print what no expression can say. They never fail: an object
 // that cannot be read has empty cells.
 var cellFunctions = map[string]func(obj map[string]any) any{
-	"podReady":      func(obj map[string]any) any { return readPod(obj).ready() },
-	"podStatus":     func(obj map[string]any) any { return readPod(obj).reason },
-	"podRestarts":   func(obj map[string]any) any { return readPod(obj).restartCount() },
-	"quotaRequests": func(obj map[string]any) any { return quota(obj, false) },
-	"quotaLimits":   func(obj map[string]any) any { return quota(obj, true) },
+	"podReady":          func(obj map[string]any) any { return readPod(obj).ready() },
+	"podStatus":         func(obj map[string]any) any { return readPod(obj).reason },
+	"podRestarts":       func(obj map[string]any) any { return readPod(obj).restartCount() },
+	"autoscalerTargets": autoscalerTargets,
+	"quotaRequests":     func(obj map[string]any) any { return quota(obj, false) },
+	"quotaLimits":       func(obj map[string]any) any { return quota(obj, true) },
 }
 
 // podSummary is what tables say of a pod.

@@ -121,7 +121,7 @@ func (k *dataKind) fill(obj map[string]any) error {
 }
 
 func (k *dataKind) subresource(name string, s *fileSubresource, whole crd.Strategy) *crd.Subresource {
-	out := &crd.Subresource{Name: name, Verbs: s.Verbs}
+	out := &crd.Subresource{Name: name, Verbs: s.Verbs, Kind: s.Kind}
 	if out.Verbs == nil {
 		out.Verbs = []string{"get", "patch", "update"}
 	}

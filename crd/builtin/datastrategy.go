@@ -48,7 +48,7 @@ func (s *dataStrategy) AllowUnconditionalUpdate(context.Context) bool {
 }
 
 // PrepareForCreate sets what is not the client's to say.
-func (s *dataStrategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
+func (s *dataStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	k, tree := s.kind, content(obj)
 	for path, v := range k.version.OnCreate {
 		set(tree, strings.Split(path, "."), v)
@@ -58,7 +58,7 @@ func (s *dataStrategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 		ensure(tree, "metadata")["generation"] = int64(1)
 	}
 	if k.also.prepareCreate != nil {
-		k.also.prepareCreate(tree)
+		k.also.prepareCreate(ctx, tree)
 	}
 }
 

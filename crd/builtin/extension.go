@@ -1,11 +1,12 @@
 package builtin
 
 import (
+	"context"
 	"reflect"
 	"time"
 
+	names "k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -17,8 +18,9 @@ import (
 // do nothing; trees are changed in place; old is nil for a new object.
 type extension struct {
 	// defaults come before those of the file.
-	defaults      func(obj map[string]any)
-	prepareCreate func(obj map[string]any)
+	defaults func(obj map[string]any)
+	// prepareCreate may find in ctx who asks.
+	prepareCreate func(ctx context.Context, obj map[string]any)
 	prepareUpdate func(subresource string, obj, old map[string]any)
 	canonicalize  func(obj map[string]any)
 	validate      func(subresource string, obj, old map[string]any) field.ErrorList
@@ -29,10 +31,13 @@ type extension struct {
 
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
-	{Resource: "pods"}:                 {prepareCreate: preparePod},
-	{Group: "batch", Resource: "jobs"}: {prepareCreate: prepareJob},
+	{Resource: "pods"}:                      {prepareCreate: preparePod},
+	{Resource: "persistentvolumes"}:         {prepareCreate: prepareVolume},
+	{Group: "apps", Resource: "daemonsets"}: {prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
+	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {prepareCreate: prepareSigningRequest},
+	{Group: "batch", Resource: "jobs"}:                                     {prepareCreate: prepareJob, defaults: defaultJob},
 	{Resource: "serviceaccounts"}: {
-		prepareCreate: cleanSecretReferences,
+		prepareCreate: func(_ context.Context, obj map[string]any) { cleanSecretReferences(obj) },
 		prepareUpdate: func(_ string, obj, _ map[string]any) { cleanSecretReferences(obj) },
 		warn:          warnServiceAccount,
 	},
@@ -46,9 +51,18 @@ func (r nameRule) check() validation.ValidateNameFunc {
 	case "dns-1035-label":
 		return validation.NameIsDNS1035Label
 	case "path-segment":
-		return path.ValidatePathSegmentName
+		return pathSegment
 	}
 	return validation.NameIsDNSSubdomain
+}
+
+// pathSegment checks a name that stands in a path; a prefix of one, to which
+// something is to be added, may be what a whole name may not.
+func pathSegment(name string, prefix bool) []string {
+	if prefix {
+		return names.IsPathSegmentPrefix(name)
+	}
+	return names.IsPathSegmentName(name)
 }
 
 // topFields are the fields of objects of Go type t.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/plan"
@@ -97,6 +98,8 @@ type fileSubresource struct {
 	Writes []string `json:"writes,omitempty"`
 	// KeptMetadata are the fields of metadata that stay, too.
 	KeptMetadata []string `json:"keptMetadata,omitempty"`
+	// Kind is the kind of the body, when it is not the object.
+	Kind schema.GroupVersionKind `json:"kind,omitzero"`
 	// Scale makes it a scale.
 	Scale *apiextensionsv1.CustomResourceSubresourceScale `json:"scale,omitempty"`
 }

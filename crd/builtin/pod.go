@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,7 +9,7 @@ import (
 )
 
 // preparePod gives a new pod the status that every pod begins with.
-func preparePod(obj map[string]any) {
+func preparePod(_ context.Context, obj map[string]any) {
 	class := corev1.PodQOSBestEffort
 	if pod := new(corev1.Pod); toTyped(obj, pod) == nil {
 		class = qosClass(pod)

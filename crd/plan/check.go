@@ -86,14 +86,19 @@ func (p *Plan) Validate(obj, old map[string]any) field.ErrorList {
 	return p.root.validate(place{value: obj, old: before})
 }
 
-// ValidateField checks one field of an object, and what is below it.
+// ValidateField checks one field of an object, and what is below it, for a write
+// through a subresource: what is immutable to a write of the whole may be what
+// the subresource is there to change.
 func (p *Plan) ValidateField(name string, obj, old map[string]any) field.ErrorList {
 	n := p.root.fields[name]
 	if n == nil || obj[name] == nil {
 		return nil
 	}
-	return n.validate(place{value: obj[name], old: old[name], path: field.NewPath(name), up: []any{obj}})
+	return n.validate(place{value: obj[name], old: old[name], path: field.NewPath(name), up: []any{obj}, opens: name != statusField})
 }
+
+// statusField is the field that controllers write, and only through subresources.
+const statusField = "status"
 
 // place is a value and where it is.
 type place struct {
@@ -101,6 +106,8 @@ type place struct {
 	path       *field.Path
 	up         []any
 	key        string // in a map
+	// opens: at this value nothing is immutable.
+	opens bool
 }
 
 // maxProblems is how many problems of one object are told, about.
@@ -122,7 +129,7 @@ func (n *node) validate(p place) field.ErrorList {
 		if n.element != nil && n.element.busy {
 			before, _ := p.old.(map[string]any)
 			for _, k := range sortedKeys(x) {
-				errs = append(errs, n.element.validate(place{x[k], before[k], p.path.Key(k), p.up, k})...)
+				errs = append(errs, n.element.validate(place{value: x[k], old: before[k], path: p.path.Key(k), up: p.up, key: k})...)
 			}
 		}
 	case []any:
@@ -135,7 +142,7 @@ func (n *node) validate(p place) field.ErrorList {
 			if i < len(before) {
 				was = before[i]
 			}
-			if errs = append(errs, n.element.validate(place{item, was, p.path.Index(i), p.up, ""})...); len(errs) > maxProblems {
+			if errs = append(errs, n.element.validate(place{value: item, old: was, path: p.path.Index(i), up: p.up})...); len(errs) > maxProblems {
 				return errs
 			}
 		}
@@ -161,7 +168,7 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 		if v == nil && (was == nil || child.check == nil) {
 			continue
 		}
-		errs = append(errs, child.validate(place{v, was, path, below, ""})...)
+		errs = append(errs, child.validate(place{value: v, old: was, path: path, up: below})...)
 	}
 	return errs
 }
@@ -183,7 +190,7 @@ func empty(v any) bool {
 // value checks one value by all that is said of it.
 func (c *checker) value(p place) field.ErrorList {
 	var errs field.ErrorList
-	if p.old != nil && c.Immutable {
+	if p.old != nil && c.Immutable && !p.opens {
 		errs = append(errs, c.unchanged(p)...)
 	}
 	switch x := p.value.(type) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,7 +33,7 @@ var texts = map[string]func(string) []string{
 	"absolute-path":    absolute,
 	"no-parent-path":   noParent,
 	"http-header-name": validation.IsHTTPHeaderName,
-	"path-segment":     pathvalidation.IsValidPathSegmentName,
+	"path-segment":     content.IsPathSegmentName,
 }
 
 // others are the checks of other values.

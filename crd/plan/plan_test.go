@@ -150,3 +150,35 @@ func TestMistakesInFiles(t *testing.T) {
 		}
 	}
 }
+
+// A write through a subresource changes what a write of the whole may not.
+func TestValidationOfOneField(t *testing.T) {
+	p := deployments(t)
+	const valid = `{spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {spec: {containers: [{name: a, image: i}]}}}, status: {replicas: 1}}`
+	for obj, want := range map[string]string{
+		valid: "", strings.Replace(valid, "replicas: 1", "replicas: 10", 1): "spec.replicas: Invalid value: 10",
+		strings.Replace(valid, "a: b", "a: c", 1): "spec.selector: Invalid value",
+	} {
+		got := p.ValidateField("spec", parsed(t, obj), parsed(t, valid)).ToAggregate()
+		if want == "" && got != nil || want != "" && (got == nil || !strings.HasPrefix(got.Error(), want)) {
+			t.Errorf("%s: %v", obj, got)
+		}
+	}
+	whole, err := NewLibrary(nil).Plan(reflect.TypeFor[appsv1.Deployment](), Additions{"spec": {Immutable: true}, "status": {Immutable: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := parsed(t, strings.ReplaceAll(valid, "replicas: 1", "replicas: 2"))
+	if errs := whole.ValidateField("spec", other, parsed(t, valid)); len(errs) != 0 {
+		t.Errorf("spec: %v", errs)
+	}
+	if errs := whole.ValidateField("status", other, parsed(t, valid)); len(errs) != 1 {
+		t.Errorf("status: %v", errs)
+	}
+	if errs := whole.Validate(other, parsed(t, valid)); len(errs) != 2 {
+		t.Errorf("both: %v", errs)
+	}
+	if errs := whole.ValidateField("none", other, nil); errs != nil {
+		t.Errorf("no field: %v", errs)
+	}
+}

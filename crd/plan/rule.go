@@ -75,10 +75,16 @@ func valueAt(v any, path string) any {
 	return v
 }
 
-// shown is a value as messages show it: what is large is left out.
+// shown is a value as messages show it: what is large is left out, and an
+// object without fields is none, as a Go type without any.
 func shown(v any) any {
-	switch v.(type) {
-	case map[string]any, []any:
+	switch x := v.(type) {
+	case map[string]any:
+		if len(x) == 0 {
+			return nil
+		}
+		return field.OmitValueType{}
+	case []any:
 		return field.OmitValueType{}
 	}
 	return v

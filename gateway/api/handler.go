@@ -52,12 +52,16 @@ type Content interface {
 // Question is a subresource that is not an object and changes nothing: what is
 // asked of a module, for example.
 type Question interface {
-	// Verb is how it is asked: "get", or "create" with a body.
+	// Verb is how it is asked: "get", or "create" with a body; "" for either.
 	Verb() string
 	// Answer returns the reply about the named object, which may not exist, or
 	// a status error.
 	Answer(ctx context.Context, t resource.Target, contentType string, body []byte) (*Response, error)
 }
+
+// Review answers an object of a kind that is a question, whose status it sets;
+// user asks. An error is the client's.
+type Review = func(ctx context.Context, user *authn.User, review map[string]any) error
 
 // ContentPath names a subresource that is not an object.
 type ContentPath struct {
@@ -66,7 +70,7 @@ type ContentPath struct {
 }
 
 // Config is what a [Handler] needs. All fields are required but Contents,
-// Questions and BookmarkInterval.
+// Questions, Reviews and BookmarkInterval.
 type Config struct {
 	Engine        *resource.Engine
 	Authenticator authn.Authenticator
@@ -75,6 +79,7 @@ type Config struct {
 	Observer      Observer
 	Contents      map[ContentPath]Content
 	Questions     map[ContentPath]Question
+	Reviews       map[schema.GroupResource]Review
 	Log           zerolog.Logger
 	// MaxBodyBytes is the largest request body, except for Contents.
 	MaxBodyBytes int
@@ -341,7 +346,7 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 		return h.content(ctx, c, t, to)
 	}
 	if q := h.Questions[path]; q != nil && i.Name != "" && i.below == "" {
-		if i.Verb != q.Verb() {
+		if verb := q.Verb(); verb != "" && i.Verb != verb {
 			return methodNotAllowed(t, i.Verb), nil
 		}
 		return q.Answer(ctx, t, c.ContentType, c.Body)

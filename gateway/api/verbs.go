@@ -105,6 +105,9 @@ func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Resp
 			return nil, err
 		}
 		reportDuplicates(c.Request, &o)
+		if review := h.Reviews[t.Resource.GroupResource()]; review != nil {
+			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.caller.User, tree) })
+		}
 		return h.Engine.Create(ctx, t, body, o)
 	})
 }

@@ -125,8 +125,8 @@ func New(o Options) *Catalog {
 	return c
 }
 
-// bucketOf finds the definition prefix of a key: a built-in's, or the first
-// two segments for a group (which has a dot, so it is no built-in's plural).
+// bucketOf finds the definition prefix of a key: a built-in's, of which some
+// have two segments, or the first two segments for a group (which has a dot, so it is no built-in's plural).
 func bucketOf(builtins map[string]bool, key string) string {
 	first, rest, ok := strings.Cut(key, "/")
 	if !ok {
@@ -136,10 +136,11 @@ func bucketOf(builtins map[string]bool, key string) string {
 		return first
 	}
 	second, _, ok := strings.Cut(rest, "/")
-	if !ok || !strings.Contains(first, ".") {
+	both := key[:len(first)+1+len(second)]
+	if !ok || !builtins[both] && !strings.Contains(first, ".") {
 		return ""
 	}
-	return key[:len(first)+1+len(second)]
+	return both
 }
 
 // Run keeps the cache and the definitions current until ctx ends.

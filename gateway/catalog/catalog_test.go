@@ -159,9 +159,10 @@ func TestBadDefinitions(t *testing.T) {
 }
 
 func TestBuckets(t *testing.T) {
-	builtins := map[string]bool{"configmaps": true, "apiextensions.k8s.io/customresourcedefinitions": true}
+	builtins := map[string]bool{"configmaps": true, "services/specs": true, "apiextensions.k8s.io/customresourcedefinitions": true}
 	for key, want := range map[string]string{
-		"configmaps/default/one":                           "configmaps",
+		"configmaps/default/one":     "configmaps",
+		"services/specs/default/one": "services/specs", "services/other/default/one": "", "services/specs": "",
 		"example.com/crontabs/ns/name":                     "example.com/crontabs",
 		"example.com/crontabs/name":                        "example.com/crontabs",
 		"apiextensions.k8s.io/customresourcedefinitions/a": "apiextensions.k8s.io/customresourcedefinitions",

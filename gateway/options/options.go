@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +64,10 @@ type Serve struct {
 	MaxRequestBodyBytes int
 	// API is which built-in kinds are served: [WholeAPI] or [CustomAPI].
 	API string
+	// ServiceClusterIPRange are the addresses of services, as "10.0.0.0/24".
+	ServiceClusterIPRange string
+	// ServiceNodePortRange are the node ports, as "30000-32767".
+	ServiceNodePortRange string
 	// EventTTL is how long Events are kept.
 	EventTTL time.Duration
 	// ShutdownDelay is how long the gateway goes on serving after it has
@@ -108,6 +114,8 @@ func Default() Serve {
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
 		API:                    WholeAPI,
+		ServiceClusterIPRange:  "10.0.0.0/24",
+		ServiceNodePortRange:   "30000-32767",
 		EventTTL:               time.Hour,
 	}
 }
@@ -121,6 +129,30 @@ func (s Serve) KubeconfigPath() string {
 		return s.WriteKubeconfig
 	}
 	return filepath.Join(s.DataDir, kubeconfig.FileName)
+}
+
+// ClusterIPs is ServiceClusterIPRange, which leaves room for some services.
+func (s Serve) ClusterIPs() (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(s.ServiceClusterIPRange)
+	if err == nil && p.Addr().BitLen()-p.Bits() < 3 {
+		err = fmt.Errorf("%s has fewer than 8 addresses", p)
+	}
+	return p.Masked(), err
+}
+
+// NodePorts are the first and the last port of ServiceNodePortRange.
+func (s Serve) NodePorts() (first, last int64, err error) {
+	from, to, ok := strings.Cut(s.ServiceNodePortRange, "-")
+	if !ok {
+		return 0, 0, fmt.Errorf("%q is not a range such as 30000-32767", s.ServiceNodePortRange)
+	}
+	if first, err = strconv.ParseInt(from, 10, 32); err == nil {
+		last, err = strconv.ParseInt(to, 10, 32)
+	}
+	if err == nil && (first < 1 || last > 65535 || first > last) {
+		err = fmt.Errorf("%q is no range of ports", s.ServiceNodePortRange)
+	}
+	return first, last, err
 }
 
 // Validate returns all that is wrong with the configuration, joined into one
@@ -144,6 +176,12 @@ func (s Serve) Validate() error {
 	}
 	if s.API != WholeAPI && s.API != CustomAPI {
 		bad("api", "must be %s or %s, got %q", WholeAPI, CustomAPI, s.API)
+	}
+	if _, err := s.ClusterIPs(); err != nil {
+		bad("service-cluster-ip-range", "%w", err)
+	}
+	if _, _, err := s.NodePorts(); err != nil {
+		bad("service-node-port-range", "%w", err)
 	}
 	if s.ShutdownDelay < 0 {
 		bad("shutdown-delay-duration", "must not be negative, got %s", s.ShutdownDelay)

@@ -34,6 +34,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		"--secure-port: must be between 0 and 65535, got 70000", "--tls-cert-file: ", "--data-dir: ",
 		"--event-ttl: ", "--request-timeout: ", "--shutdown-delay-duration: ", "--min-request-timeout: ",
 		"--max-request-body: ", `--api: must be all or crd, got ""`,
+		"--service-cluster-ip-range: ", `--service-node-port-range: "" is not a range such as 30000-32767`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q", want)

@@ -11,6 +11,7 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
@@ -81,9 +82,26 @@ func (p *patching) change(_ context.Context, w *Write) error {
 	}
 	err = w.acceptPatched(tree, p.duplicates, w.Options)
 	if _, ok := err.(apierrors.APIStatus); !ok && err != nil {
+		if p.kind == types.StrategicMergePatchType {
+			err = w.mismatch(p.apply, from, err)
+		}
 		return w.invalidOutcome(p.apply, from, err)
 	}
 	w.object = asUnstructured(tree)
+	return err
+}
+
+// mismatch is why the outcome of a strategic merge patch is no object of the
+// kind: kube-apiserver reads it from a tree, not from text, and says so in other
+// words.
+func (t Target) mismatch(apply patch, from state, err error) error {
+	tree, again := apply(from)
+	if again != nil {
+		return err
+	}
+	if other := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, t.Version.Typed()); other != nil {
+		return other
+	}
 	return err
 }
 

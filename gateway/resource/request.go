@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/user"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/warning"
 
@@ -71,6 +72,9 @@ func (r recorder) AddWarning(_, text string) { r(text) }
 // scope prepares the context that the Kubernetes strategies read.
 func (t Target) scope(ctx context.Context, o WriteOptions) context.Context {
 	ctx = genericapirequest.WithNamespace(ctx, t.Namespace)
+	if u := o.Caller.User; u != nil {
+		ctx = genericapirequest.WithUser(ctx, &user.DefaultInfo{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra})
+	}
 	if o.Warn != nil {
 		ctx = warning.WithWarningRecorder(ctx, recorder(o.Warn))
 	}

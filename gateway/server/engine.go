@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
+	"github.com/wasmgate/wasmgate/gateway/assign"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/bindings"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -53,13 +54,36 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})
 	hooks := admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log})
+	mutators := []resource.Mutator{hooks}
+	if g.assigner, err = g.newAssigner(); err != nil {
+		return nil, err
+	}
+	if g.assigner != nil {
+		mutators = append(mutators, g.assigner)
+	}
 	engine := resource.New(resource.Options{
 		Store: g.store, Catalog: served, Log: log,
-		Mutators: []resource.Mutator{hooks}, Validators: []resource.Validator{bindings.Bindings{Status: g.modules.Status}, hooks},
+		Mutators: mutators, Validators: []resource.Validator{bindings.Bindings{Status: g.modules.Status}, hooks},
 	})
 	g.orders = ordering.New(served, g.log)
+	if g.assigner != nil {
+		g.assigner.Objects = engine.Internal(resource.Component("services"))
+	}
 	inUse.Objects = engine.Internal(resource.Component("modules"))
 	return engine, nil
+}
+
+// newAssigner makes what sees to services and pods; nil when there are none.
+func (g *gateway) newAssigner() (*assign.Assigner, error) {
+	if g.options.API != options.WholeAPI {
+		return nil, nil
+	}
+	addresses, err := g.options.ClusterIPs()
+	if err != nil {
+		return nil, err
+	}
+	first, last, err := g.options.NodePorts()
+	return assign.New(assign.Config{Addresses: addresses, Ports: assign.Ports{First: first, Last: last}}), err
 }
 
 // lead runs the controllers that must run in one place.
@@ -67,7 +91,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
 	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
-		controller.Run(ctx, g.log, objects,
+		all := []controller.Controller{
 			namespace.NewBootstrap(as("namespaces")),
 			definition.NewStatus(as("definitions"), definitions.Conditions),
 			definition.NewFinalizer(as("definitions"), as("definitions"), stored),
@@ -80,6 +104,10 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			priority.New(as("version-priorities"), g.modules, g.orders),
 			module.NewCollector(as("modules"), g.modules.Contents()),
 			garbage.New(as("garbage-collector")),
-		)
+		}
+		if g.assigner != nil {
+			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort))
+		}
+		controller.Run(ctx, g.log, objects, all...)
 	}))
 }

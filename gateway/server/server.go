@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/assign"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
@@ -27,9 +29,11 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/modulehost"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
+	"github.com/wasmgate/wasmgate/gateway/pods"
 	"github.com/wasmgate/wasmgate/gateway/preview"
 	"github.com/wasmgate/wasmgate/gateway/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/reviews"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 	"github.com/wasmgate/wasmgate/gateway/upload"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -52,6 +56,7 @@ type gateway struct {
 	identity *identity.Identity
 	modules  *modulehost.Host
 	orders   *ordering.Source
+	assigner *assign.Assigner
 	health   *health.Registry
 	metrics  *metrics.Metrics
 	hooks    hooks
@@ -137,12 +142,11 @@ func (g *gateway) build(ctx context.Context) (err error) {
 			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current,
 			Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 		}),
-		Observer: accounting.New(g.metrics),
-		Contents: map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
-		Questions: map[api.ContentPath]api.Question{
-			{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Prioritize: g.modules.Prioritize},
-		},
-		Log: g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Observer:  accounting.New(g.metrics),
+		Contents:  map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
+		Questions: g.questions(),
+		Reviews:   reviews.Answers{Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{}}.All(),
+		Log:       g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
 	g.http = transport.New(transport.Options{
@@ -150,6 +154,17 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil
+}
+
+// questions are the subresources that are no part of an object.
+func (g *gateway) questions() map[api.ContentPath]api.Question {
+	out := map[api.ContentPath]api.Question{
+		{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Prioritize: g.modules.Prioritize},
+	}
+	if g.assigner != nil {
+		maps.Copy(out, pods.Questions(g.engine.Internal(resource.Component("pods"))))
+	}
+	return out
 }
 
 // exists fails for an object that does not exist.

@@ -1,0 +1,67 @@
+package builtin
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+	"time"
+
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// prepareVolume notes when a volume entered its first phase.
+func prepareVolume(_ context.Context, obj map[string]any) {
+	ensure(obj, "status")["lastPhaseTransitionTime"] = time.Now().UTC().Format(time.RFC3339)
+}
+
+// templateGeneration counts the templates that a daemon set had; controllers
+// of long ago read it.
+const templateGeneration = "deprecated.daemonset.template.generation"
+
+func prepareDaemonSet(_ context.Context, obj map[string]any) { setTemplateGeneration(obj, 1) }
+
+func countTemplate(_ string, obj, old map[string]any) {
+	n, _ := strconv.Atoi(text(old, "metadata", "annotations", templateGeneration))
+	if !reflect.DeepEqual(child(obj, "spec")["template"], child(old, "spec")["template"]) {
+		n++
+	}
+	setTemplateGeneration(obj, max(n, 1))
+}
+
+func setTemplateGeneration(obj map[string]any, n int) {
+	ensure(ensure(obj, "metadata"), "annotations")[templateGeneration] = strconv.Itoa(n)
+}
+
+// prepareSigningRequest notes who asks, whatever the request says.
+func prepareSigningRequest(ctx context.Context, obj map[string]any) {
+	spec := ensure(obj, "spec")
+	for _, name := range []string{"username", "uid", "groups", "extra"} {
+		delete(spec, name)
+	}
+	user, ok := genericapirequest.UserFrom(ctx)
+	if !ok {
+		return
+	}
+	spec["username"] = user.GetName()
+	if uid := user.GetUID(); uid != "" {
+		spec["uid"] = uid
+	}
+	if groups := user.GetGroups(); len(groups) > 0 {
+		list := make([]any, len(groups))
+		for i, g := range groups {
+			list[i] = g
+		}
+		spec["groups"] = list
+	}
+	extra := map[string]any{}
+	for k, values := range user.GetExtra() {
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = v
+		}
+		extra[k] = list
+	}
+	if len(extra) > 0 {
+		spec["extra"] = extra
+	}
+}

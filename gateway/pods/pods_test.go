@@ -1,0 +1,142 @@
+package pods
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// world has a namespace with a pod.
+func world(t *testing.T) *realengine.Engine {
+	t.Helper()
+	e := realengine.Start(t)
+	for gr, text := range map[schema.GroupResource]string{
+		{Resource: "namespaces"}: "metadata: {name: ns}",
+	} {
+		create(t, e, gr, text)
+	}
+	create(t, e, kind, "metadata: {name: p, namespace: ns, labels: {app: a}}\nspec: {containers: [{name: c, image: i}]}")
+	return e
+}
+
+func create(t *testing.T, e *realengine.Engine, gr schema.GroupResource, text string) {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Create(t.Context(), gr, u); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask asks about the pod p, and returns the refusal in words.
+func ask(t *testing.T, e *realengine.Engine, subresource, name, body string) string {
+	t.Helper()
+	q := Questions(e.Internal)[api.ContentPath{GroupResource: kind, Subresource: subresource}]
+	resp, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: name}, "application/json", []byte(body))
+	if err != nil {
+		return err.Error()
+	}
+	if resp.Code != 201 || !strings.Contains(string(resp.Body), `"Success"`) {
+		t.Errorf("%s: %d %s", subresource, resp.Code, resp.Body)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return ""
+}
+
+func TestBinding(t *testing.T) {
+	e := world(t)
+	for body, want := range map[string]string{
+		`{"target":{"kind":"Node"}}`:               "the target of a binding",
+		`{"target":{"kind":"Service","name":"n"}}`: "the target of a binding",
+		`[`: "error converting YAML",
+	} {
+		if got := ask(t, e, "binding", "p", body); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+	const body = `{"target":{"kind":"Node","name":"n"}}`
+	if got := ask(t, e, "log", "p", ""); got != "pod p does not have a host assigned" {
+		t.Error(got)
+	}
+	if got := ask(t, e, "binding", "none", body); !strings.Contains(got, "not found") {
+		t.Error(got)
+	}
+	if got := ask(t, e, "binding", "p", body); got != "" {
+		t.Error(got)
+	}
+	u, err := e.Get(t.Context(), kind, "ns", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, _, _ := unstructured.NestedString(u.Object, "spec", "nodeName")
+	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	if node != "n" || len(conditions) != 1 {
+		t.Errorf("%v", u.Object)
+	}
+	if got := ask(t, e, "binding", "p", body); !strings.Contains(got, `already assigned to node "n"`) {
+		t.Error(got)
+	}
+	for _, name := range []string{"log", "exec", "attach", "portforward", "proxy"} {
+		if got := ask(t, e, name, "p", ""); !strings.Contains(got, errNoKubelet.Error()) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestEviction(t *testing.T) {
+	e := world(t)
+	if got := ask(t, e, "eviction", "p", `{"metadata":{"name":"q"}}`); !strings.Contains(got, "does not match") {
+		t.Error(got)
+	}
+	if got := ask(t, e, "eviction", "p", `{"deleteOptions":{"dryRun":["All"]}}`); got != "" {
+		t.Error(got)
+	}
+	if _, err := e.Get(t.Context(), kind, "ns", "p"); err != nil {
+		t.Errorf("a dry run evicts: %v", err)
+	}
+	create(t, e, budgets, "metadata: {name: other, namespace: ns}\nspec: {minAvailable: 1, selector: {matchLabels: {app: b}}}")
+	create(t, e, budgets, "metadata: {name: b, namespace: ns}\nspec: {minAvailable: 1, selector: {matchLabels: {app: a}}}")
+	if got := ask(t, e, "eviction", "p", `{}`); !strings.Contains(got, "violate the pod's disruption budget") {
+		t.Error(got)
+	}
+	u, err := e.Get(t.Context(), budgets, "ns", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Object["status"] = map[string]any{"observedGeneration": int64(1), "disruptionsAllowed": int64(1), "currentHealthy": int64(2), "desiredHealthy": int64(1), "expectedPods": int64(2)}
+	if _, err := e.Update(t.Context(), budgets, "status", u); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, e, "eviction", "p", `{}`); got != "" {
+		t.Error(got)
+	}
+	if _, err := e.Get(t.Context(), kind, "ns", "p"); !apierrors.IsNotFound(err) {
+		t.Errorf("the pod is still there: %v", err)
+	}
+}
+
+func TestHowSubresourcesAreAsked(t *testing.T) {
+	for name, want := range map[string]string{"binding": "create", "eviction": "create", "log": "get", "exec": "", "attach": "", "portforward": "", "proxy": ""} {
+		if got := Questions(nil)[api.ContentPath{GroupResource: kind, Subresource: name}].Verb(); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
