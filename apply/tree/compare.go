@@ -210,7 +210,7 @@ func (l *listType) fewDifferent(a, b []any) (different []int, ok bool) {
 	}
 	for _, i := range different {
 		for j := range a {
-			if j != i && (l.sameItem(a[i], a[j], &buf) || l.sameItem(b[i], b[j], &buf)) {
+			if j != i && l.sameItem(a[i], a[j], &buf) { // and so b[i] and b[j] are
 				return nil, false
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -101,5 +102,34 @@ func TestPathsAreBounded_FV01(t *testing.T) {
 		if countPaths(w.parse([]byte(v)).Object, 0, &left); left >= 0 {
 			t.Errorf("%s does not exceed %d", v, want-1)
 		}
+	}
+}
+
+// What the server has set stays, whatever an update says of it or leaves out.
+func TestUpdatesKeepWhatTheServerSet_UPD01(t *testing.T) {
+	w := newWorld(t)
+	one := w.builtin("configmaps", "default", "one")
+	made := w.create(one, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","finalizers":["example.com/a"]}}`)
+	put := func(meta string) *unstructured.Unstructured {
+		t.Helper()
+		return w.must(w.Update(w.ctx(), one, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","finalizers":["example.com/a"]`+meta+`}}`), WriteOptions{}))
+	}
+	got := put(`,"creationTimestamp":"2000-01-01T00:00:00Z","generation":7,"labels":{"a":"b"}`)
+	was := made.GetCreationTimestamp()
+	if at := got.GetCreationTimestamp(); got.GetUID() != made.GetUID() || got.GetUID() == "" || !at.Equal(&was) || got.GetGeneration() != made.GetGeneration() || got.GetDeletionTimestamp() != nil {
+		t.Errorf("after an update: %v, before: %v", got.Object, made.Object)
+	}
+	if _, err := w.Delete(w.ctx(), one, deletion(), WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	deleted := w.read(one)
+	got = put(`,"labels":{"a":"c"}`)
+	if got.GetDeletionTimestamp() == nil || !got.GetDeletionTimestamp().Equal(deleted.GetDeletionTimestamp()) ||
+		got.GetDeletionGracePeriodSeconds() == nil || *got.GetDeletionGracePeriodSeconds() != *deleted.GetDeletionGracePeriodSeconds() || got.GetLabels()["a"] != "c" {
+		t.Errorf("after a deletion: %v, before: %v", got.Object, deleted.Object)
+	}
+	got = put(`,"deletionTimestamp":"2000-01-01T00:00:00Z"`)
+	if !got.GetDeletionTimestamp().Equal(deleted.GetDeletionTimestamp()) {
+		t.Errorf("another time of deletion: %v", got.Object)
 	}
 }
