@@ -272,3 +272,27 @@ func TestOwnersAreTheSame(t *testing.T) {
 		}
 	}
 }
+
+// Names of keys are escaped like all others.
+func TestKeysWithOddNamesAreWritten_SSA18(t *testing.T) {
+	for _, name := range []string{"plain", `quo"ted`, "<tag>", `back\slash`, "é", ""} {
+		set := &fieldpath.Set{}
+		set.Insert(fieldpath.MakePathOrDie("list", fieldpath.KeyByFields(name, "x", "z", 1)))
+		raw, exact, err := encodeSet(set)
+		if err != nil || !exact {
+			t.Fatal(name, exact, err)
+		}
+		want, err := set.ToJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var escaped bytes.Buffer
+		json.HTMLEscape(&escaped, want)
+		if !bytes.Equal(raw, escaped.Bytes()) {
+			t.Errorf("%s, not %s", raw, escaped.Bytes())
+		}
+		if again, err := readSet(raw); err != nil || !again.Equals(set) {
+			t.Errorf("%s is read as %v, %v", raw, again, err)
+		}
+	}
+}
