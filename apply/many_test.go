@@ -117,3 +117,37 @@ func TestConflictsAreToldWithinBounds_SSA08(t *testing.T) {
 		t.Errorf("left: %d", len(left.list))
 	}
 }
+
+// The bucket of old changes goes, as it does in kube-apiserver, when it is
+// itself one of those that are merged.
+func TestTheBucketMayBeAmongTheOldest_SSA05(t *testing.T) {
+	var es entries
+	for i := range maxUpdateManagers + 2 {
+		set := &fieldpath.Set{}
+		set.Insert(fieldpath.MakePathOrDie("spec", fmt.Sprint("f", i)))
+		fields, err := sets.of(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manager := fmt.Sprint("m", i)
+		if i == 2 {
+			manager = bucketManager
+		}
+		at := time.Unix(int64(i), 0)
+		es = append(es, entry{id: identify(manager, opUpdate, "v1", ""), version: "v1", fields: fields, at: &at})
+	}
+	out, err := capUpdates(es)
+	if err != nil || len(out) != maxUpdateManagers {
+		t.Fatal(len(out), err)
+	}
+	out.sort()
+	for i, e := range out {
+		want := fmt.Sprint("m", i+2)
+		if i == 0 {
+			want = "m0"
+		}
+		if e.id.manager != want || e.fields.set.Size() != 1 {
+			t.Errorf("%d: %q with %v, not %s", i, e.id.manager, e.fields.set, want)
+		}
+	}
+}
