@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -130,12 +132,29 @@ func TestKeysOfListsAreRequiredOrHaveDefaults(t *testing.T) {
 	}
 }
 
+func TestMapsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, i := range []int{0, 1, 2, 99999} {
+		var m corev1.ConfigMap
+		if err := json.Unmarshal(mapBody(i), &m); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(mapBody(i)); n < 900 || n > 1100 || m.Name != fmt.Sprint("map-", i) || seen[m.Data["settings"]] {
+			t.Errorf("%d bytes: %v", n, m)
+		}
+		seen[m.Data["settings"]] = true
+	}
+}
+
 func TestSelectStepsOfManyDefinitions(t *testing.T) {
 	got, err := selectSteps("define,restart")
 	if err != nil || len(got) != 2 || got[1].name != "restart" {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, s := range crowd {
+	if got, err := selectSteps("maps,tenlists"); err != nil || len(got) != 2 || got[1].name != "tenlists" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, s := range slices.Concat(crowd, maps) {
 		if slices.Contains(stepNames(), s.name) {
 			t.Errorf("%s runs without being named", s.name)
 		}

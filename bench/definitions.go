@@ -226,9 +226,11 @@ var crowd = []step{
 	{"restart", "the server started again until it is ready and serves the last definition", restart},
 }
 
-func crowdSteps() string {
+func crowdSteps() string { return joined(crowd) }
+
+func joined(steps []step) string {
 	var names []string
-	for _, s := range crowd {
+	for _, s := range steps {
 		names = append(names, s.name)
 	}
 	return strings.Join(names, ",")

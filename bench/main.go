@@ -53,7 +53,7 @@ func main() {
 	flag.IntVar(&c.updates, "updates", 200, "updates in the fan-out steps")
 	flag.IntVar(&c.definitions, "definitions", 500, "definitions in the steps about many of them")
 	flag.IntVar(&c.changes, "changes", 10, "definitions changed in those steps")
-	flag.StringVar(&c.steps, "steps", strings.Join(stepNames(), ","), "steps to run, in this order; also "+crowdSteps())
+	flag.StringVar(&c.steps, "steps", strings.Join(stepNames(), ","), "steps to run, in this order; also "+crowdSteps()+", and "+mapSteps())
 	flag.StringVar(&c.json, "json", "", "also write the results to this file")
 	flag.BoolVar(&c.keep, "keep", false, "keep the objects at the end")
 	flag.Parse()
@@ -83,6 +83,9 @@ func run(c config, targets []*target) error {
 			defer t.do("DELETE", crdPath+"/"+plural, "", "", nil)
 			if slices.ContainsFunc(steps, func(s step) bool { return s.name == "define" }) {
 				defer undefine(c, t)
+			}
+			if slices.ContainsFunc(steps, func(s step) bool { return s.name == "maps" }) {
+				defer unmap(t)
 			}
 		}
 	}

@@ -93,13 +93,13 @@ func selectSteps(names string) ([]step, error) {
 	var chosen []step
 next:
 	for _, name := range strings.Split(names, ",") {
-		for _, s := range slices.Concat(steps, crowd) {
+		for _, s := range slices.Concat(steps, crowd, maps) {
 			if s.name == name {
 				chosen = append(chosen, s)
 				continue next
 			}
 		}
-		return nil, fmt.Errorf("no step %q; there are %s", name, strings.Join(stepNames(), ", ")+", "+crowdSteps())
+		return nil, fmt.Errorf("no step %q; there are %s", name, strings.Join(stepNames(), ", ")+", "+crowdSteps()+", "+mapSteps())
 	}
 	return chosen, nil
 }

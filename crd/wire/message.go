@@ -74,6 +74,12 @@ func (m Message) Metadata() Message {
 	return m
 }
 
+// At is the same message at another revision.
+func (m Message) At(revision int64) Message {
+	m.revision = revision
+	return m
+}
+
 // inner is the size of the metadata.
 func (m Message) inner() int {
 	return int(m.end-m.start) - int(m.resume-m.cut) + 1 + protowire.SizeBytes(digits(m.revision))

@@ -15,8 +15,12 @@ import (
 )
 
 // apply answers a patch whose body is a configuration to apply.
-func (h *Handler) apply(ctx context.Context, c *call, t resource.Target, o resource.WriteOptions) (*resource.Written, error) {
-	config, err := configuration(c.Body, &o)
+func (h *Handler) apply(ctx context.Context, c *call, t resource.Target, media string, o resource.WriteOptions) (*resource.Written, error) {
+	body, err := c.applied(media)
+	if err != nil {
+		return nil, err
+	}
+	config, err := configuration(body, &o)
 	if err != nil {
 		return nil, err
 	}

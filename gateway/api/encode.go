@@ -35,6 +35,8 @@ func (f form) encode(version *crd.Version, data []byte) ([]byte, error) {
 	switch {
 	case f.media == mediaYAML:
 		out, err = yaml.JSONToYAML(data)
+	case f.media == mediaCBOR:
+		out, err = toCBOR(data)
 	case f.media == mediaProtobuf:
 		out, err = envelope(version, data)
 	case f.pretty:
@@ -103,7 +105,7 @@ func inForm(r *Request, resp *Response) {
 	if resp.Code < http.StatusBadRequest || resp.ContentType != mediaJSON || resp.Body == nil {
 		return
 	}
-	f, err := offer{messages: true}.negotiate(r.Accept)
+	f, err := offer{cbor: r.cbor, messages: true}.negotiate(r.Accept)
 	if err != nil {
 		f = form{media: mediaJSON, pretty: true}
 	}

@@ -81,6 +81,8 @@ type Config struct {
 	Questions     map[ContentPath]Question
 	Reviews       map[schema.GroupResource]Review
 	Log           zerolog.Logger
+	// CBOR lets requests and replies be CBOR.
+	CBOR bool
 	// MaxBodyBytes is the largest request body, except for Contents.
 	MaxBodyBytes int
 	// RequestTimeout ends every request but watches.
@@ -102,7 +104,7 @@ func New(c Config) *Handler { return &Handler{c} }
 // Serve is the whole life of a request, in this order: recover from panics,
 // classify, count, bound the time, authenticate, authorize, read the body, answer.
 func (h *Handler) Serve(r *Request) (resp *Response) {
-	r.ID = requestID(r.ID)
+	r.ID, r.cbor = requestID(r.ID), h.CBOR
 	end := func(int) {}
 	defer func() {
 		if p := recover(); p != nil {

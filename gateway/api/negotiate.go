@@ -44,14 +44,19 @@ func (f form) table() bool { return f.as == "Table" }
 
 // streamed is the Content-Type of a watch.
 func (f form) streamed() string {
-	if f.media == mediaProtobuf {
+	switch f.media {
+	case mediaProtobuf:
 		return wire.StreamMediaType
+	case mediaCBOR:
+		return mediaCBORSequence
 	}
 	return f.media
 }
 
 // offer is what a request can be answered with.
 type offer struct {
+	// cbor: it is produced.
+	cbor bool
 	// messages: whole objects have a protobuf form.
 	messages bool
 	// parts: tables and metadata may be asked for.
@@ -63,11 +68,21 @@ type offer struct {
 }
 
 // media are the types offered, the first of them to who has no preference.
-func (o offer) media() []string { return []string{mediaJSON, mediaYAML, mediaProtobuf} }
+func (o offer) media() []string {
+	all := []string{mediaJSON, mediaYAML, mediaProtobuf}
+	if o.cbor {
+		all = append(all, mediaCBOR)
+	}
+	return all
+}
 
 // streamed are those that a watch is offered in.
 func (o offer) streamed() []string {
-	return []string{mediaJSON + ";stream=watch", wire.StreamMediaType}
+	all := []string{mediaJSON + ";stream=watch", wire.StreamMediaType}
+	if o.cbor {
+		all = append(all, mediaCBORSequence)
+	}
+	return all
 }
 
 // clause is one part of an Accept header.
@@ -175,29 +190,29 @@ func (c clause) form(o offer, media string) (form, bool) {
 	}
 	switch f.as {
 	case "Table":
-		return f, media != mediaProtobuf
+		return f, media == mediaJSON || media == mediaYAML
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		return f, true
 	}
 	return form{}, false
 }
 
-// bodyMedia reads the media type of a request body. A missing one is JSON.
-func bodyMedia(contentType string) (string, error) {
-	switch contentType {
+// bodyMedia reads the media type of the body. A missing one is JSON.
+func (r *Request) bodyMedia() (string, error) {
+	switch r.ContentType {
 	case "", mediaJSON:
 		return mediaJSON, nil
 	}
-	media, _, err := mime.ParseMediaType(contentType)
+	media, _, err := mime.ParseMediaType(r.ContentType)
 	if err != nil {
-		return "", unsupportedMedia()
+		return "", unsupportedMedia(r.cbor)
 	}
 	return media, nil
 }
 
-func unsupportedMedia() error {
+func unsupportedMedia(cbor bool) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s", strings.Join(offer{}.media(), ", ")),
+		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s", strings.Join(offer{cbor: cbor}.media(), ", ")),
 	}}
 }

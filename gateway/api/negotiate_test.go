@@ -72,7 +72,7 @@ func TestBodyMedia_MT04(t *testing.T) {
 		"": mediaJSON, "application/json": mediaJSON, "application/json; charset=utf-8": mediaJSON,
 		"application/yaml": mediaYAML, "text/plain": "text/plain", "Application/YAML": mediaYAML,
 	} {
-		if got, err := bodyMedia(contentType); got != want || err != nil {
+		if got, err := (&Request{ContentType: contentType}).bodyMedia(); got != want || err != nil {
 			t.Errorf("%q: %q %v", contentType, got, err)
 		}
 	}

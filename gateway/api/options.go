@@ -2,12 +2,15 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
@@ -20,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -166,7 +170,7 @@ func deleteOptions(r *Request, v url.Values) (*metav1.DeleteOptions, resource.Wr
 }
 
 func bodyDeleteOptions(r *Request, o *metav1.DeleteOptions) error {
-	if media, err := bodyMedia(r.ContentType); err == nil && media == mediaProtobuf {
+	if media, err := r.bodyMedia(); err == nil && media == mediaProtobuf {
 		return protobufDeleteOptions(r.Body, o)
 	}
 	body, err := jsonBody(r)
@@ -192,7 +196,7 @@ func decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 
 // objectBody is the request's body, an object of the target's kind, as JSON.
 func objectBody(r *Request, t resource.Target) ([]byte, error) {
-	media, err := bodyMedia(r.ContentType)
+	media, err := r.bodyMedia()
 	if err == nil && media == mediaYAML {
 		out, err := yamlToJSON(r.Body)
 		if err != nil {
@@ -204,7 +208,10 @@ func objectBody(r *Request, t resource.Target) ([]byte, error) {
 		return jsonBody(r)
 	}
 	if !bytes.HasPrefix(r.Body, protobufPrefix) {
-		return nil, apierrors.NewBadRequest("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+		return nil, t.Unrecognized(errNoProtobuf, r.Body)
+	}
+	if scaling(t) {
+		return scaleBody(r.Body)
 	}
 	tree, err := t.Resource.Def.Codec.Decode(r.Body)
 	if err != nil {
@@ -213,13 +220,30 @@ func objectBody(r *Request, t resource.Target) ([]byte, error) {
 	return object.Encode(tree)
 }
 
-var protobufPrefix = []byte("k8s\x00")
+var (
+	protobufPrefix = []byte(wire.Magic)
+	errNoProtobuf  = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+)
+
+// scaleBody reads a Scale in protobuf, as JSON.
+func scaleBody(body []byte) ([]byte, error) {
+	e, err := wire.Open(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	var s autoscalingv1.Scale
+	if err := s.Unmarshal(e.Raw); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	s.APIVersion, s.Kind = e.APIVersion, e.Kind
+	return json.Marshal(&s)
+}
 
 // protobufDeleteOptions reads options in the form that typed clients send.
 func protobufDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 	var u runtime.Unknown
 	if !bytes.HasPrefix(body, protobufPrefix) {
-		return apierrors.NewBadRequest("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+		return apierrors.NewBadRequest(errNoProtobuf.Error())
 	}
 	if err := u.Unmarshal(body[len(protobufPrefix):]); err != nil {
 		return apierrors.NewBadRequest(err.Error())
@@ -232,7 +256,7 @@ func protobufDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 
 // jsonBody is the request's body as JSON.
 func jsonBody(r *Request) ([]byte, error) {
-	media, err := bodyMedia(r.ContentType)
+	media, err := r.bodyMedia()
 	if err != nil {
 		return nil, err
 	}
@@ -245,6 +269,15 @@ func jsonBody(r *Request) ([]byte, error) {
 			return nil, apierrors.NewBadRequest(err.Error())
 		}
 		return out, nil
+	case mediaCBOR:
+		if !r.cbor {
+			break
+		}
+		out, err := fromCBOR(r.Body)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return out, nil
 	}
-	return nil, unsupportedMedia()
+	return nil, unsupportedMedia(r.cbor)
 }

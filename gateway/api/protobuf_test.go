@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -322,4 +323,37 @@ func TestRefusedForms_MT03_MT09(t *testing.T) {
 	}
 	w.do("GET", configMaps+"?watch=1", "", "Accept: application/yaml").want(406, "only the following media types are accepted: application/json;stream=watch,")
 	w.do("POST", configMaps, "x", "Content-Type: text/csv").want(415, "accepted media types include: "+all)
+}
+
+// A Scale may be protobuf in both directions, whatever it is the scale of.
+func TestScaleInProtobuf_MT06(t *testing.T) {
+	w := newWorld(t)
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	w.do("POST", deployments, `{"metadata":{"name":"one"},"spec":{"replicas":1,"selector":{"matchLabels":{"a":"b"}},`+
+		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`).want(201, "")
+	var s autoscalingv1.Scale
+	if is := w.do("GET", deployments+"/one/scale", "", asMessage).want(200, "").message(&s); is != "autoscaling/v1 Scale" || s.Spec.Replicas != 1 || s.Name != "one" {
+		t.Errorf("%s %v", is, s)
+	}
+	s.Spec.Replicas = 3
+	raw, err := s.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = autoscalingv1.Scale{}
+	w.do("PUT", deployments+"/one/scale", string(wire.AppendEnvelope(nil, "autoscaling/v1", "Scale", raw)), "Content-Type: "+mediaProtobuf, asMessage).want(200, "").message(&s)
+	if s.Spec.Replicas != 3 {
+		t.Errorf("%v", s)
+	}
+	w.do("GET", deployments+"/one", "").want(200, `"replicas":3`)
+	for body, want := range map[string]string{
+		"xx":                     "expected prefix [107 56 115 0] (7878)",
+		wire.Magic + "\x12\x05a": "unexpected EOF",
+		wire.Magic + "\x12\x01x": "EOF",
+		string(wire.AppendEnvelope(nil, "apps/v1", "Deployment", nil)): "Deployment",
+	} {
+		w.do("PUT", deployments+"/one/scale", body, "Content-Type: "+mediaProtobuf).want(400, want)
+	}
+	w.do("POST", configMaps, "xx", "Content-Type: "+mediaProtobuf).want(400,
+		"the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (7878)")
 }

@@ -35,6 +35,9 @@ type Request struct {
 	ClientCerts []*x509.Certificate
 	// Impersonate is who the client wants to be; nil for itself.
 	Impersonate *Impersonation
+
+	// cbor: CBOR is accepted and produced.
+	cbor bool
 }
 
 // call is a request that is being answered: what it is about and who asks.
@@ -48,7 +51,7 @@ type call struct {
 // offer is what the request, about t, can be answered with.
 func (c *call) offer(t resource.Target) offer {
 	native := t.Version.Native()
-	return offer{messages: native, parts: true, native: native, collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch")}
+	return offer{cbor: c.cbor, messages: native, parts: true, native: native, collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch")}
 }
 
 // asked is the form that the client wants of t, and its parameters.

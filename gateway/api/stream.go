@@ -51,7 +51,7 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 		return nil, err
 	}
 	if f.as == "PartialObjectMetadataList" || f.media == mediaYAML {
-		return nil, notAcceptable(offer{}.streamed())
+		return nil, notAcceptable(c.offer(t).streamed())
 	}
 	o, err := listOptions(v, true)
 	if err != nil {
@@ -210,7 +210,9 @@ func (s *stream) objects(ctx context.Context, changes []resource.Change) error {
 				return err
 			}
 		}
-		s.frame(c.Type, data)
+		if err := s.tell(c.Type, data); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -247,6 +249,8 @@ func (s *stream) frame(kind watch.EventType, data []byte) {
 	switch s.form.media {
 	case mediaProtobuf:
 		s.buf = wire.AppendFrame(s.buf[:0], string(kind), data)
+	case mediaCBOR:
+		s.buf = cborEvent(s.buf[:0], string(kind), data)
 	default:
 		data = bytes.TrimSuffix(data, []byte("\n"))
 		b := append(s.buf[:0], `{"type":"`...)

@@ -76,8 +76,8 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 		return nil, err
 	}
 	var w warnings
-	media, _ := bodyMedia(c.ContentType) // what is none the verb refuses
-	o, err := writeOptions(v, kind, kind == "PatchOptions" && types.PatchType(media) == resource.ApplyPatchType, &w)
+	media, _ := c.bodyMedia() // what is none the verb refuses
+	o, err := writeOptions(v, kind, kind == "PatchOptions" && c.applies(media), &w)
 	if err != nil {
 		return nil, err
 	}
@@ -129,12 +129,12 @@ func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Resp
 
 func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
 	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		media, err := bodyMedia(c.ContentType)
+		media, err := c.bodyMedia()
 		if err != nil {
 			return nil, resource.UnsupportedPatch(t)
 		}
-		if types.PatchType(media) == resource.ApplyPatchType {
-			return h.apply(ctx, c, t, o)
+		if c.applies(media) {
+			return h.apply(ctx, c, t, media, o)
 		}
 		if scaling(t) {
 			return h.Engine.PatchScale(ctx, t, types.PatchType(media), c.Body, o)

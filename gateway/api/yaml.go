@@ -73,7 +73,7 @@ func empty(doc *goyaml.Node) bool {
 // library's words; of each the last one counts. A refusal tells them in one,
 // warnings one at a time.
 func reportDuplicates(r *Request, o *resource.WriteOptions) {
-	if media, _ := bodyMedia(r.ContentType); media == mediaYAML { // what is none was refused before
+	if media, _ := r.bodyMedia(); media == mediaYAML { // what is none was refused before
 		noteRepeated(r.Body, "", o)
 	}
 }

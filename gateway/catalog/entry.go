@@ -28,9 +28,9 @@ type Entry struct {
 
 	labels atomic.Pointer[labels.Set]
 	views  atomic.Pointer[viewNode]
-	// settled is the epoch of the definition under which reading Stored and
-	// writing it again was seen to give Stored; 0 for not yet.
-	settled atomic.Uint64
+	// settled is Stored as a message, once it was seen that reading Stored and
+	// writing it again gives Stored.
+	settled atomic.Pointer[settledMessage]
 	runs    atomic.Pointer[runNode]
 	flights atomic.Pointer[flightNode]
 }
@@ -58,6 +58,9 @@ func (e *Entry) Size() int {
 	for v := e.views.Load(); v != nil; v = v.next {
 		n += fixed + len(v.data)
 	}
+	if e.settled.Load() != nil {
+		n += fixed
+	}
 	for r := e.runs.Load(); r != nil; r = r.next {
 		n += fixed + 8*len(r.ids) + r.piece.Size()
 	}
@@ -69,6 +72,7 @@ func (e *Entry) Shed() {
 	e.views.Store(nil)
 	e.labels.Store(nil)
 	e.runs.Store(nil)
+	e.settled.Store(nil)
 }
 
 // Adopt takes over what was derived from other, which must be the same

@@ -20,16 +20,18 @@ func (r *Resource) Messages(ctx context.Context, entries []*Entry, version *crd.
 	k := r.messageKey(version.Name)
 	var due []int
 	for i, e := range entries {
-		raw := r.settledMessage(e.base(), version)
-		if v := e.base().view(k); v != nil {
-			raw = v.data
+		base := e.base()
+		if s := base.settled.Load(); s != nil && s.definition == r.epoch && s.version == version.Name {
+			out[i] = s.At(e.Revision)
+			continue
 		}
-		if raw == nil {
+		v := base.view(k)
+		if v == nil {
 			due = append(due, i)
 			continue
 		}
 		var err error
-		if out[i], err = r.message(e, raw); err != nil {
+		if out[i], err = r.message(e, v.data); err != nil {
 			return nil, err
 		}
 	}
@@ -52,13 +54,12 @@ func (r *Resource) message(e *Entry, raw []byte) (wire.Message, error) {
 	return m, nil
 }
 
-// settledMessage is what is stored, if it is the message at a version and was
-// seen to lack nothing.
-func (r *Resource) settledMessage(e *Entry, version *crd.Version) []byte {
-	if e.settled.Load() != r.epoch {
-		return nil
-	}
-	return r.storedMessage(e, version)
+// settledMessage is what is stored, seen to be the message at a version by a
+// definition.
+type settledMessage struct {
+	wire.Message
+	definition uint64
+	version    string
 }
 
 // storedMessage is what is stored, if that is a message at a version.
@@ -98,7 +99,7 @@ func (r *Resource) settle(entries []*Entry, due []int, version *crd.Version, out
 			others[n] = true
 			return nil
 		}
-		e.base().settled.Store(r.epoch)
+		e.base().settled.Store(&settledMessage{m, r.epoch, version.Name})
 		out[due[n]] = m
 		return nil
 	})
@@ -148,6 +149,9 @@ func (r *Resource) MetadataMessages(entries []*Entry) ([]wire.Message, error) {
 
 func (r *Resource) metadataMessage(e *Entry) (wire.Message, error) {
 	base, k := e.base(), r.metadataMessageKey()
+	if s := base.settled.Load(); s != nil && s.definition == r.epoch {
+		return s.At(e.Revision).Metadata(), nil
+	}
 	if v := base.view(k); v != nil {
 		return r.message(e, v.data)
 	}

@@ -54,6 +54,8 @@ type Serve struct {
 	// empty means into DataDir.
 	WriteKubeconfig string
 
+	// FeatureGates are settings such as CBORServingAndStorage=true.
+	FeatureGates []string
 	// RequestTimeout bounds every request but watches.
 	RequestTimeout time.Duration
 	// MinRequestTimeout is the least number of seconds that a watch without a
@@ -164,6 +166,11 @@ func (s Serve) Validate() error {
 	}
 	s.validateEtcd(bad)
 	s.validateServing(bad)
+	for _, g := range s.FeatureGates {
+		if err := gateError(g); err != nil {
+			bad("feature-gates", "%v", err)
+		}
+	}
 	if s.DataDir == "" {
 		bad("data-dir", "must not be empty")
 	}

@@ -137,7 +137,8 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	g.health = g.newHealth()
 	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs(), Checker: g.modules}
 	handler := api.New(api.Config{
-		Engine: g.engine, Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
+		Engine: g.engine, CBOR: g.options.Enabled(options.CBORServingAndStorage),
+		Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
 		Documents: documents.All(documents.Config{
 			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current,
 			Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
