@@ -27,10 +27,16 @@ type Review struct {
 
 	request  *Object
 	warnings []string
+	// annotations are names and values, one after the other.
+	annotations []string
 }
 
 // Warn sends a warning to the client, whatever becomes of the write.
 func (r *Review) Warn(text string) { r.warnings = append(r.warnings, text) }
+
+// Annotate puts an annotation into the record that an audit log keeps of the
+// write. The last one of a name counts.
+func (r *Review) Annotate(name, value string) { r.annotations = append(r.annotations, name, value) }
 
 // Request names a field of the request as it was sent, such as "namespace" or
 // "userInfo", "username". Changes of it mean nothing.
@@ -80,7 +86,7 @@ func appendAdmission(dst, request []byte) []byte {
 	} else {
 		dst = r.appendPatch(append(dst, `,"allowed":true`...))
 	}
-	return append(r.appendWarnings(dst), "}}"...)
+	return append(r.appendAnnotations(r.appendWarnings(dst)), "}}"...)
 }
 
 func openReview(review *Object) (*Review, error) {
@@ -135,4 +141,19 @@ func (r *Review) appendWarnings(dst []byte) []byte {
 		dst = rawjson.AppendString(dst, w)
 	}
 	return append(dst, ']')
+}
+
+func (r *Review) appendAnnotations(dst []byte) []byte {
+	if r == nil || len(r.annotations) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"auditAnnotations":{`...)
+	for i := 0; i < len(r.annotations); i += 2 {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(rawjson.AppendString(dst, r.annotations[i]), ':')
+		dst = rawjson.AppendString(dst, r.annotations[i+1])
+	}
+	return append(dst, '}')
 }

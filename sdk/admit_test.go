@@ -22,6 +22,8 @@ func admit(t *testing.T, fn AdmitFunc, request string) (out struct {
 		PatchType string
 		Patch     string
 		Warnings  []string
+		// AuditAnnotations is nil when there are none.
+		AuditAnnotations map[string]string
 	}
 }) {
 	t.Helper()
@@ -51,10 +53,14 @@ func TestAReviewIsReadAndAnswered_WP02(t *testing.T) {
 		}
 		r.Warn("one")
 		r.Warn(`"two"`)
+		r.Annotate("a", "b")
+		r.Annotate(`"c"`, "1")
+		r.Annotate(`"c"`, "2")
 		return nil
 	}, admissionReview(`"operation":"UPDATE","dryRun":true,"userInfo":{"username":"alice"},"object":{"metadata":{"name":"new"}},"oldObject":{"metadata":{"name":"old"}}`))
 	if got.Kind != "AdmissionReview" || got.APIVersion != "admission.k8s.io/v1" || got.Response.UID != "u" || !got.Response.Allowed ||
-		got.Response.Patch != "" || got.Response.PatchType != "" || !reflect.DeepEqual(got.Response.Warnings, []string{"one", `"two"`}) {
+		got.Response.Patch != "" || got.Response.PatchType != "" || !reflect.DeepEqual(got.Response.Warnings, []string{"one", `"two"`}) ||
+		!reflect.DeepEqual(got.Response.AuditAnnotations, map[string]string{"a": "b", `"c"`: "2"}) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -67,7 +73,7 @@ func TestAnErrorRefuses_WP02(t *testing.T) {
 		}
 		return errors.New(`no "label"`)
 	}, admissionReview(`"operation":"CREATE","object":{},"oldObject":null`)).Response
-	if got.Allowed || got.Status.Code != 403 || got.Status.Reason != "Forbidden" || got.Status.Message != `no "label"` || got.Patch != "" || len(got.Warnings) != 1 {
+	if got.Allowed || got.Status.Code != 403 || got.Status.Reason != "Forbidden" || got.Status.Message != `no "label"` || got.Patch != "" || len(got.Warnings) != 1 || got.AuditAnnotations != nil {
 		t.Errorf("got %+v", got)
 	}
 	got = admit(t, func(r *Review) error {
