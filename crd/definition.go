@@ -55,6 +55,10 @@ type Definition struct {
 	TTL func(obj map[string]any) time.Duration
 	// Hooks are what the kind adds to deletion; nil for none.
 	Hooks Hooks
+	// OrphansByDefault: a deletion that says nothing about dependents leaves them.
+	OrphansByDefault bool
+	// OrphanWarning is sent with such a deletion; empty means none.
+	OrphanWarning string
 	// Verbs limits what is served; nil means all of create, get, list, watch,
 	// update, patch, delete, deletecollection.
 	Verbs []string

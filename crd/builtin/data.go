@@ -24,16 +24,17 @@ func fromFile(data []byte, essentialOnly bool) (*crd.Definition, error) {
 		return nil, err
 	}
 	d := &crd.Definition{
-		Group:      f.Group,
-		Plural:     f.Names.Plural,
-		Singular:   f.Names.Singular,
-		Kind:       f.Names.Kind,
-		ListKind:   f.Names.ListKind,
-		ShortNames: f.Names.ShortNames,
-		Categories: f.Names.Categories,
-		Namespaced: f.Scope == apiextensionsv1.NamespaceScoped,
-		KeyPrefix:  f.Stored,
-		Verbs:      f.Verbs,
+		Group:            f.Group,
+		Plural:           f.Names.Plural,
+		Singular:         f.Names.Singular,
+		Kind:             f.Names.Kind,
+		ListKind:         f.Names.ListKind,
+		ShortNames:       f.Names.ShortNames,
+		Categories:       f.Names.Categories,
+		Namespaced:       f.Scope == apiextensionsv1.NamespaceScoped,
+		KeyPrefix:        f.Stored,
+		Verbs:            f.Verbs,
+		OrphansByDefault: f.OrphansByDefault, OrphanWarning: f.OrphanWarning,
 	}
 	also := extensions[d.GroupResource()]
 	d.Hooks, d.TTL = also.hooks, also.ttl

@@ -38,6 +38,10 @@ type file struct {
 	Generation []string `json:"generation,omitempty"`
 	// Verbs are those served, when not all are.
 	Verbs []string `json:"verbs,omitempty"`
+	// OrphansByDefault leaves dependents when a deletion says nothing about them,
+	// and OrphanWarning tells the client so.
+	OrphansByDefault bool   `json:"orphansByDefault,omitempty"`
+	OrphanWarning    string `json:"orphanWarning,omitempty"`
 	// CreateOnUpdate lets a PUT create.
 	CreateOnUpdate bool `json:"createOnUpdate,omitempty"`
 	// ConditionalUpdate refuses updates without a resourceVersion.

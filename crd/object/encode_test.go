@@ -223,3 +223,15 @@ func TestEncodingsHaveNoRoomToSpare(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestFields(t *testing.T) {
+	got := Fields([]byte(` {"a": 1 ,"b":{"c":"x"},"d":[2]} `), "d", "none", "a", "c")
+	if string(got[0]) != "[2]" || got[1] != nil || string(got[2]) != "1" || got[3] != nil || len(got) != 4 {
+		t.Errorf("got %q", got)
+	}
+	for _, bad := range []string{"", "1", `{"b":1`, `{"b":`} {
+		if got := Fields([]byte(bad), "a"); len(got) != 1 || got[0] != nil {
+			t.Errorf("%q: got %q", bad, got)
+		}
+	}
+}

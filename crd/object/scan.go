@@ -2,6 +2,7 @@ package object
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
@@ -201,4 +202,22 @@ func startOf(data []byte, name string) (int, error) {
 		w.Value()
 	}
 	return 0, ErrSyntax
+}
+
+// Fields returns the values of several top-level fields of an encoded object,
+// in the order of names; nil for one that is absent, or when data is malformed
+// before it. It reads data once.
+func Fields(data []byte, names ...string) [][]byte {
+	out := make([][]byte, len(names))
+	w, err := rawjson.Open(data, 0, true)
+	if err != nil {
+		return out
+	}
+	for w.Next() {
+		value := w.Value()
+		if i := slices.Index(names, string(w.Key())); i >= 0 {
+			out[i] = value
+		}
+	}
+	return out
 }

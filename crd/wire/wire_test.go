@@ -335,3 +335,16 @@ func FuzzOpen_MT08(f *testing.F) {
 		}
 	})
 }
+
+func TestMetadataIsDecodedAlone(t *testing.T) {
+	c := configMap()
+	c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "o", UID: "u"}}
+	meta, err := message(t, marshal(t, c), 77).ObjectMeta()
+	if err != nil || meta.Name != c.Name || len(meta.OwnerReferences) != 1 || meta.OwnerReferences[0].UID != "u" || meta.ResourceVersion != "77" {
+		t.Errorf("got %+v, %v", meta, err)
+	}
+	// What is laid out well may have the wrong fields all the same.
+	if meta, err := message(t, []byte{objectMetadata<<3 | 2, 2, 1 << 3, 1}, 1).ObjectMeta(); err == nil {
+		t.Errorf("got %+v", meta)
+	}
+}

@@ -34,9 +34,6 @@ func (k Key) String() string {
 type Scope struct {
 	schema.GroupResource
 	Namespace string
-	// Each has every object that changes reconciled itself, if the controller,
-	// a [Selective], wants it; the key that follows is not woken by that.
-	Each bool
 }
 
 // Queue is how a controller asks to be called again. All methods may be called
@@ -73,12 +70,13 @@ type Concurrent interface {
 	Workers() int
 }
 
-// Selective is a Controller that follows scopes with Each.
-type Selective interface {
+// Working is a Controller with work of its own beside its reconciling: one that
+// finds out by itself what to reconcile.
+type Working interface {
 	Controller
-	// Concerns tells whether an object that changed has to be reconciled. It
-	// is called for every change of what is followed, and has to be quick.
-	Concerns(ctx context.Context, key Key) bool
+	// Work runs until ctx ends. When it ends or panics before that, it is
+	// called again after a growing delay.
+	Work(ctx context.Context, q Queue) error
 }
 
 // Resyncing is a Controller that wants to see everything again from time to

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"runtime/debug"
 	"time"
 )
 
@@ -46,34 +45,13 @@ func (r *runner) Follow(key Key, scopes ...Scope) {
 func (r *runner) followScopeLocked(key Key, s Scope) context.CancelFunc {
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.running.Go(func() {
-		r.follow(ctx, s.GroupResource, func(namespace, name string) {
-			if s.Namespace != "" && s.Namespace != namespace {
-				return
-			}
-			if !s.Each {
+		r.follow(ctx, s.GroupResource, func(namespace, _ string) {
+			if s.Namespace == "" || s.Namespace == namespace {
 				r.queue.AddAfter(key, followDelay)
-			} else if one := (Key{s.GroupResource, namespace, name}); r.concerned(ctx, one) {
-				r.queue.Add(one)
 			}
 		})
 	})
 	// What happened before the follower was there made no event.
 	r.queue.AddAfter(key, 5*followDelay)
 	return cancel
-}
-
-// concerned asks the controller about a change. What it cannot tell for a panic
-// it has to look at, where another is survived too.
-func (r *runner) concerned(ctx context.Context, key Key) (yes bool) {
-	s, ok := r.c.(Selective)
-	if !ok {
-		return true
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			r.log.Error().Stringer("key", key).Bytes("stack", debug.Stack()).Msgf("looking at a change panicked: %v", p)
-			yes = true
-		}
-	}()
-	return s.Concerns(ctx, key)
 }

@@ -82,6 +82,9 @@ func (r *runner) run() {
 	if s, ok := r.c.(Resyncing); ok && s.Resync() > 0 {
 		r.running.Go(func() { r.resync(s.Resync()) })
 	}
+	if w, ok := r.c.(Working); ok {
+		r.running.Go(func() { r.work(w) })
+	}
 	workers := 1
 	if p, ok := r.c.(Concurrent); ok {
 		workers = max(1, p.Workers())
@@ -124,30 +127,49 @@ func (r *runner) next() bool {
 	return true
 }
 
-// reconcile turns a panic into an error: background work must not take the
+func (r *runner) reconcile(key Key) error {
+	return r.contain(func() error { return r.c.Reconcile(r.ctx, r, key) })
+}
+
+// contain turns a panic into an error: background work must not take the
 // gateway down with it.
-func (r *runner) reconcile(key Key) (err error) {
+func (r *runner) contain(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.log.Error().Stringer("key", key).Bytes("stack", debug.Stack()).Msg("reconcile panicked")
+			r.log.Error().Bytes("stack", debug.Stack()).Msg("a controller panicked")
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return r.c.Reconcile(r.ctx, r, key)
+	return fn()
 }
 
 // follow keeps a Follow going until ctx ends.
 func (r *runner) follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) {
+	r.again(ctx, func() {
+		if err := r.source.Follow(ctx, gr, fn); ctx.Err() == nil {
+			r.log.Debug().Err(err).Stringer("resource", gr).Msg("follow broke; trying again")
+		}
+	})
+}
+
+// work keeps the controller's own work going until the runner ends.
+func (r *runner) work(w Working) {
+	r.again(r.ctx, func() {
+		if err := r.contain(func() error { return w.Work(r.ctx, r) }); r.ctx.Err() == nil {
+			r.log.Warn().Err(err).Msg("work broke off; trying again")
+		}
+	})
+}
+
+// again calls fn until ctx ends, after a delay that grows while fn keeps ending
+// early.
+func (r *runner) again(ctx context.Context, fn func()) {
 	for delay := retryBase; ctx.Err() == nil; delay = min(2*delay, retryMax) {
 		started := time.Now()
-		err := r.source.Follow(ctx, gr, fn)
+		fn()
 		if time.Since(started) > retryMax {
 			delay = retryBase
 		}
-		if ctx.Err() != nil {
-			return
-		}
-		r.log.Debug().Err(err).Stringer("resource", gr).Msg("follow broke; trying again")
 		if !Pause(ctx, delay) {
 			return
 		}

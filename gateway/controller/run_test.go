@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -132,55 +131,45 @@ func TestRun_follow(t *testing.T) {
 	}
 }
 
-// picky wants some of the objects that it follows.
-type picky struct {
+// working has work of its own.
+type working struct {
 	funcController
-	concerns func(key controller.Key) bool
+	work func(ctx context.Context, q controller.Queue) error
 }
 
-func (c *picky) Watches() []schema.GroupResource { return nil }
-func (c *picky) Concerns(_ context.Context, key controller.Key) bool {
-	return c.concerns(key)
+func (c *working) Watches() []schema.GroupResource { return nil }
+func (c *working) Work(ctx context.Context, q controller.Queue) error {
+	return c.work(ctx, q)
 }
 
-func TestRun_followsEachObjectThatConcerns(t *testing.T) {
-	o := controllertest.New(controllertest.ServedCronTabs)
-	for _, ns := range []string{"a", "b"} {
-		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree(ns))
-		for _, name := range []string{"no", "panic", "yes"} {
-			controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree(ns, name))
-		}
-	}
+// What a controller does by itself is taken up again after a failure and after
+// a panic, and has ended when Run returns.
+func TestRun_keepsWorkGoing(t *testing.T) {
+	o := controllertest.New()
 	seen := make(chan controller.Key, 20)
-	seed := controller.Key{Name: "seed"}
-	c := &picky{concerns: func(key controller.Key) bool {
-		if key.Name == "panic" {
+	calls, ended := 0, false
+	c := &working{work: func(ctx context.Context, q controller.Queue) error {
+		switch calls++; calls {
+		case 1:
+			return errors.New("no luck")
+		case 2:
 			panic("no idea")
 		}
-		return key.Name == "yes"
+		q.Add(controller.Key{Name: "found"})
+		<-ctx.Done()
+		ended = true
+		return ctx.Err()
 	}}
-	c.seeds = []controller.Key{seed}
-	c.reconcile = func(_ context.Context, q controller.Queue, key controller.Key) error {
-		if key == seed {
-			q.Follow(key, controller.Scope{GroupResource: controllertest.CronTabs, Namespace: "a", Each: true})
-		}
+	c.reconcile = func(_ context.Context, _ controller.Queue, key controller.Key) error {
 		seen <- key
 		return nil
 	}
-	controllertest.Start(t, o, c)
-	count := map[controller.Key]int{}
-	for range 4 {
-		count[<-seen]++
+	stop := controllertest.Start(t, o, c)
+	if key := <-seen; key.Name != "found" {
+		t.Errorf("got %v", key)
 	}
-	panicked := controller.Key{GroupResource: controllertest.CronTabs, Namespace: "a", Name: "panic"}
-	wanted := controller.Key{GroupResource: controllertest.CronTabs, Namespace: "a", Name: "yes"}
-	if len(count) != 3 || count[seed] != 2 || count[panicked] != 1 || count[wanted] != 1 {
-		t.Errorf("got %v", count)
-	}
-	controllertest.RemoveFinalizer(t, o, controllertest.CronTabs, "b", "yes", "none")
-	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("a", "no, again"))
-	controllertest.MustChange(t, o, controllertest.CronTabs, "", "a", "yes", func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"a": "b"}) })
-	if key := <-seen; key != wanted {
-		t.Errorf("a change woke %v", key)
+	stop()
+	if calls != 3 || !ended {
+		t.Errorf("called %d times, ended: %v", calls, ended)
 	}
 }

@@ -94,6 +94,17 @@ func TestDeletion(t *testing.T) {
 		c.api.Delete(c.path("v1", "six") + "?gracePeriodSeconds=0&propagationPolicy=Background").Want(200)
 		c.api.Get(c.path("v1", "six")).Want(404)
 	})
+	c.run("DEL-06 unsafe deletion does nothing while its gate is off", func(t *testing.T, c *cronTabs) {
+		held(c, "seven", "example.com/a")
+		const unsafe = "ignoreStoreReadErrorWithClusterBreakingPotential"
+		c.api.Do("DELETE", c.path("v1", "seven"), `{"`+unsafe+`":true,"dryRun":["All"],"propagationPolicy":"Background","preconditions":{"resourceVersion":"1"}}`).
+			WantStatus(409, "Conflict", "the ResourceVersion in the precondition (1)")
+		c.api.Do("DELETE", c.path("v1", "seven"), `{"`+unsafe+`":true}`).Want(200).Equal("metadata.finalizers", `["example.com/a"]`)
+		c.api.Merge(c.path("v1", "seven"), `{"metadata":{"finalizers":[]}}`).Want(200)
+		c.create("eight")
+		c.api.Delete(c.path("v1", "eight") + "?" + unsafe + "=true").Want(200)
+		c.api.Get(c.path("v1", "eight")).Want(404)
+	})
 }
 
 func TestDryRun(t *testing.T) {

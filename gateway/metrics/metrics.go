@@ -51,6 +51,8 @@ type Metrics struct {
 
 	mu      sync.RWMutex
 	handles map[requestKey]*RequestHandle
+
+	garbageErrors, garbageCollected Counter
 }
 
 // requestBuckets are kube-apiserver's, so that its dashboards and alerts fit.
@@ -114,6 +116,7 @@ func (m *Metrics) newPluginMetrics() {
 }
 
 func (m *Metrics) newMigrationMetrics() {
+	m.newGarbageMetrics()
 	m.migrationDone = m.gauges("wasmgate_migration_objects_done",
 		"Objects that the running or last migration of a resource has dealt with.", "group", "resource")
 	m.migrationTotal = m.gauges("wasmgate_migration_objects_total",

@@ -28,6 +28,9 @@ func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, 
 	if err := validateDeletion(o); err != nil {
 		return nil, err
 	}
+	if silent(o) && t.Resource.Def.OrphanWarning != "" {
+		w.warn(t.Resource.Def.OrphanWarning)
+	}
 	one := &Write{Target: t, Options: w, engine: e, source: deleting{o}, stored: true, operation: OperationDelete}
 	return one.run(ctx)
 }
@@ -64,7 +67,7 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 	}
 	finalizing := stillFinalizing(def, obj.Object)
 	if first || !finalizing {
-		collect(obj, d.options)
+		collect(obj, d.options, def.OrphansByDefault)
 	}
 	if !heldUp(def, obj) {
 		w.ending = removes
@@ -82,23 +85,36 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 	return nil
 }
 
+// silent tells that options do not say what becomes of dependents.
+func silent(o *metav1.DeleteOptions) bool {
+	return o.OrphanDependents == nil && o.PropagationPolicy == nil //lint:ignore SA1019 clients still send it
+}
+
+// ofCollector tells whether a finalizer says what becomes of dependents.
+func ofCollector(finalizer string) bool {
+	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
+}
+
 // collect gives obj the finalizer that makes the garbage collector do what the
 // options want of its dependents, and takes away the other. Options that want
-// nothing leave the finalizers as they are.
-func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions) {
+// nothing leave the finalizers as they are; where there are none, some kinds
+// leave their dependents by default.
+func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions, orphansByDefault bool) {
 	var want string
+	have := obj.GetFinalizers()
 	orphan := o.OrphanDependents //lint:ignore SA1019 clients still send it
 	switch p := o.PropagationPolicy; {
 	case orphan != nil && *orphan, p != nil && *p == metav1.DeletePropagationOrphan:
 		want = metav1.FinalizerOrphanDependents
 	case p != nil && *p == metav1.DeletePropagationForeground:
 		want = metav1.FinalizerDeleteDependents
-	case orphan == nil && p == nil:
+	case silent(o) && (!orphansByDefault || slices.ContainsFunc(have, ofCollector)):
 		return
+	case silent(o):
+		want = metav1.FinalizerOrphanDependents
 	}
-	have := obj.GetFinalizers()
 	left := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
-		return f != want && (f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents)
+		return f != want && ofCollector(f)
 	})
 	if want != "" && !slices.Contains(left, want) {
 		left = append(left, want)

@@ -170,7 +170,7 @@ func (w *world) sub(name, subresource string) Target {
 }
 
 func (w *world) builtin(plural, namespace, name string) Target {
-	for _, group := range []string{"", "coordination.k8s.io", apiextensionsv1.GroupName} {
+	for _, group := range []string{"", "batch", "coordination.k8s.io", apiextensionsv1.GroupName} {
 		if r, v := w.Catalog().Snapshot().Find(group, "v1", plural); r != nil {
 			return Target{Resource: r, Version: v, Namespace: namespace, Name: name}
 		}

@@ -1,44 +1,14 @@
 package resource
 
 import (
-	"bytes"
 	"context"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
-
-// FindMetadata reads the metadata of a kind's objects ("" = of any name, in all
-// namespaces) whose stored form holds one of texts, from the cache. Texts are
-// what every codec stores as it is: printable ASCII without quotes, backslashes
-// and angle brackets. An object that merely mentions a text is found too. It
-// never converts; of an object whose metadata cannot be read only namespace and
-// name are filled in.
-func (i Internal) FindMetadata(_ context.Context, gr schema.GroupResource, namespace, name string, texts ...string) ([]metav1.PartialObjectMetadata, error) {
-	t, err := i.target(gr, namespace, name, "")
-	if err != nil {
-		return nil, err
-	}
-	var out []metav1.PartialObjectMetadata
-	visit := func(it watchcache.Item[*catalog.Entry]) bool {
-		if slices.ContainsFunc(texts, func(s string) bool { return bytes.Contains(it.Value.Stored, []byte(s)) }) {
-			out = append(out, t.partial(it))
-		}
-		return true
-	}
-	s := t.Resource.Bucket().Snapshot()
-	if name == "" {
-		s.Ascend(inNamespace(namespace), "", visit)
-	} else if it, ok := s.Get(catalog.JoinKey(namespace, name)); ok {
-		visit(it)
-	}
-	return out, nil
-}
 
 // Kinds returns the definitions that are served, those of all custom resources
 // that the cache has seen among them. They are shared and not to be changed.

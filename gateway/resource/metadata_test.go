@@ -34,18 +34,21 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := func(texts ...string) []metav1.PartialObjectMetadata {
+	find := func() *metav1.PartialObjectMetadata {
 		t.Helper()
 		w.wait(w.revision())
-		found, err := in.FindMetadata(w.ctx(), cronTabs, "default", "one", texts...)
+		found, err := in.ListMetadata(w.ctx(), cronTabs, "default")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found
+		if len(found) == 0 {
+			return nil
+		}
+		return &found[0]
 	}
 	loosen("orphan")
-	got := find("example.com/f")
-	if len(got) != 1 || !slices.Equal(got[0].Finalizers, []string{"example.com/f"}) || got[0].Generation != 1 || got[0].DeletionTimestamp != nil {
+	got := find()
+	if got == nil || !slices.Equal(got.Finalizers, []string{"example.com/f"}) || got.Generation != 1 || got.DeletionTimestamp != nil {
 		t.Fatalf("got %+v", got)
 	}
 	before := w.revision()
@@ -54,17 +57,14 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 		t.Error("no change was written")
 	}
 	loosen("example.com/f") // nobody deletes it: it stays
-	if got = find(string(uid)); len(got) != 1 || got[0].ResourceVersion == "" {
+	if got = find(); got == nil || got.UID != uid || got.ResourceVersion == "" || len(got.Finalizers) > 0 {
 		t.Fatalf("got %+v", got)
-	}
-	if got := find("orphan"); got != nil {
-		t.Errorf("found %+v", got)
 	}
 	if err := in.Delete(w.ctx(), cronTabs, "default", "one", *propagation(t, "orphan")); err != nil {
 		t.Fatal(err)
 	}
 	loosen("orphan")
-	if got := find(string(uid)); got != nil {
+	if got := find(); got != nil {
 		t.Errorf("left %+v", got)
 	}
 	if err := in.UpdateMetadata(w.ctx(), cronTabs, "default", "one", metav1.Preconditions{UID: &uid}, without("x")); !apierrors.IsNotFound(err) {
@@ -75,46 +75,10 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 	if err := in.UpdateMetadata(w.ctx(), none, "default", "one", metav1.Preconditions{}, without("x")); !apierrors.IsNotFound(err) {
 		t.Errorf("of no kind: %v", err)
 	}
-	if _, err := in.FindMetadata(w.ctx(), none, "", "", "x"); !apierrors.IsNotFound(err) {
+	if _, err := in.Ownership(w.ctx(), none, "", "x", false); !apierrors.IsNotFound(err) {
 		t.Errorf("of no kind: %v", err)
 	}
-}
-
-func TestMetadataIsFoundByWhatIsStored(t *testing.T) {
-	w := newWorld(t)
-	in := w.Internal(Component("garbage-collector"))
-	maps := w.builtin("configmaps", "default", "")
-	for _, ns := range []string{"default", "other"} {
-		maps.Namespace = ns
-		for _, name := range []string{"one", "two"} {
-			w.create(maps, configMap(name, "text-"+name+"-"+ns))
-		}
-	}
-	w.wait(w.revision())
-	gr := maps.Resource.GroupResource()
-	for _, c := range []struct {
-		namespace, name string
-		texts           []string
-		want            []string
-	}{
-		{"", "", []string{"text-"}, []string{"default/one", "default/two", "other/one", "other/two"}},
-		{"other", "", []string{"text-"}, []string{"other/one", "other/two"}},
-		{"", "", []string{"text-one-default", "text-two-other"}, []string{"default/one", "other/two"}},
-		{"default", "two", []string{"text-"}, []string{"default/two"}},
-		{"default", "two", []string{"text-one"}, nil},
-		{"default", "three", []string{"text-"}, nil},
-		{"", "", nil, nil},
-	} {
-		found, err := in.FindMetadata(w.ctx(), gr, c.namespace, c.name, c.texts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, m := range found {
-			got = append(got, m.Namespace+"/"+m.Name)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%+v: got %v", c, got)
-		}
+	if _, err := in.Feed(none); !apierrors.IsNotFound(err) {
+		t.Errorf("of no kind: %v", err)
 	}
 }

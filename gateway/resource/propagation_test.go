@@ -194,3 +194,51 @@ func TestKindsThatFinalizeThemselvesAndThePolicy_DEL05(t *testing.T) {
 	marked(t, del(crd, "orphan"), cleanup+" orphan", before)
 	marked(t, del(crd, "background"), cleanup, before)
 }
+
+// Jobs and replication controllers leave their dependents when a deletion says
+// nothing about them, as kube-apiserver has it.
+func TestSomeKindsOrphanByDefault_DEL05(t *testing.T) {
+	w := newWorld(t)
+	const pods = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"%s","containers":[{"name":"c","image":"i"}]}}`
+	bodies := map[string]string{
+		"jobs": `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"x","finalizers":%s},"spec":{` + fmt.Sprintf(pods, "Never") + `}}`,
+		"replicationcontrollers": `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"x","finalizers":%s},"spec":{"selector":{"a":"b"},` +
+			fmt.Sprintf(pods, "Always") + `}}`,
+	}
+	for plural, body := range bodies {
+		for _, c := range []struct{ finalizers, options, want string }{
+			{`[]`, "nothing", "orphan"},
+			{`[]`, "background", "-"},
+			{`[]`, "orphan=false", "-"},
+			{`[]`, "foreground", "foregroundDeletion"},
+			{`["a/b"]`, "nothing", "a/b orphan"},
+			{`["orphan"]`, "nothing", "orphan"},
+			{`["foregroundDeletion"]`, "nothing", "foregroundDeletion"},
+		} {
+			at := w.builtin(plural, "default", "")
+			w.create(at, fmt.Sprintf(body, c.finalizers))
+			at.Name = "x"
+			var warnings []string
+			out, err := w.Engine.Delete(w.ctx(), at, propagation(t, c.options), WriteOptions{Warn: func(text string) { warnings = append(warnings, text) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := "-"
+			if out.Object != nil {
+				got = strings.Join(w.parse(out.Object).GetFinalizers(), " ")
+			}
+			if got != c.want {
+				t.Errorf("%s with %s, %s: %s, want %s", plural, c.finalizers, c.options, got, c.want)
+			}
+			if want := plural == "jobs" && c.options == "nothing"; (len(warnings) == 1) != want {
+				t.Errorf("%s with %s, %s: warned %q", plural, c.finalizers, c.options, warnings)
+			}
+			if got != "-" {
+				if err := w.Internal(Component("test")).UpdateMetadata(w.ctx(), at.Resource.GroupResource(), "default", "x", metav1.Preconditions{},
+					func(m metav1.Object) { m.SetFinalizers(nil) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}

@@ -88,6 +88,7 @@ func (g *gateway) newAssigner() (*assign.Assigner, error) {
 
 // lead runs the controllers that must run in one place.
 func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
+	garbage := collectors{g, garbage.DefaultRate}
 	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
 	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {

@@ -68,8 +68,9 @@ func Delete(ctx context.Context, objects Objects, s controller.Scope, items []me
 		if m.DeletionTimestamp != nil {
 			return
 		}
+		background := metav1.DeletePropagationBackground // dependents in the scope go anyway
 		err := objects.Delete(ctx, s.GroupResource, m.Namespace, m.Name, metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &m.UID},
+			Preconditions: &metav1.Preconditions{UID: &m.UID}, PropagationPolicy: &background,
 		})
 		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -143,5 +144,31 @@ func TestSummaries(t *testing.T) {
 	errs := content.Delete(context.Background(), o, controller.Scope{GroupResource: controllertest.ConfigMaps}, []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "whole"}}})
 	if len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), "delete configmaps whole: ") {
 		t.Errorf("%v", errs)
+	}
+}
+
+// policies notes what is asked to become of dependents.
+type policies struct {
+	content.Objects
+	mu   sync.Mutex
+	seen []metav1.DeletionPropagation
+}
+
+func (p *policies) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if opts.PropagationPolicy != nil {
+		p.seen = append(p.seen, *opts.PropagationPolicy)
+	}
+	return nil
+}
+
+// Kinds that leave their dependents by default do not wait for that in a scope
+// that is emptied.
+func TestDelete_leavesDependentsToTheCollector_DEL05(t *testing.T) {
+	p := &policies{}
+	items := []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "one"}}}
+	if errs := content.Delete(context.Background(), p, controller.Scope{}, items); len(errs) > 0 || len(p.seen) != 1 || p.seen[0] != metav1.DeletePropagationBackground {
+		t.Errorf("asked for %v, %v", p.seen, errs)
 	}
 }

@@ -2,26 +2,27 @@ package garbage
 
 import (
 	"context"
-	"slices"
 
+	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
 // Objects is what can be collected. Errors are the API's status errors; what
-// is returned belongs to the caller, but for definitions.
+// is returned belongs to the caller.
 type Objects interface {
-	// FindMetadata reads the metadata of a kind's objects ("" = of any name, in
-	// all namespaces) whose stored form holds one of texts, from the cache. An
-	// object that merely mentions a text is found too. It never converts; of an
-	// object whose metadata cannot be read only namespace and name are filled
-	// in.
-	FindMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, texts ...string) ([]metav1.PartialObjectMetadata, error)
+	// Ownership reads who owns an object and what holds up its deletion: uid,
+	// resourceVersion, owner references, finalizers and deletion timestamp,
+	// from the cache, or with live from the store itself. Of an object that is
+	// there and cannot be read only namespace and name are filled in. It never
+	// converts.
+	Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error)
 	// UpdateMetadata changes the metadata of the object that p means, without
 	// converting it. change may be called several times, and only takes away
 	// finalizers and owner references, or weakens these.
@@ -29,126 +30,133 @@ type Objects interface {
 	// Delete deletes like a client's DELETE; finalizers are honoured. It works
 	// on stored metadata and never converts.
 	Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error
+	// Create creates an object; of Events only.
+	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
 	// Fresh waits until the cache holds everything that was committed before
 	// the call.
 	Fresh(ctx context.Context) error
+}
+
+// Source tells of all objects.
+type Source interface {
 	// Kinds returns the definitions that are served, those of all custom
 	// resources that the cache has seen among them. They are shared and not to
 	// be changed.
 	Kinds(ctx context.Context) ([]*crd.Definition, error)
+	// Feed follows a kind from now on.
+	Feed(gr schema.GroupResource) (Feed, error)
 }
 
-// Collector carries out the finalizers of deleted owners.
+// Feed tells what becomes of a kind's objects. One goroutine uses it at a time.
+// It goes on when the kind is redefined or served no longer.
+type Feed interface {
+	// Wait returns a channel that is closed once Next has something to tell.
+	Wait() <-chan struct{}
+	// Next calls fn for what happened since the last call, in order; first,
+	// and when it has lost track, for everything that exists instead, and says
+	// so with anew. With more there may be more to tell at once. gone is an
+	// object as it was last. fn is given what [Objects] says of Ownership.
+	Next(fn func(m *metav1.ObjectMeta, gone bool)) (anew, more bool, err error)
+}
+
+// Metrics is what the collector counts.
+type Metrics interface {
+	// GarbageSyncError counts failures to find out which kinds to follow.
+	GarbageSyncError()
+	// GarbageCollected counts dependents that were deleted.
+	GarbageCollected()
+}
+
+// Options configure a [Collector].
+type Options struct {
+	Objects Objects
+	Source  Source
+	Metrics Metrics
+	// Log receives what no object can be told.
+	Log zerolog.Logger
+	// Rate is how many writes to make in a second at most; zero means
+	// DefaultRate.
+	Rate int
+}
+
+// DefaultRate leaves two cores enough time for everybody else, and takes
+// 100,000 dependents of one owner away within a minute.
+const DefaultRate = 2500
+
+// workers is how many objects are looked at, and written, at a time. The store
+// commits concurrent writes together.
+const workers = 16
+
+// Collector deletes what has lost its owners, and carries out the finalizers of
+// owners that go.
 type Collector struct {
 	objects Objects
-	waits   waits
+	source  Source
+	metrics Metrics
+	log     zerolog.Logger
+	limit   flowcontrol.RateLimiter
+	index   *index
+	follower
 }
 
 var (
-	_ controller.Seeded     = (*Collector)(nil)
-	_ controller.Selective  = (*Collector)(nil)
+	_ controller.Working    = (*Collector)(nil)
 	_ controller.Concurrent = (*Collector)(nil)
 )
 
-// New returns the controller for all objects of every kind.
-func New(objects Objects) *Collector { return &Collector{objects: objects} }
+// New returns the controller for all objects of every kind. It serves one
+// [controller.Run].
+func New(o Options) *Collector {
+	if o.Rate == 0 {
+		o.Rate = DefaultRate
+	}
+	c := &Collector{
+		objects: o.Objects, source: o.Source, metrics: o.Metrics, log: o.Log,
+		limit: flowcontrol.NewTokenBucketRateLimiter(float32(o.Rate), max(1, o.Rate/10)),
+	}
+	c.follower.init()
+	c.index = newIndex(c.wake)
+	return c
+}
 
 // Name implements [controller.Controller].
 func (c *Collector) Name() string { return "garbage-collector" }
 
 // Watches implements [controller.Controller]: what there is to watch comes and
-// goes, and is followed instead.
+// goes, and is followed by the collector itself.
 func (c *Collector) Watches() []schema.GroupResource { return nil }
 
 // Workers implements [controller.Concurrent].
-func (c *Collector) Workers() int { return 4 }
+func (c *Collector) Workers() int { return workers }
 
-// everything stands for the kinds that are served.
-var everything = controller.Key{GroupResource: kinds.Definitions}
-
-// Seeds implements [controller.Seeded].
-func (c *Collector) Seeds() []controller.Key { return []controller.Key{everything} }
-
-// Concerns implements [controller.Selective].
-func (c *Collector) Concerns(ctx context.Context, key controller.Key) bool {
-	if c.waits.concern(key) {
-		return true
+// Reconcile implements [controller.Controller]: it looks at an object as an
+// owner that is being deleted, and as a dependent.
+func (c *Collector) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+	n, err := c.look(ctx, key)
+	if n == nil || err != nil {
+		return err
 	}
-	owner, err := c.held(ctx, key)
-	return owner != nil || err != nil
-}
-
-// Reconcile implements [controller.Controller].
-func (c *Collector) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
-	if key == everything {
-		return c.followKinds(ctx, q)
-	}
-	for _, owner := range c.waits.on(key) {
-		q.Add(owner)
-	}
-	owner, err := c.held(ctx, key)
-	if owner != nil { // what is decided on has to be the last state
-		if err = c.objects.Fresh(ctx); err == nil {
-			owner, err = c.held(ctx, key)
+	if orphans(n.ObjectMeta) || deletesDependents(n.ObjectMeta) {
+		if err := c.release(ctx, *n); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return err
-	}
-	if owner == nil {
-		c.waits.forget(key)
+	if len(n.OwnerReferences) == 0 {
 		return nil
 	}
-	defs, err := c.objects.Kinds(ctx)
-	if err != nil {
-		return err
-	}
-	if owner.orphans() {
-		c.waits.forget(key)
-		return c.orphan(ctx, graph{c.objects, defs}, *owner)
-	}
-	return c.foreground(ctx, q, graph{c.objects, defs}, *owner)
+	return c.attempt(ctx, *n)
 }
 
-// followKinds follows the objects of every kind that is served, and the
-// definitions, with which the kinds change.
-func (c *Collector) followKinds(ctx context.Context, q controller.Queue) error {
-	defs, err := c.objects.Kinds(ctx)
-	if err != nil {
-		return err
-	}
-	scopes := []controller.Scope{{GroupResource: kinds.Definitions}}
-	for _, d := range defs {
-		scopes = append(scopes, controller.Scope{GroupResource: d.GroupResource(), Each: true})
-	}
-	q.Follow(everything, scopes...)
-	// The ends of dependents that nobody followed yet went unnoticed.
-	for _, owner := range c.waits.all() {
-		q.Add(owner)
-	}
-	return nil
-}
-
-// held is an object whose deletion waits for the collector, or nil.
-func (c *Collector) held(ctx context.Context, key controller.Key) (*node, error) {
-	found, err := c.objects.FindMetadata(ctx, key.GroupResource, key.Namespace, key.Name,
-		metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)
-	if apierrors.IsNotFound(err) {
-		return nil, nil // nor is the kind served any more
-	}
-	if err != nil || len(found) == 0 {
+// look reads an object from the cache; nil if there is none that can be read.
+func (c *Collector) look(ctx context.Context, key controller.Key) (*node, error) {
+	m, err := c.objects.Ownership(ctx, key.GroupResource, key.Namespace, key.Name, false)
+	switch {
+	case apierrors.IsNotFound(err): // nor may the kind be served any more
+		return nil, nil
+	case err != nil:
 		return nil, err
-	}
-	n := node{key, found[0].ObjectMeta}
-	if !n.orphans() && !n.deletesDependents() {
+	case m.UID == "":
 		return nil, nil
 	}
-	return &n, nil
-}
-
-// release takes a finalizer from an owner.
-func (c *Collector) release(ctx context.Context, owner node, finalizer string) error {
-	return owner.update(ctx, c.objects, owner.as(false), func(m metav1.Object) {
-		m.SetFinalizers(slices.DeleteFunc(slices.Clone(m.GetFinalizers()), func(f string) bool { return f == finalizer }))
-	})
+	return &node{key, m}, nil
 }

@@ -37,9 +37,9 @@ func TestOrphanedDependentsStayAndForget_DEL05(t *testing.T) {
 	w.becomes(owner, "-")
 	w.is(one, "")
 	w.is(two, "[second] example.com/f")
-	w.is(far, "owner")
+	w.becomes(far, "-")
 	w.is(second, "")
-	if got := w.deletions(); got != "" {
+	if got := w.deletions(); got != "far Background" {
 		t.Errorf("deleted %s", got)
 	}
 }
@@ -71,16 +71,34 @@ func TestForegroundDeletesDependentsFirst_DEL05(t *testing.T) {
 	}
 }
 
-// Background deletion leaves dependents as they are: there is no full
-// collection yet.
-func TestBackgroundRemovesTheOwnerAtOnce_DEL05(t *testing.T) {
+// After a background deletion the owner is gone at once, and its dependents
+// follow with theirs, but for what another owner keeps and what was asked to
+// leave its dependents alone.
+func TestBackgroundDeletesDependentsAfterwards_DEL05(t *testing.T) {
 	w := newWorld(t)
 	w.collect()
 	owner := w.create(key(maps, "owner"), nil, nil, nil)
+	other := w.create(key(tabs, "other"), nil, nil, nil)
 	one := w.create(key(maps, "one"), nil, []made{owner}, nil)
+	grandchild := w.create(key(tabs, "grandchild"), nil, nil, []made{one})
+	held := w.create(key(tabs, "held"), []string{"example.com/f"}, nil, []made{owner})
+	shared := w.create(key(tabs, "shared"), nil, []made{owner, other}, nil)
+	careful := w.create(key(maps, "careful"), []string{"orphan"}, []made{owner}, nil)
+	kept := w.create(key(maps, "kept"), nil, []made{careful}, nil)
 	w.delete(owner, background)
 	w.is(owner, "-")
-	w.is(one, "[owner]")
+	for m, want := range map[*made]string{&one: "-", &grandchild: "-", &held: "owner deleting example.com/f", &shared: "[other]", &careful: "-", &kept: ""} {
+		w.becomes(*m, want)
+	}
+	w.is(other, "")
+	w.loosen(held, "example.com/f")
+	w.is(held, "-")
+	if got := w.deletions(); got != "careful as it is, grandchild Background, held Background, one Background" {
+		t.Errorf("asked for %s", got)
+	}
+	if n := w.collected.Load(); n != 4 {
+		t.Errorf("counted %d", n)
+	}
 }
 
 func TestAnotherOwnerKeepsADependent(t *testing.T) {
@@ -231,8 +249,9 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 		ops  []string
 		want string
 	}{
-		orphan:     {[]string{"find", "fresh", "kinds", "update"}, ""},
-		foreground: {[]string{"find", "fresh", "kinds", "delete"}, "-"},
+		orphan:     {[]string{"look", "fresh", "kinds", "update", "feed"}, ""},
+		foreground: {[]string{"look", "fresh", "kinds", "delete", "feed"}, "-"},
+		background: {[]string{"look", "live", "kinds", "delete", "feed"}, "-"},
 	} {
 		for _, op := range c.ops {
 			t.Run(string(policy)+" "+op, func(t *testing.T) {
@@ -242,11 +261,11 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 				two := w.create(key(tabs, "two"), nil, nil, []made{owner})
 				var failed atomic.Int32
 				w.failing(func(o string, k controller.Key) error {
-					if o != op || k.Name == "owner" {
+					if o != op || k.Name == "owner" && op != "live" {
 						return nil
 					}
 					if failed.Add(1) > failures {
-						if w.state(owner) == "-" {
+						if policy != background && w.state(owner) == "-" {
 							t.Error("let go")
 						}
 						w.failing(nil)
@@ -257,11 +276,14 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 				w.delete(owner, policy)
 				w.collect()
 				w.becomes(owner, "-")
+				w.becomes(one, c.want)
+				w.becomes(two, c.want)
 				if failed.Load() <= failures {
 					t.Errorf("failed %d times", failed.Load())
 				}
-				w.is(one, c.want)
-				w.is(two, c.want)
+				if n := w.syncErrors.Load(); (n > 0) != (op == "feed" || op == "kinds") {
+					t.Errorf("counted %d failures", n)
+				}
 			})
 		}
 	}
@@ -300,16 +322,17 @@ func TestTheFinalizerCanBeTakenAway(t *testing.T) {
 	w.is(one, "-")
 }
 
-// A dependent that is replaced by another object of its name is left alone.
-func TestUIDsTellObjectsApart(t *testing.T) {
+// Another object of the owner's name is no owner.
+func TestUIDsTellOwnersApart_DEL05(t *testing.T) {
 	w := newWorld(t)
 	owner := w.create(key(maps, "owner"), nil, nil, nil)
-	owner.ref.UID = types.UID("another")
-	one := w.create(key(tabs, "one"), nil, []made{owner}, nil)
-	w.delete(owner, foreground)
+	before := owner
+	before.ref.UID = types.UID("another")
+	one := w.create(key(tabs, "one"), nil, []made{before}, nil)
+	two := w.create(key(tabs, "two"), nil, []made{owner}, nil)
 	w.collect()
-	w.becomes(owner, "-")
-	w.is(one, "[owner]")
+	w.becomes(one, "-")
+	w.is(two, "[owner]")
 }
 
 // What validation refuses may be stored all the same.

@@ -2,15 +2,19 @@ package garbage_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -48,10 +52,11 @@ type world struct {
 	store storage.Store
 	conv  catalogtest.Turning
 
+	syncErrors, collected atomic.Int32
+
 	mu   sync.Mutex
 	fail func(op string, key controller.Key) error
-	// deleted are the deletions that the collector asked for, with their
-	// policy.
+	// deleted are the collector's deletions, with their policy.
 	deleted []string
 }
 
@@ -76,18 +81,23 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// background runs fn until the test ends.
-func (w *world) background(fn func(context.Context)) {
+// background runs fn until the test ends or stop is called.
+func (w *world) background(fn func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); fn(ctx) }()
-	w.t.Cleanup(func() { cancel(); <-done })
+	stop = func() { cancel(); <-done }
+	w.t.Cleanup(stop)
+	return stop
 }
 
 // collect starts the collector.
-func (w *world) collect() {
-	w.background(func(ctx context.Context) {
-		controller.Run(ctx, zerolog.Nop(), w.Internal, garbage.New(w))
+func (w *world) collect() (stop func()) { return w.collectWith(w) }
+
+// collectWith starts a collector that sees other objects.
+func (w *world) collectWith(o garbage.Objects) (stop func()) {
+	return w.background(func(ctx context.Context) {
+		controller.Run(ctx, zerolog.Nop(), w.Internal, garbage.New(garbage.Options{Objects: o, Source: w, Metrics: w, Log: zerolog.Nop()}))
 	})
 }
 
@@ -152,22 +162,8 @@ type made struct {
 // The references that block are in blocks.
 func (w *world) create(k controller.Key, finalizers []string, blocks, refers []made) made {
 	w.t.Helper()
+	body, gvk := w.body(k, finalizers, blocks, refers)
 	t := w.target(k)
-	gvk := t.Resource.Def.GVK("v1")
-	meta := metav1.ObjectMeta{Name: k.Name, Namespace: k.Namespace, Finalizers: finalizers}
-	for i, o := range slices.Concat(blocks, refers) {
-		ref := o.ref
-		block := i < len(blocks)
-		ref.BlockOwnerDeletion = &block
-		meta.OwnerReferences = append(meta.OwnerReferences, ref)
-	}
-	body, err := yaml.Marshal(map[string]any{"apiVersion": gvk.GroupVersion().String(), "kind": gvk.Kind, "metadata": meta})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if body, err = yaml.YAMLToJSON(body); err != nil {
-		w.t.Fatal(err)
-	}
 	t.Name = ""
 	out, err := w.Engine.Create(w.ctx(), t, body, resource.WriteOptions{})
 	if err != nil {
@@ -178,6 +174,24 @@ func (w *world) create(k controller.Key, finalizers []string, blocks, refers []m
 		w.t.Fatal(err)
 	}
 	return made{k, metav1.OwnerReference{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Name: k.Name, UID: m.UID}}
+}
+
+// body is an object as it is sent.
+func (w *world) body(k controller.Key, finalizers []string, blocks, refers []made) ([]byte, schema.GroupVersionKind) {
+	w.t.Helper()
+	gvk := w.target(k).Resource.Def.GVK("v1")
+	meta := metav1.ObjectMeta{Name: k.Name, Namespace: k.Namespace, Finalizers: finalizers}
+	for i, o := range slices.Concat(blocks, refers) {
+		ref := o.ref
+		block := i < len(blocks)
+		ref.BlockOwnerDeletion = &block
+		meta.OwnerReferences = append(meta.OwnerReferences, ref)
+	}
+	body, err := json.Marshal(map[string]any{"apiVersion": gvk.GroupVersion().String(), "kind": gvk.Kind, "metadata": meta})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return body, gvk
 }
 
 // delete deletes like a client does.
@@ -207,24 +221,24 @@ func (w *world) state(m made) string {
 	if err := w.Internal.Fresh(w.ctx()); err != nil {
 		w.t.Fatal(err)
 	}
-	found, err := w.Internal.FindMetadata(w.ctx(), m.GroupResource, m.Namespace, m.Name, "")
+	found, err := w.Internal.Ownership(w.ctx(), m.GroupResource, m.Namespace, m.Name, false)
+	if apierrors.IsNotFound(err) {
+		return "-"
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if len(found) == 0 {
-		return "-"
-	}
 	var words []string
-	for _, r := range found[0].OwnerReferences {
+	for _, r := range found.OwnerReferences {
 		if r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion {
 			r.Name = "[" + r.Name + "]"
 		}
 		words = append(words, r.Name)
 	}
-	if found[0].DeletionTimestamp != nil {
+	if found.DeletionTimestamp != nil {
 		words = append(words, "deleting")
 	}
-	return strings.Join(append(words, found[0].Finalizers...), " ")
+	return strings.Join(append(words, found.Finalizers...), " ")
 }
 
 // becomes waits until an object is in a state.
@@ -271,12 +285,33 @@ func (w *world) failure(op string, gr schema.GroupResource, namespace, name stri
 
 // What follows is what the collector sees.
 
-func (w *world) FindMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, texts ...string) ([]metav1.PartialObjectMetadata, error) {
-	if err := w.failure("find", gr, namespace, name); err != nil {
+func (w *world) Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error) {
+	op := "look"
+	if live {
+		op = "live"
+	}
+	if err := w.failure(op, gr, namespace, name); err != nil {
 		return nil, err
 	}
-	return w.Internal.FindMetadata(ctx, gr, namespace, name, texts...)
+	return w.Internal.Ownership(ctx, gr, namespace, name, live)
 }
+
+func (w *world) Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if err := w.failure("create", gr, obj.GetNamespace(), obj.GetName()); err != nil {
+		return nil, err
+	}
+	return w.Internal.Create(ctx, gr, obj)
+}
+
+func (w *world) Feed(gr schema.GroupResource) (garbage.Feed, error) {
+	if err := w.failure("feed", gr, "", ""); err != nil {
+		return nil, err
+	}
+	return w.Internal.Feed(gr)
+}
+
+func (w *world) GarbageSyncError() { w.syncErrors.Add(1) }
+func (w *world) GarbageCollected() { w.collected.Add(1) }
 
 func (w *world) UpdateMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, p metav1.Preconditions, change func(metav1.Object)) error {
 	if err := w.failure("update", gr, namespace, name); err != nil {
@@ -293,10 +328,13 @@ func (w *world) Delete(ctx context.Context, gr schema.GroupResource, namespace, 
 	if o.PropagationPolicy != nil {
 		policy = string(*o.PropagationPolicy)
 	}
-	w.mu.Lock()
-	w.deleted = append(w.deleted, name+" "+policy)
-	w.mu.Unlock()
-	return w.Internal.Delete(ctx, gr, namespace, name, o)
+	err := w.Internal.Delete(ctx, gr, namespace, name, o)
+	if err == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.deleted = append(w.deleted, name+" "+policy)
+	}
+	return err
 }
 
 func (w *world) Fresh(ctx context.Context) error {

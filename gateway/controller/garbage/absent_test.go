@@ -1,0 +1,289 @@
+package garbage_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+)
+
+var eventKind = schema.GroupResource{Resource: "events"}
+
+// nobody is an owner that never was.
+func nobody(kind string) made {
+	return made{ref: metav1.OwnerReference{APIVersion: "v1", Kind: kind, Name: "nobody", UID: "uid-nobody"}}
+}
+
+// reports are the events about references across namespaces, by the object
+// involved.
+func (w *world) reports() map[string]*unstructured.Unstructured {
+	w.t.Helper()
+	if err := w.Internal.Fresh(w.ctx()); err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := w.Internal.List(w.ctx(), eventKind, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out := map[string]*unstructured.Unstructured{}
+	for _, e := range all {
+		if reason, _, _ := unstructured.NestedString(e.Object, "reason"); reason == "OwnerRefInvalidNamespace" {
+			name, _, _ := unstructured.NestedString(e.Object, "involvedObject", "name")
+			out[name] = e
+		}
+	}
+	return out
+}
+
+func TestOwnersThatNeverWereKeepNothing_DEL05(t *testing.T) {
+	w := newWorld(t)
+	w.collect()
+	other := w.create(key(maps, "other"), nil, nil, nil)
+	one := w.create(key(maps, "one"), nil, nil, []made{nobody("ConfigMap")})
+	two := w.create(key(tabs, "two"), nil, nil, []made{nobody("ConfigMap"), other})
+	w.becomes(one, "-")
+	w.becomes(two, "other")
+	// Nor does one that is gone when the reference is made.
+	w.delete(other, background)
+	late := w.create(key(maps, "late"), nil, nil, []made{other})
+	w.becomes(two, "-")
+	w.becomes(late, "-")
+}
+
+// stale does not find some owners in its cache.
+type stale struct {
+	*world
+	hidden types.UID
+	asked  atomic.Int32
+}
+
+func (s *stale) Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error) {
+	m, err := s.world.Ownership(ctx, gr, namespace, name, live)
+	if err == nil && m.UID == s.hidden {
+		if live {
+			s.asked.Add(1)
+			return m, nil
+		}
+		return nil, apierrors.NewNotFound(gr, name)
+	}
+	return m, err
+}
+
+// That the cache has no owner is not enough.
+func TestAbsenceIsAskedOfTheStore_DEL05(t *testing.T) {
+	w := newWorld(t)
+	owner := w.create(key(maps, "owner"), nil, nil, nil)
+	one := w.create(key(tabs, "one"), nil, nil, []made{owner})
+	s := &stale{world: w, hidden: owner.ref.UID}
+	w.collectWith(s)
+	w.eventually("the store is asked", func() bool { return s.asked.Load() > 0 })
+	never := w.create(key(tabs, "never"), nil, nil, []made{nobody("Secret")})
+	w.becomes(never, "-")
+	w.is(one, "owner")
+	if got := w.deletions(); got != "never Background" {
+		t.Errorf("deleted %s", got)
+	}
+}
+
+// The store is asked once for each owner, not for each dependent.
+func TestAbsenceIsAskedOnce(t *testing.T) {
+	w := newWorld(t)
+	var asked atomic.Int32
+	w.failing(func(op string, k controller.Key) error {
+		if op == "live" && k.Name == "nobody" {
+			asked.Add(1)
+		}
+		if op == "delete" {
+			return apierrors.NewInternalError(context.Canceled)
+		}
+		return nil
+	})
+	first := w.create(key(maps, "first"), nil, nil, []made{nobody("ConfigMap")})
+	w.collect()
+	w.eventually("it is asked", func() bool { return asked.Load() > 0 })
+	w.failing(func(op string, k controller.Key) error {
+		if op == "live" && k.Name == "nobody" {
+			asked.Add(1)
+		}
+		return nil
+	})
+	w.becomes(first, "-")
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestOwnersInAnotherNamespaceAreAbsentAndReported_DEL05(t *testing.T) {
+	w := newWorld(t)
+	far := w.create(elsewhere(maps, "far"), nil, nil, nil)
+	other := w.create(key(maps, "other"), nil, nil, nil)
+	w.collect()
+	one := w.create(key(maps, "one"), nil, nil, []made{far})
+	two := w.create(key(tabs, "two"), nil, nil, []made{far})
+	shared := w.create(key(maps, "shared"), nil, nil, []made{far, other})
+	gone := w.create(key(maps, "gone"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(one, "-")
+	w.becomes(two, "-")
+	w.becomes(shared, "other")
+	w.becomes(gone, "-")
+	w.is(far, "")
+	reports := w.reports()
+	if len(reports) != 3 || reports["one"] == nil || reports["two"] == nil || reports["shared"] == nil {
+		t.Fatalf("reported %v", reports)
+	}
+	e := reports["two"].Object
+	for path, want := range map[string]string{
+		"type": "Warning", "metadata.namespace": "default", "involvedObject.namespace": "default", "involvedObject.kind": "CronTab",
+		"involvedObject.apiVersion": "example.com/v1", "involvedObject.uid": string(two.ref.UID), "source.component": "garbage-collector-controller",
+		"message": `ownerRef [v1/ConfigMap, namespace: default, name: far, uid: ` + string(far.ref.UID) + `] does not exist in namespace "default"`,
+	} {
+		if got, _, _ := unstructured.NestedString(e, strings.Split(path, ".")...); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+}
+
+// In which namespace an owner of an object in none would be nobody can tell.
+func TestOwnersInANamespaceDoNotOwnWhatIsInNone_DEL05(t *testing.T) {
+	w := newWorld(t)
+	w.define(fleet)
+	owner := w.create(key(maps, "owner"), nil, nil, nil)
+	one := w.create(key(fleets, "one"), nil, nil, []made{owner})
+	w.collect()
+	w.eventually("it is reported", func() bool { return w.reports()["one"] != nil })
+	if e := w.reports()["one"]; e.GetNamespace() != "default" {
+		t.Errorf("reported in %q", e.GetNamespace())
+	}
+	w.delete(owner, background)
+	end := w.create(key(maps, "end"), nil, nil, []made{owner})
+	w.becomes(end, "-")
+	w.becomes(one, "-") // an owner that was seen to go was the one that was meant
+}
+
+// A report that cannot be made holds nothing up.
+func TestReportsHoldNothingUp(t *testing.T) {
+	w := newWorld(t)
+	far := w.create(elsewhere(maps, "far"), nil, nil, nil)
+	one := w.create(key(maps, strings.Repeat("x", 253)), nil, nil, []made{far})
+	w.failing(func(op string, _ controller.Key) error {
+		if op == "create" {
+			return apierrors.NewForbidden(eventKind, "", context.Canceled)
+		}
+		return nil
+	})
+	w.collect()
+	w.becomes(one, "-")
+	w.failing(nil)
+	long := w.create(key(tabs, strings.Repeat("y", 253)), nil, nil, []made{far})
+	w.becomes(long, "-")
+	if r := w.reports(); len(r) != 1 || r[long.Name] == nil {
+		t.Errorf("reported %v", r)
+	}
+}
+
+// An owner of a kind that is not served may exist; once it is served, that is
+// found out.
+func TestKindsThatAreNotServedYet_DEL05(t *testing.T) {
+	w := newWorld(t)
+	never := made{ref: metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Fleet", Name: "nobody", UID: "uid-nobody"}}
+	one := w.create(key(maps, "one"), nil, nil, []made{never})
+	w.collect()
+	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(end, "-")
+	w.is(one, "nobody")
+	w.define(fleet)
+	w.becomes(one, "-")
+}
+
+// What an owner leaves whose definition went after it is found all the same.
+func TestDefinitionsGoAfterTheirObjects_DEL05(t *testing.T) {
+	w := newWorld(t)
+	w.define(fleet)
+	owner := w.create(key(fleets, "owner"), nil, nil, nil)
+	one := w.create(key(maps, "one"), nil, nil, []made{owner})
+	never := owner
+	never.ref.UID = "another"
+	first := w.create(key(maps, "first"), nil, nil, []made{never})
+	w.collect()
+	w.becomes(first, "-") // so fleets are followed
+	w.delete(owner, background)
+	kv, err := w.store.Get(w.ctx(), "/registry/apiextensions.k8s.io/customresourcedefinitions/fleets.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
+		t.Fatal(err)
+	}
+	w.becomes(one, "-")
+}
+
+// Who takes the collection over finds what happened while nobody had it.
+func TestRestartsLoseNothing_DEL05(t *testing.T) {
+	w := newWorld(t)
+	stop := w.collect()
+	owner := w.create(key(maps, "owner"), nil, nil, nil)
+	front := w.create(key(tabs, "front"), nil, nil, nil)
+	one := w.create(key(maps, "one"), nil, nil, []made{owner})
+	two := w.create(key(maps, "two"), []string{"example.com/f"}, []made{front}, nil)
+	w.delete(front, foreground)
+	w.becomes(two, "[front] deleting example.com/f")
+	stop()
+	w.delete(owner, background)
+	w.loosen(two, "example.com/f")
+	w.is(one, "owner")
+	w.is(front, "deleting foregroundDeletion")
+	w.collect()
+	w.becomes(one, "-")
+	w.becomes(front, "-")
+}
+
+// An object that cannot be read may be the owner that is meant; when it goes,
+// nobody knows whose owner it was, and everything is looked at.
+func TestUnreadableOwners(t *testing.T) {
+	w := newWorld(t)
+	w.put("/registry/configmaps/default/owner", "no object")
+	one := w.create(key(tabs, "one"), nil, nil, []made{{ref: metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "x"}}})
+	w.collect()
+	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(end, "-")
+	w.is(one, "owner")
+	kv, err := w.store.Get(w.ctx(), "/registry/configmaps/default/owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
+		t.Fatal(err)
+	}
+	w.becomes(one, "-")
+}
+
+// A definition whose objects are being looked at may be removed: they go with
+// it and are not missed.
+func TestKindsThatAreServedNoLonger(t *testing.T) {
+	w := newWorld(t)
+	w.define(fleet)
+	owner := w.create(key(fleets, "owner"), nil, nil, nil)
+	one := w.create(key(fleets, "one"), nil, []made{owner}, nil)
+	w.collect()
+	w.becomes(one, "[owner]")
+	kv, err := w.store.Get(w.ctx(), "/registry/apiextensions.k8s.io/customresourcedefinitions/fleets.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the kind goes", func() bool { return w.Catalog().Snapshot().Resource(fleets) == nil })
+	w.define(fleet)
+	w.delete(owner, foreground)
+	w.becomes(owner, "-")
+	w.is(one, "-")
+}

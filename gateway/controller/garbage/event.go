@@ -1,0 +1,84 @@
+package garbage
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+)
+
+var events = schema.GroupResource{Resource: "events"}
+
+const (
+	// invalidNamespace is the reason of events about references across
+	// namespaces.
+	invalidNamespace = "OwnerRefInvalidNamespace"
+	// reporter is who such events are from.
+	reporter = "garbage-collector-controller"
+	// maxName is the longest name that an object may have.
+	maxName = 253
+)
+
+// elsewhere tells whether the owner that is not at a place is in another
+// namespace. It looks at every namespace; what it finds is remembered with the
+// owner.
+func (c *Collector) elsewhere(ctx context.Context, r metav1.OwnerReference, place controller.Key) (bool, error) {
+	for _, ns := range c.namespaceNames() {
+		m, err := c.objects.Ownership(ctx, place.GroupResource, ns, place.Name, false)
+		if err == nil && m.UID == r.UID {
+			return true, nil
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// reportMisplaced tells with an event that n refers to an owner in a namespace
+// that is not its own. What is told once for each of both is not told again
+// while the event is there. That nobody can be told holds nothing up.
+func (c *Collector) reportMisplaced(ctx context.Context, n node, r metav1.OwnerReference) {
+	obj, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.misplaced(n, r))
+	if err == nil {
+		_, err = c.objects.Create(ctx, events, &unstructured.Unstructured{Object: obj})
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
+		c.log.Warn().Err(err).Stringer("object", n).Str("owner", r.Name).Msg("a reference to an owner in another namespace could not be reported")
+	}
+}
+
+func (c *Collector) misplaced(n node, r metav1.OwnerReference) *corev1.Event {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(string(n.UID) + "/" + string(r.UID))) // never fails
+	suffix := fmt.Sprintf(".%016x", h.Sum64())
+	namespace := n.Key.Namespace
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	involved := corev1.ObjectReference{Namespace: n.Key.Namespace, Name: n.Key.Name, UID: n.UID}
+	if d := c.served(n.GroupResource); d != nil {
+		involved.APIVersion, involved.Kind = d.APIVersion(d.StorageVersion), d.Kind
+	}
+	now := metav1.Now()
+	return &corev1.Event{
+		TypeMeta:       metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
+		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: n.Key.Name[:min(len(n.Key.Name), maxName-len(suffix))] + suffix},
+		InvolvedObject: involved,
+		Type:           corev1.EventTypeWarning,
+		Reason:         invalidNamespace,
+		Message: fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+			r.APIVersion, r.Kind, n.Key.Namespace, r.Name, r.UID, n.Key.Namespace),
+		Source:         corev1.EventSource{Component: reporter},
+		FirstTimestamp: now, LastTimestamp: now, Count: 1,
+		ReportingController: reporter,
+	}
+}

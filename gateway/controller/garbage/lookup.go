@@ -1,0 +1,114 @@
+package garbage
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+)
+
+// of are the dependents of an owner, and how many of them block.
+func (x *index) of(uid types.UID) (dependents []controller.Key, blocking int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o := x.owners[uid]
+	if o == nil {
+		return nil, 0
+	}
+	for d := range o.dependents {
+		dependents = append(dependents, d.key)
+	}
+	return dependents, o.blocking
+}
+
+// owns tells whether an object has dependents.
+func (x *index) owns(uid types.UID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.owners[uid] != nil
+}
+
+// lacks tells whether it is known that no object of the uid is at a place, and
+// that there is one in another namespace.
+func (x *index) lacks(uid types.UID, place controller.Key) (absent, elsewhere bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o := x.owners[uid]
+	if o == nil || o.gone {
+		return o != nil, false
+	}
+	for _, a := range o.absent {
+		if a.place == place {
+			return true, a.elsewhere
+		}
+	}
+	return false, false
+}
+
+// maxAbsent bounds what is remembered of places; nearly all owners have one.
+const maxAbsent = 16
+
+// lack remembers that the store has no object of the uid at a place.
+func (x *index) lack(uid types.UID, a absence) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if o := x.owners[uid]; o != nil && len(o.absent) < maxAbsent && !slices.Contains(o.absent, a) {
+		o.absent = append(o.absent, a)
+	}
+}
+
+// postpone has a dependent looked at again when other kinds are followed than
+// in round.
+func (x *index) postpone(key controller.Key, round uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if round != x.round {
+		x.wake(key)
+		return
+	}
+	x.unresolved[key] = struct{}{}
+}
+
+// resume has what was postponed looked at.
+func (x *index) resume() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.round++
+	for key := range x.unresolved {
+		x.wake(key)
+	}
+	clear(x.unresolved)
+}
+
+// nextRound is what to call postpone with after the kinds were looked at.
+func (x *index) nextRound() uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.round
+}
+
+// reach tells whether from waits for to, or for something that does, or is it.
+func (x *index) reach(from, to types.UID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	seen := map[types.UID]bool{}
+	next := []types.UID{from}
+	for len(next) > 0 {
+		uid := next[len(next)-1]
+		next = next[:len(next)-1]
+		if uid == to {
+			return true
+		}
+		_, waits := x.foreground[uid]
+		if o := x.owners[uid]; o != nil && waits && !seen[uid] {
+			seen[uid] = true
+			for d := range o.dependents {
+				if slices.Contains(d.links, link{o, true}) {
+					next = append(next, d.uid)
+				}
+			}
+		}
+	}
+	return false
+}
