@@ -93,6 +93,11 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.create(w, r, base)
 	case r.Method == http.MethodPut && strings.HasSuffix(name, "/content"):
 		g.upload(w, r, base+"/"+strings.TrimSuffix(name, "/content"))
+	case strings.HasSuffix(name, "/log") && name != "none/log":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, "the log of "+strings.TrimSuffix(name, "/log")+"\n")
+	case r.Method == http.MethodPatch:
+		g.patch(w, r, base+"/"+name)
 	case name == "":
 		g.list(w, base)
 	case g.objects[base+"/"+name] == nil:
@@ -121,6 +126,33 @@ func (g *fakeGateway) create(w http.ResponseWriter, r *http.Request, base string
 	w.WriteHeader(201)
 	_ = json.NewEncoder(w).Encode(obj)
 	g.changed(g, path, obj)
+}
+
+// patch merges at the depth of annotations, and of spec.source.upload.
+func (g *fakeGateway) patch(w http.ResponseWriter, r *http.Request, path string) {
+	var patch map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&patch); err != nil || r.Header.Get("Content-Type") != "application/merge-patch+json" || g.objects[path] == nil {
+		status(w, 400, "BadRequest")
+		return
+	}
+	obj := g.copy(path)
+	merge(obj, patch)
+	g.set(path, obj)
+	_ = json.NewEncoder(w).Encode(obj)
+	g.changed(g, path, obj)
+}
+
+func merge(into, patch map[string]any) {
+	for k, v := range patch {
+		if inner, ok := v.(map[string]any); ok {
+			if into[k] == nil {
+				into[k] = map[string]any{}
+			}
+			merge(into[k].(map[string]any), inner)
+			continue
+		}
+		into[k] = v
+	}
 }
 
 // prioritize plays the module m, which puts v1 first.

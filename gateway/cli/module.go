@@ -32,6 +32,7 @@ type moduleStatus struct {
 	Digest     string             `json:"digest"`
 	Size       int64              `json:"size"`
 	Hooks      []string           `json:"hooks"`
+	Revisions  []moduleRevision   `json:"revisions"`
 	Conditions []metav1.Condition `json:"conditions"`
 }
 
@@ -57,11 +58,11 @@ func (s moduleStatus) condition(name string) metav1.Condition {
 func newModule() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "module",
-		Short: "Upload and list WebAssembly modules",
+		Short: "Upload WebAssembly modules, list them, look into them and roll them back",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newModulePush(), newModuleList())
+	cmd.AddCommand(newModulePush(), newModuleList(), newModuleHistory(), newModuleRollback(), newModuleLogs())
 	return cmd
 }
 

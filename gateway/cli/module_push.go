@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
@@ -119,11 +118,7 @@ func ensureModule(ctx context.Context, objects dynamic.ResourceInterface, name s
 
 // upload puts the bytes.
 func upload(ctx context.Context, cfg *rest.Config, name string, content []byte) error {
-	cfg = rest.CopyConfig(cfg)
-	cfg.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
-	gv := modules.GroupVersion()
-	cfg.GroupVersion, cfg.APIPath = &gv, "/apis"
-	client, err := rest.RESTClientFor(cfg)
+	client, err := modulesClient(cfg)
 	if err != nil {
 		return err
 	}

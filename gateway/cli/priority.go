@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
@@ -120,10 +119,7 @@ type priorityAnswer struct {
 // run asks about each group. One that fails does not keep the others from
 // being printed.
 func (p *previewCommand) run(ctx context.Context, cfg *rest.Config, out io.Writer) error {
-	cfg = rest.CopyConfig(cfg)
-	version := modules.GroupVersion()
-	cfg.GroupVersion, cfg.APIPath, cfg.NegotiatedSerializer = &version, "/apis", scheme.Codecs.WithoutConversion()
-	client, err := rest.RESTClientFor(cfg)
+	client, err := modulesClient(cfg)
 	if err != nil {
 		return err
 	}

@@ -89,6 +89,7 @@ func accessFlags(o *options.Serve) flagGroup {
 func lifetimeFlags(o *options.Serve) flagGroup {
 	f := newGroup("Lifetimes")
 	f.DurationVar(&o.EventTTL, "event-ttl", o.EventTTL, "how long Events are kept")
+	f.Int64Var(&o.ModuleQuota, "module-quota", o.ModuleQuota, "how many `bytes` of modules are stored in all; 0 means any number")
 	f.BoolVar(&o.SafeMode, "safe-mode", false, "load no modules; what needs one fails, everything else works")
 	f.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long the gateway still serves after SIGTERM has made /readyz fail")
 	return f

@@ -36,16 +36,29 @@ type Config struct {
 	// SafeMode loads no modules.
 	SafeMode bool
 	// Store keeps contents below Root, which ends with a slash.
-	Store   storage.Store
-	Root    string
+	Store storage.Store
+	Root  string
+	// Quota bounds the sum of contents, in bytes; 0 means no bound.
+	Quota   int64
 	Metrics *metrics.Metrics
-	Log     zerolog.Logger
+	// Lines keep what modules write.
+	Lines Lines
+	Log   zerolog.Logger
+}
+
+// Lines keep what modules write, for a while.
+type Lines interface {
+	// Append adds a line that the module called name wrote.
+	Append(name, line string)
+	// Forget drops what it wrote.
+	Forget(name string)
 }
 
 // Host runs modules. It is the module.Runtime of the module controller, and
 // safe for concurrent use.
 type Host struct {
 	metrics  *metrics.Metrics
+	lines    Lines
 	log      zerolog.Logger
 	engine   *wasm.Engine
 	registry *modules.Registry
@@ -58,7 +71,10 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	log := c.Log.With().Str("component", "modules").Logger()
 	engine, err := wasm.NewEngine(ctx, wasm.Config{
 		CacheDir: c.CacheDir,
-		Log:      func(name, line string) { log.Debug().Str("module", name).Msg(line) },
+		Log: func(name, line string) {
+			log.Debug().Str("module", name).Msg(line)
+			c.Lines.Append(name, line)
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +86,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	if c.SafeMode {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
-	h := &Host{metrics: c.Metrics, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root)}
+	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
 	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Observe: h.observe})
 	return h, nil
 }
@@ -148,6 +164,7 @@ func (m *Host) Check(name string, bytes []byte) error { return m.engine.Check(na
 func (m *Host) Remove(name string) {
 	m.registry.Remove(name)
 	m.metrics.ForgetPlugin(name)
+	m.lines.Forget(name)
 }
 
 // Blobs is where the contents of modules are kept.
@@ -174,6 +191,9 @@ func (c content) Get(ctx context.Context, digest string) ([]byte, error) {
 // Put implements module.Content.
 func (c content) Put(ctx context.Context, data []byte) error {
 	_, err := c.blobs.PutBlob(ctx, data)
+	if errors.Is(err, blob.ErrQuota) {
+		return fmt.Errorf("%w: %w", module.ErrNoRoom, err)
+	}
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/modulelog"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/storage"
@@ -27,7 +28,7 @@ import (
 func newHost(t *testing.T, change func(c *Config)) (*Host, *storagetest.Memory) {
 	t.Helper()
 	store := storagetest.NewMemory()
-	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: store, Root: "/blobs/", Metrics: metrics.New(), Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: store, Root: "/blobs/", Metrics: metrics.New(), Lines: modulelog.New(), Log: zerolog.Nop()}
 	if change != nil {
 		change(&c)
 	}
@@ -139,6 +140,11 @@ func TestContent(t *testing.T) {
 	if got, err := h.Blobs().GetBlob(t.Context(), digest); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("the store has %s, %v", got, err)
 	}
+	h.Blobs().Limit(int64(len(data)))
+	if err := c.Put(t.Context(), []byte("more")); !errors.Is(err, module.ErrNoRoom) || !errors.Is(err, blob.ErrQuota) {
+		t.Errorf("over the quota: %v", err)
+	}
+	h.Blobs().Limit(0)
 	// Damage is told from absence.
 	page, err := store.Range(t.Context(), storage.Range{Prefix: "/blobs/"})
 	if err != nil {
@@ -229,8 +235,46 @@ func TestAwaitLoaded(t *testing.T) {
 
 func TestNewFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	c := Config{CacheDir: filepath.Join(file, "\x00"), Store: storagetest.NewMemory(), Root: "/", Metrics: metrics.New(), Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(file, "\x00"), Store: storagetest.NewMemory(), Root: "/", Metrics: metrics.New(), Lines: modulelog.New(), Log: zerolog.Nop()}
 	if h, err := New(t.Context(), c); err == nil || h != nil {
 		t.Errorf("a folder that cannot be: %v", err)
+	}
+}
+
+// writing is a module whose admission hook logs a line.
+func writing(line string) plugins.Revision {
+	g := plugintest.Echo(line)
+	g.Imports = []plugintest.Import{{Module: plugins.ImportModule, Name: plugins.ImportLog, Params: []byte{plugintest.I32, plugintest.I32}}}
+	code := plugintest.Join(plugintest.ConstI32(plugintest.DataAt), plugintest.ConstI32(int32(len(line))), plugintest.Call(0), plugintest.ConstI64(0))
+	b := g.With(string(plugins.Admit), plugintest.Hook(code...)).With(string(plugins.Prioritize), plugintest.Hook(code...)).Bytes()
+	return plugins.Revision{Bytes: b, Digest: blob.Digest(b)}
+}
+
+func TestWhatAModuleWritesIsKept_WP03(t *testing.T) {
+	lines := modulelog.New()
+	h, _ := newHost(t, func(c *Config) { c.Lines = lines })
+	if err := h.Set(t.Context(), "tabs", writing("hello")); err != nil {
+		t.Fatal(err)
+	}
+	accept := func([]byte) error { return nil }
+	if err := h.Admit(t.Context(), "tabs", []byte("{}"), accept); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Prioritize(t.Context(), "tabs", []byte("{}"), accept); err != nil {
+		t.Fatal(err)
+	}
+	if got := lines.Text("tabs"); strings.Count(got, " hello\n") != 2 {
+		t.Errorf("kept %q", got)
+	}
+	body, err := h.metrics.Render()
+	if err != nil || !strings.Contains(string(body), `wasmgate_plugin_calls_total{hook="wasmgate_prioritize",module="tabs",result="success"} 1`) {
+		t.Errorf("%v in %s", err, body)
+	}
+	if err := h.Prioritize(t.Context(), "none", []byte("{}"), accept); err == nil {
+		t.Error("a module that is not there answered")
+	}
+	h.Remove("tabs")
+	if got := lines.Text("tabs"); got != "" {
+		t.Errorf("after its removal: %q", got)
 	}
 }

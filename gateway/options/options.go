@@ -76,6 +76,9 @@ type Serve struct {
 	// become not ready.
 	ShutdownDelay time.Duration
 
+	// ModuleQuota bounds the contents of modules that are stored, in bytes; 0
+	// means no bound.
+	ModuleQuota int64
 	// SafeMode starts without loading modules.
 	SafeMode bool
 
@@ -115,6 +118,7 @@ func Default() Serve {
 		RequestTimeout:         time.Minute,
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
+		ModuleQuota:            1 << 30,
 		API:                    WholeAPI,
 		ServiceClusterIPRange:  "10.0.0.0/24",
 		ServiceNodePortRange:   "30000-32767",
@@ -195,6 +199,9 @@ func (s Serve) Validate() error {
 	}
 	if s.MinRequestTimeout <= 0 {
 		bad("min-request-timeout", "must be greater than 0, got %d", s.MinRequestTimeout)
+	}
+	if s.ModuleQuota < 0 {
+		bad("module-quota", "must not be negative, got %d", s.ModuleQuota)
 	}
 	if s.MaxRequestBodyBytes < 1<<10 {
 		bad("max-request-body", "must be at least 1024 bytes, got %d", s.MaxRequestBodyBytes)

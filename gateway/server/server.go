@@ -27,6 +27,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/identity"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/modulehost"
+	"github.com/wasmgate/wasmgate/gateway/modulelog"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
 	"github.com/wasmgate/wasmgate/gateway/pods"
@@ -56,6 +57,7 @@ type gateway struct {
 	identity *identity.Identity
 	modules  *modulehost.Host
 	orders   *ordering.Source
+	lines    *modulelog.Logs
 	assigner *assign.Assigner
 	health   *health.Registry
 	metrics  *metrics.Metrics
@@ -87,7 +89,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	g := &gateway{options: o, log: log, store: store, metrics: measured}
+	g := &gateway{options: o, log: log, store: store, metrics: measured, lines: modulelog.New()}
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
@@ -127,7 +129,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	}
 	if g.modules, err = modulehost.New(ctx, modulehost.Config{
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
-		Metrics: g.metrics, Log: g.log, SafeMode: g.options.SafeMode,
+		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, Log: g.log, SafeMode: g.options.SafeMode,
 	}); err != nil {
 		return err
 	}
@@ -161,6 +163,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 func (g *gateway) questions() map[api.ContentPath]api.Question {
 	out := map[api.ContentPath]api.Question{
 		{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Prioritize: g.modules.Prioritize},
+		{GroupResource: kinds.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
 	}
 	if g.assigner != nil {
 		maps.Copy(out, pods.Questions(g.engine.Internal(resource.Component("pods"))))

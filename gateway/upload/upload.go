@@ -66,7 +66,7 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	if len(body) == 0 {
 		return nil, apierrors.NewBadRequest("the body is empty; send the bytes of the module")
 	}
-	if err := u.takesUpload(ctx, t); err != nil {
+	if err := u.takesUpload(ctx, t, blob.Digest(body)); err != nil {
 		return nil, err
 	}
 	if err := u.Checker.Check(t.Name, body); err != nil {
@@ -77,7 +77,9 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	digest := ""
 	if o.DryRun {
 		digest = blob.Digest(body)
-	} else if digest, err = u.Contents.PutBlob(ctx, body); err != nil {
+	} else if digest, err = u.Contents.PutBlob(ctx, body); errors.Is(err, blob.ErrQuota) {
+		return nil, apierrors.NewForbidden(t.Resource.GroupResource(), t.Name, fmt.Errorf("%w; delete modules, lower spec.revisionHistoryLimit, or raise --module-quota", err))
+	} else if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("keeping the module's content: %w", err))
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{module.ContentAnnotation: digest}}})
@@ -101,8 +103,8 @@ func refusal(path *field.Path, size int, err error) *field.Error {
 }
 
 // takesUpload refuses content for a module that takes its bytes from
-// elsewhere, before anything is kept.
-func (u Upload) takesUpload(ctx context.Context, t resource.Target) error {
+// elsewhere, or only others, before anything is kept.
+func (u Upload) takesUpload(ctx context.Context, t resource.Target, digest string) error {
 	data, err := u.Engine.Get(ctx, t, "", resource.Whole)
 	if err != nil {
 		return err
@@ -111,8 +113,12 @@ func (u Upload) takesUpload(ctx context.Context, t resource.Target) error {
 	if err := obj.UnmarshalJSON(data); err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	if _, ok, _ := unstructured.NestedMap(obj.Object, "spec", "source", "upload"); !ok {
+	upload, ok, _ := unstructured.NestedMap(obj.Object, "spec", "source", "upload")
+	if !ok {
 		return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errors.New("its spec.source is not upload; set spec.source to {upload: {}} first"))
+	}
+	if want := module.PinnedDigest(upload); want != "" && want != digest {
+		return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, fmt.Errorf("its spec.source.upload.digest is %s, and the digest of these bytes %s", want, digest))
 	}
 	return nil
 }

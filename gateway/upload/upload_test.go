@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,6 +61,7 @@ func world(t *testing.T) (*realengine.Engine, Upload, *kept) {
 		controllertest.MustCreate(t, e, kinds.Modules, tree)
 	}
 	create("tabs", map[string]any{"upload": map[string]any{}})
+	create("pinned", map[string]any{"upload": map[string]any{"digest": blob.Digest([]byte("this"))}})
 	create("inline", map[string]any{"inline": "AGFzbQEAAAA="})
 	if err := e.Fresh(t.Context()); err != nil {
 		t.Fatal(err)
@@ -81,6 +83,9 @@ func TestPut(t *testing.T) {
 		if err != nil || !strings.Contains(string(out.Object), k.Digest(body)) {
 			t.Fatalf("%s: %v, %v", media, out, err)
 		}
+	}
+	if _, err := u.Put(t.Context(), target(e, "pinned"), "application/wasm", []byte("this"), resource.WriteOptions{DryRun: true}); err != nil {
+		t.Errorf("the bytes that are pinned: %v", err)
 	}
 	if len(k.blobs) != 1 || !bytes.Equal(k.blobs[k.Digest(body)], body) {
 		t.Errorf("kept %v", k.blobs)
@@ -109,6 +114,7 @@ func TestPutRefuses(t *testing.T) {
 		"empty":         {"tabs", "application/wasm", "", apierrors.IsBadRequest, "the body is empty"},
 		"no module":     {"none", "application/wasm", "x", apierrors.IsNotFound, `"none" not found`},
 		"inline":        {"inline", "application/wasm", "x", apierrors.IsConflict, "its spec.source is not upload"},
+		"other bytes":   {"pinned", "application/wasm", "that", apierrors.IsConflict, "its spec.source.upload.digest is " + blob.Digest([]byte("this")) + ", and the digest of these bytes " + blob.Digest([]byte("that"))},
 		"no such thing": {"tabs", "application/wasm", "bad", apierrors.IsInvalid, "export memory is missing"},
 		"disk":          {"tabs", "application/wasm", "odd", apierrors.IsInvalid, "the disk is full"},
 	} {
@@ -116,6 +122,10 @@ func TestPutRefuses(t *testing.T) {
 		if err == nil || !c.is(err) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	k.down = fmt.Errorf("put: %w", blob.ErrQuota)
+	if _, err := u.Put(t.Context(), target(e, "tabs"), "application/wasm", []byte("x"), resource.WriteOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "raise --module-quota") {
+		t.Errorf("over the quota: %v", err)
 	}
 	k.down = errors.New("out of space")
 	if _, err := u.Put(t.Context(), target(e, "tabs"), "application/wasm", []byte("x"), resource.WriteOptions{}); !apierrors.IsInternalError(err) {

@@ -54,6 +54,7 @@ type manifest struct {
 type Blobs struct {
 	store storage.Store
 	root  string
+	most  int64 // see Limit
 }
 
 // New returns the blobs under root, a key prefix that nothing else uses. It
@@ -96,6 +97,9 @@ func (b *Blobs) PutBlob(ctx context.Context, data []byte) (digest string, err er
 	}
 	if _, revision, err := b.read(ctx, digest); err == nil && b.touch(ctx, dir, len(data), revision) == nil {
 		return digest, nil
+	}
+	if err := b.makeRoom(ctx, len(data)); err != nil {
+		return "", err
 	}
 	for i := 0; i*ChunkSize < len(data); i++ {
 		chunk := data[i*ChunkSize : min((i+1)*ChunkSize, len(data))]

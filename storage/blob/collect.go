@@ -82,6 +82,7 @@ type stored struct {
 	// chunks.
 	revision int64
 	complete bool
+	size     int64 // as the manifest says
 }
 
 // list returns all blobs, complete or not.
@@ -103,7 +104,7 @@ func (b *Blobs) list(ctx context.Context) ([]stored, error) {
 		kv, err := b.store.Get(ctx, manifestKey(dir))
 		switch {
 		case err == nil:
-			s.revision, s.complete = kv.Revision, true
+			s.revision, s.complete, s.size = kv.Revision, true, sizeOf(kv)
 		case storage.KindOf(err) == storage.NotFound:
 			s.revision, err = b.newest(ctx, dir)
 		}

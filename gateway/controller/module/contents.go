@@ -67,7 +67,7 @@ func (c *Collector) Reconcile(ctx context.Context, _ controller.Queue, _ control
 }
 
 // referenced returns all digests that modules refer to: what was uploaded,
-// what is in the spec, and what serves or served last.
+// what is in the spec, what serves or served last, and the history.
 func (c *Collector) referenced(ctx context.Context) (map[string]bool, error) {
 	if err := c.objects.Fresh(ctx); err != nil {
 		return nil, err
@@ -81,6 +81,15 @@ func (c *Collector) referenced(ctx context.Context) (map[string]bool, error) {
 		used[obj.GetAnnotations()[ContentAnnotation]] = true
 		digest, _, _ := unstructured.NestedString(obj.Object, "status", "digest")
 		used[digest] = true
+		upload, _, _ := unstructured.NestedFieldNoCopy(obj.Object, "spec", "source", "upload")
+		used[PinnedDigest(upload)] = true
+		history, _, _ := unstructured.NestedSlice(obj.Object, "status", "revisions")
+		for _, r := range history {
+			if r, ok := r.(map[string]any); ok {
+				digest, _ := r["digest"].(string)
+				used[digest] = true
+			}
+		}
 		var kept keptRevision
 		if json.Unmarshal([]byte(obj.GetAnnotations()[KeptAnnotation]), &kept) == nil {
 			used[kept.Digest] = true

@@ -39,6 +39,8 @@ func TestCollector_everyReferenceCounts(t *testing.T) {
 	}
 	upload := map[string]any{"source": map[string]any{"upload": map[string]any{}}}
 	create("uploaded", map[string]any{module.ContentAnnotation: "uploaded"}, upload, map[string]any{"digest": "serving"})
+	create("pinned", nil, map[string]any{"source": map[string]any{"upload": map[string]any{"digest": "pinned"}}},
+		map[string]any{"revisions": []any{map[string]any{"digest": "earlier"}, map[string]any{"digest": "earliest"}, "odd"}})
 	create("kept", map[string]any{module.KeptAnnotation: `{"digest":"kept"}`}, upload, nil)
 	create("odd", map[string]any{module.KeptAnnotation: "?"}, map[string]any{"source": map[string]any{"inline": "?"}}, nil)
 	create("inline", nil, inlineSpec("in"), nil)
@@ -48,7 +50,7 @@ func TestCollector_everyReferenceCounts(t *testing.T) {
 	if err := c.Reconcile(t.Context(), nil, c.Seeds()[0]); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"uploaded", "serving", "kept", digest("in")}
+	want := []string{"uploaded", "serving", "kept", "pinned", "earlier", "earliest", digest("in")}
 	slices.Sort(want)
 	if !slices.Equal(contents.used, want) {
 		t.Errorf("used %v, want %v", contents.used, want)

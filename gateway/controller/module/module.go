@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,6 +52,8 @@ var (
 	ErrNoContent = errors.New("no such content")
 	// ErrContentDamaged means that what [Content] holds is not what was stored.
 	ErrContentDamaged = errors.New("the stored content is damaged")
+	// ErrNoRoom means that [Content] may not hold any more.
+	ErrNoRoom = errors.New("there is no room for the content")
 )
 
 // Content keeps the bytes of modules by digest.
@@ -58,7 +61,8 @@ type Content interface {
 	// Get returns the bytes that have the digest, or an error that is
 	// [ErrNoContent] or [ErrContentDamaged].
 	Get(ctx context.Context, digest string) ([]byte, error)
-	// Put keeps bytes under their digest; the same again is no error.
+	// Put keeps bytes under their digest; the same again is no error. The error
+	// may be [ErrNoRoom].
 	Put(ctx context.Context, bytes []byte) error
 	// Digest is the digest that bytes are kept under: "sha256:" and hex.
 	Digest(bytes []byte) string
@@ -89,6 +93,7 @@ type Controller struct {
 	objects Objects
 	modules Runtime
 	content Content
+	now     func() time.Time
 
 	// mu guards loaded, not what it points to: one name is reconciled by one
 	// worker at a time.
@@ -105,6 +110,9 @@ type loaded struct {
 	refusedFor *refusal
 	// stored is the digest of the inline bytes that the content store has.
 	stored string
+	// unkept says why inline bytes that serve are not in the content store, ""
+	// when they are.
+	unkept string
 	// restored tells that the search for an earlier good revision has ended.
 	restored bool
 	// reported is the last outcome that was written. Another gateway may come
@@ -115,7 +123,7 @@ type loaded struct {
 
 // New returns the controller.
 func New(objects Objects, modules Runtime, content Content) *Controller {
-	return &Controller{objects: objects, modules: modules, content: content, loaded: map[string]*loaded{}}
+	return &Controller{objects: objects, modules: modules, content: content, now: time.Now, loaded: map[string]*loaded{}}
 }
 
 // Name implements [controller.Controller].
@@ -195,12 +203,18 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 // holds others, bad ones.
 func (c *Controller) store(ctx context.Context, m *loaded, rev *plugins.Revision) error {
 	if wantsUpload := rev.Bytes == nil; wantsUpload || m.stored == rev.Digest {
+		m.unkept = ""
 		return nil
 	}
-	if err := c.content.Put(ctx, rev.Bytes); err != nil {
+	err := c.content.Put(ctx, rev.Bytes)
+	if errors.Is(err, ErrNoRoom) {
+		m.unkept = err.Error()
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("keep content %s: %w", rev.Digest, err)
 	}
-	m.stored = rev.Digest
+	m.stored, m.unkept = rev.Digest, ""
 	return nil
 }
 

@@ -87,6 +87,8 @@ type memoryContent struct {
 	blobs map[string][]byte
 	// damaged makes every Get fail.
 	damaged bool
+	// full makes every Put fail.
+	full bool
 }
 
 func (c *memoryContent) Get(_ context.Context, digest string) ([]byte, error) {
@@ -105,6 +107,9 @@ func (c *memoryContent) Get(_ context.Context, digest string) ([]byte, error) {
 func (c *memoryContent) Put(_ context.Context, bytes []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.full {
+		return fmt.Errorf("put: %w", module.ErrNoRoom)
+	}
 	c.blobs[c.Digest(bytes)] = bytes
 	return nil
 }

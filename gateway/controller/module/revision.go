@@ -33,7 +33,7 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 	source, _ := spec["source"].(map[string]any)
 	rev := &plugins.Revision{Attempt: obj.GetAnnotations()[RetryAnnotation]}
 	inline, hasInline := source["inline"].(string)
-	_, hasUpload := source["upload"]
+	upload, hasUpload := source["upload"]
 	switch {
 	case hasInline && hasUpload:
 		return nil, &refusal{"SourceInvalid", "spec.source must have exactly one of inline and upload"}
@@ -44,7 +44,9 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 		}
 		rev.Bytes, rev.Digest = bytes, digestOf(bytes)
 	case hasUpload:
-		rev.Digest = obj.GetAnnotations()[ContentAnnotation]
+		if rev.Digest = PinnedDigest(upload); rev.Digest == "" {
+			rev.Digest = obj.GetAnnotations()[ContentAnnotation]
+		}
 		if rev.Digest == "" {
 			return nil, &refusal{"ContentMissing", uploadHint(obj.GetName())}
 		}
@@ -60,6 +62,14 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 		return nil, &refusal{"LimitsInvalid", err.Error()}
 	}
 	return rev, nil
+}
+
+// PinnedDigest is the digest of the only content that a spec.source.upload
+// allows, "" when it allows any.
+func PinnedDigest(upload any) string {
+	fields, _ := upload.(map[string]any)
+	digest, _ := fields["digest"].(string)
+	return digest
 }
 
 // lastGoodRevision is the revision that served before, without its bytes. Its

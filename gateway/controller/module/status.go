@@ -3,7 +3,9 @@ package module
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,13 +45,42 @@ type statusFields struct {
 	Size               int64              `json:"size,omitempty"`
 	ABI                int64              `json:"abi,omitempty"`
 	Hooks              []string           `json:"hooks,omitempty"`
+	Revisions          []servedRevision   `json:"revisions,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// servedRevision is content that served.
+type servedRevision struct {
+	Digest string      `json:"digest"`
+	Size   int64       `json:"size,omitempty"`
+	Since  metav1.Time `json:"since,omitzero"`
+}
+
+// defaultHistory is how many contents are kept unless the spec says otherwise.
+const defaultHistory = 5
+
+// remember puts what serves at the head of the history, which keeps a number of
+// contents.
+func remember(history []servedRevision, digest string, size int64, now metav1.Time, keep int64) []servedRevision {
+	if len(history) == 0 || history[0].Digest != digest {
+		rest := slices.DeleteFunc(slices.Clone(history), func(r servedRevision) bool { return r.Digest == digest })
+		history = append([]servedRevision{{Digest: digest, Size: size, Since: now}}, rest...)
+	}
+	return history[:min(int64(len(history)), max(keep, 1))]
+}
+
+// historyLimit is how many contents the object wants kept.
+func historyLimit(obj *unstructured.Unstructured) int64 {
+	if n, ok := wholeNumber(kinds.Section(obj, "spec")["revisionHistoryLimit"]); ok {
+		return n
+	}
+	return defaultHistory
 }
 
 // report writes the outcome into the object, unless this gateway did before.
 func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured, m *loaded, problem *refusal) error {
 	status := c.serving(obj.GetName())
-	outcome := fmt.Sprintf("%d %+v", obj.GetGeneration(), problem)
+	outcome := fmt.Sprintf("%d %+v %s", obj.GetGeneration(), problem, m.unkept)
 	if status.Serving != nil {
 		outcome += " " + identity(*status.Serving)
 	}
@@ -65,7 +96,11 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 		old = statusFields{} // nobody but gateways writes it; make it right again
 	}
 	fields := old.served(status, m.restored)
-	fields.settle(obj.GetGeneration(), status.Serving != nil, problem)
+	fields.Revisions = old.Revisions
+	if status.Serving != nil {
+		fields.Revisions = remember(old.Revisions, fields.Digest, fields.Size, metav1.NewTime(c.now().Truncate(time.Second)), historyLimit(obj))
+	}
+	fields.settle(obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
 	if !equality.Semantic.DeepEqual(old, fields) {
 		if err := kinds.SetStatus(obj, &fields); err != nil {
 			return err
@@ -117,8 +152,9 @@ func (old statusFields) served(now plugins.Status, restored bool) statusFields {
 	return s
 }
 
-// settle sets the conditions.
-func (s *statusFields) settle(generation int64, serving bool, problem *refusal) {
+// settle sets the conditions. unkept says why content is not kept for the time
+// when another one is refused.
+func (s *statusFields) settle(generation int64, serving bool, problem *refusal, unkept string) {
 	s.ObservedGeneration = generation
 	compiled := metav1.Condition{Type: Compiled, Status: metav1.ConditionTrue, Reason: "Compiled"}
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Serving"}
@@ -126,6 +162,9 @@ func (s *statusFields) settle(generation int64, serving bool, problem *refusal) 
 	case problem == nil:
 		compiled.Message = fmt.Sprintf("ABI %d, hooks: %s", s.ABI, strings.Join(s.Hooks, ", "))
 		ready.Message = s.Digest + " serves"
+		if unkept != "" {
+			ready.Message += ", and is not kept beside the object: " + unkept
+		}
 	case serving:
 		compiled.Status, compiled.Reason, compiled.Message = metav1.ConditionFalse, problem.reason, problem.message
 		ready.Reason = "PreviousRevision"

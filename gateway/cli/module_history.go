@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/client-go/dynamic"
+)
+
+// moduleRevision is content that served.
+type moduleRevision struct {
+	Digest string      `json:"digest"`
+	Size   int64       `json:"size"`
+	Since  metav1.Time `json:"since"`
+}
+
+func newModuleHistory() *cobra.Command {
+	var client clientFlags
+	cmd := &cobra.Command{
+		Use:   "history NAME",
+		Short: "List the contents of a module that served and are kept",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			objects, err := client.modules(cmd)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), client.timeout)
+			defer cancel()
+			obj, err := objects.Get(ctx, args[0], metav1.GetOptions{})
+			if err != nil {
+				return noModules(err)
+			}
+			return printHistory(obj, cmd.OutOrStdout())
+		},
+	}
+	client.add(cmd, time.Minute)
+	return cmd
+}
+
+// modules is the collection of modules of the gateway that the flags name.
+func (f *clientFlags) modules(cmd *cobra.Command) (dynamic.ResourceInterface, error) {
+	cfg, err := f.connect(cmd)
+	if err != nil {
+		return nil, err
+	}
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return client.Resource(modules), nil
+}
+
+func printHistory(obj *unstructured.Unstructured, out io.Writer) error {
+	s := statusOf(obj)
+	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+	fmt.Fprintln(w, "DIGEST\tSIZE\tBEGAN TO SERVE\tSERVES")
+	for _, r := range s.Revisions {
+		serves := ""
+		if r.Digest == s.Digest {
+			serves = "yes"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s ago\t%s\n", r.Digest, r.Size, duration.HumanDuration(time.Since(r.Since.Time)), serves)
+	}
+	return w.Flush()
+}
+
+// rollbackCommand is one run of `wasmgate module rollback`.
+type rollbackCommand struct {
+	client clientFlags
+	push   pushCommand
+}
+
+func newModuleRollback() *cobra.Command {
+	r := &rollbackCommand{}
+	cmd := &cobra.Command{
+		Use:   "rollback NAME [DIGEST]",
+		Short: "Go back to content of a module that served before",
+		Long: "Go back to content of a module that served before: to the last one that is not\n" +
+			"the present content, or to the one whose digest begins with DIGEST. Configuration\n" +
+			"and limits stay as they are. See them with: wasmgate module history NAME",
+		Example: "  wasmgate module rollback crontab",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			objects, err := r.client.modules(cmd)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), r.client.timeout)
+			defer cancel()
+			r.push.out = cmd.OutOrStdout()
+			return r.run(ctx, objects, args[0], strings.Join(args[1:], ""))
+		},
+	}
+	r.client.add(cmd, 5*time.Minute)
+	return cmd
+}
+
+func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInterface, name, prefix string) error {
+	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return noModules(err)
+	}
+	if !isUpload(obj) {
+		return fmt.Errorf("the content of wasmmodule/%s is in its spec.source: put there what was there before", name)
+	}
+	digest, err := earlier(obj, prefix)
+	if err != nil {
+		return fmt.Errorf("wasmmodule/%s: %w", name, err)
+	}
+	patch, err := json.Marshal(choice(obj, digest))
+	if err != nil {
+		return err
+	}
+	if _, err := objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	if err := r.push.awaitReady(ctx, objects, obj, digest); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.push.out, "wasmmodule/%s rolled back: %s\n", name, digest)
+	return nil
+}
+
+// pinned is the digest that the spec pins, "" for none.
+func pinned(obj *unstructured.Unstructured) string {
+	digest, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "upload", "digest")
+	return digest
+}
+
+// choice is a patch that makes a digest the content, where the module says so.
+func choice(obj *unstructured.Unstructured, digest string) map[string]any {
+	if pinned(obj) != "" {
+		return map[string]any{"spec": map[string]any{"source": map[string]any{"upload": map[string]any{"digest": digest}}}}
+	}
+	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{contentAnnotation: digest}}}
+}
+
+// earlier finds the content to go back to.
+func earlier(obj *unstructured.Unstructured, prefix string) (string, error) {
+	present := pinned(obj)
+	if present == "" {
+		present = obj.GetAnnotations()[contentAnnotation]
+	}
+	prefix = strings.TrimPrefix(prefix, "sha256:")
+	var found []string
+	for _, r := range statusOf(obj).Revisions {
+		if r.Digest != present && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), prefix) {
+			found = append(found, r.Digest)
+		}
+	}
+	switch {
+	case len(found) == 0 && prefix == "":
+		return "", errors.New("no other content served before")
+	case len(found) == 0:
+		return "", fmt.Errorf("no other content that served before has a digest that begins with %q", prefix)
+	case len(found) > 1 && prefix != "":
+		return "", fmt.Errorf("the digests of %d contents begin with %q", len(found), prefix)
+	}
+	return found[0], nil
+}

@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestModuleLogs(t *testing.T) {
+	g := newFakeGateway(t)
+	if out, err := command(t, "module", "logs", "m", "--kubeconfig", g.kubeconfig); err != nil || out != "the log of m\n" {
+		t.Errorf("%s, %v", out, err)
+	}
+	if out, err := command(t, "module", "logs", "none", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), "no: NotFound") || out != "" {
+		t.Errorf("%s, %v", out, err)
+	}
+}
