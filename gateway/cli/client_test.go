@@ -100,11 +100,11 @@ func TestMigrate_Errors(t *testing.T) {
 // refused.
 func moduleGateway(t *testing.T) *fakeGateway {
 	g := newFakeGateway(t)
-	g.changed = func(g *fakeGateway, path string, obj map[string]any) {
-		annotations, _ := obj["metadata"].(map[string]any)["annotations"].(map[string]any)
-		digest, _ := annotations[contentAnnotation].(string)
-		content := string(g.contents[path])
-		go g.later(path, func(o map[string]any) {
+	g.changed = func(g *fakeGateway, path string, _ map[string]any) {
+		go g.later(path, func(o map[string]any) { // by then it may have changed again
+			annotations, _ := o["metadata"].(map[string]any)["annotations"].(map[string]any)
+			digest, _ := annotations[contentAnnotation].(string)
+			content := string(g.contents[path])
 			st, _ := o["status"].(map[string]any)
 			served, _ := st["digest"].(string)
 			switch {
