@@ -33,7 +33,7 @@ func TestManyAppliersAreAskedInTime_SSA13(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	if data := out.Tree["data"].(map[string]any); len(data) != n || data["gone"] != nil {

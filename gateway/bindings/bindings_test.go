@@ -3,6 +3,7 @@ package bindings
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,11 @@ func (w *world) target(gr schema.GroupResource, name string) resource.Target {
 
 func (w *world) options() resource.WriteOptions {
 	w.warned = nil
-	return resource.WriteOptions{Warn: func(text string) { w.warned = append(w.warned, text) }}
+	return resource.WriteOptions{Warn: func(text string) { // each once, as in a reply: a write may be tried again
+		if !slices.Contains(w.warned, text) {
+			w.warned = append(w.warned, text)
+		}
+	}}
 }
 
 // create creates an object with the urls, or the module, of its kind.

@@ -38,7 +38,7 @@ func TestManyMistakesAreRefusedInTime_FV01(t *testing.T) {
 	start := time.Now()
 	_, err := w.Create(w.ctx(), w.at(v1, ""), body("two", `"example.com/a"`+bad.String()), WriteOptions{})
 	_, again := w.Update(w.ctx(), one, []byte(strings.Replace(string(body("one", `"example.com/a"`+bad.String())), `"name"`, `"resourceVersion":"`+made.GetResourceVersion()+`","name"`, 1)), WriteOptions{})
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	for _, err := range []error{err, again} {
