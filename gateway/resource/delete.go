@@ -35,7 +35,10 @@ func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, 
 	return one.run(ctx)
 }
 
+// validateDeletion refuses options that say nothing sensible, and drops the one
+// whose gate, AllowUnsafeMalformedObjectDeletion, is off.
 func validateDeletion(o *metav1.DeleteOptions) error {
+	o.IgnoreStoreReadErrorWithClusterBreakingPotential = nil
 	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}

@@ -36,9 +36,9 @@ var lists = map[string]func(*tale){
 
 // metadata is what is tracked of it.
 var metadata = map[string]func(*tale){
-	"SSA-05 metadata": func(t *tale) {
+	"SSA-05 metadata": func(t *tale) { // owners are of a kind that nobody serves, so that nobody collects what they own
 		t.applyAt(shop, "", "a", "", t.body(shop, `"labels":{"a":"1"},"annotations":{"n":"1"},"finalizers":["example.com/a"]`, ""))
-		t.applyAt(shop, "", "b", "", t.body(shop, `"labels":{"b":"1"},"finalizers":["example.com/b"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o","uid":"u1"}]`, ""))
+		t.applyAt(shop, "", "b", "", t.body(shop, `"labels":{"b":"1"},"finalizers":["example.com/b"],"ownerReferences":[{"apiVersion":"owners.example.com/v1","kind":"Owner","name":"o","uid":"u1"}]`, ""))
 		t.applyAt(shop, "", "a", "", t.body(shop, `"labels":{"b":"2"},"finalizers":["example.com/b"]`, ""))
 		t.applyAt(shop, "", "b", "", t.body(shop, `"finalizers":["example.com/b"]`, ""))
 		t.applyAt(shop, "", "a", "", t.body(shop, ``, ""))

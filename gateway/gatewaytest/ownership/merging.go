@@ -53,8 +53,8 @@ var merging = map[string]func(*tale){
 	"SSA-20 strategic merge patch": func(t *tale) {
 		t.create(configMap, "a", `"data":{"k":"1"}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s", Strategic, `{"data":{"l":"2","$retainKeys":["l"]}}`)
-		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s", Strategic, `{"metadata":{"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o","uid":"u1"}]}}`)
-		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s2", Strategic, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o2","uid":"u2"}]}}`)
+		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s", Strategic, `{"metadata":{"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"owners.example.com/v1","kind":"Owner","name":"o","uid":"u1"}]}}`)
+		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s2", Strategic, `{"metadata":{"ownerReferences":[{"apiVersion":"owners.example.com/v1","kind":"Owner","name":"o2","uid":"u2"}]}}`)
 		t.send("PATCH", configMaps+"/"+t.name+"?fieldManager=s2", Strategic, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/x"],"managedFields":[{}]}}`)
 	},
 	"SSA-29 editing": func(t *tale) {
