@@ -33,12 +33,30 @@ import (
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
+// journal is a log that is read while others write to it.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
 // world is an engine whose writes are subject to webhooks that are modules.
 type world struct {
 	*resource.Engine
 	t     testing.TB
 	hooks *Admission
-	log   bytes.Buffer
+	log   journal
 	store *storagetest.Memory
 	// sent are the requests that modules got, and answer what they say.
 	sent   []map[string]any
