@@ -69,9 +69,9 @@ func TestCreate(t *testing.T) {
 		"migration":       {"storageversionmigration", `{"metadata":{"name":"m"}}`, `spec.resource.resource: Required value: resource is required to be set`},
 		"module inline":   {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"inline":"AGFzbQ=="},"config":[1]}}`, ""},
 		"module upload":   {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"upload":{}},"config":"x","limits":{"memory":"64Mi","timeout":"1.5s"}}}`, ""},
-		"module nothing":  {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{}}}`, `spec.source: Invalid value: exactly one of inline and upload must be set`},
-		"module both":     {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"inline":"AGFzbQ==","upload":{}}}}`, `spec.source: Invalid value: exactly one of inline and upload must be set`},
-		"module oci":      {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"oci":{"ref":"x"}}}}`, `spec.source.oci: Invalid value: oci sources are not supported: use inline or upload`},
+		"module nothing":  {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{}}}`, `spec.source: Invalid value: exactly one of inline, upload and oci must be set`},
+		"module both":     {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"inline":"AGFzbQ==","upload":{}}}}`, `spec.source: Invalid value: exactly one of inline, upload and oci must be set`},
+		"module oci":      {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"oci":{"image":"h/n:v1"},"upload":{}}}}`, `spec.source: Invalid value: exactly one of inline, upload and oci must be set`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := defs[tc.kind]

@@ -33,6 +33,7 @@ type moduleStatus struct {
 	Size       int64              `json:"size"`
 	Hooks      []string           `json:"hooks"`
 	Revisions  []moduleRevision   `json:"revisions"`
+	Candidate  *moduleCandidate   `json:"candidate"`
 	Conditions []metav1.Condition `json:"conditions"`
 }
 
@@ -58,11 +59,11 @@ func (s moduleStatus) condition(name string) metav1.Condition {
 func newModule() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "module",
-		Short: "Upload WebAssembly modules, list them, look into them and roll them back",
+		Short: "Upload WebAssembly modules, list them, look into them, promote them and roll them back",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newModulePush(), newModuleList(), newModuleHistory(), newModuleRollback(), newModuleLogs())
+	cmd.AddCommand(newModulePush(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs())
 	return cmd
 }
 

@@ -126,7 +126,11 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 	if _, err := objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		return err
 	}
-	if err := r.push.awaitReady(ctx, objects, obj, digest); err != nil {
+	waits, err := r.push.awaitReady(ctx, objects, obj, digest)
+	if waits { // it served before, and is wanted back now
+		err = promote(ctx, objects, name, digest)
+	}
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(r.push.out, "wasmmodule/%s rolled back: %s\n", name, digest)

@@ -91,8 +91,13 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 		fmt.Fprintf(p.out, "wasmmodule/%s uploaded: %s, %d bytes\n", name, digest, len(content))
 		return nil
 	}
-	if err := p.awaitReady(ctx, objects, before, digest); err != nil {
+	waits, err := p.awaitReady(ctx, objects, before, digest)
+	if err != nil {
 		return err
+	}
+	if waits {
+		fmt.Fprintf(p.out, "wasmmodule/%s uploaded: %s, %d bytes; it waits to be promoted, with: wasmgate module promote %s\n", name, digest, len(content), name)
+		return nil
 	}
 	fmt.Fprintf(p.out, "wasmmodule/%s ready: %s, %d bytes\n", name, digest, len(content))
 	return nil
@@ -131,14 +136,18 @@ func upload(ctx context.Context, cfg *rest.Config, name string, content []byte) 
 }
 
 // awaitReady waits until the gateway serves the digest or says why it does
-// not. before is the module as it was before the upload.
-func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceInterface, before *unstructured.Unstructured, digest string) error {
+// not; waits tells that it has to be promoted first. before is the module as it
+// was before the upload.
+func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceInterface, before *unstructured.Unstructured, digest string) (waits bool, err error) {
 	name := before.GetName()
 	var last moduleStatus
 	check := func(settled bool) func(*unstructured.Unstructured) (bool, error) {
 		return func(obj *unstructured.Unstructured) (bool, error) {
 			last = statusOf(obj)
 			if last.serves(digest) {
+				return true, nil
+			}
+			if waits = last.waits(digest); waits {
 				return true, nil
 			}
 			if c, failed := last.refusal(statusOf(before), settled); failed {
@@ -152,15 +161,15 @@ func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceIn
 	again := before.GetAnnotations()[contentAnnotation] == digest
 	first, cancel := context.WithTimeout(ctx, staleAfter)
 	defer cancel()
-	err := follow(first, objects, name, check(again))
+	err = follow(first, objects, name, check(again))
 	if first.Err() != nil && ctx.Err() == nil {
 		err = follow(ctx, objects, name, check(true))
 	}
 	if ctx.Err() != nil {
 		c := last.condition(compiled)
-		return interrupted(ctx, err, fmt.Sprintf("the module was uploaded and the gateway goes on with it (Compiled is %s %s); see it with: kubectl get wasmmodule %s -o yaml", c.Status, c.Reason, name))
+		return false, interrupted(ctx, err, fmt.Sprintf("the module was uploaded and the gateway goes on with it (Compiled is %s %s); see it with: kubectl get wasmmodule %s -o yaml", c.Status, c.Reason, name))
 	}
-	return err
+	return waits, err
 }
 
 // serves tells that calls are served by this content.

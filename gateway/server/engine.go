@@ -17,17 +17,20 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/definition"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
+	"github.com/wasmgate/wasmgate/gateway/controller/image"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/migration"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
 	policystatus "github.com/wasmgate/wasmgate/gateway/controller/policy"
 	"github.com/wasmgate/wasmgate/gateway/controller/priority"
+	"github.com/wasmgate/wasmgate/gateway/controller/shadow"
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
+	"github.com/wasmgate/wasmgate/gateway/trial"
 	"github.com/wasmgate/wasmgate/gateway/upload"
 )
 
@@ -104,6 +107,8 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			}),
 			priority.New(as("version-priorities"), g.modules, g.orders),
 			module.NewCollector(as("modules"), g.modules.Contents()),
+			image.New(as("modules"), g.modules.Images()),
+			shadow.New(as("modules"), g.modules, g.modules.Content(), trial.Trials{Catalog: g.engine.Catalog(), Store: g.store, Converter: g.modules.Converter}),
 			garbage.New(as("garbage-collector")),
 		}
 		if g.assigner != nil {

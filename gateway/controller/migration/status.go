@@ -2,13 +2,11 @@ package migration
 
 import (
 	"context"
-	"fmt"
 
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
@@ -31,7 +29,7 @@ var (
 // when they become true.
 func (j *job) report(ctx context.Context, p phase, message string) error {
 	return j.update(ctx, "status", func(obj *unstructured.Unstructured) (bool, error) {
-		conditions, err := conditionsOf(obj)
+		conditions, err := kinds.Conditions(obj)
 		if err != nil {
 			return false, err
 		}
@@ -50,35 +48,14 @@ func (j *job) report(ctx context.Context, p phase, message string) error {
 		if p.failed {
 			changed = set(storagemigrationv1.MigrationFailed, true) || changed
 		}
-		return changed, setConditions(obj, conditions)
+		return changed, kinds.SetConditions(obj, conditions)
 	})
 }
 
 // ended tells whether a migration has Succeeded or Failed, after
 // which nothing more happens to it.
 func ended(obj *unstructured.Unstructured) bool {
-	conditions, err := conditionsOf(obj)
+	conditions, err := kinds.Conditions(obj)
 	return err == nil && (meta.IsStatusConditionTrue(conditions, string(storagemigrationv1.MigrationSucceeded)) ||
 		meta.IsStatusConditionTrue(conditions, string(storagemigrationv1.MigrationFailed)))
-}
-
-func conditionsOf(obj *unstructured.Unstructured) ([]metav1.Condition, error) {
-	var status storagemigrationv1.StorageVersionMigrationStatus
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &status); err != nil {
-		return nil, fmt.Errorf("read status of migration %q: %w", obj.GetName(), err)
-	}
-	return status.Conditions, nil
-}
-
-// setConditions leaves the rest of the status as it is.
-func setConditions(obj *unstructured.Unstructured, conditions []metav1.Condition) error {
-	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(
-		&storagemigrationv1.StorageVersionMigrationStatus{Conditions: conditions})
-	if err != nil {
-		return fmt.Errorf("write status of migration %q: %w", obj.GetName(), err)
-	}
-	status := kinds.Section(obj, "status")
-	status["conditions"] = tree["conditions"]
-	obj.Object["status"] = status
-	return nil
 }

@@ -83,6 +83,9 @@ func (c *Collector) referenced(ctx context.Context) (map[string]bool, error) {
 		used[digest] = true
 		upload, _, _ := unstructured.NestedFieldNoCopy(obj.Object, "spec", "source", "upload")
 		used[PinnedDigest(upload)] = true
+		if pulled, ok := PulledOf(obj); ok {
+			used[pulled.Digest] = true
+		}
 		history, _, _ := unstructured.NestedSlice(obj.Object, "status", "revisions")
 		for _, r := range history {
 			if r, ok := r.(map[string]any); ok {

@@ -76,7 +76,7 @@ const (
 	// one that keeps serving was configured, for the time after a restart.
 	KeptAnnotation = "wasmgate.dev/kept-revision"
 	// RetryAnnotation is any text. A new one lets a gateway that ended while
-	// it loaded the content try once more.
+	// it loaded the content try once more, and an image be pulled again.
 	RetryAnnotation = "wasmgate.dev/retry"
 )
 
@@ -174,6 +174,9 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	if serving := c.serving(obj.GetName()).Serving; serving != nil && serving.Same(*rev) {
 		return nil, c.store(ctx, m, rev)
 	}
+	if held := c.hold(obj, *rev); held != nil {
+		return held, nil
+	}
 	identity := identity(*rev)
 	if m.refused == identity {
 		return m.refusedFor, nil
@@ -182,9 +185,9 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 		var err error
 		switch rev.Bytes, err = c.content.Get(ctx, rev.Digest); {
 		case errors.Is(err, ErrNoContent):
-			return &refusal{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, uploadHint(obj.GetName()))}, err
+			return &refusal{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, missingHint(obj))}, err
 		case errors.Is(err, ErrContentDamaged):
-			return &refusal{"ContentDamaged", fmt.Sprintf("content %s is not what was stored; %s", rev.Digest, uploadHint(obj.GetName()))}, err
+			return &refusal{"ContentDamaged", fmt.Sprintf("content %s is not what was stored; %s", rev.Digest, missingHint(obj))}, err
 		case err != nil:
 			return nil, err
 		}
@@ -245,7 +248,7 @@ func (c *Controller) refusalOf(name string, refused *plugins.LoadError) (*refusa
 	r := &refusal{string(refused.Reason), refused.Detail}
 	switch refused.Reason {
 	case plugins.Quarantined:
-		r.message += fmt.Sprintf("; upload other content, or let it be tried once more with: kubectl annotate wasmmodule %s --overwrite %s=$(date +%%s)", name, RetryAnnotation)
+		r.message += "; give it other content, or let it be tried once more with: " + retryCommand(name)
 	case plugins.Slow:
 		return r, refused
 	}

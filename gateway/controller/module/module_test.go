@@ -364,7 +364,7 @@ func TestModule_problemsOfTheSpec(t *testing.T) {
 		"no base64": {map[string]any{"source": map[string]any{"inline": "???"}}, "SourceInvalid", "spec.source.inline"},
 		"two sources": {map[string]any{"source": map[string]any{"inline": "AA==", "upload": map[string]any{}}},
 			"SourceInvalid", "exactly one"},
-		"oci": {map[string]any{"source": map[string]any{"oci": map[string]any{}}}, "SourceNotSupported", "inline or upload"},
+		"not pulled": {map[string]any{"source": map[string]any{"oci": map[string]any{"image": "localhost/tabs:v1"}}}, "ContentMissing", "localhost/tabs:v1 was not pulled yet; the condition Pulled says more"},
 		"limits": {map[string]any{"source": map[string]any{"inline": "AA=="}, "limits": map[string]any{"memory": "lots", "timeout": "soon"}},
 			"LimitsInvalid", `spec.limits.timeout: "soon"`},
 	} {

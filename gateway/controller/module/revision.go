@@ -34,9 +34,10 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 	rev := &plugins.Revision{Attempt: obj.GetAnnotations()[RetryAnnotation]}
 	inline, hasInline := source["inline"].(string)
 	upload, hasUpload := source["upload"]
+	image, hasImage := Image(obj)
 	switch {
-	case hasInline && hasUpload:
-		return nil, &refusal{"SourceInvalid", "spec.source must have exactly one of inline and upload"}
+	case len(source) > 1:
+		return nil, &refusal{"SourceInvalid", "spec.source must have exactly one of inline, upload and oci"}
 	case hasInline:
 		bytes, err := base64.StdEncoding.DecodeString(inline)
 		if err != nil {
@@ -50,8 +51,14 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 		if rev.Digest == "" {
 			return nil, &refusal{"ContentMissing", uploadHint(obj.GetName())}
 		}
+	case hasImage:
+		pulled, ok := PulledOf(obj)
+		if !ok || pulled.Image != image {
+			return nil, &refusal{"ContentMissing", image + " was not pulled yet; the condition " + Pulled + " says more"}
+		}
+		rev.Digest = pulled.Digest
 	default:
-		return nil, &refusal{"SourceNotSupported", "spec.source must have inline or upload; nothing else is supported"}
+		return nil, &refusal{"SourceNotSupported", "spec.source must have inline, upload or oci; nothing else is supported"}
 	}
 	var err error
 	if rev.Config, err = configOf(spec); err != nil {
@@ -120,6 +127,18 @@ func keep(rev plugins.Revision) string {
 // identity is the same for revisions that behave the same, in one attempt.
 func identity(r plugins.Revision) string {
 	return fmt.Sprintf("%s config=%s limits=%+v attempt=%q", r.Digest, r.Config, r.Limits, r.Attempt)
+}
+
+// missingHint tells how content that is not in the store comes there again.
+func missingHint(obj *unstructured.Unstructured) string {
+	if _, ok := Image(obj); ok {
+		return "let it be pulled again with: " + retryCommand(obj.GetName())
+	}
+	return uploadHint(obj.GetName())
+}
+
+func retryCommand(name string) string {
+	return fmt.Sprintf("kubectl annotate wasmmodule %s --overwrite %s=$(date +%%s)", name, RetryAnnotation)
 }
 
 func uploadHint(name string) string {

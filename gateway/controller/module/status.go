@@ -46,6 +46,7 @@ type statusFields struct {
 	ABI                int64              `json:"abi,omitempty"`
 	Hooks              []string           `json:"hooks,omitempty"`
 	Revisions          []servedRevision   `json:"revisions,omitempty"`
+	Candidate          *Candidate         `json:"candidate,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -100,6 +101,7 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	if status.Serving != nil {
 		fields.Revisions = remember(old.Revisions, fields.Digest, fields.Size, metav1.NewTime(c.now().Truncate(time.Second)), historyLimit(obj))
 	}
+	fields.Candidate = nextCandidate(obj, old.Candidate, problem, c.content.Digest)
 	fields.settle(obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
 	if !equality.Semantic.DeepEqual(old, fields) {
 		if err := kinds.SetStatus(obj, &fields); err != nil {

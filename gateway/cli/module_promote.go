@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+)
+
+const (
+	// promotedAnnotation lets the candidate that it names serve.
+	promotedAnnotation = "wasmgate.dev/promoted-revision"
+	// awaitingPromotion is the reason of Compiled while a candidate waits.
+	awaitingPromotion = "AwaitingPromotion"
+)
+
+// moduleCandidate is a revision that waits to be promoted.
+type moduleCandidate struct {
+	Revision string        `json:"revision"`
+	Digest   string        `json:"digest"`
+	Report   *moduleReport `json:"report"`
+}
+
+// moduleReport is how it converts live objects.
+type moduleReport struct {
+	State   string `json:"state"`
+	Message string `json:"message"`
+	Failed  int64  `json:"failed"`
+	Samples []struct {
+		Object, From, To, Difference string
+	} `json:"samples"`
+}
+
+// ended tells that the gateway has said all that it will.
+func (r *moduleReport) ended() bool { return r != nil && r.State != "Running" }
+
+// waits tells that this content has to be promoted before it serves.
+func (s moduleStatus) waits(digest string) bool {
+	return s.Candidate != nil && s.Candidate.Digest == digest && s.condition(compiled).Reason == awaitingPromotion
+}
+
+// promoteCommand is one run of `wasmgate module promote`.
+type promoteCommand struct {
+	client        clientFlags
+	force, dryRun bool
+	out           io.Writer
+}
+
+func newModulePromote() *cobra.Command {
+	p := &promoteCommand{}
+	cmd := &cobra.Command{
+		Use:   "promote NAME",
+		Short: "Let the revision of a module serve that waits (spec.rollout: Shadow)",
+		Long: "Wait until live objects were converted by the revision that waits and by the one\n" +
+			"that serves, print what comes out otherwise, and let the new one serve. One that\n" +
+			"fails where the present one does not is not promoted.",
+		Example: "  wasmgate module promote crontab",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			objects, err := p.client.modules(cmd)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), p.client.timeout)
+			defer cancel()
+			p.out = cmd.OutOrStdout()
+			return p.run(ctx, objects, args[0])
+		},
+	}
+	p.client.add(cmd, 10*time.Minute)
+	cmd.Flags().BoolVar(&p.force, "force", false, "promote it whatever the report says, and without waiting for it")
+	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "only print the report")
+	return cmd
+}
+
+func (p *promoteCommand) run(ctx context.Context, objects dynamic.ResourceInterface, name string) error {
+	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return noModules(err)
+	}
+	if statusOf(obj).Candidate == nil {
+		return fmt.Errorf("no revision of wasmmodule/%s waits to be promoted", name)
+	}
+	if !p.force || p.dryRun {
+		if obj, err = awaitReport(ctx, objects, obj); err != nil {
+			return err
+		}
+	}
+	candidate := statusOf(obj).Candidate
+	if candidate == nil {
+		return fmt.Errorf("the revision of wasmmodule/%s that waited does not any more; see it with: kubectl get wasmmodule %s -o yaml", name, name)
+	}
+	if candidate.Report != nil {
+		if err := candidate.Report.print(p.out); err != nil {
+			return err
+		}
+	}
+	if p.dryRun {
+		return nil
+	}
+	if r := candidate.Report; !p.force && (r.Failed > 0 || r.State != "Completed") {
+		return fmt.Errorf("wasmmodule/%s is not promoted, and the content before it stays in use; promote it all the same with --force", name)
+	}
+	if err := promote(ctx, objects, name, candidate.Digest); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "wasmmodule/%s promoted: %s\n", name, candidate.Digest)
+	return nil
+}
+
+// awaitReport waits until the report on what waits is complete.
+func awaitReport(ctx context.Context, objects dynamic.ResourceInterface, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	name := obj.GetName()
+	err := follow(ctx, objects, name, func(now *unstructured.Unstructured) (bool, error) {
+		obj = now
+		c := statusOf(now).Candidate
+		return c == nil || c.Report.ended(), nil
+	})
+	if ctx.Err() != nil {
+		return nil, interrupted(ctx, err, fmt.Sprintf("live objects are still being converted; see how far it is with: kubectl get wasmmodule %s -o yaml", name))
+	}
+	return obj, err
+}
+
+// print writes the report for people.
+func (r *moduleReport) print(out io.Writer) error {
+	fmt.Fprintln(out, r.Message)
+	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+	for i, s := range r.Samples {
+		if i == 0 {
+			fmt.Fprintln(w, "OBJECT\tFROM\tTO\tDIFFERENCE")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Object, s.From, s.To, s.Difference)
+	}
+	return w.Flush()
+}
+
+// promote lets the candidate with that content serve, and waits until it does.
+func promote(ctx context.Context, objects dynamic.ResourceInterface, name, digest string) error {
+	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	candidate := statusOf(obj).Candidate
+	if candidate == nil || candidate.Digest != digest {
+		return fmt.Errorf("content %s of wasmmodule/%s waits no more", digest, name)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{promotedAnnotation: candidate.Revision}}})
+	if err != nil {
+		return err
+	}
+	if _, err := objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	err = follow(ctx, objects, name, func(obj *unstructured.Unstructured) (bool, error) {
+		s := statusOf(obj)
+		switch c := s.condition(compiled); {
+		case s.serves(digest):
+			return true, nil
+		case s.Candidate != nil && s.Candidate.Revision != candidate.Revision:
+			return true, fmt.Errorf("another revision of wasmmodule/%s waits by now: %s", name, s.Candidate.Digest)
+		case c.Status == metav1.ConditionFalse && c.Reason != awaitingPromotion && c.Reason != stillCompiling:
+			return true, pushError(name, c, s)
+		}
+		return false, nil
+	})
+	if ctx.Err() != nil {
+		return interrupted(ctx, err, fmt.Sprintf("the revision was promoted and the gateway goes on with it; see it with: kubectl get wasmmodule %s -o yaml", name))
+	}
+	return err
+}

@@ -1,0 +1,249 @@
+// Package image owns the WasmModules whose bytes come from a registry: it lets
+// the image that one names be fetched, keeps the module, and notes its digest in
+// the object, from which every gateway loads it as one that was uploaded.
+//
+// It must not know how registries are spoken to, nor how a module is loaded.
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+)
+
+// Objects are modules and secrets as the controller uses them. Errors are the
+// API's status errors; objects that are returned belong to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// Update writes obj through a subresource ("" = the object itself). The
+	// object's resourceVersion must be current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+}
+
+// Kept is a module of an image that is in the store.
+type Kept struct {
+	// Manifest is the digest of the image, Digest the module's.
+	Manifest, Digest string
+}
+
+// Puller brings the module of an image into the store, unless it can never be
+// used. login is the text of a docker config file, nil for none. The error is a
+// *[Refusal] unless ctx has ended; the caller bounds the time.
+type Puller interface {
+	Pull(ctx context.Context, name, image string, login []byte) (Kept, error)
+}
+
+// Refusal is why an image did not come.
+type Refusal struct {
+	// Reason and Message are those of the condition.
+	Reason, Message string
+	// Final tells that another try brings the same.
+	Final bool
+}
+
+// Error is the reason and the message.
+func (r *Refusal) Error() string { return r.Reason + ": " + r.Message }
+
+const (
+	// pullTimeout bounds one try. It is a third of the time for which the store
+	// keeps what nothing refers to yet.
+	pullTimeout = module.ContentGrace / 3
+	// After a failure there is another try, after a delay that doubles.
+	firstDelay, lastDelay = 2 * time.Second, 5 * time.Minute
+	// workers is how many images are fetched at a time, at 64 MiB each.
+	workers = 2
+)
+
+// Controller pulls images. It runs in one gateway.
+type Controller struct {
+	objects Objects
+	puller  Puller
+	now     func() time.Time
+
+	mu       sync.Mutex
+	failures map[types.UID]failure // guarded by mu: of modules whose image did not come
+}
+
+// failure is how it went the last time.
+type failure struct {
+	name    string
+	wanted  module.PulledImage // without digests
+	secret  string
+	refusal *Refusal
+	delay   time.Duration
+	again   time.Time
+}
+
+// New returns the controller.
+func New(objects Objects, puller Puller) *Controller {
+	return &Controller{objects: objects, puller: puller, now: time.Now, failures: map[types.UID]failure{}}
+}
+
+// Name implements [controller.Controller].
+func (c *Controller) Name() string { return "module-images" }
+
+// Watches implements [controller.Controller].
+func (c *Controller) Watches() []schema.GroupResource { return []schema.GroupResource{kinds.Modules} }
+
+// Workers implements [controller.Concurrent].
+func (c *Controller) Workers() int { return workers }
+
+// Reconcile implements [controller.Controller].
+func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	obj, err := c.objects.Get(ctx, kinds.Modules, "", key.Name)
+	if apierrors.IsNotFound(err) {
+		c.forget(key.Name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	image, ok := module.Image(obj)
+	if !ok {
+		c.succeeded(obj)
+		return c.withdraw(ctx, obj)
+	}
+	wanted := module.PulledImage{Image: image, Attempt: obj.GetAnnotations()[module.RetryAnnotation]}
+	if pulled, ok := module.PulledOf(obj); !ok || pulled.Image != wanted.Image || pulled.Attempt != wanted.Attempt {
+		wait := time.Duration(0)
+		if obj, wait, err = c.pull(ctx, obj, wanted); err != nil {
+			return kinds.IgnoreNotFound(err)
+		}
+		if wait > 0 {
+			q.AddAfter(key, wait)
+		}
+	}
+	return kinds.IgnoreNotFound(c.report(ctx, obj))
+}
+
+// pull tries to bring the wanted image, unless it is known to fail or too early
+// for another try, and returns the object as it is then. wait is when to come
+// again, 0 for not.
+func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, wanted module.PulledImage) (_ *unstructured.Unstructured, wait time.Duration, err error) {
+	secret := secretOf(obj)
+	before, known := c.failure(obj)
+	known = known && before.wanted == wanted && before.secret == secret.String()
+	if known && before.refusal.Final {
+		return obj, 0, nil
+	}
+	if wait := before.again.Sub(c.now()); known && wait > 0 {
+		return obj, wait, nil
+	}
+	kept, err := c.fetch(ctx, obj.GetName(), wanted.Image, secret)
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		f := failure{name: obj.GetName(), wanted: wanted, secret: secret.String(), refusal: refusal, delay: firstDelay}
+		if known {
+			f.delay = min(2*before.delay, lastDelay)
+		}
+		f.again = c.now().Add(f.delay)
+		c.failed(obj, f)
+		if refusal.Final {
+			return obj, 0, nil
+		}
+		return obj, f.delay, nil
+	case err != nil:
+		return nil, 0, err
+	}
+	wanted.Manifest, wanted.Digest = kept.Manifest, kept.Digest
+	if obj, err = c.note(ctx, obj, wanted); err != nil {
+		return nil, 0, err
+	}
+	c.succeeded(obj)
+	return obj, 0, nil
+}
+
+// fetch asks for the image with the credentials that the module names.
+func (c *Controller) fetch(ctx context.Context, name, image string, secret types.NamespacedName) (Kept, error) {
+	var login []byte
+	if secret.Name != "" {
+		var err error
+		if login, err = c.login(ctx, secret); err != nil {
+			return Kept{}, err
+		}
+	}
+	bounded, cancel := context.WithTimeout(ctx, pullTimeout)
+	defer cancel()
+	kept, err := c.puller.Pull(bounded, name, image, login)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		return Kept{}, &Refusal{Reason: "PullFailed", Message: fmt.Sprintf("it did not come within %s", pullTimeout)}
+	}
+	return kept, err
+}
+
+// note writes into the object what its image is.
+func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, pulled module.PulledImage) (*unstructured.Unstructured, error) {
+	text, err := pulled.Encode()
+	if err != nil {
+		return nil, err
+	}
+	annotations := obj.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[module.PulledAnnotation] = text
+	obj.SetAnnotations(annotations)
+	return c.objects.Update(ctx, kinds.Modules, "", obj)
+}
+
+// report sets the condition to what is known.
+func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured) error {
+	condition := metav1.Condition{Type: module.Pulled, ObservedGeneration: obj.GetGeneration()}
+	if f, ok := c.failure(obj); ok {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, f.refusal.Reason, f.wanted.Image+": "+f.refusal.Message
+		if !f.refusal.Final {
+			condition.Message += "; it is tried again"
+		}
+	} else if pulled, ok := module.PulledOf(obj); ok {
+		condition.Status, condition.Reason = metav1.ConditionTrue, "Pulled"
+		condition.Message = fmt.Sprintf("%s is %s, its module %s", pulled.Image, pulled.Manifest, pulled.Digest)
+	} else {
+		return nil
+	}
+	condition.Message = kinds.Shorten(condition.Message)
+	return c.setConditions(ctx, obj, func(all []metav1.Condition) []metav1.Condition {
+		meta.SetStatusCondition(&all, condition)
+		return all
+	})
+}
+
+// withdraw removes the condition of a module whose bytes come from elsewhere.
+func (c *Controller) withdraw(ctx context.Context, obj *unstructured.Unstructured) error {
+	return kinds.IgnoreNotFound(c.setConditions(ctx, obj, func(all []metav1.Condition) []metav1.Condition {
+		return slices.DeleteFunc(all, func(c metav1.Condition) bool { return c.Type == module.Pulled })
+	}))
+}
+
+// setConditions writes the conditions if change changes them.
+func (c *Controller) setConditions(ctx context.Context, obj *unstructured.Unstructured, change func([]metav1.Condition) []metav1.Condition) error {
+	before, err := kinds.Conditions(obj)
+	if err != nil {
+		return err
+	}
+	after := change(slices.Clone(before))
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
+	if err := kinds.SetConditions(obj, after); err != nil {
+		return err
+	}
+	_, err = c.objects.Update(ctx, kinds.Modules, "status", obj)
+	return err
+}

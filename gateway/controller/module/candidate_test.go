@@ -1,0 +1,96 @@
+package module_test
+
+import (
+	"maps"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+)
+
+// A new revision of a module that wants to try it first waits, across a restart,
+// with the report that was made of it, until it is promoted.
+func TestModule_candidateWaits(t *testing.T) {
+	w := newModuleWorld()
+	modules, stop := w.start(t)
+	setSpec := func(bytes string, more map[string]any) {
+		changeModule(t, w, func(obj *unstructured.Unstructured) {
+			spec := inlineSpec(bytes)
+			spec["rollout"] = "Shadow"
+			maps.Copy(spec, more)
+			obj.Object["spec"] = spec
+			obj.SetGeneration(obj.GetGeneration() + 1)
+		})
+	}
+	candidate := func() module.Candidate {
+		t.Helper()
+		c, rev, ok := module.CandidateOf(controllertest.MustGet(t, w.Objects, kinds.Modules, "", "tabs"), w.content.Digest)
+		if !ok || rev.Digest != c.Digest {
+			t.Fatalf("%+v of %s, %v", c, rev.Digest, ok)
+		}
+		return c
+	}
+	spec := inlineSpec("good 1")
+	spec["rollout"] = "Shadow"
+	createModule(t, w, spec)
+	w.expect(t, "True Compiled", "True Serving", digest("good 1")) // the first has nothing to be compared with
+
+	setSpec("good 2", nil)
+	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	second := candidate()
+	if second.Digest != digest("good 2") || second.Report != nil {
+		t.Errorf("waiting: %+v", second)
+	}
+	if rev, _ := modules.get("tabs"); string(rev.Bytes) != "good 1" {
+		t.Errorf("%q serves", rev.Bytes)
+	}
+	controllertest.MustChange(t, w.Objects, kinds.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
+		if err := module.SetReport(obj, module.Report{State: module.Completed, Conversions: 7}); err != nil {
+			t.Error(err)
+		}
+	})
+
+	stop()
+	modules, _ = w.start(t)
+	controllertest.Eventually(t, w.Objects, "the last good revision serves again", func() bool {
+		rev, ok := modules.get("tabs")
+		return ok && string(rev.Bytes) == "good 1"
+	})
+	if c := candidate(); c.Revision != second.Revision || c.Report == nil || c.Report.Conversions != 7 {
+		t.Errorf("after the restart: %+v", c)
+	}
+
+	setSpec("good 2", map[string]any{"config": map[string]any{"region": "eu"}}) // another revision: its report is not made yet
+	controllertest.Eventually(t, w.Objects, "the candidate is another", func() bool {
+		c, _, ok := module.CandidateOf(controllertest.MustGet(t, w.Objects, kinds.Modules, "", "tabs"), w.content.Digest)
+		return ok && c.Revision != second.Revision && c.Report == nil
+	})
+	setSpec("good 2", nil)
+	promote := func(revision string) {
+		changeModule(t, w, func(obj *unstructured.Unstructured) {
+			annotations := obj.GetAnnotations()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[module.PromotedAnnotation] = revision
+			obj.SetAnnotations(annotations)
+		})
+	}
+	promote("another")
+	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	promote(second.Revision)
+	obj := w.expect(t, "True Compiled", "True Serving", digest("good 2"))
+	if _, found, _ := unstructured.NestedMap(obj.Object, "status", "candidate"); found {
+		t.Error("what serves waits no more")
+	}
+
+	changeModule(t, w, func(obj *unstructured.Unstructured) {
+		spec := inlineSpec("good 3")
+		obj.Object["spec"] = spec
+		obj.SetGeneration(obj.GetGeneration() + 1)
+	})
+	w.expect(t, "True Compiled", "True Serving", digest("good 3")) // without the rollout nothing waits
+}

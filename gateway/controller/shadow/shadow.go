@@ -1,0 +1,234 @@
+// Package shadow owns the trial of a module's candidate (spec.rollout: Shadow):
+// it loads the revision that waits beside the one that serves, lets live objects
+// be converted by both, and reports in the status what came out otherwise.
+//
+// It must not know how objects are read or converted, nor the Wasm runtime.
+package shadow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Objects are modules and definitions as the controller uses them. Errors are the
+// API's status errors; objects that are returned belong to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// List reads all objects of a kind at their storage version, from the cache.
+	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+	// Update writes obj through a subresource. The object's resourceVersion must
+	// be current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+}
+
+// Trials compares modules that are loaded.
+type Trials interface {
+	// Compare converts all objects of a custom resource with the modules called
+	// now and next, and tells of parts of the work as they are done. It ends with
+	// the first error, which may be told's.
+	Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Report) error) error
+}
+
+// Content has the bytes of modules by digest.
+type Content interface {
+	// Get returns the bytes that have the digest.
+	Get(ctx context.Context, digest string) ([]byte, error)
+	// Digest is the digest that bytes are kept under.
+	Digest(bytes []byte) string
+}
+
+const (
+	// maxSamples bounds what a report shows.
+	maxSamples = 10
+	// interval is how often a report that grows is written.
+	interval = 2 * time.Second
+	// conflictPause is how long the cache is given to see another's write.
+	conflictPause = 20 * time.Millisecond
+	// workers is how many candidates are tried at a time; each trial uses all
+	// processors anyway.
+	workers = 1
+)
+
+// Controller tries candidates. It runs in one gateway.
+type Controller struct {
+	objects Objects
+	modules module.Runtime
+	content Content
+	trials  Trials
+}
+
+// New returns the controller.
+func New(objects Objects, modules module.Runtime, content Content, trials Trials) *Controller {
+	return &Controller{objects: objects, modules: modules, content: content, trials: trials}
+}
+
+// Name implements [controller.Controller].
+func (c *Controller) Name() string { return "module-candidates" }
+
+// Watches implements [controller.Controller].
+func (c *Controller) Watches() []schema.GroupResource { return []schema.GroupResource{kinds.Modules} }
+
+// Workers implements [controller.Concurrent].
+func (c *Controller) Workers() int { return workers }
+
+// candidateName is what a module's candidate is loaded under: no module can have
+// that name, and no reference name it.
+func candidateName(name string) string { return name + "@candidate" }
+
+// Reconcile implements [controller.Controller].
+func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+	obj, err := c.objects.Get(ctx, kinds.Modules, "", key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	candidate, rev, ok := module.CandidateOf(obj, c.content.Digest)
+	if !ok || candidate.Report != nil && candidate.Report.Ended() {
+		return nil
+	}
+	return kinds.IgnoreNotFound(c.try(ctx, trial{name: key.Name, revision: candidate.Revision}, rev))
+}
+
+// trial is one candidate being tried.
+type trial struct {
+	name, revision string
+	report         module.Report
+	written        time.Time
+}
+
+// errSuperseded ends a trial whose candidate waits no more.
+var errSuperseded = errors.New("the candidate waits no more")
+
+// try loads a candidate, compares it over every resource that converts with the
+// module, and writes the report.
+func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) error {
+	if rev.Bytes == nil {
+		var err error
+		if rev.Bytes, err = c.content.Get(ctx, rev.Digest); err != nil {
+			return err
+		}
+	}
+	defer c.modules.Remove(candidateName(t.name))
+	err := c.modules.Set(ctx, candidateName(t.name), rev)
+	var refused *plugins.LoadError
+	if errors.As(err, &refused) && refused.Reason.Final() {
+		t.report = module.Report{State: module.Refused, Message: string(refused.Reason) + ": " + refused.Detail}
+		return c.finish(ctx, &t)
+	}
+	if err != nil {
+		return err
+	}
+	resources, err := c.converted(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	t.report.State = module.Running
+	for _, gr := range resources {
+		err := c.trials.Compare(ctx, gr, t.name, candidateName(t.name), func(part module.Report) error { return c.add(ctx, &t, gr, part) })
+		if errors.Is(err, errSuperseded) {
+			return nil
+		}
+		if err != nil && !apierrors.IsNotFound(err) { // not found: no longer served
+			return fmt.Errorf("try the candidate of module %q over %s: %w", t.name, gr, err)
+		}
+	}
+	t.report.State = module.Completed
+	t.report.Message = summary(t.report, len(resources))
+	return c.finish(ctx, &t)
+}
+
+// finish writes the last report. A conflict is tried again here, not by trying
+// the candidate again.
+func (c *Controller) finish(ctx context.Context, t *trial) error {
+	for {
+		err := c.write(ctx, t)
+		switch {
+		case errors.Is(err, errSuperseded):
+			return nil
+		case !apierrors.IsConflict(err):
+			return err
+		case !controller.Pause(ctx, conflictPause):
+			return ctx.Err()
+		}
+	}
+}
+
+// add counts a part, and from time to time writes what there is.
+func (c *Controller) add(ctx context.Context, t *trial, gr schema.GroupResource, part module.Report) error {
+	t.report.Conversions += part.Conversions
+	t.report.Different += part.Different
+	t.report.Failed += part.Failed
+	for _, s := range part.Samples {
+		if len(t.report.Samples) < maxSamples {
+			s.Object, s.Difference = gr.String()+" "+s.Object, kinds.Shorten(s.Difference)
+			t.report.Samples = append(t.report.Samples, s)
+		}
+	}
+	if time.Since(t.written) < interval {
+		return nil
+	}
+	return c.write(ctx, t)
+}
+
+// write puts the report into the status, unless the candidate is another by now.
+func (c *Controller) write(ctx context.Context, t *trial) error {
+	obj, err := c.objects.Get(ctx, kinds.Modules, "", t.name)
+	if err != nil {
+		return err
+	}
+	if candidate, _, ok := module.CandidateOf(obj, c.content.Digest); !ok || candidate.Revision != t.revision {
+		return errSuperseded
+	}
+	if err := module.SetReport(obj, t.report); err != nil {
+		return err
+	}
+	_, err = c.objects.Update(ctx, kinds.Modules, "status", obj)
+	if apierrors.IsConflict(err) && t.report.State == module.Running {
+		return nil // the next one will be written
+	}
+	t.written = time.Now()
+	return err
+}
+
+// converted are the resources that convert with a module.
+func (c *Controller) converted(ctx context.Context, name string) ([]schema.GroupResource, error) {
+	definitions, err := c.objects.List(ctx, kinds.Definitions, "")
+	if err != nil {
+		return nil, err
+	}
+	var all []schema.GroupResource
+	for _, d := range definitions {
+		for _, ref := range module.References(kinds.Definitions, d.Object) {
+			if ref.Module == name {
+				outline, err := kinds.Outline(d)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, schema.GroupResource{Group: outline.Spec.Group, Resource: outline.Spec.Names.Plural})
+			}
+		}
+	}
+	return all, nil
+}
+
+// summary is a report in one line.
+func summary(r module.Report, resources int) string {
+	if resources == 0 {
+		return "no resource converts with this module, so there was nothing to compare"
+	}
+	return fmt.Sprintf("of %d conversions %d come out otherwise and %d fail", r.Conversions, r.Different, r.Failed)
+}

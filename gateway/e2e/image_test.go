@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/gateway/oci/ocitest"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
+	"github.com/wasmgate/wasmgate/storage/blob"
+)
+
+// The object that docs/modules.md shows brings a module from a registry that
+// wants credentials, by kubectl; once it is there no registry is needed.
+func TestAModuleFromARegistry(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	text, err := os.ReadFile(filepath.Join(root, "docs", "modules.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, manifest, _ := strings.Cut(string(text), "```yaml\n")
+	manifest, _, ok := strings.Cut(manifest, "```")
+	if !ok || !strings.Contains(manifest, "registry.example.com") {
+		t.Fatal("docs/modules.md shows no module from a registry")
+	}
+	anna := auth.Credential{Username: "anna", Password: "secret"}
+	var away atomic.Bool
+	host := ocitest.Start(t, func(open http.Handler) http.Handler {
+		locked := ocitest.Locked(anna.Username, anna.Password)(open)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if away.Load() {
+				http.Error(w, "away", http.StatusServiceUnavailable)
+				return
+			}
+			locked.ServeHTTP(w, r)
+		})
+	})
+	first, second := plugintest.Build(t, plugintest.Releases), plugintest.Build(t, plugintest.Policy)
+	push := func(bytes []byte) string {
+		return ocitest.Push(t, host+"/team/tabs", "v1", anna, ocitest.Layer{MediaType: "application/wasm", Content: bytes})
+	}
+	image := push(first)
+
+	g := gatewaytest.Start(t, gatewaytest.Options{})
+	k := g.Kubectl(t)
+	api, path := g.API(t), modulePath+"/tabs"
+	is := func(kind, want string) func(*gatewaytest.Reply) bool {
+		return func(r *gatewaytest.Reply) bool {
+			c := condition(r.Object(), kind)
+			return c.Str("status")+" "+c.Str("reason") == want
+		}
+	}
+	k.MustInput(strings.ReplaceAll(manifest, "registry.example.com", host), "apply", "--server-side", "-f", "-")
+	api.Eventually(path, is("Pulled", "False PullSecretInvalid"))
+	k.Must("create", "secret", "docker-registry", "registry", "-n", "kube-system",
+		"--docker-server="+host, "--docker-username=anna", "--docker-password=secret")
+	api.Eventually(path, is("Pulled", "True Pulled"))
+	r := api.Eventually(path, is("Ready", "True Serving")).Equal("status.digest", blob.Digest(first))
+	if !r.Contains(host + "/team/tabs:v1 is " + image + ", its module " + blob.Digest(first)) {
+		t.Errorf("pulled: %s", r.Body)
+	}
+
+	push(second)
+	k.Must("annotate", "wasmmodule", "tabs", "--overwrite", "wasmgate.dev/retry=1")
+	api.Eventually(path, func(r *gatewaytest.Reply) bool { return r.Str("status.digest") == blob.Digest(second) })
+
+	away.Store(true)
+	g.Restart(t)
+	api = g.API(t)
+	api.Post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", parse(t, `{"apiVersion":"admissionregistration.k8s.io/v1",
+		"kind":"ValidatingWebhookConfiguration","metadata":{"name":"tabs"},"webhooks":[{"name":"tabs.example.com","clientConfig":{"url":"wasm://tabs"},
+		"sideEffects":"None","admissionReviewVersions":["v1"],"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]}]}`)).Want(201)
+	api.Post(namespacePath+"/default/configmaps", object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "c"}}).
+		WantStatus(403, "Forbidden", `ConfigMap c needs a label "team"`)
+}

@@ -1,0 +1,59 @@
+package modulehost
+
+import (
+	"context"
+	"errors"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/image"
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/gateway/oci"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Images is the image.Puller that keeps modules from registries in the store.
+func (m *Host) Images() image.Puller {
+	return images{m, oci.Client{MaxBytes: plugins.MaxModuleBytes}}
+}
+
+// images implements image.Puller.
+type images struct {
+	host   *Host
+	client oci.Client
+}
+
+// Pull implements image.Puller.
+func (i images) Pull(ctx context.Context, name, ref string, config []byte) (kept image.Kept, err error) {
+	login := oci.Login{}
+	if config != nil {
+		if login, err = oci.ReadLogin(config); err != nil {
+			return kept, &image.Refusal{Reason: "PullSecretInvalid", Message: err.Error()}
+		}
+	}
+	artifact, err := i.client.Pull(ctx, ref, login)
+	var failed *oci.Error
+	if errors.As(err, &failed) {
+		return kept, &image.Refusal{Reason: string(failed.Reason), Message: failed.Detail, Final: failed.Reason.Final()}
+	}
+	if err != nil {
+		return kept, err
+	}
+	if err := i.check(name, artifact.Module); err != nil {
+		return kept, err
+	}
+	kept.Manifest, kept.Digest = artifact.Manifest, i.host.Content().Digest(artifact.Module)
+	err = i.host.Content().Put(ctx, artifact.Module)
+	if errors.Is(err, module.ErrNoRoom) {
+		return kept, &image.Refusal{Reason: "NoRoom", Message: err.Error() + "; delete modules, lower spec.revisionHistoryLimit, or raise --module-quota"}
+	}
+	return kept, err
+}
+
+// check refuses what could never be used, as for an upload.
+func (i images) check(name string, bytes []byte) error {
+	err := i.host.Check(name, bytes)
+	var refused *plugins.LoadError
+	if errors.As(err, &refused) {
+		return &image.Refusal{Reason: string(refused.Reason), Message: refused.Detail, Final: true}
+	}
+	return err
+}

@@ -1,0 +1,228 @@
+// Package oci owns how the bytes of a module are fetched from a registry: which
+// artifact a reference names, which of its layers is a module, and that what
+// arrives is what was named.
+//
+// It must not know API objects, nor what becomes of the bytes.
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+)
+
+// maxManifest bounds a manifest, in bytes; registries refuse larger ones.
+const maxManifest = 4 << 20
+
+// moduleLayers are the media types that tools give a layer that is a module.
+var moduleLayers = map[string]bool{
+	"application/wasm":                                  true, // the CNCF's guidance for Wasm artifacts
+	"application/vnd.wasm.content.layer.v1+wasm":        true,
+	"application/vnd.module.wasm.content.layer.v1+wasm": true,
+}
+
+// Artifact is a module as a registry had it.
+type Artifact struct {
+	// Module are the bytes of the one layer that is a module; they belong to
+	// the caller.
+	Module []byte
+	// Manifest is the digest of the manifest that names them, "sha256:" and hex.
+	Manifest string
+}
+
+// Reason is why nothing was fetched.
+type Reason string
+
+// The reasons of an [Error].
+const (
+	// ImageInvalid: the reference is not one.
+	ImageInvalid Reason = "ImageInvalid"
+	// ImageNotFound: the registry has no such artifact, or says so to this
+	// caller.
+	ImageNotFound Reason = "ImageNotFound"
+	// AccessDenied: the registry wants other credentials.
+	AccessDenied Reason = "AccessDenied"
+	// NotAModule: the artifact has no layer that is a module, or several, or
+	// one that is too large.
+	NotAModule Reason = "NotAModule"
+	// PullFailed: the registry was not reached, or did not keep its promises.
+	PullFailed Reason = "PullFailed"
+)
+
+// Final tells that another try brings the same.
+func (r Reason) Final() bool { return r == ImageInvalid || r == NotAModule }
+
+// Error is why nothing was fetched.
+type Error struct {
+	Reason Reason
+	// Detail says it to people, in one line.
+	Detail string
+}
+
+// Error is the reason and the detail.
+func (e *Error) Error() string { return string(e.Reason) + ": " + e.Detail }
+
+func failure(reason Reason, format string, args ...any) *Error {
+	return &Error{Reason: reason, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Client fetches from registries. A registry on this machine (localhost) is
+// asked by HTTP, every other by HTTPS.
+type Client struct {
+	// MaxBytes bounds a module.
+	MaxBytes int64
+}
+
+// Pull fetches the module that image names: HOST/NAME:TAG, or HOST/NAME@DIGEST.
+// What arrives has the digests that the registry promised, and the one of the
+// reference. The caller bounds the time by ctx. The error is an *[Error], or
+// ctx's.
+func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact, error) {
+	ref, err := reference(image)
+	if err != nil {
+		return nil, err
+	}
+	repo := &remote.Repository{
+		Client:           &auth.Client{Client: client(), Cache: auth.NewCache(), Credential: login.credential(ref)},
+		Reference:        ref,
+		PlainHTTP:        isLoopback(ref.Host()),
+		MaxMetadataBytes: maxManifest,
+	}
+	manifest, digest, err := fetchManifest(ctx, repo)
+	if err != nil {
+		return nil, told(ctx, err)
+	}
+	layer, err := moduleLayer(manifest, c.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	body, err := repo.Blobs().Fetch(ctx, layer)
+	if err != nil {
+		return nil, told(ctx, err)
+	}
+	defer body.Close()
+	bytes, err := content.ReadAll(body, layer)
+	if err != nil {
+		return nil, told(ctx, fmt.Errorf("layer %s: %w", layer.Digest, err))
+	}
+	return &Artifact{Module: bytes, Manifest: digest}, nil
+}
+
+// reference reads the name of an artifact, which has to name its registry and
+// which of the artifacts it is.
+func reference(image string) (registry.Reference, error) {
+	ref, err := registry.ParseReference(image)
+	if err != nil {
+		return ref, failure(ImageInvalid, "%q is not HOST/NAME:TAG or HOST/NAME@DIGEST: %v", image, err)
+	}
+	if ref.Reference == "" {
+		return ref, failure(ImageInvalid, "%q has neither a tag nor a digest; add one, for example :v1", image)
+	}
+	return ref, nil
+}
+
+// fetchManifest reads the manifest that the repository's reference names.
+func fetchManifest(ctx context.Context, repo *remote.Repository) (*ocispec.Manifest, string, error) {
+	described, body, err := repo.Manifests().FetchReference(ctx, repo.Reference.Reference)
+	if err != nil {
+		return nil, "", err
+	}
+	defer body.Close()
+	switch described.MediaType {
+	case ocispec.MediaTypeImageManifest, "application/vnd.docker.distribution.manifest.v2+json":
+	default:
+		return nil, "", failure(NotAModule, "it has the media type %q, and not that of one artifact (%s)", described.MediaType, ocispec.MediaTypeImageManifest)
+	}
+	if described.Size > maxManifest {
+		return nil, "", failure(NotAModule, "its manifest has %d bytes, of %d at most", described.Size, maxManifest)
+	}
+	text, err := content.ReadAll(body, described)
+	if err != nil {
+		return nil, "", fmt.Errorf("manifest %s: %w", described.Digest, err)
+	}
+	manifest := &ocispec.Manifest{}
+	if err := json.Unmarshal(text, manifest); err != nil {
+		return nil, "", failure(NotAModule, "its manifest cannot be read: %v", err)
+	}
+	return manifest, described.Digest.String(), nil
+}
+
+// moduleLayer is the one layer that is a module.
+func moduleLayer(manifest *ocispec.Manifest, most int64) (ocispec.Descriptor, error) {
+	var found []ocispec.Descriptor
+	for _, layer := range manifest.Layers {
+		if moduleLayers[layer.MediaType] {
+			found = append(found, layer)
+		}
+	}
+	if len(found) != 1 {
+		return ocispec.Descriptor{}, failure(NotAModule, "%d of its %d layers are modules (application/wasm), where one has to be", len(found), len(manifest.Layers))
+	}
+	if size := found[0].Size; size <= 0 || size > most {
+		return ocispec.Descriptor{}, failure(NotAModule, "its module has %d bytes, of %d at most", size, most)
+	}
+	return found[0], nil
+}
+
+// told is an error of the library as an *Error.
+func told(ctx context.Context, err error) error {
+	var known *Error
+	if errors.As(err, &known) || ctx.Err() != nil && context.Cause(ctx) == context.Canceled {
+		return err
+	}
+	reason := PullFailed
+	var answer *errcode.ErrorResponse
+	switch {
+	case errors.Is(err, errdef.ErrNotFound):
+		reason = ImageNotFound
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		reason = AccessDenied
+	case errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden):
+		reason = AccessDenied
+	}
+	return failure(reason, "%s", oneLine(err.Error()))
+}
+
+// maxDetail bounds what is told of the words of a registry.
+const maxDetail = 1024
+
+func oneLine(s string) string {
+	if len(s) > maxDetail {
+		s = strings.ToValidUTF8(s[:maxDetail], "") + "..."
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// client follows redirects, which registries use for layers, but never from
+// HTTPS to HTTP.
+func client() *http.Client {
+	return &http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
+		if len(via) >= 10 {
+			return errors.New("stopped after 10 redirects")
+		}
+		if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
+			return errors.New("the registry redirects to a place without HTTPS")
+		}
+		return nil
+	}}
+}
+
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

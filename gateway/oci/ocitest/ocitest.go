@@ -1,0 +1,81 @@
+// Package ocitest owns a registry for tests, on this machine, and how artifacts
+// come into it. It exists for tests only.
+//
+// It must not know modules, nor who pulls.
+package ocitest
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+)
+
+// Start starts a registry and returns its host and port. around, unless it is
+// nil, stands before it. It ends with the test.
+func Start(t testing.TB, around func(http.Handler) http.Handler) (host string) {
+	t.Helper()
+	handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	if around != nil {
+		handler = around(handler)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// Locked lets only those in who say who they are.
+func Locked(user, password string) func(http.Handler) http.Handler {
+	return func(open http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if u, p, _ := r.BasicAuth(); u != user || p != password {
+				w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			open.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Layer is one layer of an artifact.
+type Layer struct {
+	MediaType string
+	Content   []byte
+}
+
+// Push puts an artifact into the repository NAME (HOST/PATH) under a tag, by the
+// credentials given, and returns the digest of its manifest.
+func Push(t testing.TB, name, tag string, login auth.Credential, layers ...Layer) string {
+	t.Helper()
+	repo, err := remote.NewRepository(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.PlainHTTP = true
+	repo.Client = &auth.Client{Credential: auth.StaticCredential(repo.Reference.Host(), login)}
+	var described []ocispec.Descriptor
+	for _, layer := range layers {
+		d, err := oras.PushBytes(t.Context(), repo, layer.MediaType, layer.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		described = append(described, d)
+	}
+	d, err := oras.PackManifest(t.Context(), repo, oras.PackManifestVersion1_1, "application/vnd.wasm.config.v0+json", oras.PackManifestOptions{Layers: described})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := repo.Tag(t.Context(), d, tag); err != nil {
+		t.Fatal(err)
+	}
+	return d.Digest.String()
+}
