@@ -54,7 +54,7 @@ func (l *Library) Plan(t reflect.Type, own Additions) (*Plan, error) {
 	}
 	n, err := l.node(indirect(t), layer)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", typeName(t), err)
+		return nil, fmt.Errorf("%s: %w", reflectschema.Name(t), err)
 	}
 	return &Plan{n}, nil
 }
@@ -178,12 +178,12 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 		n.busy = true // as long as it is being made: a type that contains itself
 	}
 	all := above
-	if said := l.types[typeName(t)]; said != nil {
-		l.met[typeName(t)] = true
+	if said := l.types[reflectschema.Name(t)]; said != nil {
+		l.met[reflectschema.Name(t)] = true
 		base := &layer{}
 		for path, a := range said {
 			if err := base.add(path, a); err != nil {
-				return nil, fmt.Errorf("%s: %w", typeName(t), err)
+				return nil, fmt.Errorf("%s: %w", reflectschema.Name(t), err)
 			}
 		}
 		all = above.over(base)
@@ -253,22 +253,4 @@ func indirect(t reflect.Type) reflect.Type {
 		t = t.Elem()
 	}
 	return t
-}
-
-// typeName is what files call a Go type of the Kubernetes API.
-func typeName(t reflect.Type) string {
-	t = indirect(t)
-	return lastTwo(t.PkgPath()) + "." + t.Name()
-}
-
-func lastTwo(path string) string {
-	slashes := 0
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			if slashes++; slashes == 2 {
-				return path[i+1:]
-			}
-		}
-	}
-	return path
 }

@@ -79,6 +79,14 @@ func Fields(t reflect.Type) []Field {
 	return out
 }
 
+// Name is what is said of a struct by name calls it: group and version of its
+// package, and its own name, as "core/v1.Container".
+func Name(t reflect.Type) string {
+	t = indirect(t)
+	path := strings.Split(t.PkgPath(), "/")
+	return strings.Join(path[max(0, len(path)-2):], "/") + "." + t.Name()
+}
+
 func indirect(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -151,7 +159,8 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	if b.refers {
 		s.ID = t.String()
 	}
-	if atomic[t] {
+	name := Name(t)
+	if merged[name] == "atomic" {
 		s.XMapType = ptr("atomic")
 	}
 	for _, f := range Fields(t) {
@@ -162,7 +171,7 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 		if f.Description != "" {
 			p.Description = f.Description
 		}
-		listType(p, f)
+		merge(p, f, merged[name+"."+f.Name])
 		if s.Properties == nil {
 			s.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
 		}
@@ -171,34 +180,61 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 	return s
 }
 
-// listType says in the words of custom resources what strategic merge patch's
-// tags say: a list merged by a key is a map. A key that the Go type always
-// writes has its zero value as a default.
-func listType(p *apiextensionsv1.JSONSchemaProps, f Field) {
-	if key := mergeKeys[indirect(f.Type)]; key != "" && f.PatchMergeKey == "" {
-		f.PatchStrategy, f.PatchMergeKey = "merge", key
+// merge says in the words of custom resources how the value of a field is
+// merged: as how says, or else as strategic merge patch's tags do.
+func merge(p *apiextensionsv1.JSONSchemaProps, f Field, how string) {
+	if how == "" {
+		how = tagged(f)
 	}
-	if p.Type != "array" || !strings.Contains(f.PatchStrategy, "merge") {
-		return
+	switch {
+	case how == "":
+	case p.Type == "object":
+		p.XMapType = &how
+	case p.Type != "array":
+	case how == "atomic", how == "set":
+		p.XListType = &how
+	default:
+		mapBy(p, f, strings.Fields(how))
 	}
+}
+
+// tagged is how tags say that a list is merged: by a key, or as a set of what
+// has no fields.
+func tagged(f Field) string {
+	list := indirect(f.Type)
+	if list.Kind() != reflect.Slice || !strings.Contains(f.PatchStrategy, "merge") {
+		return ""
+	}
+	switch item := indirect(list.Elem()); {
+	case f.PatchMergeKey != "":
+		return f.PatchMergeKey
+	case item.Kind() != reflect.Struct && item.Kind() != reflect.Map && item.Kind() != reflect.Slice:
+		return "set"
+	}
+	return ""
+}
+
+// mapBy makes the list of a field a map by the keys, of which each may give the
+// default of its own field. A field without, that the Go type always writes,
+// has its zero value as a default.
+func mapBy(p *apiextensionsv1.JSONSchemaProps, f Field, keys []string) {
 	items := p.Items.Schema
-	if f.PatchMergeKey == "" {
-		if items.Type != "object" && items.Type != "array" {
-			p.XListType = ptr("set")
+	p.XListType, p.XListMapKeys = ptr("map"), nil
+	for _, key := range keys {
+		name, text, given := strings.Cut(key, "=")
+		p.XListMapKeys = append(p.XListMapKeys, name)
+		var fallback any = text
+		for _, k := range Fields(indirect(indirect(f.Type).Elem())) {
+			if k.Name == name && !given && !k.OmitEmpty {
+				fallback, given = reflect.Zero(k.Type).Interface(), true
+			}
 		}
-		return
-	}
-	key, ok := items.Properties[f.PatchMergeKey]
-	if !ok || key.Type != "string" {
-		return
-	}
-	for _, k := range Fields(indirect(indirect(f.Type).Elem())) {
-		if k.Name == f.PatchMergeKey && !k.OmitEmpty {
-			key.Default = &apiextensionsv1.JSON{Raw: json.RawMessage(`""`)}
-			items.Properties[f.PatchMergeKey] = key
+		prop, ok := items.Properties[name]
+		if raw, err := json.Marshal(fallback); ok && given && err == nil { // nothing that has no JSON is a key
+			prop.Default = &apiextensionsv1.JSON{Raw: raw}
+			items.Properties[name] = prop
 		}
 	}
-	p.XListType, p.XListMapKeys = ptr("map"), []string{f.PatchMergeKey}
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"reflect"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,21 +45,6 @@ var byType = map[reflect.Type]func() *apiextensionsv1.JSONSchemaProps{
 	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray]():       anything,
 	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool]():        anything,
 	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray](): anything,
-}
-
-// atomic are the structs that are owned and replaced as a whole. Kubernetes
-// says so in comments of the source only.
-var atomic = map[reflect.Type]bool{
-	reflect.TypeFor[corev1.LocalObjectReference](): true,
-	reflect.TypeFor[corev1.ObjectReference]():      true,
-	reflect.TypeFor[metav1.OwnerReference]():       true,
-	reflect.TypeFor[metav1.LabelSelector]():        true,
-}
-
-// mergeKeys are the keys of list types that are merged by a key though no tag
-// says so, for the same reason.
-var mergeKeys = map[reflect.Type]string{
-	reflect.TypeFor[[]apiextensionsv1.CustomResourceDefinitionCondition](): "type",
 }
 
 // wellKnown returns the schema of a type that is not described by its
