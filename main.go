@@ -1,5 +1,8 @@
 // Command wasmgate serves the Kubernetes API over etcd, extended by
 // WebAssembly modules. See README.md.
+//
+// It owns only that the command line and the server meet: they must not know
+// each other.
 package main
 
 import (

@@ -3,8 +3,9 @@
 // prints throughput, latency, the server's own CPU time per operation and its
 // memory, and the ratios between the two. See README.md.
 //
-// It knows the servers only over the network, and their processes through
-// /proc. It must not import the gateway.
+// It owns the steps, the load and how both are measured. It knows the servers
+// only over the network, and their processes through /proc. It must not import
+// the gateway.
 package main
 
 import (

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -112,10 +113,13 @@ func TestTestPackagesAreImportedByTestsOnly(t *testing.T) {
 	}
 }
 
+// What a package comment has to say.
+var owns, mustNot = regexp.MustCompile(`\bowns?\b`), regexp.MustCompile(`\bmust\s+not\b`)
+
 func TestPackagesSayWhatTheyOwn(t *testing.T) {
 	for _, p := range load(t) {
-		if !p.doc {
-			t.Errorf("package %q has no package comment", p.dir)
+		if !owns.MatchString(p.doc) || !mustNot.MatchString(p.doc) {
+			t.Errorf("the comment of package %q has to say what it owns and what it must not know, in these words:\n%s", p.dir, p.doc)
 		}
 		if slices.Contains(meaningless, path.Base(p.dir)) {
 			t.Errorf("package %s: its name says nothing", p.dir)

@@ -17,7 +17,7 @@ import (
 type source struct {
 	dir     string // relative to the module's root; "" for main
 	imports map[string]bool
-	doc     bool
+	doc     string // the package comments of all files
 	files   []*sourceFile
 }
 
@@ -88,7 +88,7 @@ func (p *source) parse(file string) error {
 	for _, spec := range parsed.Imports {
 		p.imports[strings.Trim(spec.Path.Value, `"`)] = true
 	}
-	p.doc = p.doc || parsed.Doc != nil
+	p.doc += parsed.Doc.Text() + "\n"
 	p.files = append(p.files, &sourceFile{name: file, fset: fset, ast: parsed})
 	return nil
 }

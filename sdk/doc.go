@@ -1,4 +1,4 @@
-// Package sdk is what the author of a wasmgate module imports: one function
+// Package sdk owns what the author of a wasmgate module imports: one function
 // per direction, registered in init, makes a CRD conversion.
 //
 //	func init() {

@@ -1,8 +1,8 @@
-// Package convtest is the conformance kit of conversion.Converter: what the
+// Package convtest owns the conformance kit of conversion.Converter: what the
 // engine relies on, whoever converts. Every implementation runs it, wrapped by
 // conversion.Checked as it is in use.
 //
-// Only tests import it.
+// It must not know any implementation. Only tests import it.
 package convtest
 
 import (

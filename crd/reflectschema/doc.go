@@ -1,5 +1,5 @@
-// Package reflectschema derives OpenAPI schemas from the Go types of the
-// Kubernetes API, so that built-in kinds are described the way custom
+// Package reflectschema owns how the Go types of the Kubernetes API become
+// OpenAPI schemas, so that built-in kinds are described the way custom
 // resources are.
 //
 // It knows Go types, their json tags and their SwaggerDoc methods. It must not

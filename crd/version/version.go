@@ -1,7 +1,7 @@
 // Package version owns the order of API versions: GA before beta before alpha,
 // higher numbers first, names of any other form last and alphabetical.
 //
-// It knows version names only, neither definitions nor objects.
+// It knows version names only; it must not know definitions or objects.
 package version
 
 import (

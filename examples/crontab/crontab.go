@@ -1,5 +1,6 @@
-// Package crontab converts the CronTab of the Kubernetes documentation between
-// its two versions: v1beta1 has hostPort, v1 has host and port.
+// Package crontab owns the conversion of the CronTab of the Kubernetes
+// documentation between its two versions: v1beta1 has hostPort, v1 has host and
+// port.
 //
 // examples/crontab/module makes a Wasm module of it; the same package serves an
 // HTTPS webhook through sdk.HandleConversion. It must not know the gateway.

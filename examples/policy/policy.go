@@ -1,5 +1,6 @@
-// Package policy judges writes: what has no label "team" is refused, what says
-// no "tier" gets one, and a team that is called "none" is warned of.
+// Package policy owns one judgement of writes: what has no label "team" is
+// refused, what says no "tier" gets one, and a team that is called "none" is
+// warned of.
 //
 // examples/policy/module makes a Wasm module of it; the same package serves an
 // HTTPS webhook through sdk.HandleAdmission. It must not know the gateway.

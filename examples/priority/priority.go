@@ -1,6 +1,7 @@
-// Package priority orders versions that are releases, such as r2025-04: the
-// newest comes first, then all others as Kubernetes has them. Kubernetes itself
-// knows no such names and puts them by alphabet, the oldest release first.
+// Package priority owns an order of versions that are releases, such as
+// r2025-04: the newest comes first, then all others as Kubernetes has them.
+// Kubernetes itself knows no such names and puts them by alphabet, the oldest
+// release first.
 //
 // examples/priority/module makes a Wasm module of it. It must not know the
 // gateway.

@@ -1,4 +1,4 @@
-// Package cli is the command line: flags, environment, signals, and what is
+// Package cli owns the command line: flags, environment, signals, and what is
 // printed.
 //
 // The commands besides serve are ordinary API clients: they know the gateway

@@ -1,7 +1,7 @@
-// Package controller runs the gateway's background work: it calls controllers
-// whenever something that they look after may have changed, again after a
-// failure, and never twice at a time for one object. What controllers do is in
-// the packages below.
+// Package controller owns how the gateway's background work is run: controllers
+// are called whenever something that they look after may have changed, again
+// after a failure, and never twice at a time for one object. What controllers do
+// is in the packages below.
 //
 // It must not know what any controller does, nor HTTP, the store or the Wasm
 // runtime.

@@ -1,7 +1,7 @@
-// Package e2e holds the tests of the whole server: the built binary as a
+// Package e2e owns the tests of the whole server: the built binary as a
 // process, driven over the network by plain HTTP, client-go and kubectl.
 //
-// They know the gateway only from outside, so they can be run against any
+// They must not know the gateway but from outside, so they can be run against any
 // server of the same API (see package gatewaytest); what they expect of
 // everything but WebAssembly and process control was confirmed against
 // kube-apiserver that way. A sub-test that shows a row of the feature list

@@ -1,5 +1,5 @@
-// Package kubeconfig writes the administrator's kubeconfig and finds the one
-// that a command should use.
+// Package kubeconfig owns the administrator's kubeconfig, which it writes, and
+// the search for the one that a command should use.
 //
 // It knows the file format through client-go only, and must not know how
 // certificates or tokens are made (gateway/pki), or what a command does with

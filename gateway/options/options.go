@@ -1,4 +1,4 @@
-// Package options is the configuration of a gateway: what `wasmgate serve`
+// Package options owns the configuration of a gateway: what `wasmgate serve`
 // accepts, what it means and what it defaults to.
 //
 // It is plain data with one check. It must not know flags (gateway/cli), nor

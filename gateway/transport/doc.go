@@ -1,5 +1,5 @@
-// Package transport carries requests in and replies out: the only importer of
-// the HTTP framework.
+// Package transport owns how requests come in and replies go out: it is the only
+// importer of the HTTP framework.
 //
 // It copies everything out of the framework's reused memory, turns replies
 // into bytes on the connection, takes connections over for streams, and ends

@@ -1,5 +1,5 @@
-// Package plugintest makes modules for tests: well-behaved ones built from Go
-// source, and tiny hand-made ones that break every rule there is.
+// Package plugintest owns the modules that tests run: well-behaved ones built
+// from Go source, and tiny hand-made ones that break every rule there is.
 //
 // Only tests import it. It must not know the runtime or the registry.
 package plugintest

@@ -1,7 +1,7 @@
-// Package catalogtest has what tests of served definitions share: a CronTab
+// Package catalogtest owns what tests of served definitions share: a CronTab
 // with two versions, and a converter between them that counts what it does.
 //
-// It is for tests only and knows nothing of the catalog itself.
+// It must not know the catalog itself. Only tests import it.
 package catalogtest
 
 import (

@@ -1,9 +1,9 @@
-// Package controllertest holds an in-memory engine for tests of controllers. It
+// Package controllertest owns an in-memory engine for tests of controllers. It
 // behaves like the API where controllers can tell: resource versions and
 // conflicts, finalizers, generations, subresources, and a cache that may be
 // behind what was committed until Fresh is called.
 //
-// It knows no schemas, versions or conversions.
+// It must not know schemas, versions or conversions. Only tests import it.
 package controllertest
 
 import (

@@ -4,7 +4,9 @@
 //	go run ./gateway/gatewaytest/compare --one https://127.0.0.1:6443 --one-token TOKEN \
 //	    --other https://127.0.0.1:8443 --other-token TOKEN --seed 100 --count 500
 //
-// Both servers are for trying out: the program makes and deletes definitions on
+// It owns only that the same stories are told twice; stories, and what counts as
+// a difference, are gateway/gatewaytest/exchange's. It must not know which server
+// is which. Both are for trying out: the program makes and deletes definitions on
 // them. It exits with 1 when they differ anywhere.
 package main
 

@@ -1,11 +1,11 @@
-// Package exchange is what recordings of kube-apiserver are made of: stories of
+// Package exchange owns what recordings of kube-apiserver are made of: stories of
 // requests about one definition, what a server answers to them, and how they are
 // told. The packages below it hold the stories; the program in
 // gateway/gatewaytest/record tells them to a kube-apiserver and writes down what
 // it answers, that in gateway/gatewaytest/compare tells them to two servers, and
 // the tests of package e2e tell them to a gateway and compare.
 //
-// It knows requests and replies as text, and nothing of how either server
+// It knows requests and replies as text, and must not know how either server
 // comes to its answer.
 package exchange
 

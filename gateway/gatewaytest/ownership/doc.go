@@ -1,10 +1,10 @@
-// Package ownership holds stories of several writers and one object, and what
+// Package ownership owns stories of several writers and one object, and what
 // kube-apiserver makes of them: who owns which field after each request, and
 // which requests conflict. The program in gateway/gatewaytest/record tells them
 // to a kube-apiserver and writes down what it answers; the tests of package e2e
 // tell them to a gateway and compare.
 //
-// It knows requests and replies as text, and nothing of how either server
+// It knows requests and replies as text, and must not know how either server
 // comes to its answer.
 package ownership
 

@@ -1,12 +1,13 @@
-// Command record makes the recordings of kube-apiserver that tests compare
-// with: it sends requests to one that runs, and writes what it answers, and
-// what it stores in etcd, into the testdata folders of the packages concerned.
+// Command record owns how the recordings of kube-apiserver are made that tests
+// compare with: it sends requests to one that runs, and writes what it answers,
+// and what it stores in etcd, into the testdata folders of the packages
+// concerned.
 //
 //	go run ./gateway/gatewaytest/record --url https://127.0.0.1:6443 --token TOKEN --etcd http://127.0.0.1:2379
 //
 // It is run in the module's root folder. The server is one for trying out: the
 // program makes and deletes definitions, namespaces and objects with fixed
-// names on it. It knows nothing of wasmgate but where the files are.
+// names on it. It must not know anything of wasmgate but where the files are.
 package main
 
 import (

@@ -1,9 +1,9 @@
-// Package refusals holds requests that a server has to refuse, and how
+// Package refusals owns requests that a server has to refuse, and how
 // kube-apiserver refuses them. The program in gateway/gatewaytest/record sends
 // the requests to a kube-apiserver and writes down what it answers; the tests
 // of package e2e send them to a gateway and compare.
 //
-// It knows requests and replies as text, and nothing of how either server
+// It knows requests and replies as text, and must not know how either server
 // comes to its answer.
 package refusals
 

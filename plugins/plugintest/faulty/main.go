@@ -1,8 +1,8 @@
 //go:build wasip1
 
 // Command faulty is a module for tests that replies to conversions what it must
-// not, as conversion/convtest/faults says. It exports the interface by itself,
-// since the SDK would not let it.
+// not. It owns how: it exports the interface by itself, since the SDK would not
+// let it. What it replies, which it must not know, is conversion/convtest/faults'.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Command hostile is a conversion module for tests. The object's field "mode"
-// says what it does wrong.
+// Command hostile is a conversion module for tests that owns what a module can
+// do wrong while it runs; the object's field "mode" says which. It must not know
+// how it is stopped.
 package main
 
 import (

@@ -1,8 +1,8 @@
-// Package realengine starts the real engine over a store in memory, for tests
-// of controllers: what a fake promises is checked against it, and the main
-// paths run on it.
+// Package realengine owns the start of the real engine over a store in memory,
+// for tests of controllers: what a fake promises is checked against it, and the
+// main paths run on it.
 //
-// It is for tests only.
+// It must not know what any controller does. Only tests import it.
 package realengine
 
 import (

@@ -1,6 +1,8 @@
-// Package admissions is a table of what admission decides: policies, webhooks
+// Package admissions owns a table of what admission decides: policies, webhooks
 // and namespaces, told as stories. kube-apiserver's answers are in testdata;
 // gateway/gatewaytest/record writes them. The webhooks are package answer.
+//
+// It must not know how a server decides, nor which one is asked.
 package admissions
 
 import (

@@ -1,8 +1,10 @@
-// Package generated makes stories from a seed: structural schemas of every kind
-// and objects that are valid or slightly wrong, tried, stored, changed, and
-// changed once more under a definition that allows less. The same seed makes the
-// same stories. kube-apiserver's answers to some are in testdata;
+// Package generated owns stories that are made from a seed: structural schemas
+// of every kind and objects that are valid or slightly wrong, tried, stored,
+// changed, and changed once more under a definition that allows less. The same
+// seed makes the same stories. kube-apiserver's answers to some are in testdata;
 // gateway/gatewaytest/record writes them.
+//
+// It must not know which of its objects a server takes.
 package generated
 
 import (

@@ -1,7 +1,9 @@
-// Package requests is a table of the requests that a client can make of a custom
-// resource, and of the mistakes it can make: verbs, paths, parameters, media
-// types, patches. None of them keeps anything. kube-apiserver's answers are in
-// testdata; gateway/gatewaytest/record writes them.
+// Package requests owns a table of the requests that a client can make of a
+// custom resource, and of the mistakes it can make: verbs, paths, parameters,
+// media types, patches. None of them keeps anything. kube-apiserver's answers are
+// in testdata; gateway/gatewaytest/record writes them.
+//
+// It must not know what the answer to a request is.
 package requests
 
 import (

@@ -1,6 +1,8 @@
-// Package rules holds stories of definitions with validation rules, and of the
+// Package rules owns stories of definitions with validation rules, and of the
 // other things that a definition says of its objects. kube-apiserver's answers
 // to them are in testdata; gateway/gatewaytest/record writes them.
+//
+// It must not know what a server makes of a rule.
 package rules
 
 import (

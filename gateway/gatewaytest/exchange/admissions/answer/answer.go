@@ -1,6 +1,6 @@
-// Package answer is a webhook that says what the object that it is asked about
-// tells it to say. The stories of package admissions ask it, as an HTTPS server
-// and as a module.
+// Package answer owns the answers of a webhook that says what the object that it
+// is asked about tells it to say. The stories of package admissions ask it, as an
+// HTTPS server and as a module; it must not know as which.
 package answer
 
 import "encoding/json"
