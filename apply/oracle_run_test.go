@@ -65,7 +65,9 @@ func runCase(c *oracleCase) (*difference, error) {
 
 // step does one operation on both sides. What cannot be asked for is skipped.
 func (r *run) step(op *oracleOp) error {
-	time.Sleep(time.Duration(op.Seconds) * time.Second)
+	if op.Seconds > 0 {
+		<-time.After(time.Duration(op.Seconds) * time.Second) // by the bubble's clock, which stamps both sides
+	}
 	if op.Body == nil {
 		op.Body = oracleTree{}
 	}

@@ -92,37 +92,56 @@ func TestWhatWasConvertedBeforeAFailureIsKept_CRD18(t *testing.T) {
 }
 
 func TestCallsUnderWayAtAFailureStillCount_CRD18(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var calls atomic.Int64
-		c := conversion.Batched(callFunc(func(ctx context.Context, to string, o [][]byte) ([][]byte, error) {
-			calls.Add(1)
-			if number(o) == 1 {
-				return nil, errors.New("bad object")
+	for bad := range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			var calls atomic.Int64
+			underWay, release := make(chan struct{}), make(chan struct{})
+			c := conversion.Batched(callFunc(func(ctx context.Context, to string, o [][]byte) ([][]byte, error) {
+				calls.Add(1)
+				if number(o) == bad {
+					<-underWay
+					return nil, errors.New("bad object")
+				}
+				close(underWay)
+				<-release
+				return noneOf(ctx, to, o)
+			}), conversion.Batch{MaxObjects: 1, Parallel: 2})
+			var h handed
+			failed := make(chan error, 1)
+			go func() { failed <- c.Each(t.Context(), convtest.V1, tabs(9), h.done) }()
+			synctest.Wait() // one has failed, and the other is under way
+			if len(failed) != 0 {
+				t.Errorf("with a bad %d, the call under way is not waited for", bad)
 			}
-			time.Sleep(time.Second)
-			return noneOf(ctx, to, o)
-		}), conversion.Batch{MaxObjects: 1, Parallel: 2})
-		var h handed
-		if err := c.Each(t.Context(), convtest.V1, tabs(9), h.done); err == nil {
-			t.Error("no error")
-		}
-		if got := h.sorted(); !slices.Equal(got, []int{0}) || calls.Load() != 2 {
-			t.Errorf("%v were handed over in %d calls", got, calls.Load())
-		}
-	})
+			close(release)
+			if err := <-failed; err == nil {
+				t.Error("no error")
+			}
+			if got := h.sorted(); !slices.Equal(got, []int{1 - bad}) || calls.Load() != 2 {
+				t.Errorf("%v were handed over in %d calls", got, calls.Load())
+			}
+		})
+	}
 }
 
 func TestTheErrorIsThatOfTheFirstObjects_CRD18(t *testing.T) {
 	for early := range 2 {
 		synctest.Test(t, func(t *testing.T) {
+			release := make(chan struct{})
 			c := conversion.Batched(callFunc(func(_ context.Context, _ string, o [][]byte) ([][]byte, error) {
 				if number(o) != early {
-					time.Sleep(time.Second)
+					<-release
 				}
 				return nil, fmt.Errorf("bad %d", number(o))
 			}), conversion.Batch{MaxObjects: 1, Parallel: 2})
-			_, err := c.Convert(t.Context(), convtest.V1, tabs(2))
-			if err == nil || !strings.HasSuffix(err.Error(), "bad 0") {
+			failed := make(chan error)
+			go func() {
+				_, err := c.Convert(t.Context(), convtest.V1, tabs(2))
+				failed <- err
+			}()
+			synctest.Wait() // one has failed, and the other is under way
+			close(release)
+			if err := <-failed; err == nil || !strings.HasSuffix(err.Error(), "bad 0") {
 				t.Errorf("with %d first: %v", early, err)
 			}
 		})
@@ -132,19 +151,28 @@ func TestTheErrorIsThatOfTheFirstObjects_CRD18(t *testing.T) {
 func TestCallsRunSideBySideUpToTheBound_CRD12(t *testing.T) {
 	for _, c := range []struct{ parallel, objects, want int }{{1, 4, 1}, {3, 12, 3}, {8, 2, 2}} {
 		synctest.Test(t, func(t *testing.T) {
-			var now, most atomic.Int64
+			var now atomic.Int64
+			end := make(chan struct{})
 			conv := conversion.Batched(callFunc(func(ctx context.Context, to string, o [][]byte) ([][]byte, error) {
-				most.Store(max(most.Load(), now.Add(1)))
-				time.Sleep(time.Second)
+				now.Add(1)
+				<-end
 				now.Add(-1)
 				return noneOf(ctx, to, o)
 			}), conversion.Batch{MaxObjects: 1, Parallel: c.parallel})
-			start := time.Now()
-			if _, err := conv.Convert(t.Context(), convtest.V1, tabs(c.objects)); err != nil {
-				t.Fatal(err)
+			done := make(chan error, 1)
+			go func() {
+				_, err := conv.Convert(t.Context(), convtest.V1, tabs(c.objects))
+				done <- err
+			}()
+			for left := c.objects; left > 0; left-- { // each call that ends makes room for one
+				synctest.Wait()
+				if want := min(c.want, left); now.Load() != int64(want) {
+					t.Fatalf("%d at once with %d to do, want %d", now.Load(), left, want)
+				}
+				end <- struct{}{}
 			}
-			if most.Load() != int64(c.want) || time.Since(start) != time.Duration(c.objects/c.want)*time.Second {
-				t.Errorf("%d at once in %s, want %d", most.Load(), time.Since(start), c.want)
+			if err := <-done; err != nil {
+				t.Error(err)
 			}
 		})
 	}
@@ -246,7 +274,7 @@ func TestObserverSeesEachCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []conversion.Call
 		plain := conversion.Batched(callFunc(func(ctx context.Context, to string, o [][]byte) ([][]byte, error) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second) // by the bubble's clock: what the call takes
 			if number(o) == 4 {
 				return nil, errors.New("bad object")
 			}

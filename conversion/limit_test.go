@@ -14,17 +14,18 @@ func TestALimitIsATimeout(t *testing.T) {
 	type key struct{}
 	const short, long = time.Second, time.Minute
 	for name, c := range map[string]struct {
-		d      time.Duration
-		during func(cancel, end func()) // what happens meanwhile
-		want   error
+		d     time.Duration
+		after time.Duration             // how much of the time is over then
+		then  func(cancel, end func())  // nil: nothing
+		want  error
 	}{
-		"nothing happens":                     {long, func(_, _ func()) {}, nil},
-		"its time is over":                    {short, func(_, _ func()) { time.Sleep(short) }, context.DeadlineExceeded},
-		"just before":                         {short, func(_, _ func()) { time.Sleep(short - 1) }, nil},
-		"the parent's time is over":           {2 * long, func(_, _ func()) { time.Sleep(long) }, context.DeadlineExceeded},
-		"the parent is cancelled":             {long, func(cancel, _ func()) { cancel() }, context.Canceled},
-		"it is ended":                         {long, func(_, end func()) { end() }, context.Canceled},
-		"its time is over before it is ended": {short, func(_, end func()) { time.Sleep(short + 1); end() }, context.DeadlineExceeded},
+		"nothing happens":                     {long, 0, nil, nil},
+		"its time is over":                    {short, short, nil, context.DeadlineExceeded},
+		"just before":                         {short, short - 1, nil, nil},
+		"the parent's time is over":           {2 * long, long, nil, context.DeadlineExceeded},
+		"the parent is cancelled":             {long, 0, func(cancel, _ func()) { cancel() }, context.Canceled},
+		"it is ended":                         {long, 0, func(_, end func()) { end() }, context.Canceled},
+		"its time is over before it is ended": {short, short + 1, func(_, end func()) { end() }, context.DeadlineExceeded},
 	} {
 		for _, waits := range []string{"never", "before", "after", "by a child"} {
 			synctest.Test(t, func(t *testing.T) {
@@ -32,6 +33,10 @@ func TestALimitIsATimeout(t *testing.T) {
 				defer cancel()
 				l := withLimit(parent, c.d)
 				defer l.end()
+				same, end := context.WithTimeout(parent, c.d) // what it has to be
+				defer end()
+				clock, stop := context.WithTimeout(t.Context(), c.after)
+				defer stop()
 				if at, ok := l.Deadline(); !ok || time.Until(at) != min(c.d, long) {
 					t.Errorf("%s: it ends in %s", name, time.Until(at))
 				}
@@ -44,13 +49,16 @@ func TestALimitIsATimeout(t *testing.T) {
 					child, end = context.WithCancel(l)
 					defer end()
 				}
-				c.during(cancel, l.end)
+				<-clock.Done()
+				if c.then != nil {
+					c.then(cancel, func() { l.end(); end() })
+				}
 				synctest.Wait()
 				if waits == "after" {
 					l.Done()
 					synctest.Wait()
 				}
-				if err := l.Err(); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+				if err := l.Err(); !errors.Is(err, c.want) || err != same.Err() {
 					t.Errorf("%s, waiting %s: %v, want %v", name, waits, err, c.want)
 				}
 				if child != nil && (child.Err() == nil) != (c.want == nil) {

@@ -7,8 +7,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
+
+// asks is a store that tells when it is asked for its compacted revision.
+type asks struct {
+	storage.Store
+	at chan time.Time
+}
+
+func (s *asks) CompactedRevision(ctx context.Context) (int64, error) {
+	s.at <- time.Now()
+	return s.Store.CompactedRevision(ctx)
+}
 
 // TestCompactionIsFollowed: what the store no longer serves, the cache does
 // not either, whatever goes wrong in between.
@@ -18,7 +30,9 @@ func TestCompactionIsFollowed_RV08(t *testing.T) {
 		var failures []error
 		o := options()
 		o.OnError = func(err error) { failures = append(failures, err) }
-		c := New(m, o)
+		store := &asks{m, make(chan time.Time)}
+		c := New[string](store, o)
+		began := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); c.followCompaction(ctx) }()
@@ -31,27 +45,30 @@ func TestCompactionIsFollowed_RV08(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		looks := func(round time.Duration) {
+			t.Helper()
+			if at := (<-store.at).Sub(began); at != round*tick {
+				t.Errorf("the store is asked after %v, want %v", at, round*tick)
+			}
+			synctest.Wait() // what it says is taken up
+		}
 		compact(3)
-		time.Sleep(tick - 1)
 		synctest.Wait()
 		if got := c.compacted.Load(); got != 0 {
 			t.Errorf("looked too soon: %d", got)
 		}
-		time.Sleep(1 * time.Nanosecond)
-		synctest.Wait()
+		looks(1)
 		if got := c.compacted.Load(); got != 3 || len(failures) != 0 {
 			t.Errorf("compacted at %d, failures %v", got, failures)
 		}
 		m.Down(errors.New("away"))
 		compact(4)
-		time.Sleep(tick)
-		synctest.Wait()
+		looks(2)
 		if got := c.compacted.Load(); got != 3 || len(failures) != 1 {
 			t.Errorf("while the store is away: compacted at %d, failures %v", got, failures)
 		}
 		m.Down(nil)
-		time.Sleep(tick)
-		synctest.Wait()
+		looks(3)
 		if got := c.compacted.Load(); got != 4 || len(failures) != 1 {
 			t.Errorf("once it is back: compacted at %d, failures %v", got, failures)
 		}

@@ -29,9 +29,9 @@ func (a *asked) RequestProgress(context.Context) error {
 func TestManyWaitersAskLittle_RV05(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &asked{Store: storagetest.NewMemory()}
-		var failures []error
+		failures := make(chan error, 10)
 		o := options()
-		o.OnError = func(err error) { failures = append(failures, err) }
+		o.OnError = func(err error) { failures <- err }
 		c := New[string](store, o)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -59,14 +59,20 @@ func TestManyWaitersAskLittle_RV05(t *testing.T) {
 			}
 		}
 		if len(failures) != 0 {
-			t.Errorf("failures without a failure: %v", failures)
+			t.Errorf("failures without a failure: %v", <-failures)
 		}
 		store.fail = errors.New("away")
 		c.askProgress()
-		time.Sleep(progressPace)
+		before := store.at[len(store.at)-1]
+		if err := <-failures; !errors.Is(err, store.fail) {
+			t.Errorf("the failure %v", err)
+		}
+		if at := store.at[len(store.at)-1]; at.Sub(before) < progressPace || time.Since(began) > 300*time.Millisecond+progressPace {
+			t.Errorf("asked %v after the last time, and %v after the start", at.Sub(before), time.Since(began))
+		}
 		synctest.Wait()
-		if len(failures) != 1 || !errors.Is(failures[0], store.fail) {
-			t.Errorf("failures %v", failures)
+		if len(failures) != 0 {
+			t.Errorf("one failure is told again: %v", <-failures)
 		}
 		cancel()
 		<-done
