@@ -47,12 +47,14 @@ type lines struct {
 // New returns empty logs.
 func New() *Logs { return &Logs{now: time.Now, modules: map[string]*lines{}} }
 
-// Append adds a line of a module, with the time.
+// Append adds a line of a module, with the time. Lines are in the order of their
+// times.
 func (l *Logs) Append(module, line string) {
-	now := l.now()
-	text := now.UTC().Format("2006-01-02T15:04:05.000Z") + " " + harmless(line) + "\n"
+	line = harmless(line)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := l.now()
+	text := now.UTC().Format("2006-01-02T15:04:05.000Z") + " " + line + "\n"
 	m := l.modules[module]
 	if m == nil {
 		l.makeRoomLocked()

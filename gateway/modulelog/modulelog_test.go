@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,19 +85,84 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 }
 
+// Whoever reads while many write sees whole lines only, of each writer one after
+// the other, and those of all in the order of their times; and nothing is lost
+// within the bound.
 func TestManyWriteAndReadAtOnce(t *testing.T) {
+	const writers, each, few = 8, 250, MaxLines / 8
 	l := New()
+	var clock atomic.Int64
+	l.now = func() time.Time { return time.UnixMilli(clock.Add(1)) }
 	var all sync.WaitGroup
-	for i := range 8 {
+	for w := range writers {
 		all.Go(func() {
-			for range 200 {
-				l.Append(fmt.Sprint(i%3), "x")
-				_ = l.Text("1")
-				l.Forget("2")
+			for n := range each {
+				if n < few {
+					l.Append("kept", wrote(w, n))
+				}
+				l.Append("full", wrote(w, n))
+				l.Append("forgotten", wrote(w, n))
+				if n%25 != 0 {
+					continue
+				}
+				if got := read(t, l.Text("kept"))[w]; got != (lot{0, min(n+1, few)}) {
+					t.Errorf("writer %d wrote line %d, and reads %+v", w, n, got)
+				}
+				if got := read(t, l.Text("full"))[w]; got.next != n+1 && got.next != 0 { // others may have filled it
+					t.Errorf("writer %d wrote line %d to what is full, and reads %+v", w, n, got)
+				}
+				read(t, l.Text("forgotten"))
+				l.Forget("forgotten")
 			}
 		})
 	}
 	all.Wait()
+	kept, full := read(t, l.Text("kept")), read(t, l.Text("full"))
+	for w := range writers {
+		if kept[w] != (lot{0, few}) {
+			t.Errorf("of writer %d there is %+v, want all of %d", w, kept[w], few)
+		}
+		if last, ok := full[w]; ok && last.next != each {
+			t.Errorf("of writer %d there is %+v of %d: not the last ones", w, last, each)
+		}
+	}
+	if n := strings.Count(l.Text("full"), "\n"); n != MaxLines {
+		t.Errorf("%d lines are kept, want %d", n, MaxLines)
+	}
+}
+
+func wrote(writer, n int) string { return fmt.Sprintf("writer %d line %d", writer, n) }
+
+// lot is what a text has of one writer: its lines from first to next, without
+// that.
+type lot struct{ first, next int }
+
+// read is what a text has of each writer. It fails the test for a line that
+// nobody wrote, or that is not in its place.
+func read(t *testing.T, text string) map[int]lot {
+	t.Helper()
+	lots, before := map[int]lot{}, ""
+	for line := range strings.Lines(text) {
+		at, what, _ := strings.Cut(line, " ")
+		var w, n int
+		if _, err := fmt.Sscanf(what, "writer %d line %d\n", &w, &n); err != nil || what != wrote(w, n)+"\n" {
+			t.Errorf("nobody wrote %q", line)
+			continue
+		}
+		if at <= before {
+			t.Errorf("what was written at %s comes after %s", at, before)
+		}
+		before = at
+		of, known := lots[w]
+		if !known {
+			of.first = n
+		} else if n != of.next {
+			t.Errorf("line %d of writer %d comes where %d is due", n, w, of.next)
+		}
+		of.next = n + 1
+		lots[w] = of
+	}
+	return lots
 }
 
 func TestTheLogIsText(t *testing.T) {
