@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/wasmgate/wasmgate/deadline"
 )
 
 // Batch bounds one call of a converter. A zero field means its default.
@@ -181,8 +183,8 @@ func (r *run) part(ctx context.Context, p span) error {
 
 // call makes one call, in its own time.
 func (b *Bulk) call(ctx context.Context, desired string, objects [][]byte) (converted [][]byte, err error) {
-	bounded := withLimit(ctx, b.batch.Timeout)
-	defer bounded.end()
+	bounded, end := deadline.WithTimeout(ctx, b.batch.Timeout)
+	defer end()
 	start := time.Now()
 	err = guarded(desired, func() (err error) {
 		converted, err = b.inner.Convert(bounded, desired, objects)

@@ -35,10 +35,11 @@ var mayImport = map[string]string{
 	"apply":      "apply/tree crd crd/object sdk/rawjson",
 	"apply/tree": "",
 
-	"conversion":         "conversion/review sdk/rawjson",
+	"conversion":         "conversion/review deadline sdk/rawjson",
 	"conversion/review":  "sdk/rawjson",
 	"conversion/webhook": "conversion/review webhook",
 
+	"deadline":         "",
 	"webhook":          "",
 	"admission":        "crd/expressions crd/object",
 	"admission/policy": "admission crd/expressions crd/object",
@@ -53,7 +54,7 @@ var mayImport = map[string]string{
 	"plugins/wasm/meter":    "plugins/wasm/binary",
 
 	"gateway/accounting":            "gateway/api gateway/metrics",
-	"gateway/api":                   "crd crd/object crd/wire gateway/authn gateway/authz gateway/catalog gateway/deflate gateway/resource",
+	"gateway/api":                   "crd crd/object crd/wire deadline gateway/authn gateway/authz gateway/catalog gateway/deflate gateway/resource",
 	"gateway/assign":                "crd/object gateway/controller gateway/resource",
 	"gateway/authn":                 "",
 	"gateway/authz":                 "gateway/authn",

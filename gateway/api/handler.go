@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/deadline"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -143,7 +144,7 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	if streams {
 		return h.object(context.Background(), c)
 	}
-	ctx, cancel := withTimeout(timeout)
+	ctx, cancel := deadline.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return h.object(ctx, c)
 }

@@ -1,22 +1,23 @@
-package conversion
+package deadline
 
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// A limit is what context.WithTimeout is, whoever looks at it and when, and
-// arms nothing for those who do not wait.
-func TestALimitIsATimeout(t *testing.T) {
+// It is what context.WithTimeout is, whoever looks at it and when, and arms
+// nothing for those who do not wait.
+func TestItIsATimeout(t *testing.T) {
 	type key struct{}
 	const short, long = time.Second, time.Minute
 	for name, c := range map[string]struct {
 		d     time.Duration
-		after time.Duration             // how much of the time is over then
-		then  func(cancel, end func())  // nil: nothing
+		after time.Duration            // how much of the time is over then
+		then  func(cancel, end func()) // nil: nothing
 		want  error
 	}{
 		"nothing happens":                     {long, 0, nil, nil},
@@ -31,12 +32,11 @@ func TestALimitIsATimeout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				parent, cancel := context.WithTimeout(context.WithValue(context.Background(), key{}, "v"), long)
 				defer cancel()
-				l := withLimit(parent, c.d)
-				defer l.end()
-				same, end := context.WithTimeout(parent, c.d) // what it has to be
+				ctx, end := WithTimeout(parent, c.d)
 				defer end()
-				clock, stop := context.WithTimeout(t.Context(), c.after)
-				defer stop()
+				l := ctx.(*lazy)
+				same, endSame := context.WithTimeout(parent, c.d) // what it has to be
+				defer endSame()
 				if at, ok := l.Deadline(); !ok || time.Until(at) != min(c.d, long) {
 					t.Errorf("%s: it ends in %s", name, time.Until(at))
 				}
@@ -45,13 +45,15 @@ func TestALimitIsATimeout(t *testing.T) {
 				case "before":
 					l.Done()
 				case "by a child":
-					var end context.CancelFunc
-					child, end = context.WithCancel(l)
-					defer end()
+					var stop context.CancelFunc
+					child, stop = context.WithCancel(l)
+					defer stop()
 				}
+				clock, stop := context.WithTimeout(t.Context(), c.after)
+				defer stop()
 				<-clock.Done()
 				if c.then != nil {
-					c.then(cancel, func() { l.end(); end() })
+					c.then(cancel, func() { end(); endSame() })
 				}
 				synctest.Wait()
 				if waits == "after" {
@@ -82,5 +84,45 @@ func TestALimitIsATimeout(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What is derived from it ends with it, and finds it by way of values.
+func TestChildrenEndToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		ctx, cancel := WithTimeout(context.Background(), time.Hour)
+		child, stop := context.WithCancel(context.WithValue(ctx, key{}, 1))
+		defer stop()
+		if child.Value(key{}) != 1 || ctx.Value(key{}) != nil {
+			t.Error("values are mixed up")
+		}
+		done := make(chan struct{})
+		defer context.AfterFunc(child, func() { close(done) })()
+		cancel()
+		<-done
+		if !errors.Is(child.Err(), context.Canceled) {
+			t.Error(child.Err())
+		}
+	})
+}
+
+func TestHammer(t *testing.T) {
+	for range 200 {
+		ctx, cancel := WithTimeout(context.Background(), time.Hour)
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				if i == 0 {
+					cancel()
+				}
+				_ = ctx.Err()
+				<-ctx.Done()
+				if !errors.Is(ctx.Err(), context.Canceled) {
+					t.Error(ctx.Err())
+				}
+			})
+		}
+		all.Wait()
 	}
 }

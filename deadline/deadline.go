@@ -1,4 +1,9 @@
-package conversion
+// Package deadline owns a context that ends at a time and costs little where
+// nobody waits for its end, as for most requests, which are answered from memory,
+// and for most calls of modules, which find an instance that is idle.
+//
+// It must not know what is done in that time.
+package deadline
 
 import (
 	"context"
@@ -6,10 +11,18 @@ import (
 	"time"
 )
 
-// limit is [context.WithTimeout] that costs a timer, and a place among its
-// parent's children, only if somebody waits for its end: a module looks at the
-// time when it asks for fuel, and most calls find an instance that is idle.
-type limit struct {
+// WithTimeout is [context.WithTimeout] that costs a timer, and a place among its
+// parent's children, only if somebody waits for its end.
+func WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	l := &lazy{Context: parent, at: time.Now().Add(d)}
+	if at, ok := parent.Deadline(); ok && at.Before(l.at) {
+		l.at = at
+	}
+	return l, l.end
+}
+
+// lazy is a context that ends at a time, or with its parent.
+type lazy struct {
 	context.Context // the parent
 	at              time.Time
 
@@ -20,16 +33,8 @@ type limit struct {
 	over   bool
 }
 
-func withLimit(parent context.Context, d time.Duration) *limit {
-	l := &limit{Context: parent, at: time.Now().Add(d)}
-	if at, ok := parent.Deadline(); ok && at.Before(l.at) {
-		l.at = at
-	}
-	return l
-}
-
 // end is the context's cancel function.
-func (l *limit) end() {
+func (l *lazy) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = l.over || time.Now().Before(l.at) // past that the reason stays the deadline
@@ -39,10 +44,10 @@ func (l *limit) end() {
 }
 
 // Deadline implements [context.Context].
-func (l *limit) Deadline() (time.Time, bool) { return l.at, true }
+func (l *lazy) Deadline() (time.Time, bool) { return l.at, true }
 
 // Done implements [context.Context].
-func (l *limit) Done() <-chan struct{} {
+func (l *lazy) Done() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.inner == nil {
@@ -55,7 +60,7 @@ func (l *limit) Done() <-chan struct{} {
 }
 
 // Err implements [context.Context].
-func (l *limit) Err() error {
+func (l *lazy) Err() error {
 	l.mu.Lock()
 	inner, over := l.inner, l.over
 	l.mu.Unlock()
@@ -77,7 +82,7 @@ func (l *limit) Err() error {
 // Value implements [context.Context]. Contexts made of this one have asked for
 // Done before, find the inner one by it, and need no goroutine to learn of its
 // end.
-func (l *limit) Value(key any) any {
+func (l *lazy) Value(key any) any {
 	l.mu.Lock()
 	inner := l.inner
 	l.mu.Unlock()
