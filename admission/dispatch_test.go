@@ -10,6 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/jsonpatch"
 )
 
 // decide asks the webhooks in the stage that they are for.
@@ -179,7 +181,7 @@ func TestMutationsOneAfterTheOther_WP02(t *testing.T) {
 func TestPatchesThatCannotBe_WP02(t *testing.T) {
 	for patch, want := range map[string]string{
 		`{}`: `Internal error occurred: failed calling webhook "a": received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch`,
-		`[` + strings.Repeat(`{},`, maxOperations) + `{}]`:     `Internal error occurred: failed calling webhook "a": received undecodable patch in webhook response: it has 10001 operations; 10000 are allowed`,
+		`[` + strings.Repeat(`{},`, jsonpatch.MaxOperations) + `{}]`:     `Internal error occurred: failed calling webhook "a": received undecodable patch in webhook response: it has 10001 operations; 10000 are allowed`,
 		`[{"op":"remove","path":"/none"}]`:                     `Internal error occurred: error in remove for path: '/none': Unable to remove nonexistent key: none: missing value`,
 		`[{"op":"replace","path":"/kind","value":"Other"}]`:    `Internal error occurred: admission webhook "a" attempted to change kind from Tab to Other`,
 		`[{"op":"replace","path":"/apiVersion","value":"v1"}]`: `Internal error occurred: admission webhook "a" attempted to change apiVersion from example.com/v1 to v1`,

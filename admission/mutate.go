@@ -2,24 +2,15 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/jsonpatch"
 )
-
-// maxOperations is the most operations of one patch.
-const maxOperations = 10000
-
-// maxCopies is how many bytes the copy operations of one patch may make.
-const maxCopies = 3 << 20
-
-func init() { jsonpatch.AccumulatedCopySizeLimit = maxCopies }
 
 // Stage is one stage of mutating admission of one request: that of policies, or
 // that of webhooks.
@@ -112,7 +103,7 @@ func (h *Hook) mutate(ctx context.Context, r *Request, version string) (err erro
 	if err != nil {
 		return err
 	}
-	after, err := apply(operations, now)
+	after, err := patched(now, operations)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
@@ -129,10 +120,7 @@ func (h *Hook) mutate(ctx context.Context, r *Request, version string) (err erro
 
 // operations decodes the patch of an answer. An empty one may be of any type.
 func (h *Hook) operations(a *admissionv1.AdmissionResponse) (jsonpatch.Patch, error) {
-	p, err := jsonpatch.DecodePatch(a.Patch)
-	if err == nil && len(p) > maxOperations {
-		err = fmt.Errorf("it has %d operations; %d are allowed", len(p), maxOperations)
-	}
+	p, err := jsonpatch.Decode(a.Patch)
 	if err != nil {
 		return nil, &failed{h.Name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
 	}
@@ -142,17 +130,12 @@ func (h *Hook) operations(a *admissionv1.AdmissionResponse) (jsonpatch.Patch, er
 	return p, nil
 }
 
-// apply applies a patch that somebody else wrote.
-func apply(p jsonpatch.Patch, to []byte) (tree map[string]any, err error) {
-	defer func() {
-		if recover() != nil {
-			err = errors.New("the patch cannot be applied")
-		}
-	}()
-	data, err := p.Apply(to)
+// patched is what a patch makes of an object.
+func patched(now []byte, p jsonpatch.Patch) (map[string]any, error) {
+	data, err := p.Apply(now)
 	if err != nil {
 		return nil, err
 	}
-	tree, _, err = object.ParseObject(data)
+	tree, _, err := object.ParseObject(data)
 	return tree, err
 }

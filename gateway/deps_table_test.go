@@ -40,8 +40,9 @@ var mayImport = map[string]string{
 	"conversion/webhook": "conversion/review webhook",
 
 	"deadline":         "",
+	"jsonpatch":        "",
 	"webhook":          "",
-	"admission":        "crd/expressions crd/object",
+	"admission":        "crd/expressions crd/object jsonpatch",
 	"admission/policy": "admission crd/expressions crd/object",
 
 	"plugins":               "",
@@ -92,7 +93,7 @@ var mayImport = map[string]string{
 	"gateway/preview":               "crd/priority gateway/api gateway/resource",
 	"gateway/pods":                  "gateway/api gateway/resource",
 	"gateway/private":               "",
-	"gateway/resource":              "apply crd crd/object crd/wire gateway/authn gateway/catalog storage storage/watchcache",
+	"gateway/resource":              "apply crd crd/object crd/wire gateway/authn gateway/catalog jsonpatch storage storage/watchcache",
 	"gateway/reviews":               "crd/object gateway/authn gateway/authz",
 	"gateway/rewrite":               "gateway/catalog gateway/controller/migration gateway/metrics storage storage/migrate",
 	"gateway/server":                "admission/policy gateway/assign crd/builtin crd/definitions gateway/accounting gateway/admitting gateway/api gateway/authz gateway/bindings gateway/catalog gateway/compile gateway/controller gateway/controller/definition gateway/controller/garbage gateway/controller/image gateway/controller/kinds gateway/controller/migration gateway/controller/module gateway/controller/namespace gateway/controller/policy gateway/controller/priority gateway/controller/shadow gateway/documents gateway/health gateway/identity gateway/leftovers gateway/metrics gateway/modulehost gateway/modulelog gateway/options gateway/ordering gateway/pods gateway/preview gateway/private gateway/resource gateway/reviews gateway/rewrite gateway/transport gateway/trial gateway/upload plugins storage/etcd",
@@ -133,7 +134,7 @@ var homes = []struct{ library, in, why string }{
 	{"google.golang.org/protobuf", "crd/wire gateway/openapi", "messages, and the encoding of OpenAPI documents"},
 	{"github.com/munnerz/goautoneg", "gateway/discovery gateway/openapi", "Accept headers of documents"},
 	{"github.com/google/cel-go", "admission crd/expr crd/expressions", "the types and values of expressions"},
-	{"gopkg.in/evanphx/json-patch.v4", "admission gateway/resource", "JSON patches"},
+	{"gopkg.in/evanphx/json-patch.v4", "jsonpatch", "its bound on copies is one for the process, and it panics"},
 	{"oras.land/oras-go", "gateway/oci", "the protocol of registries"},
 	{"github.com/opencontainers", "gateway/oci", "the types of manifests"},
 	{"golang.org/x/sync", "crd/builtin gateway storage", "groups of goroutines"},

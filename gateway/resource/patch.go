@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,17 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/jsonpatch"
 )
-
-// maxPatchOperations is the most operations of one JSON patch.
-const maxPatchOperations = 10000
-
-// maxPatchCopies is how many bytes the copy operations of one JSON patch may
-// make, as in kube-apiserver: a few of them, each of the whole, double an
-// object every time.
-const maxPatchCopies = 3 << 20
-
-func init() { jsonpatch.AccumulatedCopySizeLimit = maxPatchCopies }
 
 // Patch changes an object by a JSON patch (RFC 6902), a JSON merge patch
 // (RFC 7386) or, for kinds that have a Go type, a strategic merge patch.
@@ -139,15 +129,16 @@ func UnsupportedPatch(t Target) error {
 }
 
 func jsonPatcher(body []byte) (patch, []string, error) {
-	operations, err := jsonpatch.DecodePatch(body)
+	operations, err := jsonpatch.Decode(body)
+	var many *jsonpatch.TooMany
+	if errors.As(err, &many) {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", jsonpatch.MaxOperations, many.Operations))
+	}
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 	}
-	if len(operations) > maxPatchOperations {
-		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
-	}
 	return func(from state) (map[string]any, error) {
-		data, err := applyAll(operations, from.json)
+		data, err := operations.Apply(from.json)
 		if err != nil {
 			return nil, unprocessable(err)
 		}
@@ -157,17 +148,6 @@ func jsonPatcher(body []byte) (patch, []string, error) {
 		}
 		return tree, nil
 	}, oddOperations(body), nil
-}
-
-// applyAll makes a panic of the library an error: there are lists of nulls that
-// its tests do not survive.
-func applyAll(operations jsonpatch.Patch, data []byte) (out []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("a defect of the patch library keeps it from being applied: %v", v)
-		}
-	}()
-	return operations.Apply(data)
 }
 
 // oddOperations names the fields of a JSON patch that are duplicate or that

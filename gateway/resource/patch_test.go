@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	library "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/jsonpatch"
 )
 
 func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
@@ -34,7 +35,7 @@ func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
 		{"no such path", tabs, js, `[{"op":"remove","path":"/nothing/there"}]`, 422, "Invalid", ""},
 		{"not a list", tabs, js, `{"op":"remove"}`, 400, "BadRequest", ""},
 		{"no object", tabs, js, `[{"op":"replace","path":"","value":[1]}]`, 422, "Invalid", "patch: Invalid value"},
-		{"too many", tabs, js, "[" + strings.Repeat(`{"op":"test","path":"/port","value":"2"},`, maxPatchOperations) + `{}]`, 413, "RequestEntityTooLarge", "The allowed maximum operations in a JSON patch is 10000, got 10001"},
+		{"too many", tabs, js, "[" + strings.Repeat(`{"op":"test","path":"/port","value":"2"},`, jsonpatch.MaxOperations) + `{}]`, 413, "RequestEntityTooLarge", "The allowed maximum operations in a JSON patch is 10000, got 10001"},
 		{"null removes", tabs, merge, `{"host":null,"port":"3"}`, 0, "", `"port":"3"}`},
 		{"no object", tabs, merge, `[1]`, 400, "BadRequest", "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"},
 		{"another kind", tabs, merge, `{"kind":"zz"}`, 422, "Invalid", `zz.example.com "one" is invalid: kind: Invalid value: "zz": must be CronTab`},
@@ -150,7 +151,7 @@ func TestMergeSaysTheSameAsTheLibrary_UPD06(t *testing.T) {
 	for _, old := range values {
 		for _, patch := range values {
 			was, body := []byte(`{"f":`+old+`,"o":{"f":`+old+`}}`), []byte(`{"f":`+patch+`,"o":{"f":`+patch+`},"new":`+patch+`}`)
-			want, err := jsonpatch.MergePatch(was, body)
+			want, err := library.MergePatch(was, body)
 			if err != nil {
 				t.Fatal(err)
 			}
