@@ -76,23 +76,15 @@ func listMaps(accept, encoding string) func(config, *target) (measurement, error
 }
 
 // listMaps lists all ConfigMaps and returns how many bytes came.
-func (t *target) listMaps(accept, encoding string) (int, error) {
-	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(req)
-	defer fasthttp.ReleaseResponse(resp)
-	req.SetRequestURI(t.url + mapsPath)
-	req.Header.Set("Authorization", "Bearer "+t.token)
-	req.Header.Set("Accept", accept)
-	if encoding != "" {
-		req.Header.Set("Accept-Encoding", encoding)
-	}
-	if err := client.Do(req, resp); err != nil {
-		return 0, err
-	}
-	if resp.StatusCode() != 200 || string(resp.Header.Peek("Content-Encoding")) != encoding {
-		return 0, fmt.Errorf("GET %s: %d, compressed with %q", mapsPath, resp.StatusCode(), resp.Header.Peek("Content-Encoding"))
-	}
-	return len(resp.Body()), nil
+func (t *target) listMaps(accept, encoding string) (size int, err error) {
+	var failed error
+	err = t.send("GET", mapsPath, nil, func(r *fasthttp.Response) {
+		size = len(r.Body())
+		if got := r.Header.Peek("Content-Encoding"); r.StatusCode() != 200 || string(got) != encoding {
+			failed = fmt.Errorf("GET %s: %d, compressed with %q", mapsPath, r.StatusCode(), got)
+		}
+	}, header{"Accept", accept}, header{"Accept-Encoding", encoding})
+	return size, errors.Join(err, failed)
 }
 
 // tenLists has ten clients list everything at once, three times, and tells how

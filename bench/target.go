@@ -55,32 +55,36 @@ var client = &fasthttp.Client{
 	ReadBufferSize:            1 << 16,
 }
 
-// send does a request and hands the reply to use, whose arguments are valid
-// only during the call.
-func (t *target) send(method, path, kind, accept string, body []byte, use func(code int, body []byte)) error {
+// header is a header of a request; an empty value stands for none.
+type header struct{ name, value string }
+
+// send does a request and hands the reply to use, for which it is valid during
+// the call only.
+func (t *target) send(method, path string, body []byte, use func(*fasthttp.Response), headers ...header) error {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
 	req.SetRequestURI(t.url + path)
 	req.Header.SetMethod(method)
 	req.Header.Set("Authorization", "Bearer "+t.token)
-	if kind != "" {
-		req.Header.SetContentType(kind)
-	}
-	if accept != "" {
-		req.Header.Set("Accept", accept)
+	for _, h := range headers {
+		if h.value != "" {
+			req.Header.Set(h.name, h.value)
+		}
 	}
 	req.SetBodyRaw(body)
 	if err := client.Do(req, resp); err != nil {
 		return err
 	}
-	use(resp.StatusCode(), resp.Body())
+	use(resp)
 	return nil
 }
 
 // do does a request and returns its reply.
 func (t *target) do(method, path, kind, accept string, body []byte) (code int, reply []byte, err error) {
-	err = t.send(method, path, kind, accept, body, func(c int, b []byte) { code, reply = c, bytes.Clone(b) })
+	err = t.send(method, path, body, func(r *fasthttp.Response) {
+		code, reply = r.StatusCode(), bytes.Clone(r.Body())
+	}, header{"Content-Type", kind}, header{"Accept", accept})
 	return code, reply, err
 }
 
@@ -88,11 +92,11 @@ func (t *target) do(method, path, kind, accept string, body []byte) (code int, r
 // not looked at.
 func (t *target) ok(method, path, kind, accept string, body []byte) error {
 	var failed error
-	err := t.send(method, path, kind, accept, body, func(code int, b []byte) {
-		if code >= 300 {
-			failed = fmt.Errorf("%s %s: %d %.200s", method, path, code, b)
+	err := t.send(method, path, body, func(r *fasthttp.Response) {
+		if code := r.StatusCode(); code >= 300 {
+			failed = fmt.Errorf("%s %s: %d %.200s", method, path, code, r.Body())
 		}
-	})
+	}, header{"Content-Type", kind}, header{"Accept", accept})
 	if err != nil {
 		return err
 	}
@@ -119,17 +123,8 @@ func (t *target) wait(path string, code int) error {
 // contains does a GET, unless the reply is still the one tagged etag, and tells
 // whether it contains text.
 func (t *target) contains(path, accept, etag, text string) (code int, found bool, next string, err error) {
-	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(req)
-	defer fasthttp.ReleaseResponse(resp)
-	req.SetRequestURI(t.url + path)
-	req.Header.Set("Authorization", "Bearer "+t.token)
-	req.Header.Set("Accept", accept)
-	if etag != "" {
-		req.Header.Set("If-None-Match", etag)
-	}
-	if err := client.Do(req, resp); err != nil {
-		return 0, false, "", err
-	}
-	return resp.StatusCode(), bytes.Contains(resp.Body(), []byte(text)), string(resp.Header.Peek("Etag")), nil
+	err = t.send("GET", path, nil, func(r *fasthttp.Response) {
+		code, found, next = r.StatusCode(), bytes.Contains(r.Body(), []byte(text)), string(r.Header.Peek("Etag"))
+	}, header{"Accept", accept}, header{"If-None-Match", etag})
+	return code, found, next, err
 }
