@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -166,20 +165,14 @@ func (s *deferredShape) FromConversion(obj map[string]any) error {
 // use. Objects get to it by the version's shape, so a schema that cannot be
 // compiled has failed before.
 type deferredUpdate struct {
-	*crdserverscheme.UnstructuredObjectTyper
-	namespaced bool
-	made       *compiled
-	of         func(*crd.Version) rest.RESTUpdateStrategy
+	alike
+	made *compiled
+	of   func(*crd.Version) rest.RESTUpdateStrategy
 }
 
 func newDeferredUpdate(namespaced bool, made *compiled, of func(*crd.Version) rest.RESTUpdateStrategy) *deferredUpdate {
-	return &deferredUpdate{crdserverscheme.NewUnstructuredObjectTyper(), namespaced, made, of}
+	return &deferredUpdate{newAlike(namespaced), made, of}
 }
-
-func (s *deferredUpdate) NamespaceScoped() bool                         { return s.namespaced }
-func (s *deferredUpdate) AllowCreateOnUpdate(context.Context) bool      { return false }
-func (s *deferredUpdate) AllowUnconditionalUpdate(context.Context) bool { return false }
-func (s *deferredUpdate) Canonicalize(runtime.Object)                   {}
 
 // strategy is the compiled strategy.
 func (s *deferredUpdate) strategy() (rest.RESTUpdateStrategy, error) {

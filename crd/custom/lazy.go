@@ -26,23 +26,32 @@ type libraryUpdate interface {
 	rest.ResetFieldsStrategy
 }
 
+// alike is what the strategies of all custom resources say.
+type alike struct {
+	*crdserverscheme.UnstructuredObjectTyper
+	namespaced bool
+}
+
+func newAlike(namespaced bool) alike {
+	return alike{crdserverscheme.NewUnstructuredObjectTyper(), namespaced}
+}
+
+func (a alike) NamespaceScoped() bool                       { return a.namespaced }
+func (alike) AllowCreateOnUpdate(context.Context) bool      { return false }
+func (alike) AllowUnconditionalUpdate(context.Context) bool { return false }
+func (alike) Canonicalize(runtime.Object)                   {}
+
 // lazyUpdate is an update strategy that is made when it is first needed: that
 // compiles CEL rules, about half a millisecond for each, and most definitions
 // of a server that starts are not written to for a long time. Changes that are
 // accepted at once do not need it.
 type lazyUpdate struct {
-	*crdserverscheme.UnstructuredObjectTyper
-	namespaced bool
-	quick      *quick
+	alike
+	quick *quick
 	// prepare is PrepareForUpdate; nil leaves it to the library.
 	prepare func(obj, old *unstructured.Unstructured)
 	get     func() libraryUpdate // safe for concurrent use
 }
-
-func (s *lazyUpdate) NamespaceScoped() bool                         { return s.namespaced }
-func (s *lazyUpdate) AllowCreateOnUpdate(context.Context) bool      { return false }
-func (s *lazyUpdate) AllowUnconditionalUpdate(context.Context) bool { return false }
-func (s *lazyUpdate) Canonicalize(runtime.Object)                   {}
 
 func (s *lazyUpdate) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	next, ok := obj.(*unstructured.Unstructured)
@@ -100,7 +109,7 @@ func newLazyStrategy(namespaced, status bool, q *quick, get func() library) *laz
 }
 
 func newLazyUpdate(namespaced bool, q *quick, get func() libraryUpdate) *lazyUpdate {
-	return &lazyUpdate{UnstructuredObjectTyper: crdserverscheme.NewUnstructuredObjectTyper(), namespaced: namespaced, quick: q, get: get}
+	return &lazyUpdate{alike: newAlike(namespaced), quick: q, get: get}
 }
 
 func (s *lazyStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
