@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -20,14 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/wasmgate/wasmgate/conversion"
-	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -66,30 +62,12 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	kinds, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, store: storagetest.NewMemory()}
-	served := catalog.New(catalog.Options{
-		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
-		Convert: func(*crd.Definition) (conversion.Converter, error) {
-			return conversion.Checked(&catalogtest.Turning{}), nil
-		},
+	w := &world{t: t}
+	e := realengine.With(t, func(served *catalog.Catalog) resource.Options {
+		w.hooks = New(Config{Catalog: served, Authorizer: authz.Masters{}, Module: w.module, Metrics: metrics.New(), Log: zerolog.New(&w.log)})
+		return resource.Options{Mutators: []resource.Mutator{w.hooks}, Validators: []resource.Validator{w.hooks}}
 	})
-	w.hooks = New(Config{Catalog: served, Authorizer: authz.Masters{}, Module: w.module, Metrics: metrics.New(), Log: zerolog.New(&w.log)})
-	w.Engine = resource.New(resource.Options{
-		Store: w.store, Catalog: served, Mutators: []resource.Mutator{w.hooks}, Validators: []resource.Validator{w.hooks},
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	select {
-	case <-w.Ready():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the engine does not become ready")
-	}
+	w.Engine, w.store = e.Verbs, e.Store
 	w.create("", "namespaces", "", `{"metadata":{"name":"default","labels":{"team":"x"}}}`)
 	text, err := yaml.YAMLToJSON([]byte(catalogtest.CronTab("v1", false)))
 	if err != nil {

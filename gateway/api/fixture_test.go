@@ -18,12 +18,11 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -90,10 +89,6 @@ func (c *converter) Convert(ctx context.Context, desired string, objects [][]byt
 
 func newWorld(t testing.TB, change ...func(*Config)) *world {
 	t.Helper()
-	kinds, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}, converter: &converter{Converter: conversion.None{}}}
 	for i := range 3 { // so that there are revisions from before the engine's time
 		rev, err := w.store.Create(t.Context(), "/elsewhere/"+string(rune('a'+i)), nil, 0)
@@ -105,7 +100,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		}
 	}
 	engine := resource.New(resource.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
-		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: compiled,
+		Store: w.store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return w.converter, nil },
 	})})
 	tokens := authn.NewTokens()
@@ -128,15 +123,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		f(&c)
 	}
 	w.Handler = New(c)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- engine.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	select {
-	case <-engine.Ready():
-	case <-time.After(patience):
-		t.Fatal("the engine does not become ready")
-	}
+	catalogtest.Run(t, engine)
 	w.do("POST", "/api/v1/namespaces", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}`).want(201, "")
 	w.define(widget)
 	return w
@@ -152,14 +139,6 @@ func (q question) Answer(_ context.Context, t resource.Target, contentType strin
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
 	return &Response{Code: 200, ContentType: "text/plain", Body: []byte(string(q) + " " + t.Name + " " + contentType + " " + string(body))}, nil
-}
-
-func compiled(stored []byte, _ *crd.Definition) (*crd.Definition, error) {
-	c, err := definitions.FromStored(stored)
-	if err != nil || !definitions.Served(c) {
-		return nil, err
-	}
-	return custom.Compile(c)
 }
 
 // define stores a definition as its controller leaves it, and waits until it
@@ -182,7 +161,7 @@ func (w *world) define(text string) {
 	}
 }
 
-// compiled and served documents: one that says hello.
+// hello is a document that says hello.
 type hello struct{}
 
 func (hello) Serve(_ context.Context, r *Request, _ *catalog.Snapshot) *Response {
@@ -464,7 +443,7 @@ func unready(t *testing.T) *resource.Engine {
 	t.Helper()
 	store := storagetest.NewMemory()
 	return resource.New(resource.Options{Store: store, Catalog: catalog.New(catalog.Options{
-		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Compile: compiled,
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
 	})})
 }

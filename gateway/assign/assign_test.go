@@ -1,26 +1,21 @@
 package assign
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
-	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 // world is an engine with an assigner.
@@ -33,25 +28,11 @@ type world struct {
 
 func newWorld(t testing.TB, addresses string, ports Ports) *world {
 	t.Helper()
-	kinds, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := storagetest.NewMemory()
-	served := catalog.New(catalog.Options{Store: store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile})
 	w := &world{t: t, a: New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports})}
-	w.Engine = resource.New(resource.Options{Store: store, Catalog: served, Mutators: []resource.Mutator{w.a}})
-	w.Internal = w.Engine.Internal(resource.Component("test"))
-	w.a.Objects = w.Internal
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	select {
-	case <-w.Ready():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the engine does not become ready")
-	}
+	e := realengine.With(t, func(*catalog.Catalog) resource.Options {
+		return resource.Options{Mutators: []resource.Mutator{w.a}}
+	})
+	w.Engine, w.Internal, w.a.Objects = e.Verbs, e.Internal, e.Internal
 	w.must(schema.GroupResource{Resource: "namespaces"}, "", `{"metadata":{"name":"default"}}`)
 	return w
 }

@@ -1,28 +1,21 @@
 package bindings
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/conversion"
-	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
-	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 // world is an engine with the check, and modules as the test says.
@@ -35,28 +28,12 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	kinds, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := &world{t: t, modules: map[string]plugins.Status{}}
-	store := storagetest.NewMemory()
-	served := catalog.New(catalog.Options{
-		Store: store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
-		Convert: func(*crd.Definition) (conversion.Converter, error) { return &catalogtest.Turning{}, nil },
-	})
-	w.Engine = resource.New(resource.Options{Store: store, Catalog: served, Validators: []resource.Validator{Bindings{
-		Status: func(name string) (plugins.Status, bool) { s, ok := w.modules[name]; return s, ok },
-	}}})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	select {
-	case <-w.Ready():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the engine does not become ready")
-	}
+	w.Engine = realengine.With(t, func(*catalog.Catalog) resource.Options {
+		return resource.Options{Validators: []resource.Validator{Bindings{
+			Status: func(name string) (plugins.Status, bool) { s, ok := w.modules[name]; return s, ok },
+		}}}
+	}).Verbs
 	return w
 }
 

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -40,33 +37,16 @@ type shelf struct {
 // adds to it.
 func newShelf(t testing.TB, put ...func(s storage.Store)) *shelf {
 	t.Helper()
-	kinds, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &shelf{t: t, store: storagetest.NewMemory(), conv: &catalogtest.Turning{}}
 	for _, p := range put {
 		p(s.store)
 	}
 	s.Catalog = New(Options{
-		Store: s.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
+		Store: s.store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return s.conv, nil },
 		Spared:  func(n int) { s.spared.Add(int64(n)) },
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("the catalog ended: %v", err)
-		}
-	})
-	select {
-	case <-s.Ready():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the catalog does not become ready")
-	}
+	catalogtest.Run(t, s)
 	return s
 }
 

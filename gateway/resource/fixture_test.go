@@ -20,8 +20,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
@@ -83,24 +81,12 @@ func newWorld(t testing.TB) *world { return worldOver(t, storagetest.NewMemory()
 
 func worldOver(t testing.TB, s storage.Store) *world {
 	t.Helper()
-	kinds, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := &world{t: t, store: &laggard{Store: s}, conv: &catalogtest.Turning{}}
 	w.Engine = New(Options{Store: w.store, Catalog: catalog.New(catalog.Options{
-		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
+		Store: w.store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(w.conv), nil },
 	})})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	select {
-	case <-w.Ready():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the engine does not become ready")
-	}
+	catalogtest.Run(t, w)
 	if w.Catalog().Snapshot().Resource(cronTabs) != nil { // the store was used before
 		return w
 	}

@@ -18,17 +18,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage"
-	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 // patience bounds every wait.
@@ -50,7 +46,7 @@ type world struct {
 	resource.Internal
 	t     *testing.T
 	store storage.Store
-	conv  catalogtest.Turning
+	conv  *catalogtest.Turning
 
 	syncErrors, collected atomic.Int32
 
@@ -62,18 +58,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	kinds, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, store: storagetest.NewMemory()}
-	w.Engine = resource.New(resource.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
-		Store: w.store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile,
-		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(&w.conv), nil },
-	})})
-	w.Internal = w.Engine.Internal(resource.Component("garbage-collector"))
-	w.background(func(ctx context.Context) { _ = w.Engine.Run(ctx) })
-	<-w.Ready()
+	e := realengine.Start(t)
+	w := &world{t: t, Engine: e.Verbs, Internal: e.Verbs.Internal(resource.Component("garbage-collector")), store: e.Store, conv: e.Converter}
 	for _, ns := range []string{"default", "other"} {
 		w.put("/registry/namespaces/"+ns, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+ns+`","uid":"`+ns+`"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}`)
 	}

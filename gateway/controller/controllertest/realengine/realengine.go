@@ -1,29 +1,21 @@
 // Package realengine owns the start of the real engine over a store in memory,
-// for tests of controllers: what a fake promises is checked against it, and the
-// main paths run on it.
+// for tests of controllers, where what a fake promises is checked against it and
+// the main paths run on it, and of whoever has a say in writes.
 //
-// It must not know what any controller does. Only tests import it.
+// It must not know what any of them does. Only tests import it.
 package realengine
 
 import (
-	"context"
-	"errors"
 	"testing"
-	"time"
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
-
-// patience bounds the start.
-const patience = 20 * time.Second
 
 // Engine is a running engine as controllers see it.
 type Engine struct {
@@ -37,33 +29,25 @@ type Engine struct {
 }
 
 // Start runs an engine with the built-in kinds until the test ends.
-func Start(t *testing.T) *Engine {
+func Start(t testing.TB) *Engine {
 	t.Helper()
-	builtins, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return With(t, func(*catalog.Catalog) resource.Options { return resource.Options{} })
+}
+
+// With is Start with who has a say in writes: their options lack the store and
+// the catalog, which they may look things up in.
+func With(t testing.TB, stages func(*catalog.Catalog) resource.Options) *Engine {
+	t.Helper()
 	e := &Engine{Store: storagetest.NewMemory(), Converter: &catalogtest.Turning{}}
 	e.Catalog = catalog.New(catalog.Options{
-		Store: e.Store, Prefix: "/registry/", Builtins: append(builtins, definitions.Definition()), Compile: catalogtest.Compile,
+		Store: e.Store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return e.Converter, nil },
 	})
-	engine := resource.New(resource.Options{Store: e.Store, Catalog: e.Catalog})
-	e.Verbs, e.Internal = engine, engine.Internal(resource.Component("test"))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- engine.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("the engine ended: %v", err)
-		}
-	})
-	select {
-	case <-engine.Ready():
-	case <-time.After(patience):
-		t.Fatal("the engine does not become ready")
-	}
+	o := stages(e.Catalog)
+	o.Store, o.Catalog = e.Store, e.Catalog
+	e.Verbs = resource.New(o)
+	e.Internal = e.Verbs.Internal(resource.Component("test"))
+	catalogtest.Run(t, e.Verbs)
 	return e
 }
 
