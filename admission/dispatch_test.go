@@ -166,35 +166,35 @@ func TestMutationsOneAfterTheOther_WP02(t *testing.T) {
 	if err := mutate(t.Context(), w.hooks(true, `{}`, `{"reinvocationPolicy":"IfNeeded"}`, `{}`), w.request()); err != nil {
 		t.Fatal(err)
 	}
-	if w.now["host"] != "habcb" || strings.Join(w.called, "") != "abcb" || w.replaced != 4 {
-		t.Errorf("host %v, called %q, replaced %d", w.now["host"], w.called, w.replaced)
+	if w.After["host"] != "habcb" || strings.Join(w.called, "") != "abcb" || w.Replaced != 4 {
+		t.Errorf("host %v, called %q, replaced %d", w.After["host"], w.called, w.Replaced)
 	}
-	w.called, w.replaced = nil, 0
+	w.called, w.Replaced = nil, 0
 	for n, patch := range map[string]string{"a": `[]`, "b": `[{"op":"test","path":"/host","value":"habcb"}]`} {
 		w.answers[n] = patches(patch)
 	}
-	if err := mutate(t.Context(), w.hooks(true, `{"reinvocationPolicy":"IfNeeded"}`, `{"reinvocationPolicy":"IfNeeded"}`), w.request()); err != nil || strings.Join(w.called, "") != "ab" || w.replaced != 0 {
-		t.Errorf("what changes nothing: %v, called %q, replaced %d", err, w.called, w.replaced)
+	if err := mutate(t.Context(), w.hooks(true, `{"reinvocationPolicy":"IfNeeded"}`, `{"reinvocationPolicy":"IfNeeded"}`), w.request()); err != nil || strings.Join(w.called, "") != "ab" || w.Replaced != 0 {
+		t.Errorf("what changes nothing: %v, called %q, replaced %d", err, w.called, w.Replaced)
 	}
 }
 
 func TestPatchesThatCannotBe_WP02(t *testing.T) {
 	for patch, want := range map[string]string{
 		`{}`: `Internal error occurred: failed calling webhook "a": received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch`,
-		`[` + strings.Repeat(`{},`, jsonpatch.MaxOperations) + `{}]`:     `Internal error occurred: failed calling webhook "a": received undecodable patch in webhook response: it has 10001 operations; 10000 are allowed`,
-		`[{"op":"remove","path":"/none"}]`:                     `Internal error occurred: error in remove for path: '/none': Unable to remove nonexistent key: none: missing value`,
-		`[{"op":"replace","path":"/kind","value":"Other"}]`:    `Internal error occurred: admission webhook "a" attempted to change kind from Tab to Other`,
-		`[{"op":"replace","path":"/apiVersion","value":"v1"}]`: `Internal error occurred: admission webhook "a" attempted to change apiVersion from example.com/v1 to v1`,
-		`[{"op":"replace","path":"","value":1}]`:               `Internal error occurred: `,
+		`[` + strings.Repeat(`{},`, jsonpatch.MaxOperations) + `{}]`: `Internal error occurred: failed calling webhook "a": received undecodable patch in webhook response: it has 10001 operations; 10000 are allowed`,
+		`[{"op":"remove","path":"/none"}]`:                           `Internal error occurred: error in remove for path: '/none': Unable to remove nonexistent key: none: missing value`,
+		`[{"op":"replace","path":"/kind","value":"Other"}]`:          `Internal error occurred: admission webhook "a" attempted to change kind from Tab to Other`,
+		`[{"op":"replace","path":"/apiVersion","value":"v1"}]`:       `Internal error occurred: admission webhook "a" attempted to change apiVersion from example.com/v1 to v1`,
+		`[{"op":"replace","path":"","value":1}]`:                     `Internal error occurred: `,
 	} {
 		w := newWorld(t)
 		w.answers["a"] = patches(patch)
-		if err := mutate(t.Context(), w.hooks(true, `{}`), w.request()); err == nil || !strings.HasPrefix(err.Error(), want) || w.replaced != 0 {
+		if err := mutate(t.Context(), w.hooks(true, `{}`), w.request()); err == nil || !strings.HasPrefix(err.Error(), want) || w.Replaced != 0 {
 			t.Errorf("%.80s: %v", patch, err)
 		}
 	}
 	w := newWorld(t)
-	w.old, w.now = w.now, nil
+	w.Before, w.After = w.After, nil
 	r := w.request()
 	r.Operation = Delete
 	w.answers["a"] = patches(`[{"op":"remove","path":"/x"}]`)

@@ -63,19 +63,22 @@ func TestSelectors(t *testing.T) {
 		change func(w *world, r *Request)
 		want   bool
 	}{
-		"namespace":                    {team, nil, true},
-		"another namespace":            {team, func(w *world, r *Request) { w.spaces["ns"] = nil }, false},
-		"no namespace at all":          {team, func(w *world, r *Request) { r.Namespace = "" }, true},
-		"object":                       {label, nil, true},
-		"another object":               {label, func(w *world, r *Request) { w.now = tree(t, `{"metadata":{"labels":{"a":"c"}}}`) }, false},
-		"the old object":               {label, func(w *world, r *Request) { w.old, w.now = w.now, tree(t, `{"metadata":{}}`) }, true},
-		"a deleted object":             {label, func(w *world, r *Request) { w.old, w.now = w.now, nil }, true},
-		"a namespace's own new labels": {team, func(w *world, r *Request) { w.now = tree(t, `{"metadata":{"labels":{"team":"x"}}}`); namespaced(w, r) }, true},
-		"a namespace's own old labels": {team, func(w *world, r *Request) { w.now = tree(t, `{"metadata":{}}`); namespaced(w, r) }, false},
+		"namespace":           {team, nil, true},
+		"another namespace":   {team, func(w *world, r *Request) { w.spaces["ns"] = nil }, false},
+		"no namespace at all": {team, func(w *world, r *Request) { r.Namespace = "" }, true},
+		"object":              {label, nil, true},
+		"another object":      {label, func(w *world, r *Request) { w.After = tree(t, `{"metadata":{"labels":{"a":"c"}}}`) }, false},
+		"the old object":      {label, func(w *world, r *Request) { w.Before, w.After = w.After, tree(t, `{"metadata":{}}`) }, true},
+		"a deleted object":    {label, func(w *world, r *Request) { w.Before, w.After = w.After, nil }, true},
+		"a namespace's own new labels": {team, func(w *world, r *Request) {
+			w.After = tree(t, `{"metadata":{"labels":{"team":"x"}}}`)
+			namespaced(w, r)
+		}, true},
+		"a namespace's own old labels": {team, func(w *world, r *Request) { w.After = tree(t, `{"metadata":{}}`); namespaced(w, r) }, false},
 		"a deleted namespace":          {team, func(w *world, r *Request) { namespaced(w, r); r.Operation, r.Namespace = Delete, "ns" }, true},
 		"a namespace's status":         {team, func(w *world, r *Request) { namespaced(w, r); r.Subresource, r.Namespace = "status", "ns" }, true},
 		"both":                         {strings.TrimSuffix(team, "}") + "," + label[1:], nil, true},
-		"one of both":                  {strings.TrimSuffix(team, "}") + "," + label[1:], func(w *world, r *Request) { w.now = tree(t, `{"metadata":{}}`) }, false},
+		"one of both":                  {strings.TrimSuffix(team, "}") + "," + label[1:], func(w *world, r *Request) { w.After = tree(t, `{"metadata":{}}`) }, false},
 	} {
 		w := newWorld(t)
 		r := w.request()
@@ -123,14 +126,14 @@ func TestConditions(t *testing.T) {
 		`authorizer.group('').resource('pods').check('get').allowed()`:          "v1",
 	} {
 		w := newWorld(t)
-		w.now["metadata"].(map[string]any)["managedFields"] = tree(t, `{"metadata":{"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{}}]}}`)["metadata"].(map[string]any)["managedFields"]
+		w.After["metadata"].(map[string]any)["managedFields"] = tree(t, `{"metadata":{"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{}}]}}`)["metadata"].(map[string]any)["managedFields"]
 		if got, err := w.hooks(false, condition("Fail", e))[0].match(t.Context(), w.request()); err != nil || got != want {
 			t.Errorf("%s: %q, %v", e, got, err)
 		}
 	}
 	w := newWorld(t)
-	w.now = nil
-	w.old = tree(t, `{"kind":"Tab","metadata":{"name":"one"},"host":"old"}`)
+	w.After = nil
+	w.Before = tree(t, `{"kind":"Tab","metadata":{"name":"one"},"host":"old"}`)
 	if got, err := w.hooks(true, condition("Fail", `object == null && oldObject.host == 'old' && oldObject.apiVersion == 'example.com/v1'`))[0].match(t.Context(), w.request()); got != "v1" || err != nil {
 		t.Errorf("a deletion: %q, %v", got, err)
 	}

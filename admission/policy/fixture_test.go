@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,85 +15,26 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
 )
 
 // world is a write, and what policies may look up.
 type world struct {
+	admissiontest.Objects
 	t        *testing.T
-	now, old map[string]any
 	params   []*unstructured.Unstructured
 	warned   []string
 	observed []Decision
-	overlaid error
 	asked    []string // of what the authorizer was asked
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{t: t, now: tree(t, `{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"one","namespace":"ns","labels":{"a":"b"}},"host":"h","n":1}`)}
+	w := &world{t: t}
+	w.After = tree(t, `{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"one","namespace":"ns","labels":{"a":"b"}},"host":"h","n":1}`)
+	return w
 }
 
-func tree(t *testing.T, text string) (out map[string]any) {
-	t.Helper()
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	return u.Object
-}
-
-// New, Old, Labels, Replace and Overlay implement admission.Objects.
-func (w *world) New(_ context.Context, version string) (map[string]any, error) {
-	return at(w.now, version)
-}
-
-func (w *world) Old(_ context.Context, version string) (map[string]any, error) {
-	return at(w.old, version)
-}
-
-func at(tree map[string]any, version string) (map[string]any, error) {
-	if tree == nil {
-		return nil, nil
-	}
-	if version == "broken" {
-		return nil, errors.New("no conversion")
-	}
-	out := maps.Clone(tree)
-	out["apiVersion"] = "example.com/" + version
-	return out, nil
-}
-
-func (w *world) Labels() ([]labels.Set, error) {
-	u := unstructured.Unstructured{Object: w.now}
-	return []labels.Set{u.GetLabels()}, nil
-}
-
-func (w *world) Replace(_ context.Context, _ string, tree map[string]any) error {
-	w.now = tree
-	return nil
-}
-
-func (w *world) Overlay(_ context.Context, version string, part map[string]any) (map[string]any, error) {
-	whole, err := at(w.now, version)
-	if err != nil || w.overlaid != nil {
-		return nil, errors.Join(err, w.overlaid)
-	}
-	maps.Copy(whole, part)
-	return whole, nil
-}
-
-// spaces implements admission.Namespaces.
-type spaces struct{ w *world }
-
-func (s spaces) Labels(context.Context, string) (labels.Set, error) {
-	return labels.Set{"team": "x"}, nil
-}
-
-func (s spaces) Namespace(_ context.Context, name string) (*corev1.Namespace, error) {
-	if name != "ns" {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, name)
-	}
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"team": "x"}}}, nil
-}
+var tree = admissiontest.Tree
 
 // lookup implements Params: of Limits, in namespaces, and Globals.
 type lookup struct{ w *world }
@@ -136,7 +74,7 @@ func (w *world) request() *admission.Request {
 		Operation: admission.Create, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "tabs"},
 		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Tab"}, Versions: []string{"v2", "broken"},
 		Namespace: "ns", Name: "one", User: &user.DefaultInfo{Name: "alice"}, Options: &metav1.CreateOptions{},
-		Objects: w, Namespaces: spaces{w},
+		Objects: w, Namespaces: admissiontest.Namespaces{"ns": {"team": "x"}},
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 			w.asked = append(w.asked, a.GetVerb()+" "+a.GetResource()+a.GetPath()+" "+a.GetUser().GetName())
 			return authorizer.DecisionDeny, "never", nil

@@ -88,8 +88,8 @@ func TestWhatMutationsMake_DRY02(t *testing.T) {
 			continue
 		}
 		for field, want := range c.want {
-			if err != nil || !reflect.DeepEqual(w.now[field], want) {
-				t.Errorf("%s: %v, %v", name, w.now, err)
+			if err != nil || !reflect.DeepEqual(w.After[field], want) {
+				t.Errorf("%s: %v, %v", name, w.After, err)
 			}
 		}
 	}
@@ -125,11 +125,11 @@ func TestRefusalsOfSeveralPolicies(t *testing.T) {
 
 func TestOverlaysThatAreRefused(t *testing.T) {
 	w := newWorld(t)
-	w.overlaid = apierrors.NewServiceUnavailable("no schema")
+	w.Unmerged = apierrors.NewServiceUnavailable("no schema")
 	if err := w.mutate(w.request(), map[string]string{"p": `"failurePolicy":"Ignore",` + mutating(config(`Object{}`))}, nil); !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("a status is the client's: %v", err)
 	}
-	w.overlaid = errors.New("no field")
+	w.Unmerged = errors.New("no field")
 	if err := w.mutate(w.request(), map[string]string{"p": mutating(config(`Object{}`))}, nil); err == nil || !strings.HasSuffix(err.Error(), "denied request: error applying patch: no field") {
 		t.Errorf("got %v", err)
 	}
@@ -137,11 +137,11 @@ func TestOverlaysThatAreRefused(t *testing.T) {
 
 func TestNothingIsMadeOfWhatGoes(t *testing.T) {
 	w := newWorld(t)
-	w.now, w.old = nil, w.now
+	w.After, w.Before = nil, w.After
 	r := w.request()
 	r.Operation = admission.Delete
-	if err := w.mutate(r, map[string]string{"p": `"reinvocationPolicy":"IfNeeded",` + mutating(config(`Object{host: 'x'}`))}, nil); err != nil || w.now != nil || len(w.observed) != 1 {
-		t.Errorf("%v, %v, %v", w.now, err, w.observed)
+	if err := w.mutate(r, map[string]string{"p": `"reinvocationPolicy":"IfNeeded",` + mutating(config(`Object{host: 'x'}`))}, nil); err != nil || w.After != nil || len(w.observed) != 1 {
+		t.Errorf("%v, %v, %v", w.After, err, w.observed)
 	}
 }
 
@@ -180,8 +180,8 @@ func TestPoliciesAreAskedAgain(t *testing.T) {
 		w := newWorld(t)
 		r := w.request()
 		o := &other{w: w, r: r, change: c.change}
-		if err := w.mutate(r, map[string]string{"p": c.policy}, nil, o); err != nil || w.now["host"] != c.host || len(o.rounds) != c.rounds {
-			t.Errorf("%s: %v, %v, %d rounds", name, w.now["host"], err, len(o.rounds))
+		if err := w.mutate(r, map[string]string{"p": c.policy}, nil, o); err != nil || w.After["host"] != c.host || len(o.rounds) != c.rounds {
+			t.Errorf("%s: %v, %v, %d rounds", name, w.After["host"], err, len(o.rounds))
 		}
 	}
 }
@@ -192,8 +192,8 @@ func TestParametersTellInvocationsApart(t *testing.T) {
 		w.param(`{"apiVersion":"example.com/v1","kind":"Limit","metadata":{"name":"` + name + `","namespace":"ns"},"v":"` + name + `"}`)
 	}
 	policy := `"reinvocationPolicy":"IfNeeded","paramKind":{"apiVersion":"example.com/v1","kind":"Limit"},"matchConditions":[{"name":"c","expression":"size(object.host) < 3"}],` + mutating(config(`Object{host: object.host + params.v}`))
-	if err := w.mutate(w.request(), map[string]string{"p": policy}, map[string]string{"p": `"policyName":"p","paramRef":{"selector":{}}`}); err != nil || w.now["host"] != "hab" {
-		t.Errorf("%v, %v", w.now["host"], err)
+	if err := w.mutate(w.request(), map[string]string{"p": policy}, map[string]string{"p": `"policyName":"p","paramRef":{"selector":{}}`}); err != nil || w.After["host"] != "hab" {
+		t.Errorf("%v, %v", w.After["host"], err)
 	}
 }
 

@@ -209,7 +209,7 @@ func TestNamespacesOfRequests(t *testing.T) {
 
 func TestNamesThatAreMadeLater(t *testing.T) {
 	w := newWorld(t)
-	w.now = tree(t, `{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"generateName":"gen-"}}`)
+	w.After = tree(t, `{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"generateName":"gen-"}}`)
 	r := w.request()
 	r.Name = ""
 	err := w.validate(r, map[string]string{"p": `"validations":[{"expression":"false"}]`}, map[string]string{"b": deny + `"policyName":"p"`})
