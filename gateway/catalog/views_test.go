@@ -161,9 +161,7 @@ func TestFlightsAreShared(t *testing.T) {
 			}
 		})
 	}
-	for s.conv.Calls.Load() == 0 {
-		runtime.Gosched()
-	}
+	s.conv.Await(1)
 	release()
 	wg.Wait()
 	for what, n := range s.conv.Runs() {
@@ -188,9 +186,7 @@ func TestLeavingAFlight(t *testing.T) {
 	first, cancel := context.WithCancel(t.Context())
 	got := make(chan error, 1)
 	go func() { _, err := r.View(first, e, v1beta1); got <- err }()
-	for s.conv.Calls.Load() == 0 {
-		runtime.Gosched()
-	}
+	s.conv.Await(1)
 	cancel()
 	gone, leave := context.WithCancel(t.Context())
 	leave()

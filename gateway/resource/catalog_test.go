@@ -33,9 +33,7 @@ func TestDefinitionReplacedWithWritesInFlight_CRD24(t *testing.T) {
 		_, err := w.Create(w.ctx(), old, []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
 		made <- err
 	}()
-	for w.conv.Calls.Load() == 0 { // until it is being converted to the old storage version
-		runtime.Gosched()
-	}
+	w.conv.Await(1) // until it is being converted to the old storage version
 	w.define(v1beta1, false)
 	<-watch.Replaced
 	if v, ok := w.catalog.Serving(cronTabs); v != v1beta1 || !ok {
@@ -71,9 +69,7 @@ func TestDefinitionDeletedByAnotherGateway_CRD24(t *testing.T) {
 		_, err := b.Create(b.ctx(), at, []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
 		made <- err
 	}()
-	for b.conv.Calls.Load() == 0 {
-		runtime.Gosched()
-	}
+	b.conv.Await(1)
 	// Gateway a: the definition is marked, has no instances, and goes.
 	a.define(v1, true)
 	crds := a.builtin("customresourcedefinitions", "", "crontabs.example.com")

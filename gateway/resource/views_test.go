@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -156,9 +155,7 @@ func TestReadersDoNotShareOthersTrouble_CRD18(t *testing.T) {
 		_, err := r.Views(w.ctx(), l.Entries, v1beta1)
 		listed <- err
 	}()
-	for w.conv.Calls.Load() == 0 { // until the list is being converted
-		runtime.Gosched()
-	}
+	w.conv.Await(1)               // until the list is being converted
 	for _, e := range l.Entries { // stored at v1: does not wait
 		if _, err := r.View(w.ctx(), e, v1); err != nil {
 			t.Error(err)
@@ -246,9 +243,7 @@ func TestConverterEpoch(t *testing.T) {
 	release := w.conv.Block()
 	done := make(chan struct{})
 	go func() { defer close(done); view() }()
-	for w.conv.Calls.Load() < 3 {
-		runtime.Gosched()
-	}
+	w.conv.Await(3)
 	w.conv.Revision.Add(1)
 	release()
 	<-done

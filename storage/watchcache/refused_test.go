@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -16,6 +17,7 @@ type refusing struct {
 	below   atomic.Int64
 	kind    storage.Kind
 	refused atomic.Int64
+	told    chan struct{} // of each refusal
 }
 
 func (r *refusing) Watch(ctx context.Context, prefix string, from int64) (<-chan storage.Batch, func() error) {
@@ -23,6 +25,10 @@ func (r *refusing) Watch(ctx context.Context, prefix string, from int64) (<-chan
 		return r.Store.Watch(ctx, prefix, from)
 	}
 	r.refused.Add(1)
+	select {
+	case r.told <- struct{}{}:
+	case <-ctx.Done():
+	}
 	ch := make(chan storage.Batch)
 	close(ch)
 	return ch, func() error { return &storage.Error{Kind: r.kind} }
@@ -31,26 +37,28 @@ func (r *refusing) Watch(ctx context.Context, prefix string, from int64) (<-chan
 // TestRefusedTwiceLoadsAgain: a watch that can never catch up from where the
 // cache is must not hold it up for ever.
 func TestRefusedTwiceLoadsAgain(t *testing.T) {
-	m := storagetest.NewMemory()
-	m.Apply(put("g/pods/a", "1"))
-	store := &refusing{Store: m, kind: storage.TooLarge}
-	c := run(t, store, options())
-	cur := watch(t, c.Bucket("g/pods"), c.Revision())
-	store.below.Store(c.Revision() + 1)
-	m.Break()
-	poll(t, func() bool { return store.refused.Load() > 0 })
-	m.Apply(put("g/pods/a", "2"))
-	rev := fresh(t, c)
-	wantContent(t, c.Bucket("g/pods").Snapshot(), "a=2")
-	if c.Revision() < rev {
-		t.Errorf("at %d, want %d", c.Revision(), rev)
-	}
-	if n := store.refused.Load(); n != 2 {
-		t.Errorf("refused %d times before loading again, want 2", n)
-	}
-	if _, err := cur.TryNext(1); !IsExpired(err) {
-		t.Errorf("a watcher that missed something got %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		m := storagetest.NewMemory()
+		m.Apply(put("g/pods/a", "1"))
+		store := &refusing{Store: m, kind: storage.TooLarge, told: make(chan struct{}, 10)}
+		c := run(t, store, options())
+		cur := watch(t, c.Bucket("g/pods"), c.Revision())
+		store.below.Store(c.Revision() + 1)
+		m.Break()
+		<-store.told
+		m.Apply(put("g/pods/a", "2"))
+		rev := fresh(t, c)
+		wantContent(t, c.Bucket("g/pods").Snapshot(), "a=2")
+		if c.Revision() < rev {
+			t.Errorf("at %d, want %d", c.Revision(), rev)
+		}
+		if n := store.refused.Load(); n != 2 {
+			t.Errorf("refused %d times before loading again, want 2", n)
+		}
+		if _, err := cur.TryNext(1); !IsExpired(err) {
+			t.Errorf("a watcher that missed something got %v", err)
+		}
+	})
 }
 
 func TestHopeless(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -28,83 +29,84 @@ func TestBrokenWatchGoesOn_WATCH04(t *testing.T) {
 }
 
 func TestStoreAway(t *testing.T) {
-	m := storagetest.NewMemory()
-	m.Apply(put("g/pods/a", "1"))
-	c := run(t, m, options())
-	cur := watch(t, c.Bucket("g/pods"), c.Revision())
-	m.Down(errors.New("gone fishing"))
-	poll(t, func() bool { return c.Healthy() != nil })
-	wantContent(t, c.Bucket("g/pods").Snapshot(), "a=1") // RV-06: any state is still served
-	if _, err := c.Fresh(t.Context()); storage.KindOf(err) != storage.Unavailable {
-		t.Errorf("fresh without a store: %v", err)
-	}
-	r := m.Apply(put("g/pods/a", "2"))
-	m.Down(nil)
-	if got, want := next(t, cur, 1)[0], fmt.Sprintf("MODIFIED a=2@%d was 1", r); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	poll(t, func() bool { return c.Healthy() == nil })
-}
-
-func poll(t *testing.T, done func() bool) {
-	t.Helper()
-	deadline := time.After(patience)
-	for !done() {
-		select {
-		case <-deadline:
-			t.Fatal("waited in vain")
-		case <-time.After(time.Millisecond):
+	synctest.Test(t, func(t *testing.T) {
+		m := storagetest.NewMemory()
+		m.Apply(put("g/pods/a", "1"))
+		c := run(t, m, options())
+		cur := watch(t, c.Bucket("g/pods"), c.Revision())
+		m.Down(errors.New("gone fishing"))
+		synctest.Wait()
+		if c.Healthy() == nil {
+			t.Error("healthy without a store")
 		}
-	}
+		wantContent(t, c.Bucket("g/pods").Snapshot(), "a=1") // RV-06: any state is still served
+		if _, err := c.Fresh(t.Context()); storage.KindOf(err) != storage.Unavailable {
+			t.Errorf("fresh without a store: %v", err)
+		}
+		r := m.Apply(put("g/pods/a", "2"))
+		m.Down(nil)
+		if got, want := next(t, cur, 1)[0], fmt.Sprintf("MODIFIED a=2@%d was 1", r); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		synctest.Wait()
+		if err := c.Healthy(); err != nil {
+			t.Errorf("once the store is back: %v", err)
+		}
+	})
 }
 
 func TestLostHistoryExpiresWatchers_WATCH05(t *testing.T) {
-	m := storagetest.NewMemory()
-	m.Apply(put("g/pods/same", "1"))
-	m.Apply(put("g/pods/a", "1"))
-	m.Apply(put("g/nodes/n", "1"))
-	made := map[string]int{}
-	o := options()
-	o.Make = func(kv storage.KV) string { made[kv.Key]++; return string(kv.Value) }
-	c := run(t, m, o)
-	pods, nodes, idle := c.Bucket("g/pods"), c.Bucket("g/nodes"), c.Bucket("g/idle")
-	before := c.Revision()
-	cursors := []*Cursor[string]{watch(t, pods, before), watch(t, nodes, before), watch(t, idle, before)}
+	synctest.Test(t, func(t *testing.T) {
+		m := storagetest.NewMemory()
+		m.Apply(put("g/pods/same", "1"))
+		m.Apply(put("g/pods/a", "1"))
+		m.Apply(put("g/nodes/n", "1"))
+		made := map[string]int{}
+		o := options()
+		o.Make = func(kv storage.KV) string { made[kv.Key]++; return string(kv.Value) }
+		c := run(t, m, o)
+		pods, nodes, idle := c.Bucket("g/pods"), c.Bucket("g/nodes"), c.Bucket("g/idle")
+		before := c.Revision()
+		cursors := []*Cursor[string]{watch(t, pods, before), watch(t, nodes, before), watch(t, idle, before)}
 
-	m.Down(errors.New("away"))
-	poll(t, func() bool { return c.Healthy() != nil })
-	m.Apply(put("g/pods/a", "2"))
-	m.Apply(del("g/nodes/n"))
-	now := m.Apply(put("g/new/x", "1"))
-	if err := m.Compact(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	m.Down(nil)
-	for _, cur := range cursors {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		if _, _, err := cur.Next(ctx, 1); !IsExpired(err) {
-			t.Errorf("a watcher over the gap: %v", err)
+		m.Down(errors.New("away"))
+		synctest.Wait()
+		if c.Healthy() == nil {
+			t.Error("healthy without a store")
 		}
-		cancel()
-	}
-	fresh(t, c)
-	wantContent(t, pods.Snapshot(), "a=2 same=1")
-	wantContent(t, nodes.Snapshot(), "")
-	wantContent(t, c.Bucket("g/new").Snapshot(), "x=1")
-	for _, b := range []*Bucket[string]{pods, nodes, idle, c.Bucket("g/unheard")} {
-		if _, err := b.Watch(before); !IsExpired(err) {
-			t.Errorf("%s: a watch from before the gap: %v", b.Name(), err)
+		m.Apply(put("g/pods/a", "2"))
+		m.Apply(del("g/nodes/n"))
+		now := m.Apply(put("g/new/x", "1"))
+		if err := m.Compact(t.Context(), now); err != nil {
+			t.Fatal(err)
 		}
-		if _, ok := b.At(before); ok {
-			t.Errorf("%s: a state from before the gap is served", b.Name())
+		m.Down(nil)
+		for _, cur := range cursors {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			if _, _, err := cur.Next(ctx, 1); !IsExpired(err) {
+				t.Errorf("a watcher over the gap: %v", err)
+			}
+			cancel()
 		}
-	}
-	if made["/registry/g/pods/same"] != 1 || made["/registry/g/pods/a"] != 2 {
-		t.Errorf("items made %v: an unchanged one must be kept", made)
-	}
-	cur := watch(t, pods, c.Revision())
-	m.Apply(put("g/pods/a", "3"))
-	next(t, cur, 1)
+		fresh(t, c)
+		wantContent(t, pods.Snapshot(), "a=2 same=1")
+		wantContent(t, nodes.Snapshot(), "")
+		wantContent(t, c.Bucket("g/new").Snapshot(), "x=1")
+		for _, b := range []*Bucket[string]{pods, nodes, idle, c.Bucket("g/unheard")} {
+			if _, err := b.Watch(before); !IsExpired(err) {
+				t.Errorf("%s: a watch from before the gap: %v", b.Name(), err)
+			}
+			if _, ok := b.At(before); ok {
+				t.Errorf("%s: a state from before the gap is served", b.Name())
+			}
+		}
+		if made["/registry/g/pods/same"] != 1 || made["/registry/g/pods/a"] != 2 {
+			t.Errorf("items made %v: an unchanged one must be kept", made)
+		}
+		cur := watch(t, pods, c.Revision())
+		m.Apply(put("g/pods/a", "3"))
+		next(t, cur, 1)
+	})
 }
 
 func TestRestartKeepsHistory_WATCH04(t *testing.T) {

@@ -84,8 +84,9 @@ type Turning struct {
 	refuse atomic.Value
 	hold   atomic.Pointer[chan struct{}]
 
-	mu   sync.Mutex
-	runs map[string]int
+	mu     sync.Mutex
+	runs   map[string]int
+	called chan struct{} // closed by the next call; nil when nobody waits
 }
 
 // Epoch implements [conversion.Converter].
@@ -102,7 +103,7 @@ func (c *Turning) Runs() map[string]int {
 // Convert implements [conversion.Converter]. Objects whose name begins with
 // "bad" cannot be converted.
 func (c *Turning) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
-	c.Calls.Add(1)
+	c.begin()
 	if h := c.hold.Load(); h != nil {
 		select {
 		case <-*h:
@@ -149,6 +150,34 @@ func (c *Turning) Convert(ctx context.Context, desired string, objects [][]byte)
 		}
 	}
 	return out, nil
+}
+
+// begin counts a call.
+func (c *Turning) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Calls.Add(1)
+	if c.called != nil {
+		close(c.called)
+		c.called = nil
+	}
+}
+
+// Await waits until it was called so often.
+func (c *Turning) Await(calls int64) {
+	for {
+		c.mu.Lock()
+		if c.Calls.Load() >= calls {
+			c.mu.Unlock()
+			return
+		}
+		if c.called == nil {
+			c.called = make(chan struct{})
+		}
+		called := c.called
+		c.mu.Unlock()
+		<-called
+	}
 }
 
 // tidy removes the fields of the other version.
