@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -299,30 +300,37 @@ func TestAllDefinitionsAreServedInOrder(t *testing.T) {
 // When the history of the definitions is gone, the catalog starts over from
 // what is stored.
 func TestDefinitionsOverAGapOfTheHistory_RES10(t *testing.T) {
-	store := storagetest.NewMemory()
-	d := startCatalog(t, store)
-	for _, plural := range []string{"stays", "goes", "changes"} {
-		d.put(plural, "", "serve v1")
-	}
-	stays := d.served("stays")
-	for range 2 {
-		store.Down(errors.New("away"))
-		eventually(t, "the outage", func() bool { return d.Cache().Healthy() != nil })
-		store.Apply(storage.Event{Deleted: true, KV: storage.KV{Key: definitionKey("goes")}})
-		store.Apply(storage.Event{KV: storage.KV{Key: definitionKey("changes"), Value: stored("changes", "", "serve v2")}})
-		rev := store.Apply(storage.Event{KV: storage.KV{Key: definitionKey("comes"), Value: stored("comes", "", "serve v1")}})
-		if err := store.Compact(t.Context(), rev); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.NewMemory()
+		d := startCatalog(t, store)
+		for _, plural := range []string{"stays", "goes", "changes"} {
+			d.put(plural, "", "serve v1")
 		}
-		store.Down(nil)
-		eventually(t, "what was defined meanwhile", func() bool { return d.served("comes") != nil })
-		if d.served("goes") != nil || d.served("changes").Def.StorageVersion != "v2" || d.served("stays") != stays {
-			t.Error("what is served is not what is stored")
+		stays := d.served("stays")
+		for range 2 {
+			store.Down(errors.New("away"))
+			synctest.Wait()
+			if d.Cache().Healthy() == nil {
+				t.Error("healthy without a store")
+			}
+			store.Apply(storage.Event{Deleted: true, KV: storage.KV{Key: definitionKey("goes")}})
+			store.Apply(storage.Event{KV: storage.KV{Key: definitionKey("changes"), Value: stored("changes", "", "serve v2")}})
+			rev := store.Apply(storage.Event{KV: storage.KV{Key: definitionKey("comes"), Value: stored("comes", "", "serve v1")}})
+			if err := store.Compact(t.Context(), rev); err != nil {
+				t.Fatal(err)
+			}
+			store.Down(nil)
+			if err := d.WaitApplied(t.Context(), rev); err != nil {
+				t.Fatal(err)
+			}
+			if d.served("comes") == nil || d.served("goes") != nil || d.served("changes").Def.StorageVersion != "v2" || d.served("stays") != stays {
+				t.Error("what is served is not what is stored")
+			}
+			d.put("goes", "", "serve v1")
+			d.put("changes", "", "serve v1")
+			d.drop("comes")
 		}
-		d.put("goes", "", "serve v1")
-		d.put("changes", "", "serve v1")
-		d.drop("comes")
-	}
+	})
 }
 
 func TestFingerprintSaysWhatIsCompiledDifferently(t *testing.T) {

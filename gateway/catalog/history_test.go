@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/rs/zerolog"
 
@@ -34,64 +35,57 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	deadline := time.After(10 * time.Second)
-	for !done() {
-		select {
-		case <-deadline:
-			t.Fatal(what + " did not come about")
-		case <-time.After(time.Millisecond):
-		}
-	}
-}
-
 // TestCacheIsBoundedAndHeard: what the cache keeps of the past is counted in
 // bytes, with what was derived, and its failures are logged.
 func TestCacheIsBoundedAndHeard(t *testing.T) {
-	m := storagetest.NewMemory()
-	var log lines
-	builtins, err := builtin.All(builtin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := New(Options{
-		Store: m, Prefix: "/registry/", Builtins: builtins, Log: zerolog.New(&log),
-		Compile: func([]byte, *crd.Definition) (*crd.Definition, error) { return nil, nil },
+	synctest.Test(t, func(t *testing.T) {
+		m := storagetest.NewMemory()
+		var log lines
+		builtins, err := builtin.All(builtin.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := New(Options{
+			Store: m, Prefix: "/registry/", Builtins: builtins, Log: zerolog.New(&log),
+			Compile: func([]byte, *crd.Definition) (*crd.Definition, error) { return nil, nil },
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Cache().Run(ctx) }()
+		t.Cleanup(func() { cancel(); <-done })
+		<-c.Cache().Ready()
+
+		const key = "/registry/example.com/things/ns/a"
+		big := append(append([]byte(`{"a":"`), bytes.Repeat([]byte("x"), 100_000)...), `"}`...)
+		rev, err := m.Create(ctx, key, big, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Cache().Wait(ctx, rev); err != nil {
+			t.Fatal(err)
+		}
+		it, _ := c.Cache().Bucket("example.com/things").Snapshot().Get("ns/a")
+		it.Value.addView(&view{viewKey: viewKey{encoding: encoding{version: "v2"}}, data: bytes.Clone(big)})
+		if held := c.Cache().HistoryBytes(); held > 1000 {
+			t.Errorf("a present object counts %d bytes as history", held)
+		}
+		if rev, err = m.Update(ctx, key, []byte(`{}`), rev, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Cache().Wait(ctx, rev); err != nil {
+			t.Fatal(err)
+		}
+		if held := c.Cache().HistoryBytes(); held < 200_000 {
+			t.Errorf("history counts %d bytes, holds an object and a view of 100 KB each", held)
+		}
+
+		m.Down(errors.New("gone fishing"))
+		synctest.Wait()
+		if !strings.Contains(log.String(), "gone fishing") {
+			t.Errorf("the outage is not in the log: %s", log.String())
+		}
+		m.Down(nil)
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- c.Cache().Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	<-c.Cache().Ready()
-
-	const key = "/registry/example.com/things/ns/a"
-	big := append(append([]byte(`{"a":"`), bytes.Repeat([]byte("x"), 100_000)...), `"}`...)
-	rev, err := m.Create(ctx, key, big, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Cache().Wait(ctx, rev); err != nil {
-		t.Fatal(err)
-	}
-	it, _ := c.Cache().Bucket("example.com/things").Snapshot().Get("ns/a")
-	it.Value.addView(&view{viewKey: viewKey{encoding: encoding{version: "v2"}}, data: bytes.Clone(big)})
-	if held := c.Cache().HistoryBytes(); held > 1000 {
-		t.Errorf("a present object counts %d bytes as history", held)
-	}
-	if rev, err = m.Update(ctx, key, []byte(`{}`), rev, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Cache().Wait(ctx, rev); err != nil {
-		t.Fatal(err)
-	}
-	if held := c.Cache().HistoryBytes(); held < 200_000 {
-		t.Errorf("history counts %d bytes, holds an object and a view of 100 KB each", held)
-	}
-
-	m.Down(errors.New("gone fishing"))
-	eventually(t, "a log of the outage", func() bool { return bytes.Contains([]byte(log.String()), []byte("gone fishing")) })
-	m.Down(nil)
 }
 
 func TestShedGivesUpWhatWasDerived(t *testing.T) {

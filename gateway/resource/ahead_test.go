@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -36,34 +37,35 @@ func TestRevisionAheadOfTheCache_RV04_RV07_RVL1_RVL6_RVL7_WATCH12(t *testing.T) 
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			_, _, third := w.history()
-			w.wait(third)
-			release := w.store.holdUp()
-			defer release()
-			made := w.create(w.at(v1, ""), tab(v1, "d", "h", "1")).GetResourceVersion()
-			type reply struct {
-				text string
-				err  error
-			}
-			got := make(chan reply, 1)
-			go func() {
-				text, err := read(w, made)
-				got <- reply{text, err}
-			}()
-			select {
-			case r := <-got:
-				t.Fatalf("before the cache was there: %v", r)
-			case <-time.After(100 * time.Millisecond):
-			}
-			release()
-			want := all + " " + made
-			if name == "get" {
-				want = "d:1 " + made
-			}
-			if r := <-got; r.err != nil || r.text != want {
-				t.Errorf("got %v, want %s", r, want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				_, _, third := w.history()
+				w.wait(third)
+				release := w.store.holdUp()
+				defer release()
+				made := w.create(w.at(v1, ""), tab(v1, "d", "h", "1")).GetResourceVersion()
+				type reply struct {
+					text string
+					err  error
+				}
+				got := make(chan reply, 1)
+				go func() {
+					text, err := read(w, made)
+					got <- reply{text, err}
+				}()
+				synctest.Wait()
+				if len(got) != 0 {
+					t.Fatalf("before the cache was there: %v", <-got)
+				}
+				release()
+				want := all + " " + made
+				if name == "get" {
+					want = "d:1 " + made
+				}
+				if r := <-got; r.err != nil || r.text != want {
+					t.Errorf("got %v, want %s", r, want)
+				}
+			})
 		})
 	}
 	t.Run("who gives up is let go", func(t *testing.T) {

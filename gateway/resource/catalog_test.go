@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -93,40 +94,41 @@ func TestDefinitionDeletedByAnotherGateway_CRD24(t *testing.T) {
 // A change of a definition that changes nothing of what is served disturbs no
 // write, on whichever gateway.
 func TestDefinitionTouchedByAnotherGateway(t *testing.T) {
-	store := storagetest.NewMemory()
-	a := worldOver(t, store)
-	b := worldOver(t, store)
-	before := b.at(v1, "").Resource
-	release := b.store.holdUp() // b does not see the change before it writes
-	a.define(v1, false)
-	made := make(chan error, 1)
-	go func() {
-		_, err := b.Create(b.ctx(), b.at(v1, ""), []byte(tab(v1, "one", "h", "1")), WriteOptions{})
-		made <- err
-	}()
-	select {
-	case err := <-made:
-		t.Fatalf("written under a definition that is not known: %v", err)
-	case <-time.After(20 * time.Millisecond):
-	}
-	release()
-	if err := <-made; err != nil {
-		t.Error(err)
-	}
-	if b.at(v1, "").Resource != before {
-		t.Error("another form is served")
-	}
-	b.create(b.at(v1, ""), tab(v1, "two", "h", "1"))
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.NewMemory()
+		a := worldOver(t, store)
+		b := worldOver(t, store)
+		before := b.at(v1, "").Resource
+		release := b.store.holdUp() // b does not see the change before it writes
+		a.define(v1, false)
+		made := make(chan error, 1)
+		go func() {
+			_, err := b.Create(b.ctx(), b.at(v1, ""), []byte(tab(v1, "one", "h", "1")), WriteOptions{})
+			made <- err
+		}()
+		synctest.Wait()
+		if len(made) != 0 {
+			t.Fatalf("written under a definition that is not known: %v", <-made)
+		}
+		release()
+		if err := <-made; err != nil {
+			t.Error(err)
+		}
+		if b.at(v1, "").Resource != before {
+			t.Error("another form is served")
+		}
+		b.create(b.at(v1, ""), tab(v1, "two", "h", "1"))
 
-	// Whoever waits for a change that does not come waits no longer than it may.
-	release = b.store.holdUp()
-	defer release()
-	a.define(v1, false)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if _, err := b.Create(ctx, b.at(v1, ""), []byte(tab(v1, "three", "h", "1")), WriteOptions{}); !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
-		t.Errorf("%v", err)
-	}
+		// Whoever waits for a change that does not come waits no longer than it may.
+		release = b.store.holdUp()
+		defer release()
+		a.define(v1, false)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := b.Create(ctx, b.at(v1, ""), []byte(tab(v1, "three", "h", "1")), WriteOptions{}); !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // Writers that look the resource up again when they are told to never fail,

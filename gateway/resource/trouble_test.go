@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -116,49 +116,52 @@ func TestWatchesConvertWhatTheySelectByAtOnce_CRD18_WATCH03(t *testing.T) {
 // A watch whose history went is told so, and the gateway's own followers start
 // over.
 func TestWatchesOverAGapOfTheHistory_WATCH05(t *testing.T) {
-	m := storagetest.NewMemory()
-	w := worldOver(t, m)
-	w.put("one", tab(v1, "one", "h", "1"))
-	watch := w.watch(w.at(v1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(w.revision())})
-	ctx, cancel := context.WithCancel(w.ctx())
-	defer cancel()
-	names, done := make(chan string), make(chan error, 1)
-	go func() {
-		done <- w.Internal(Component("test")).Follow(ctx, cronTabs, func(_, name string) {
-			select {
-			case names <- name:
-			case <-ctx.Done():
-			}
-		})
-	}()
-	if got := <-names; got != "one" {
-		t.Errorf("followed %s", got)
-	}
-	m.Down(errors.New("away"))
-	for w.cache.Healthy() == nil && ctx.Err() == nil {
-		runtime.Gosched()
-	}
-	rev := m.Apply(storage.Event{KV: storage.KV{Key: w.at(v1, "").Resource.Key("default", "two"), Value: []byte(tab(v1, "two", "h", "2"))}})
-	if err := m.Compact(t.Context(), rev); err != nil {
-		t.Fatal(err)
-	}
-	m.Down(nil)
-	w.wait(rev)
-	_, _, err := watch.Next(w.ctx())
-	refused(t, err, 410, "Expired", "too old resource version")
-	for _, want := range []string{"one", "two"} {
-		if got := <-names; got != want {
-			t.Errorf("followed %s, want %s", got, want)
+	synctest.Test(t, func(t *testing.T) {
+		m := storagetest.NewMemory()
+		w := worldOver(t, m)
+		w.put("one", tab(v1, "one", "h", "1"))
+		watch := w.watch(w.at(v1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(w.revision())})
+		ctx, cancel := context.WithCancel(w.ctx())
+		defer cancel()
+		names, done := make(chan string), make(chan error, 1)
+		go func() {
+			done <- w.Internal(Component("test")).Follow(ctx, cronTabs, func(_, name string) {
+				select {
+				case names <- name:
+				case <-ctx.Done():
+				}
+			})
+		}()
+		if got := <-names; got != "one" {
+			t.Errorf("followed %s", got)
 		}
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	none := schema.GroupResource{Group: "example.com", Resource: "nothing"}
-	if err := w.Internal(Component("test")).Follow(w.ctx(), none, func(string, string) {}); !apierrors.IsNotFound(err) {
-		t.Errorf("following nothing: %v", err)
-	}
+		m.Down(errors.New("away"))
+		synctest.Wait()
+		if w.cache.Healthy() == nil {
+			t.Error("healthy without a store")
+		}
+		rev := m.Apply(storage.Event{KV: storage.KV{Key: w.at(v1, "").Resource.Key("default", "two"), Value: []byte(tab(v1, "two", "h", "2"))}})
+		if err := m.Compact(t.Context(), rev); err != nil {
+			t.Fatal(err)
+		}
+		m.Down(nil)
+		w.wait(rev)
+		_, _, err := watch.Next(w.ctx())
+		refused(t, err, 410, "Expired", "too old resource version")
+		for _, want := range []string{"one", "two"} {
+			if got := <-names; got != want {
+				t.Errorf("followed %s, want %s", got, want)
+			}
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		none := schema.GroupResource{Group: "example.com", Resource: "nothing"}
+		if err := w.Internal(Component("test")).Follow(w.ctx(), none, func(string, string) {}); !apierrors.IsNotFound(err) {
+			t.Errorf("following nothing: %v", err)
+		}
+	})
 }
 
 // Metadata that cannot be read is no metadata.
