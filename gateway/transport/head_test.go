@@ -1,20 +1,19 @@
 package transport
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/logtest"
 )
 
 // Heads that two servers may read differently are refused, and what follows
@@ -87,28 +86,10 @@ func TestTrailers_AreNotHeaders(t *testing.T) {
 	}
 }
 
-// logged is a log that tests read.
-type logged struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // A head that cannot be read may hold a token: neither the reply nor the log
 // repeats any of it.
 func TestMalformedHeads_AreNotRepeated(t *testing.T) {
-	var log logged
+	var log logtest.Log
 	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") },
 		func(o *Options) { o.Log = zerolog.New(&log).Level(zerolog.TraceLevel) })
 	const secret = "c2VjcmV0"
@@ -147,7 +128,7 @@ func TestLog_RepeatsNothingThatWasSent(t *testing.T) {
 		fmt.Errorf("reading: %w", io.ErrUnexpectedEOF):    "reading: unexpected EOF",
 		&net.OpError{Op: "read", Err: syscall.ECONNRESET}: "read: connection reset by peer",
 	} {
-		var log logged
+		var log logtest.Log
 		quiet{zerolog.New(&log)}.Printf("error of %q: %v", "127.0.0.1", err)
 		if got := log.String(); !strings.Contains(got, want) || !strings.Contains(got, "127.0.0.1") || strings.Contains(got, "secret") {
 			t.Errorf("%v: %s", err, got)
