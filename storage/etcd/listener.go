@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,8 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // clientListener serves the embedded server's client API to other processes.
@@ -47,7 +50,7 @@ func listenClients(s *etcdserver.EtcdServer, address string, log zerolog.Logger)
 	pb.RegisterKVServer(g, v3rpc.NewQuotaKVServer(s))
 	pb.RegisterWatchServer(g, v3rpc.NewWatchServer(s))
 	pb.RegisterLeaseServer(g, v3rpc.NewQuotaLeaseServer(s))
-	pb.RegisterMaintenanceServer(g, v3rpc.NewMaintenanceServer(s, nil))
+	pb.RegisterMaintenanceServer(g, maintenance{v3rpc.NewMaintenanceServer(s, nil), s})
 	l := &clientListener{url: u.String(), server: g, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
@@ -56,6 +59,21 @@ func listenClients(s *etcdserver.EtcdServer, address string, log zerolog.Logger)
 		}
 	}()
 	return l, nil
+}
+
+// maintenance is etcd's own, but for what tells a health service, which there is
+// none of here.
+type maintenance struct {
+	pb.MaintenanceServer
+	server *etcdserver.EtcdServer
+}
+
+// Defragment gives back space that is not in use.
+func (m maintenance) Defragment(context.Context, *pb.DefragmentRequest) (*pb.DefragmentResponse, error) {
+	if err := m.server.Defragment(); err != nil {
+		return nil, status.Error(codes.Internal, err.Error())
+	}
+	return &pb.DefragmentResponse{}, nil
 }
 
 func (l *clientListener) close() {

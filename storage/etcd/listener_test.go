@@ -1,0 +1,34 @@
+package etcd
+
+import (
+	"path/filepath"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// operate is etcd's own client, as etcdctl has it.
+func operate(t *testing.T, e *Embedded) *clientv3.Client {
+	t.Helper()
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{e.ClientURL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// Whoever looks at the embedded server with etcd's tools may defragment it.
+func TestDefragmentOverTheListener(t *testing.T) {
+	e := start(t, filepath.Join(t.TempDir(), "data"))
+	operator := operate(t, e)
+	if _, err := operator.Put(t.Context(), "/a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operator.Defragment(t.Context(), e.ClientURL()); err != nil {
+		t.Fatal(err)
+	}
+	if kv, err := e.Store().Get(t.Context(), "/a"); err != nil || string(kv.Value) != "b" {
+		t.Errorf("%s, %v", kv.Value, err)
+	}
+}
