@@ -24,6 +24,9 @@ const (
 	FutureRevision
 	// TooLarge: the store refuses a value of this size.
 	TooLarge
+	// Full: the store takes no more data until somebody makes room. Nothing was
+	// written.
+	Full
 	// Unavailable: the store did not answer, or no longer; whether a write
 	// happened is unknown.
 	Unavailable
@@ -32,7 +35,7 @@ const (
 var kindNames = map[Kind]string{
 	NotFound: "key not found", Exists: "key exists", Conflict: "revision conflict", Changed: "guard changed",
 	Compacted: "revision compacted", FutureRevision: "revision not reached",
-	TooLarge: "value too large", Unavailable: "store unavailable",
+	TooLarge: "value too large", Full: "store full", Unavailable: "store unavailable",
 }
 
 // String names the kind in lower case.

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -93,6 +94,9 @@ func parseRevision(s string) (int64, error) {
 	return int64(n), nil
 }
 
+// errFull is told in the words of etcd, which operators look for.
+var errFull = errors.New("the object is not stored, as the store is full: etcdserver: mvcc: database space exceeded")
+
 // storeError makes a status error of a store's error about one object.
 func (t Target) storeError(err error) error {
 	gr := t.Resource.GroupResource()
@@ -107,6 +111,8 @@ func (t Target) storeError(err error) error {
 		return apierrors.NewConflict(gr, t.Name, errModified)
 	case storage.TooLarge:
 		return apierrors.NewRequestEntityTooLargeError("the object is too large to be stored: " + err.Error())
+	case storage.Full: // which trying again does not help
+		return apierrors.NewInternalError(errFull)
 	case storage.Compacted:
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 	case storage.FutureRevision:

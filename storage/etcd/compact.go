@@ -57,6 +57,9 @@ func (s *Store) compact(ctx context.Context, t compactTurn) (compactTurn, error)
 		Then(clientv3.OpPut(compactKey, strconv.FormatInt(t.revision, 10))).
 		Else(clientv3.OpGet(compactKey)).
 		Commit()
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		return s.compactFull(ctx, t)
+	}
 	if err != nil {
 		return t, fmt.Errorf("etcd: take compaction turn: %w", err)
 	}

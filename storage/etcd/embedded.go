@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,8 @@ type EmbeddedConfig struct {
 	// processes read and write the store without any protection: it is there
 	// for tests and debugging. Empty means no listener.
 	ListenClientURL string
+	// QuotaBytes is how much data there may be, with its history; 8 GiB if zero.
+	QuotaBytes int64
 	// Logger gets the server's errors. Its zero value is silent.
 	Logger zerolog.Logger
 	// Observe is told of every answered request; see [Observe]. Optional.
@@ -105,7 +108,7 @@ func (e *Embedded) start(ctx context.Context, c EmbeddedConfig) error {
 	if err := server.LinearizableReadNotify(ctx); err != nil {
 		return fmt.Errorf("etcd: server in %s: %w", c.Dir, err)
 	}
-	e.store = newStore(v3client.New(server), c.Logger, "", newLocalServer(server.KV(), c.ListenClientURL != ""))
+	e.store = newStore(v3client.New(server), c.Logger, "", newLocalServer(server.KV(), server.Defragment, c.ListenClientURL != ""))
 	e.store.observe = c.Observe
 	watches := adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(server))
 	e.store.newWatcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, e.store.client) }
@@ -137,7 +140,7 @@ func serverConfig(c EmbeddedConfig) (config.ServerConfig, error) {
 		SnapshotCatchUpEntries:      catchUpCount,
 		MaxSnapFiles:                5,
 		MaxWALFiles:                 5,
-		QuotaBackendBytes:           quotaBytes,
+		QuotaBackendBytes:           cmp.Or(c.QuotaBytes, quotaBytes),
 		BackendFreelistType:         bbolt.FreelistMapType,
 		MaxTxnOps:                   128,
 		MaxRequestBytes:             1536 << 10, // etcd's default, so that data can move to any cluster

@@ -34,6 +34,8 @@ func kindOf(err error) storage.Kind {
 		return storage.TooLarge
 	case isMessageLimit(err):
 		return storage.TooLarge
+	case errors.Is(rpctypes.Error(err), rpctypes.ErrNoSpace):
+		return storage.Full
 	}
 	return storage.Unavailable
 }

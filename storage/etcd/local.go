@@ -19,6 +19,9 @@ import (
 // it is acknowledged, so that what is read here is linearizable.
 type localServer struct {
 	kv mvcc.KV
+	// defragment gives the file space back that is not in use; nothing is read
+	// or written meanwhile.
+	defragment func() error
 	// open means that others write, too, through a listener.
 	open bool
 	// seen is the highest revision that anybody was told of: by a write that
@@ -34,8 +37,8 @@ type localServer struct {
 
 // newLocalServer takes over a server that has applied everything that was
 // ever committed.
-func newLocalServer(kv mvcc.KV, open bool) *localServer {
-	l := &localServer{kv: kv, open: open}
+func newLocalServer(kv mvcc.KV, defragment func() error, open bool) *localServer {
+	l := &localServer{kv: kv, defragment: defragment, open: open}
 	l.saw(kv.Rev())
 	return l
 }

@@ -77,6 +77,9 @@ func (w *writer) put(ctx context.Context, key string, value []byte, rev int64, t
 			w.leases.forget(lease)
 			continue
 		}
+		if storage.KindOf(err) == storage.Full {
+			return w.refused(ctx, key, value, rev, err)
+		}
 		return n, err
 	}
 }

@@ -1,0 +1,101 @@
+package etcd
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// fill writes until nothing more is taken, and returns what was acknowledged and
+// what was refused.
+func fill(t *testing.T, s *Store) (taken, refused map[string]int64) {
+	t.Helper()
+	taken, refused = map[string]int64{}, map[string]int64{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for w := range 16 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				key := fmt.Sprintf("/t/%02d-%04d", w, i)
+				rev, err := s.Create(t.Context(), key, make([]byte, 200<<10), 0)
+				mu.Lock()
+				if err == nil {
+					taken[key] = rev
+				} else {
+					refused[key] = 0
+				}
+				mu.Unlock()
+				if err != nil {
+					if storage.KindOf(err) != storage.Full {
+						t.Errorf("%s: %v", key, err)
+					}
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return taken, refused
+}
+
+// What a full store refuses it has not kept, and what it acknowledged it has;
+// deletions go on. The embedded server makes room by itself when history is
+// compacted; a cluster serves on as soon as its alarm is lowered.
+func TestFullStoreRecovers_PER01(t *testing.T) {
+	for name, remote := range map[string]bool{"embedded": false, "remote": true} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			e := startWith(t, EmbeddedConfig{Dir: filepath.Join(t.TempDir(), "data"), ListenClientURL: "http://127.0.0.1:0", QuotaBytes: 32 << 20})
+			s := e.Store()
+			if remote {
+				s = connect(t, e)
+			}
+			taken, refused := fill(t, s)
+			for key, rev := range taken {
+				if kv, err := s.Get(ctx, key); err != nil || kv.Revision != rev {
+					t.Errorf("%s was acknowledged at %d and is at %d, %v", key, rev, kv.Revision, err)
+				}
+			}
+			for key := range refused {
+				if _, err := s.Get(ctx, key); storage.KindOf(err) != storage.NotFound {
+					t.Errorf("%s was refused and is there: %v", key, err)
+				}
+			}
+			for key, rev := range taken {
+				if _, err := s.Delete(ctx, key, rev); err != nil {
+					t.Errorf("deleting %s: %v", key, err)
+				}
+			}
+			turn, err := s.compact(ctx, compactTurn{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Create(ctx, "/early", []byte("x"), 0); storage.KindOf(err) != storage.Full {
+				t.Errorf("before anything was compacted: %v", err)
+			}
+			if _, err = s.compact(ctx, turn); err != nil {
+				t.Fatal(err)
+			}
+			if remote {
+				operator := operate(t, e)
+				if _, err := operator.Defragment(ctx, e.ClientURL()); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := operator.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := s.Create(ctx, "/late", []byte("x"), 0); err != nil {
+				t.Errorf("after room was made: %v", err)
+			}
+			if _, err = s.compact(ctx, turn); err != nil {
+				t.Errorf("the turn after that: %v", err)
+			}
+		})
+	}
+}
