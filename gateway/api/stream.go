@@ -1,22 +1,18 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -37,6 +33,8 @@ type stream struct {
 	bookmarks time.Duration
 	// tables counts tables sent, since only the first has column definitions.
 	tables int
+	// collected is how many bytes the next flush sends.
+	collected int
 	// entries, box and buf are memory for send, messages and frame.
 	entries  []*catalog.Entry
 	box, buf []byte
@@ -74,7 +72,7 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 		if err == nil {
 			err = s.run(ctx)
 		}
-		if err != nil && ctx.Err() == nil { // a watch that ends in time has no error to tell
+		if err != nil && !errors.Is(err, errLeft) && ctx.Err() == nil { // a watch that ends in time has no error to tell
 			s.fail(err)
 		}
 	}}, nil
@@ -94,8 +92,8 @@ func (h *Handler) lifetime(o *internalversion.ListOptions) time.Duration {
 // run sends the watch until ctx ends, the resource is replaced, or it fails.
 // A nil error is a clean end.
 func (s *stream) run(ctx context.Context) error {
-	if err := s.out.Flush(); err != nil { // the head goes out at once
-		return nil
+	if err := s.flush(); err != nil { // the head goes out at once
+		return err
 	}
 	if err := s.initial(ctx); err != nil {
 		return err
@@ -125,8 +123,8 @@ func (s *stream) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if s.out.Flush() != nil {
-			return nil
+		if err := s.flush(); err != nil {
+			return err
 		}
 	}
 }
@@ -141,8 +139,10 @@ func (s *stream) pending(ctx context.Context) error {
 		if err := s.send(ctx, changes); err != nil {
 			return err
 		}
-		if more = m; more && s.out.Flush() != nil {
-			return nil
+		if more = m; more {
+			if err := s.flush(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -162,8 +162,8 @@ func (s *stream) initial(ctx context.Context) error {
 		if err := s.send(ctx, changes); err != nil {
 			return err
 		}
-		if err := s.out.Flush(); err != nil {
-			return nil
+		if err := s.flush(); err != nil {
+			return err
 		}
 	}
 	s.watch.Initial = nil
@@ -171,7 +171,7 @@ func (s *stream) initial(ctx context.Context) error {
 		if err := s.bookmark(s.watch.InitialRevision, true); err != nil {
 			return err
 		}
-		_ = s.out.Flush() // the next one tells
+		return s.flush()
 	}
 	return nil
 }
@@ -226,7 +226,9 @@ func (s *stream) messages(ctx context.Context, changes []resource.Change) error 
 	apiVersion, kind := s.form.kind(s.target)
 	for i, c := range changes {
 		s.box = all[i].AppendEnvelope(s.box[:0], apiVersion, kind)
-		s.frame(c.Type, s.box)
+		if err := s.frame(c.Type, s.box); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -241,61 +243,4 @@ func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
 	}
 	s.tables++
 	return tableOf(ctx, s.target, [][]byte{data}, tableMeta{version: s.form.version}, v)
-}
-
-// frame adds one event, whose object is in the client's media type, to what the
-// next flush sends.
-func (s *stream) frame(kind watch.EventType, data []byte) {
-	switch s.form.media {
-	case mediaProtobuf:
-		s.buf = wire.AppendFrame(s.buf[:0], string(kind), data)
-	case mediaCBOR:
-		s.buf = cborEvent(s.buf[:0], string(kind), data)
-	default:
-		data = bytes.TrimSuffix(data, []byte("\n"))
-		b := append(s.buf[:0], `{"type":"`...)
-		b = append(b, kind...)
-		b = append(b, `","object":`...)
-		b = append(b, data...)
-		s.buf = append(b, "}\n"...)
-	}
-	_, _ = s.out.Write(s.buf) // collecting cannot fail; Flush tells
-	if cap(s.buf) > 1<<20 {
-		s.buf, s.box = nil, nil
-	}
-}
-
-// tell sends an event whose object is JSON.
-func (s *stream) tell(kind watch.EventType, data []byte) error {
-	f := s.form
-	f.pretty = false
-	out, err := f.encode(s.target.Version, data)
-	if err != nil {
-		return err
-	}
-	s.frame(kind, out)
-	return nil
-}
-
-// bookmark tells the client up to which revision it has seen everything.
-func (s *stream) bookmark(revision int64, initialEnd bool) error {
-	apiVersion, kind := s.form.kind(s.target)
-	if s.form.table() {
-		apiVersion, kind = metaGroup+s.form.version, s.form.as
-	}
-	b := object.AppendString([]byte(`{"kind":`), kind)
-	b = object.AppendString(append(b, `,"apiVersion":`...), apiVersion)
-	b = append(b, `,"metadata":{"resourceVersion":"`...)
-	b = strconv.AppendInt(b, revision, 10)
-	b = append(b, '"')
-	if initialEnd {
-		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
-	}
-	return s.tell(watch.Bookmark, append(b, "}}"...))
-}
-
-// fail ends the stream with an ERROR event.
-func (s *stream) fail(err error) {
-	_ = s.tell(watch.Error, errorResponse(err).Body) // a Status is encodable
-	_ = s.out.Flush()                                // the stream ends anyway
 }

@@ -295,3 +295,55 @@ func TestBookmarks_ComeAfterAllEvents_WATCH07(t *testing.T) {
 	}
 	writing.Wait()
 }
+
+// gauge is a client of a watch that reads everything at once, and measures how
+// much was collected for it.
+type gauge struct {
+	collected, most, frames int
+	enough                  func()
+	wanted                  int
+}
+
+func (g *gauge) Write(p []byte) (int, error) {
+	g.collected += len(p)
+	g.most = max(g.most, g.collected)
+	if g.frames++; g.frames == g.wanted {
+		g.enough()
+	}
+	return len(p), nil
+}
+
+func (g *gauge) Flush() error {
+	g.collected = 0
+	return nil
+}
+
+// However large objects are and however many there are to be sent, little of
+// them is collected for one client.
+func TestWatch_LargeObjectsAreNotCollected_WATCH01(t *testing.T) {
+	w := newWorld(t)
+	const objects, size = 100, 100 << 10
+	before, _ := w.do("GET", widgets, "").tree()["metadata"].(map[string]any)["resourceVersion"].(string)
+	for i := range objects {
+		name := fmt.Sprintf("w%03d", i)
+		data := fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"annotations":{"a":%q},"name":%q,"namespace":"default","uid":%q}}`, strings.Repeat("x", size), name, name)
+		if _, err := w.store.Create(t.Context(), "/registry/example.com/widgets/default/"+name, []byte(data), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.do("GET", widgets+"?limit=1", "").want(200, "") // which waits until the cache has them
+	for _, query := range []string{"", "&resourceVersion=" + before} {
+		for _, accept := range []string{mediaJSON, metaForm + "PartialObjectMetadata", "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadata"} {
+			resp := w.Serve(request("GET", widgets+"?watch=1"+query, "", "Accept: "+strings.TrimPrefix(accept, "Accept: ")))
+			if resp.Stream == nil {
+				t.Fatalf("no stream: %d %s", resp.Code, resp.Body)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			g := &gauge{wanted: objects, enough: cancel}
+			resp.Stream(ctx, g)
+			if g.frames != objects || g.most > maxCollected+2*size {
+				t.Errorf("%s %s: %d frames, %d bytes collected", query, accept, g.frames, g.most)
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/wire"
+)
+
+// maxCollected is how much of a watch is collected before it is sent, at most
+// but for the last object: two hundred of the largest are hundreds of megabytes,
+// for each client.
+const maxCollected = 256 << 10
+
+// errLeft tells that the client is gone, or does not take what is sent.
+var errLeft = errors.New("the client left")
+
+// frame adds one event, whose object is in the client's media type, to what the
+// next flush sends, which is now if that is much.
+func (s *stream) frame(kind watch.EventType, data []byte) error {
+	switch s.form.media {
+	case mediaProtobuf:
+		s.buf = wire.AppendFrame(s.buf[:0], string(kind), data)
+	case mediaCBOR:
+		s.buf = cborEvent(s.buf[:0], string(kind), data)
+	default:
+		data = bytes.TrimSuffix(data, []byte("\n"))
+		b := append(s.buf[:0], `{"type":"`...)
+		b = append(b, kind...)
+		b = append(b, `","object":`...)
+		b = append(b, data...)
+		s.buf = append(b, "}\n"...)
+	}
+	_, _ = s.out.Write(s.buf) // collecting cannot fail; Flush tells
+	s.collected += len(s.buf)
+	if cap(s.buf) > 1<<20 {
+		s.buf, s.box = nil, nil
+	}
+	if s.collected < maxCollected {
+		return nil
+	}
+	return s.flush()
+}
+
+// flush sends what was collected.
+func (s *stream) flush() error {
+	s.collected = 0
+	if s.out.Flush() != nil {
+		return errLeft
+	}
+	return nil
+}
+
+// tell sends an event whose object is JSON.
+func (s *stream) tell(kind watch.EventType, data []byte) error {
+	f := s.form
+	f.pretty = false
+	out, err := f.encode(s.target.Version, data)
+	if err != nil {
+		return err
+	}
+	return s.frame(kind, out)
+}
+
+// bookmark tells the client up to which revision it has seen everything.
+func (s *stream) bookmark(revision int64, initialEnd bool) error {
+	apiVersion, kind := s.form.kind(s.target)
+	if s.form.table() {
+		apiVersion, kind = metaGroup+s.form.version, s.form.as
+	}
+	b := object.AppendString([]byte(`{"kind":`), kind)
+	b = object.AppendString(append(b, `,"apiVersion":`...), apiVersion)
+	b = append(b, `,"metadata":{"resourceVersion":"`...)
+	b = strconv.AppendInt(b, revision, 10)
+	b = append(b, '"')
+	if initialEnd {
+		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
+	}
+	return s.tell(watch.Bookmark, append(b, "}}"...))
+}
+
+// fail ends the stream with an ERROR event.
+func (s *stream) fail(err error) {
+	_ = s.tell(watch.Error, errorResponse(err).Body) // a Status is encodable
+	_ = s.flush()                                    // the stream ends anyway
+}
