@@ -44,6 +44,10 @@ type Options struct {
 	// Spared, if set, is told how many conversions a reader was spared because
 	// their outcome was remembered. It must be cheap.
 	Spared func(n int)
+	// ViewBytes is how much memory, about, everything may take that is made of
+	// present objects for readers: other versions, other encodings, compressed
+	// runs. 0 means any number.
+	ViewBytes int64
 	// Log receives what no client is told.
 	Log zerolog.Logger
 }
@@ -55,6 +59,7 @@ type Catalog struct {
 	cache   *watchcache.Cache[*Entry]
 	ready   chan struct{}
 	spared  func(n int)
+	memory  *memory
 	prefix  string
 	compile Compiler
 	convert ConverterFactory
@@ -112,7 +117,7 @@ func New(o Options) *Catalog {
 			SizeOf: (*Entry).Size, Shed: (*Entry).Shed,
 			OnError: func(err error) { o.Log.Warn().Err(err).Msg("watch cache recovers from a failure") },
 		}),
-		spared: o.Spared, ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
+		spared: o.Spared, memory: newMemory(o.ViewBytes), ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
 	}
 	for _, d := range o.Builtins {
 		r := c.newResource(d, nil)
@@ -147,6 +152,7 @@ func bucketOf(builtins map[string]bool, key string) string {
 func (c *Catalog) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.cache.Run(ctx) })
+	g.Go(func() error { c.memory.run(ctx, c.eachEntry); return nil })
 	g.Go(func() error {
 		select {
 		case <-c.cache.Ready():
@@ -162,6 +168,15 @@ func (c *Catalog) Run(ctx context.Context) error {
 	})
 	return g.Wait()
 }
+
+// eachEntry visits the present objects of all kinds.
+func (c *Catalog) eachEntry(visit func(*Entry)) {
+	c.cache.Each(func(it watchcache.Item[*Entry]) { visit(it.Value) })
+}
+
+// ViewBytes is how much memory is taken by what [Options.ViewBytes] bounds, and
+// by what was made of objects that are gone by now, until somebody counts again.
+func (c *Catalog) ViewBytes() int64 { return c.memory.held.Load() }
 
 // load compiles every definition that exists and returns the cursor that
 // follows from there.

@@ -169,7 +169,7 @@ func (d *Draft) Committed(revision int64, version string) (e *Entry, shown []byt
 			shown = data
 		}
 		if !v.passing {
-			e.addView(&view{viewKey: v.viewKey, data: data, converted: v.converted})
+			d.resource.remember(e, &view{viewKey: v.viewKey, data: data, converted: v.converted})
 		}
 	}
 	return e, shown, nil

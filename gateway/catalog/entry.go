@@ -50,19 +50,33 @@ func Tombstone(last *Entry, revision int64) *Entry {
 // Size is about how many bytes of memory the entry holds now, with all that
 // was derived from it. A tombstone shares its bytes with the last state.
 func (e *Entry) Size() int {
-	const fixed = 128
-	n := fixed
+	n := fixedBytes + e.derived()
 	if e.last == nil {
 		n += len(e.Stored)
 	}
+	return n
+}
+
+const (
+	// fixedBytes is about what an entry costs, or something that was derived of
+	// it, besides its bytes, and labelBytes what a label or a field does.
+	fixedBytes = 128
+	labelBytes = 64
+)
+
+// derived is the part of Size that [Entry.Shed] gives up.
+func (e *Entry) derived() (n int) {
 	for v := e.views.Load(); v != nil; v = v.next {
-		n += fixed + len(v.data)
-	}
-	if e.settled.Load() != nil {
-		n += fixed
+		n += v.size()
 	}
 	for r := e.runs.Load(); r != nil; r = r.next {
-		n += fixed + 8*len(r.ids) + r.piece.Size()
+		n += r.size()
+	}
+	if e.settled.Load() != nil {
+		n += fixedBytes
+	}
+	if set := e.labels.Load(); set != nil {
+		n += labelBytes * len(*set)
 	}
 	return n
 }

@@ -100,6 +100,7 @@ func (r *Resource) settle(entries []*Entry, due []int, version *crd.Version, out
 			return nil
 		}
 		e.base().settled.Store(&settledMessage{m, r.epoch, version.Name})
+		r.memory.grew(fixedBytes)
 		out[due[n]] = m
 		return nil
 	})
@@ -130,7 +131,7 @@ func (r *Resource) encode(ctx context.Context, entries []*Entry, due []int, vers
 			return r.Unreadable(bases[n], err)
 		}
 		if r.messageKey(version.Name) == k {
-			bases[n].addView(&view{viewKey: k, data: raw})
+			r.remember(bases[n], &view{viewKey: k, data: raw})
 		}
 		out[due[n]], err = r.message(entries[due[n]], raw)
 		return err
@@ -176,6 +177,6 @@ func (r *Resource) metadataMessage(e *Entry) (wire.Message, error) {
 	if err != nil {
 		return wire.Message{}, r.Unreadable(e, err)
 	}
-	base.addView(&view{viewKey: k, data: raw})
+	r.remember(base, &view{viewKey: k, data: raw})
 	return r.message(e, raw)
 }

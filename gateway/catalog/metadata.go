@@ -27,7 +27,7 @@ func (r *Resource) MetadataView(e *Entry) ([]byte, error) {
 		return nil, r.Unreadable(e, err)
 	}
 	out = append(out, '}')
-	e.addView(&view{viewKey: k, data: out})
+	r.remember(e, &view{viewKey: k, data: out})
 	return out, nil
 }
 
@@ -95,6 +95,7 @@ func (r *Resource) Labels(e *Entry) (labels.Set, error) {
 		}
 	}
 	e.labels.Store(&set)
+	r.memory.grew(labelBytes * len(set))
 	return set, nil
 }
 
@@ -115,6 +116,7 @@ func (r *Resource) Fields(e *Entry, version *crd.Version, data []byte) (fields.S
 	set := version.Fields(tree)
 	if v != nil {
 		v.fields.Store(&set)
+		r.memory.grew(labelBytes * len(set))
 	}
 	return set, nil
 }

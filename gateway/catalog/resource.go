@@ -36,6 +36,8 @@ type Resource struct {
 	definedAt  atomic.Int64
 	// spared is told how many conversions readers were spared.
 	spared func(n int)
+	// memory is what entries remember, of all resources.
+	memory *memory
 }
 
 // ErrReplaced tells that a write met a definition that is no longer the
@@ -76,7 +78,7 @@ func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *R
 	}
 	return &Resource{
 		Def: def, Owners: apply.NewKind(def), bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
-		epoch: epochs.Add(1), root: c.prefix + def.KeyPrefix + "/", spared: c.spared,
+		epoch: epochs.Add(1), root: c.prefix + def.KeyPrefix + "/", spared: c.spared, memory: c.memory,
 	}
 }
 

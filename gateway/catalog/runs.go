@@ -10,6 +10,8 @@ import (
 // were derived with. Two of the same encoding are the same bytes.
 type Encoding struct {
 	key viewKey
+	// memory is where runs are counted.
+	memory *memory
 	// variant tells apart what is made of the same views.
 	variant string
 }
@@ -17,12 +19,12 @@ type Encoding struct {
 // WholeIn is the encoding of whole objects at a version. variant names the
 // media type, and whatever else decides about the bytes.
 func (r *Resource) WholeIn(version, variant string) Encoding {
-	return Encoding{r.viewKey(version), variant}
+	return Encoding{r.viewKey(version), r.memory, variant}
 }
 
 // MetadataIn is the encoding of metadata.
 func (r *Resource) MetadataIn(variant string) Encoding {
-	return Encoding{r.metadataKey(), variant}
+	return Encoding{r.metadataKey(), r.memory, variant}
 }
 
 // run is a sequence of entries that was compressed. It is remembered on the
@@ -32,6 +34,9 @@ type run struct {
 	ids   []uint64
 	piece deflate.Piece
 }
+
+// size is about how many bytes of memory the run takes.
+func (r *run) size() int { return fixedBytes + 8*len(r.ids) + r.piece.Size() }
 
 // runNode is a list of runs. It is replaced, never changed.
 type runNode struct {
@@ -86,7 +91,9 @@ func Compressed(entries []*Entry, in Encoding, size func(i int) int, encode func
 			length += size(i)
 		}
 		out[n] = deflate.Compress(encode(make([]byte, 0, length), from, to))
-		entries[from].addRun(&run{in, identities(entries[from:to]), out[n]})
+		made := &run{in, identities(entries[from:to]), out[n]}
+		entries[from].addRun(made)
+		in.memory.grew(made.size())
 		return nil
 	})
 }

@@ -55,6 +55,15 @@ type view struct {
 	fields atomic.Pointer[fields.Set]
 }
 
+// size is about how many bytes of memory the view takes.
+func (v *view) size() int {
+	n := fixedBytes + len(v.data)
+	if set := v.fields.Load(); set != nil {
+		n += labelBytes * len(*set)
+	}
+	return n
+}
+
 // viewNode is a list of views. It is replaced, never changed.
 type viewNode struct {
 	*view

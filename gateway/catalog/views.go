@@ -78,7 +78,7 @@ func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) 
 				if err != nil {
 					return nil, r.Unreadable(e, err)
 				}
-				e.addView(&view{viewKey: k, data: data, converted: j.converted})
+				r.remember(e, &view{viewKey: k, data: data, converted: j.converted})
 				out[j.at] = data
 			}
 		}
@@ -120,7 +120,7 @@ func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewK
 			return nil
 		}
 		j.json = data
-		j.entry.addView(&view{viewKey: k, data: data})
+		r.remember(j.entry, &view{viewKey: k, data: data})
 		return nil
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewK
 		j.json, j.converted = data, true
 		// A converter that changed meanwhile may or may not have made this.
 		if r.viewKey(k.version) == k {
-			j.entry.addView(&view{viewKey: k, data: data, converted: true})
+			r.remember(j.entry, &view{viewKey: k, data: data, converted: true})
 		}
 	})
 }

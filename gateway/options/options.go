@@ -76,6 +76,9 @@ type Serve struct {
 	// become not ready.
 	ShutdownDelay time.Duration
 
+	// ViewCacheBytes bounds what is remembered for readers beside the objects
+	// as they are stored; 0 means no bound.
+	ViewCacheBytes int64
 	// ModuleQuota bounds the contents of modules that are stored, in bytes; 0
 	// means no bound.
 	ModuleQuota int64
@@ -118,6 +121,7 @@ func Default() Serve {
 		RequestTimeout:         time.Minute,
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
+		ViewCacheBytes:         1 << 30,
 		ModuleQuota:            1 << 30,
 		API:                    WholeAPI,
 		ServiceClusterIPRange:  "10.0.0.0/24",
@@ -202,6 +206,9 @@ func (s Serve) Validate() error {
 	}
 	if s.ModuleQuota < 0 {
 		bad("module-quota", "must not be negative, got %d", s.ModuleQuota)
+	}
+	if s.ViewCacheBytes < 0 {
+		bad("view-cache", "must not be negative, got %d", s.ViewCacheBytes)
 	}
 	if s.MaxRequestBodyBytes < 1<<10 {
 		bad("max-request-body", "must be at least 1024 bytes, got %d", s.MaxRequestBodyBytes)

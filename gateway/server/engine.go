@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
@@ -53,9 +54,12 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	log := g.log.With().Str("component", "engine").Logger()
 	served := catalog.New(catalog.Options{
 		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definitions.Definition()),
-		Compile: compile.Definition, Convert: converters.Converter, Log: log,
+		Compile: compile.Definition, Convert: converters.Converter, ViewBytes: g.options.ViewCacheBytes, Log: log,
 		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})
+	if err := g.showMemory(served); err != nil {
+		return nil, err
+	}
 	hooks := admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log})
 	mutators := []resource.Mutator{hooks}
 	if g.assigner, err = g.newAssigner(); err != nil {
@@ -74,6 +78,14 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	}
 	inUse.Objects = engine.Internal(resource.Component("modules"))
 	return engine, nil
+}
+
+// showMemory adds metrics of what is kept in memory beside the objects.
+func (g *gateway) showMemory(served *catalog.Catalog) error {
+	return errors.Join(
+		g.metrics.GaugeFunc("wasmgate_view_cache_bytes", "Memory of what is remembered for readers beside the objects as they are stored, about.", func() float64 { return float64(served.ViewBytes()) }),
+		g.metrics.GaugeFunc("wasmgate_watch_history_bytes", "Memory of past states that are kept for watches, about.", func() float64 { return float64(served.Cache().HistoryBytes()) }),
+	)
 }
 
 // newAssigner makes what sees to services and pods; nil when there are none.

@@ -160,6 +160,17 @@ func (c *Cache[T]) Bucket(name string) *Bucket[T] {
 	return b
 }
 
+// Each calls fn for the items of all buckets, each bucket as it is when its turn
+// comes.
+func (c *Cache[T]) Each(fn func(Item[T])) {
+	for _, b := range *c.buckets.Load() {
+		b.state.Load().root.ascend("", func(it *Item[T]) bool {
+			fn(*it)
+			return true
+		})
+	}
+}
+
 // Ready returns a channel that is closed once the cache has caught up with
 // what the store held when Run started.
 func (c *Cache[T]) Ready() <-chan struct{} { return c.ready }

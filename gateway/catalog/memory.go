@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+)
+
+// memory bounds what is remembered of present objects beside what is stored:
+// views, runs, labels. What superseded ones hold counts as history (see
+// [watchcache.Options]).
+//
+//	remembering --more than most?--> look: count what there is
+//	                                 more than 7/8 of most?--> give up down to 3/4
+//
+// What is given up is taken from objects at random: of lists of everything that
+// do not fit, those that were used least lately would be the ones that are
+// needed next. A nil memory counts nothing.
+type memory struct {
+	// most is how many bytes there may be, about; 0 means any number.
+	most int64
+	// held is what was remembered since the last look, and what that found. What
+	// objects had that are gone is in it until the next.
+	held atomic.Int64
+	// due holds a value when it is time to look.
+	due chan struct{}
+}
+
+func newMemory(most int64) *memory { return &memory{most: most, due: make(chan struct{}, 1)} }
+
+// grew notes that n more bytes are remembered.
+func (m *memory) grew(n int) {
+	if m == nil || m.held.Add(int64(n)) <= m.most || m.most <= 0 {
+		return
+	}
+	select {
+	case m.due <- struct{}{}:
+	default: // somebody is about to
+	}
+}
+
+// run looks whenever it is time, until ctx ends. each visits the present objects.
+func (m *memory) run(ctx context.Context, each func(visit func(*Entry))) {
+	for {
+		select {
+		case <-m.due:
+			m.look(each)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look counts what is remembered, and gives up what is too much.
+func (m *memory) look(each func(visit func(*Entry))) {
+	counted := m.held.Load()
+	var held int64
+	each(func(e *Entry) { held += int64(e.derived()) })
+	if held > m.most/8*7 {
+		surplus := float64(held-m.most/4*3) / float64(held)
+		each(func(e *Entry) {
+			if rand.Float64() < surplus {
+				held -= int64(e.derived())
+				e.Shed()
+			}
+		})
+	}
+	m.held.Add(held - counted)
+}
+
+// remember keeps a view of an entry for those who ask for it next.
+func (r *Resource) remember(e *Entry, v *view) {
+	e.addView(v)
+	r.memory.grew(v.size())
+}
