@@ -33,6 +33,6 @@ func (a *Admission) called(w *resource.Write) func(admission.Call) {
 		}
 		a.all.WithLevel(level).Str("module", module).Str("webhook", c.Hook.Name).Str("operation", c.Operation).
 			Str("resource", w.Resource.GroupResource().String()).Str("namespace", w.Namespace).Str("name", w.Name).
-			Bool("allowed", !c.Rejected).Dur("took", c.Elapsed).AnErr("reason", c.Err).Msg("a module decided")
+			Bool("allowed", !c.Rejected).Stringer("took", c.Elapsed).AnErr("reason", c.Err).Msg("a module decided")
 	}
 }

@@ -39,17 +39,12 @@ func Main(run Runner) int {
 
 // New returns the root command. run is what `wasmgate serve` calls.
 func New(run Runner) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "wasmgate",
-		Short: "The Kubernetes API over etcd, extended by WebAssembly modules",
-		Long: "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
-			"converted between their versions by sandboxed WebAssembly modules.",
-		Version:       Version(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	root := commands("wasmgate", "The Kubernetes API over etcd, extended by WebAssembly modules",
+		newServe(run), newMigrate(), newModule(), newVersionPriority(), newVersion())
+	root.Long = "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
+		"converted between their versions by sandboxed WebAssembly modules."
+	root.Version = Version()
+	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(suggestFlag)
-	root.AddCommand(newServe(run), newMigrate(), newModule(), newVersionPriority(), newVersion())
 	return root
 }

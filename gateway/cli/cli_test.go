@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,9 @@ func TestServe_Defaults(t *testing.T) {
 		if !strings.Contains(out, line) {
 			t.Errorf("missing %q in\n%s", line, out)
 		}
+	}
+	if !regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\S+ INF hello$`).MatchString(out) {
+		t.Errorf("the log has no date and milliseconds:\n%s", out)
 	}
 	if strings.Contains(out, "details") {
 		t.Error("debug messages without -v")
@@ -148,6 +152,19 @@ func TestVersionCompletionAndSuggestions(t *testing.T) {
 	}
 	if out, err := command(t, "__complete", "module", "pu"); err != nil || !strings.Contains(out, "push") {
 		t.Errorf("completing: %v %q", err, out)
+	}
+	for line, want := range map[string]string{
+		"module psh":           "unknown command \"psh\"; did you mean push?\nSee 'wasmgate module --help'",
+		"quux":                 "unknown command \"quux\"\nSee 'wasmgate --help'",
+		"module push":          "an argument is missing\nUsage: wasmgate module push NAME FILE.wasm",
+		"module push a b c":    "unexpected argument \"c\"\nUsage: wasmgate module push NAME FILE.wasm",
+		"migrate":              "an argument is missing\nUsage: wasmgate migrate RESOURCE.GROUP",
+		"version now":          "unexpected argument \"now\"\nUsage: wasmgate version",
+		"version-priority prv": "unknown command \"prv\"",
+	} {
+		if _, err := command(t, strings.Fields(line)...); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", line, err)
+		}
 	}
 	if _, err := command(t, "serv"); err == nil || !strings.Contains(err.Error(), "serve") {
 		t.Errorf("a misspelled command: %v", err)

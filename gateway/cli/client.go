@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,20 +32,50 @@ func (f *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {
 	cmd.Flags().DurationVar(&f.timeout, "timeout", timeout, "how long to wait in all")
 }
 
-// connect applies the environment to the flags and returns the configuration
-// for the gateway they name.
-func (f *clientFlags) connect(cmd *cobra.Command) (*rest.Config, error) {
+// run applies the environment to the flags and calls do with the configuration
+// for the gateway they name, for as long as they allow.
+func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Config) error) error {
 	if err := fromEnv(cmd.Flags()); err != nil {
-		return nil, err
+		return err
 	}
-	cfg, _, err := kubeconfig.Load(f.kubeconfig)
+	cfg, from, err := kubeconfig.Load(f.kubeconfig)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cfg.UserAgent = "wasmgate/" + Version()
 	// One command does a handful of requests; client-side limits only delay it.
 	cfg.QPS = -1
-	return cfg, nil
+	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	return advised(do(ctx, cfg), cfg.Host, from)
+}
+
+// withModules is run for commands that only look at modules, or change them.
+func (f *clientFlags) withModules(cmd *cobra.Command, do func(context.Context, dynamic.ResourceInterface) error) error {
+	return f.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
+		client, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		return do(ctx, client.Resource(modules))
+	})
+}
+
+// advised adds what to do to errors of a gateway that cannot be reached, or
+// does not let in whoever asks. from is the kubeconfig that names it.
+func advised(err error, host, from string) error {
+	advice := ""
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		advice = fmt.Sprintf("Nothing listens at %s, which %s names: is `wasmgate serve` running?", host, from)
+	case errors.As(err, &x509.UnknownAuthorityError{}):
+		advice = fmt.Sprintf("The certificate of %s is not of the authority that is in %s: is that the kubeconfig of another gateway?", host, from)
+	case apierrors.IsUnauthorized(err):
+		advice = fmt.Sprintf("%s does not accept the credentials in %s: is that the kubeconfig of another gateway, or an old one?", host, from)
+	default:
+		return err
+	}
+	return fmt.Errorf("%w\n%s", err, advice)
 }
 
 // follow calls check with an object as it is now and then after every change,

@@ -2,10 +2,18 @@ package cli
 
 import (
 	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
+	"github.com/wasmgate/wasmgate/gateway/pki"
 )
 
 // report plays the migration controller.
@@ -193,7 +201,69 @@ func TestModulePush_Errors(t *testing.T) {
 		t.Errorf("inline source: %v", err)
 	}
 	g.Close()
-	if _, err := g.push(t, "m", "x"); err == nil {
-		t.Error("no server: no error")
+	want := "Nothing listens at " + g.URL + ", which " + g.kubeconfig + " names: is `wasmgate serve` running?"
+	if _, err := g.push(t, "m", "x"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("no server: %v", err)
+	}
+}
+
+// What a gateway cannot know, whoever typed the command is told: that they have
+// the kubeconfig of another one.
+func TestClient_OfAnotherGateway(t *testing.T) {
+	g := newFakeGateway(t)
+	g.strange = true
+	want := g.URL + " does not accept the credentials in " + g.kubeconfig
+	for _, args := range [][]string{{"module", "list"}, {"module", "logs", "m"}, {"migrate", "ct"}} {
+		if _, err := command(t, append(args, "--kubeconfig", g.kubeconfig)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	secure := httptest.NewTLSServer(g)
+	t.Cleanup(secure.Close)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	other, err := pki.SelfSigned(filepath.Join(t.TempDir(), "pki"), []string{"127.0.0.1"}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := kubeconfig.Write(path, kubeconfig.Admin{Server: secure.URL, Trust: other.Trust(), Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := command(t, "module", "list", "--kubeconfig", path); err == nil || !strings.Contains(err.Error(), "is not of the authority that is in "+path) {
+		t.Errorf("another authority: %v", err)
+	}
+}
+
+func TestModuleCommands_NameWhatIsNotThere(t *testing.T) {
+	g := newFakeGateway(t)
+	for _, args := range [][]string{{"history", "none"}, {"logs", "none"}, {"rollback", "none"}, {"promote", "none"}} {
+		_, err := command(t, append(append([]string{"module"}, args...), "--kubeconfig", g.kubeconfig)...)
+		if err == nil || !strings.Contains(err.Error(), `there is no module "none"; see: wasmgate module list`) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	plain := httptest.NewServer(http.NotFoundHandler()) // a server that has heard of no modules
+	t.Cleanup(plain.Close)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := kubeconfig.Write(path, kubeconfig.Admin{Server: plain.URL, Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"list"}, {"history", "m"}, {"logs", "m"}, {"rollback", "m"}, {"promote", "m"}} {
+		_, err := command(t, append(append([]string{"module"}, args...), "--kubeconfig", path)...)
+		if err == nil || !strings.Contains(err.Error(), "is it a wasmgate?") {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestModulePush_RefusedTellsOfTheModuleItMade(t *testing.T) {
+	g := newFakeGateway(t)
+	g.refuses = true
+	const made = "wasmmodule/m was made for it and has no content yet"
+	if _, err := g.push(t, "m", "x"); err == nil || !strings.Contains(err.Error(), "upload refused: no: Invalid\n"+made) {
+		t.Errorf("%v", err)
+	}
+	if _, err := g.push(t, "m", "x"); err == nil || strings.Contains(err.Error(), made) {
+		t.Errorf("one that was there: %v", err)
 	}
 }

@@ -27,6 +27,10 @@ type fakeGateway struct {
 	changed func(g *fakeGateway, path string, obj map[string]any)
 	// dropWatches ends every watch after one event.
 	dropWatches bool
+	// strange answers everybody that they are not known.
+	strange bool
+	// refuses refuses every content.
+	refuses bool
 
 	mu       sync.Mutex
 	objects  map[string]map[string]any
@@ -66,6 +70,10 @@ var discoveryDocuments = map[string]string{
 
 func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
+	if g.strange {
+		status(w, 401, "Unauthorized")
+		return
+	}
 	if doc, ok := discoveryDocuments[r.URL.Path]; ok {
 		_, _ = io.WriteString(w, doc)
 		return
@@ -93,6 +101,7 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.create(w, r, base)
 	case r.Method == http.MethodPut && strings.HasSuffix(name, "/content"):
 		g.upload(w, r, base+"/"+strings.TrimSuffix(name, "/content"))
+	case name == "silent/log":
 	case strings.HasSuffix(name, "/log") && name != "none/log":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "the log of "+strings.TrimSuffix(name, "/log")+"\n")
@@ -177,6 +186,10 @@ func (g *fakeGateway) upload(w http.ResponseWriter, r *http.Request, path string
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.Header.Get("Content-Type") != "application/wasm" {
 		status(w, 415, "UnsupportedMediaType")
+		return
+	}
+	if g.refuses {
+		status(w, 422, "Invalid")
 		return
 	}
 	g.contents[path] = body

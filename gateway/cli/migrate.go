@@ -68,19 +68,15 @@ func newMigrate() *cobra.Command {
 		Long: "Rewrite all stored objects of a resource at its storage version, and wait until\n" +
 			"that is done. The gateway does the work: it goes on when this command ends.",
 		Example: "  wasmgate migrate crontabs.example.com",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := m.client.connect(cmd)
-			if err != nil {
-				return err
-			}
-			if m.rate < 0 {
-				return fmt.Errorf("--rate: must not be negative, got %v", m.rate)
-			}
 			m.out = cmd.OutOrStdout()
-			ctx, cancel := context.WithTimeout(cmd.Context(), m.client.timeout)
-			defer cancel()
-			return m.run(ctx, cfg, schema.ParseGroupResource(args[0]))
+			return m.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
+				if m.rate < 0 {
+					return fmt.Errorf("--rate: must not be negative, got %v", m.rate)
+				}
+				return m.run(ctx, cfg, schema.ParseGroupResource(args[0]))
+			})
 		},
 	}
 	m.client.add(cmd, 24*time.Hour)

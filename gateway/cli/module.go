@@ -57,14 +57,8 @@ func (s moduleStatus) condition(name string) metav1.Condition {
 }
 
 func newModule() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "module",
-		Short: "Upload WebAssembly modules, list them, look into them, promote them and roll them back",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newModulePush(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs())
-	return cmd
+	return commands("module", "Upload WebAssembly modules, list them, look into them, promote them and roll them back",
+		newModulePush(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs())
 }
 
 func newModuleList() *cobra.Command {
@@ -72,19 +66,11 @@ func newModuleList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the modules and whether they are ready",
-		Args:  cobra.NoArgs,
+		Args:  arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := client.connect(cmd)
-			if err != nil {
-				return err
-			}
-			dyn, err := dynamic.NewForConfig(cfg)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), client.timeout)
-			defer cancel()
-			return listModules(ctx, dyn.Resource(modules), cmd.OutOrStdout())
+			return client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
+				return listModules(ctx, objects, cmd.OutOrStdout())
+			})
 		},
 	}
 	client.add(cmd, time.Minute)
@@ -125,6 +111,17 @@ func shortDigest(d string) string {
 func noModules(err error) error {
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("the server has no WasmModule (wasmgate.dev/v1): is it a wasmgate? (%w)", err)
+	}
+	return err
+}
+
+// noModule explains an answer about one module.
+func noModule(name string, err error) error {
+	switch {
+	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse): // the path is unknown, too
+		return noModules(err)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("there is no module %q; see: wasmgate module list (%w)", name, err)
 	}
 	return err
 }

@@ -30,36 +30,19 @@ func newModuleHistory() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history NAME",
 		Short: "List the contents of a module that served and are kept",
-		Args:  cobra.ExactArgs(1),
+		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			objects, err := client.modules(cmd)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), client.timeout)
-			defer cancel()
-			obj, err := objects.Get(ctx, args[0], metav1.GetOptions{})
-			if err != nil {
-				return noModules(err)
-			}
-			return printHistory(obj, cmd.OutOrStdout())
+			return client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
+				obj, err := objects.Get(ctx, args[0], metav1.GetOptions{})
+				if err != nil {
+					return noModule(args[0], err)
+				}
+				return printHistory(obj, cmd.OutOrStdout())
+			})
 		},
 	}
 	client.add(cmd, time.Minute)
 	return cmd
-}
-
-// modules is the collection of modules of the gateway that the flags name.
-func (f *clientFlags) modules(cmd *cobra.Command) (dynamic.ResourceInterface, error) {
-	cfg, err := f.connect(cmd)
-	if err != nil {
-		return nil, err
-	}
-	client, err := dynamic.NewForConfig(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return client.Resource(modules), nil
 }
 
 func printHistory(obj *unstructured.Unstructured, out io.Writer) error {
@@ -91,16 +74,12 @@ func newModuleRollback() *cobra.Command {
 			"the present content, or to the one whose digest begins with DIGEST. Configuration\n" +
 			"and limits stay as they are. See them with: wasmgate module history NAME",
 		Example: "  wasmgate module rollback crontab",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    arguments(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			objects, err := r.client.modules(cmd)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), r.client.timeout)
-			defer cancel()
 			r.push.out = cmd.OutOrStdout()
-			return r.run(ctx, objects, args[0], strings.Join(args[1:], ""))
+			return r.client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
+				return r.run(ctx, objects, args[0], strings.Join(args[1:], ""))
+			})
 		},
 	}
 	r.client.add(cmd, 5*time.Minute)
@@ -110,7 +89,7 @@ func newModuleRollback() *cobra.Command {
 func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInterface, name, prefix string) error {
 	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return noModules(err)
+		return noModule(name, err)
 	}
 	if !isUpload(obj) {
 		return fmt.Errorf("the content of wasmmodule/%s is in its spec.source: put there what was there before", name)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,32 +17,36 @@ func newModuleLogs() *cobra.Command {
 		Short: "Print what a module wrote last",
 		Long: "Print what a module wrote to its standard error and logged last, on the gateway\n" +
 			"that answers: each keeps what its own instances wrote, since it started.",
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := client.connect(cmd)
-			if err != nil {
+			return client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
+				text, err := moduleLog(ctx, cfg, args[0])
+				if err != nil {
+					return err
+				}
+				if len(text) == 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "wasmmodule/%s wrote nothing on the gateway that answers, since that started\n", args[0])
+				}
+				_, err = cmd.OutOrStdout().Write(text)
 				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), client.timeout)
-			defer cancel()
-			gateway, err := modulesClient(cfg)
-			if err != nil {
-				return err
-			}
-			result := gateway.Get().Resource(modules.Resource).Name(args[0]).SubResource("log").Do(ctx)
-			if err := result.Error(); err != nil { // says more than Raw's
-				return noModules(err)
-			}
-			text, err := result.Raw()
-			if err != nil {
-				return err
-			}
-			_, err = cmd.OutOrStdout().Write(text)
-			return err
+			})
 		},
 	}
 	client.add(cmd, time.Minute)
 	return cmd
+}
+
+// moduleLog is what a module wrote.
+func moduleLog(ctx context.Context, cfg *rest.Config, name string) ([]byte, error) {
+	client, err := modulesClient(cfg)
+	if err != nil {
+		return nil, err
+	}
+	result := client.Get().Resource(modules.Resource).Name(name).SubResource("log").Do(ctx)
+	if err := result.Error(); err != nil { // says more than Raw's
+		return nil, noModule(name, err)
+	}
+	return result.Raw()
 }
 
 // modulesClient asks about modules what is no object.

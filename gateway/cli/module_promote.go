@@ -63,16 +63,12 @@ func newModulePromote() *cobra.Command {
 			"that serves, print what comes out otherwise, and let the new one serve. One that\n" +
 			"fails where the present one does not is not promoted.",
 		Example: "  wasmgate module promote crontab",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			objects, err := p.client.modules(cmd)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), p.client.timeout)
-			defer cancel()
 			p.out = cmd.OutOrStdout()
-			return p.run(ctx, objects, args[0])
+			return p.client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
+				return p.run(ctx, objects, args[0])
+			})
 		},
 	}
 	p.client.add(cmd, 10*time.Minute)
@@ -84,7 +80,7 @@ func newModulePromote() *cobra.Command {
 func (p *promoteCommand) run(ctx context.Context, objects dynamic.ResourceInterface, name string) error {
 	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return noModules(err)
+		return noModule(name, err)
 	}
 	if statusOf(obj).Candidate == nil {
 		return fmt.Errorf("no revision of wasmmodule/%s waits to be promoted", name)

@@ -48,23 +48,19 @@ func newModulePush() *cobra.Command {
 			"wait until it is ready. When the new content cannot be used, the reason is\n" +
 			"printed and the content before it stays in use.",
 		Example: "  wasmgate module push crontab crontab.wasm",
-		Args:    cobra.ExactArgs(2),
+		Args:    arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := p.client.connect(cmd)
-			if err != nil {
-				return err
-			}
-			content, err := os.ReadFile(args[1])
-			if err != nil {
-				return err
-			}
-			if len(content) == 0 {
-				return fmt.Errorf("%s is empty", args[1])
-			}
 			p.out = cmd.OutOrStdout()
-			ctx, cancel := context.WithTimeout(cmd.Context(), p.client.timeout)
-			defer cancel()
-			return p.run(ctx, cfg, args[0], content)
+			return p.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
+				content, err := os.ReadFile(args[1])
+				if err != nil {
+					return err
+				}
+				if len(content) == 0 {
+					return fmt.Errorf("%s is empty", args[1])
+				}
+				return p.run(ctx, cfg, args[0], content)
+			})
 		},
 	}
 	p.client.add(cmd, 5*time.Minute)
@@ -78,11 +74,14 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 		return err
 	}
 	objects := client.Resource(modules)
-	before, err := ensureModule(ctx, objects, name)
+	before, made, err := ensureModule(ctx, objects, name)
 	if err != nil {
 		return err
 	}
 	if err := upload(ctx, cfg, name, content); err != nil {
+		if made {
+			err = fmt.Errorf("%w\nwasmmodule/%s was made for it and has no content yet", err, name)
+		}
 		return err
 	}
 	sum := sha256.Sum256(content)
@@ -104,21 +103,22 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 }
 
 // ensureModule returns the module, which it makes if there is none.
-func ensureModule(ctx context.Context, objects dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
-	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+func ensureModule(ctx context.Context, objects dynamic.ResourceInterface, name string) (obj *unstructured.Unstructured, made bool, err error) {
+	obj, err = objects.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		obj, err = objects.Create(ctx, newModuleObject(name), metav1.CreateOptions{})
+		made = err == nil
 		if apierrors.IsAlreadyExists(err) {
 			obj, err = objects.Get(ctx, name, metav1.GetOptions{})
 		}
 	}
 	if err != nil {
-		return nil, noModules(err)
+		return nil, false, noModules(err)
 	}
 	if !isUpload(obj) {
-		return nil, fmt.Errorf("wasmmodule/%s does not take uploads: set its spec.source to {\"upload\": {}}", name)
+		return nil, false, fmt.Errorf("wasmmodule/%s does not take uploads: set its spec.source to {\"upload\": {}}", name)
 	}
-	return obj, nil
+	return obj, made, nil
 }
 
 // upload puts the bytes.

@@ -12,20 +12,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
 
 func newVersionPriority() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "version-priority",
-		Short: "See how a module would order the versions of API groups",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newPriorityPreview())
-	return cmd
+	return commands("version-priority", "See how a module would order the versions of API groups", newPriorityPreview())
 }
 
 // previewCommand is one run of `wasmgate version-priority preview`.
@@ -52,16 +44,12 @@ func newPriorityPreview() *cobra.Command {
 		Example: "  wasmgate version-priority preview --module releases releases.example.com\n" +
 			"  wasmgate version-priority preview -f version-priority.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := p.client.connect(cmd)
-			if err != nil {
-				return err
-			}
-			if err := p.complete(args); err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), p.client.timeout)
-			defer cancel()
-			return p.run(ctx, cfg, cmd.OutOrStdout())
+			return p.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
+				if err := p.complete(args); err != nil {
+					return err
+				}
+				return p.run(ctx, cfg, cmd.OutOrStdout())
+			})
 		},
 	}
 	p.client.add(cmd, time.Minute)
@@ -124,7 +112,7 @@ func (p *previewCommand) run(ctx context.Context, cfg *rest.Config, out io.Write
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
-	fmt.Fprintf(w, "GROUP\tKUBERNETES ORDER\tORDER OF %s\n", p.spec.Module)
+	heading := fmt.Sprintf("GROUP\tKUBERNETES ORDER\tORDER OF %s\n", p.spec.Module)
 	var errs []error
 	for _, group := range p.spec.Groups {
 		review, err := p.ask(ctx, client, group)
@@ -132,6 +120,8 @@ func (p *previewCommand) run(ctx context.Context, cfg *rest.Config, out io.Write
 			errs = append(errs, fmt.Errorf("%s: %w", group, err))
 			continue
 		}
+		fmt.Fprint(w, heading)
+		heading = ""
 		fmt.Fprintf(w, "%s\t%s\t%s\n", group, strings.Join(review.Request.Versions, ", "), strings.Join(review.Response.Versions, ", "))
 	}
 	return errors.Join(append(errs, w.Flush())...)
@@ -145,11 +135,8 @@ func (p *previewCommand) ask(ctx context.Context, client rest.Interface, group s
 	result := client.Post().Resource(modules.Resource).Name(p.spec.Module).SubResource("prioritize").
 		SetHeader("Content-Type", "application/json").Body(body).Do(ctx)
 	err = result.Error() // says more than Raw's
-	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("there is no module %q; see: wasmgate module list (%w)", p.spec.Module, err)
-	}
 	if err != nil {
-		return nil, interrupted(ctx, err, "the module has not answered")
+		return nil, interrupted(ctx, noModule(p.spec.Module, err), "the module has not answered")
 	}
 	reply, err := result.Raw()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ func newServe(run Runner) *cobra.Command {
 		Long: "Run the gateway. Without flags it keeps its data in an embedded etcd below\n" +
 			"./wasmgate-data, serves on 127.0.0.1:6443 with a certificate of its own\n" +
 			"authority, and writes a kubeconfig for the administrator.",
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := fromEnv(cmd.Flags()); err != nil {
 				return err
@@ -114,12 +115,19 @@ func (l logOptions) logger(out io.Writer) (zerolog.Logger, error) {
 	switch l.format {
 	case "json":
 	case "text":
-		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: "15:04:05.000"}
+		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: logTime}
 	default:
 		return zerolog.Nop(), fmt.Errorf("--log-format: want text or json, got %q", l.format)
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
+	stamp := zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, _ string) {
+		e.Str(zerolog.TimestampFieldName, time.Now().Format(logTime))
+	})
+	return zerolog.New(out).Level(level).Hook(stamp), nil
 }
+
+// logTime is the form of times in the log: lines of one request are less than a
+// second apart, and a log lasts for days.
+const logTime = "2006-01-02T15:04:05.000Z07:00"
 
 // printStarted says what to type next.
 func printStarted(out io.Writer, s options.Started) {

@@ -78,7 +78,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	// The port is taken first: a conflict should not leave a database behind.
 	listener, err := net.Listen("tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)))
 	if err != nil {
-		return fmt.Errorf("--secure-port: %w", err)
+		return fmt.Errorf("--bind-address, --secure-port: %w", err)
 	}
 	measured := metrics.New()
 	store, closeStore, err := openStore(ctx, o, measured, log)

@@ -30,6 +30,7 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 	}
 	observe := accounting.NewStore(m, o.EtcdPrefix+"/", prefixes).Observe
 	if !o.Embedded() {
+		log.Info().Strs("servers", o.EtcdServers).Msg("connecting") // which takes as long as etcd takes to answer
 		s, err := etcd.Open(ctx, etcd.Config{
 			Endpoints: o.EtcdServers, CAFile: o.EtcdCAFile, CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, Logger: log, Observe: observe,
 		})
