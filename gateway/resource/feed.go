@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -13,11 +14,12 @@ import (
 // Ownership reads who owns an object and what holds up its deletion (see
 // [catalog.Resource.Ownership]): from the cache, or with live from the store
 // itself. Of an object that is there and cannot be read only namespace and name
-// are filled in. It never converts.
+// are filled in. It never converts. Of a kind that is not served nobody can tell
+// what there is: that is [meta.NoResourceMatchError], and not NotFound.
 func (i Internal) Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error) {
 	t, err := i.target(gr, namespace, name, "")
 	if err != nil {
-		return nil, err
+		return nil, &meta.NoResourceMatchError{PartialResource: gr.WithVersion("")}
 	}
 	var entry *catalog.Entry
 	if live {
@@ -33,12 +35,12 @@ func (i Internal) Ownership(ctx context.Context, gr schema.GroupResource, namesp
 }
 
 func ownership(r *catalog.Resource, key string, e *catalog.Entry) *metav1.ObjectMeta {
-	meta, err := r.Ownership(e)
+	m, err := r.Ownership(e)
 	if err != nil {
-		meta = &metav1.ObjectMeta{} // that it is there is all there is to know
+		m = &metav1.ObjectMeta{} // that it is there is all there is to know
 	}
-	meta.Namespace, meta.Name = catalog.SplitKey(key)
-	return meta
+	m.Namespace, m.Name = catalog.SplitKey(key)
+	return m
 }
 
 // Feed tells what becomes of the owners of a kind's objects. One goroutine uses

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -75,7 +76,7 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 	if err := in.UpdateMetadata(w.ctx(), none, "default", "one", metav1.Preconditions{}, without("x")); !apierrors.IsNotFound(err) {
 		t.Errorf("of no kind: %v", err)
 	}
-	if _, err := in.Ownership(w.ctx(), none, "", "x", false); !apierrors.IsNotFound(err) {
+	if _, err := in.Ownership(w.ctx(), none, "", "x", false); !meta.IsNoMatchError(err) {
 		t.Errorf("of no kind: %v", err)
 	}
 	if _, err := in.Feed(none); !apierrors.IsNotFound(err) {

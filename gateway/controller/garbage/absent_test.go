@@ -265,6 +265,63 @@ func TestUnreadableOwners(t *testing.T) {
 	w.becomes(one, "-")
 }
 
+// A definition that goes before its objects, as when somebody takes its finalizer
+// away, takes nothing with it: the objects may be served again.
+func TestOwnersOfAKindThatIsServedNoLongerKeepWhatTheyOwn(t *testing.T) {
+	w := newWorld(t)
+	w.define(fleet)
+	owner := w.create(key(fleets, "owner"), nil, nil, nil)
+	one := w.create(key(maps, "one"), nil, nil, []made{owner})
+	never := owner
+	never.ref.UID = "another"
+	first := w.create(key(maps, "first"), nil, nil, []made{never})
+	stop := w.collect()
+	w.becomes(first, "-") // so fleets are followed
+	var looks atomic.Int32
+	w.failing(func(op string, k controller.Key) error {
+		if op == "look" && k.Name == "one" {
+			looks.Add(1)
+		}
+		return nil
+	})
+	kv, err := w.store.Get(w.ctx(), "/registry/apiextensions.k8s.io/customresourcedefinitions/fleets.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("what has owners is looked at", func() bool { return looks.Load() > 0 })
+	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(end, "-")
+	stop()
+	w.is(one, "owner")
+}
+
+// A kind that is gone from one moment to the next, while an owner of it is
+// looked for, has not lost the owner.
+func TestAnOwnerIsNotAbsentForWantOfItsKind(t *testing.T) {
+	w := newWorld(t)
+	w.define(fleet)
+	owner := w.create(key(fleets, "owner"), nil, nil, nil)
+	one := w.create(key(maps, "one"), nil, nil, []made{owner})
+	var looks atomic.Int32
+	w.failing(func(_ string, k controller.Key) error {
+		if k.GroupResource != fleets || k.Name != "owner" {
+			return nil
+		}
+		looks.Add(1)
+		_, err := w.Internal.Ownership(t.Context(), schema.GroupResource{Group: "example.com", Resource: "none"}, "", "owner", false)
+		return err
+	})
+	stop := w.collect()
+	w.eventually("the owner is looked for", func() bool { return looks.Load() > 0 })
+	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(end, "-")
+	stop()
+	w.is(one, "owner")
+}
+
 // A definition whose objects are being looked at may be removed: they go with
 // it and are not missed.
 func TestKindsThatAreServedNoLonger(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -146,6 +147,8 @@ func (c *Collector) judge(ctx context.Context, n node, r metav1.OwnerReference) 
 		}
 		c.index.lack(r.UID, absence{place, elsewhere})
 		return dangling, true, nil
+	case meta.IsNoMatchError(err): // its definition has just gone: what it left may come back
+		return solid, false, nil
 	case err != nil:
 		return solid, true, err
 	case deletesDependents(m):

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,7 +22,7 @@ type Objects interface {
 	// resourceVersion, owner references, finalizers and deletion timestamp,
 	// from the cache, or with live from the store itself. Of an object that is
 	// there and cannot be read only namespace and name are filled in. It never
-	// converts.
+	// converts. Of a kind that is not served it is a meta.NoResourceMatchError.
 	Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error)
 	// UpdateMetadata changes the metadata of the object that p means, without
 	// converting it. change may be called several times, and only takes away
@@ -151,7 +152,7 @@ func (c *Collector) Reconcile(ctx context.Context, _ controller.Queue, key contr
 func (c *Collector) look(ctx context.Context, key controller.Key) (*node, error) {
 	m, err := c.objects.Ownership(ctx, key.GroupResource, key.Namespace, key.Name, false)
 	switch {
-	case apierrors.IsNotFound(err): // nor may the kind be served any more
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -128,14 +128,14 @@ func (c *Collector) followKinds(ctx context.Context, pump func(*kind)) error {
 		served[gr] = true
 		byKind[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
 	}
+	c.mu.Lock()
+	c.byKind = byKind // before leaving wakes whatever has an owner
+	c.mu.Unlock()
 	for _, k := range c.following() {
 		if !served[k.GroupResource] {
 			errs = append(errs, c.leaveKind(k))
 		}
 	}
-	c.mu.Lock()
-	c.byKind = byKind
-	c.mu.Unlock()
 	c.index.resume()
 	return errors.Join(errs...)
 }

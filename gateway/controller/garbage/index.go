@@ -142,6 +142,7 @@ func (x *index) linkLocked(d *dependent, refs []metav1.OwnerReference) bool {
 	x.unlinkLocked(d, old)
 	if len(d.links) == 0 {
 		delete(x.dependents, d.key)
+		delete(x.unresolved, d.key)
 		return false
 	}
 	x.dependents[d.key] = d
@@ -189,6 +190,7 @@ func (x *index) removeLocked(d *dependent) {
 	d.links = nil
 	x.unlinkLocked(d, old)
 	delete(x.dependents, d.key)
+	delete(x.unresolved, d.key)
 }
 
 // remove takes an object out that is gone.

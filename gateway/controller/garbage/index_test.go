@@ -268,6 +268,20 @@ func TestIndexPostpones(t *testing.T) {
 	p.empty(t)
 }
 
+// Nothing is kept of what was postponed and is gone, or has no owners any more.
+func TestIndexForgetsWhatWasPostponed(t *testing.T) {
+	p := newProbe()
+	for _, end := range []func(){
+		func() { p.remove(things, thing("a", "o")) },
+		func() { p.takes(thing("a")) },
+	} {
+		p.takes(thing("a", "o"))
+		p.postpone(controller.Key{GroupResource: things, Name: "a"}, p.nextRound())
+		end()
+		p.empty(t)
+	}
+}
+
 // What the index holds of 100,000 dependents of one owner.
 func TestIndexIsSmall(t *testing.T) {
 	const count = 100_000

@@ -74,17 +74,25 @@ func (c *Collector) finish(ctx context.Context, owner node, finalizer string) er
 // atOnce is how many dependents of one owner are written at a time.
 const atOnce = 8
 
-// each calls fn for all keys and joins what failed.
+// maxFailures is how many end the work on the dependents of one owner, until it
+// is tried again: when the store is away, all of them would fail.
+const maxFailures = 16
+
+// each calls fn for all keys and joins what failed, unless too much does.
 func each(ctx context.Context, keys []controller.Key, fn func(controller.Key) error) error {
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var (
 		mu   sync.Mutex
 		errs []error
 	)
-	workqueue.ParallelizeUntil(ctx, atOnce, len(keys), func(i int) {
+	workqueue.ParallelizeUntil(working, atOnce, len(keys), func(i int) {
 		if err := fn(keys[i]); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			errs = append(errs, err)
+			if errs = append(errs, err); len(errs) == maxFailures {
+				cancel()
+			}
 		}
 	})
 	return errors.Join(append(errs, ctx.Err())...)
