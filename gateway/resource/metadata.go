@@ -7,23 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
-// Kinds returns the definitions that are served, those of all custom resources
-// that the cache has seen among them. They are shared and not to be changed.
+// Kinds returns the definitions that are served, after every change of those of
+// custom resources that the cache has seen, deletions among them. They are shared
+// and not to be changed.
 func (i Internal) Kinds(ctx context.Context) ([]*crd.Definition, error) {
-	var seen int64
-	gr := schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
-	t, err := i.target(gr, "", "", "")
-	if err != nil {
-		return nil, err
-	}
-	t.each(func(e *catalog.Entry) bool {
-		seen = max(seen, e.Revision)
-		return true
-	})
-	if err := i.e.catalog.WaitApplied(ctx, seen); err != nil {
+	if err := i.e.catalog.Settle(ctx); err != nil {
 		return nil, err
 	}
 	return i.Served(), nil
