@@ -134,11 +134,15 @@ type question string
 
 func (q question) Verb() string { return string(q) }
 
-func (q question) Answer(_ context.Context, t resource.Target, contentType string, body []byte) (*Response, error) {
+func (q question) Answer(_ context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error) {
 	if t.Name == "none" {
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
-	return &Response{Code: 200, ContentType: "text/plain", Body: []byte(string(q) + " " + t.Name + " " + contentType + " " + string(body))}, nil
+	text := string(q) + " " + t.Name + " " + contentType + " " + string(body)
+	if o.DryRun {
+		text += " dry run of " + o.Caller.User.Name + " as " + o.Caller.FieldManager
+	}
+	return &Response{Code: 200, ContentType: "text/plain", Body: []byte(text)}, nil
 }
 
 // define stores a definition as its controller leaves it, and waits until it

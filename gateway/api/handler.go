@@ -50,14 +50,15 @@ type Content interface {
 	MaxBytes() int
 }
 
-// Question is a subresource that is not an object and changes nothing: what is
-// asked of a module, for example.
+// Question is a subresource that is not an object: what is asked of a module, for
+// example, or of a pod's node.
 type Question interface {
 	// Verb is how it is asked: "get", or "create" with a body; "" for either.
 	Verb() string
 	// Answer returns the reply about the named object, which may not exist, or
-	// a status error.
-	Answer(ctx context.Context, t resource.Target, contentType string, body []byte) (*Response, error)
+	// a status error. What it changes it changes as o says, which is empty when
+	// it is only read.
+	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error)
 }
 
 // Review answers an object of a kind that is a question, whose status it sets;
@@ -349,10 +350,7 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 		return h.content(ctx, c, t, to)
 	}
 	if q := h.Questions[path]; q != nil && i.Name != "" && i.below == "" {
-		if verb := q.Verb(); verb != "" && i.Verb != verb {
-			return methodNotAllowed(t, i.Verb), nil
-		}
-		return q.Answer(ctx, t, c.ContentType, c.Body)
+		return h.question(ctx, c, t, q)
 	}
 	s := t.Version.Subresources[i.Subresource]
 	switch native := t.Version.Native(); {
@@ -372,6 +370,27 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 	default:
 		return h.patch(ctx, c, t)
 	}
+}
+
+func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Question) (*Response, error) {
+	if verb := q.Verb(); verb != "" && c.Verb != verb {
+		return methodNotAllowed(t, c.Verb), nil
+	}
+	if c.Verb != "create" {
+		return q.Answer(ctx, t, c.ContentType, c.Body, resource.WriteOptions{})
+	}
+	v, err := c.params.all()
+	if err != nil {
+		return nil, err
+	}
+	var w warnings
+	o, err := writeOptions(v, "CreateOptions", false, &w)
+	if err != nil {
+		return nil, err
+	}
+	c.caller.FieldManager = o.Caller.FieldManager
+	o.Caller = c.caller
+	return w.on(q.Answer(ctx, t, c.ContentType, c.Body, o))
 }
 
 func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Content) (*Response, error) {

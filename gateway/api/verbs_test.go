@@ -316,6 +316,9 @@ func TestQuestions(t *testing.T) {
 	w.do("POST", widgets+"/one/log", "").want(405, "")
 	w.do("POST", "/api/v1/namespaces/default/configmaps/one/question", "{}").want(404, "")
 	w.do("POST", widgets+"/one/question", "why", "Authorization: Bearer bob").want(403, "")
+	// What a question is asked with is told it.
+	w.do("POST", widgets+"/one/question?dryRun=All&fieldManager=me", "why").want(200, "why dry run of admin as me")
+	w.do("POST", widgets+"/one/question?dryRun=Some", "why").want(422, "dryRun")
 }
 
 // A request that meets a definition being replaced starts over, not for ever.

@@ -127,7 +127,7 @@ type Question struct {
 func (Question) Verb() string { return "get" }
 
 // Answer implements api.Question.
-func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []byte) (*api.Response, error) {
+func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*api.Response, error) {
 	if err := q.Exists(ctx, t); err != nil {
 		return nil, err
 	}

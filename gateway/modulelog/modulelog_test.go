@@ -175,11 +175,11 @@ func TestTheLogIsText(t *testing.T) {
 		}
 		return nil
 	}}
-	resp, err := q.Answer(t.Context(), resource.Target{Name: "m"}, "", nil)
+	resp, err := q.Answer(t.Context(), resource.Target{Name: "m"}, "", nil, resource.WriteOptions{})
 	if err != nil || resp.Code != 200 || resp.ContentType != "text/plain; charset=utf-8" || string(resp.Body) != l.Text("m") || q.Verb() != "get" || resp.Headers[0].Value != "nosniff" {
 		t.Errorf("%+v, %v", resp, err)
 	}
-	if _, err := q.Answer(t.Context(), resource.Target{Name: "none"}, "", nil); !errors.Is(err, missing) {
+	if _, err := q.Answer(t.Context(), resource.Target{Name: "none"}, "", nil, resource.WriteOptions{}); !errors.Is(err, missing) {
 		t.Errorf("got %v", err)
 	}
 }

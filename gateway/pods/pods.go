@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,11 +9,9 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -33,6 +32,9 @@ type Objects interface {
 	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
 	// Delete deletes like a client's DELETE.
 	Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
 }
 
 var (
@@ -40,15 +42,21 @@ var (
 	budgets = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
 )
 
+// As are the objects as somebody writes them: admission is told who it is.
+type As func(resource.Caller) Objects
+
+// self is who writes what no client asked for.
+var self = resource.Component("pods")
+
 // Questions are the subresources by name.
-func Questions(objects Objects) map[api.ContentPath]api.Question {
+func Questions(as As) map[api.ContentPath]api.Question {
 	out := map[api.ContentPath]api.Question{
-		{GroupResource: kind, Subresource: "binding"}:  binding{objects},
-		{GroupResource: kind, Subresource: "eviction"}: eviction{objects},
-		{GroupResource: kind, Subresource: "log"}:      kubelet{objects, "get"},
+		{GroupResource: kind, Subresource: "binding"}:  binding{as},
+		{GroupResource: kind, Subresource: "eviction"}: eviction{as},
+		{GroupResource: kind, Subresource: "log"}:      kubelet{as, "get"},
 	}
 	for _, name := range []string{"exec", "attach", "portforward", "proxy"} {
-		out[api.ContentPath{GroupResource: kind, Subresource: name}] = kubelet{objects, ""}
+		out[api.ContentPath{GroupResource: kind, Subresource: name}] = kubelet{as, ""}
 	}
 	return out
 }
@@ -66,8 +74,31 @@ func pod(ctx context.Context, objects Objects, t resource.Target) (*corev1.Pod, 
 	return p, u, nil
 }
 
-func read(body []byte, into any) error {
-	if err := yaml.Unmarshal(body, into); err != nil { // JSON is YAML
+// message is a body: an object that protobuf has a form of.
+type message interface {
+	runtime.Object
+	Unmarshal([]byte) error
+}
+
+// protobufPrefix is how bodies begin that schedulers send.
+var protobufPrefix = []byte("k8s\x00")
+
+// read reads a body, which may leave out of which kind it is.
+func read(body []byte, kind string, into message) error {
+	var err error
+	if raw, ok := bytes.CutPrefix(body, protobufPrefix); ok {
+		var envelope runtime.Unknown
+		if err = envelope.Unmarshal(raw); err == nil {
+			err = into.Unmarshal(envelope.Raw)
+			into.GetObjectKind().SetGroupVersionKind(envelope.GroupVersionKind())
+		}
+	} else {
+		err = yaml.Unmarshal(body, into) // JSON is YAML
+	}
+	if is := into.GetObjectKind().GroupVersionKind().Kind; err == nil && is != "" && is != kind {
+		err = fmt.Errorf("the body is of kind %s, not %s", is, kind)
+	}
+	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
@@ -81,114 +112,10 @@ func done() (*api.Response, error) {
 	return &api.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
 }
 
-// binding puts a pod on a node.
-type binding struct{ objects Objects }
-
-// Verb implements api.Question.
-func (binding) Verb() string { return "create" }
-
-// Answer implements api.Question.
-func (b binding) Answer(ctx context.Context, t resource.Target, _ string, body []byte) (*api.Response, error) {
-	var wanted corev1.Binding
-	if err := read(body, &wanted); err != nil {
-		return nil, err
-	}
-	if wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node" {
-		return nil, apierrors.NewBadRequest("the target of a binding is a Node that has a name")
-	}
-	p, u, err := pod(ctx, b.objects, t)
-	if err != nil {
-		return nil, err
-	}
-	conflict := func(format string, args ...any) error {
-		return apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, t.Name, fmt.Errorf(format, args...))
-	}
-	switch {
-	case p.DeletionTimestamp != nil:
-		return nil, conflict("pod %s is being deleted, cannot be assigned to a host", t.Name)
-	case p.Spec.NodeName != "":
-		return nil, conflict("pod %s is already assigned to node %q", t.Name, p.Spec.NodeName)
-	}
-	if err := unstructured.SetNestedField(u.Object, wanted.Target.Name, "spec", "nodeName"); err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	conditions = append(conditions, map[string]any{
-		"type": string(corev1.PodScheduled), "status": "True", "lastTransitionTime": metav1.Now().UTC().Format("2006-01-02T15:04:05Z"),
-	})
-	if err := unstructured.SetNestedSlice(u.Object, conditions, "status", "conditions"); err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	if _, err := b.objects.Update(ctx, kind, "binding", u); err != nil {
-		return nil, err
-	}
-	return done()
-}
-
-// eviction deletes a pod unless a disruption budget forbids it.
-type eviction struct{ objects Objects }
-
-// Verb implements api.Question.
-func (eviction) Verb() string { return "create" }
-
-// Answer implements api.Question.
-func (e eviction) Answer(ctx context.Context, t resource.Target, _ string, body []byte) (*api.Response, error) {
-	var wanted policyv1.Eviction
-	if err := read(body, &wanted); err != nil {
-		return nil, err
-	}
-	if wanted.Name != "" && wanted.Name != t.Name {
-		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
-	}
-	p, _, err := pod(ctx, e.objects, t)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.allowed(ctx, p); err != nil {
-		return nil, err
-	}
-	o := metav1.DeleteOptions{}
-	if wanted.DeleteOptions != nil {
-		o = *wanted.DeleteOptions
-	}
-	if len(o.DryRun) > 0 {
-		return done()
-	}
-	if err := e.objects.Delete(ctx, kind, t.Namespace, t.Name, o); err != nil {
-		return nil, err
-	}
-	return done()
-}
-
-// allowed asks the disruption budgets. A pod that has ended disturbs nobody.
-func (e eviction) allowed(ctx context.Context, p *corev1.Pod) error {
-	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
-		return nil
-	}
-	all, err := e.objects.List(ctx, budgets, p.Namespace)
-	if err != nil {
-		return err
-	}
-	for _, u := range all {
-		var b policyv1.PodDisruptionBudget
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &b); err != nil {
-			return apierrors.NewInternalError(err)
-		}
-		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-		if err != nil || !selector.Matches(labels.Set(p.Labels)) {
-			continue
-		}
-		if b.Status.ObservedGeneration < b.Generation || b.Status.DisruptionsAllowed <= 0 {
-			return apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 10)
-		}
-	}
-	return nil
-}
-
 // kubelet is what only the node of a pod could answer.
 type kubelet struct {
-	objects Objects
-	verb    string
+	as   As
+	verb string
 }
 
 // Verb implements api.Question.
@@ -197,8 +124,8 @@ func (k kubelet) Verb() string { return k.verb }
 var errNoKubelet = errors.New("this server does not reach the kubelets of nodes")
 
 // Answer implements api.Question.
-func (k kubelet) Answer(ctx context.Context, t resource.Target, _ string, _ []byte) (*api.Response, error) {
-	p, _, err := pod(ctx, k.objects, t)
+func (k kubelet) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*api.Response, error) {
+	p, _, err := pod(ctx, k.as(self), t)
 	if err != nil {
 		return nil, err
 	}

@@ -44,8 +44,13 @@ func create(t *testing.T, e *realengine.Engine, gr schema.GroupResource, text st
 // ask asks about the pod p, and returns the refusal in words.
 func ask(t *testing.T, e *realengine.Engine, subresource, name, body string) string {
 	t.Helper()
-	q := Questions(e.Internal)[api.ContentPath{GroupResource: kind, Subresource: subresource}]
-	resp, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: name}, "application/json", []byte(body))
+	return askWith(t, e, subresource, name, body, resource.WriteOptions{Caller: resource.Component("test")})
+}
+
+func askWith(t *testing.T, e *realengine.Engine, subresource, name, body string, o resource.WriteOptions) string {
+	t.Helper()
+	q := Questions(func(c resource.Caller) Objects { return e.Internal.As(c) })[api.ContentPath{GroupResource: kind, Subresource: subresource}]
+	resp, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: name}, "application/json", []byte(body), o)
 	if err != nil {
 		return err.Error()
 	}

@@ -42,7 +42,7 @@ func (Preview) Verb() string { return "create" }
 
 // Answer implements api.Question: the request is completed with the versions
 // that are served if it names none, and comes back with the module's response.
-func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte) (*api.Response, error) {
+func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, _ resource.WriteOptions) (*api.Response, error) {
 	request, err := read(contentType, body)
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func newAsked() *asked {
 }
 
 func (a *asked) ask(contentType, body string) (string, error) {
-	resp, err := a.Answer(context.Background(), resource.Target{Name: "m"}, contentType, []byte(body))
+	resp, err := a.Answer(context.Background(), resource.Target{Name: "m"}, contentType, []byte(body), resource.WriteOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -166,7 +166,7 @@ func (g *gateway) questions() map[api.ContentPath]api.Question {
 		{GroupResource: kinds.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
 	}
 	if g.assigner != nil {
-		maps.Copy(out, pods.Questions(g.engine.Internal(resource.Component("pods"))))
+		maps.Copy(out, pods.Questions(func(c resource.Caller) pods.Objects { return g.engine.Internal(c) }))
 	}
 	return out
 }

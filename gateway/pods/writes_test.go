@@ -1,0 +1,217 @@
+package pods
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+const onNode = `{"target":{"kind":"Node","name":"n"}}`
+
+// A dry run that is asked for in the query changes nothing either.
+func TestDryRunsChangeNothing(t *testing.T) {
+	e := world(t)
+	before := look(t, e, kind, "p")
+	dry := resource.WriteOptions{Caller: resource.Component("test"), DryRun: true}
+	for subresource, body := range map[string]string{"binding": onNode, "eviction": `{}`} {
+		if got := askWith(t, e, subresource, "p", body, dry); got != "" {
+			t.Errorf("%s: %s", subresource, got)
+		}
+		if after := look(t, e, kind, "p"); after.GetResourceVersion() != before.GetResourceVersion() {
+			t.Errorf("a dry run of %s makes %v", subresource, after.Object)
+		}
+	}
+}
+
+// A pod that the scheduler found no node for has one condition about that.
+func TestABindingReplacesWhatWasSaidBefore(t *testing.T) {
+	e := world(t)
+	setStatus(t, e, kind, "p", map[string]any{"phase": "Pending", "conditions": []any{
+		map[string]any{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}, map[string]any{"type": "Ready", "status": "False"},
+	}})
+	if got := ask(t, e, "binding", "p", `{"metadata":{"annotations":{"a":"b"}},"target":{"name":"n"}}`); got != "" {
+		t.Fatal(got)
+	}
+	p := look(t, e, kind, "p")
+	conditions, _, _ := unstructured.NestedSlice(p.Object, "status", "conditions")
+	if len(conditions) != 2 || conditions[0].(map[string]any)["status"] != "True" || p.GetAnnotations()["a"] != "b" {
+		t.Errorf("%v", p.Object)
+	}
+}
+
+func TestPodsThatCannotBeBound(t *testing.T) {
+	e := world(t)
+	create(t, e, kind, "metadata: {name: gated, namespace: ns}\nspec: {schedulingGates: [{name: example.com/g}], containers: [{name: c, image: i}]}")
+	for _, c := range []struct{ pod, meta, want string }{
+		{"gated", ``, "has non-empty .spec.schedulingGates"},
+		{"p", `"name":"q"`, "name in URL does not match"},
+		{"p", `"uid":"another"`, "UID in precondition: another"},
+		{"p", `"resourceVersion":"1"`, "ResourceVersion in precondition: 1"},
+	} {
+		if got := ask(t, e, "binding", c.pod, `{"metadata":{`+c.meta+`},"target":{"name":"n"}}`); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: %q", c.pod, c.meta, got)
+		}
+	}
+}
+
+// Schedulers send protobuf; older clients name an older version.
+func TestBodiesInOtherForms(t *testing.T) {
+	e := world(t)
+	s := runtime.NewScheme()
+	if err := corev1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	var body bytes.Buffer
+	wanted := &corev1.Binding{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"}, Target: corev1.ObjectReference{Kind: "Node", Name: "n"}}
+	if err := protobuf.NewSerializer(s, s).Encode(wanted, &body); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, e, "binding", "p", body.String()); got != "" {
+		t.Error(got)
+	}
+	if got := ask(t, e, "eviction", "p", `{"apiVersion":"v1","kind":"Pod"}`); !strings.Contains(got, "of kind Pod, not Eviction") {
+		t.Error(got)
+	}
+	if got := ask(t, e, "eviction", "p", `{"apiVersion":"policy/v1beta1","kind":"Eviction"}`); got != "" {
+		t.Error(got)
+	}
+}
+
+// However many pods are evicted at once, no more go than the budget allows.
+func TestEvictionsSpendTheBudget(t *testing.T) {
+	const pods, allowed = 8, 3
+	e := world(t)
+	for i := range pods {
+		name := fmt.Sprint("r", i)
+		create(t, e, kind, "metadata: {name: "+name+", namespace: ns, labels: {app: r}}\nspec: {containers: [{name: c, image: i}]}")
+		setStatus(t, e, kind, name, map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}})
+	}
+	create(t, e, budgets, "metadata: {name: b, namespace: ns}\nspec: {minAvailable: 5, selector: {matchLabels: {app: r}}}")
+	setStatus(t, e, budgets, "b", budgetOf(allowed))
+	var all sync.WaitGroup
+	var gone atomic.Int32
+	for i := range pods {
+		all.Go(func() {
+			switch got := ask(t, e, "eviction", fmt.Sprint("r", i), `{}`); {
+			case got == "":
+				gone.Add(1)
+			case !strings.Contains(got, "violate the pod's disruption budget"):
+				t.Error(got)
+			}
+		})
+	}
+	all.Wait()
+	b := look(t, e, budgets, "b")
+	left, _, _ := unstructured.NestedInt64(b.Object, "status", "disruptionsAllowed")
+	disrupted, _, _ := unstructured.NestedMap(b.Object, "status", "disruptedPods")
+	conditions, _, _ := unstructured.NestedSlice(b.Object, "status", "conditions")
+	if gone.Load() != allowed || left != 0 || len(disrupted) != allowed || len(conditions) != 1 {
+		t.Errorf("%d of %d went, and the budget is %v", gone.Load(), allowed, b.Object["status"])
+	}
+}
+
+func TestBudgetsOfPodsThatAreNotReady(t *testing.T) {
+	e := world(t)
+	create(t, e, budgets, "metadata: {name: b, namespace: ns}\nspec: {minAvailable: 1, selector: {matchLabels: {app: a}}}")
+	setStatus(t, e, budgets, "b", map[string]any{"observedGeneration": int64(1), "disruptionsAllowed": int64(0), "currentHealthy": int64(0), "desiredHealthy": int64(1), "expectedPods": int64(1)})
+	if got := ask(t, e, "eviction", "p", `{}`); !strings.Contains(got, "violate") {
+		t.Errorf("an unready pod of few: %s", got)
+	}
+	b := look(t, e, budgets, "b")
+	b.Object["spec"].(map[string]any)["unhealthyPodEvictionPolicy"] = string(policyv1.AlwaysAllow)
+	if _, err := e.Update(t.Context(), budgets, "", b); err != nil {
+		t.Fatal(err)
+	}
+	create(t, e, budgets, "metadata: {name: c, namespace: ns}\nspec: {minAvailable: 1, selector: {matchLabels: {app: a}}}")
+	if got := ask(t, e, "eviction", "p", `{}`); !strings.Contains(got, "more than one PodDisruptionBudget") {
+		t.Errorf("of two budgets: %s", got)
+	}
+	if err := e.Delete(t.Context(), budgets, "ns", "c", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, e, "eviction", "p", `{}`); got != "" {
+		t.Errorf("an unready pod that may always go: %s", got)
+	}
+}
+
+// whose notes who writes.
+type whose struct {
+	Objects
+	caller string
+	writes *[]string
+}
+
+func (w whose) Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	*w.writes = append(*w.writes, "update "+w.caller)
+	return w.Objects.Update(ctx, gr, subresource, obj)
+}
+
+func (w whose) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error {
+	*w.writes = append(*w.writes, "delete "+w.caller)
+	return w.Objects.Delete(ctx, gr, namespace, name, o)
+}
+
+// Pods are bound and deleted by who asked, so that admission can tell.
+func TestWhoAskedIsWhoWrites(t *testing.T) {
+	e := world(t)
+	var writes []string
+	questions := Questions(func(c resource.Caller) Objects { return whose{e.Internal.As(c), c.FieldManager, &writes} })
+	for _, c := range []struct{ subresource, body string }{{"binding", onNode}, {"eviction", `{}`}} {
+		q := questions[api.ContentPath{GroupResource: kind, Subresource: c.subresource}]
+		o := resource.WriteOptions{Caller: resource.Component("alice")}
+		if _, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: "p"}, "", []byte(c.body), o); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Fresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(writes, ", "); got != "update alice, delete alice" {
+		t.Error(got)
+	}
+}
+
+func budgetOf(allowed int64) map[string]any {
+	return map[string]any{"observedGeneration": int64(1), "disruptionsAllowed": allowed, "currentHealthy": int64(8), "desiredHealthy": int64(5), "expectedPods": int64(8)}
+}
+
+func look(t *testing.T, e *realengine.Engine, gr schema.GroupResource, name string) *unstructured.Unstructured {
+	t.Helper()
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	u, err := e.Get(t.Context(), gr, "ns", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func setStatus(t *testing.T, e *realengine.Engine, gr schema.GroupResource, name string, status map[string]any) {
+	t.Helper()
+	u := look(t, e, gr, name)
+	u.Object["status"] = status
+	if _, err := e.Update(t.Context(), gr, "status", u); err != nil {
+		t.Fatal(err)
+	}
+	look(t, e, gr, name)
+}
