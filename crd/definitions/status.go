@@ -33,12 +33,12 @@ func (s *statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.
 	if !ok || !known {
 		return // ValidateUpdate reports it
 	}
-	in, oldIn, err := readBoth(slim(obj), slim(old))
+	in, oldIn, _, err := readHeads(obj, old)
 	if err != nil {
 		return // ValidateUpdate reports it
 	}
 	s.library.PrepareForUpdate(ctx, in, oldIn)
-	write(obj, in)
+	write(obj, in, nil)
 	delete(u.Object, "spec")
 	if spec, ok := before.Object["spec"]; ok {
 		u.Object["spec"] = runtime.DeepCopyJSONValue(spec)
@@ -46,7 +46,7 @@ func (s *statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.
 }
 
 func (s *statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	in, oldIn, err := readBoth(slim(obj), slim(old))
+	in, oldIn, _, err := readHeads(obj, old)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -77,44 +77,4 @@ func storageVersionKept(c *apiextensions.CustomResourceDefinition) field.ErrorLi
 		}
 	}
 	return errs
-}
-
-// slim is obj without schemas. It shares everything else with obj, and is for
-// reading only.
-func slim(obj runtime.Object) runtime.Object {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok {
-		return obj
-	}
-	spec, ok := u.Object["spec"].(map[string]any)
-	if !ok {
-		return obj
-	}
-	versions, ok := spec["versions"].([]any)
-	if !ok {
-		return obj
-	}
-	short := make([]any, len(versions))
-	for i, v := range versions {
-		if m, ok := v.(map[string]any); ok {
-			v = without(m, "schema")
-		}
-		short[i] = v
-	}
-	spec = without(spec, "versions")
-	spec["versions"] = short
-	root := without(u.Object, "spec")
-	root["spec"] = spec
-	return &unstructured.Unstructured{Object: root}
-}
-
-// without is a copy of a map without one key.
-func without(m map[string]any, key string) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		if k != key {
-			out[k] = v
-		}
-	}
-	return out
 }

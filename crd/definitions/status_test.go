@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // As in kube-apiserver, a write of the status may list versions that there are
@@ -77,33 +76,5 @@ func TestAStatusWriteChangesNoSpec(t *testing.T) {
 	delete(spec["versions"].([]any)[0].(map[string]any), "schema")
 	if !reflect.DeepEqual(old, untouched) {
 		t.Error("the state before was changed, or is shared")
-	}
-}
-
-func TestWhatASlimDefinitionLacks(t *testing.T) {
-	whole := mustCreate(t, "spec.versions", versions(true))
-	before := whole.DeepCopy()
-	short := slim(whole).(*unstructured.Unstructured)
-	list, _, _ := unstructured.NestedSlice(short.Object, "spec", "versions")
-	if len(list) != 2 {
-		t.Fatalf("%d versions", len(list))
-	}
-	for _, v := range list {
-		if m := v.(map[string]any); m["schema"] != nil || m["name"] == "" {
-			t.Errorf("version %v", v)
-		}
-	}
-	if short.GetName() != whole.GetName() || !reflect.DeepEqual(whole, before) {
-		t.Error("it lacks more, or the whole was changed")
-	}
-	for _, odd := range []map[string]any{{}, {"spec": 1}, {"spec": map[string]any{"versions": "x"}}} {
-		u := &unstructured.Unstructured{Object: odd}
-		if slim(u) != u {
-			t.Errorf("%v was copied", odd)
-		}
-	}
-	mixed := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"versions": []any{"x"}}}}
-	if got, _, _ := unstructured.NestedSlice(slim(mixed).(*unstructured.Unstructured).Object, "spec", "versions"); len(got) != 1 || got[0] != "x" {
-		t.Errorf("got %v", got)
 	}
 }

@@ -30,62 +30,101 @@ func FromStored(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) 
 // of it, and without managedFields; schemas are those of its versions, in
 // order, as JSON, empty for none. They share memory with data.
 func Outline(data []byte) (c *apiextensionsv1.CustomResourceDefinition, schemas [][]byte, err error) {
-	if len(data) == 0 || data[0] != '{' {
-		return outlineOf(data)
+	if data, err = asJSON(data); err != nil {
+		return nil, nil, err
 	}
-	var f finder
-	if err := f.definition(data); err != nil {
+	var found texts
+	rest, err := replaced(data, func(part int, text []byte) []byte {
+		found.add(part, text)
+		return null
+	})
+	if err != nil {
 		return nil, nil, fmt.Errorf("stored object: %w", err)
 	}
-	if c, err = FromStored(f.rest); err != nil {
+	if c, err = FromStored(rest); err != nil {
 		return nil, nil, err
 	}
 	schemas = make([][]byte, len(c.Spec.Versions))
 	for i := range schemas {
 		c.Spec.Versions[i].Schema = nil
-		switch {
-		case f.all != nil:
-			schemas[i] = openAPI(f.all)
-		case i < len(f.each):
-			schemas[i] = openAPI(f.each[i])
-		}
+		schemas[i] = found.of(i)
 	}
 	return c, schemas, nil
 }
 
-// outlineOf is Outline of a form that is not JSON.
-func outlineOf(data []byte) (*apiextensionsv1.CustomResourceDefinition, [][]byte, error) {
+// asJSON is a stored definition as JSON, whatever form it is stored in.
+func asJSON(data []byte) ([]byte, error) {
+	if len(data) > 0 && data[0] == '{' {
+		return data, nil
+	}
 	c, err := FromStored(data)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c.APIVersion, c.Kind = apiextensionsv1.SchemeGroupVersion.String(), Kind
-	text, err := json.Marshal(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	return Outline(text)
+	return json.Marshal(c)
 }
 
-// finder finds the schemas in the text of a definition, at v1 or at v1beta1,
-// where one schema may stand for all versions.
-type finder struct {
+// The parts of a definition's text that are found besides the schemas of its
+// versions, which count from 0.
+const (
+	allVersions   = -1 - iota // the schema that stands for those of all versions, at v1beta1
+	managedFields             // who owns what
+)
+
+// texts are the schemas in a definition's text, those of no content left out.
+type texts struct {
 	all  []byte
 	each [][]byte
-	// rest is the text without what was found.
-	rest []byte
-	data []byte
-	done int // how much of data is in rest
 }
 
-func (f *finder) definition(data []byte) error {
-	f.data, f.rest = data, make([]byte, 0, 4096)
-	err := f.members(0, func(key string, at int) error {
+func (t *texts) add(part int, text []byte) {
+	switch {
+	case part == allVersions:
+		t.all = text
+	case part >= 0:
+		t.each = append(t.each, make([][]byte, part+1-len(t.each))...)
+		t.each[part] = text
+	}
+}
+
+// of is the schema of a version.
+func (t *texts) of(version int) []byte {
+	switch {
+	case t.all != nil:
+		return t.all
+	case version < len(t.each):
+		return t.each[version]
+	}
+	return nil
+}
+
+var null = []byte("null")
+
+// replaced is the text of a definition, at v1 or at v1beta1, with other parts,
+// as fn says of each that is not null.
+func replaced(data []byte, fn func(part int, text []byte) []byte) ([]byte, error) {
+	f := finder{data: data, fn: fn, rest: make([]byte, 0, 4096)}
+	err := f.definition()
+	return append(f.rest, data[f.done:]...), err
+}
+
+// finder finds the parts of a definition's text and replaces them.
+type finder struct {
+	data []byte
+	fn   func(part int, text []byte) []byte
+	// rest is the text without what was found, up to done.
+	rest []byte
+	done int
+}
+
+func (f *finder) definition() error {
+	return f.members(0, func(key string, at int) error {
 		switch key {
 		case "metadata":
 			return f.members(at, func(key string, at int) error {
 				if key == "managedFields" {
-					f.cut(at)
+					f.replace(managedFields, at)
 				}
 				return nil
 			})
@@ -94,26 +133,35 @@ func (f *finder) definition(data []byte) error {
 		}
 		return nil
 	})
-	f.rest = append(f.rest, data[f.done:]...)
-	return err
 }
 
 func (f *finder) spec(key string, at int) error {
 	switch key {
 	case "validation":
-		f.all = f.cut(at)
+		return f.schema(allVersions, at)
 	case "versions":
+		version := -1
 		return f.members(at, func(_ string, at int) error {
-			f.each = append(f.each, nil)
+			version++
 			return f.members(at, func(key string, at int) error {
 				if key == "schema" {
-					f.each[len(f.each)-1] = f.cut(at)
+					return f.schema(version, at)
 				}
 				return nil
 			})
 		})
 	}
 	return nil
+}
+
+// schema replaces the schema in what validates a version.
+func (f *finder) schema(part, at int) error {
+	return f.members(at, func(key string, at int) error {
+		if key == "openAPIV3Schema" {
+			f.replace(part, at)
+		}
+		return nil
+	})
 }
 
 // members calls fn with the key and the position of each member of an object,
@@ -138,30 +186,13 @@ func (f *finder) members(at int, fn func(key string, at int) error) error {
 	return w.Err()
 }
 
-// cut takes the value at a position out of the rest, and returns it; nil for
-// null.
-func (f *finder) cut(at int) []byte {
+// replace replaces the value at a position.
+func (f *finder) replace(part, at int) {
 	end := rawjson.Pass(f.data, at)
 	value := bytes.TrimSpace(f.data[at:end])
-	f.rest = append(append(f.rest, f.data[f.done:at]...), "null"...)
+	if bytes.Equal(value, null) {
+		return
+	}
+	f.rest = append(append(f.rest, f.data[f.done:at]...), f.fn(part, value)...)
 	f.done = end
-	if string(value) == "null" {
-		return nil
-	}
-	return value
-}
-
-// openAPI is the schema in what validates a version.
-func openAPI(validation []byte) []byte {
-	w, err := rawjson.Open(validation, 0, true)
-	if err != nil {
-		return nil
-	}
-	for w.Next() {
-		value := w.Value()
-		if string(w.Key()) == "openAPIV3Schema" && string(value) != "null" {
-			return value
-		}
-	}
-	return nil
 }

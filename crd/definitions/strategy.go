@@ -56,16 +56,17 @@ func (s *updateStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Se
 }
 
 func (s *strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
-	in, err := read(obj)
+	var h heads
+	in, schemas, err := h.read(obj)
 	if err != nil {
 		return // Validate reports it
 	}
 	s.create.PrepareForCreate(ctx, in)
-	write(obj, in)
+	write(obj, in, schemas)
 }
 
 func (s *strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	in, err := read(obj)
+	in, _, err := judged(ctx, obj, nil)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -74,7 +75,7 @@ func (s *strategy) Validate(ctx context.Context, obj runtime.Object) field.Error
 }
 
 func (s *strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	in, err := read(obj)
+	in, _, err := judged(ctx, obj, nil)
 	if err != nil {
 		return nil
 	}
@@ -82,16 +83,16 @@ func (s *strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []s
 }
 
 func (s *updateStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
-	in, oldIn, err := readBoth(obj, old)
+	in, oldIn, schemas, err := readHeads(obj, old)
 	if err != nil {
 		return // ValidateUpdate reports it
 	}
 	s.library.PrepareForUpdate(ctx, in, oldIn)
-	write(obj, in)
+	write(obj, in, schemas)
 }
 
 func (s *updateStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	in, oldIn, err := readBoth(obj, old)
+	in, oldIn, err := judged(ctx, obj, old)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -100,11 +101,36 @@ func (s *updateStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Ob
 }
 
 func (s *updateStrategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	in, oldIn, err := readBoth(obj, old)
+	in, oldIn, err := judged(ctx, obj, old)
 	if err != nil {
 		return nil
 	}
 	return s.library.WarningsOnUpdate(ctx, in, oldIn)
+}
+
+// states are those of a write, read as a whole.
+type states struct {
+	obj, old  runtime.Object
+	in, oldIn *apiextensions.CustomResourceDefinition
+}
+
+// judged reads the states of a write as a whole, once for all that judge them.
+// old is nil for a creation.
+func judged(ctx context.Context, obj, old runtime.Object) (in, oldIn *apiextensions.CustomResourceDefinition, err error) {
+	notes := crd.NotesOf(ctx)
+	if known, ok := notes.Kept().(states); ok && known.obj == obj && known.old == old {
+		return known.in, known.oldIn, nil
+	}
+	if in, err = read(obj); err != nil {
+		return nil, nil, err
+	}
+	if old != nil {
+		if oldIn, err = read(old); err != nil {
+			return nil, nil, err
+		}
+	}
+	notes.Keep(states{obj, old, in, oldIn})
+	return in, oldIn, nil
 }
 
 func read(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
@@ -115,22 +141,38 @@ func read(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
 	return internal(u.Object)
 }
 
-func readBoth(obj, old runtime.Object) (in, oldIn *apiextensions.CustomResourceDefinition, err error) {
-	if in, err = read(obj); err != nil {
-		return nil, nil, err
+// read reads the head of an object, and takes its schemas out.
+func (h *heads) read(obj runtime.Object) (in *apiextensions.CustomResourceDefinition, schemas []any, err error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, nil, fmt.Errorf("custom resource definition: it is a %T", obj)
 	}
-	if oldIn, err = read(old); err != nil {
-		return nil, nil, err
-	}
-	return in, oldIn, nil
+	head, schemas := h.of(u.Object)
+	in, err = internal(head)
+	return in, schemas, err
 }
 
-// write puts in back into obj. What was read from a tree can be written to one.
-func write(obj runtime.Object, in *apiextensions.CustomResourceDefinition) {
-	tree, err := fromInternal(in)
+// readHeads reads the heads of a new and of an old state, and takes the schemas
+// out of the new one.
+func readHeads(obj, old runtime.Object) (in, oldIn *apiextensions.CustomResourceDefinition, schemas []any, err error) {
+	var h heads
+	if in, schemas, err = h.read(obj); err != nil {
+		return nil, nil, nil, err
+	}
+	if oldIn, _, err = h.read(old); err != nil {
+		return nil, nil, nil, err
+	}
+	return in, oldIn, schemas, nil
+}
+
+// write puts a head back into obj. What was read from a tree can be written to
+// one.
+func write(obj runtime.Object, in *apiextensions.CustomResourceDefinition, schemas []any) {
+	head, err := fromInternal(in)
 	if err != nil {
 		return
 	}
+	tree := whole(head, schemas)
 	u := obj.(*unstructured.Unstructured)
 	if u.Object == nil {
 		u.Object = map[string]any{}

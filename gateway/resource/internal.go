@@ -53,6 +53,27 @@ func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, n
 	return t.unstructured(ctx, entry)
 }
 
+// GetMetadata is Get without decoding more than the metadata; it never converts.
+func (i Internal) GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	t, err := i.target(gr, namespace, name, "")
+	if err != nil {
+		return nil, err
+	}
+	entry, err := i.e.entry(ctx, t, "0")
+	if err != nil {
+		return nil, err
+	}
+	data, err := t.Resource.MetadataView(entry)
+	if err != nil {
+		return nil, err
+	}
+	var m metav1.PartialObjectMetadata
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, t.Resource.Unreadable(entry, err)
+	}
+	return &m, nil
+}
+
 func (t Target) unstructured(ctx context.Context, e *catalog.Entry) (*unstructured.Unstructured, error) {
 	data, err := t.Resource.View(ctx, e, t.Version.Name)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/wasmgate/wasmgate/crd"
 )
 
 const (
@@ -30,7 +32,7 @@ func (w *Write) beforeCreate(ctx context.Context) error {
 	if err := w.judgeable(s); err != nil {
 		return err
 	}
-	ctx = w.scope(ctx, w.Options)
+	ctx = crd.WithNotes(w.scope(ctx, w.Options))
 	s.PrepareForCreate(ctx, obj)
 	if errs := rest.ValidateCreate(ctx, obj, s); len(errs) > 0 {
 		return w.invalid(errs)
@@ -46,7 +48,7 @@ func (w *Write) beforeUpdate(ctx context.Context) error {
 	if err := w.judgeable(s); err != nil {
 		return err
 	}
-	ctx = w.scope(ctx, w.Options)
+	ctx = crd.WithNotes(w.scope(ctx, w.Options))
 	obj.SetGeneration(old.GetGeneration())
 	s.PrepareForUpdate(ctx, obj, old)
 	// What the server has set no client changes.

@@ -22,6 +22,8 @@ type Engine interface {
 type Reader interface {
 	// Get reads one object.
 	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// GetMetadata reads its metadata.
+	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
 	// List reads the objects of a kind.
 	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
 	// ListMetadata reads their metadata.

@@ -150,6 +150,18 @@ func (o *Objects) Get(_ context.Context, gr schema.GroupResource, namespace, nam
 	return obj.DeepCopy(), nil
 }
 
+// GetMetadata reads the metadata of an object from the cache.
+func (o *Objects) GetMetadata(_ context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	obj, ok := o.cached[controller.Key{GroupResource: gr, Namespace: namespace, Name: name}]
+	if !ok {
+		return nil, apierrors.NewNotFound(gr, name)
+	}
+	m, err := metadata(obj)
+	return &m, err
+}
+
 // List reads the objects of a kind from the cache.
 func (o *Objects) List(_ context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
 	o.mu.Lock()
@@ -190,14 +202,18 @@ func metadataOf(objects map[controller.Key]*unstructured.Unstructured, gr schema
 		if key.GroupResource != gr || namespace != "" && key.Namespace != namespace {
 			continue
 		}
-		var m metav1.PartialObjectMetadata
-		tree := map[string]any{"metadata": obj.Object["metadata"]}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, &m); err != nil {
+		m, err := metadata(obj)
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+func metadata(obj *unstructured.Unstructured) (m metav1.PartialObjectMetadata, err error) {
+	tree := map[string]any{"metadata": obj.Object["metadata"]}
+	return m, runtime.DefaultUnstructuredConverter.FromUnstructured(tree, &m)
 }
 
 // Served returns the definitions that are served.

@@ -31,6 +31,8 @@ type Finalizer struct {
 // Emptied are the definitions as the finalizer uses them. Errors are the API's
 // status errors; objects that are returned belong to the caller.
 type Emptied interface {
+	// GetMetadata reads the metadata of an object from the cache.
+	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
 	// Get reads an object at its storage version, from the cache.
 	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
 	// Update writes obj through a subresource ("" = the object itself). The
@@ -61,14 +63,18 @@ func (c *Finalizer) Workers() int { return 4 }
 
 // Reconcile implements [controller.Controller].
 func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
-	obj, err := c.objects.Get(ctx, kinds.Definitions, "", key.Name)
+	meta, err := c.objects.GetMetadata(ctx, kinds.Definitions, "", key.Name)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
-	if err != nil || obj.GetDeletionTimestamp() == nil ||
-		!slices.Contains(obj.GetFinalizers(), apiextensionsv1.CustomResourceCleanupFinalizer) {
+	if err != nil || meta.DeletionTimestamp == nil ||
+		!slices.Contains(meta.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
 		q.Follow(key)
 		return nil
+	}
+	obj, err := c.objects.Get(ctx, kinds.Definitions, "", key.Name)
+	if err != nil {
+		return kinds.IgnoreNotFound(err) // its deletion comes as a change of its own
 	}
 	def, err := kinds.Outline(obj)
 	if err != nil {
@@ -180,7 +186,7 @@ func (c *Finalizer) report(ctx context.Context, obj *unstructured.Unstructured,
 	if err := kinds.SetStatus(obj, &def.Status); err != nil {
 		return nil, err
 	}
-	return c.objects.Update(ctx, kinds.Definitions, "status", obj)
+	return c.objects.Update(ctx, kinds.Definitions, "status", kinds.WithoutSpec(obj))
 }
 
 // whyNotEmptied tells why a definition can have no instances of its own.

@@ -25,6 +25,8 @@ import (
 // errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
 // to the caller.
 type Objects interface {
+	// GetMetadata reads the metadata of an object from the cache.
+	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
 	// Get reads an object at its storage version, from the cache.
 	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
 	// List reads all objects of a kind ("" = in all namespaces) at their
@@ -75,13 +77,13 @@ func (c *Status) Reconcile(ctx context.Context, q controller.Queue, key controll
 		return err
 	}
 	before := c.known[key.Name]
-	obj, err := c.objects.Get(ctx, kinds.Definitions, "", key.Name)
+	obj, err := c.read(ctx, key.Name, before)
 	if apierrors.IsNotFound(err) {
 		delete(c.known, key.Name)
 		c.wakeWaiting(q, before, nil)
 		return nil
 	}
-	if err != nil {
+	if err != nil || obj == nil {
 		return err
 	}
 	var crd apiextensionsv1.CustomResourceDefinition
@@ -93,7 +95,7 @@ func (c *Status) Reconcile(ctx context.Context, q controller.Queue, key controll
 		if err := kinds.SetStatus(obj, &status); err != nil {
 			return err
 		}
-		if obj, err = c.objects.Update(ctx, kinds.Definitions, "status", obj); apierrors.IsNotFound(err) {
+		if obj, err = c.objects.Update(ctx, kinds.Definitions, "status", kinds.WithoutSpec(obj)); apierrors.IsNotFound(err) {
 			return nil // its deletion comes as a change of its own
 		} else if err != nil {
 			return err
@@ -106,6 +108,18 @@ func (c *Status) Reconcile(ctx context.Context, q controller.Queue, key controll
 	c.known[key.Name] = after
 	c.wakeWaiting(q, before, after)
 	return nil
+}
+
+// read reads a definition. It is nil when it has its names and is as it was
+// when it was looked at before, as after the controller's own write.
+func (c *Status) read(ctx context.Context, name string, before *apiextensionsv1.CustomResourceDefinition) (*unstructured.Unstructured, error) {
+	if before != nil && kinds.IsTrue(before, apiextensionsv1.NamesAccepted) {
+		now, err := c.objects.GetMetadata(ctx, kinds.Definitions, "", name)
+		if err != nil || now.ResourceVersion == before.ResourceVersion {
+			return nil, err
+		}
+	}
+	return c.objects.Get(ctx, kinds.Definitions, "", name)
 }
 
 // load fills known once. It needs everything that was committed, or the first
@@ -127,6 +141,7 @@ func (c *Status) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		crd.ResourceVersion = "" // it was not looked at yet
 		known[crd.Name] = crd
 	}
 	c.known = known

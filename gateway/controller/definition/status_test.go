@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -110,4 +111,48 @@ func firstComeFirstServed(c *apiextensionsv1.CustomResourceDefinition, group []*
 		Type: apiextensionsv1.NamesAccepted, Status: want, Reason: "Test", LastTransitionTime: now,
 	}}
 	return status, true
+}
+
+// What the controller wrote itself it need not look at again, but what it finds
+// when it begins it does, whatever that says of itself.
+func TestCRDStatus_looksAtAStateOnce(t *testing.T) {
+	o := controllertest.New()
+	var looks sync.Map // of each definition, how often it was looked at
+	counting := func(c *apiextensionsv1.CustomResourceDefinition, group []*apiextensionsv1.CustomResourceDefinition, now metav1.Time) (apiextensionsv1.CustomResourceDefinitionStatus, bool) {
+		n, _ := looks.LoadOrStore(c.Name, new(atomic.Int32))
+		n.(*atomic.Int32).Add(1)
+		return firstComeFirstServed(c, group, now)
+	}
+	seen := func(name string) int32 {
+		n, ok := looks.Load(name)
+		if !ok {
+			return 0
+		}
+		return n.(*atomic.Int32).Load()
+	}
+	found := controllertest.CRDTree("founds", "Found", "v1")
+	found["status"] = map[string]any{"acceptedNames": map[string]any{"kind": "Found", "plural": "founds"}, "conditions": []any{
+		map[string]any{"type": "NamesAccepted", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z", "reason": "", "message": ""},
+	}}
+	controllertest.MustCreate(t, o, kinds.Definitions, found)
+	controllertest.Start(t, o, definition.NewStatus(o, counting))
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
+	controllertest.Eventually(t, o, "accepted", func() bool { return accepted(t, o, "crontabs.example.com") == "True" })
+	// There is one worker: what comes later is looked at later.
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("others", "Other", "v1"))
+	controllertest.Eventually(t, o, "the other accepted", func() bool { return accepted(t, o, "others.example.com") == "True" })
+	if n := seen("crontabs.example.com"); n != 1 {
+		t.Errorf("looked at %d times", n)
+	}
+	if n := seen("founds.example.com"); n != 1 {
+		t.Errorf("what was there is looked at %d times", n)
+	}
+	controllertest.MustChange(t, o, kinds.Definitions, "", "", "crontabs.example.com", func(obj *unstructured.Unstructured) {
+		obj.SetLabels(map[string]string{"a": "b"})
+	})
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("thirds", "Third", "v1"))
+	controllertest.Eventually(t, o, "the third accepted", func() bool { return accepted(t, o, "thirds.example.com") == "True" })
+	if n := seen("crontabs.example.com"); n != 2 {
+		t.Errorf("after a change, looked at %d times", n)
+	}
 }

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"maps"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -19,8 +20,18 @@ func Outline(obj *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDef
 	if err := Decode(short, crd); err != nil {
 		return nil, err
 	}
+	crd.ResourceVersion = obj.GetResourceVersion()
 	crd.CreationTimestamp, crd.DeletionTimestamp = obj.GetCreationTimestamp(), obj.GetDeletionTimestamp()
 	return crd, nil
+}
+
+// WithoutSpec is a definition as a write of the status needs it: the
+// specification, which is nearly all of it, stays what it is. It shares the rest
+// with obj.
+func WithoutSpec(obj *unstructured.Unstructured) *unstructured.Unstructured {
+	tree := maps.Clone(obj.Object)
+	delete(tree, "spec")
+	return &unstructured.Unstructured{Object: tree}
 }
 
 // IsTrue tells whether a definition has a condition that is true.

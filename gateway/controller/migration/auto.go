@@ -7,6 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -18,6 +19,8 @@ import (
 // errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
 // to the caller.
 type Creator interface {
+	// GetMetadata reads the metadata of an object from the cache.
+	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
 	// Get reads an object at its storage version, from the cache.
 	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
 	// Create creates obj (at the storage version).
@@ -47,12 +50,13 @@ func (c *Auto) Watches() []schema.GroupResource { return []schema.GroupResource{
 
 // Reconcile implements [controller.Controller].
 func (c *Auto) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+	meta, err := c.objects.GetMetadata(ctx, kinds.Definitions, "", key.Name)
+	if err != nil || meta.Annotations[AutoAnnotation] != "true" || meta.DeletionTimestamp != nil {
+		return kinds.IgnoreNotFound(err)
+	}
 	obj, err := c.objects.Get(ctx, kinds.Definitions, "", key.Name)
 	if err != nil {
 		return kinds.IgnoreNotFound(err)
-	}
-	if obj.GetAnnotations()[AutoAnnotation] != "true" || obj.GetDeletionTimestamp() != nil {
-		return nil
 	}
 	crd, err := kinds.Outline(obj)
 	if err != nil {

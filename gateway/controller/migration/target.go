@@ -91,7 +91,7 @@ func (j *job) retireVersions(ctx context.Context, target target) error {
 		if err := kinds.SetStatus(obj, status); err != nil {
 			return err
 		}
-		_, err = j.objects.Update(ctx, kinds.Definitions, "status", obj)
+		_, err = j.objects.Update(ctx, kinds.Definitions, "status", kinds.WithoutSpec(obj))
 		if err == nil || !apierrors.IsConflict(err) {
 			return err
 		}
