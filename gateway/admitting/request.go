@@ -54,6 +54,9 @@ func (h *Admission) request(w *resource.Write) *admission.Request {
 	if def.Group == "" && def.Plural == "namespaces" {
 		r.Namespace = r.Name
 	}
+	if w.OfCollection() {
+		r.Name = "" // only the old object tells it, as in kube-apiserver
+	}
 	return r
 }
 

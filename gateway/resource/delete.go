@@ -25,13 +25,18 @@ import (
 // refuses it before anything is written. The gateway's own deletions (of
 // namespaces, of definitions) want no reply, and never convert.
 func (e *Engine) Delete(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) (*Written, error) {
+	return e.remove(ctx, t, deleting{options: o}, w)
+}
+
+func (e *Engine) remove(ctx context.Context, t Target, d deleting, w WriteOptions) (*Written, error) {
+	o := d.options
 	if err := validateDeletion(o); err != nil {
 		return nil, err
 	}
 	if silent(o) && t.Resource.Def.OrphanWarning != "" {
 		w.warn(t.Resource.Def.OrphanWarning)
 	}
-	one := &Write{Target: t, Options: w, engine: e, source: deleting{o}, stored: true, operation: OperationDelete}
+	one := &Write{Target: t, Options: w, engine: e, source: d, stored: true, operation: OperationDelete}
 	return one.run(ctx)
 }
 
@@ -46,7 +51,11 @@ func validateDeletion(o *metav1.DeleteOptions) error {
 }
 
 // deleting is the source of a state that is being deleted.
-type deleting struct{ options *metav1.DeleteOptions }
+type deleting struct {
+	options *metav1.DeleteOptions
+	// ofCollection: the request named the collection, not the object.
+	ofCollection bool
+}
 
 // decode implements [source]; the options were decoded at the edge.
 func (deleting) decode(*Write) error { return nil }
@@ -186,7 +195,7 @@ func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalv
 // reply.
 func (e *Engine) deleteOne(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) error {
 	_, err := again(func() (*Written, error) {
-		out, err := e.Delete(ctx, t, o.DeepCopy(), w)
+		out, err := e.remove(ctx, t, deleting{o.DeepCopy(), true}, w)
 		if errors.Is(err, catalog.ErrReplaced) {
 			r, v := e.catalog.Snapshot().Find(t.Resource.Def.Group, t.Version.Name, t.Resource.Def.Plural)
 			if r == nil {

@@ -35,6 +35,13 @@ func (w *Write) DeleteOptions() *metav1.DeleteOptions {
 	return nil
 }
 
+// OfCollection tells that the write is the deletion of one object of a
+// collection, which is all that the request named.
+func (w *Write) OfCollection() bool {
+	d, ok := w.source.(deleting)
+	return ok && d.ofCollection
+}
+
 // NewAt is the new state at a version, with its managedFields, nil for a
 // deletion. It shares parts with the write, and is only to be read.
 func (w *Write) NewAt(ctx context.Context, version string) (map[string]any, error) {
