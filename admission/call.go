@@ -20,7 +20,9 @@ type failed struct {
 	cause error
 }
 
-func (f *failed) Error() string { return fmt.Sprintf("failed calling webhook %q: %v", f.hook, f.cause) }
+func (f *failed) Error() string {
+	return fmt.Sprintf("failed calling webhook %q: %s", f.hook, cut(f.cause.Error()))
+}
 
 // Unwrap returns the cause.
 func (f *failed) Unwrap() error { return f.cause }
@@ -43,6 +45,9 @@ func (h *Hook) call(ctx context.Context, r *Request, version string, now, old []
 	defer cancel()
 	var answer *admissionv1.AdmissionResponse
 	err = h.caller.Call(ctx, review, func(reply []byte) (err error) {
+		if len(reply) > MaxReplyBytes {
+			return fmt.Errorf("the reply is larger than %d bytes", MaxReplyBytes)
+		}
 		if answer, err = parseReview(reply, h.version, uid, h.Mutating); err != nil {
 			err = &senseless{err}
 		}
@@ -74,8 +79,10 @@ func (h *Hook) verdict(a *admissionv1.AdmissionResponse) error {
 	if a.Result != nil {
 		status = *a.Result
 	}
-	// A refusal is one, whatever its status says.
-	status.Code = max(status.Code, http.StatusBadRequest)
+	// A refusal is one, whatever its status says, and HTTP has three digits.
+	if status.Code < http.StatusBadRequest || status.Code > 999 {
+		status.Code = http.StatusBadRequest
+	}
 	if status.Status == "" || status.Status == metav1.StatusSuccess {
 		status.Status = metav1.StatusFailure
 	}

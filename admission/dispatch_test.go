@@ -114,6 +114,8 @@ func TestRefusalsAreInTheWebhooksWords_WP02(t *testing.T) {
 		`{"allowed":false,"status":{"message":"m","code":418,"reason":"r"}}`:             {418, `admission webhook "a" denied the request: m`},
 		`{"allowed":false,"status":{"reason":"r"}}`:                                      {400, `admission webhook "a" denied the request: r`},
 		`{"allowed":false,"status":{"status":"Success","code":399}}`:                     {400, `admission webhook "a" denied the request without explanation`},
+		`{"allowed":false,"status":{"code":999}}`:                                        {999, `admission webhook "a" denied the request without explanation`},
+		`{"allowed":false,"status":{"code":1000}}`:                                       {400, `admission webhook "a" denied the request without explanation`},
 		`{"allowed":false,"status":{"message":"` + strings.Repeat("x", 16<<10) + `"}}`:   {400, `admission webhook "a" denied the request: ` + strings.Repeat("x", 16<<10)},
 		`{"allowed":false,"status":{"message":"` + strings.Repeat("x", 16<<10+1) + `"}}`: {400, `admission webhook "a" denied the request: ` + strings.Repeat("x", 16<<10) + "..."},
 	} {

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -105,11 +106,11 @@ func (h *Hook) mutate(ctx context.Context, r *Request, version string) (err erro
 	}
 	after, err := patched(now, operations)
 	if err != nil {
-		return apierrors.NewInternalError(err)
+		return apierrors.NewInternalError(errors.New(cut(err.Error())))
 	}
 	for _, name := range []string{"apiVersion", "kind"} {
 		if before[name] != after[name] {
-			return apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to change %s from %v to %v", h.Name, name, before[name], after[name]))
+			return apierrors.NewInternalError(errors.New(cut(fmt.Sprintf("admission webhook %q attempted to change %s from %v to %v", h.Name, name, before[name], after[name]))))
 		}
 	}
 	if object.Equal(before, after) {
