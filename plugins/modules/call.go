@@ -35,25 +35,31 @@ func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, req
 		case err != nil:
 			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
 		}
-		reply, err := lease.Value.Call(ctx, hook, request)
-		if err == nil {
-			err = check(reply)
-		}
-		discarded := err
-		var verdict Verdict
-		if errors.As(err, &verdict) && verdict.Verdict() {
-			discarded = nil
-		}
-		if r.cfg.Observe != nil {
-			r.cfg.Observe(name, hook, lease.Value.Used(), discarded)
-		}
-		if discarded != nil {
-			lease.Discard()
-		} else {
-			lease.Return()
-		}
-		return err
+		return r.callIn(ctx, lease, name, hook, request, check)
 	}
+}
+
+// callIn calls a hook in an instance that is taken, and gives it back. A panic,
+// of check for one, goes on; the instance is thrown away.
+func (r *Registry) callIn(ctx context.Context, lease *pool.Lease[*wasm.Instance], name string, hook plugins.Hook, request []byte, check func(reply []byte) error) error {
+	giveBack := lease.Discard
+	defer func() { giveBack() }()
+	reply, err := lease.Value.Call(ctx, hook, request)
+	if err == nil {
+		err = check(reply)
+	}
+	discarded := err
+	var verdict Verdict
+	if errors.As(err, &verdict) && verdict.Verdict() {
+		discarded = nil
+	}
+	if r.cfg.Observe != nil {
+		r.cfg.Observe(name, hook, lease.Value.Used(), discarded)
+	}
+	if discarded == nil {
+		giveBack = lease.Return
+	}
+	return err
 }
 
 // Verdict is an error that a module gives as its answer, in good order.

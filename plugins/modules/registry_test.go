@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/modules"
@@ -87,5 +88,34 @@ func TestAClosedRegistryTakesNothing(t *testing.T) {
 	}
 	if _, err := r.Set(t.Context(), "m", plugins.Revision{Bytes: echo("{}"), Digest: "sha256:1"}); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("set after close: %v", err)
+	}
+}
+
+// Whatever looks at a reply may panic over it; the instance is not lost with
+// its place, or some such replies would stop the module.
+func TestAPanicOverAReplyCostsOneInstance(t *testing.T) {
+	e, err := engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := modules.New(modules.Config{Compiler: e, Instances: 1})
+	t.Cleanup(func() {
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	set(t, r, "echo", echo("{}"))
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = r.Call(t.Context(), "echo", plugins.Convert, []byte("{}"), func([]byte) error { panic("oops") })
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := r.Call(ctx, "echo", plugins.Convert, []byte("{}"), ignore); err != nil {
+		t.Error(err)
 	}
 }

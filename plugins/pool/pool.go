@@ -103,11 +103,17 @@ func (p *Pool[T]) Take(ctx context.Context) (*Lease[T], error) {
 		return l, nil
 	}
 	p.mu.Unlock()
+	made := false
+	defer func() {
+		if !made { // also if New panics
+			p.release()
+		}
+	}()
 	value, err := p.cfg.New(ctx)
 	if err != nil {
-		p.release()
 		return nil, err
 	}
+	made = true
 	return &Lease[T]{Value: value, pool: p}, nil
 }
 

@@ -175,3 +175,31 @@ func TestHammer(t *testing.T) {
 		t.Errorf("alive %d, at most %d of 4", f.alive.Load(), f.most.Load())
 	}
 }
+
+// A panic of New is the caller's to deal with; the place is free again.
+func TestAPanicOfNewFreesItsPlace(t *testing.T) {
+	f := &factory{}
+	panics := true
+	p := New(Config[*thing]{New: func(ctx context.Context) (*thing, error) {
+		if panics {
+			panic("oops")
+		}
+		return f.new(ctx)
+	}, Close: f.close, Max: 1})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_, _ = p.Take(t.Context())
+	}()
+	panics = false
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that who has to wait fails
+	l, err := p.Take(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Return()
+}
