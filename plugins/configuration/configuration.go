@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -49,6 +51,9 @@ func Check(schema, config []byte) (err error) {
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return fmt.Errorf("%w: %w", ErrSchema, err)
 	}
+	if quadratic(&s) {
+		return fmt.Errorf("%w: uniqueItems cannot be true, as comparing every item with every other takes too long", ErrSchema)
+	}
 	if err := bounded(config, MaxConfigBytes); err != nil {
 		return err
 	}
@@ -69,6 +74,37 @@ func Check(schema, config []byte) (err error) {
 		return errors.New(strings.Join(problems, "; "))
 	}
 	return nil
+}
+
+// quadratic tells whether a schema wants lists compared item by item, which
+// CustomResourceDefinitions may not want either.
+func quadratic(s *spec.Schema) bool {
+	if s == nil {
+		return false
+	}
+	if s.UniqueItems {
+		return true
+	}
+	below := slices.Concat(s.AllOf, s.AnyOf, s.OneOf)
+	for _, by := range []map[string]spec.Schema{s.Properties, s.PatternProperties, s.Definitions} {
+		below = slices.AppendSeq(below, maps.Values(by))
+	}
+	one := []*spec.Schema{s.Not}
+	for _, or := range []*spec.SchemaOrBool{s.AdditionalProperties, s.AdditionalItems} {
+		if or != nil {
+			one = append(one, or.Schema)
+		}
+	}
+	for _, d := range s.Dependencies {
+		one = append(one, d.Schema)
+	}
+	if s.Items != nil {
+		one, below = append(one, s.Items.Schema), append(below, s.Items.Schemas...)
+	}
+	for i := range below {
+		one = append(one, &below[i])
+	}
+	return slices.ContainsFunc(one, quadratic)
 }
 
 // bounded refuses text that is longer or deeper than is looked at.

@@ -47,6 +47,24 @@ func TestASchemaThatCannotBeUsedIsToBlame(t *testing.T) {
 	}
 }
 
+// Wherever a schema asks for it: every item would be compared with every other,
+// once for each place that asks.
+func TestListsAreNotComparedItemByItem(t *testing.T) {
+	const unique = `{"uniqueItems":true}`
+	for schema, refused := range map[string]bool{
+		unique: true, `{"not":` + unique + `}`: true, `{"items":` + unique + `}`: true, `{"items":[{},` + unique + `]}`: true,
+		`{"allOf":[{},` + unique + `]}`: true, `{"anyOf":[` + unique + `]}`: true, `{"oneOf":[` + unique + `]}`: true,
+		`{"properties":{"a":{"properties":{"b":` + unique + `}}}}`: true, `{"additionalProperties":` + unique + `}`: true, `{"patternProperties":{"a":` + unique + `}}`: true,
+		`{"additionalItems":` + unique + `}`: true, `{"dependencies":{"a":` + unique + `}}`: true,
+		`{"properties":{"uniqueItems":{"type":"boolean"}},"additionalProperties":false,"uniqueItems":false}`: false,
+	} {
+		err := Check([]byte(schema), []byte(`{}`))
+		if refused != errors.Is(err, ErrSchema) || refused && !strings.Contains(err.Error(), "uniqueItems cannot be true") || !refused && err != nil {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
+
 func TestWhatIsLookedAtIsBounded(t *testing.T) {
 	nested := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 	for name, c := range map[string]struct{ schema, config, want string }{
