@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -35,6 +36,10 @@ type Types interface {
 
 // maxTypes is the most types that a rule is checked with.
 const maxTypes = 10
+
+// maxNames is how many of the resources that the rules of a policy name are
+// looked up: three long lists name more than anybody could.
+const maxNames = 10000
 
 // Check checks the expressions of a policy, which compile, by the types that its
 // rules name one by one. What is wrong is a warning: at run time objects may be
@@ -158,23 +163,20 @@ func kindsOf(m *admissionv1.MatchResources, types Types) []schema.GroupVersionKi
 	if m == nil {
 		return nil
 	}
+	left := maxNames
 	for _, r := range m.ResourceRules {
 		found := 0
-		for _, group := range slices.Sorted(slices.Values(r.APIGroups)) {
-			for _, v := range slices.Sorted(slices.Values(r.APIVersions)) {
-				for _, resource := range slices.Sorted(slices.Values(r.Resources)) {
-					if strings.ContainsAny(group+v, "*") || strings.ContainsAny(resource, "*/") || found == maxTypes {
-						continue
-					}
-					kind, served := types.Kind(schema.GroupVersionResource{Group: group, Version: v, Resource: resource})
-					if !served {
-						continue
-					}
-					found++
-					if !slices.Contains(out, kind) {
-						out = append(out, kind)
-					}
-				}
+		for one := range named(&r.Rule) {
+			if left--; left < 0 || found == maxTypes {
+				break
+			}
+			kind, served := types.Kind(one)
+			if !served {
+				continue
+			}
+			found++
+			if !slices.Contains(out, kind) {
+				out = append(out, kind)
 			}
 		}
 	}
@@ -182,6 +184,31 @@ func kindsOf(m *admissionv1.MatchResources, types Types) []schema.GroupVersionKi
 		return strings.Compare(a.Group+" "+a.Version+" "+a.Kind, b.Group+" "+b.Version+" "+b.Kind)
 	})
 	return out
+}
+
+// named are the resources that a rule names one by one, in order.
+func named(r *admissionv1.Rule) iter.Seq[schema.GroupVersionResource] {
+	plain := func(names []string, special string) []string {
+		return slices.Sorted(func(yield func(string) bool) {
+			for _, n := range names {
+				if !strings.ContainsAny(n, special) && !yield(n) {
+					return
+				}
+			}
+		})
+	}
+	groups, versions, resources := plain(r.APIGroups, "*"), plain(r.APIVersions, "*"), plain(r.Resources, "*/")
+	return func(yield func(schema.GroupVersionResource) bool) {
+		for _, group := range groups {
+			for _, v := range versions {
+				for _, resource := range resources {
+					if !yield(schema.GroupVersionResource{Group: group, Version: v, Resource: resource}) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // typeOf is the type of objects with a schema, nil for no schema.

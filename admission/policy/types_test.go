@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,5 +103,38 @@ func TestTypesOfARuleAreBounded(t *testing.T) {
 	m.ResourceRules = append(m.ResourceRules, r, r)
 	if got := kindsOf(&m, shapes{}); len(got) != maxTypes || got[0].Kind != "Othera" || got[9].Kind != "Otherj" {
 		t.Errorf("got %v", got)
+	}
+}
+
+// counted is shapes that counts how often it is asked for a kind.
+type counted struct {
+	shapes
+	asked *int
+}
+
+func (c counted) Kind(r schema.GroupVersionResource) (schema.GroupVersionKind, bool) {
+	*c.asked++
+	return c.shapes.Kind(r)
+}
+
+// A policy that fits into an object can name more resources than anybody could
+// look up.
+func TestNamesThatAreLookedUpAreBounded_CEL20(t *testing.T) {
+	var many []string
+	for i := range 1000 {
+		many = append(many, "x"+strings.Repeat("y", i%7)+strconv.Itoa(i))
+	}
+	p := &admissionv1.ValidatingAdmissionPolicy{Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		Validations: []admissionv1.Validation{{Expression: "object.nothing"}}, MatchConstraints: &admissionv1.MatchResources{},
+	}}
+	for range 3 {
+		p.Spec.MatchConstraints.ResourceRules = append(p.Spec.MatchConstraints.ResourceRules, admissionv1.NamedRuleWithOperations{
+			RuleWithOperations: admissionv1.RuleWithOperations{Rule: admissionv1.Rule{APIGroups: many, APIVersions: many, Resources: many[:100]}},
+		})
+	}
+	asked := 0
+	warnings, err := Check(p, counted{asked: &asked})
+	if err != nil || len(warnings) != 0 || asked != maxNames {
+		t.Errorf("%d warnings, %v, asked %d times", len(warnings), err, asked)
 	}
 }
