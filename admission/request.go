@@ -27,8 +27,8 @@ type Request struct {
 	Kind     schema.GroupVersionKind
 	// Subresource is "" for the object itself.
 	Subresource string
-	// Versions are the other served versions of the resource, in the order of
-	// discovery.
+	// Versions are the other served versions that have the resource, or the
+	// subresource, in the order of discovery.
 	Versions []string
 	// Namespace of a Namespace is its own name. Name is "" while the server has
 	// not made it.

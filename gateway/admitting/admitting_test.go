@@ -278,6 +278,24 @@ func TestPatchesOfScales(t *testing.T) {
 	}
 }
 
+// A version without the subresource is no equivalent of one that has it.
+func TestRulesAboutASubresourceThatAVersionLacks_WP02(t *testing.T) {
+	w := newWorld(t)
+	w.create("example.com", "crontabs", "v1", `{"metadata":{"name":"a"},"host":"h","spec":{"replicas":3}}`)
+	w.configure("validating", "scales", "example.com", "v1beta1", "crontabs/scale", "")
+	w.configure("validating", "tabs", "example.com", "v1beta1", "crontabs", "")
+	one := w.target("example.com", "crontabs", "v1", "a")
+	scale := one
+	scale.Subresource = "scale"
+	if _, err := w.PatchScale(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice); err != nil || len(w.sent) != 0 {
+		t.Errorf("%v, %d calls", err, len(w.sent))
+	}
+	w.settled()
+	if _, err := w.Patch(t.Context(), one, types.MergePatchType, []byte(`{"host":"i"}`), alice); err != nil || len(w.sent) != 1 {
+		t.Errorf("%v, %d calls", err, len(w.sent))
+	}
+}
+
 func TestManagedFieldsAreTheWebhooksToo(t *testing.T) {
 	w := newWorld(t)
 	w.configure("mutating", "m", "*", "v1", "*", "")

@@ -44,7 +44,7 @@ func (h *Admission) request(w *resource.Write) *admission.Request {
 		},
 	}
 	for _, v := range def.Versions {
-		if v.Served && v.Name != w.Version.Name {
+		if v.Served && v.Name != w.Version.Name && (w.Subresource == "" || v.Subresources[w.Subresource] != nil) {
 			r.Versions = append(r.Versions, v.Name)
 		}
 	}
