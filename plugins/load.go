@@ -52,6 +52,9 @@ const (
 	ConfigRefused  LoadReason = "ConfigRefused"
 	BadDescription LoadReason = "BadDescription"
 
+	// HookInUse: it lacks a hook that the revision before has, and that something
+	// refers to.
+	HookInUse LoadReason = "HookInUse"
 	// Slow: compiling it takes too long. It may be accepted when asked again.
 	Slow LoadReason = "Slow"
 	// Quarantined: the gateway ended while it was being loaded.
@@ -62,9 +65,9 @@ const (
 
 // Final tells the reasons that lie in the module: the same bytes with the same
 // configuration and limits are refused again. The others lie in what happened
-// to this gateway.
+// to this gateway, or in what refers to the module.
 func (r LoadReason) Final() bool {
-	return r != Slow && r != Quarantined && r != SafeMode
+	return r != HookInUse && r != Slow && r != Quarantined && r != SafeMode
 }
 
 // LoadError says why a module cannot be used.

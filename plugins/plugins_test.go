@@ -30,7 +30,7 @@ func TestOnlyWhatLiesInTheModuleIsFinal(t *testing.T) {
 			t.Errorf("%s may be gone when it is asked again", r)
 		}
 	}
-	for _, r := range []LoadReason{Slow, Quarantined, SafeMode} {
+	for _, r := range []LoadReason{HookInUse, Slow, Quarantined, SafeMode} {
 		if r.Final() {
 			t.Errorf("%s never goes away", r)
 		}
@@ -40,7 +40,7 @@ func TestOnlyWhatLiesInTheModuleIsFinal(t *testing.T) {
 func TestARevisionIsTheSameWhenItBehavesTheSame(t *testing.T) {
 	a := Revision{Digest: "d", Bytes: []byte("x"), Config: []byte("{}"), Limits: Limits{Fuel: 1}, Attempt: "1"}
 	again := a
-	again.Bytes, again.Attempt = nil, "2"
+	again.Bytes, again.Attempt, again.Consent = nil, "2", func([]Hook) error { return nil }
 	if !a.Same(again) {
 		t.Error("another attempt is another revision")
 	}

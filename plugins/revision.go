@@ -18,9 +18,13 @@ type Revision struct {
 	// Attempt is any text. Content that a gateway ended with is loaded again
 	// only in another attempt.
 	Attempt string
+	// Consent, if not nil, is asked with the hooks that the module turned out to
+	// have, just before it takes over; an error keeps the revision before.
+	Consent func(hooks []Hook) error
 }
 
-// Same says whether two revisions behave the same; attempts do not matter.
+// Same says whether two revisions behave the same; attempts and
+// who consents do not matter.
 func (r Revision) Same(other Revision) bool {
 	return r.Digest == other.Digest && bytes.Equal(r.Config, other.Config) && r.Limits == other.Limits
 }

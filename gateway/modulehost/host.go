@@ -224,9 +224,10 @@ const (
 	loadPoll    = 20 * time.Millisecond
 )
 
-// AwaitLoaded waits until the modules that definitions convert with are loaded
-// again, so that a gateway that is ready can convert.
-func (m *Host) AwaitLoaded(ctx context.Context, objects module.Lister) {
+// AwaitLoaded waits until the modules that served before do so again, so that a
+// gateway that is ready can call them; looked tells that everything was tried
+// for one.
+func (m *Host) AwaitLoaded(ctx context.Context, objects module.Lister, looked func(name string) bool) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	wanted, err := objects.List(ctx, kinds.Modules, "")
@@ -237,7 +238,7 @@ func (m *Host) AwaitLoaded(ctx context.Context, objects module.Lister) {
 	for _, w := range wanted {
 		digest, _, _ := unstructured.NestedString(w.Object, "status", "digest")
 		for digest != "" {
-			if s, ok := m.registry.Status(w.GetName()); ok && (s.Serving != nil || s.Failure != nil) {
+			if s, _ := m.registry.Status(w.GetName()); s.Serving != nil || looked(w.GetName()) {
 				break
 			}
 			if !controller.Pause(ctx, loadPoll) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,10 +192,11 @@ func TestAwaitLoaded(t *testing.T) {
 	h, _ := newHost(t, nil)
 	var log bytes.Buffer
 	h.log = zerolog.New(&log)
+	never := func(string) bool { return false }
 	await := func(ctx context.Context, l listed) {
 		t.Helper()
 		ended := make(chan struct{})
-		go func() { defer close(ended); h.AwaitLoaded(ctx, l) }()
+		go func() { defer close(ended); h.AwaitLoaded(ctx, l, never) }()
 		select {
 		case <-ended:
 		case <-time.After(20 * time.Second):
@@ -206,11 +208,15 @@ func TestAwaitLoaded(t *testing.T) {
 	if !strings.Contains(log.String(), "no list") || strings.Contains(log.String(), "not loaded in time") {
 		t.Errorf("logged %s", log.String())
 	}
-	// One that is loaded, and one that is refused, are waited for.
+	// One that is loaded, and one that is refused, are waited for; of the second
+	// the revision before may be on its way.
 	waited := make(chan struct{})
+	var tried atomic.Bool
 	go func() {
 		defer close(waited)
-		h.AwaitLoaded(context.Background(), listed{digests: map[string]string{"good": "x", "bad": "y"}})
+		h.AwaitLoaded(context.Background(), listed{digests: map[string]string{"good": "x", "bad": "y"}}, func(name string) bool {
+			return name == "bad" && tried.Load()
+		})
 	}()
 	if err := h.Set(t.Context(), "good", revision()); err != nil {
 		t.Fatal(err)
@@ -221,6 +227,12 @@ func TestAwaitLoaded(t *testing.T) {
 	case <-time.After(3 * loadPoll):
 	}
 	_ = h.Set(t.Context(), "bad", plugins.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))})
+	select {
+	case <-waited:
+		t.Error("it does not wait for the revision before")
+	case <-time.After(3 * loadPoll):
+	}
+	tried.Store(true)
 	<-waited
 	if strings.Contains(log.String(), "not loaded in time") {
 		t.Errorf("logged %s", log.String())

@@ -229,12 +229,13 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		return nil, fmt.Errorf("creating the system namespaces: %w", err)
 	}
 	g.hooks.namespaces()
+	loader := module.New(objects, g.modules, g.modules.Content())
 	work.Go(func() error {
-		controller.Run(ctx, g.log, objects, module.New(objects, g.modules, g.modules.Content()))
+		controller.Run(ctx, g.log, objects, loader)
 		return nil
 	})
 	work.Go(func() error { return g.lead(ctx, objects) })
-	g.modules.AwaitLoaded(ctx, objects)
+	g.modules.AwaitLoaded(ctx, objects, loader.Looked)
 	url, err := g.identity.WriteKubeconfig(g.options, addr)
 	if err != nil {
 		return nil, fmt.Errorf("writing the kubeconfig: %w", err)

@@ -121,7 +121,7 @@ func (r *Registry) start(ctx context.Context, name string, wanted plugins.Revisi
 		}
 	}
 	l := &load{name: name, wanted: wanted, began: time.Now(), done: make(chan struct{})}
-	l.wanted.Bytes = nil
+	l.wanted.Bytes, l.wanted.Consent = nil, nil
 	l.discard = sync.OnceFunc(func() {
 		if l.rev != nil {
 			l.rev.close()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,6 +134,11 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 		return s.Clone(), false, nil
 	}
 	next, err := r.load(ctx, name, rev)
+	if err == nil && rev.Consent != nil {
+		if err = rev.Consent(slices.Clone(next.hooks)); err != nil {
+			next.close()
+		}
+	}
 	if err != nil {
 		s := *e.status.Load()
 		var refused *plugins.LoadError

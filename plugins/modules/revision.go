@@ -31,7 +31,7 @@ type revision struct {
 var epochs atomic.Uint64
 
 func newRevision(cfg Config, module *wasm.Module, rev plugins.Revision) *revision {
-	rev.Bytes, rev.Config = nil, bytes.Clone(rev.Config)
+	rev.Bytes, rev.Config, rev.Consent = nil, bytes.Clone(rev.Config), nil
 	return &revision{
 		Revision: rev,
 		module:   module,

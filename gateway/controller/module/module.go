@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,6 +32,7 @@ type Objects interface {
 	// Update writes obj through a subresource ("" = the object itself). The
 	// object's resourceVersion must be current, else it is a Conflict.
 	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	Lister
 }
 
 // Runtime runs modules.
@@ -89,6 +91,9 @@ const (
 //	    | bad            |  +----- good R3 ----------------+         v
 //	    v                |                               R1 loaded again from its
 //	refused -------------+ good                          digest in the status
+//
+// A revision that lacks a hook which R1 has and something refers to counts as
+// bad until nothing does (consent.go).
 type Controller struct {
 	objects Objects
 	modules Runtime
@@ -108,11 +113,16 @@ type loaded struct {
 	// for every change of the object.
 	refused    string
 	refusedFor *refusal
+	// has are the hooks of that revision when what refers to the module is what
+	// refuses it, else nil.
+	has []plugins.Hook
 	// stored is the digest of the inline bytes that the content store has.
 	stored string
 	// unkept says why inline bytes that serve are not in the content store, ""
 	// when they are.
 	unkept string
+	// looked tells that this gateway tried to load what it can.
+	looked atomic.Bool
 	// restored tells that the search for an earlier good revision has ended.
 	restored bool
 	// reported is the last outcome that was written. Another gateway may come
@@ -141,9 +151,10 @@ func (c *Controller) Watches() []schema.GroupResource {
 func (c *Controller) Workers() int { return 8 }
 
 // Reconcile implements [controller.Controller].
-func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
 	obj, err := c.objects.Get(ctx, kinds.Modules, "", key.Name)
 	if apierrors.IsNotFound(err) {
+		q.Follow(key)
 		c.forget(key.Name)
 		return nil
 	}
@@ -155,9 +166,11 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 	if problem == nil && err != nil {
 		return err
 	}
+	q.Follow(key, awaited(problem)...)
 	if problem != nil {
 		err = errors.Join(err, c.restore(ctx, obj, m))
 	}
+	m.looked.Store(true)
 	if reportErr := c.report(ctx, obj, m, problem); reportErr != nil {
 		return kinds.IgnoreNotFound(reportErr)
 	}
@@ -179,7 +192,9 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	}
 	identity := identity(*rev)
 	if m.refused == identity {
-		return m.refusedFor, nil
+		if problem, err := c.refusedBefore(ctx, obj, m); problem != nil || err != nil {
+			return problem, err
+		}
 	}
 	if rev.Bytes == nil {
 		var err error
@@ -192,12 +207,20 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 			return nil, err
 		}
 	}
+	var has []plugins.Hook
+	rev.Consent = func(hooks []plugins.Hook) error {
+		err := c.consent(ctx, obj, hooks)
+		if err != nil {
+			has = hooks
+		}
+		return err
+	}
 	problem, err := c.set(ctx, obj.GetName(), *rev)
 	if problem == nil && err == nil {
 		return nil, c.store(ctx, m, rev)
 	}
 	if err == nil {
-		m.refused, m.refusedFor = identity, problem
+		m.refused, m.refusedFor, m.has = identity, problem, has
 	}
 	return problem, err
 }
@@ -296,6 +319,15 @@ func (c *Controller) moduleOf(obj *unstructured.Unstructured) *loaded {
 		c.loaded[obj.GetName()] = m
 	}
 	return m
+}
+
+// Looked tells that this gateway tried to load a module: the newest revision,
+// and where that is refused the one before.
+func (c *Controller) Looked(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.loaded[name]
+	return m != nil && m.looked.Load()
 }
 
 func (c *Controller) forget(name string) {

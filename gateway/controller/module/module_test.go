@@ -48,8 +48,29 @@ func (m *memoryModules) Set(_ context.Context, name string, rev plugins.Revision
 	case strings.Contains(string(rev.Config), "bad"):
 		return &plugins.LoadError{Module: name, Reason: plugins.ConfigRefused, Detail: "no such region"}
 	}
+	if rev.Consent != nil {
+		m.mu.Unlock() // which may ask what serves
+		err := rev.Consent(hooksOf(rev))
+		m.mu.Lock()
+		if err != nil {
+			return fmt.Errorf("take over: %w", err)
+		}
+	}
 	m.serving[name] = rev
 	return nil
+}
+
+// hooksOf are the hooks that bytes name, or that for conversions.
+func hooksOf(rev plugins.Revision) (hooks []plugins.Hook) {
+	for _, h := range plugins.Hooks() {
+		if strings.Contains(string(rev.Bytes), string(h)) {
+			hooks = append(hooks, h)
+		}
+	}
+	if hooks == nil {
+		hooks = []plugins.Hook{plugins.Convert}
+	}
+	return hooks
 }
 
 func (m *memoryModules) Status(name string) (plugins.Status, bool) {
@@ -59,7 +80,7 @@ func (m *memoryModules) Status(name string) (plugins.Status, bool) {
 	if !ok {
 		return plugins.Status{}, false
 	}
-	return plugins.Status{Serving: &rev, Size: len(rev.Bytes), ABI: 1, Hooks: []plugins.Hook{plugins.Convert}}, true
+	return plugins.Status{Serving: &rev, Size: len(rev.Bytes), ABI: 1, Hooks: hooksOf(rev)}, true
 }
 
 func (m *memoryModules) Remove(name string) {

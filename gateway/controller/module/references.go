@@ -88,9 +88,9 @@ func byURL(refs []Reference, url string, hook plugins.Hook, path *field.Path) []
 	return refs
 }
 
-// ReferredBy returns what refers to a module as of now, sorted, each as
-// resource and name.
-func ReferredBy(ctx context.Context, objects Lister, name string) ([]string, error) {
+// ReferredBy returns what refers to a module as of now, for one of hooks if any
+// are given, sorted, each as resource and name.
+func ReferredBy(ctx context.Context, objects Lister, name string, hooks ...plugins.Hook) ([]string, error) {
 	if err := objects.Fresh(ctx); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,9 @@ func ReferredBy(ctx context.Context, objects Lister, name string) ([]string, err
 			return nil, fmt.Errorf("list %s: %w", gr, err)
 		}
 		for _, obj := range list {
-			if slices.ContainsFunc(References(gr, obj.Object), func(r Reference) bool { return r.Module == name }) {
+			if slices.ContainsFunc(References(gr, obj.Object), func(r Reference) bool {
+				return r.Module == name && (len(hooks) == 0 || slices.Contains(hooks, r.Hook))
+			}) {
 				found = append(found, gr.Resource+"/"+obj.GetName())
 			}
 		}
@@ -127,10 +129,15 @@ func (h *InUse) BeforeDelete(ctx context.Context, obj map[string]any) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	if more := len(found) - maxNamed; more > 0 {
-		found = append(found[:maxNamed], fmt.Sprintf("and %d more", more))
+	return apierrors.NewConflict(kinds.Modules, name, fmt.Errorf("the module is in use by %s; change or delete what refers to it first", some(found)))
+}
+
+// some names the first of many.
+func some(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", more))
 	}
-	return apierrors.NewConflict(kinds.Modules, name, fmt.Errorf("the module is in use by %s; change or delete what refers to it first", strings.Join(found, ", ")))
+	return strings.Join(names, ", ")
 }
 
 // StillFinalizing implements crd.Hooks.
