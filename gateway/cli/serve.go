@@ -92,6 +92,7 @@ func lifetimeFlags(o *options.Serve) flagGroup {
 	f := newGroup("Lifetimes")
 	f.DurationVar(&o.EventTTL, "event-ttl", o.EventTTL, "how long Events are kept")
 	f.Int64Var(&o.ModuleQuota, "module-quota", o.ModuleQuota, "how many `bytes` of modules are stored in all; 0 means any number")
+	f.Int64Var(&o.ModuleIdleMemory, "module-idle-memory", o.ModuleIdleMemory, "how many `bytes` of memory idle instances of modules keep in all; 0 means any number")
 	f.BoolVar(&o.SafeMode, "safe-mode", false, "load no modules; what needs one fails, everything else works")
 	f.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long the gateway still serves after SIGTERM has made /readyz fail")
 	return f

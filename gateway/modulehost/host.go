@@ -39,8 +39,10 @@ type Config struct {
 	Store storage.Store
 	Root  string
 	// Quota bounds the sum of contents, in bytes; 0 means no bound.
-	Quota   int64
-	Metrics *metrics.Metrics
+	Quota int64
+	// IdleBytes bounds the memory of idle instances; 0 means no bound.
+	IdleBytes int64
+	Metrics   *metrics.Metrics
 	// Lines keep what modules write.
 	Lines Lines
 	Log   zerolog.Logger
@@ -87,8 +89,19 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
 	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Observe: h.observe})
+	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Observe: h.observe, IdleBytes: c.IdleBytes})
+	if err := c.Metrics.PluginInstances(h.instances); err != nil {
+		return nil, errors.Join(err, h.Close(ctx))
+	}
 	return h, nil
+}
+
+// instances are those of all modules, for the metrics.
+func (m *Host) instances() (all []metrics.Instances) {
+	for name, s := range m.registry.Instances() {
+		all = append(all, metrics.Instances{Module: name, Idle: s.Idle, InUse: s.InUse, Max: s.Max, IdleBytes: s.IdleSize, GivenBack: s.GivenBack})
+	}
+	return all
 }
 
 // observe records what a call took, of modules that there still are.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -242,6 +244,52 @@ func TestAwaitLoaded(t *testing.T) {
 	await(ctx, listed{digests: map[string]string{"never": "z"}})
 	if !strings.Contains(log.String(), `"module":"never"`) {
 		t.Errorf("logged %s", log.String())
+	}
+}
+
+// The metrics tell which instances there are at the moment, of modules that
+// there are.
+func TestInstancesAreInTheMetrics(t *testing.T) {
+	h, _ := newHost(t, func(c *Config) { c.IdleBytes = 1 << 20 })
+	for _, name := range []string{"tabs", "gone"} {
+		if err := h.Set(t.Context(), name, writing("hello")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Remove("gone")
+	wants := func(idle, inUse, bytes int) {
+		t.Helper()
+		body, err := h.metrics.Render()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			fmt.Sprintf(`wasmgate_plugin_instances{module="tabs",state="idle"} %d`, idle),
+			fmt.Sprintf(`wasmgate_plugin_instances{module="tabs",state="in_use"} %d`, inUse),
+			fmt.Sprintf(`wasmgate_plugin_instances_max{module="tabs"} %d`, max(2, runtime.GOMAXPROCS(0))),
+			fmt.Sprintf(`wasmgate_plugin_idle_memory_bytes{module="tabs"} %d`, bytes),
+			`wasmgate_plugin_given_back_total{module="tabs"} 0`,
+		} {
+			if !strings.Contains(string(body), want+"\n") {
+				t.Errorf("no line %s in\n%s", want, body)
+			}
+		}
+		if strings.Contains(string(body), "gone") {
+			t.Error("a module that was removed is still told of")
+		}
+	}
+	wants(1, 0, 128<<10)
+	if err := h.Admit(t.Context(), "tabs", []byte("{}"), func([]byte) error {
+		wants(0, 1, 0)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wants(1, 0, 128<<10)
+	h.registry.Remove("tabs")
+	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: storagetest.NewMemory(), Root: "/", Metrics: h.metrics, Lines: modulelog.New(), Log: zerolog.Nop()}
+	if second, err := New(t.Context(), c); err == nil || second != nil {
+		t.Errorf("metrics of two hosts: %v", err)
 	}
 }
 

@@ -82,6 +82,9 @@ type Serve struct {
 	// ModuleQuota bounds the contents of modules that are stored, in bytes; 0
 	// means no bound.
 	ModuleQuota int64
+	// ModuleIdleMemory bounds the memory of instances of modules that are kept
+	// for the next call, in bytes; 0 means no bound.
+	ModuleIdleMemory int64
 	// SafeMode starts without loading modules.
 	SafeMode bool
 
@@ -123,6 +126,7 @@ func Default() Serve {
 		MaxRequestBodyBytes:    3 << 20,
 		ViewCacheBytes:         1 << 30,
 		ModuleQuota:            1 << 30,
+		ModuleIdleMemory:       512 << 20,
 		API:                    WholeAPI,
 		ServiceClusterIPRange:  "10.0.0.0/24",
 		ServiceNodePortRange:   "30000-32767",
@@ -209,6 +213,9 @@ func (s Serve) Validate() error {
 	}
 	if s.ViewCacheBytes < 0 {
 		bad("view-cache", "must not be negative, got %d", s.ViewCacheBytes)
+	}
+	if s.ModuleIdleMemory < 0 {
+		bad("module-idle-memory", "must not be negative, got %d", s.ModuleIdleMemory)
 	}
 	if s.MaxRequestBodyBytes < 1<<10 {
 		bad("max-request-body", "must be at least 1024 bytes, got %d", s.MaxRequestBodyBytes)

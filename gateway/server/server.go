@@ -129,7 +129,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	}
 	if g.modules, err = modulehost.New(ctx, modulehost.Config{
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
-		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, Log: g.log, SafeMode: g.options.SafeMode,
+		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, IdleBytes: g.options.ModuleIdleMemory, Log: g.log, SafeMode: g.options.SafeMode,
 	}); err != nil {
 		return err
 	}

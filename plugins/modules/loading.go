@@ -150,7 +150,7 @@ func (r *Registry) build(ctx context.Context, name string, wanted plugins.Revisi
 	if err != nil {
 		return nil, err
 	}
-	rev = newRevision(r.cfg, module, wanted)
+	rev = newRevision(r.cfg, r.shelf, module, wanted)
 	if err := rev.selfTest(ctx); err != nil {
 		rev.close()
 		return nil, err

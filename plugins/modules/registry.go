@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/pool"
 )
 
 // Config describes a registry.
@@ -23,6 +24,10 @@ type Config struct {
 	// MaxUses is after how many calls an instance is replaced, by default
 	// 10,000.
 	MaxUses int
+	// IdleBytes is how much linear memory the idle instances of all modules may
+	// have together; those that were idle for longest are closed when it is more.
+	// 0 means any amount.
+	IdleBytes int64
 	// Loads is how many modules are loaded at once, by default twice
 	// GOMAXPROCS, but at least 4: a few slow ones hold up no other.
 	Loads int
@@ -48,6 +53,7 @@ type Registry struct {
 	closed  bool              // guarded by mu
 	drains  sync.WaitGroup    // revisions that are being drained
 
+	shelf *pool.Shelf // idle instances
 	loads loads
 }
 
@@ -76,7 +82,7 @@ func New(cfg Config) *Registry {
 		cfg.LoadTimeout = time.Minute
 	}
 	return &Registry{
-		cfg: cfg, entries: map[string]*entry{},
+		cfg: cfg, entries: map[string]*entry{}, shelf: pool.NewShelf(cfg.IdleBytes),
 		loads: loads{slots: make(chan struct{}, cfg.Loads), byName: map[string]*load{}},
 	}
 }
@@ -194,6 +200,19 @@ func (r *Registry) Status(name string) (s plugins.Status, ok bool) {
 		return plugins.Status{}, false
 	}
 	return e.status.Load().Clone(), true
+}
+
+// Instances are those of the revisions that serve, by module.
+func (r *Registry) Instances() map[string]pool.Stats {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	out := make(map[string]pool.Stats, len(r.entries))
+	for name, e := range r.entries {
+		if rev := e.active.Load(); rev != nil {
+			out[name] = rev.instances.Stats()
+		}
+	}
+	return out
 }
 
 // active returns the revision that serves, or nil.

@@ -30,7 +30,7 @@ type revision struct {
 
 var epochs atomic.Uint64
 
-func newRevision(cfg Config, module *wasm.Module, rev plugins.Revision) *revision {
+func newRevision(cfg Config, shelf *pool.Shelf, module *wasm.Module, rev plugins.Revision) *revision {
 	rev.Bytes, rev.Config, rev.Consent = nil, bytes.Clone(rev.Config), nil
 	return &revision{
 		Revision: rev,
@@ -41,6 +41,8 @@ func newRevision(cfg Config, module *wasm.Module, rev plugins.Revision) *revisio
 			Close:   func(i *wasm.Instance) { _ = i.Close() },
 			Max:     cfg.Instances,
 			MaxUses: cfg.MaxUses,
+			Shelf:   shelf,
+			Size:    (*wasm.Instance).MemoryBytes,
 		}),
 	}
 }

@@ -7,9 +7,10 @@
 package pool
 
 import (
+	"container/list"
 	"context"
 	"errors"
-	"sync"
+	"slices"
 )
 
 // ErrDrained is returned by Take after Drain: the pool takes no new users.
@@ -21,34 +22,44 @@ type Config[T any] struct {
 	New func(ctx context.Context) (T, error)
 	// Close ends a member.
 	Close func(T)
-	// Max is how many members exist at once; at least 1.
+	// Max is how many members exist at once; at least 1. One that the shelf
+	// gives back may still be closing while its successor is made.
 	Max int
 	// MaxUses is after how many uses a member is replaced; 0 means never.
 	MaxUses int
+	// Shelf is where idle members are, nil for a shelf of the pool's own.
+	Shelf *Shelf
+	// Size is what an idle member takes on the shelf; nil means nothing.
+	Size func(T) int64
 }
 
 // Pool hands out members. It is safe for concurrent use.
 //
 // A place is a permission for one member to exist; there are Max. A member is
-// idle (in the pool), or taken, and owns its place until it is closed:
+// idle (on the shelf), or taken, and owns its place until it is closed:
 //
 //	Take -> idle member, or New in a free place, or wait
 //	Return -> idle, or closed when drained or worn out
 //	Discard -> closed, place free
 //	Drain -> idle ones closed now, taken ones when they come back
+//	the shelf is full -> the one that was idle for longest closed, place free
 type Pool[T any] struct {
-	cfg Config[T]
+	cfg   Config[T]
+	shelf *Shelf
 	// places has a token for every member that may be taken now.
 	places chan struct{}
 
-	mu      sync.Mutex
-	idle    []*Lease[T] // guarded by mu, the last used at the end
-	taken   int         // guarded by mu
-	drained bool        // guarded by mu
+	// What follows is guarded by the lock of the shelf.
 
-	// closing is closed by Drain, empty when the last member is gone.
-	closing chan struct{}
-	empty   chan struct{}
+	idle      []*Lease[T] // the last used at the end
+	taken     int         // members that are used, or being closed
+	closing   int         // those of them that the shelf gave back
+	givenBack int64       // how many the shelf ever gave back
+	drained   bool
+
+	// draining is closed by Drain, empty when the last member is gone.
+	draining chan struct{}
+	empty    chan struct{}
 }
 
 // Lease is a member that is taken. It has to be given back with exactly one
@@ -59,12 +70,22 @@ type Lease[T any] struct {
 
 	pool *Pool[T]
 	uses int
+	// bytes and place are its size and where it is on the shelf while it is
+	// idle.
+	bytes int64
+	place *list.Element
 }
 
 // New makes a pool; it makes no members yet.
 func New[T any](cfg Config[T]) *Pool[T] {
 	cfg.Max = max(cfg.Max, 1)
-	p := &Pool[T]{cfg: cfg, places: make(chan struct{}, cfg.Max), closing: make(chan struct{}), empty: make(chan struct{})}
+	if cfg.Shelf == nil {
+		cfg.Shelf = NewShelf(0)
+	}
+	if cfg.Size == nil {
+		cfg.Size = func(T) int64 { return 0 }
+	}
+	p := &Pool[T]{cfg: cfg, shelf: cfg.Shelf, places: make(chan struct{}, cfg.Max), draining: make(chan struct{}), empty: make(chan struct{})}
 	for range cfg.Max {
 		p.places <- struct{}{}
 	}
@@ -75,7 +96,7 @@ func New[T any](cfg Config[T]) *Pool[T] {
 // ErrDrained, that of ctx, or that of New.
 func (p *Pool[T]) Take(ctx context.Context) (*Lease[T], error) {
 	select {
-	case <-p.closing:
+	case <-p.draining:
 		return nil, ErrDrained
 	default:
 	}
@@ -84,25 +105,16 @@ func (p *Pool[T]) Take(ctx context.Context) (*Lease[T], error) {
 	default:
 		select {
 		case <-p.places:
-		case <-p.closing:
+		case <-p.draining:
 			return nil, ErrDrained
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	p.mu.Lock()
-	if p.drained {
-		p.mu.Unlock()
-		return nil, ErrDrained
+	l, err := p.begin()
+	if l != nil || err != nil {
+		return l, err
 	}
-	p.taken++
-	if n := len(p.idle); n > 0 {
-		l := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		p.mu.Unlock()
-		return l, nil
-	}
-	p.mu.Unlock()
 	made := false
 	defer func() {
 		if !made { // also if New panics
@@ -117,20 +129,63 @@ func (p *Pool[T]) Take(ctx context.Context) (*Lease[T], error) {
 	return &Lease[T]{Value: value, pool: p}, nil
 }
 
+// begin takes an idle member; nil means that one has to be made.
+func (p *Pool[T]) begin() (*Lease[T], error) {
+	p.shelf.mu.Lock()
+	defer p.shelf.mu.Unlock()
+	if p.drained {
+		return nil, ErrDrained
+	}
+	p.taken++
+	n := len(p.idle)
+	if n == 0 {
+		return nil, nil
+	}
+	l := p.idle[n-1]
+	p.idle[n-1] = nil
+	p.idle = p.idle[:n-1]
+	p.shelf.takeLocked(l.place)
+	return l, nil
+}
+
 // Return gives the member back for others to use.
 func (l *Lease[T]) Return() {
 	p := l.pool
 	l.uses++
-	p.mu.Lock()
+	l.bytes = p.cfg.Size(l.Value)
+	p.shelf.mu.Lock()
 	if p.drained || p.cfg.MaxUses > 0 && l.uses >= p.cfg.MaxUses {
-		p.mu.Unlock()
+		p.shelf.mu.Unlock()
 		l.Discard()
 		return
 	}
 	p.idle = append(p.idle, l)
 	p.taken--
-	p.mu.Unlock()
+	l.place = p.shelf.putLocked(l)
+	closes := p.shelf.overLocked()
+	p.shelf.mu.Unlock()
 	p.places <- struct{}{}
+	for _, f := range closes {
+		f()
+	}
+}
+
+// size implements idler.
+func (l *Lease[T]) size() int64 { return l.bytes }
+
+// giveBackLocked implements idler. The place is free from now on; whoever waits
+// until the pool is empty waits for the end of the member too.
+func (l *Lease[T]) giveBackLocked() (closes func()) {
+	p := l.pool
+	i := slices.Index(p.idle, l)
+	p.idle = slices.Delete(p.idle, i, i+1)
+	p.taken++
+	p.closing++
+	p.givenBack++
+	return func() {
+		p.cfg.Close(l.Value)
+		p.ended(true)
+	}
 }
 
 // Discard closes the member, as has to be done after any failure in it.
@@ -141,11 +196,19 @@ func (l *Lease[T]) Discard() {
 
 // release frees the place of a taken member that is no more.
 func (p *Pool[T]) release() {
-	p.mu.Lock()
-	p.taken--
-	last := p.drained && p.taken == 0
-	p.mu.Unlock()
+	p.ended(false)
 	p.places <- struct{}{}
+}
+
+// ended books the end of a taken member.
+func (p *Pool[T]) ended(givenBack bool) {
+	p.shelf.mu.Lock()
+	p.taken--
+	if givenBack {
+		p.closing--
+	}
+	last := p.drained && p.taken == 0
+	p.shelf.mu.Unlock()
 	if last {
 		close(p.empty)
 	}
@@ -154,17 +217,20 @@ func (p *Pool[T]) release() {
 // Drain closes all idle members and refuses new users. It does not wait for
 // members that are taken; Empty tells when these are closed too.
 func (p *Pool[T]) Drain() {
-	p.mu.Lock()
+	p.shelf.mu.Lock()
 	if p.drained {
-		p.mu.Unlock()
+		p.shelf.mu.Unlock()
 		return
 	}
 	p.drained = true
 	idle := p.idle
 	p.idle = nil
+	for _, l := range idle {
+		p.shelf.takeLocked(l.place)
+	}
 	last := p.taken == 0
-	p.mu.Unlock()
-	close(p.closing)
+	p.shelf.mu.Unlock()
+	close(p.draining)
 	for _, l := range idle {
 		p.cfg.Close(l.Value)
 	}
@@ -175,3 +241,27 @@ func (p *Pool[T]) Drain() {
 
 // Empty is closed when the pool was drained and its last member is closed.
 func (p *Pool[T]) Empty() <-chan struct{} { return p.empty }
+
+// Stats is how many members a pool has.
+type Stats struct {
+	// Idle are those that nobody uses, and IdleSize what they take.
+	Idle     int
+	IdleSize int64
+	// InUse are those that are used, or being made.
+	InUse int
+	// Max is how many there may be.
+	Max int
+	// GivenBack is how many idle ones were ever closed to make room for others.
+	GivenBack int64
+}
+
+// Stats are those of this moment.
+func (p *Pool[T]) Stats() Stats {
+	p.shelf.mu.Lock()
+	defer p.shelf.mu.Unlock()
+	s := Stats{Idle: len(p.idle), InUse: p.taken - p.closing, Max: p.cfg.Max, GivenBack: p.givenBack}
+	for _, l := range p.idle {
+		s.IdleSize += l.bytes
+	}
+	return s
+}

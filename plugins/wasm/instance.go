@@ -178,8 +178,12 @@ func (i *Instance) Call(ctx context.Context, hook plugins.Hook, request []byte) 
 // Used is what the last call took. It may be asked until the next call, or until
 // the instance is closed.
 func (i *Instance) Used() plugins.Usage {
-	return plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: int64(i.guest.Memory().Size())}
+	return plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: i.MemoryBytes()}
 }
+
+// MemoryBytes is how much linear memory it has. It may be asked while no call is
+// under way, until the instance is closed.
+func (i *Instance) MemoryBytes() int64 { return int64(i.guest.Memory().Size()) }
 
 func (i *Instance) call(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
 	i.env.begin()
