@@ -225,10 +225,7 @@ func (m *Host) Contents() module.Contents {
 }
 
 // Known tells whether there is a module of that name, loaded or refused.
-func (m *Host) Known(name string) bool {
-	_, known := m.registry.Status(name)
-	return known
-}
+func (m *Host) Known(name string) bool { return m.registry.Known(name) }
 
 const (
 	// loadTimeout is how long the gateway waits at the start for modules that

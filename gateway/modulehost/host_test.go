@@ -66,6 +66,10 @@ func TestSetAndRemove(t *testing.T) {
 	if !h.Known("tabs") {
 		t.Error("not known")
 	}
+	// Every call asks twice, and what a status holds may be long.
+	if n := testing.AllocsPerRun(100, func() { h.Known("tabs") }); n > 0 {
+		t.Errorf("%v allocations to see whether a module is known", n)
+	}
 	var refused *plugins.LoadError
 	if err := h.Set(t.Context(), "bad", plugins.Revision{Bytes: []byte("bad"), Digest: blob.Digest([]byte("bad"))}); !errors.As(err, &refused) {
 		t.Errorf("no module at all: %v", err)

@@ -172,9 +172,7 @@ func (r *Registry) retire(old *revision) {
 
 // Remove forgets a name; calls that are under way end normally.
 func (r *Registry) Remove(name string) {
-	r.mu.RLock()
-	e := r.entries[name]
-	r.mu.RUnlock()
+	e := r.lookup(name)
 	if e == nil {
 		return
 	}
@@ -193,13 +191,21 @@ func (r *Registry) Remove(name string) {
 
 // Status tells about a module; ok is false when the name was never set.
 func (r *Registry) Status(name string) (s plugins.Status, ok bool) {
-	r.mu.RLock()
-	e := r.entries[name]
-	r.mu.RUnlock()
+	e := r.lookup(name)
 	if e == nil {
 		return plugins.Status{}, false
 	}
 	return e.status.Load().Clone(), true
+}
+
+// Known tells whether a name was set.
+func (r *Registry) Known(name string) bool { return r.lookup(name) != nil }
+
+// lookup returns the entry of a name, or nil.
+func (r *Registry) lookup(name string) *entry {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.entries[name]
 }
 
 // Instances are those of the revisions that serve, by module.
@@ -217,13 +223,10 @@ func (r *Registry) Instances() map[string]pool.Stats {
 
 // active returns the revision that serves, or nil.
 func (r *Registry) active(name string) *revision {
-	r.mu.RLock()
-	e := r.entries[name]
-	r.mu.RUnlock()
-	if e == nil {
-		return nil
+	if e := r.lookup(name); e != nil {
+		return e.active.Load()
 	}
-	return e.active.Load()
+	return nil
 }
 
 // Close removes all modules and waits until no call is under way, or ctx ends.
