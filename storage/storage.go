@@ -92,10 +92,17 @@ type Writer interface {
 
 // Guarder makes writes depend on a key that they leave alone.
 type Guarder interface {
-	// While returns a Writer whose writes happen only while key is at revision
+	// While returns a writer whose writes happen only while key is at revision
 	// rev: that is compared in the same transaction. Else they fail as Changed,
-	// with the present state of key if it exists, and nothing was written.
-	While(key string, rev int64) Writer
+	// with the present state of key if it exists, and nothing was written. What
+	// they depended on before they depend on, too.
+	While(key string, rev int64) GuardedWriter
+}
+
+// GuardedWriter writes, and can be made to depend on a key, or on one more.
+type GuardedWriter interface {
+	Writer
+	Guarder
 }
 
 // Watcher follows changes.

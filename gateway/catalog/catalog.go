@@ -130,6 +130,11 @@ func New(o Options) *Catalog {
 	return c
 }
 
+// ClaimKey is the key in the store that stands for a name while a write has it
+// for itself. It lies among the objects, so that the cache sees when it does, but
+// is none.
+func (c *Catalog) ClaimKey(name string) string { return c.prefix + "claims/" + name }
+
 // bucketOf finds the definition prefix of a key: a built-in's, of which some
 // have two segments, or the first two segments for a group (which has a dot, so it is no built-in's plural).
 func bucketOf(builtins map[string]bool, key string) string {

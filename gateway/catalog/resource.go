@@ -59,7 +59,7 @@ func (r *Resource) Current() error {
 // only while the stored definition is one that the resource stands for, and
 // fails as Changed otherwise. So no write, on whichever gateway and however
 // late, can follow a definition that does not allow it.
-func (r *Resource) Writer(s storage.Store) storage.Writer {
+func (r *Resource) Writer(s storage.Store) storage.GuardedWriter {
 	if r.definition == "" {
 		return s
 	}

@@ -28,7 +28,7 @@ func (c *Catalog) Rewriter(gr schema.GroupResource) (Rewriter, error) {
 	if r == nil {
 		return Rewriter{}, apierrors.NewNotFound(gr, "")
 	}
-	return Rewriter{Prefix: r.root, Rewrite: r.rewrite, Writer: r.Writer}, nil
+	return Rewriter{Prefix: r.root, Rewrite: r.rewrite, Writer: func(s storage.Store) storage.Writer { return r.Writer(s) }}, nil
 }
 
 func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, error) {

@@ -16,7 +16,7 @@ import (
 // change compares the revision that the write started from, and that of the
 // definition that it was made under.
 func (w *Write) commit(ctx context.Context) (err error) {
-	key, store := w.Resource.Key(w.Namespace, w.Name), w.Resource.Writer(w.engine.store)
+	key, store := w.Resource.Key(w.Namespace, w.Name), w.guarded(w.Resource.Writer(w.engine.store))
 	switch {
 	case w.operation == OperationCreate && w.Options.DryRun:
 		return w.mustNotExist(ctx, key)
@@ -46,6 +46,8 @@ func (w *Write) notCommitted(err error) error {
 	var s *storage.Error
 	if errors.As(err, &s) {
 		switch {
+		case w.lost(s):
+			return errUnclaimed
 		case s.Kind == storage.Changed:
 			return &redefined{s.Revision}
 		case s.Kind == storage.Conflict && s.Current != nil:

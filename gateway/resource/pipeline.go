@@ -35,6 +35,7 @@ type Write struct {
 	strategy rest.RESTUpdateStrategy
 	put      bool // the client sent a whole object
 	stored   bool // works on what is stored, at whatever version that is
+	claims   []claim
 
 	// What follows belongs to one attempt.
 	operation Operation
@@ -151,6 +152,10 @@ type redefined struct{ since int64 }
 
 func (*redefined) Error() string { return "the definition changed" }
 
+// errUnclaimed tells that what the write claimed was not its any more; nothing
+// was written.
+var errUnclaimed = errors.New("the write took longer than its claims")
+
 // superseded tells that somebody else wrote first, and what.
 type superseded struct{ by *catalog.Entry }
 
@@ -167,6 +172,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 	if err := w.Resource.Current(); err != nil {
 		return nil, err
 	}
+	defer func() { w.release(ctx) }()
 	from, err := w.start(ctx)
 	for range maxAttempts {
 		if err != nil {
@@ -184,6 +190,8 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 			from = origin{lost.by, true}
 		case errors.As(refused, &lost):
 			from, err = w.current(ctx, true)
+		case errors.Is(refused, errUnclaimed):
+			w.release(ctx)
 		case errors.As(refused, &changed):
 			err = w.engine.catalog.AwaitRedefined(ctx, w.Resource, changed.since)
 		case errors.As(refused, &done):

@@ -131,18 +131,18 @@ type amnesiac struct {
 	calls atomic.Int64
 }
 
-func (s *amnesiac) While(key string, rev int64) storage.Writer {
+func (s *amnesiac) While(key string, rev int64) storage.GuardedWriter {
 	return forgetful{s.Store.While(key, rev), s}
 }
 
 // forgetful is a writer of an amnesiac store.
 type forgetful struct {
-	storage.Writer
+	storage.GuardedWriter
 	store *amnesiac
 }
 
 func (w forgetful) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
-	rev, err := w.Writer.Update(ctx, key, value, rev, ttl)
+	rev, err := w.GuardedWriter.Update(ctx, key, value, rev, ttl)
 	if w.store.on.Load() && err == nil {
 		w.store.calls.Add(1)
 		return 0, &storage.Error{Kind: storage.Unavailable, Key: key, Cause: context.DeadlineExceeded}

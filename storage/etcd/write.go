@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -14,14 +15,23 @@ import (
 // writer is the store as its writes see it.
 type writer struct {
 	*Store
-	// guard is a key that has to be at revision guardRev; "" for none.
-	guard    string
-	guardRev int64
+	guards []guard
+}
+
+// guard is a key that has to be at a revision.
+type guard struct {
+	key string
+	rev int64
 }
 
 // While implements storage.Guarder.
-func (s *Store) While(key string, rev int64) storage.Writer {
-	return &writer{Store: s, guard: key, guardRev: rev}
+func (s *Store) While(key string, rev int64) storage.GuardedWriter {
+	return (&writer{Store: s}).While(key, rev)
+}
+
+// While implements storage.Guarder.
+func (w *writer) While(key string, rev int64) storage.GuardedWriter {
+	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key, rev})}
 }
 
 // Create implements storage.Writer.
@@ -87,9 +97,9 @@ func (w *writer) put(ctx context.Context, key string, value []byte, rev int64, t
 func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.Op) (int64, error) {
 	conditions := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(key), "=", rev)}
 	reads := []clientv3.Op{clientv3.OpGet(key)}
-	if w.guard != "" {
-		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(w.guard), "=", w.guardRev))
-		reads = append(reads, clientv3.OpGet(w.guard))
+	for _, g := range w.guards {
+		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(g.key), "=", g.rev))
+		reads = append(reads, clientv3.OpGet(g.key))
 	}
 	defer w.observe.begin(operation(rev, op), key)()
 	resp, err := w.client.Txn(ctx).If(conditions...).Then(op).Else(reads...).Commit()
@@ -100,10 +110,9 @@ func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.
 	if resp.Succeeded {
 		return resp.Header.Revision, nil
 	}
-	if w.guard != "" {
-		guard := present(resp, 1)
-		if guard == nil || guard.Revision != w.guardRev {
-			return 0, &storage.Error{Kind: storage.Changed, Key: w.guard, Revision: w.guardRev, Current: guard}
+	for i, g := range w.guards {
+		if now := present(resp, i+1); now == nil || now.Revision != g.rev {
+			return 0, &storage.Error{Kind: storage.Changed, Key: g.key, Revision: g.rev, Current: now}
 		}
 	}
 	e := &storage.Error{Kind: storage.NotFound, Key: key, Revision: rev, Current: present(resp, 0)}

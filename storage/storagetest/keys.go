@@ -112,8 +112,21 @@ func (k *kit) guarded() {
 	_, err = w.Update(k.ctx, k.prefix+"b", []byte("x"), b, 0)
 	k.wantKind(err, storage.NotFound)
 
+	// A second guard counts besides the first, and changes nothing for it.
+	h := k.create("other", "1")
+	both := w.While(k.prefix+"other", h)
+	if a, err = both.Update(k.ctx, k.prefix+"a", []byte("two"), a, 0); err != nil {
+		k.Fatal(err)
+	}
+	h = k.update("other", "2", h)
+	k.wantChanged(both, "other", "2", h, a)
+	if a, err = w.Update(k.ctx, k.prefix+"a", []byte("two"), a, 0); err != nil {
+		k.Fatal(err)
+	}
+
 	next := k.update("guard", "2", g)
 	k.wantChanged(w, "guard", "2", next, a)
+	k.wantChanged(w.While(k.prefix+"other", h), "guard", "2", next, a)
 	k.wantChanged(k.While(k.prefix+"guard", next+1000), "guard", "2", next, a)
 	k.remove("guard", next)
 	k.wantChanged(k.While(k.prefix+"guard", next), "guard", "", 0, a)

@@ -183,16 +183,21 @@ func (m *Memory) Revision(ctx context.Context) (int64, error) {
 	return m.rev, m.beginLocked(ctx)
 }
 
-// guarded is a memory that is written while a guard has its revision; a guard
-// of "" is none.
+// guarded is a memory that is written while guards have their revisions.
 type guarded struct {
 	*Memory
-	guard string
-	rev   int64
+	guards []storage.KV
 }
 
 // While implements storage.Guarder.
-func (m *Memory) While(key string, rev int64) storage.Writer { return &guarded{m, key, rev} }
+func (m *Memory) While(key string, rev int64) storage.GuardedWriter {
+	return (&guarded{Memory: m}).While(key, rev)
+}
+
+// While implements storage.Guarder.
+func (m *guarded) While(key string, rev int64) storage.GuardedWriter {
+	return &guarded{m.Memory, append(slices.Clip(m.guards), storage.KV{Key: key, Revision: rev})}
+}
 
 // Create implements storage.Writer.
 func (m *Memory) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
@@ -235,9 +240,9 @@ func (m *guarded) write(ctx context.Context, key string, rev int64, ttl time.Dur
 	if len(ev.Value) > maxValue {
 		return 0, &storage.Error{Kind: storage.TooLarge, Key: key}
 	}
-	if m.guard != "" {
-		if guard := m.findLocked(m.guard); guard == nil || guard.Revision != m.rev {
-			return 0, &storage.Error{Kind: storage.Changed, Key: m.guard, Revision: m.rev, Current: guard}
+	for _, g := range m.guards {
+		if now := m.findLocked(g.Key); now == nil || now.Revision != g.Revision {
+			return 0, &storage.Error{Kind: storage.Changed, Key: g.Key, Revision: g.Revision, Current: now}
 		}
 	}
 	switch current := m.findLocked(key); {
