@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 const headless = "None"
@@ -101,8 +97,13 @@ func (s *request) anyAddress(ctx context.Context) (netip.Addr, error) {
 			continue
 		}
 		addr := nth(s.config.Addresses, n)
-		err := s.reserve(ctx, addr)
-		if err == nil || !apierrors.IsAlreadyExists(err) {
+		switch taken, err := s.known(ctx, addr.String()); {
+		case err != nil:
+			return addr, err
+		case taken:
+			continue
+		}
+		if err := s.reserve(ctx, addr); !apierrors.IsAlreadyExists(err) {
 			return addr, err
 		}
 	}
@@ -119,79 +120,4 @@ func nth(p netip.Prefix, n uint64) netip.Addr {
 	b := p.Masked().Addr().As16()
 	binary.BigEndian.PutUint64(b[8:], binary.BigEndian.Uint64(b[8:])+n)
 	return netip.AddrFrom16(b)
-}
-
-// stale is the age from which an address is free again that no service has: a
-// write that took it has long ended.
-const stale = time.Minute
-
-// reserve takes an address for the service. An IPAddress of that name, of which
-// there can be only one however many gateways there are, tells that it is
-// taken.
-func (s *request) reserve(ctx context.Context, addr netip.Addr) error {
-	if s.write.Options.DryRun {
-		_, err := s.Objects.Get(ctx, addresses, "", addr.String())
-		if err == nil {
-			return apierrors.NewAlreadyExists(addresses, addr.String())
-		}
-		return ignoreNotFound(err)
-	}
-	_, err := s.Objects.Create(ctx, addresses, addressOf(addr, s.write.Namespace, name(s.write)))
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	held, getErr := s.Objects.Get(ctx, addresses, "", addr.String())
-	if getErr != nil || !s.free(ctx, held, addr.String()) {
-		return err
-	}
-	return nil // what is left of a service that is gone serves the next
-}
-
-// free tells that no service has the address of an IPAddress.
-func (s *request) free(ctx context.Context, held *unstructured.Unstructured, ip string) bool {
-	if time.Since(held.GetCreationTimestamp().Time) < stale {
-		parent, _, _ := unstructured.NestedStringMap(held.Object, "spec", "parentRef")
-		if parent["namespace"] != s.write.Namespace || parent["name"] != name(s.write) {
-			return false
-		}
-	}
-	all, err := s.Objects.List(ctx, services, "")
-	if err != nil {
-		return false
-	}
-	for _, other := range all {
-		if has, _, _ := unstructured.NestedString(other.Object, "spec", "clusterIP"); has == ip {
-			return false
-		}
-	}
-	return true
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
-
-// name is the name of an object, or how it begins.
-func name(w *resource.Write) string {
-	if n := w.Object().GetName(); n != "" {
-		return n
-	}
-	return w.Object().GetGenerateName()
-}
-
-func addressOf(addr netip.Addr, namespace, service string) *unstructured.Unstructured {
-	family := "IPv4"
-	if addr.Is6() {
-		family = "IPv6"
-	}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
-		"metadata": map[string]any{"name": addr.String(), "labels": map[string]any{
-			"ipaddress.kubernetes.io/ip-family": family, "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
-		}},
-		"spec": map[string]any{"parentRef": map[string]any{"group": "", "resource": "services", "namespace": namespace, "name": service}},
-	}}
 }

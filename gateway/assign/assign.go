@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,6 +20,11 @@ type Objects interface {
 	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
 	// Create creates obj (at the storage version).
 	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Delete deletes like a client's DELETE.
+	Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
 }
 
 // Ports is a range of node ports.
@@ -44,7 +50,6 @@ type Assigner struct {
 	config Config
 	// Objects has to be set before the first write.
 	Objects Objects
-	ports   taken
 }
 
 var _ resource.Mutator = &Assigner{}

@@ -16,24 +16,33 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 // world is an engine with an assigner.
 type world struct {
 	*resource.Engine
 	resource.Internal
-	t testing.TB
-	a *Assigner
+	t     testing.TB
+	store *storagetest.Memory
+	a     *Assigner
 }
 
 func newWorld(t testing.TB, addresses string, ports Ports) *world {
 	t.Helper()
-	w := &world{t: t, a: New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports})}
-	e := realengine.With(t, func(*catalog.Catalog) resource.Options {
+	w := newGateway(t, storagetest.NewMemory(), addresses, ports)
+	w.must(schema.GroupResource{Resource: "namespaces"}, "", `{"metadata":{"name":"default"}}`)
+	return w
+}
+
+// newGateway is one of those that share a store.
+func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports Ports) *world {
+	t.Helper()
+	w := &world{t: t, store: store, a: New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports})}
+	e := realengine.Over(t, store, func(*catalog.Catalog) resource.Options {
 		return resource.Options{Mutators: []resource.Mutator{w.a}}
 	})
 	w.Engine, w.Internal, w.a.Objects = e.Verbs, e.Internal, e.Internal
-	w.must(schema.GroupResource{Resource: "namespaces"}, "", `{"metadata":{"name":"default"}}`)
 	return w
 }
 

@@ -3,92 +3,128 @@ package assign
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// taken are node ports that writes of this gateway took a moment ago, which
-// may not be in the cache yet.
-type taken struct {
-	mu sync.Mutex
-	at map[int64]time.Time
-}
-
-// nodePorts sees to spec.ports[].nodePort.
+// nodePorts sees to spec.ports[].nodePort. Ports are those that services have;
+// one that is to be taken is claimed first, so that it is taken once however
+// many gateways there are.
 func (s *request) nodePorts(ctx context.Context) error {
 	wanted := s.is(corev1.ServiceTypeNodePort) || s.is(corev1.ServiceTypeLoadBalancer) && s.spec["allocateLoadBalancerNodePorts"] != false
 	ports, _ := s.spec["ports"].([]any)
 	if !wanted || len(ports) == 0 {
 		return nil
 	}
-	s.ports.mu.Lock()
-	defer s.ports.mu.Unlock()
-	used, err := s.usedPorts(ctx)
-	if err != nil {
-		return err
-	}
-	mine := portsOf(s.was)
-	for i, p := range ports {
-		p, _ := p.(map[string]any)
-		n, _ := p["nodePort"].(int64)
-		path := field.NewPath("spec", "ports").Index(i).Child("nodePort")
-		switch {
-		case n == 0:
-		case mine[n]:
-		case n < s.config.Ports.First || n > s.config.Ports.Last:
-			return s.invalid(path, n, fmt.Sprintf("provided port is not in the valid range. The range of valid ports is %d-%d", s.config.Ports.First, s.config.Ports.Last))
-		case used[n]:
-			return s.invalid(path, n, "provided port is already allocated")
+	p := &picker{request: s, mine: portsOf(s.was), claimed: map[int64]bool{}, chosen: map[int]bool{}}
+	for more := true; more; {
+		// What was committed before the last claim is in the cache by now.
+		used, err := s.usedPorts(ctx)
+		if err != nil {
+			return err
 		}
-		used[n] = true
-	}
-	next := s.config.Ports.First
-	for _, p := range ports {
-		p, _ := p.(map[string]any)
-		if n, _ := p["nodePort"].(int64); n != 0 {
-			s.take(n)
-			continue
+		if more, err = p.pick(ctx, ports, used); err != nil {
+			return err
 		}
-		for used[next] {
-			next++
-		}
-		if next > s.config.Ports.Last {
-			return apierrors.NewInternalError(fmt.Errorf("failed to allocate a nodePort: range is full"))
-		}
-		used[next] = true
-		p["nodePort"] = next
-		s.take(next)
 	}
 	return nil
 }
 
-func (s *request) take(port int64) {
-	if !s.write.Options.DryRun {
-		s.ports.at[port] = time.Now()
-	}
+// picker picks the node ports of one service.
+type picker struct {
+	*request
+	mine    map[int64]bool // what it has already
+	claimed map[int64]bool
+	chosen  map[int]bool // ports, by index, whose node port the client left open
 }
 
-// usedPorts are the node ports that are not free.
-func (s *request) usedPorts(ctx context.Context) (map[int64]bool, error) {
-	if s.ports.at == nil {
-		s.ports.at = map[int64]time.Time{}
-	}
-	used := map[int64]bool{}
-	for port, at := range s.ports.at {
-		if time.Since(at) > waitForCache {
-			delete(s.ports.at, port)
-		} else {
-			used[port] = true
+// pick gives every port a node port that is not used, and tells whether it had
+// to claim one. Ports of one number, which have different protocols, share one.
+func (p *picker) pick(ctx context.Context, ports []any, used map[int64]bool) (claimed bool, err error) {
+	before, shared := len(p.claimed), map[any]int64{}
+	for i, port := range ports {
+		port, _ := port.(map[string]any)
+		n, _ := port["nodePort"].(int64)
+		if p.chosen[i] && used[n] {
+			port["nodePort"] = int64(0)
+			continue
+		}
+		if n != 0 && !p.chosen[i] && !p.mine[n] && shared[port["port"]] != n {
+			if why, err := p.refusal(ctx, n, used[n]); err != nil {
+				return false, err
+			} else if why != "" {
+				return false, p.invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, why)
+			}
+		}
+		if n != 0 {
+			used[n], shared[port["port"]] = true, n
 		}
 	}
+	for i, port := range ports {
+		port, _ := port.(map[string]any)
+		if n, _ := port["nodePort"].(int64); n != 0 {
+			continue
+		}
+		n := shared[port["port"]]
+		if n == 0 {
+			if n, err = p.next(ctx, used); err != nil {
+				return false, err
+			}
+		}
+		p.chosen[i], shared[port["port"]], port["nodePort"] = true, n, n
+	}
+	return len(p.claimed) > before, nil
+}
+
+// refusal says why a client cannot have a port.
+func (p *picker) refusal(ctx context.Context, n int64, used bool) (string, error) {
+	r := p.config.Ports
+	if n < r.First || n > r.Last {
+		return fmt.Sprintf("provided port is not in the valid range. The range of valid ports is %d-%d", r.First, r.Last), nil
+	}
+	if !used {
+		ok, err := p.claim(ctx, n)
+		if ok || err != nil {
+			return "", err
+		}
+	}
+	return "provided port is already allocated", nil
+}
+
+// next is the first port that is free.
+func (p *picker) next(ctx context.Context, used map[int64]bool) (int64, error) {
+	for n := p.config.Ports.First; n <= p.config.Ports.Last; n++ {
+		if used[n] {
+			continue
+		}
+		used[n] = true
+		if ok, err := p.claim(ctx, n); ok || err != nil {
+			return n, err
+		}
+	}
+	return 0, apierrors.NewInternalError(fmt.Errorf("failed to allocate a nodePort: range is full"))
+}
+
+func (p *picker) claim(ctx context.Context, n int64) (bool, error) {
+	if p.claimed[n] {
+		return true, nil
+	}
+	ok, err := p.write.Claim(ctx, fmt.Sprint("nodeports/", n))
+	if ok && err == nil {
+		p.claimed[n] = true
+	}
+	return ok, err
+}
+
+// usedPorts are the node ports that services have.
+func (s *request) usedPorts(ctx context.Context) (map[int64]bool, error) {
 	all, err := s.Objects.List(ctx, services, "")
 	if err != nil {
 		return nil, err
 	}
+	used := map[int64]bool{}
 	for _, other := range all {
 		for port := range portsOf(child(other.Object, "spec")) {
 			used[port] = true
@@ -96,10 +132,6 @@ func (s *request) usedPorts(ctx context.Context) (map[int64]bool, error) {
 	}
 	return used, nil
 }
-
-// waitForCache is how long a port counts as taken that nothing in the cache
-// has.
-const waitForCache = 5 * time.Second
 
 func portsOf(spec map[string]any) map[int64]bool {
 	out := map[int64]bool{}

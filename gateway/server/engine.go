@@ -124,7 +124,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			garbage.New(as("garbage-collector")),
 		}
 		if g.assigner != nil {
-			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort))
+			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), assign.NewLedger(as("services")))
 		}
 		controller.Run(ctx, g.log, objects, all...)
 	}))

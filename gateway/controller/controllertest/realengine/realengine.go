@@ -38,7 +38,13 @@ func Start(t testing.TB) *Engine {
 // the catalog, which they may look things up in.
 func With(t testing.TB, stages func(*catalog.Catalog) resource.Options) *Engine {
 	t.Helper()
-	e := &Engine{Store: storagetest.NewMemory(), Converter: &catalogtest.Turning{}}
+	return Over(t, storagetest.NewMemory(), stages)
+}
+
+// Over is With over a store that others may use, too.
+func Over(t testing.TB, store *storagetest.Memory, stages func(*catalog.Catalog) resource.Options) *Engine {
+	t.Helper()
+	e := &Engine{Store: store, Converter: &catalogtest.Turning{}}
 	e.Catalog = catalog.New(catalog.Options{
 		Store: e.Store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return e.Converter, nil },
