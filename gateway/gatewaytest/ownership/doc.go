@@ -147,5 +147,9 @@ const schema = `{"type": "object", "properties": {
 // Items are the paths of what a story may leave.
 func (s Story) Items() []string {
 	name := objectName(s.Name)
-	return []string{configMaps + "/" + name, shops + "/" + name}
+	items := []string{configMaps + "/" + name, shops + "/" + name}
+	for _, k := range []kind{service, pod, deployment, statefulSet, cronJob, ingress, networkPolicy, endpointSlice, roleBinding} {
+		items = append(items, k.path+"/"+name)
+	}
+	return items
 }

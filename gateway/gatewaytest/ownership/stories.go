@@ -90,7 +90,7 @@ func (t *tale) by(agent string) *tale {
 // Stories are all stories.
 func Stories() []Story {
 	var all []Story
-	for _, group := range []map[string]func(*tale){basics, merging, lists, metadata, versions} {
+	for _, group := range []map[string]func(*tale){basics, merging, lists, metadata, versions, builtins} {
 		for name, tell := range group {
 			t := &tale{name: objectName(name)}
 			tell(t)
