@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"path"
 	"sync"
@@ -49,5 +50,37 @@ func TestDefinitionDeletedOnAnotherGateway_CRD24(t *testing.T) {
 	page, err := first.Etcd(t).Get(t.Context(), path.Dir(path.Dir(c.storageKey("late")))+"/", clientv3.WithPrefix())
 	if err != nil || page.Count != 0 {
 		t.Errorf("%d orphans, %v", page.Count, err)
+	}
+}
+
+// TestTwoGatewaysGiveNoNodePortTwice has two gateways make services at once.
+func TestTwoGatewaysGiveNoNodePortTwice(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	t.Parallel()
+	const services = "/api/v1/namespaces/default/services"
+	first := gatewaytest.Start(t, gatewaytest.Options{})
+	second := gatewaytest.Start(t, gatewaytest.Options{EtcdServers: first.EtcdURL})
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	seen := map[float64]string{}
+	for i, api := range []*gatewaytest.API{first.API(t), second.API(t)} {
+		for n := range 10 {
+			all.Go(func() {
+				name := fmt.Sprintf("s%d-%d", i, n)
+				r := api.Post(services, object{"metadata": object{"name": name}, "spec": object{"type": "NodePort", "ports": []any{object{"port": 80}}}}).Want(201)
+				port := r.Object()["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["nodePort"].(float64)
+				mu.Lock()
+				defer mu.Unlock()
+				if other := seen[port]; other != "" {
+					t.Errorf("%s and %s both have port %v", other, name, port)
+				}
+				seen[port] = name
+			})
+		}
+	}
+	all.Wait()
+	page, err := first.Etcd(t).Get(t.Context(), "/registry/claims/", clientv3.WithPrefix())
+	if err != nil || page.Count != 0 {
+		t.Errorf("%d claims are left, %v", page.Count, err)
 	}
 }
