@@ -115,7 +115,9 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 // scaleConfig is the configuration of the object that an applied Scale stands
 // for.
 func (t Target) scaleConfig(scale map[string]any) (map[string]any, error) {
-	if err := isScale(scale); err != nil {
+	kind, _ := scale["kind"].(string)
+	apiVersion, _ := scale["apiVersion"].(string)
+	if err := isScale(kind, apiVersion); err != nil {
 		return nil, err
 	}
 	if err := apply.CheckScale(scale); err != nil {

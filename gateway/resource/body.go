@@ -63,7 +63,12 @@ func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOpti
 	if err != nil {
 		return err
 	}
-	problems := slices.Concat(duplicates, unknown)
+	return o.report(slices.Concat(duplicates, unknown))
+}
+
+// report warns of unknown and duplicate fields, or refuses them with an error
+// that is no status, as the options ask.
+func (o WriteOptions) report(problems []string) error {
 	if len(problems) == 0 || o.FieldValidation == validationIgnore {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (p *patching) decode(w *Write) (err error) {
 	if p.apply != nil || p.wrong != nil {
 		return nil
 	}
-	if p.apply, p.duplicates, err = w.patcher(p.kind, p.body); apierrors.IsUnsupportedMediaType(err) {
+	if p.apply, p.duplicates, err = w.patcher(p.kind, p.body, w.Version.Typed); apierrors.IsUnsupportedMediaType(err) {
 		return err
 	}
 	p.wrong = err
@@ -95,8 +95,8 @@ func (t Target) mismatch(apply patch, from state, err error) error {
 	return err
 }
 
-// patcher decodes a patch.
-func (t Target) patcher(kind types.PatchType, body []byte) (patch, []string, error) {
+// patcher decodes a patch of what typed makes, if that is a kind with a Go type.
+func (t Target) patcher(kind types.PatchType, body []byte, typed func() runtime.Object) (patch, []string, error) {
 	switch kind {
 	case types.JSONPatchType:
 		return jsonPatcher(body)
@@ -110,7 +110,7 @@ func (t Target) patcher(kind types.PatchType, body []byte) (patch, []string, err
 		}, duplicates, nil
 	case types.StrategicMergePatchType:
 		if t.Version.Native() {
-			return t.strategicPatcher(body)
+			return strategicPatcher(body, typed)
 		}
 	}
 	return nil, nil, UnsupportedPatch(t)
@@ -202,14 +202,14 @@ func (t Target) invalidOutcome(apply patch, from state, why error) error {
 	return invalidPatch(data, why)
 }
 
-func (t Target) strategicPatcher(body []byte) (patch, []string, error) {
+func strategicPatcher(body []byte, typed func() runtime.Object) (patch, []string, error) {
 	changes, duplicates, err := object.Parse(body)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	return func(from state) (map[string]any, error) {
 		// The library changes both, and may keep parts of them.
-		tree, err := strategicpatch.StrategicMergeMapPatch(object.Clone(from.tree), object.Clone(changes), t.Version.Typed())
+		tree, err := strategicpatch.StrategicMergeMapPatch(object.Clone(from.tree), object.Clone(changes), typed())
 		switch {
 		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
 			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),

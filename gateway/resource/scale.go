@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -78,9 +76,12 @@ func scaleOf(p *crd.Scale, tree map[string]any) (scale map[string]any, found boo
 			meta[k] = v
 		}
 	}
+	spec := map[string]any{}
+	if replicas != 0 { // as the Go type is written
+		spec["replicas"] = replicas
+	}
 	return map[string]any{
-		"kind": scaleKind, "apiVersion": scaleAPIVersion, "metadata": meta,
-		"spec": map[string]any{"replicas": replicas}, "status": status,
+		"kind": scaleKind, "apiVersion": scaleAPIVersion, "metadata": meta, "spec": spec, "status": status,
 	}, found, nil
 }
 
@@ -109,98 +110,40 @@ func selectorText(tree map[string]any, path []string) (string, bool, error) {
 	return out.String(), true, nil
 }
 
-// UpdateScale replaces an object's scale (PUT of a Scale).
-func (e *Engine) UpdateScale(ctx context.Context, t Target, body []byte, o WriteOptions) (*Written, error) {
-	tree, _, err := object.Parse(body)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	// As for every typed kind, kind and version are known from the path.
-	for field, value := range map[string]string{"kind": scaleKind, "apiVersion": scaleAPIVersion} {
-		if tree[field] == nil || tree[field] == "" {
-			tree[field] = value
-		}
-	}
-	return e.scale(ctx, t, &scaling{apply: func(state) (map[string]any, error) { return tree, nil }}, o)
-}
-
-// PatchScale patches an object's scale.
-func (e *Engine) PatchScale(ctx context.Context, t Target, kind types.PatchType, body []byte, o WriteOptions) (*Written, error) {
-	apply, _, err := t.patcher(kind, body)
-	if err != nil {
-		return nil, err
-	}
-	return e.scale(ctx, t, &scaling{apply: apply}, o)
-}
-
-func (e *Engine) scale(ctx context.Context, t Target, s *scaling, o WriteOptions) (*Written, error) {
-	w, err := e.update(ctx, t, s, o, false)
-	if err != nil {
-		return nil, err
-	}
-	w.Object, err = t.Scale(w.Object)
-	return w, err
-}
-
-// scaling changes an object by way of its scale.
-type scaling struct{ apply patch }
-
-// decode implements [source]; it has been done.
-func (*scaling) decode(*Write) error { return nil }
-
-// change implements [source]: it changes the scale of the object and writes
-// the replicas back. What the Scale says of uid and resourceVersion are
-// conditions.
-func (s *scaling) change(_ context.Context, w *Write) error {
-	paths := w.scalePaths()
-	scale, _, err := scaleOf(paths, w.old.Object)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	data, err := object.Encode(scale)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	if scale, err = s.apply(state{data, scale}); err != nil {
-		return err
-	}
-	replicas, err := w.wantedReplicas(scale)
-	if err != nil {
-		return err
-	}
-	w.object = asUnstructured(object.Clone(w.old.Object))
-	wanted, _ := scale["metadata"].(map[string]any)
-	if uid, _ := wanted["uid"].(string); uid != "" && uid != string(w.old.GetUID()) {
-		return w.wrongUID(types.UID(uid), w.old.GetUID())
-	}
-	if rv, _ := wanted[revisionField].(string); rv != "" {
-		w.object.SetResourceVersion(rv)
-	}
-	return unstructured.SetNestedField(w.object.Object, replicas, fieldsOf(paths.SpecReplicasPath)...)
-}
-
 // isScale refuses what says that it is no Scale.
-func isScale(tree map[string]any) error {
-	if kind, _ := tree["kind"].(string); kind != scaleKind {
+func isScale(kind, apiVersion string) error {
+	if kind != scaleKind {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s cannot be handled as a %s", kind, scaleKind))
 	}
-	if v, _ := tree["apiVersion"].(string); v != scaleAPIVersion {
-		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", v, scaleAPIVersion))
+	if apiVersion != scaleAPIVersion {
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, scaleAPIVersion))
 	}
 	return nil
 }
 
-// wantedReplicas validates a Scale that a client sent.
+// whose refuses a Scale of another object.
+func (t Target) whose(name, namespace string) error {
+	if err := t.sameName(name); err != nil {
+		return err
+	}
+	if namespace != "" && t.Namespace != "" && namespace != t.Namespace {
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// wantedReplicas validates a Scale that was applied, or that admission changed.
 func (t Target) wantedReplicas(scale map[string]any) (int64, error) {
-	if err := isScale(scale); err != nil {
+	kind, _ := scale["kind"].(string)
+	apiVersion, _ := scale["apiVersion"].(string)
+	if err := isScale(kind, apiVersion); err != nil {
 		return 0, err
 	}
 	meta, _ := scale["metadata"].(map[string]any)
-	if name, _ := meta["name"].(string); name != t.Name {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, t.Name))
-	}
-	if ns, _ := meta["namespace"].(string); ns != "" && ns != t.Namespace {
-		return 0, apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	name, _ := meta["name"].(string)
+	namespace, _ := meta["namespace"].(string)
+	if err := t.whose(name, namespace); err != nil {
+		return 0, err
 	}
 	replicas, _, err := unstructured.NestedInt64(scale, "spec", "replicas")
 	if err != nil {
