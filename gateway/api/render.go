@@ -112,6 +112,13 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 	if f.media == mediaJSON && !f.pretty {
 		return s.response(f, l.Entries, in)
 	}
+	if f.media == mediaYAML {
+		data, err := s.yaml(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &Response{Code: http.StatusOK, ContentType: f.media, Body: data}, nil
+	}
 	var buf bytes.Buffer
 	if err := s.write(&buf); err != nil {
 		return nil, apierrors.NewInternalError(err)
