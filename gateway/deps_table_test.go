@@ -132,7 +132,7 @@ var homes = []struct{ library, in, why string }{
 	{"github.com/prometheus", "gateway/metrics", "metrics are counted through gateway/metrics"},
 	{"github.com/google/gnostic-models", "gateway/openapi", "the types of OpenAPI documents"},
 	{"google.golang.org/protobuf", "crd/wire gateway/openapi", "messages, and the encoding of OpenAPI documents"},
-	{"github.com/munnerz/goautoneg", "gateway/discovery gateway/openapi", "Accept headers of documents"},
+	{"github.com/munnerz/goautoneg", "gateway/api gateway/discovery gateway/openapi", "Accept headers"},
 	{"github.com/google/cel-go", "admission crd/expr crd/expressions", "the types and values of expressions"},
 	{"gopkg.in/evanphx/json-patch.v4", "jsonpatch", "its bound on copies is one for the process, and it panics"},
 	{"oras.land/oras-go", "gateway/oci", "the protocol of registries"},

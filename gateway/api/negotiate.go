@@ -1,15 +1,13 @@
 package api
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/munnerz/goautoneg"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -85,30 +83,24 @@ func (o offer) streamed() []string {
 	return all
 }
 
-// clause is one part of an Accept header.
-type clause struct {
-	media  string
-	params map[string]string
-	q      float64
-}
-
 // negotiate finds the first acceptable form (rows MT-01 to MT-03, MT-09, MT-15
-// to MT-20). The common headers never reach the parser.
+// to MT-20), by the library that kube-apiserver asks: of its order of clauses,
+// in which weights do not decide everything and nothing is ruled out by a zero,
+// one only has to be sure that it is the same. The common headers never reach it.
 func (o offer) negotiate(accept string) (form, error) {
 	switch accept {
 	case "", "*/*", mediaJSON, "application/json, */*":
 		return form{media: mediaJSON}, nil
 	}
-	all := clauses(accept)
-	for _, c := range all {
+	if o.native && !o.named(accept) {
+		return form{}, unknownMedia(o)
+	}
+	for _, c := range goautoneg.ParseAccept(accept) {
 		for _, media := range o.media() {
-			if f, ok := c.form(o, media); ok {
+			if f, ok := o.form(c, media); ok {
 				return f, nil
 			}
 		}
-	}
-	if o.native && !slices.ContainsFunc(all, o.known) {
-		return form{}, unknownMedia(o)
 	}
 	return form{}, notAcceptable(o.media())
 }
@@ -120,9 +112,17 @@ func notAcceptable(offered []string) error {
 	}}
 }
 
-// known tells that a clause names a type that is offered, in whatever form.
-func (o offer) known(c clause) bool {
-	return c.media == "*/*" || slices.Contains(o.media(), c.media)
+// named tells that one of the types that are offered is named in full, or that
+// any will do: the router in front of kube-apiserver's own kinds looks at no
+// weights and parameters.
+func (o offer) named(accept string) bool {
+	for part := range strings.SplitSeq(accept, ",") {
+		media, _, _ := strings.Cut(part, ";")
+		if media = strings.Trim(media, " "); media == "*/*" || slices.Contains(o.media(), media) {
+			return true
+		}
+	}
+	return false
 }
 
 // unknownMedia is what kube-apiserver's own kinds say to who names no type at
@@ -139,49 +139,21 @@ func unknownMedia(o offer) error {
 	}}
 }
 
-// maxClauses bounds how much of an Accept header is looked at.
-const maxClauses = 32
-
-func clauses(accept string) []clause {
-	var out []clause
-	for part := range strings.SplitSeq(accept, ",") {
-		if len(out) == maxClauses {
-			break
-		}
-		media, params, err := mime.ParseMediaType(strings.TrimSpace(part))
-		if err != nil {
-			continue
-		}
-		c := clause{media: media, params: params, q: 1}
-		if s, ok := params["q"]; ok {
-			if c.q, err = strconv.ParseFloat(s, 64); err != nil || math.IsNaN(c.q) {
-				c.q = 1
-			}
-		}
-		if c.q > 0 {
-			out = append(out, c)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b clause) int {
-		return cmp.Or(cmp.Compare(b.q, a.q), cmp.Compare(a.wildcards(), b.wildcards()))
-	})
-	return out
-}
-
-// wildcards counts what a clause leaves open: of two with the same weight the
-// one that says more comes first.
-func (c clause) wildcards() int { return strings.Count(c.media, "*") }
-
 // form is what a clause asks for, if it can be had as media.
-func (c clause) form(o offer, media string) (form, bool) {
-	if c.media != media && c.media != "*/*" && c.media != "application/*" {
+func (o offer) form(c goautoneg.Accept, media string) (form, bool) {
+	kind, subkind, _ := strings.Cut(media, "/")
+	anything := c.Type == "*" && c.SubType == "*"
+	if !anything && (c.Type != kind || c.SubType != "*" && c.SubType != subkind) {
 		return form{}, false
 	}
-	if s := c.params["stream"]; s != "" && (s != "watch" || media == mediaYAML) {
+	if s := c.Params["stream"]; s != "" && (s != "watch" || media == mediaYAML) {
 		return form{}, false
 	}
-	f := form{media: media, as: c.params["as"], version: c.params["v"], pretty: c.params["pretty"] == "1"}
-	group := c.params["g"]
+	if v := c.Params["sv"]; v != "" && (v != "v1" || !o.parts) {
+		return form{}, false
+	}
+	f := form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1"}
+	group := c.Params["g"]
 	if f.as == "" && f.version == "" && group == "" {
 		return f, media != mediaProtobuf || o.messages
 	}

@@ -34,9 +34,6 @@ func (p *page) negotiate(accept string) (*document, *format) {
 		return p.plain, jsonFormat
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		if clause.Q == 0 {
-			continue
-		}
 		if as, ok := clause.Params["as"]; ok {
 			version := clause.Params["v"]
 			doc := p.aggregated[version]
@@ -53,7 +50,7 @@ func (p *page) negotiate(accept string) (*document, *format) {
 }
 
 func formatOf(a goautoneg.Accept) *format {
-	if a.Type != "application" && a.Type != "*" {
+	if a.Type != "application" && (a.Type != "*" || a.SubType != "*") {
 		return nil
 	}
 	switch a.SubType {

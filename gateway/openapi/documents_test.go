@@ -277,7 +277,9 @@ func TestNegotiation(t *testing.T) {
 	}{
 		{"/openapi/v2", "*/*", "application/json", true},
 		{"/openapi/v2", "text/html", "", true},
-		{corePath, "application/json;q=0", "", true},
+		{corePath, "application/json;q=0", "application/json", true}, // as kube-apiserver: weights only order
+		{"/openapi/v2", "*/json", "application/json", true},
+		{"/openapi/v2", "application/yaml;q=0", "", true},
 		{corePath + "/", "application/json, */*", "application/json", true},
 		{"/openapi/v3/apis/none.example.com/v1", "", "", false},
 		{"/openapi/v4", "", "", false},

@@ -21,15 +21,19 @@ func negotiate(accept, protobuf string) string {
 	}
 	former := strings.Replace(protobuf, ".v1.0+", "@v1.0+", 1)
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		if clause.Q == 0 {
-			continue
-		}
-		switch clause.Type + "/" + clause.SubType {
-		case mediaJSON, "application/*", "*/*":
+		switch {
+		case accepts(clause, mediaJSON):
 			return mediaJSON
-		case protobuf, former:
+		case accepts(clause, protobuf), accepts(clause, former):
 			return protobuf
 		}
 	}
 	return ""
+}
+
+// accepts tells that a clause is about a media type. kube-apiserver's documents
+// take a star for either half of one.
+func accepts(c goautoneg.Accept, media string) bool {
+	kind, subkind, _ := strings.Cut(media, "/")
+	return (c.Type == kind || c.Type == "*") && (c.SubType == subkind || c.SubType == "*")
 }

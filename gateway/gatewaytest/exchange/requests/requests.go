@@ -37,7 +37,7 @@ func Stories() []exchange.Story {
 	for _, group := range []struct {
 		name string
 		add  func(*sheet)
-	}{{"requests paths and verbs", verbs}, {"requests reads", reads}, {"requests writes", writes}, {"requests bodies", bodies}, {"requests patches", patches}, {"requests deletions", deletions}} {
+	}{{"requests paths and verbs", verbs}, {"requests reads", reads}, {"requests writes", writes}, {"requests bodies", bodies}, {"requests patches", patches}, {"requests deletions", deletions}, {"requests scales", scales}, {"requests accepted media types", accepts}} {
 		s := &sheet{exchange.Story{Name: group.name}}
 		s.Definition = s.Define(definition)
 		s.send("POST", "", exchange.JSON, s.object("there", `,"spec":{"replicas":1,"host":"h","tags":["a","b"]}`))
@@ -173,5 +173,40 @@ func deletions(s *sheet) {
 	}
 	for _, q := range []string{"", "&labelSelector=a", "&labelSelector===", "&limit=1", "&fieldSelector=metadata.name=x", "&fieldSelector=x", "&propagationPolicy=odd", "&continue=x", "&resourceVersion=x"} {
 		s.send("DELETE", "?dryRun=All"+q, "", "")
+	}
+}
+
+// scales are updates and patches of a scale.
+func scales(s *sheet) {
+	const head = `"kind":"Scale","apiVersion":"autoscaling/v1"`
+	scale := func(meta, rest string) string { return `{` + head + `,"metadata":{` + meta + `}` + rest + `}` }
+	for _, body := range []string{scale(`"name":"there"`, `,"spec":{"replicas":2}`), scale(`"name":"there"`, ``), scale(`"name":"there"`, `,"spec":null`), scale(`"name":"there","odd":1`, `,"spec":{"replicas":2,"replica":3},"status":{"more":1}`), scale(`"name":"there"`, `,"spec":{"replicas":2,"replicas":3}`), scale(`"name":"there"`, `,"spec":{"replicas":"2"}`), scale(`"name":"there"`, `,"spec":[]`), scale(`"name":"there"`, `,"spec":{"replicas":3000000000}`), scale(`"name":"there"`, `,"spec":{"replicas":1.5}`), scale(`"name":"there","labels":{"a":1}`, ``), scale(``, ``), scale(`"name":"other"`, ``), scale(`"name":"there","namespace":"n"`, ``), scale(`"name":"there","resourceVersion":"1"`, ``), scale(`"name":"there"`, `,"unknown":{}`),
+		`{"metadata":{"name":"there"},"spec":{"replicas":2}}`, `{"kind":"Scale","metadata":{"name":"there"}}`, `{}`, `null`, `[]`, `7`, `{`, ``} {
+		for _, level := range []string{"", "Strict", "Ignore"} {
+			s.send("PUT", "/there/scale?dryRun=All&fieldValidation="+level, exchange.JSON, body)
+		}
+	}
+	s.send("PUT", "/nothing/scale?dryRun=All", exchange.JSON, scale(`"name":"nothing"`, `,"odd":1`))
+	s.send("PUT", "/there/scale?dryRun=All", yaml, "kind: Scale\napiVersion: autoscaling/v1\nmetadata: {name: there}\nspec: {replicas: 2, odd: 1}\nspec: {replicas: 3}\n")
+	for _, level := range []string{"", "Strict", "Ignore"} {
+		for _, body := range []string{`{"spec":{"replicas":2,"odd":1}}`, `{"spec":{"replicas":2,"replicas":3}}`, `{"odd":1,"odd":2}`, `{"spec":{"replicas":"x"},"odd":1}`, `{"metadata":{"annotations":{"a":"b"},"odd":1}}`} {
+			s.send("PATCH", "/there/scale?dryRun=All&fieldValidation="+level, exchange.MergePatch, body)
+		}
+		for _, body := range []string{`[{"op":"replace","path":"/spec/replicas","value":2,"extra":1}]`, `[{"op":"add","path":"/spec/odd","value":2}]`, `[{"op":"replace","path":"/spec","value":null}]`, `[{"op":"remove","path":"/spec/replicas"}]`, `[{"op":"replace","path":"","value":{}}]`} {
+			s.send("PATCH", "/there/scale?dryRun=All&fieldValidation="+level, exchange.JSONPatch, body)
+		}
+	}
+}
+
+// accepts are what clients say that they accept, of a custom resource and of a
+// kind of Kubernetes' own, where what is said about an object that there is not
+// shows the media type.
+func accepts(s *sheet) {
+	const many = "text/a,text/b,text/c,text/d,text/e,text/f,text/g,text/h,text/i,text/j,text/k,text/l,text/m;q=0.3"
+	for _, media := range []string{"application/json;q=0", "application/yaml;q=0", "application/json;q=0,application/yaml", "application/yaml;q=0,application/json", "*/*;q=0", "*/*;q=0.5", "*/*;q=0.5,application/yaml;q=0.1", "application/yaml;q=0.1,*/*;q=0.5", "application/yaml;q=0.1,*/*", "*/*;q=0.8,application/yaml;q=0.7", "*/*,application/yaml", "application/*", "application/*;q=0.5,application/yaml;q=0.1", "application/*,application/yaml", "application/yaml;q=0.2,application/*", "text/html,application/*", "text/html,*/*;q=0.1", "APPLICATION/JSON", "Application/Yaml,application/json", "application/yaml;q=x", "application/json;q=0.5,application/yaml;q=x", "application/yaml;q=NaN,application/json;q=0.5", "application/yaml ;q=0.9", "application/yaml; q=0.9 , application/json;q=0.95", "application/json; q=0.9 , application/yaml; q=0.95",
+		"application/json;sv=v1", "application/json;sv=x", "application/json;sv=x,application/yaml", "application/json;export=1", "application/yaml;stream=watch", "application/yaml;stream=watch,application/json", "application/json;stream=odd", "application", "*", "*/json", "*/yaml,application/json;q=0.1", "application/yaml/x", `application/json;as="Table";g=meta.k8s.io;v=v1`, "application/json;as=Table", "application/json;v=v1", "application/json;as=;g=;v=", "application/yaml;pretty=1", "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8", many + ",application/yaml;q=0.1,*/*", many + ",application/yaml", "*/*;q=0.1," + many + ",application/yaml;q=0.05,application/json;q=0.2"} {
+		s.send("GET", "/there", "", "")
+		s.accept(media)
+		s.Steps = append(s.Steps, exchange.Step{Method: "GET", Path: "/api/v1/namespaces/default/configmaps/nothing", Accept: media})
 	}
 }
