@@ -17,7 +17,7 @@ func (a *Admission) observe(d policy.Decision) {
 
 // called counts the calls of webhooks about a write, and logs what modules
 // decide: refusals as information, the rest for who looks closer.
-func (a *Admission) called(w *resource.Write) func(admission.Call) {
+func (a *Admission) called(t resource.Target) func(admission.Call) {
 	return func(c admission.Call) {
 		a.metrics.WebhookCall(metrics.Webhook{
 			Name: c.Hook.Name, Operation: c.Operation, Mutating: c.Hook.Mutating, Code: c.Code,
@@ -32,7 +32,7 @@ func (a *Admission) called(w *resource.Write) func(admission.Call) {
 			level = zerolog.InfoLevel
 		}
 		a.all.WithLevel(level).Str("module", module).Str("webhook", c.Hook.Name).Str("operation", c.Operation).
-			Str("resource", w.Resource.GroupResource().String()).Str("namespace", w.Namespace).Str("name", w.Name).
+			Str("resource", t.Resource.GroupResource().String()).Str("namespace", t.Namespace).Str("name", t.Name).
 			Bool("allowed", !c.Rejected).Stringer("took", c.Elapsed).AnErr("reason", c.Err).Msg("a module decided")
 	}
 }

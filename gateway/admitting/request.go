@@ -23,26 +23,8 @@ const logPeriod = 10 * time.Second
 // request is a write as webhooks see it.
 func (h *Admission) request(w *resource.Write) *admission.Request {
 	def := w.Resource.Def
-	who := w.Options.Caller.User
-	if who == nil {
-		who = authn.AnonymousUser()
-	}
-	r := &admission.Request{
-		Operation: string(w.Operation()), Resource: w.Resource.GroupResource().WithVersion(w.Version.Name), Kind: w.Kind(),
-		Subresource: w.Subresource, Namespace: w.Namespace,
-		User:   &user.DefaultInfo{Name: who.Name, UID: who.UID, Groups: who.Groups, Extra: who.Extra},
-		DryRun: w.Options.DryRun, Options: options(w),
-		Objects: states{w}, Namespaces: spaces{w}, Authorizer: h.authorizer,
-		Warn: func(text string) {
-			if w.Options.Warn != nil {
-				w.Options.Warn(text)
-			}
-		},
-		Called: h.called(w),
-		Ignored: func(hook *admission.Hook, err error) {
-			h.log.Warn().Str("configuration", hook.Configuration).Err(err).Msg("failure ignored")
-		},
-	}
+	r := h.about(w.Target, w.Options)
+	r.Operation, r.Kind, r.Options, r.Objects, r.Namespaces = string(w.Operation()), w.Kind(), options(w), states{w}, spaces{w}
 	for _, v := range def.Versions {
 		if v.Served && v.Name != w.Version.Name && (w.Subresource == "" || v.Subresources[w.Subresource] != nil) {
 			r.Versions = append(r.Versions, v.Name)
@@ -60,19 +42,35 @@ func (h *Admission) request(w *resource.Write) *admission.Request {
 	return r
 }
 
+// about is what webhooks see of every request for a target.
+func (h *Admission) about(t resource.Target, o resource.WriteOptions) *admission.Request {
+	who := o.Caller.User
+	if who == nil {
+		who = authn.AnonymousUser()
+	}
+	return &admission.Request{
+		Resource:    t.Resource.GroupResource().WithVersion(t.Version.Name),
+		Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
+		User:   &user.DefaultInfo{Name: who.Name, UID: who.UID, Groups: who.Groups, Extra: who.Extra},
+		DryRun: o.DryRun, Authorizer: h.authorizer,
+		Warn: func(text string) {
+			if o.Warn != nil {
+				o.Warn(text)
+			}
+		},
+		Called: h.called(t),
+		Ignored: func(hook *admission.Hook, err error) {
+			h.log.Warn().Str("configuration", hook.Configuration).Err(err).Msg("failure ignored")
+		},
+	}
+}
+
 // options are those of the request, in the form that webhooks get.
 func options(w *resource.Write) runtime.Object {
-	kind := func(name string) metav1.TypeMeta {
-		return metav1.TypeMeta{Kind: name, APIVersion: metav1.SchemeGroupVersion.String()}
-	}
-	var dryRun []string
-	if w.Options.DryRun {
-		dryRun = []string{metav1.DryRunAll}
-	}
-	manager, validation := w.Options.Caller.FieldManager, w.Options.FieldValidation
+	dryRun, manager, validation := dryRun(w.Options), w.Options.Caller.FieldManager, w.Options.FieldValidation
 	switch w.Operation() {
 	case resource.OperationCreate:
-		return &metav1.CreateOptions{TypeMeta: kind("CreateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
+		return createOptions(w.Options)
 	case resource.OperationUpdate:
 		return &metav1.UpdateOptions{TypeMeta: kind("UpdateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
 	}
@@ -82,6 +80,21 @@ func options(w *resource.Write) runtime.Object {
 	}
 	out.TypeMeta, out.DryRun = kind("DeleteOptions"), dryRun
 	return out
+}
+
+func createOptions(o resource.WriteOptions) runtime.Object {
+	return &metav1.CreateOptions{TypeMeta: kind("CreateOptions"), DryRun: dryRun(o), FieldManager: o.Caller.FieldManager, FieldValidation: o.FieldValidation}
+}
+
+func kind(name string) metav1.TypeMeta {
+	return metav1.TypeMeta{Kind: name, APIVersion: metav1.SchemeGroupVersion.String()}
+}
+
+func dryRun(o resource.WriteOptions) []string {
+	if !o.DryRun {
+		return nil
+	}
+	return []string{metav1.DryRunAll}
 }
 
 // states implements [admission.Objects].

@@ -16,7 +16,10 @@ import (
 )
 
 // binding puts a pod on a node.
-type binding struct{ as As }
+type binding struct {
+	as    As
+	admit Admit
+}
 
 // Verb implements api.Question.
 func (binding) Verb() string { return "create" }
@@ -27,10 +30,13 @@ func (b binding) Answer(ctx context.Context, t resource.Target, _ string, body [
 	if err := read(body, "Binding", &wanted); err != nil {
 		return nil, err
 	}
-	switch {
-	case wanted.Name != "" && wanted.Name != t.Name:
+	if wanted.Name != "" && wanted.Name != t.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
-	case wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node":
+	}
+	if err := b.admit.made(ctx, t, corev1.SchemeGroupVersion.WithKind("Binding"), &wanted, o); err != nil {
+		return nil, err
+	}
+	if wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node" {
 		return nil, apierrors.NewBadRequest("the target of a binding is a Node that has a name")
 	}
 	objects := b.as(o.Caller)

@@ -19,7 +19,10 @@ import (
 )
 
 // eviction deletes a pod unless a disruption budget forbids it.
-type eviction struct{ as As }
+type eviction struct {
+	as    As
+	admit Admit
+}
 
 // Verb implements api.Question.
 func (eviction) Verb() string { return "create" }
@@ -32,6 +35,9 @@ func (e eviction) Answer(ctx context.Context, t resource.Target, _ string, body 
 	}
 	if wanted.Name != "" && wanted.Name != t.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
+	}
+	if err := e.admit.made(ctx, t, policyv1.SchemeGroupVersion.WithKind("Eviction"), &wanted, o); err != nil {
+		return nil, err
 	}
 	objects := e.as(o.Caller)
 	p, _, err := pod(ctx, objects, t)

@@ -48,11 +48,15 @@ type As func(resource.Caller) Objects
 // self is who writes what no client asked for.
 var self = resource.Component("pods")
 
+// Admit asks admission about an object of a kind that is made at a subresource,
+// and returns what it becomes. An error is the client's.
+type Admit func(ctx context.Context, t resource.Target, kind schema.GroupVersionKind, tree map[string]any, o resource.WriteOptions) (map[string]any, error)
+
 // Questions are the subresources by name.
-func Questions(as As) map[api.ContentPath]api.Question {
+func Questions(as As, admit Admit) map[api.ContentPath]api.Question {
 	out := map[api.ContentPath]api.Question{
-		{GroupResource: kind, Subresource: "binding"}:  binding{as},
-		{GroupResource: kind, Subresource: "eviction"}: eviction{as},
+		{GroupResource: kind, Subresource: "binding"}:  binding{as, admit},
+		{GroupResource: kind, Subresource: "eviction"}: eviction{as, admit},
 		{GroupResource: kind, Subresource: "log"}:      kubelet{as, "get"},
 	}
 	for _, name := range []string{"exec", "attach", "portforward", "proxy"} {
@@ -100,6 +104,25 @@ func read(body []byte, kind string, into message) error {
 	}
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// made asks admission about an object that a client makes for a pod, and reads
+// into it what it becomes.
+func (a Admit) made(ctx context.Context, t resource.Target, kind schema.GroupVersionKind, object metav1.Object, o resource.WriteOptions) error {
+	object.SetName(t.Name)
+	object.SetNamespace(t.Namespace)
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	tree["apiVersion"], tree["kind"] = kind.GroupVersion().String(), kind.Kind
+	if tree, err = a(ctx, t, kind, tree, o); err != nil {
+		return err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, object); err != nil {
+		return apierrors.NewInternalError(err)
 	}
 	return nil
 }

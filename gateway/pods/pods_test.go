@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func ask(t *testing.T, e *realengine.Engine, subresource, name, body string) str
 
 func askWith(t *testing.T, e *realengine.Engine, subresource, name, body string, o resource.WriteOptions) string {
 	t.Helper()
-	q := Questions(func(c resource.Caller) Objects { return e.Internal.As(c) })[api.ContentPath{GroupResource: kind, Subresource: subresource}]
+	q := Questions(func(c resource.Caller) Objects { return e.Internal.As(c) }, allowAll)[api.ContentPath{GroupResource: kind, Subresource: subresource}]
 	resp, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: name}, "application/json", []byte(body), o)
 	if err != nil {
 		return err.Error()
@@ -140,8 +141,13 @@ func TestEviction(t *testing.T) {
 
 func TestHowSubresourcesAreAsked(t *testing.T) {
 	for name, want := range map[string]string{"binding": "create", "eviction": "create", "log": "get", "exec": "", "attach": "", "portforward": "", "proxy": ""} {
-		if got := Questions(nil)[api.ContentPath{GroupResource: kind, Subresource: name}].Verb(); got != want {
+		if got := Questions(nil, nil)[api.ContentPath{GroupResource: kind, Subresource: name}].Verb(); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
+}
+
+// allowAll is an admission that allows everything.
+func allowAll(_ context.Context, _ resource.Target, _ schema.GroupVersionKind, tree map[string]any, _ resource.WriteOptions) (map[string]any, error) {
+	return tree, nil
 }

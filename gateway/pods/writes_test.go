@@ -3,7 +3,9 @@ package pods
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -174,7 +176,7 @@ func (w whose) Delete(ctx context.Context, gr schema.GroupResource, namespace, n
 func TestWhoAskedIsWhoWrites(t *testing.T) {
 	e := world(t)
 	var writes []string
-	questions := Questions(func(c resource.Caller) Objects { return whose{e.Internal.As(c), c.FieldManager, &writes} })
+	questions := Questions(func(c resource.Caller) Objects { return whose{e.Internal.As(c), c.FieldManager, &writes} }, allowAll)
 	for _, c := range []struct{ subresource, body string }{{"binding", onNode}, {"eviction", `{}`}} {
 		q := questions[api.ContentPath{GroupResource: kind, Subresource: c.subresource}]
 		o := resource.WriteOptions{Caller: resource.Component("alice")}
@@ -214,4 +216,38 @@ func setStatus(t *testing.T, e *realengine.Engine, gr schema.GroupResource, name
 		t.Fatal(err)
 	}
 	look(t, e, gr, name)
+}
+
+// Admission is asked about the Binding or Eviction itself, as the client made it,
+// before anything else; what it makes of it counts.
+func TestAdmissionIsAskedAboutWhatIsMade_WP02(t *testing.T) {
+	e := world(t)
+	var seen []string
+	deny := errors.New("not on a Sunday")
+	admit := func(_ context.Context, target resource.Target, kind schema.GroupVersionKind, tree map[string]any, o resource.WriteOptions) (map[string]any, error) {
+		u := &unstructured.Unstructured{Object: tree}
+		seen = append(seen, fmt.Sprintf("%s %s %s/%s %s by %s", target.Subresource, kind, u.GetNamespace(), u.GetName(), u.GetKind(), o.Caller.FieldManager))
+		if kind.Kind == "Eviction" {
+			return nil, deny
+		}
+		return tree, unstructured.SetNestedField(tree, "another", "target", "name")
+	}
+	questions := Questions(func(c resource.Caller) Objects { return e.Internal.As(c) }, admit)
+	for subresource, body := range map[string]string{"binding": onNode, "eviction": `{}`} {
+		target := resource.Target{Namespace: "ns", Name: "p", Subresource: subresource}
+		_, err := questions[api.ContentPath{GroupResource: kind, Subresource: subresource}].Answer(t.Context(), target, "", []byte(body), resource.WriteOptions{Caller: resource.Component("test")})
+		if subresource == "eviction" && !errors.Is(err, deny) || subresource == "binding" && err != nil {
+			t.Errorf("%s: %v", subresource, err)
+		}
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if node, _, _ := unstructured.NestedString(look(t, e, kind, "p").Object, "spec", "nodeName"); node != "another" {
+		t.Errorf("it is on %q", node)
+	}
+	slices.Sort(seen)
+	if want := "[binding /v1, Kind=Binding ns/p Binding by test eviction policy/v1, Kind=Eviction ns/p Eviction by test]"; fmt.Sprint(seen) != want {
+		t.Errorf("asked about %v", seen)
+	}
 }

@@ -60,8 +60,8 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err := g.showMemory(served); err != nil {
 		return nil, err
 	}
-	hooks := admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log})
-	mutators := []resource.Mutator{hooks}
+	g.admission = admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log})
+	mutators := []resource.Mutator{g.admission}
 	if g.assigner, err = g.newAssigner(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	}
 	engine := resource.New(resource.Options{
 		Store: g.store, Catalog: served, Log: log,
-		Mutators: mutators, Validators: []resource.Validator{bindings.Bindings{Status: g.modules.Status}, hooks},
+		Mutators: mutators, Validators: []resource.Validator{bindings.Bindings{Status: g.modules.Status}, g.admission},
 	})
 	g.orders = ordering.New(served, g.log)
 	if g.assigner != nil {

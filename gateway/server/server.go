@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wasmgate/wasmgate/gateway/accounting"
+	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/assign"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -50,19 +51,20 @@ const bodyBudget = 4 * plugins.MaxModuleBytes
 
 // gateway is a gateway being run.
 type gateway struct {
-	options  options.Serve
-	log      zerolog.Logger
-	store    *etcd.Store
-	engine   *resource.Engine
-	identity *identity.Identity
-	modules  *modulehost.Host
-	orders   *ordering.Source
-	lines    *modulelog.Logs
-	assigner *assign.Assigner
-	health   *health.Registry
-	metrics  *metrics.Metrics
-	hooks    hooks
-	http     *transport.Server
+	options   options.Serve
+	log       zerolog.Logger
+	store     *etcd.Store
+	engine    *resource.Engine
+	identity  *identity.Identity
+	modules   *modulehost.Host
+	orders    *ordering.Source
+	lines     *modulelog.Logs
+	admission *admitting.Admission
+	assigner  *assign.Assigner
+	health    *health.Registry
+	metrics   *metrics.Metrics
+	hooks     hooks
+	http      *transport.Server
 }
 
 // Run serves until ctx ends, and then stops in order: readiness fails, the
@@ -166,7 +168,7 @@ func (g *gateway) questions() map[api.ContentPath]api.Question {
 		{GroupResource: kinds.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
 	}
 	if g.assigner != nil {
-		maps.Copy(out, pods.Questions(func(c resource.Caller) pods.Objects { return g.engine.Internal(c) }))
+		maps.Copy(out, pods.Questions(func(c resource.Caller) pods.Objects { return g.engine.Internal(c) }, g.admission.Made))
 	}
 	return out
 }
