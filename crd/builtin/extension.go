@@ -31,7 +31,7 @@ type extension struct {
 
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
-	{Resource: "pods"}:                      {prepareCreate: preparePod},
+	{Resource: "pods"}:                      {prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod},
 	{Resource: "persistentvolumes"}:         {prepareCreate: prepareVolume},
 	{Group: "apps", Resource: "daemonsets"}: {prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
 	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {prepareCreate: prepareSigningRequest},

@@ -2,10 +2,14 @@ package builtin
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // preparePod gives a new pod the status that every pod begins with.
@@ -15,6 +19,66 @@ func preparePod(_ context.Context, obj map[string]any) {
 		class = qosClass(pod)
 	}
 	obj["status"] = map[string]any{"phase": string(corev1.PodPending), "qosClass": string(class)}
+}
+
+const debuggers = "ephemeralContainers"
+
+// narrowPod lets a write through a subresource change nothing of a pod's spec but
+// what the subresource is there for.
+func narrowPod(subresource string, obj, old map[string]any) {
+	wanted, was := child(obj, "spec"), child(old, "spec")
+	if was == nil || subresource != "ephemeralcontainers" && subresource != "resize" {
+		return
+	}
+	spec := runtime.DeepCopyJSON(was)
+	if subresource == "resize" {
+		for _, list := range []string{"containers", "initContainers"} {
+			sizes := byName(wanted[list])
+			for name, c := range byName(spec[list]) {
+				if size := sizes[name]; size != nil {
+					keep(c, size, "resources")
+					keep(c, size, "resizePolicy")
+				}
+			}
+		}
+	} else {
+		keep(spec, wanted, debuggers)
+	}
+	obj["spec"] = spec
+}
+
+func byName(list any) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	items, _ := list.([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			out[text(m, "name")] = m
+		}
+	}
+	return out
+}
+
+// validatePod refuses ephemeral containers of a new pod, and changes of those
+// that are there.
+func validatePod(subresource string, obj, old map[string]any) field.ErrorList {
+	now, path := byName(child(obj, "spec")[debuggers]), field.NewPath("spec", debuggers)
+	if old == nil && len(now) > 0 {
+		return field.ErrorList{field.Forbidden(path, "cannot be set on create")}
+	}
+	if subresource != "ephemeralcontainers" {
+		return nil
+	}
+	var errs field.ErrorList
+	was := byName(child(old, "spec")[debuggers])
+	for _, name := range sortedKeys(was) {
+		switch {
+		case now[name] == nil:
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be removed\n", name)))
+		case !reflect.DeepEqual(now[name], was[name]):
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n", name)))
+		}
+	}
+	return errs
 }
 
 // qosClass tells how well a pod says what it needs: fully, in part, or not.
