@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestEphemeralContainersStayAsTheyAre(t *testing.T) {
 	const c = `"containers":[{"name":"c","image":"i"}]`
 	with := func(more string) string { return c + `,"ephemeralContainers":[` + more + `]` }
 	v := definitions(t)["pod"].Versions[0]
-	if errs := v.Strategy.Validate(t.Context(), podOf(t, with(`{"name":"e","image":"b"}`))); !strings.Contains(errs.ToAggregate().Error(), "spec.ephemeralContainers: Forbidden: cannot be set on create") {
+	if errs := v.Strategy.Validate(t.Context(), podOf(t, with(`{"name":"e","image":"b"}`))); !strings.Contains(fmt.Sprint(errs), "spec.ephemeralContainers: Forbidden: cannot be set on create") {
 		t.Error(errs)
 	}
 	for now, want := range map[string]string{
@@ -46,8 +47,36 @@ func TestEphemeralContainersStayAsTheyAre(t *testing.T) {
 		with(`{"name":"f","image":"b"}`):                          `"e" may not be removed`,
 	} {
 		errs := v.Subresources["ephemeralcontainers"].Update.ValidateUpdate(t.Context(), podOf(t, now), podOf(t, with(`{"name":"e","image":"b"}`)))
-		if want == "" && len(errs) > 0 || want != "" && !strings.Contains(errs.ToAggregate().Error(), want) {
+		if want == "" && len(errs) > 0 || want != "" && !strings.Contains(fmt.Sprint(errs), want) {
 			t.Errorf("%s: %v", now, errs)
+		}
+	}
+}
+
+// What a pod is to be may be changed in few ways, and only before it runs, as
+// kube-apiserver has it.
+func TestUpdatesOfPods(t *testing.T) {
+	const c = `"containers":[{"name":"c","image":"i"}]`
+	const fixed = "pod updates may not change fields other than"
+	v := definitions(t)["pod"].Versions[0]
+	for _, tc := range []struct{ was, now, want string }{
+		{`"tolerations":[{"key":"k","operator":"Exists"}]`, `"tolerations":[{"key":"x","operator":"Exists"}]`, "existing toleration can not be modified"},
+		{`"tolerations":[{"key":"k","operator":"Exists"}]`, `"tolerations":[{"key":"x","operator":"Exists"},{"key":"k","operator":"Exists","tolerationSeconds":7,"effect":""}]`, ""},
+		{`"activeDeadlineSeconds":10`, `"activeDeadlineSeconds":20`, "must be less than or equal to previous value"},
+		{`"activeDeadlineSeconds":10`, `"hostname":""`, "must not update from a positive integer to nil value"},
+		{`"activeDeadlineSeconds":10`, `"activeDeadlineSeconds":5`, ""},
+		{`"hostname":""`, `"activeDeadlineSeconds":5`, ""},
+		{`"schedulingGates":[{"name":"a.b/c"}]`, `"schedulingGates":[{"name":"a.b/d"}]`, "only deletion is allowed, but found new scheduling gate"},
+		{`"schedulingGates":[{"name":"a.b/c"}]`, `"nodeSelector":{"a":"b"}`, ""},
+		{`"nodeSelector":{"x":"y"},"schedulingGates":[{"name":"a.b/c"}]`, `"nodeSelector":{"a":"b"}`, "only additions to spec.nodeSelector"},
+		{`"hostname":""`, `"nodeSelector":{"a":"b"}`, fixed},
+		{`"hostname":""`, `"affinity":{"nodeAffinity":{}}`, fixed},
+		{`"hostname":""`, `"terminationGracePeriodSeconds":5`, fixed},
+		{`"hostname":""`, `"nodeName":"n"`, fixed},
+	} {
+		errs := v.Strategy.ValidateUpdate(t.Context(), podOf(t, c+","+tc.now), podOf(t, c+","+tc.was))
+		if got := fmt.Sprint(errs); tc.want == "" && len(errs) > 0 || !strings.Contains(got, tc.want) {
+			t.Errorf("%s after %s: %s", tc.now, tc.was, got)
 		}
 	}
 }
