@@ -82,11 +82,6 @@ func Batched(c Converter, b Batch) *Bulk {
 	return &Bulk{inner: Checked(c), batch: b.withDefaults()}
 }
 
-// Bounded returns a Bulk of the same converter with other bounds.
-func (b *Bulk) Bounded(batch Batch) *Bulk {
-	return &Bulk{inner: b.inner, batch: batch.withDefaults(), observe: b.observe}
-}
-
 // Observed returns a Bulk that does the same, and reports each call, possibly
 // several at once.
 func (b *Bulk) Observed(observe func(Call)) *Bulk {

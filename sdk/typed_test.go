@@ -92,3 +92,21 @@ func TestFieldsAreDecodedAndEncoded(t *testing.T) {
 		t.Errorf("the object is now %s", got)
 	}
 }
+
+func init() {
+	type before struct{ Host string }
+	type after struct {
+		Server string `json:"server"`
+	}
+	ConvertTyped("v1typed", "v2typed", func(in *before, out *after) error {
+		out.Server = in.Host
+		return nil
+	})
+}
+
+func TestATypedConversionIsRegistered(t *testing.T) {
+	out, err := Apply([]byte(`{"apiVersion":"g/v1typed","kind":"Unnamed","metadata":{"name":"n"},"host":"h"}`), "g/v2typed")
+	if err != nil || string(out) != `{"apiVersion":"g/v2typed","kind":"Unnamed","metadata":{"name":"n"},"server":"h"}` {
+		t.Errorf("%v: %s", err, out)
+	}
+}

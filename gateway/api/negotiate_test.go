@@ -98,10 +98,10 @@ func FuzzNegotiate_MT02(f *testing.F) {
 			}
 			return
 		}
-		if got.media != mediaJSON && got.media != mediaYAML && (got.media != mediaProtobuf || got.full() || got.table()) {
+		if got.media != mediaJSON && got.media != mediaYAML && (got.media != mediaProtobuf || got.as == "" || got.table()) {
 			t.Fatalf("media %q", got.media)
 		}
-		if !got.full() && got.version != "v1" && (got.version != "v1beta1" || !got.table()) {
+		if got.as != "" && got.version != "v1" && (got.version != "v1beta1" || !got.table()) {
 			t.Fatalf("%+v", got)
 		}
 		if again, err := (offer{parts: true}).negotiate(accept); err != nil || again != got {

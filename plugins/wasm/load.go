@@ -147,9 +147,6 @@ func (m *Module) Name() string { return m.name }
 // Hooks are the hooks that the module exports.
 func (m *Module) Hooks() []plugins.Hook { return m.hooks }
 
-// Limits are the limits in force.
-func (m *Module) Limits() plugins.Limits { return m.limits }
-
 // Size is the number of bytes that were loaded.
 func (m *Module) Size() int { return m.size }
 
