@@ -146,7 +146,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/apiserver", "admission crd gateway/discovery gateway/resource gateway/admitting", "the strategies of kinds, conditions in CEL, and merges of discovery documents"},
 	{"k8s.io/client-go", "crd/builtin crd/custom gateway/cli gateway/controller gateway/kubeconfig", "queues, kubeconfigs, table printing, paths of fields, the Go types by kind"},
 	{"k8s.io/kube-openapi", "admission/policy crd/custom gateway/openapi plugins/configuration", "OpenAPI documents"},
-	{"sigs.k8s.io/json", "admission crd gateway/resource", "strict decoding in Kubernetes' own words"},
+	{"sigs.k8s.io/json", "admission crd gateway/api gateway/resource", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "apply crd", "field sets, and merging by them"},
 	{"sigs.k8s.io/yaml", "crd/builtin gateway/pods gateway/api gateway/cli gateway/discovery", "bodies, documents and files in YAML"},
 }

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
@@ -188,7 +188,7 @@ func decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 	if kind, _ := tree["kind"].(string); kind != "" && kind != "DeleteOptions" {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s cannot be handled as a DeleteOptions", kind))
 	}
-	if err := yaml.Unmarshal(body, o); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, o); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
