@@ -134,6 +134,10 @@ func Default() Serve {
 	}
 }
 
+// leastViewCache is so much that objects are not gone through all the time to see
+// what is remembered of them.
+const leastViewCache = 16 << 20
+
 // Embedded tells that etcd is to run inside the gateway.
 func (s Serve) Embedded() bool { return len(s.EtcdServers) == 0 }
 
@@ -211,8 +215,8 @@ func (s Serve) Validate() error {
 	if s.ModuleQuota < 0 {
 		bad("module-quota", "must not be negative, got %d", s.ModuleQuota)
 	}
-	if s.ViewCacheBytes < 0 {
-		bad("view-cache", "must not be negative, got %d", s.ViewCacheBytes)
+	if s.ViewCacheBytes < leastViewCache && s.ViewCacheBytes != 0 {
+		bad("view-cache", "must be 0, for any number, or at least %d bytes, got %d", leastViewCache, s.ViewCacheBytes)
 	}
 	if s.ModuleIdleMemory < 0 {
 		bad("module-idle-memory", "must not be negative, got %d", s.ModuleIdleMemory)
