@@ -61,9 +61,9 @@ func TestManyWaitersAskLittle_RV05(t *testing.T) {
 		if len(failures) != 0 {
 			t.Errorf("failures without a failure: %v", <-failures)
 		}
+		before := store.at[len(store.at)-1]
 		store.fail = errors.New("away")
 		c.askProgress()
-		before := store.at[len(store.at)-1]
 		if err := <-failures; !errors.Is(err, store.fail) {
 			t.Errorf("the failure %v", err)
 		}
