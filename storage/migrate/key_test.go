@@ -40,6 +40,7 @@ func TestKeyAnswers(t *testing.T) {
 	errOdd := errors.New("odd")
 	gone := &storage.Error{Kind: storage.NotFound}
 	away := &storage.Error{Kind: storage.Unavailable}
+	full := &storage.Error{Kind: storage.Full}
 	current := func(m *storagetest.Memory) *storage.KV {
 		kv, err := m.Get(t.Context(), "/p/a")
 		if err != nil {
@@ -66,6 +67,7 @@ func TestKeyAnswers(t *testing.T) {
 		}, rewritten: true, gets: 1},
 		{name: "an answer that is lost", answers: func(*storagetest.Memory) []error { return []error{away} }, rewritten: true, gets: 1},
 		{name: "lost, then gone", answers: func(*storagetest.Memory) []error { return []error{away} }, getErr: gone, gets: 1},
+		{name: "the store is full", answers: func(*storagetest.Memory) []error { return []error{full} }, want: full, lost: true},
 		{name: "lost, and the store is away", answers: func(*storagetest.Memory) []error { return []error{away} }, getErr: away, gets: 1, want: away, lost: true},
 		{name: "no error of a store", answers: func(*storagetest.Memory) []error { return []error{errOdd} }, want: errOdd},
 		{name: "another refusal that says what is there", answers: func(m *storagetest.Memory) []error {

@@ -83,7 +83,7 @@ type Failure struct {
 // has looked at every key, and all is as it should be if none failed. Keys
 // written while it runs must already be as Rewrite wants them.
 //
-// It fails when the store cannot be read, when Progress fails, or with ctx's
+// It fails when the store cannot be read or takes no more data, when Progress fails, or with ctx's
 // error; in each case the last progress given to Progress can be resumed from,
 // and nothing is lost: what was rewritten after it is skipped then.
 func Run(ctx context.Context, store Store, o Options) (Progress, error) {
@@ -195,6 +195,8 @@ func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
 			return false, err
 		case e.Kind == storage.NotFound:
 			return false, nil // gone, so nothing is left to rewrite
+		case e.Kind == storage.Full: // as it will be for every key
+			return false, &awayError{err}
 		case e.Kind == storage.Conflict && e.Current != nil:
 			kv = *e.Current
 		case e.Kind == storage.Conflict, e.Kind == storage.Unavailable:
@@ -231,7 +233,8 @@ func (r *run) rewrite(ctx context.Context, kv storage.KV) (value []byte, changed
 	return r.o.Rewrite(ctx, kv)
 }
 
-// awayError is the store's failure to answer, which is no failure of the key.
+// awayError is the store's failure to answer, or to take anything, which is no
+// failure of the key.
 type awayError struct{ cause error }
 
 func (e *awayError) Error() string { return e.cause.Error() }
