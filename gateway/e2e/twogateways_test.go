@@ -3,7 +3,10 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -82,5 +85,42 @@ func TestTwoGatewaysGiveNoNodePortTwice(t *testing.T) {
 	page, err := first.Etcd(t).Get(t.Context(), "/registry/claims/", clientv3.WithPrefix())
 	if err != nil || page.Count != 0 {
 		t.Errorf("%d claims are left, %v", page.Count, err)
+	}
+}
+
+// TestGatewaysThatClientsTakeForOne lets a client of one gateway in at another,
+// as docs/serve.md says: with the same certificate and the same tokens.
+func TestGatewaysThatClientsTakeForOne(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	t.Parallel()
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens.csv")
+	if err := os.WriteFile(tokens, []byte("shared,colleague,1,system:masters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pki := filepath.Join(dir, "first", "pki")
+	first := gatewaytest.Start(t, gatewaytest.Options{DataDir: filepath.Join(dir, "first"), Args: []string{"--token-auth-file", tokens}})
+	alike := gatewaytest.Start(t, gatewaytest.Options{EtcdServers: first.EtcdURL, Args: []string{"--token-auth-file", tokens,
+		"--tls-cert-file", filepath.Join(pki, "serving.crt"), "--tls-private-key-file", filepath.Join(pki, "serving.key")}})
+	alone := gatewaytest.Start(t, gatewaytest.Options{EtcdServers: first.EtcdURL})
+
+	text, err := os.ReadFile(first.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(config, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "KUBECONFIG="+config, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
+	kubectl := gatewaytest.KubectlPath(t)
+	shell(t, dir, env, kubectl+" config set-credentials wasmgate-admin --token=shared")
+	for _, g := range []*gatewaytest.Gateway{first, alike} {
+		if out := shell(t, dir, env, kubectl+" auth whoami --server "+g.URL); !strings.Contains(out, "colleague") {
+			t.Errorf("%s knows %s", g.URL, out)
+		}
+	}
+	if out := shell(t, dir, env, "! "+kubectl+" auth whoami --server "+alone.URL); !strings.Contains(out, "unknown authority") {
+		t.Errorf("a gateway with its own certificate: %s", out)
 	}
 }
