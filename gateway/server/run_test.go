@@ -81,6 +81,7 @@ func TestRun_Refusals(t *testing.T) {
 		"port in use": {func(_ string, o *options.Serve) {
 			o.SecurePort = taken.Addr().(*net.TCPAddr).Port
 		}, "address already in use", true},
+		"address of another machine":     {func(_ string, o *options.Serve) { o.BindAddress = "192.0.2.1" }, "--bind-address", true},
 		"data directory is a file":       {func(dir string, o *options.Serve) { o.DataDir = write(t, dir+"/file", "") }, "--data-dir", true},
 		"data directory open to others":  {func(_ string, o *options.Serve) { folder(t, o.DataDir, 0o777, 0) }, "has mode 0777", true},
 		"data directory of another user": {func(_ string, o *options.Serve) { folder(t, o.DataDir, 0o700, 12345) }, "belongs to user 12345", true},
@@ -126,6 +127,41 @@ func TestRun_DataDirectoryInUse(t *testing.T) {
 	}
 	if got := first.do("GET", "/readyz", ""); got.code != 200 {
 		t.Errorf("the first gateway: %d %s", got.code, got.body)
+	}
+}
+
+// lines sends what is written to it, line by line, to whoever reads.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// An etcd that does not answer is waited for, and the log says so meanwhile.
+func TestRun_SaysThatItWaitsForEtcd(t *testing.T) {
+	o := servingIn(filepath.Join(t.TempDir(), "data"))
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	o.EtcdServers = []string{"http://" + silent.Addr().String()}
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	said, ended := make(lines, 100), make(chan error, 1)
+	go func() { ended <- Run(ctx, o, zerolog.New(said), func(options.Started) { t.Error("started") }) }()
+	select {
+	case line := <-said:
+		if !strings.Contains(line, "connecting") || !strings.Contains(line, o.EtcdServers[0]) {
+			t.Errorf("it says %s", line)
+		}
+	case err := <-ended:
+		t.Fatalf("it ended without a word: %v", err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("told to stop while it waits: %v", err)
 	}
 }
 
