@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -265,5 +266,30 @@ func TestModulePush_RefusedTellsOfTheModuleItMade(t *testing.T) {
 	}
 	if _, err := g.push(t, "m", "x"); err == nil || strings.Contains(err.Error(), made) {
 		t.Errorf("one that was there: %v", err)
+	}
+}
+
+// A module that serves says in the list why its newest content does not.
+func TestModuleList_Reasons(t *testing.T) {
+	g := newFakeGateway(t)
+	for name, conditions := range map[string][]any{
+		"fine":    {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", "")},
+		"waiting": {cond(compiled, "False", "AwaitingPromotion", ""), cond(ready, "True", "PreviousRevision", "")},
+		"empty":   {cond(compiled, "False", "ContentMissing", ""), cond(ready, "False", "ContentMissing", "")},
+		"fresh":   {},
+	} {
+		g.mu.Lock()
+		g.set(modulesPath+"/"+name, map[string]any{"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule",
+			"metadata": map[string]any{"name": name}, "status": map[string]any{"conditions": conditions}})
+		g.mu.Unlock()
+	}
+	out, err := command(t, "module", "list", "--kubeconfig", g.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"fine": `True +0 +\S+`, "waiting": `True .*AwaitingPromotion`, "empty": `False .*ContentMissing`, "fresh": `Unknown +0 +\S+`} {
+		if !regexp.MustCompile(`(?m)^` + name + ` +` + want + ` *$`).MatchString(out) {
+			t.Errorf("%s is not %s:\n%s", name, want, out)
+		}
 	}
 }

@@ -87,16 +87,17 @@ func listModules(ctx context.Context, objects dynamic.ResourceInterface, out io.
 	for i := range list.Items {
 		obj := &list.Items[i]
 		s := statusOf(obj)
-		r := s.condition(ready)
 		reason := ""
-		if r.Status != metav1.ConditionTrue {
-			reason = r.Reason
+		for _, c := range []metav1.Condition{s.condition(compiled), s.condition(ready)} {
+			if c.Status != metav1.ConditionTrue {
+				reason = c.Reason // why it is not ready, or the newest content does not serve
+			}
 		}
 		hooks := make([]string, len(s.Hooks))
 		for i, h := range s.Hooks {
 			hooks[i] = strings.TrimPrefix(h, "wasmgate_")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", obj.GetName(), r.Status, s.Size, strings.Join(hooks, ","),
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", obj.GetName(), s.condition(ready).Status, s.Size, strings.Join(hooks, ","),
 			shortDigest(s.Digest), duration.HumanDuration(time.Since(obj.GetCreationTimestamp().Time)), reason)
 	}
 	return w.Flush()

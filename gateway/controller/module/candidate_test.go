@@ -39,7 +39,11 @@ func TestModule_candidateWaits(t *testing.T) {
 	w.expect(t, "True Compiled", "True Serving", digest("good 1")) // the first has nothing to be compared with
 
 	setSpec("good 2", nil)
-	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	obj := w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	want := "the newest revision does not serve (AwaitingPromotion); " + digest("good 1") + " keeps serving"
+	if _, _, message := controllertest.Condition(obj, "Ready"); message != want {
+		t.Errorf("what waits was not refused: %s", message)
+	}
 	second := candidate()
 	if second.Digest != digest("good 2") || second.Report != nil {
 		t.Errorf("waiting: %+v", second)
@@ -82,7 +86,7 @@ func TestModule_candidateWaits(t *testing.T) {
 	promote("another")
 	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
 	promote(second.Revision)
-	obj := w.expect(t, "True Compiled", "True Serving", digest("good 2"))
+	obj = w.expect(t, "True Compiled", "True Serving", digest("good 2"))
 	if _, found, _ := unstructured.NestedMap(obj.Object, "status", "candidate"); found {
 		t.Error("what serves waits no more")
 	}

@@ -170,7 +170,7 @@ func (s *statusFields) settle(generation int64, serving bool, problem *refusal, 
 	case serving:
 		compiled.Status, compiled.Reason, compiled.Message = metav1.ConditionFalse, problem.reason, problem.message
 		ready.Reason = "PreviousRevision"
-		ready.Message = fmt.Sprintf("the newest revision was refused (%s); %s keeps serving", problem.reason, s.Digest)
+		ready.Message = fmt.Sprintf("the newest revision does not serve (%s); %s keeps serving", problem.reason, s.Digest)
 	default:
 		compiled.Status, compiled.Reason, compiled.Message = metav1.ConditionFalse, problem.reason, problem.message
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, problem.reason, problem.message
