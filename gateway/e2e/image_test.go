@@ -65,6 +65,15 @@ func TestAModuleFromARegistry(t *testing.T) {
 	if !r.Contains(host + "/team/tabs:v1 is " + image + ", its module " + blob.Digest(first)) {
 		t.Errorf("pulled: %s", r.Body)
 	}
+	api.Eventually(namespacePath+"/default/events", func(r *gatewaytest.Reply) bool {
+		return r.Contains(`"PullSecretInvalid"`) && r.Contains(`"Pulled"`) && r.Contains(`"Serving"`)
+	})
+	out := k.Must("describe", "wasmmodule", "tabs")
+	for _, event := range []string{"Warning  PullSecretInvalid", "Normal   Pulled", "Normal   Serving"} {
+		if !strings.Contains(out, event) {
+			t.Errorf("described without %q:\n%s", event, out)
+		}
+	}
 
 	push(second)
 	k.Must("annotate", "wasmmodule", "tabs", "--overwrite", "wasmgate.dev/retry=1")

@@ -17,6 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/compile"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/definition"
+	"github.com/wasmgate/wasmgate/gateway/controller/events"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
 	"github.com/wasmgate/wasmgate/gateway/controller/image"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
@@ -121,6 +122,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			module.NewCollector(as("modules"), g.modules.Contents()),
 			image.New(as("modules"), g.modules.Images()),
 			shadow.New(as("modules"), g.modules, g.modules.Content(), trial.Trials{Catalog: g.engine.Catalog(), Store: g.store, Converter: g.modules.Converter}),
+			events.New(as("events"), kinds.Modules, kinds.Priorities),
 			garbage.New(as("garbage-collector")),
 		}
 		if g.assigner != nil {

@@ -60,6 +60,7 @@ func New(more ...*crd.Definition) *Objects {
 	o.Serve(builtIn(kinds.Priorities, "VersionPriority", false))
 	o.Serve(builtIn(kinds.ValidatingWebhooks, "ValidatingWebhookConfiguration", false))
 	o.Serve(builtIn(kinds.MutatingWebhooks, "MutatingWebhookConfiguration", false))
+	o.Serve(builtIn(kinds.Events, "Event", true))
 	o.Serve(builtIn(kinds.Secrets, "Secret", true))
 	o.Serve(builtIn(ConfigMaps, "ConfigMap", true))
 	o.Serve(builtIn(Leases, "Lease", true))

@@ -17,6 +17,7 @@ import (
 // The resources that controllers act on.
 var (
 	Namespaces  = schema.GroupResource{Resource: "namespaces"}
+	Events      = schema.GroupResource{Resource: "events"}
 	Secrets     = schema.GroupResource{Resource: "secrets"}
 	Definitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 	Migrations  = schema.GroupResource{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}

@@ -1,0 +1,117 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/events"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+)
+
+// told are the events, each as type, reason and message, sorted.
+func told(t *testing.T, o *controllertest.Objects) string {
+	t.Helper()
+	synctest.Wait()
+	list, err := o.List(context.Background(), kinds.Events, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range list {
+		about, _, _ := unstructured.NestedString(e.Object, "involvedObject", "kind")
+		name, _, _ := unstructured.NestedString(e.Object, "involvedObject", "name")
+		all = append(all, fmt.Sprintf("%v %v %s/%s: %v", e.Object["type"], e.Object["reason"], about, name, e.Object["message"]))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+func set(t *testing.T, o *controllertest.Objects, conditions ...metav1.Condition) {
+	t.Helper()
+	controllertest.MustChange(t, o, kinds.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
+		if err := kinds.SetConditions(obj, conditions); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func condition(status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: "Ready", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Now()}
+}
+
+// Each change of a condition is told once; what was there before is not, nor what
+// says the same of another generation.
+func TestAChangeIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.New()
+		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
+		stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
+		synctest.Wait()
+		controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
+		synctest.Wait()
+		bad, good := condition(metav1.ConditionFalse, "Missing", "no content"), condition(metav1.ConditionTrue, "Serving", "it serves")
+		set(t, o, bad)
+		one := "Warning Missing WasmModule/tabs: no content"
+		if got := told(t, o); got != one {
+			t.Errorf("told %s", got)
+		}
+		bad.ObservedGeneration = 2
+		set(t, o, bad)
+		if got := told(t, o); got != one {
+			t.Errorf("told again: %s", got)
+		}
+		set(t, o, good)
+		both := "Normal Serving WasmModule/tabs: it serves; " + one
+		if got := told(t, o); got != both {
+			t.Errorf("told %s", got)
+		}
+		stop()
+		stop = controllertest.Start(t, o, events.New(o, kinds.Modules))
+		if got := told(t, o); got != both {
+			t.Errorf("a new leader told: %s", got)
+		}
+		set(t, o, condition(metav1.ConditionTrue, "Serving", strings.Repeat("ü", 1000)))
+		if got := told(t, o); !strings.Contains(got, ": "+strings.Repeat("ü", 510)+"...;") {
+			t.Errorf("told %s", got)
+		}
+		stop()
+	})
+}
+
+// Where events may not be created nothing is held up; what fails otherwise is
+// tried again.
+func TestAnEventThatCannotBeCreated(t *testing.T) {
+	for reason, want := range map[error]string{
+		apierrors.NewForbidden(kinds.Events, "x", nil):                    "",
+		apierrors.NewServiceUnavailable("the store is away, for a while"): "Warning Missing WasmModule/tabs: no content",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := controllertest.New()
+			controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
+			stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
+			defer stop()
+			controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
+			synctest.Wait()
+			o.Fail(func(op string, key controller.Key) error {
+				if op == "create" && key.GroupResource == kinds.Events {
+					return reason
+				}
+				return nil
+			})
+			set(t, o, condition(metav1.ConditionFalse, "Missing", "no content"))
+			synctest.Wait()
+			o.Fail(nil)
+			controllertest.Eventually(t, o, want, func() bool { return told(t, o) == want })
+		})
+	}
+}
