@@ -59,6 +59,9 @@ type Definition struct {
 	OrphansByDefault bool
 	// OrphanWarning is sent with such a deletion; empty means none.
 	OrphanWarning string
+	// ReturnsDeleted: who deletes an object is told what it was, not only that it
+	// is gone.
+	ReturnsDeleted bool
 	// Verbs limits what is served; nil means all of create, get, list, watch,
 	// update, patch, delete, deletecollection.
 	Verbs []string

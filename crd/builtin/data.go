@@ -35,6 +35,7 @@ func fromFile(data []byte, essentialOnly bool) (*crd.Definition, error) {
 		KeyPrefix:        f.Stored,
 		Verbs:            f.Verbs,
 		OrphansByDefault: f.OrphansByDefault, OrphanWarning: f.OrphanWarning,
+		ReturnsDeleted: f.ReturnsDeleted,
 	}
 	also := extensions[d.GroupResource()]
 	d.Hooks, d.TTL = also.hooks, also.ttl
@@ -95,6 +96,8 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 	out := &crd.Version{
 		Name:         v.Name,
 		Served:       v.Served,
+		Deprecated:   v.Warning != "",
+		Warning:      v.Warning,
 		Shape:        &shape{fresh: k.fresh, defaults: k.fill},
 		Strategy:     &dataStrategy{*newStrategy(d.Namespaced, noRules), k, ""},
 		Subresources: map[string]*crd.Subresource{},

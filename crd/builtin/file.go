@@ -42,6 +42,8 @@ type file struct {
 	// and OrphanWarning tells the client so.
 	OrphansByDefault bool   `json:"orphansByDefault,omitempty"`
 	OrphanWarning    string `json:"orphanWarning,omitempty"`
+	// ReturnsDeleted tells who deletes an object what it was.
+	ReturnsDeleted bool `json:"returnsDeleted,omitempty"`
 	// CreateOnUpdate lets a PUT create.
 	CreateOnUpdate bool `json:"createOnUpdate,omitempty"`
 	// ConditionalUpdate refuses updates without a resourceVersion.
@@ -58,6 +60,8 @@ type fileVersion struct {
 	Name    string `json:"name"`
 	Served  bool   `json:"served"`
 	Storage bool   `json:"storage"`
+	// Warning is sent with every reply at a version that is deprecated.
+	Warning string `json:"warning,omitempty"`
 
 	// Fields are what is added to the Go type, by path.
 	Fields plan.Additions `json:"fields,omitempty"`

@@ -163,7 +163,7 @@ func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *m
 	if err != nil {
 		return nil, err
 	}
-	if out.Deleted {
+	if out.Deleted && out.Object == nil {
 		return render(http.StatusOK, f, t.Version, statusJSON(deleted(t, out.UID)))
 	}
 	data, err := h.written(ctx, f, t, out.Object, v)

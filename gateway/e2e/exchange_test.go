@@ -29,6 +29,12 @@ func TestGeneratedSchemas_CRD05(t *testing.T) {
 	tellAll(t, generated.Stories(1, generated.Recorded), generated.File)
 }
 
+// TestGeneratedVersions_CRD05 does so of kinds of two versions with a status and
+// scales, which are also watched.
+func TestGeneratedVersions_CRD05(t *testing.T) {
+	tellAll(t, generated.VersionsStories(1, generated.VersionsRecorded), generated.VersionsFile)
+}
+
 // TestTableOfRequests_VERB01 makes every kind of request and mistake of a
 // custom resource, and compares each reply with kube-apiserver's.
 func TestTableOfRequests_VERB01(t *testing.T) {
@@ -37,6 +43,25 @@ func TestTableOfRequests_VERB01(t *testing.T) {
 		t.Fatal(err)
 	}
 	tellAll(t, stories, requests.File)
+}
+
+// sender sends to a server.
+func sender(api *gatewaytest.API) exchange.Send {
+	return func(_ context.Context, step exchange.Step) (int, http.Header, []byte, error) {
+		var body any
+		var headers []string
+		if step.Type != "" {
+			body, headers = step.Body, []string{"Content-Type", step.Type}
+		}
+		if step.Accept != "" {
+			headers = append(headers, "Accept", step.Accept)
+		}
+		r, err := api.Try(step.Method, step.Path, body, headers...)
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		return r.Code, r.Header, r.Body, nil
+	}
 }
 
 // tellAll tells stories and compares the replies with a recording.
@@ -57,21 +82,7 @@ func tellAllVia(t *testing.T, s *gatewaytest.Server, stories []exchange.Story, f
 		t.Run(story.Name, func(t *testing.T) {
 			t.Parallel()
 			api := s.API(t)
-			replies, err := story.Tell(context.Background(), via(func(_ context.Context, step exchange.Step) (int, http.Header, []byte, error) {
-				var body any
-				var headers []string
-				if step.Type != "" {
-					body, headers = step.Body, []string{"Content-Type", step.Type}
-				}
-				if step.Accept != "" {
-					headers = append(headers, "Accept", step.Accept)
-				}
-				r, err := api.Try(step.Method, step.Path, body, headers...)
-				if err != nil {
-					return 0, nil, nil, err
-				}
-				return r.Code, r.Header, r.Body, nil
-			}))
+			replies, err := story.Tell(context.Background(), via(sender(api)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package resource
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -31,7 +33,7 @@ const maxStrictErrors = 100
 func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) {
 	tree, duplicates, err := parseBody(body)
 	if err != nil {
-		return nil, t.Unrecognized(fmt.Errorf("%s: %w", unreadable, err), body)
+		return nil, t.Unrecognized(noKind(body, err), body)
 	}
 	if err := t.checkKind(tree, body); err != nil {
 		return nil, err
@@ -43,6 +45,15 @@ func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) 
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, err))
 	}
 	return tree, nil
+}
+
+// noKind is why a body does not even tell its kind, in the words of
+// kube-apiserver's library where it is JSON, but no object.
+func noKind(body []byte, err error) error {
+	if _, told := kubejson.DefaultMetaFactory.Interpret(body); told != nil && json.Valid(body) {
+		return told
+	}
+	return fmt.Errorf("%s: %w", unreadable, err)
 }
 
 // parseBody reads a JSON object; null is one without fields.

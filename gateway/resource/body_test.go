@@ -35,7 +35,7 @@ func TestBodiesSayWhatTheyAre(t *testing.T) {
 		"nothing":                  {maps, ``, unrecognizedMap + `couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)`},
 		"cut off after 30 bytes":   {maps, `{"aaaaaaaaaaaaaaaaaaaaaaaaaa":`, unrecognizedMap + `couldn't get version/kind; json parse error: unexpected end of JSON input ({"aaaaaaaaaaaaaaaaaaaaaaaaaa":)`},
 		"cut off after 31 bytes":   {maps, `{"aaaaaaaaaaaaaaaaaaaaaaaaaaa":`, unrecognizedMap + `couldn't get version/kind; json parse error: unexpected end of JSON input ({"aaaaaaaaaaaaaaaaaaaaaaaaaaa" ...)`},
-		"no object":                {maps, `"x"`, unrecognizedMap + `couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type map[string]interface {} (227822)`},
+		"no object":                {maps, `"x"`, unrecognizedMap + `couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" } (227822)`},
 		"custom, neither":          {tabs, `{"metadata":{"name":"x"}}`, unrecognizedTab + `Object 'Kind' is missing in '{"metadata":{"name":"x"}}' ({"metadata":{"name":"x"}})`},
 		"custom, null":             {tabs, `null`, unrecognizedTab + `Object 'Kind' is missing in 'null' (6e756c6c)`},
 		"custom, no version":       {tabs, `{"kind":"CronTab"}`, `the API version in the data () does not match the expected API version (example.com/v1)`},

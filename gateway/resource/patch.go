@@ -73,7 +73,8 @@ func (p *patching) change(_ context.Context, w *Write) error {
 	err = w.acceptPatched(tree, p.duplicates, w.Options)
 	if _, ok := err.(apierrors.APIStatus); !ok && err != nil {
 		if p.kind == types.StrategicMergePatchType {
-			err = w.mismatch(p.apply, from, err)
+			changes, _, _ := object.Parse(p.body) // which it was made of
+			return invalidPatch(fmt.Appendf(nil, "%+v", changes), w.mismatch(p.apply, from, err))
 		}
 		return w.invalidOutcome(p.apply, from, err)
 	}
@@ -205,7 +206,7 @@ func (t Target) invalidOutcome(apply patch, from state, why error) error {
 func strategicPatcher(body []byte, typed func() runtime.Object) (patch, []string, error) {
 	changes, duplicates, err := object.Parse(body)
 	if err != nil {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
 	return func(from state) (map[string]any, error) {
 		// The library changes both, and may keep parts of them.
@@ -218,6 +219,8 @@ func strategicPatcher(body []byte, typed func() runtime.Object) (patch, []string
 		case err != nil:
 			return nil, unprocessable(err)
 		}
+		// As the fields of a Go value they cannot be changed.
+		tree["kind"], tree["apiVersion"] = from.tree["kind"], from.tree["apiVersion"]
 		return tree, nil
 	}, duplicates, nil
 }

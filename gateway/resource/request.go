@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authentication/user"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/warning"
@@ -89,7 +90,7 @@ func parseRevision(s string) (int64, error) {
 	}
 	n, err := strconv.ParseUint(s, 10, 63)
 	if err != nil {
-		return 0, apierrors.NewBadRequest("invalid resource version: " + err.Error())
+		return 0, apierrors.NewBadRequest("invalid resource version: " + field.Invalid(field.NewPath(revisionField), s, err.Error()).Error())
 	}
 	return int64(n), nil
 }

@@ -21,18 +21,26 @@ const (
 
 // Scale returns the autoscaling/v1 Scale of an object whose JSON is data.
 func (t Target) Scale(data []byte) ([]byte, error) {
+	scale, found, err := t.readScale(data)
+	if err == nil && !found {
+		err = apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", t.scalePaths().SpecReplicasPath))
+	}
+	return scale, err
+}
+
+// readScale is Scale, also of an object that does not say how many replicas it
+// wants; found tells whether it does.
+func (t Target) readScale(data []byte) (text []byte, found bool, err error) {
 	tree, _, err := object.Parse(data)
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, false, apierrors.NewInternalError(err)
 	}
 	scale, found, err := scaleOf(t.scalePaths(), tree)
-	if err == nil && !found {
-		err = fmt.Errorf("the spec replicas field %q does not exist", t.scalePaths().SpecReplicasPath)
-	}
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, false, apierrors.NewInternalError(err)
 	}
-	return object.Encode(scale)
+	text, err = object.Encode(scale)
+	return text, found, err
 }
 
 func (t Target) scalePaths() *crd.Scale {

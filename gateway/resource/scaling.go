@@ -45,7 +45,8 @@ func (e *Engine) scale(ctx context.Context, t Target, s scales, o WriteOptions) 
 	if err != nil {
 		return nil, err
 	}
-	w.Object, err = t.Scale(w.Object)
+	// The version's schema may have dropped the replicas again.
+	w.Object, _, err = t.readScale(w.Object)
 	return w, err
 }
 

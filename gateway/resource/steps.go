@@ -152,7 +152,9 @@ func (w *Write) reply(ctx context.Context) (err error) {
 	switch {
 	case w.Options.NoReply:
 		w.out.Object = nil
-	case w.ending == removes && w.operation == OperationDelete: // told by a Status
+	case w.ending == removes && w.operation == OperationDelete && !w.Resource.Def.ReturnsDeleted: // told by a Status
+	case w.ending == removes && w.operation == OperationDelete:
+		w.out.Object = w.present
 	case w.ending == removes:
 		object.SetRevision(w.object.Object, w.revision)
 		w.attachManaged()

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
@@ -34,13 +35,13 @@ func main() {
 	defer stop()
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	c := comparison{one: exchange.HTTP(client, *one, *oneToken), other: exchange.HTTP(client, *other, *otherToken)}
-	for _, story := range generated.Stories(*seed, *count) {
+	for _, story := range slices.Concat(generated.Stories(*seed, *count), generated.VersionsStories(*seed, *count)) {
 		if err := c.compare(ctx, story); err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", story.Name, err)
 			os.Exit(1)
 		}
 	}
-	fmt.Printf("%d stories, %d of them with a definition that is refused; %d replies, %d of them refusals; %d differ\n", *count, c.undefined, c.replies, c.refusals, c.differences)
+	fmt.Printf("%d stories, %d of them with a definition that is refused; %d replies, %d of them refusals; %d differ\n", 2**count, c.undefined, c.replies, c.refusals, c.differences)
 	if c.differences > 0 {
 		os.Exit(1)
 	}

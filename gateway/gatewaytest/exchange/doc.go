@@ -32,6 +32,8 @@ type Step struct {
 	Until string
 	// Await is repeated likewise after a success, and its reply does not count.
 	Await *Step
+	// Events tells that the reply is a stream of them, in any order.
+	Events bool
 	// Brief tells that of a success the code says everything.
 	Brief bool
 	// Own is the text of the gateway's reply where it differs from
@@ -48,6 +50,9 @@ type Story struct {
 	// Doubtful tells that the definition may be refused, which ends the story.
 	Doubtful bool
 	Steps    []Step
+	// Before and After are further steps, whatever is answered to them, before a
+	// story without a definition and after it.
+	Before, After []Step
 }
 
 // Group is the API group of a story's own.

@@ -30,6 +30,11 @@ func newReply(step Step, code int, warnings []string, body []byte) (Reply, error
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
+	if step.Events && code < 300 {
+		var err error
+		r.Body, err = events(d)
+		return r, err
+	}
 	if err := d.Decode(&r.Body); err != nil {
 		r.Body = map[string]any{"text": lasting(string(body))}
 		return r, nil
@@ -40,6 +45,30 @@ func newReply(step Step, code int, warnings []string, body []byte) (Reply, error
 	}
 	forget(r.Body)
 	return r, nil
+}
+
+// events are those of a watch, sorted, as no order is promised of what there was
+// before it.
+func events(d *json.Decoder) (map[string]any, error) {
+	texts := []string{}
+	for d.More() {
+		var event map[string]any
+		if err := d.Decode(&event); err != nil {
+			return nil, err
+		}
+		forget(event)
+		text, err := json.Marshal(event)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, string(text))
+	}
+	slices.Sort(texts)
+	var all []any
+	for _, text := range texts {
+		all = append(all, json.RawMessage(text))
+	}
+	return map[string]any{"events": all}, nil
 }
 
 // age is that of an object in a table.

@@ -44,6 +44,9 @@ func HTTP(client *http.Client, url, token string) Send {
 // to each step.
 func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 	var replies []Reply
+	if err := s.pass(ctx, send, s.Before); err != nil {
+		return nil, err
+	}
 	if s.Definition != "" {
 		r, err := s.begin(ctx, send)
 		if err != nil || r.Code != http.StatusCreated {
@@ -62,10 +65,20 @@ func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 		replies = append(replies, r)
 	}
 	if s.Definition == "" {
-		return replies, nil
+		return replies, s.pass(ctx, send, s.After)
 	}
 	_, _, _, err := send(ctx, Step{Method: "DELETE", Path: s.definition()})
 	return replies, err
+}
+
+// pass sends requests whose replies do not count.
+func (s Story) pass(ctx context.Context, send Send, steps []Step) error {
+	for _, step := range steps {
+		if _, err := s.step(ctx, send, step); err != nil {
+			return fmt.Errorf("%s %s: %w", step.Method, step.Path, err)
+		}
+	}
+	return nil
 }
 
 // begin removes what an earlier run left, creates the definition, and waits

@@ -19,7 +19,11 @@ func recordRules(ctx context.Context, s *server) error {
 
 // recordGenerated records stories from a seed.
 func recordGenerated(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, generated.Stories(1, generated.Recorded), generated.File, exchange.HTTP(client, s.url, s.token))
+	send := exchange.HTTP(client, s.url, s.token)
+	if err := s.recordExchange(ctx, generated.Stories(1, generated.Recorded), generated.File, send); err != nil {
+		return err
+	}
+	return s.recordExchange(ctx, generated.VersionsStories(1, generated.VersionsRecorded), generated.VersionsFile, send)
 }
 
 // recordRequests records the table of requests.
