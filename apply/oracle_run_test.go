@@ -221,14 +221,14 @@ func (r *run) do(op *oracleOp, c apply.Change) error {
 	if want.err != nil && failed == nil && strings.HasSuffix(want.err.Error(), leftNull) {
 		return nil
 	}
+	if op.Do != "apply" { // an update is of what was sent
+		want.tree, got.Tree = c.New, c.New
+	}
 	if found != nil && failed == nil && r.world.loses(op.Version, got.Tree) {
 		found = nil // whoever converts less has more of it
 	}
 	if want.err != nil {
 		return found
-	}
-	if op.Do != "apply" {
-		want.tree = c.New
 	}
 	r.store(op, c.Live, want.tree, want.managed)
 	return found
