@@ -86,7 +86,7 @@ func fragmentsOf(doc *spec.Swagger, own []string) (fragments, error) {
 
 func newFragment(s section, name string, text []byte) *fragment {
 	f := &fragment{section: s, name: name, json: text}
-	f.protobuf = sync.OnceValues(f.makeProtobuf)
+	f.protobuf = sync.OnceValues(func() ([]byte, error) { return made(f.makeProtobuf) })
 	return f
 }
 

@@ -73,7 +73,7 @@ type forms struct {
 func newForms(hash func() string, json, protobuf func() ([]byte, error), report func(error)) forms {
 	once := func(form string, make func() ([]byte, error)) func() []byte {
 		return sync.OnceValue(func() []byte {
-			body, err := make()
+			body, err := made(make)
 			if err != nil {
 				report(fmt.Errorf("an OpenAPI document as %s: %w", form, err))
 				return nil
