@@ -146,6 +146,14 @@ func TestKubectlBuiltins(t *testing.T) {
 	contains(t, k.fail("get", "configmap/dry"), "not found")
 	contains(t, k.must("delete", "namespace", name, "--wait=false"), "deleted")
 	contains(t, k.must("get", "events"))
+	_, nothing, err := k.k.Run("get", "pods", "-n", k.ns)
+	if err != nil {
+		t.Error(err)
+	}
+	contains(t, nothing, "No resources found in "+k.ns+" namespace")
+	contains(t, k.must("cluster-info"), "is running at", s.URL)
+	contains(t, k.must("auth", "can-i", "create", "pods"), "yes")
+	contains(t, k.must("auth", "whoami"), "system:masters")
 	contains(t, k.must("create", "-f", k.k.File("all.yaml", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l1}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l2}}\n")), "l1 created", "l2 created")
 	contains(t, k.must("delete", "configmap", "--all"), "l1", "l2", "one")
 }
