@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -73,27 +74,63 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// It is looked at whenever there may be too much, however much is added at once,
-// and while others remember more.
+// It is looked at whenever there may be too much and not before, however much is
+// added at once, and again when others remember more while somebody looks.
 func TestMemoryIsLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(1 << 20)
+		all := remembering(m, 100)
+		visits, during := 0, func() {}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			m.run(ctx, func(fn func(*Entry)) {
+				visits++
+				visit(all)(fn)
+				during()
+			})
+		}()
+		expect := func(want int) {
+			t.Helper()
+			synctest.Wait()
+			if there := derived(all); visits != want || m.held.Load() != there {
+				t.Errorf("visited %d times, %d held, %d are there; want %d times", visits, m.held.Load(), there, want)
+			}
+		}
+		expect(0)
+		for i := range 3 {
+			m.grew(2 << 20) // which is not there when somebody looks
+			expect(i + 1)
+		}
+		during = func() {
+			during = func() {}
+			all = append(all, remembering(m, 2000)...)
+		}
+		m.grew(2 << 20)
+		expect(3 + 1 + 2) // once more to count, and once to give up
+		if there := derived(all); there > 1<<20 {
+			t.Errorf("%d are there", there)
+		}
+		cancel()
+		<-ended
+		m.grew(2 << 20)
+		m.grew(2 << 20) // nobody looks any more, and nobody waits for it
+	})
+}
+
+// What others remember while somebody looks is still counted afterwards.
+func TestWhatIsRememberedDuringALookCounts(t *testing.T) {
 	m := newMemory(1 << 20)
 	all := remembering(m, 100)
-	looked := make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		m.run(ctx, func(fn func(*Entry)) {
-			visit(all)(fn)
-			looked <- struct{}{}
-		})
-	}()
-	for range 3 {
-		m.grew(2 << 20)
-		<-looked
+	var more []*Entry
+	m.look(func(fn func(*Entry)) {
+		visit(all)(fn)
+		more = append(more, remembering(m, 10)...)
+	})
+	if got, want := m.held.Load(), derived(all)+derived(more); got != want || len(more) != 10 {
+		t.Errorf("%d held, %d are there", got, want)
 	}
-	cancel()
-	<-ended
 }
 
 // Whatever is derived counts, and is counted where it is given up.
