@@ -2,7 +2,10 @@ package apply_test
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strings"
+	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -30,6 +33,34 @@ func (r *run) count(op *oracleOp, said answer, before []byte) {
 	} {
 		if is {
 			r.seen[name]++
+		}
+	}
+}
+
+// count adds what was compared at one seed.
+func (s *setting) count(seen map[string]int) {
+	if s.seen == nil {
+		s.seen = map[string]int{}
+	}
+	for what, n := range seen {
+		s.seen[what] += n
+	}
+}
+
+// ofEveryKind fails if the sequences have not come to all that the comparison
+// is for: without that it would show little.
+func ofEveryKind(t *testing.T, settings []*setting) {
+	all := &setting{}
+	for _, s := range settings {
+		all.count(s.seen)
+	}
+	for _, what := range []string{
+		"create", "update", "update failed", "update same owners", "update status", "apply", "apply status",
+		"apply conflict", "apply status conflict", "apply failed", "a built-in kind", "the oldest are merged", "before the first apply",
+		"two versions", "managedFields of a client", "cleared managedFields", "taken over",
+	} {
+		if all.seen[what] == 0 {
+			t.Errorf("no %s among %s", what, strings.Join(slices.Sorted(maps.Keys(all.seen)), ", "))
 		}
 	}
 }

@@ -2,6 +2,6 @@
 
 package apply_test
 
-// oracleShare: every so many of the sequences run; with the race detector they
+// oracleShare: one of so many settings is used; with the race detector sequences
 // take ten times as long.
 const oracleShare = 10

@@ -23,11 +23,13 @@ type sequence struct {
 // costly to make.
 const perSetting = 8
 
-// setting keeps the definitions of the last seed.
+// setting keeps the definitions of the last seed, and how often anything was
+// compared at all seeds.
 type setting struct {
 	number      uint64
 	definitions []oracleDefinition
 	worlds      []*world
+	seen        map[string]int
 }
 
 func (s *setting) of(seed uint64) (err error) {
@@ -84,6 +86,7 @@ func runSeed(seed uint64, at *setting) (*oracleCase, *difference, error) {
 			}
 		}
 	})
+	at.count(s.seen)
 	return s.c, d, err
 }
 

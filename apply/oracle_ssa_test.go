@@ -19,22 +19,34 @@ var (
 	oracleKeep      = flag.String("oracle.keep", "", "a directory that gets the cases that differ")
 )
 
-const oracleWorkers = 2
+const (
+	oracleWorkers = 2
+	// enough sequences come to everything.
+	enough = 1000
+)
 
 // Random sequences of writes give what apimachinery's field manager gives.
 func TestOracle_SSA(t *testing.T) {
 	var failed atomic.Int32
-	for worker := range uint64(oracleWorkers) {
-		t.Run(fmt.Sprint(worker), func(t *testing.T) {
-			t.Parallel()
+	settings := make([]*setting, oracleWorkers)
+	t.Run("sequences", func(t *testing.T) {
+		for worker := range uint64(oracleWorkers) {
 			at := &setting{}
-			for i := uint64(0); i < *oracleSequences && failed.Load() < 10; i += oracleShare {
-				seed := *oracleFirst + i
-				if seed/perSetting%oracleWorkers == worker && !runOracleSeed(t, seed, at) {
-					failed.Add(1)
+			settings[worker] = at
+			t.Run(fmt.Sprint(worker), func(t *testing.T) {
+				t.Parallel()
+				for i := uint64(0); i < *oracleSequences && failed.Load() < 10; i++ {
+					seed := *oracleFirst + i
+					number := seed / perSetting
+					if number%oracleShare == 0 && number/oracleShare%oracleWorkers == worker && !runOracleSeed(t, seed, at) {
+						failed.Add(1)
+					}
 				}
-			}
-		})
+			})
+		}
+	})
+	if *oracleFirst == 0 && *oracleSequences >= enough {
+		ofEveryKind(t, settings)
 	}
 }
 

@@ -2,11 +2,8 @@ package apply_test
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 )
@@ -36,35 +33,5 @@ func TestOracleCases_SSA(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// The random sequences come to everything that the comparison is for: without
-// that it would show little.
-func TestOracleCasesAreOfEveryKind(t *testing.T) {
-	seen := map[string]int{}
-	synctest.Test(t, func(t *testing.T) {
-		at := &setting{}
-		for seed := range uint64(200) {
-			s, err := newSequence(seed, at)
-			for more := true; more && (err == nil || isDifference(err)); {
-				more, err = s.next()
-			}
-			if err != nil && !isDifference(err) {
-				t.Fatalf("seed %d: %v", seed, err)
-			}
-			for what, n := range s.seen {
-				seen[what] += n
-			}
-		}
-	})
-	for _, what := range []string{
-		"create", "update", "update failed", "update same owners", "update status", "apply", "apply status",
-		"apply conflict", "apply status conflict", "apply failed", "a built-in kind", "the oldest are merged", "before the first apply",
-		"two versions", "managedFields of a client", "cleared managedFields", "taken over",
-	} {
-		if seen[what] == 0 {
-			t.Errorf("no %s among %s", what, strings.Join(slices.Sorted(maps.Keys(seen)), ", "))
-		}
 	}
 }

@@ -58,21 +58,50 @@ func (w *write) time() *time.Time {
 }
 
 // reconcile brings entries, in place, into agreement with schemas that changed
-// since they were written, and drops those of versions that are gone.
+// since they were written, and drops those of versions that are gone. Where that
+// changes anything, the live object has to be one at the version of each entry,
+// as in the library, which looks at it every time.
 func (w *write) reconcile(es entries) (entries, error) {
-	out := es[:0]
+	out, same := es[:0], true
 	for _, e := range es {
 		v := w.k.versions[e.version]
 		if v == nil {
+			same = false
 			continue
 		}
-		var err error
-		if e.fields, err = e.fields.reconcile(v.types()); err != nil {
+		fields, err := e.fields.reconcile(v.types())
+		if err != nil {
 			return nil, err
 		}
+		same = same && fields == e.fields
+		e.fields = fields
 		out = append(out, e)
 	}
-	return out, nil
+	if same || w.c.Live == nil {
+		return out, nil
+	}
+	return out, w.liveAt(out)
+}
+
+// liveAt is an error unless the live object is valid at the version of each
+// entry.
+func (w *write) liveAt(es entries) error {
+	seen := map[*version]bool{w.v: true}
+	for _, e := range es {
+		v := w.k.versions[e.version]
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		live, err := w.c.Versions.Live(w.ctx, v.Name)
+		if err == nil {
+			err = v.types().Validate(live, true)
+		}
+		if ignoreGone(err) != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // change is what a write changes, seen at one version, without what it cannot

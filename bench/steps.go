@@ -32,6 +32,11 @@ var steps = []step{
 		}}.measure(t), nil
 	}},
 	{"getconv", "GET at the converted version", get("v2")},
+	{"first-listconv", "the first list of all objects at the converted version", func(c config, t *target) (measurement, error) {
+		return load{total: 1, clients: 1, request: func(int) error {
+			return t.ok("GET", collection("v2"), "", jsonType, nil)
+		}}.measure(t), nil
+	}},
 	{"list", "all objects at the storage version", list("v1", jsonType, "")},
 	{"listconv", "all objects at the converted version", list("v2", jsonType, "")},
 	{"listmeta", "metadata of all objects", list("v1", metadataList, "")},

@@ -74,6 +74,9 @@ type Version struct {
 	Deprecated bool
 	// Warning is sent with every reply at a deprecated version.
 	Warning string
+	// RemovedRelease is the release of Kubernetes that no longer serves a
+	// deprecated version, such as "1.37"; empty when that is not decided.
+	RemovedRelease string
 
 	// Shape makes objects of this version well-formed.
 	Shape Shape

@@ -1,10 +1,14 @@
 package gateway_test
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -143,6 +147,30 @@ func TestFilesAndFunctionsAreReadable(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestFilesOfTestsAreReadable(t *testing.T) {
+	root, found := "..", 0
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return enter(root, file, d.Name())
+		}
+		if !strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		found++
+		text, err := os.ReadFile(file)
+		if n := bytes.Count(text, []byte("\n")); n > maxFileLines {
+			t.Errorf("%s has %d lines, more than %d", file, n, maxFileLines)
+		}
+		return err
+	})
+	if err != nil || found < 100 {
+		t.Errorf("%d files of tests: %v", found, err)
 	}
 }
 

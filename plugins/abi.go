@@ -22,6 +22,15 @@ const (
 	ImportModule = "wasmgate"
 	// ImportLog (ptr i32, len i32) logs a line of UTF-8.
 	ImportLog = "log"
+	// ImportLookup (ptr i32, len i32) -> i64 looks up the object that the text
+	// GROUP/RESOURCE/NAMESPACE/NAME names, in calls of [Admit]. In the high 32
+	// bits is 0 for an object, 1 for none and 2 for a refusal; in the low ones
+	// is the size of what ImportResult gives: the object as JSON, nothing, or the
+	// reason.
+	ImportLookup = "lookup"
+	// ImportResult (ptr i32) copies what the last lookup told, to where there is
+	// room for it.
+	ImportResult = "result"
 	// ImportWASI is the only other import module.
 	ImportWASI = "wasi_snapshot_preview1"
 )

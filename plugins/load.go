@@ -52,6 +52,10 @@ const (
 	ConfigRefused  LoadReason = "ConfigRefused"
 	BadDescription LoadReason = "BadDescription"
 
+	// CompileMemory and CompileTime: compiling it takes more than the gateway
+	// allows.
+	CompileMemory LoadReason = "CompileMemory"
+	CompileTime   LoadReason = "CompileTime"
 	// HookInUse: it lacks a hook that the revision before has, and that something
 	// refers to.
 	HookInUse LoadReason = "HookInUse"

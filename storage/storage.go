@@ -90,13 +90,16 @@ type Writer interface {
 	Delete(ctx context.Context, key string, rev int64) (int64, error)
 }
 
-// Guarder makes writes depend on a key that they leave alone.
+// Guarder makes writes depend on another key.
 type Guarder interface {
 	// While returns a writer whose writes happen only while key is at revision
 	// rev: that is compared in the same transaction. Else they fail as Changed,
 	// with the present state of key if it exists, and nothing was written. What
 	// they depended on before they depend on, too.
 	While(key string, rev int64) GuardedWriter
+	// Along is While, and the writes put key besides, in the same transaction.
+	// A key is named once. A lease that key had ends.
+	Along(key string, value []byte, rev int64) GuardedWriter
 }
 
 // GuardedWriter writes, and can be made to depend on a key, or on one more.

@@ -15,30 +15,21 @@ const DefaultEventTTL = time.Hour
 type Options struct {
 	// EventTTL is how long events are kept; zero means DefaultEventTTL.
 	EventTTL time.Duration
-	// EssentialOnly leaves out the kinds that custom resources do not need.
+	// EssentialOnly leaves out the kinds that custom resources do not need,
+	// unless Choice has them.
 	EssentialOnly bool
+	// Choice is which versions are served.
+	Choice Choice
 }
 
 // All returns the built-in definitions in the order of discovery. The only
-// possible error is an embedded manifest that does not compile, which a test
-// rules out.
+// possible errors are a Choice that cannot be met and an embedded manifest that
+// does not compile, which a test rules out.
 func All(opts Options) ([]*crd.Definition, error) {
 	if opts.EventTTL == 0 {
 		opts.EventTTL = DefaultEventTTL
 	}
-	own := make([]*crd.Definition, 0, 2)
-	for _, text := range [][]byte{moduleManifest, versionPriorityManifest} {
-		d, err := fromManifest(text)
-		if err != nil {
-			return nil, err
-		}
-		own = append(own, d)
-	}
-	data, err := fromFiles(opts.EssentialOnly)
-	if err != nil {
-		return nil, fmt.Errorf("built-in kinds: %w", err)
-	}
-	return slices.Concat([]*crd.Definition{
+	own := []*crd.Definition{
 		event(opts.EventTTL),
 		namespace(),
 		secret(),
@@ -49,5 +40,24 @@ func All(opts Options) ([]*crd.Definition, error) {
 		mutatingPolicies(),
 		mutatingBindings(),
 		migration(),
-	}, own, data), nil
+	}
+	for _, text := range [][]byte{moduleManifest, versionPriorityManifest} {
+		d, err := fromManifest(text)
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, d)
+	}
+	files, err := readFiles()
+	if err == nil {
+		err = opts.Choice.apply(own, files, opts.EssentialOnly)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := fromFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("built-in kinds: %w", err)
+	}
+	return slices.Concat(own, data), nil
 }

@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -16,13 +17,8 @@ import (
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
 
-// fromFile makes the definition of a kind that is a file; nil when only
-// essential ones are asked for and it is none.
-func fromFile(data []byte, essentialOnly bool) (*crd.Definition, error) {
-	f, err := readFile(data)
-	if err != nil || essentialOnly && !f.Essential {
-		return nil, err
-	}
+// fromFile makes the definition of a kind that is a file.
+func fromFile(f *file) (*crd.Definition, error) {
 	d := &crd.Definition{
 		Group:            f.Group,
 		Plural:           f.Names.Plural,
@@ -51,7 +47,11 @@ func fromFile(data []byte, essentialOnly bool) (*crd.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Codec = newCodec(at, f.StoredAs, f.Alike, fresh)
+	alike := f.Alike
+	for _, v := range f.Versions {
+		alike = append(alike, v.Name)
+	}
+	d.Codec = newCodec(at, f.StoredAs, alike, fresh)
 	return d, nil
 }
 
@@ -96,8 +96,6 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 	out := &crd.Version{
 		Name:         v.Name,
 		Served:       v.Served,
-		Deprecated:   v.Warning != "",
-		Warning:      v.Warning,
 		Shape:        &shape{fresh: k.fresh, defaults: k.fill},
 		Strategy:     &dataStrategy{*newStrategy(d.Namespaced, noRules), k, ""},
 		Subresources: map[string]*crd.Subresource{},
@@ -105,11 +103,24 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
 		Typed:        func() runtime.Object { return k.fresh() },
 	}
+	outdate(out, k.fresh(), k.gvk)
 	out.SelectableFields, out.Fields = selectors(v.SelectableFields)
 	for name, s := range v.Subresources {
 		out.Subresources[name] = k.subresource(name, s, out.Strategy)
 	}
 	return out
+}
+
+// Kubernetes' own version that the kinds are those of.
+const ofMajor, ofMinor = 1, 36
+
+// outdate notes what the Go type says of a version's end.
+func outdate(v *crd.Version, typed goObject, gvk schema.GroupVersionKind) {
+	if typed == nil || !deprecation.IsDeprecated(typed, ofMajor, ofMinor) {
+		return
+	}
+	typed.GetObjectKind().SetGroupVersionKind(gvk)
+	v.Deprecated, v.Warning, v.RemovedRelease = true, deprecation.WarningMessage(typed), deprecation.RemovedRelease(typed)
 }
 
 // fill sets defaults.

@@ -110,6 +110,9 @@ func (s *dataStrategy) Canonicalize(obj runtime.Object) {
 // Validate checks a new object.
 func (s *dataStrategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
 	tree := content(obj)
+	if s.kind.file.question() {
+		return s.validate(tree, nil) // what is kept nowhere may be called anything
+	}
 	m, _, errs := s.metadata(tree, nil)
 	if errs != nil {
 		return errs
@@ -125,8 +128,12 @@ func (s *dataStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object
 		return errs
 	}
 	errs = validation.ValidateObjectMetaUpdate(m, o, metadataPath)
-	if s.subresource == "" && !s.kind.file.LenientMetadata {
+	switch {
+	case s.kind.file.LenientMetadata:
+	case s.subresource == "":
 		errs = append(errs, s.validateMeta(m)...)
+	default:
+		errs = append(errs, validateFinalizers(m)...)
 	}
 	return append(errs, s.validate(tree, was)...)
 }

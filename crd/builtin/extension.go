@@ -8,6 +8,7 @@ import (
 	names "k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ipvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -32,6 +33,8 @@ type extension struct {
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
 	{Resource: "pods"}:                      {prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod},
+	{Resource: "limitranges"}:               {validate: validateLimitRange},
+	{Resource: "resourcequotas"}:            {validate: validateQuota},
 	{Resource: "persistentvolumes"}:         {prepareCreate: prepareVolume},
 	{Group: "apps", Resource: "daemonsets"}: {prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
 	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {prepareCreate: prepareSigningRequest},
@@ -52,6 +55,8 @@ func (r nameRule) check() validation.ValidateNameFunc {
 		return validation.NameIsDNS1035Label
 	case "path-segment":
 		return pathSegment
+	case "ip":
+		return canonicalIP
 	}
 	return validation.NameIsDNSSubdomain
 }
@@ -63,6 +68,15 @@ func pathSegment(name string, prefix bool) []string {
 		return names.IsPathSegmentPrefix(name)
 	}
 	return names.IsPathSegmentName(name)
+}
+
+// canonicalIP checks a name that is an IP address in the one form that it has. To
+// what a prefix becomes nothing can be added.
+func canonicalIP(name string, _ bool) (problems []string) {
+	for _, p := range ipvalidation.IsValidIP(nil, name) {
+		problems = append(problems, p.Detail)
+	}
+	return problems
 }
 
 // topFields are the fields of objects of Go type t.

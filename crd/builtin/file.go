@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,20 +49,28 @@ type file struct {
 	CreateOnUpdate bool `json:"createOnUpdate,omitempty"`
 	// ConditionalUpdate refuses updates without a resourceVersion.
 	ConditionalUpdate bool `json:"conditionalUpdate,omitempty"`
-	// Essential kinds are served with --api=crd, too.
+	// Essential kinds are served with --api=crd, too, and cannot be turned off.
 	Essential bool `json:"essential,omitempty"`
+	// Needs are the plurals of kinds without which this one cannot be served.
+	Needs []string `json:"needs,omitempty"`
 }
 
 // nameRule is what metadata.name has to be.
 type nameRule string
 
+// question tells of a kind whose objects are answered and kept nowhere, so that
+// they can only be created. kube-apiserver judges nothing of their metadata but
+// what the kind says.
+func (f *file) question() bool { return slices.Equal(f.Verbs, []string{"create"}) }
+
 // fileVersion is one version of a kind.
 type fileVersion struct {
-	Name    string `json:"name"`
-	Served  bool   `json:"served"`
-	Storage bool   `json:"storage"`
-	// Warning is sent with every reply at a version that is deprecated.
-	Warning string `json:"warning,omitempty"`
+	Name string `json:"name"`
+	// Served: it is, unless a [Choice] says otherwise.
+	Served  bool `json:"served"`
+	Storage bool `json:"storage"`
+	// Like names a version before this one from which all else is taken.
+	Like string `json:"like,omitempty"`
 
 	// Fields are what is added to the Go type, by path.
 	Fields plan.Additions `json:"fields,omitempty"`
@@ -119,6 +128,17 @@ func readFile(data []byte) (*file, error) {
 	}
 	if f.Names.Plural == "" || f.Names.Kind == "" || len(f.Versions) == 0 {
 		return nil, fmt.Errorf("a kind has a kind, a plural and versions")
+	}
+	for i, v := range f.Versions {
+		if v.Like == "" {
+			continue
+		}
+		n := slices.IndexFunc(f.Versions[:i], func(other fileVersion) bool { return other.Name == v.Like })
+		if n < 0 {
+			return nil, fmt.Errorf("version %s is like %s, which is not there", v.Name, v.Like)
+		}
+		f.Versions[i] = f.Versions[n]
+		f.Versions[i].Name, f.Versions[i].Served, f.Versions[i].Storage = v.Name, v.Served, v.Storage
 	}
 	if f.Names.Singular == "" {
 		f.Names.Singular = lower(f.Names.Kind)

@@ -23,32 +23,45 @@ import (
 //go:embed kinds types
 var files embed.FS
 
-// fromFiles makes the definitions of all kinds that are files. It reads only
-// what discovery needs; schemas, rules and columns are made when a kind is
-// first used. With essentialOnly it leaves out those that custom resources do
-// not need.
-func fromFiles(essentialOnly bool) ([]*crd.Definition, error) {
+// readFiles reads the files of all kinds.
+func readFiles() ([]*file, error) {
 	names, err := fs.Glob(files, "kinds/*/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*crd.Definition, len(names))
+	return onAllCores(names, func(name string) (*file, error) {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		f, err := readFile(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return f, nil
+	})
+}
+
+// fromFiles makes the definitions of the kinds that have a version which is
+// served. It makes only what discovery needs; schemas, rules and columns are made
+// when a kind is first used.
+func fromFiles(all []*file) ([]*crd.Definition, error) {
+	all = slices.DeleteFunc(all, func(f *file) bool { return !f.served() })
+	return onAllCores(all, fromFile)
+}
+
+// onAllCores makes something of every item, in their order.
+func onAllCores[T, U any](items []T, f func(T) (U, error)) ([]U, error) {
+	out := make([]U, len(items))
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i, name := range names {
-		all.Go(func() error {
-			data, err := files.ReadFile(name)
-			if err == nil {
-				out[i], err = fromFile(data, essentialOnly)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
+	for i, item := range items {
+		all.Go(func() (err error) {
+			out[i], err = f(item)
+			return err
 		})
 	}
-	err = all.Wait()
-	return slices.DeleteFunc(out, func(d *crd.Definition) bool { return d == nil }), err
+	return out, all.Wait()
 }
 
 // library is what is said of Go types, read when a kind is first used.

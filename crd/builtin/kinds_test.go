@@ -31,7 +31,7 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 		if !strings.HasSuffix(name, "/"+f.Names.Plural+".yaml") {
 			t.Errorf("%s has %s", name, f.Names.Plural)
 		}
-		if _, err := fromFile(data, false); err != nil {
+		if _, err := fromFile(f); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

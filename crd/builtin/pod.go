@@ -86,7 +86,11 @@ func qosClass(p *corev1.Pod) corev1.PodQOSClass {
 	guaranteed, none := true, true
 	sum := map[corev1.ResourceName]resource.Quantity{}
 	limits := map[corev1.ResourceName]resource.Quantity{}
-	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
+	containers := slices.Concat(p.Spec.Containers, p.Spec.InitContainers)
+	if whole := p.Spec.Resources; whole != nil && len(whole.Requests)+len(whole.Limits) > 0 {
+		containers = []corev1.Container{{Resources: *whole}} // which counts instead of theirs
+	}
+	for _, c := range containers {
 		bounded := 0
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 			for from, into := range map[*corev1.ResourceList]map[corev1.ResourceName]resource.Quantity{&c.Resources.Requests: sum, &c.Resources.Limits: limits} {

@@ -53,6 +53,30 @@ func TestEphemeralContainersStayAsTheyAre(t *testing.T) {
 	}
 }
 
+// A container mounts volumes that its pod has, or that its StatefulSet makes.
+// The errors are kube-apiserver's.
+func TestVolumesThatAreMountedExist(t *testing.T) {
+	const (
+		mounts = `"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"a","mountPath":"/a"},{"name":"b","mountPath":"/b"}],"volumeDevices":[{"name":"z","devicePath":"/dev/z"}]}]`
+		labels = `"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{` + mounts + `}}`
+		object = `{"metadata":{"name":"p","namespace":"ns"},"spec":{`
+	)
+	for _, tc := range []struct{ kind, spec, want string }{
+		{"pod", mounts + `,"volumes":[{"name":"a"},{"name":"b"},{"name":"z"}]`, `[]`},
+		{"pod", mounts + `,"volumes":[{"name":"a"}]`, `[spec.containers[0].volumeMounts[1].name: Not found: "b" spec.containers[0].volumeDevices[0].name: Not found: "z"]`},
+		{"deployment", labels, `[spec.template.spec.containers[0].volumeMounts[0].name: Not found: "a" spec.template.spec.containers[0].volumeMounts[1].name: Not found: "b" spec.template.spec.containers[0].volumeDevices[0].name: Not found: "z"]`},
+		{"statefulset", labels + `,"volumeClaimTemplates":[{"metadata":{"name":"a"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}]`,
+			`[spec.template.spec.containers[0].volumeMounts[1].name: Not found: "b" spec.template.spec.containers[0].volumeDevices[0].name: Not found: "z"]`},
+	} {
+		d := definitions(t)[tc.kind]
+		obj := shaped(t, d, object+tc.spec+"}}")
+		d.Versions[0].Strategy.PrepareForCreate(t.Context(), obj)
+		if got := fmt.Sprint(d.Versions[0].Strategy.Validate(t.Context(), obj)); got != tc.want {
+			t.Errorf("%s with %s:\n%s, want\n%s", tc.kind, tc.spec, got, tc.want)
+		}
+	}
+}
+
 // What a pod is to be may be changed in few ways, and only before it runs, as
 // kube-apiserver has it.
 func TestUpdatesOfPods(t *testing.T) {

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,8 @@ func TestStrategiesSurviveOddObjects(t *testing.T) {
 		for _, obj := range []runtime.Object{&unstructured.Unstructured{}, &corev1.Pod{}, &unstructured.Unstructured{Object: map[string]any{"metadata": "x"}}} {
 			s := d.Versions[0].Strategy
 			s.PrepareForCreate(ctx, obj)
-			if errs := s.Validate(ctx, obj); len(errs) == 0 {
+			question := slices.Equal(d.Verbs, []string{"create"}) // may be about nothing
+			if errs := s.Validate(ctx, obj); len(errs) == 0 && !question {
 				t.Errorf("%s: %#v is valid", kind, obj)
 			}
 			s.PrepareForUpdate(ctx, obj, good)

@@ -1,6 +1,7 @@
 package definitions
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,7 +17,18 @@ import (
 
 // heads makes heads: definitions with a mark in the place of each schema.
 // Schemas that are equal have the same mark in all heads of one.
-type heads struct{ known []any }
+type heads struct {
+	seed maphash.Seed
+	// known are the schemas that have marks, by hash.
+	known map[uint64][]marked
+	marks int
+}
+
+// marked is a schema that has a mark.
+type marked struct {
+	schema any
+	mark   string
+}
 
 // of is the head of a tree at v1, and the schemas of its versions, in order, nil
 // for none. It shares everything else with tree, and is for reading only.
@@ -34,11 +46,37 @@ func (h *heads) mark(schema any) any {
 	if _, ok := schema.(map[string]any); !ok {
 		return schema
 	}
-	n := slices.IndexFunc(h.known, func(known any) bool { return object.Equal(known, schema) })
-	if n < 0 {
-		n, h.known = len(h.known), append(h.known, schema)
+	if h.known == nil {
+		h.seed, h.known = maphash.MakeSeed(), map[uint64][]marked{}
 	}
-	return map[string]any{"description": strconv.Itoa(n)}
+	sum := h.hash(schema)
+	for _, m := range h.known[sum] {
+		if object.Equal(m.schema, schema) {
+			return map[string]any{"description": m.mark}
+		}
+	}
+	m := marked{schema, strconv.Itoa(h.marks)}
+	h.marks++
+	h.known[sum] = append(h.known[sum], m)
+	return map[string]any{"description": m.mark}
+}
+
+// hash is the same for equal trees: there may be as many different schemas as fit
+// into a body, too many to compare each with each.
+func (h *heads) hash(v any) (sum uint64) {
+	switch x := v.(type) {
+	case map[string]any:
+		for k, v := range x { // in any order
+			sum += maphash.String(h.seed, k) * (2*h.hash(v) + 1)
+		}
+	case []any:
+		for _, v := range x {
+			sum = 31*sum + h.hash(v) + 1
+		}
+	default:
+		return maphash.Comparable(h.seed, v)
+	}
+	return sum
 }
 
 // whole is a definition of the schemas that were taken out of a head, whatever

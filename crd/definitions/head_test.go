@@ -207,3 +207,27 @@ func TestAWriteIsReadOnce(t *testing.T) {
 		t.Error("another object is not read")
 	}
 }
+
+// As many schemas as fit into a definition are told apart without comparing each
+// with each.
+func TestManySchemasHaveMarks(t *testing.T) {
+	var h heads
+	marks := map[string]bool{}
+	schema := func(i int) map[string]any {
+		return map[string]any{"type": "object", "properties": map[string]any{fmt.Sprint("p", i): map[string]any{"enum": []any{int64(i), "x", nil, float64(i)}}, "q": map[string]any{}}}
+	}
+	const many = 2000
+	for range 2 {
+		for i := range many {
+			marks[h.mark(schema(i)).(map[string]any)["description"].(string)] = true
+		}
+	}
+	if len(marks) != many || len(h.known) != many {
+		t.Errorf("%d schemas have %d marks, and %d hashes", many, len(marks), len(h.known))
+	}
+	for _, pair := range [][2]any{{[]any{"a", "b"}, []any{"b", "a"}}, {map[string]any{"a": "b"}, map[string]any{"b": "a"}}, {int64(1), 1.0}, {[]any{}, nil}, {[]any{[]any{}}, []any{}}} {
+		if h.hash(pair[0]) == h.hash(pair[1]) {
+			t.Errorf("%v and %v have one hash", pair[0], pair[1])
+		}
+	}
+}

@@ -40,63 +40,62 @@ func (p *parser) managed(key string) (m Managed, ok bool) {
 // ManagedEnd is the position after the value at i of data, which is JSON before
 // that. ok tells that it is managedFields that a tree holds as a [Managed].
 func ManagedEnd(data []byte, i int) (end int, ok bool) {
-	end, err := rawjson.Skip(data, i)
-	return end, err == nil && tidyManaged(data[i:end])
-}
-
-// tidyManaged tells whether raw, which is JSON, is a list of managedFields
-// entries that has at least one.
-func tidyManaged(raw []byte) bool {
-	w, err := rawjson.Open(raw, 0, true)
-	if err != nil || w.IsObject() || !utf8.Valid(raw) {
-		return false
+	i = rawjson.Space(data, i)
+	w, err := rawjson.Open(data, i, false)
+	if err != nil || w.IsObject() {
+		return i, false
 	}
 	entries := 0
 	for w.Next() {
 		entries++
-		if !tidyManager(w.Value()) {
-			return false
+		end, ok := managerEnd(data, w.At())
+		if !ok {
+			return i, false
 		}
+		w.Resume(end)
 	}
-	return w.Err() == nil && entries > 0
+	end = w.End()
+	return end, w.Err() == nil && entries > 0 && utf8.Valid(data[i:end])
 }
 
 // managerFields are the fields of an entry, in no order.
 var managerFields = [...]string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
 
-func tidyManager(raw []byte) bool {
-	w, err := rawjson.Open(raw, 0, true)
+// managerEnd is the position after the entry of managedFields at i. They may be
+// half of an object, so this walk is the only one, and checks that it is JSON.
+func managerEnd(data []byte, i int) (end int, ok bool) {
+	w, err := rawjson.Open(data, i, false)
 	if err != nil || !w.IsObject() {
-		return false
+		return i, false
 	}
 	var seen [len(managerFields)]bool
 	for w.Next() {
 		key, value := w.Key(), w.Value()
-		i := 0
-		for i < len(managerFields) && managerFields[i] != string(key) {
-			i++
+		n := 0
+		for n < len(managerFields) && managerFields[n] != string(key) {
+			n++
 		}
-		if i == len(managerFields) || seen[i] {
-			return false
+		if n == len(managerFields) || seen[n] || value == nil {
+			return i, false
 		}
-		seen[i] = true
-		switch managerFields[i] {
+		seen[n] = true
+		switch managerFields[n] {
 		case "fieldsV1":
 			if value[0] != '{' {
-				return false
+				return i, false
 			}
 		case "time":
 			s, ok := rawjson.String(value)
 			if !ok || !IsTime(s) {
-				return false
+				return i, false
 			}
 		default:
 			if value[0] != '"' {
-				return false
+				return i, false
 			}
 		}
 	}
-	return w.Err() == nil
+	return w.End(), w.Err() == nil
 }
 
 // IsTime accepts times as the API prints them: in UTC, whole seconds.

@@ -63,7 +63,7 @@ type Rule struct {
 	Message string `json:"message,omitempty"`
 	// MessageExpression gives the message in CEL.
 	MessageExpression string `json:"messageExpression,omitempty"`
-	// Reason is Invalid (the default), Forbidden, Required, NotSupported,
+	// Reason is Invalid (the default), Forbidden, Required, NotFound, NotSupported,
 	// Duplicate or TooLong.
 	Reason string `json:"reason,omitempty"`
 	// FieldPath is the field below that the refusal names, as "spec.type".

@@ -53,6 +53,8 @@ func (r *rule) refusal(path *field.Path, value any, message string) *field.Error
 		return field.Forbidden(path, message)
 	case "Required":
 		return field.Required(path, strings.TrimSpace(message))
+	case "NotFound":
+		return field.NotFound(path, shown(value))
 	case "Duplicate":
 		return field.Duplicate(path, shown(value))
 	case "TooLong":

@@ -36,6 +36,11 @@ func (o Requests) Begin(i *api.Info, dryRun bool) func(code int) {
 	}
 }
 
+// Deprecated implements api.Observer.
+func (o Requests) Deprecated(i *api.Info, removedRelease string) {
+	o.m.Deprecated(i.Group, i.Version, i.Plural, i.Subresource, removedRelease)
+}
+
 // Watching implements api.Observer.
 func (o Requests) Watching(i *api.Info) func(events int) {
 	counter := o.m.WatchEvents(i.Group, i.Version, i.Plural)

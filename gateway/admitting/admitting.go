@@ -16,7 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// Config is what [Admission] needs. All fields are required.
+// Config is what [Admission] needs. All fields but Off are required.
 type Config struct {
 	// Catalog serves configurations, policies and parameters.
 	Catalog *catalog.Catalog
@@ -26,7 +26,12 @@ type Config struct {
 	Module  ModuleCall
 	Metrics *metrics.Metrics
 	Log     zerolog.Logger
+	// Off are what is never asked.
+	Off Off
 }
+
+// Off tells of each stage whether it is off. The zero value is none.
+type Off struct{ MutatingPolicies, MutatingWebhooks, ValidatingPolicies, ValidatingWebhooks bool }
 
 // ModuleCall asks the admission hook of a module. Its error is the module's, or
 // accept's.
@@ -53,11 +58,28 @@ var (
 func New(c Config) *Admission {
 	log := c.Log.With().Str("component", "admission").Logger()
 	connect := connector{c.Module}.connect
-	return &Admission{
+	a := &Admission{
 		mutating: mutatingHooks(c.Catalog, connect, log), validating: validatingHooks(c.Catalog, connect, log),
 		mutations: mutatingPolicies(c.Catalog, log), validations: validatingPolicies(c.Catalog, log), params: params{c.Catalog},
 		authorizer: authorizes{c.Authorizer}, metrics: c.Metrics, all: log,
 		log: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod}),
+	}
+	a.switchOff(c.Off)
+	return a
+}
+
+func (a *Admission) switchOff(o Off) {
+	if o.MutatingPolicies {
+		a.mutations = nil
+	}
+	if o.MutatingWebhooks {
+		a.mutating = nil
+	}
+	if o.ValidatingPolicies {
+		a.validations = nil
+	}
+	if o.ValidatingWebhooks {
+		a.validating = nil
 	}
 }
 
@@ -93,8 +115,11 @@ func (a *Admission) Validate(ctx context.Context, w *resource.Write) error {
 }
 
 // about are the webhooks that may match writes to a resource; nil when there
-// are none.
+// are none, or they are off.
 func about(ctx context.Context, s *hooks, gr schema.GroupResource) []*admission.Hook {
+	if s == nil {
+		return nil
+	}
 	if c := s.now(ctx); c != nil {
 		return c.all.About(gr)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/wasmgate/wasmgate/admission/policy"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // observe counts what policies decide.
@@ -16,8 +15,9 @@ func (a *Admission) observe(d policy.Decision) {
 }
 
 // called counts the calls of webhooks about a write, and logs what modules
-// decide: refusals as information, the rest for who looks closer.
-func (a *Admission) called(t resource.Target) func(admission.Call) {
+// decide: refusals as information, the rest for who looks closer. It reads r when
+// it is called: the name of an object that is created is known only then.
+func (a *Admission) called(r *admission.Request) func(admission.Call) {
 	return func(c admission.Call) {
 		a.metrics.WebhookCall(metrics.Webhook{
 			Name: c.Hook.Name, Operation: c.Operation, Mutating: c.Hook.Mutating, Code: c.Code,
@@ -32,7 +32,7 @@ func (a *Admission) called(t resource.Target) func(admission.Call) {
 			level = zerolog.InfoLevel
 		}
 		a.all.WithLevel(level).Str("module", module).Str("webhook", c.Hook.Name).Str("operation", c.Operation).
-			Str("resource", t.Resource.GroupResource().String()).Str("namespace", t.Namespace).Str("name", t.Name).
+			Str("resource", r.Resource.GroupResource().String()).Str("namespace", r.Namespace).Str("name", r.Name).
 			Bool("allowed", !c.Rejected).Stringer("took", c.Elapsed).AnErr("reason", c.Err).Msg("a module decided")
 	}
 }

@@ -42,7 +42,7 @@ func TestDecisionsAreCountedAndThoseOfModulesLogged(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"level":"debug"`, `"module":"v","webhook":"v.example.com","operation":"CREATE","resource":"configmaps","namespace":"default","name":"one","allowed":true`,
-		`{"level":"info","component":"admission","module":"m","webhook":"m.example.com","operation":"CREATE","resource":"secrets"`,
+		`{"level":"info","component":"admission","module":"m","webhook":"m.example.com","operation":"CREATE","resource":"secrets","namespace":"default","name":"one"`,
 		`"reason":"admission webhook \"m.example.com\" denied the request: tea"`,
 	} {
 		if !strings.Contains(w.log.String(), want) {

@@ -57,8 +57,11 @@ func howPolicies[T, P any](compile func(*T) P, refuse func(string, error) P) how
 }
 
 // about are the policies that may match writes to a resource; nil when there
-// are none.
+// are none, or they are off.
 func (b *bound[P]) about(ctx context.Context, gr schema.GroupResource) []policy.InForce[P] {
+	if b == nil {
+		return nil
+	}
 	bindings := b.bindings.now(ctx)
 	if bindings == nil {
 		return nil

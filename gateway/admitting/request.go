@@ -48,7 +48,7 @@ func (h *Admission) about(t resource.Target, o resource.WriteOptions) *admission
 	if who == nil {
 		who = authn.AnonymousUser()
 	}
-	return &admission.Request{
+	r := &admission.Request{
 		Resource:    t.Resource.GroupResource().WithVersion(t.Version.Name),
 		Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
 		User:   &user.DefaultInfo{Name: who.Name, UID: who.UID, Groups: who.Groups, Extra: who.Extra},
@@ -58,11 +58,12 @@ func (h *Admission) about(t resource.Target, o resource.WriteOptions) *admission
 				o.Warn(text)
 			}
 		},
-		Called: h.called(t),
 		Ignored: func(hook *admission.Hook, err error) {
 			h.log.Warn().Str("configuration", hook.Configuration).Err(err).Msg("failure ignored")
 		},
 	}
+	r.Called = h.called(r)
+	return r
 }
 
 // options are those of the request, in the form that webhooks get.

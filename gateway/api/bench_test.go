@@ -7,6 +7,7 @@ type uncounted struct{}
 
 func (uncounted) Begin(*Info, bool) func(int) { return func(int) {} }
 
+func (uncounted) Deprecated(*Info, string) {}
 func (uncounted) Watching(*Info) func(int) { return func(int) {} }
 
 // BenchmarkServe is one get within the process.

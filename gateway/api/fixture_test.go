@@ -185,6 +185,14 @@ type observed struct {
 	dry   []bool
 	ended []int
 	sent  int // events of watches
+	// deprecated are the versions that were, with the release without them.
+	deprecated []string
+}
+
+func (o *observed) Deprecated(i *Info, removedRelease string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.deprecated = append(o.deprecated, i.Group+"/"+i.Version+"/"+i.Plural+"/"+i.Subresource+" "+removedRelease)
 }
 
 func (o *observed) Watching(*Info) func(int) {

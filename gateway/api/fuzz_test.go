@@ -31,7 +31,7 @@ func FuzzOptions(f *testing.F) {
 		if clientsMistake(t, err) {
 			return
 		}
-		o, err := listOptions(v, p.watch())
+		o, err := listOptions(v, p.watch(), true)
 		if !clientsMistake(t, err) && (o.Limit < 0 || o.Watch != p.watch()) {
 			t.Errorf("%+v", o)
 		}

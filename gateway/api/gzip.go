@@ -14,6 +14,9 @@ const gzipLeast = 128 << 10
 
 // gzip tells that the client takes replies compressed so.
 func (r *Request) gzip() bool {
+	if r.uncompressed {
+		return false
+	}
 	for part := range strings.SplitSeq(r.AcceptEncoding, ",") {
 		name, params, _ := strings.Cut(part, ";")
 		if strings.TrimSpace(name) != "gzip" {

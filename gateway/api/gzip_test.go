@@ -110,12 +110,16 @@ func TestWhatIsNotCompressed(t *testing.T) {
 		}
 	}
 	w.do("GET", configMaps+"/one", "", takesGzip, "Accept: application/json"+partMeta).want(200, "").plain()
+	w.Uncompressed = true
+	w.do("GET", configMaps, "", takesGzip).want(200, "").plain()
+	w.do("GET", configMaps+"/one", "", takesGzip).want(200, "").plain()
+	w.Uncompressed = false
 	f := w.watch(t, configMaps+"?watch=1", nil, takesGzip)
 	f.want("ADDED", "one")
 }
 
 // A list is compressed from just above the limit.
-func TestTheLimitOfCompression(t *testing.T) {
+func TestTheLimitOfCompression_CMP01(t *testing.T) {
 	f := form{media: mediaJSON, gzip: true}
 	entries := []*catalog.Entry{catalog.NewEntry(kvOf("a")), catalog.NewEntry(kvOf("b"))}
 	for _, c := range []struct {

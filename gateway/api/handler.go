@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/deadline"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -35,6 +38,10 @@ type Observer interface {
 	// when it was answered (for a watch: when it ended). What i names is
 	// served, or i names nothing: no client can invent labels.
 	Begin(i *Info, dryRun bool) (end func(code int))
+	// Deprecated is called when a deprecated version was asked for, by somebody
+	// who may. removedRelease is the release of Kubernetes that no longer serves
+	// it, empty when that is not decided.
+	Deprecated(i *Info, removedRelease string)
 	// Watching is called when a watch begins; the function it returns, from one
 	// goroutine, when events were sent.
 	Watching(i *Info) (sent func(events int))
@@ -53,11 +60,12 @@ type Content interface {
 // Question is a subresource that is not an object: what is asked of a module, for
 // example, or of a pod's node.
 type Question interface {
-	// Verb is how it is asked: "get", or "create" with a body; "" for either.
+	// Verb is how it is asked: "get", or "create" with a body; "" for either,
+	// whose body does not matter.
 	Verb() string
 	// Answer returns the reply about the named object, which may not exist, or
-	// a status error. What it changes it changes as o says, which is empty when
-	// it is only read.
+	// a status error. The body is JSON, or protobuf as the content type says.
+	// What it changes it changes as o says, which is empty when it is only read.
 	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error)
 }
 
@@ -72,7 +80,7 @@ type ContentPath struct {
 }
 
 // Config is what a [Handler] needs. All fields are required but Contents,
-// Questions, Reviews and BookmarkInterval.
+// Questions, Reviews, Auditor and BookmarkInterval.
 type Config struct {
 	Engine        *resource.Engine
 	Authenticator authn.Authenticator
@@ -82,9 +90,17 @@ type Config struct {
 	Contents      map[ContentPath]Content
 	Questions     map[ContentPath]Question
 	Reviews       map[schema.GroupResource]Review
-	Log           zerolog.Logger
+	// Auditor is told of every request; nil for nobody.
+	Auditor Auditor
+	Log     zerolog.Logger
 	// CBOR lets requests and replies be CBOR.
 	CBOR bool
+	// Uncompressed: replies are never compressed, whatever clients take.
+	Uncompressed bool
+	// UnsafeDeletion lets those who may delete objects that cannot be read.
+	UnsafeDeletion bool
+	// NoWatchLists refuses watches that are to begin with what exists.
+	NoWatchLists bool
 	// MaxBodyBytes is the largest request body, except for Contents.
 	MaxBodyBytes int
 	// RequestTimeout ends every request but watches.
@@ -106,13 +122,15 @@ func New(c Config) *Handler { return &Handler{c} }
 // Serve is the whole life of a request, in this order: recover from panics,
 // classify, count, bound the time, authenticate, authorize, read the body, answer.
 func (h *Handler) Serve(r *Request) (resp *Response) {
-	r.ID, r.cbor = requestID(r.ID), h.CBOR
+	r.ID, r.cbor, r.uncompressed = requestID(r.ID), h.CBOR, h.Uncompressed
 	end := func(int) {}
+	c := &call{Request: r}
 	defer func() {
 		if p := recover(); p != nil {
 			h.Log.Error().Interface("panic", p).Str("path", r.Path).Str("request", r.ID).Bytes("stack", debug.Stack()).Msg("request failed")
 			resp = errorResponse(apierrors.NewInternalError(errPanic))
 		}
+		end = h.audited(c, resp, end)
 		inForm(r, resp)
 		compress(r, resp)
 		resp.Headers = append(resp.Headers, Header{auditHeader, r.ID})
@@ -126,7 +144,8 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 			stream(ctx, w)
 		}
 	}()
-	c := &call{Request: r, params: parseParams(r.Query)}
+	h.audit(c)
+	c.params = parseParams(r.Query)
 	c.Info = parseInfo(r.Method, r.Path, c.params.watch())
 	end = h.observe(c)
 	streams := c.Resource && c.Verb == "watch"
@@ -183,23 +202,38 @@ func (h *Handler) allow(c *call) (*authn.User, error) {
 		}
 		user = authn.AnonymousUser()
 	}
+	c.known(user)
 	if r.Impersonate != nil {
 		if user, err = h.impersonate(user, r.Impersonate); err != nil {
 			return nil, err
 		}
+		c.impersonates(user)
 	}
-	return user, h.authorize(authz.Attributes{
-		User: user, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
+	a := attributes(user, i)
+	allowed, reason, err := h.Authorizer.Authorize(context.Background(), a)
+	c.decided(allowed && err == nil, reason)
+	return user, refused(a, allowed, reason, err)
+}
+
+// attributes are the question whether a user may do what a request asks for.
+func attributes(u *authn.User, i *Info) authz.Attributes {
+	return authz.Attributes{
+		User: u, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
 		Namespace: i.Namespace, Name: i.Name, Path: i.Path, ResourceRequest: i.Resource,
-	})
+	}
 }
 
 func (h *Handler) authorize(a authz.Attributes) error {
 	allowed, reason, err := h.Authorizer.Authorize(context.Background(), a)
-	if err != nil {
+	return refused(a, allowed, reason, err)
+}
+
+// refused is what a client is told of an authorizer's answer; nil of a yes.
+func refused(a authz.Attributes, allowed bool, reason string, err error) error {
+	switch {
+	case err != nil:
 		return apierrors.NewInternalError(err)
-	}
-	if !allowed {
+	case !allowed:
 		return authz.ForbiddenError(a, reason)
 	}
 	return nil
@@ -265,10 +299,23 @@ func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapsho
 	if err != nil {
 		resp = errorResponse(err)
 	}
-	if version.Deprecated && version.Warning != "" {
-		resp.Headers = append(resp.Headers, warningHeader(version.Warning))
+	if version.Deprecated && !resp.unrouted {
+		h.deprecated(c, version, resp)
 	}
 	return resp, nil
+}
+
+// deprecated tells everybody who wants to know that a deprecated version was
+// asked for.
+func (h *Handler) deprecated(c *call, v *crd.Version, resp *Response) {
+	if v.Warning != "" {
+		resp.Headers = append(resp.Headers, warningHeader(v.Warning))
+	}
+	h.Observer.Deprecated(&c.Info, v.RemovedRelease)
+	c.annotate("k8s.io/deprecated", "true")
+	if v.RemovedRelease != "" {
+		c.annotate("k8s.io/removed-release", v.RemovedRelease)
+	}
 }
 
 func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot) *Response {
@@ -286,7 +333,11 @@ func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Respon
 	if i.Subresource != "" {
 		return h.subresource(ctx, c, t)
 	}
-	if !allowed(t.Resource.Def.ServedVerbs(), i.Verb) {
+	verbs := t.Resource.Def.ServedVerbs()
+	if t.Version.Native() && i.Name != "" && !slices.ContainsFunc(verbs, named) {
+		return unrouted(http.StatusNotFound), nil // of what is only created there are no objects
+	}
+	if !allowed(verbs, i.Verb) || c.bodiless(t) {
 		return methodNotAllowed(t, i.Verb), nil
 	}
 	if resp, err := misaddressed(i, t); resp != nil || err != nil {
@@ -333,6 +384,17 @@ func misaddressed(i *Info, t resource.Target) (*Response, error) {
 	return nil, nil
 }
 
+// bodiless tells a HEAD of a built-in kind: as in kube-apiserver, only custom
+// resources have that.
+func (c *call) bodiless(t resource.Target) bool {
+	return c.Method == http.MethodHead && t.Version.Native()
+}
+
+// named tells a verb that is about one object.
+func named(verb string) bool {
+	return verb == "get" || verb == "update" || verb == "patch" || verb == "delete"
+}
+
 func allowed(verbs []string, verb string) bool {
 	for _, v := range verbs {
 		if v == verb {
@@ -359,7 +421,7 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 	case s == nil:
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), i.Name)
 	}
-	if !allowed(s.Verbs, i.Verb) {
+	if !allowed(s.Verbs, i.Verb) || c.bodiless(t) {
 		return methodNotAllowed(t, i.Verb), nil
 	}
 	switch i.Verb {
@@ -377,7 +439,7 @@ func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Qu
 		return methodNotAllowed(t, c.Verb), nil
 	}
 	if c.Verb != "create" {
-		return q.Answer(ctx, t, c.ContentType, c.Body, resource.WriteOptions{})
+		return q.Answer(ctx, t, "", nil, resource.WriteOptions{})
 	}
 	v, err := c.params.all()
 	if err != nil {
@@ -388,9 +450,16 @@ func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Qu
 	if err != nil {
 		return nil, err
 	}
+	var contentType string
+	var body []byte
+	if q.Verb() != "" { // else nobody looks at it
+		if contentType, body, err = questionBody(c.Request); err != nil {
+			return nil, err
+		}
+	}
 	c.caller.FieldManager = o.Caller.FieldManager
 	o.Caller = c.caller
-	return w.on(q.Answer(ctx, t, c.ContentType, c.Body, o))
+	return w.on(q.Answer(ctx, t, contentType, body, o))
 }
 
 func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Content) (*Response, error) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"mime"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Media types that are produced.
@@ -106,6 +108,23 @@ func notAcceptable(offered []string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
 		Message: fmt.Sprintf("only the following media types are accepted: %s", strings.Join(offered, ", ")),
+	}}
+}
+
+// mismatched is the refusal of metadata in the form for a list where there is one
+// object, or the reverse. It names the Go type that kube-apiserver has there.
+func (f form) mismatched(t resource.Target, is, suffix string) error {
+	internal, _, _ := strings.Cut(cmp.Or(t.Resource.Def.Group, "core"), ".")
+	kind := internal + "." + t.Resource.Def.Kind
+	switch {
+	case scaling(t):
+		kind = "v1.Scale"
+	case !t.Version.Native():
+		kind = "unstructured.Unstructured"
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
+		Message: fmt.Sprintf("you requested %s, but the requested object is %s (*%s%s)", f.as, is, kind, suffix),
 	}}
 }
 

@@ -77,8 +77,8 @@ func (p params) timeout(most time.Duration) (time.Duration, error) {
 }
 
 // listOptions reads and validates the options of list, watch and
-// deletecollection.
-func listOptions(v url.Values, watch bool) (*internalversion.ListOptions, error) {
+// deletecollection. streamed: a watch may begin with what exists.
+func listOptions(v url.Values, watch, streamed bool) (*internalversion.ListOptions, error) {
 	o := &internalversion.ListOptions{}
 	if v != nil {
 		if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
@@ -86,7 +86,7 @@ func listOptions(v url.Values, watch bool) (*internalversion.ListOptions, error)
 		}
 	}
 	o.Watch = watch
-	if errs := listvalidation.ValidateListOptions(o, true); len(errs) > 0 {
+	if errs := listvalidation.ValidateListOptions(o, streamed); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}
 	o.Limit = max(o.Limit, 0)
@@ -181,12 +181,15 @@ func bodyDeleteOptions(r *Request, o *metav1.DeleteOptions) error {
 }
 
 func decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
-	tree, _, err := object.Parse(body)
-	if err != nil {
+	var said struct { // as kube-apiserver has it, which quotes the type
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("couldn't get version/kind; json parse error: %v", err))
 	}
-	if kind, _ := tree["kind"].(string); kind != "" && kind != "DeleteOptions" {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s cannot be handled as a DeleteOptions", kind))
+	if said.Kind != "" && said.Kind != "DeleteOptions" {
+		return apierrors.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q", said.Kind, said.APIVersion))
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, o); err != nil {
 		return apierrors.NewBadRequest(err.Error())
@@ -252,6 +255,15 @@ func protobufDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
+}
+
+// questionBody is the request's body as a [Question] gets it.
+func questionBody(r *Request) (contentType string, body []byte, err error) {
+	if media, err := r.bodyMedia(); err == nil && media == mediaProtobuf {
+		return media, r.Body, nil
+	}
+	body, err = jsonBody(r)
+	return mediaJSON, body, err
 }
 
 // jsonBody is the request's body as JSON.

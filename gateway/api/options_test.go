@@ -207,7 +207,7 @@ func optionsOf(raw string, watch bool) (*internalversion.ListOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listOptions(v, watch)
+	return listOptions(v, watch, true)
 }
 
 func TestForceIsForApplies(t *testing.T) {

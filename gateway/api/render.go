@@ -30,7 +30,7 @@ func wants(f form) resource.Form {
 func (h *Handler) one(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
 	switch f.as {
 	case "PartialObjectMetadataList":
-		return nil, notAcceptable(offer{}.media())
+		return nil, f.mismatched(t, "not a list", "")
 	case "PartialObjectMetadata":
 		return f.partial(data), nil
 	case "Table":
@@ -87,6 +87,9 @@ func (f form) listKind(t resource.Target) (apiVersion, kind string) {
 // collection puts a list into the client's form. JSON and protobuf are
 // streamed: head, objects as they are remembered, tail.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
+	if f.as == "PartialObjectMetadata" {
+		return nil, f.mismatched(t, "a list", "List")
+	}
 	in := f.encoding(t)
 	if f.media == mediaProtobuf {
 		return h.messages(ctx, f, t, l, in)

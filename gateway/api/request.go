@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"io"
+	"net"
 	"net/url"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -31,6 +32,8 @@ type Request struct {
 	// ID names the request, in logs and in the Audit-Id header of its reply.
 	ID          string
 	IfNoneMatch string
+	// Remote is where the connection comes from; nil when that is not known.
+	Remote net.Addr
 	// ClientCerts is the chain that the client proved to own, leaf first.
 	ClientCerts []*x509.Certificate
 	// Impersonate is who the client wants to be; nil for itself.
@@ -38,6 +41,8 @@ type Request struct {
 
 	// cbor: CBOR is accepted and produced.
 	cbor bool
+	// uncompressed: replies are never compressed.
+	uncompressed bool
 }
 
 // call is a request that is being answered: what it is about and who asks.
@@ -46,6 +51,8 @@ type call struct {
 	Info
 	params params
 	caller resource.Caller
+	// record is what an auditor is told; nil when there is none.
+	record *Audit
 }
 
 // offer is what the request, about t, can be answered with.
@@ -78,6 +85,8 @@ type Impersonation struct {
 type Response struct {
 	Code        int
 	ContentType string
+	// unrouted: it is not about a version, whose warning it does not carry.
+	unrouted bool
 	// Headers are further header fields; Warning may occur several times.
 	Headers []Header
 	// Body is shared and must not be changed.

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -67,14 +69,14 @@ func notFound() *Response {
 func unknownResource(s *catalog.Snapshot, i *Info) *Response {
 	known := i.Group == ""
 	for _, d := range s.Definitions {
-		if v := d.Version(i.Version); d.Group == i.Group && v != nil && v.Native() {
+		if d.Group == i.Group && slices.ContainsFunc(d.Versions, (*crd.Version).Native) {
 			known = true
 		}
 	}
 	if !known {
 		return notFound()
 	}
-	return errorResponse(apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, false))
+	return unrouted(http.StatusNotFound)
 }
 
 // Unavailable is the reply of a gateway that does not know yet what it serves.
@@ -113,7 +115,14 @@ func NotAcceptable() *Response { return errorResponse(notAcceptable(offer{}.medi
 // for its own kinds and another for custom ones.
 func methodNotAllowed(t resource.Target, verb string) *Response {
 	if t.Version.Native() {
-		return errorResponse(apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false))
+		return unrouted(http.StatusMethodNotAllowed)
 	}
 	return errorResponse(apierrors.NewMethodNotSupported(t.Resource.GroupResource(), verb))
+}
+
+// unrouted is the answer to a request that no handler of a built-in kind is for.
+func unrouted(code int) *Response {
+	resp := errorResponse(apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false))
+	resp.unrouted = true
+	return resp
 }

@@ -51,7 +51,7 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 	if f.as == "PartialObjectMetadataList" || f.media == mediaYAML {
 		return nil, notAcceptable(c.offer(t).streamed())
 	}
-	o, err := listOptions(v, true)
+	o, err := listOptions(v, true, !h.NoWatchLists)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,11 @@ func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta
 		}
 		list.Items[i].Object = tree
 	}
-	table, err := t.Version.Table.ConvertToTable(ctx, list, &metav1.TableOptions{NoHeaders: v.Get("noHeaders") == "true"})
+	convertor := t.Version.Table
+	if scaling(t) && t.Version.Native() {
+		convertor = scaleTable{}
+	}
+	table, err := convertor.ConvertToTable(ctx, list, &metav1.TableOptions{NoHeaders: v.Get("noHeaders") == "true"})
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -72,7 +76,7 @@ func includeObject(v url.Values) (metav1.IncludeObjectPolicy, error) {
 	case metav1.IncludeNone, metav1.IncludeMetadata, metav1.IncludeObject:
 		return p, nil
 	default:
-		return "", apierrors.NewBadRequest(fmt.Sprintf("unrecognized includeObject value: %q", p))
+		return "", apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", p))
 	}
 }
 

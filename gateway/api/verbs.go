@@ -35,7 +35,7 @@ func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Respons
 // getMessage is get as protobuf.
 func (h *Handler) getMessage(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
 	if f.as == "PartialObjectMetadataList" {
-		return nil, notAcceptable(offer{}.media())
+		return nil, f.mismatched(t, "not a list", "")
 	}
 	m, err := h.Engine.GetMessage(ctx, t, v.Get("resourceVersion"), wants(f))
 	if err != nil {
@@ -152,6 +152,9 @@ func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Resp
 	if err != nil {
 		return nil, err
 	}
+	if h.unsafe(o) {
+		return h.deleteUnreadable(ctx, c, f, t, o)
+	}
 	var said warnings
 	w.Caller, w.Warn = c.caller, said.add
 	resp, err := h.deleteOne(ctx, f, t, o, w, v)
@@ -190,7 +193,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
-	list, err := listOptions(v, false)
+	list, err := listOptions(v, false, !h.NoWatchLists)
 	if err != nil {
 		return nil, err
 	}
@@ -198,6 +201,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
+	h.unsafe(o)
 	var said warnings
 	w.Caller, w.Warn = c.caller, said.add
 	var resp *Response
@@ -211,7 +215,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 // withoutListOptions keeps only what a deletion reads.
 func withoutListOptions(v url.Values) url.Values {
 	out := url.Values{}
-	for _, k := range []string{"dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"} {
+	for _, k := range []string{"dryRun", "gracePeriodSeconds", "ignoreStoreReadErrorWithClusterBreakingPotential", "orphanDependents", "propagationPolicy"} {
 		if x, ok := v[k]; ok {
 			out[k] = x
 		}
@@ -224,7 +228,7 @@ func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	o, err := listOptions(v, false)
+	o, err := listOptions(v, false, !h.NoWatchLists)
 	if err != nil {
 		return nil, err
 	}

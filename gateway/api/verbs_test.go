@@ -111,9 +111,9 @@ func TestReads(t *testing.T) {
 	w.do("GET", widgets+"?sendInitialEvents=true", "").want(422, "sendInitialEvents is forbidden for list")
 	w.do("DELETE", widgets+"?sendInitialEvents=true", "").want(422, "sendInitialEvents is forbidden for list")
 	w.do("GET", widgets, "", "Accept: text/html").want(406, "")
-	for _, as := range []string{"PartialObjectMetadata", "PartialObjectMetadataList"} { // of a collection, both mean the same
-		w.do("GET", widgets, "", metaForm+as).want(200, `"kind":"PartialObjectMetadataList"`).want(200, `{"kind":"PartialObjectMetadata"`).without(`"spec"`)
-	}
+	w.do("GET", widgets, "", metaForm+"PartialObjectMetadataList").want(200, `"kind":"PartialObjectMetadataList"`).want(200, `{"kind":"PartialObjectMetadata"`).without(`"spec"`)
+	w.do("GET", widgets, "", metaForm+"PartialObjectMetadata").want(406, "you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)")
+	w.do("GET", widgets+"/w1", "", metaForm+"PartialObjectMetadataList").want(406, "you requested PartialObjectMetadataList, but the requested object is not a list (*unstructured.Unstructured)")
 	page := w.do("GET", widgets+"?limit=2", "", metaForm+"Table").want(200, `"cells":["w1",1]`).without(`"w2"`).tree()
 	meta := page["metadata"].(map[string]any)
 	if meta["remainingItemCount"] != 1.0 || meta["continue"] == "" || meta["resourceVersion"] == "" || page["apiVersion"] != "meta.k8s.io/v1" {
@@ -123,7 +123,7 @@ func TestReads(t *testing.T) {
 	for include, want := range map[string]string{"Object": `"spec":{"size":1}`, "Metadata": `"object":{"kind":"PartialObjectMetadata"`, "None": `"object":null`} {
 		w.do("GET", widgets+"?includeObject="+include, "", metaForm+"Table").want(200, want)
 	}
-	w.do("GET", widgets+"?includeObject=x", "", metaForm+"Table").want(400, `unrecognized includeObject value: \"x\"`)
+	w.do("GET", widgets+"?includeObject=x", "", metaForm+"Table").want(400, `includeObject: Invalid value: \"x\": must be 'Metadata', 'Object', 'None', or empty`)
 	w.do("GET", widgets+"/w1?includeObject=x", "", metaForm+"Table").want(400, "")
 }
 
@@ -141,7 +141,7 @@ func TestDeletions_DEL05(t *testing.T) {
 	w.do("DELETE", widgets+"/w1?dryRun=All", "").want(200, "")
 	w.do("GET", widgets+"/w1", "").want(200, "")
 	w.do("DELETE", widgets+"/w1", `{"preconditions":{"uid":"other"}}`).want(409, "")
-	w.do("DELETE", widgets+"/w1", `{"kind":"Pod"}`).want(400, "cannot be handled as a DeleteOptions")
+	w.do("DELETE", widgets+"/w1", `{"kind":"Pod"}`).want(400, `no kind \"Pod\" is registered for version \"\"`)
 	w.do("DELETE", widgets+"/w1?dryRun=x", "").want(422, "")
 	w.do("DELETE", widgets+"/w1?dryRun=%zz", "").want(400, "")
 	w.do("DELETE", widgets+"/w1", "", "Accept: text/html").want(406, "")
@@ -173,7 +173,7 @@ func TestDeletions_DEL05(t *testing.T) {
 	w.do("DELETE", widgets+"?labelSelector=n%3D2&dryRun=x", "").want(422, "")
 	w.do("DELETE", widgets+"?limit=%zz", "").want(400, "")
 	w.do("DELETE", widgets, "", "Accept: text/html").want(406, "")
-	w.do("DELETE", widgets+"?labelSelector=n%3D2", "", metaForm+"PartialObjectMetadata").want(200, `"kind":"PartialObjectMetadataList"`)
+	w.do("DELETE", widgets+"?labelSelector=n%3D2", "", metaForm+"PartialObjectMetadataList").want(200, `"kind":"PartialObjectMetadataList"`)
 	w.do("GET", widgets, "").want(200, `"w3"`).without(`"w2"`)
 	w.do("DELETE", widgets+"?dryRun=All", "").want(200, `"kind":"WidgetList"`)
 	w.do("DELETE", widgets, "").want(200, `"w3"`)
@@ -206,7 +206,7 @@ func TestAddresses_VERB01(t *testing.T) {
 		{"GET", "/api/v1/namespaces/default/status/more", 404, ""},
 		{"GET", group + "/nothings", 404, "404 page not found"},
 		{"GET", "/api/v1/nothings", 404, "the server could not find the requested resource"},
-		{"GET", "/apis/apps/v9/things", 404, "404 page not found"},
+		{"GET", "/apis/apps/v9/things", 404, ""},
 		{"GET", "/apis/coordination.k8s.io/v1/things", 404, "the server could not find"},
 		{"GET", "/apis/example.com/v1/namespaces//widgets", 404, ""},
 		{"GET", group + "/widgets/one", 404, ""},
@@ -306,7 +306,12 @@ func TestContents(t *testing.T) {
 
 func TestQuestions(t *testing.T) {
 	w := newWorld(t)
-	w.do("POST", widgets+"/one/question", "why", "Content-Type: text/plain").want(200, "create one text/plain why")
+	w.do("POST", widgets+"/one/question", "why").want(200, "create one application/json why")
+	w.do("POST", widgets+"/one/question", "a: [b]", "Content-Type: application/yaml").want(200, `create one application/json {"a":["b"]}`)
+	w.do("POST", widgets+"/one/question", "a: &a "+strings.Repeat("x", 500)+"\nb: &b ["+strings.Repeat("*a,", 80)+"]\nc: &c ["+strings.Repeat("*b,", 20)+"]\nd: ["+strings.Repeat("*c,", 40)+"]\n",
+		"Content-Type: application/yaml").want(400, "")
+	w.do("POST", widgets+"/one/question", "why", "Content-Type: application/vnd.kubernetes.protobuf").want(200, "create one application/vnd.kubernetes.protobuf why")
+	w.do("POST", widgets+"/one/question", "why", "Content-Type: text/plain").want(415, "UnsupportedMediaType")
 	w.do("GET", widgets+"/one/log", "").want(200, "get one  ")
 	w.do("POST", widgets+"/one/question", strings.Repeat("x", 1<<10+1)).want(500, errTooLarge.Error())
 	w.do("POST", widgets+"/none/question", "").want(404, "NotFound")

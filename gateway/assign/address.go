@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -69,8 +70,8 @@ func (s *request) thisAddress(ctx context.Context, ip string) error {
 	if err != nil {
 		return s.invalid(clusterIPs.Index(0), ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
 	}
-	if !s.config.Addresses.Contains(addr) {
-		return refuse(fmt.Sprintf("the provided network does not match the current range: the range of valid IPs is %s", s.config.Addresses))
+	if !usable(s.config.Addresses, addr) {
+		return refuse("the provided network does not match the current range")
 	}
 	switch err := s.reserve(ctx, addr); {
 	case apierrors.IsAlreadyExists(err):
@@ -84,14 +85,19 @@ func (s *request) thisAddress(ctx context.Context, ip string) error {
 // attempts is how many random addresses are tried before all are.
 const attempts = 16
 
-// anyAddress takes one that is free.
+// anyAddress takes one that is free, those that clients may name last.
 func (s *request) anyAddress(ctx context.Context) (netip.Addr, error) {
 	size := uint64(1) << min(16, s.config.Addresses.Addr().BitLen()-s.config.Addresses.Bits())
-	start := rand.Uint64N(size)
+	low := kept(size, 16, 256)
+	rest := size - low
+	start := rand.Uint64N(rest)
 	for i := range attempts + size {
-		n := (start + i) % size
-		if i < attempts {
-			n = rand.Uint64N(size)
+		n := low + rand.Uint64N(rest)
+		switch {
+		case i >= attempts+rest:
+			n = i - attempts - rest
+		case i >= attempts:
+			n = low + (start+i)%rest
 		}
 		if n < 2 || n == size-1 { // the network, the API, the last
 			continue
@@ -108,6 +114,36 @@ func (s *request) anyAddress(ctx context.Context) (netip.Addr, error) {
 		}
 	}
 	return netip.Addr{}, apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP: range is full"))
+}
+
+// kept is how many of the first of a range are kept for clients that name what
+// they want, as long as there are others: one of so many, but neither few nor
+// more than most (KEP-3070 for addresses, KEP-3668 for ports).
+func kept(size, of, most uint64) uint64 {
+	const least = 16
+	if size <= least {
+		return 0
+	}
+	return min(max(least, size/of), most)
+}
+
+// usable tells that services may have an address: one of the range, but neither
+// that of the network nor, of IPv4, that of all its hosts.
+func usable(p netip.Prefix, addr netip.Addr) bool {
+	if !p.Contains(addr) || addr == p.Masked().Addr() {
+		return false
+	}
+	return addr.Is6() || addr != nth(p, uint64(1)<<(addr.BitLen()-p.Bits())-1)
+}
+
+// addressOfService is the address that a service has, the zero value for none.
+// It may be written in several ways.
+func addressOfService(service *unstructured.Unstructured) netip.Addr {
+	addr, err := netip.ParseAddr(text(child(service.Object, "spec"), "clusterIP"))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return addr
 }
 
 // nth is an address of a range.

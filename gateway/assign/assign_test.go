@@ -116,10 +116,12 @@ func TestServicesGetAddresses(t *testing.T) {
 	}
 	for spec, want := range map[string]string{
 		`"clusterIP":"` + ip + `"`: `spec.clusterIPs: Invalid value: ["` + ip + `"]: failed to allocate IP ` + ip + `: provided IP is already allocated`,
-		`"clusterIP":"10.1.0.1"`:   "the range of valid IPs is 10.0.0.0/29",
+		`"clusterIP":"10.1.0.1"`:   "failed to allocate IP 10.1.0.1: the provided network does not match the current range",
+		`"clusterIP":"10.0.0.0"`:   "failed to allocate IP 10.0.0.0: the provided network does not match the current range",
+		`"clusterIP":"10.0.0.7"`:   "failed to allocate IP 10.0.0.7: the provided network does not match the current range",
 		`"clusterIP":"x"`:          "spec.clusterIPs[0]: Invalid value: \"x\": must be a valid IP address",
 	} {
-		if _, refusal := w.create(services, service("bad", spec), false); !strings.Contains(refusal, want) {
+		if _, refusal := w.create(services, service("bad", spec), true); !strings.Contains(refusal, want) {
 			t.Errorf("%s: %s", spec, refusal)
 		}
 	}
@@ -309,6 +311,30 @@ func TestAddressesOfARange(t *testing.T) {
 	}{{"10.0.0.0/24", 1, "10.0.0.1"}, {"10.0.0.8/16", 258, "10.0.1.2"}, {"fd00::/108", 5, "fd00::5"}} {
 		if got := nth(netip.MustParsePrefix(tc.prefix), tc.n).String(); got != tc.want {
 			t.Errorf("%s: %s", tc.prefix, got)
+		}
+	}
+}
+
+// What clients may name is given to those who name nothing when nothing else is
+// left.
+func TestWhatClientsNameIsGivenLast(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/27", Ports{30000, 30031})
+	last := func(s map[string]any) (address byte, port int64) {
+		port, _ = at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"].(int64)
+		return netip.MustParseAddr(at(s, "spec", "clusterIP").(string)).As4()[3], port - 30000
+	}
+	for i := range 29 { // of addresses 2 to 30
+		address, port := last(w.must(services, "", service(fmt.Sprint("s", i), `"type":"NodePort"`)))
+		if early := i < 15; early != (address >= 16) {
+			t.Errorf("%d gets address %d", i, address)
+		}
+		if early := i < 16; early != (port >= 16) {
+			t.Errorf("%d gets port %d", i, port)
+		}
+	}
+	for _, c := range []struct{ size, of, most, want uint64 }{{16, 16, 256, 0}, {32, 16, 256, 16}, {1 << 12, 16, 256, 256}, {1 << 16, 16, 256, 256}, {2768, 32, 128, 86}} {
+		if got := kept(c.size, c.of, c.most); got != c.want {
+			t.Errorf("of %d, %d are kept, want %d", c.size, got, c.want)
 		}
 	}
 }

@@ -137,13 +137,17 @@ func TestLeftoverAddressesAreGivenOnce(t *testing.T) {
 	}
 }
 
-// Services whose names the server makes up are different services.
+// Services whose names the server makes up are different services, also while
+// they are written: what one has taken is not what a write of the other left.
 func TestServicesOfGeneratedNamesShareNoAddress(t *testing.T) {
-	g := two(t, Ports{30000, 30100})
-	for n := range 10 {
-		once(t, g, "provided IP is already allocated", func(int) string {
-			return fmt.Sprintf(`{"metadata":{"generateName":"svc-"},"spec":{"clusterIP":"10.0.0.%d","ports":[{"port":80}]}}`, 10+n)
-		})
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	if _, err := w.Internal.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.10"), "default", "svc-")); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	_, refusal := w.create(services, `{"metadata":{"generateName":"svc-"},"spec":{"clusterIP":"10.0.0.10","ports":[{"port":80}]}}`, false)
+	if !strings.Contains(refusal, "provided IP is already allocated") {
+		t.Errorf("%q", refusal)
 	}
 }
 
@@ -187,6 +191,26 @@ func TestLedger(t *testing.T) {
 		if _, err := w.Internal.Get(t.Context(), addresses, "", ip); (err == nil) != want || err != nil && !apierrors.IsNotFound(err) {
 			t.Errorf("%s: %v", ip, err)
 		}
+	}
+}
+
+// An address may be written in several ways, and is the same.
+func TestTheLedgerKnowsAddressesHoweverTheyAreWritten(t *testing.T) {
+	w := newWorld(t, "fd00::/120", Ports{30000, 30100})
+	w.must(services, "", service("s", `"clusterIP":"fd00:0:0::A"`))
+	if err := w.Internal.Delete(t.Context(), addresses, "", "fd00::a", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.leave("fd00::a", "other", byAllocator)
+	if err := NewLedger(w.Internal).Reconcile(t.Context(), nil, controller.Key{}); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	if _, err := w.Internal.Get(t.Context(), addresses, "", "fd00::a"); err != nil {
+		t.Error(err)
+	}
+	if _, refusal := w.create(services, service("t", `"clusterIP":"fd00::a"`), false); !strings.Contains(refusal, "already allocated") {
+		t.Errorf("%q", refusal)
 	}
 }
 

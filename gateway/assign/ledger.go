@@ -49,26 +49,23 @@ func (l *Ledger) Reconcile(ctx context.Context, _ controller.Queue, _ controller
 	if err != nil {
 		return err
 	}
-	missing := map[string]*unstructured.Unstructured{}
+	missing := map[netip.Addr]*unstructured.Unstructured{}
 	for _, s := range all {
-		if ip := text(child(s.Object, "spec"), "clusterIP"); ip != "" && ip != headless {
+		if ip := addressOfService(s); ip.IsValid() {
 			missing[ip] = s
 		}
 	}
 	var failed failures
 	for _, a := range known {
-		if missing[a.GetName()] != nil || !ours(a) || time.Since(a.GetCreationTimestamp().Time) < stale {
-			delete(missing, a.GetName())
+		ip, _ := netip.ParseAddr(a.GetName()) // the API takes no other names
+		if missing[ip] != nil || !ours(a) || time.Since(a.GetCreationTimestamp().Time) < stale {
+			delete(missing, ip)
 		} else if failed.add(l.objects.Delete(ctx, addresses, "", a.GetName(), *asSeen(a))) {
 			break
 		}
 	}
 	for ip, s := range missing {
-		addr, err := netip.ParseAddr(ip)
-		if err != nil {
-			continue // nobody can be given it
-		}
-		if _, err := l.objects.Create(ctx, addresses, addressOf(addr, s.GetNamespace(), s.GetName())); failed.add(err) {
+		if _, err := l.objects.Create(ctx, addresses, addressOf(ip, s.GetNamespace(), s.GetName())); failed.add(err) {
 			break
 		}
 	}

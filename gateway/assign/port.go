@@ -19,15 +19,23 @@ func (s *request) nodePorts(ctx context.Context) error {
 		return nil
 	}
 	p := &picker{request: s, mine: portsOf(s.was), claimed: map[int64]bool{}, chosen: map[int]bool{}}
-	for more := true; more; {
+	for more, fresh := true, false; more; {
 		// What was committed before the last claim is in the cache by now.
 		used, err := s.usedPorts(ctx)
 		if err != nil {
 			return err
 		}
-		if more, err = p.pick(ctx, ports, used); err != nil {
+		if more, err = p.pick(ctx, ports, used); err == nil {
+			continue
+		}
+		if fresh {
 			return err
 		}
+		// What is refused may have become free on another gateway.
+		if err := s.Objects.Fresh(ctx); err != nil {
+			return err
+		}
+		more, fresh = true, true
 	}
 	return nil
 }
@@ -93,9 +101,12 @@ func (p *picker) refusal(ctx context.Context, n int64, used bool) (string, error
 	return "provided port is already allocated", nil
 }
 
-// next is the first port that is free.
+// next is the first port that is free, those that clients may name last.
 func (p *picker) next(ctx context.Context, used map[int64]bool) (int64, error) {
-	for n := p.config.Ports.First; n <= p.config.Ports.Last; n++ {
+	first, size := p.config.Ports.First, p.config.Ports.Last-p.config.Ports.First+1
+	low := int64(kept(uint64(size), 32, 128))
+	for i := range size {
+		n := first + (low+i)%size
 		if used[n] {
 			continue
 		}

@@ -58,7 +58,7 @@ func (s *request) clear(ctx context.Context, ip string) (bool, error) {
 		return false, err
 	}
 	for _, other := range all {
-		if text(child(other.Object, "spec"), "clusterIP") == ip {
+		if has(other, ip) {
 			return false, nil
 		}
 	}
@@ -88,7 +88,13 @@ func (s *request) taken(ctx context.Context, held *unstructured.Unstructured) (b
 	if err != nil {
 		return false, ignoreNotFound(err)
 	}
-	return text(child(service.Object, "spec"), "clusterIP") == held.GetName(), nil
+	return has(service, held.GetName()), nil
+}
+
+// has tells whether a service has an address.
+func has(service *unstructured.Unstructured, ip string) bool {
+	addr := addressOfService(service)
+	return addr.IsValid() && addr.String() == ip
 }
 
 // known tells whether the cache knows that an address is taken.

@@ -2,8 +2,9 @@ package authn
 
 import (
 	"crypto/x509"
-	"errors"
 	"slices"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
 // Names that Kubernetes gives a meaning.
@@ -55,12 +56,12 @@ func (r Request) Empty() bool { return r.BearerToken == "" && len(r.ClientCerts)
 type Authenticator interface {
 	// Authenticate returns the user and true, or false when it does not know
 	// the credentials. The error says why credentials of its kind were
-	// refused; it is for logs, never for clients.
+	// refused; it is for logs and TokenReviews, not for whom it refuses.
 	Authenticate(Request) (*User, bool, error)
 }
 
 // Union asks each authenticator in turn and takes the first that knows the
-// user. When none does, the errors of all are joined.
+// user. When none does, the errors of all are one, each text once.
 type Union []Authenticator
 
 // Authenticate implements [Authenticator].
@@ -75,7 +76,7 @@ func (u Union) Authenticate(r Request) (*User, bool, error) {
 			errs = append(errs, err)
 		}
 	}
-	return nil, false, errors.Join(errs...)
+	return nil, false, utilerrors.NewAggregate(errs)
 }
 
 // withAuthenticated returns groups with [AllAuthenticated] among them, in a

@@ -184,7 +184,7 @@ func TestUnion(t *testing.T) {
 	if u, ok, err := both.Authenticate(Request{BearerToken: "two"}); !ok || err != nil || u.Name != "b" {
 		t.Errorf("second authenticator: %+v %v %v", u, ok, err)
 	}
-	if _, ok, err := both.Authenticate(Request{BearerToken: "three"}); ok || !errors.Is(err, ErrUnknownToken) {
+	if _, ok, err := both.Authenticate(Request{BearerToken: "three"}); ok || !errors.Is(err, ErrUnknownToken) || err.Error() != ErrUnknownToken.Error() {
 		t.Errorf("unknown to all: %v %v", ok, err)
 	}
 	if _, ok, err := both.Authenticate(Request{}); ok || err != nil {

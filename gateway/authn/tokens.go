@@ -11,7 +11,7 @@ import (
 )
 
 // ErrUnknownToken is the reason for refusing a bearer token.
-var ErrUnknownToken = errors.New("unknown bearer token")
+var ErrUnknownToken = errors.New("invalid bearer token")
 
 // Tokens authenticates bearer tokens from a fixed table.
 //

@@ -25,6 +25,13 @@ func (r *Resource) restore(e *Entry) ([]byte, string, error) {
 	return data, version, err
 }
 
+// Readable is the status error of an entry whose bytes cannot be read; nil of
+// one that can be.
+func (r *Resource) Readable(e *Entry) error {
+	_, _, err := r.restoreTree(e)
+	return err
+}
+
 // restoreTree is restore before the resourceVersion is set.
 func (r *Resource) restoreTree(e *Entry) (map[string]any, string, error) {
 	tree, err := r.Def.Codec.Decode(e.Stored)

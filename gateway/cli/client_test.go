@@ -276,6 +276,7 @@ func TestModuleList_Reasons(t *testing.T) {
 		"fine":    {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", "")},
 		"waiting": {cond(compiled, "False", "AwaitingPromotion", ""), cond(ready, "True", "PreviousRevision", "")},
 		"empty":   {cond(compiled, "False", "ContentMissing", ""), cond(ready, "False", "ContentMissing", "")},
+		"image":   {cond(compiled, "False", "ContentMissing", ""), cond(ready, "False", "ContentMissing", ""), cond(pulled, "False", "PullFailed", "")},
 		"fresh":   {},
 	} {
 		g.mu.Lock()
@@ -287,7 +288,7 @@ func TestModuleList_Reasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"fine": `True +0 +\S+`, "waiting": `True .*AwaitingPromotion`, "empty": `False .*ContentMissing`, "fresh": `Unknown +0 +\S+`} {
+	for name, want := range map[string]string{"fine": `True +0 +\S+`, "waiting": `True .*AwaitingPromotion`, "empty": `False .*ContentMissing`, "image": `False .*PullFailed`, "fresh": `Unknown +0 +\S+`} {
 		if !regexp.MustCompile(`(?m)^` + name + ` +` + want + ` *$`).MatchString(out) {
 			t.Errorf("%s is not %s:\n%s", name, want, out)
 		}

@@ -25,6 +25,7 @@ var modules = schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", 
 const (
 	compiled = "Compiled"
 	ready    = "Ready"
+	pulled   = "Pulled" // only of modules from a registry
 )
 
 // moduleStatus is the part of a WasmModule's status that is looked at here.
@@ -88,9 +89,9 @@ func listModules(ctx context.Context, objects dynamic.ResourceInterface, out io.
 		obj := &list.Items[i]
 		s := statusOf(obj)
 		reason := ""
-		for _, c := range []metav1.Condition{s.condition(compiled), s.condition(ready)} {
-			if c.Status != metav1.ConditionTrue {
-				reason = c.Reason // why it is not ready, or the newest content does not serve
+		for _, c := range []metav1.Condition{s.condition(compiled), s.condition(ready), s.condition(pulled)} {
+			if c.Status != metav1.ConditionTrue && c.Reason != "" {
+				reason = c.Reason // why it is not ready, the newest content does not serve, or there is none
 			}
 		}
 		hooks := make([]string, len(s.Hooks))

@@ -107,7 +107,7 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 	}
 	waits, err := r.push.awaitReady(ctx, objects, obj, digest)
 	if waits { // it served before, and is wanted back now
-		err = promote(ctx, objects, name, digest)
+		err = promote(ctx, objects, name, digest, "")
 	}
 	if err != nil {
 		return err

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,7 +107,7 @@ func (p *promoteCommand) run(ctx context.Context, objects dynamic.ResourceInterf
 	if r := candidate.Report; !p.force && (r.Failed > 0 || r.State != "Completed") {
 		return fmt.Errorf("wasmmodule/%s is not promoted, and the content before it stays in use; promote it all the same with --force", name)
 	}
-	if err := promote(ctx, objects, name, candidate.Digest); err != nil {
+	if err := promote(ctx, objects, name, candidate.Digest, candidate.Revision); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.out, "wasmmodule/%s promoted: %s\n", name, candidate.Digest)
@@ -128,26 +130,38 @@ func awaitReport(ctx context.Context, objects dynamic.ResourceInterface, obj *un
 
 // print writes the report for people.
 func (r *moduleReport) print(out io.Writer) error {
-	fmt.Fprintln(out, r.Message)
+	fmt.Fprintln(out, shown(r.Message))
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
 	for i, s := range r.Samples {
 		if i == 0 {
 			fmt.Fprintln(w, "OBJECT\tFROM\tTO\tDIFFERENCE")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Object, s.From, s.To, s.Difference)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", shown(s.Object), s.From, s.To, shown(s.Difference))
 	}
 	return w.Flush()
 }
 
-// promote lets the candidate with that content serve, and waits until it does.
-func promote(ctx context.Context, objects dynamic.ResourceInterface, name, digest string) error {
+// shown is a text that a terminal shows and does not obey: names of fields are as
+// whoever wrote an object chose them, and a module says what it likes.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// promote lets the candidate with that content serve, and waits until it does: of
+// that revision, "" for whatever configuration it has.
+func promote(ctx context.Context, objects dynamic.ResourceInterface, name, digest, revision string) error {
 	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
 	candidate := statusOf(obj).Candidate
-	if candidate == nil || candidate.Digest != digest {
-		return fmt.Errorf("content %s of wasmmodule/%s waits no more", digest, name)
+	if candidate == nil || candidate.Digest != digest || revision != "" && candidate.Revision != revision {
+		return fmt.Errorf("what was to be promoted of wasmmodule/%s, content %s, waits no more as it did", name, digest)
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{promotedAnnotation: candidate.Revision}}})
 	if err != nil {

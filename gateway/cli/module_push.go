@@ -194,5 +194,5 @@ func pushError(name string, c metav1.Condition, s moduleStatus) error {
 	if s.condition(ready).Status == metav1.ConditionTrue {
 		keeps = "\nThe content before it stays in use: " + s.Digest
 	}
-	return fmt.Errorf("wasmmodule/%s cannot be used: %s is False: %s: %s%s", name, c.Type, c.Reason, c.Message, keeps)
+	return fmt.Errorf("wasmmodule/%s cannot be used: %s is False: %s: %s%s", name, c.Type, c.Reason, shown(c.Message), keeps)
 }

@@ -46,7 +46,7 @@ func newServe(run Runner) *cobra.Command {
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
 		},
 	}
-	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), lifetimeFlags(&o), logFlags(&l))
+	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), lifetimeFlags(&o), logFlags(&l, &o))
 	return cmd
 }
 
@@ -68,13 +68,16 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.BindAddress, "bind-address", o.BindAddress, "IP `address` to listen on; 0.0.0.0 means all")
 	f.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "`port` to listen on; 0 picks a free one and prints it")
 	f.StringVar(&o.API, "api", o.API, "which built-in `kinds` are served: all that are stable, or with crd those that custom resources need")
+	f.StringSliceVar(&o.RuntimeConfig, "runtime-config", nil, "`KEY=true` or false, comma-separated: which versions of built-in kinds are served, by api/all, api/ga, api/beta, api/alpha, GROUP/VERSION or GROUP/VERSION/PLURAL; without a value true. What is stable is by default")
 	f.StringVar(&o.ServiceClusterIPRange, "service-cluster-ip-range", o.ServiceClusterIPRange, "`CIDR` of the addresses that services get")
 	f.StringVar(&o.ServiceNodePortRange, "service-node-port-range", o.ServiceNodePortRange, "the ports that services of type NodePort get, `first-last`")
 	f.StringVar(&o.TLSCertFile, "tls-cert-file", "", "PEM `file` with the serving certificate and its chain; without it the gateway's own authority issues one")
 	f.StringVar(&o.TLSPrivateKeyFile, "tls-private-key-file", "", "PEM `file` with the private key of --tls-cert-file")
 	f.DurationVar(&o.RequestTimeout, "request-timeout", o.RequestTimeout, "how long a request other than a watch may take")
 	f.IntVar(&o.MinRequestTimeout, "min-request-timeout", o.MinRequestTimeout, "the least number of `seconds` that a watch stays open if the client sets no time")
-	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "`NAME=true` or false, comma-separated; there is CBORServingAndStorage, off by default: requests and replies in CBOR")
+	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "`NAME=true` or false, comma-separated:\n"+options.GateUsage())
+	f.StringSliceVar(&o.EnableAdmissionPlugins, "enable-admission-plugins", nil, "admission `plugins` to switch on, comma-separated; there are "+options.Plugins())
+	f.StringSliceVar(&o.DisableAdmissionPlugins, "disable-admission-plugins", nil, "admission `plugins` to switch off, comma-separated")
 	f.Int64Var(&o.ViewCacheBytes, "view-cache", o.ViewCacheBytes, "how many `bytes` of memory are used to remember objects at other versions, in other encodings and compressed; 0 means any number")
 	f.IntVar(&o.MaxRequestBodyBytes, "max-request-body", o.MaxRequestBodyBytes, "the largest request body in `bytes`; the content of modules has a limit of its own")
 	return f
@@ -84,6 +87,8 @@ func accessFlags(o *options.Serve) flagGroup {
 	f := newGroup("Access")
 	f.StringVar(&o.TokenAuthFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
 	f.StringVar(&o.ClientCAFile, "client-ca-file", "", "PEM `file` with the authorities of client certificates")
+	f.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "PEM `file` with the private key that signs tokens of service accounts (default sa.key in --data-dir)")
+	f.StringVar(&o.ServiceAccountIssuer, "service-account-issuer", o.ServiceAccountIssuer, "who these tokens say signed them, and whom they are for")
 	f.StringVar(&o.WriteKubeconfig, "write-kubeconfig", "", "`file` for the administrator's kubeconfig (default admin.kubeconfig in --data-dir)")
 	return f
 }
@@ -93,15 +98,20 @@ func lifetimeFlags(o *options.Serve) flagGroup {
 	f.DurationVar(&o.EventTTL, "event-ttl", o.EventTTL, "how long Events are kept")
 	f.Int64Var(&o.ModuleQuota, "module-quota", o.ModuleQuota, "how many `bytes` of modules are stored in all; 0 means any number")
 	f.Int64Var(&o.ModuleIdleMemory, "module-idle-memory", o.ModuleIdleMemory, "how many `bytes` of memory idle instances of modules keep in all; 0 means any number")
+	f.Int64Var(&o.ModuleCompileMemory, "module-compile-memory", o.ModuleCompileMemory, "how many `bytes` of memory compiling a module may take; 0 means any number")
+	f.DurationVar(&o.ModuleCompileTime, "module-compile-time", o.ModuleCompileTime, "how much processor time compiling a module may take, in whole seconds; 0 means any time")
 	f.BoolVar(&o.SafeMode, "safe-mode", false, "load no modules; what needs one fails, everything else works")
 	f.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long the gateway still serves after SIGTERM has made /readyz fail")
 	return f
 }
 
-func logFlags(l *logOptions) flagGroup {
+func logFlags(l *logOptions, o *options.Serve) flagGroup {
 	f := newGroup("Logging")
 	f.IntVarP(&l.verbosity, "v", "v", 0, "log verbosity: 0 normal, 4 debug, 6 trace")
 	f.StringVar(&l.format, "log-format", "text", "text or json")
+	f.StringVar(&o.AuditLogPath, "audit-log-path", "", "`file` for a line about every request that was answered; - is the standard output")
+	f.IntVar(&o.AuditLogMaxSize, "audit-log-maxsize", o.AuditLogMaxSize, "how many `megabytes` the file of the audit log has before another is begun")
+	f.IntVar(&o.AuditLogMaxBackup, "audit-log-maxbackup", o.AuditLogMaxBackup, "how many such files are kept; 0 means all")
 	return f
 }
 

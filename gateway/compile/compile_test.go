@@ -164,6 +164,31 @@ func TestConverterModule(t *testing.T) {
 	}
 }
 
+// renaming replies other objects than it was sent.
+type renaming struct{ refusing }
+
+func (renaming) Convert(_ context.Context, desired string, _ [][]byte) ([][]byte, error) {
+	return [][]byte{[]byte(`{"apiVersion":"` + desired + `","kind":"Tab","metadata":{"name":"what nobody may see"}}`)}, nil
+}
+
+// Those who read the log need not be allowed to read objects.
+func TestTheLogQuotesNoReply(t *testing.T) {
+	var log bytes.Buffer
+	c := converters(&log)
+	c.Module = func(string) *conversion.Bulk { return conversion.Batched(renaming{}, conversion.Batch{}) }
+	conv, err := c.Converter(definition(apiextensionsv1.WebhookConverter, "wasm://mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "what nobody may see"
+	if _, err := conv.Convert(t.Context(), "example.com/v2", [][]byte{object("a")}); err == nil || !strings.Contains(err.Error(), secret) {
+		t.Errorf("the client is told %v", err)
+	}
+	if got := log.String(); !strings.Contains(got, "conversion failed") || strings.Contains(got, secret) {
+		t.Errorf("logged %s", got)
+	}
+}
+
 func TestConverterWebhook(t *testing.T) {
 	var log bytes.Buffer
 	c := converters(&log)

@@ -52,6 +52,7 @@ func TestBadModules(t *testing.T) {
 				t.Errorf("refused %v, want %s", refused, bad.reason)
 			}
 			awaitCondition(api, modulePath+"/"+module, "Ready", "False")
+			api.Get(modulePath+"/"+module, "Accept", tableAccept).Want(200).Equal("rows.0.cells.1", "False").Equal("rows.0.cells.2", bad.reason)
 			api.Get("/readyz").Want(200)
 		})
 	}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,11 +54,11 @@ func TestACandidateIsTriedBeforeItServes(t *testing.T) {
 	third := converter(t, `if host == "two" { return errBroken }; return nil`)
 	fail := func(args ...string) string {
 		t.Helper()
-		out, err := exec.CommandContext(t.Context(), g.Binary, append(args, "--kubeconfig", g.Kubeconfig)...).CombinedOutput()
+		out, err := g.TryCLI(t, args...)
 		if err == nil {
 			t.Fatalf("wasmgate %s succeeded:\n%s", strings.Join(args, " "), out)
 		}
-		return string(out)
+		return out
 	}
 	contains := func(out string, parts ...string) {
 		t.Helper()

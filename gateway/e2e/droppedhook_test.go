@@ -40,10 +40,10 @@ func TestAContentThatDropsABoundHookDoesNotServe(t *testing.T) {
 	if err := os.WriteFile(file, orders, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), g.Binary, "module", "push", "life", file, "--kubeconfig", g.Kubeconfig).CombinedOutput()
+	out, err := g.TryCLI(t, "module", "push", "life", file)
 	var ended *exec.ExitError
 	const why = "it lacks wasmgate_admit, which the content before has, and which is used by mutatingwebhookconfigurations/life"
-	if !errors.As(err, &ended) || ended.ExitCode() != 1 || !strings.Contains(string(out), why) {
+	if !errors.As(err, &ended) || ended.ExitCode() != 1 || !strings.Contains(out, why) {
 		t.Errorf("push: %v\n%s", err, out)
 	}
 	path := modulePath + "/life"

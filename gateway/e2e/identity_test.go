@@ -43,6 +43,17 @@ func TestIdentities(t *testing.T) {
 				WantStatus(403, "Forbidden", `configmaps "x" is forbidden: User "`+user+`" cannot delete resource "configmaps" in API group "" in the namespace "default"`)
 		}
 	})
+	t.Run("a review is answered whatever its metadata, which nobody owns", func(t *testing.T) {
+		const managed = `{"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]}`
+		for token, want := range map[string]string{"plaintoken": "", "wrong": "invalid bearer token"} {
+			as(t, "mastertoken").Post("/apis/authentication.k8s.io/v1/tokenreviews", `{"metadata":`+managed+`,"spec":{"token":"`+token+`"}}`).Want(201).Equal("status.error", want)
+		}
+		master := as(t, "mastertoken")
+		master.Post("/apis/authentication.k8s.io/v1/tokenreviews", `{"metadata":{"name":"No Name"},"spec":{"token":"x"}}`).Want(201)
+		master.Post("/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{"user":"u","nonResourceAttributes":{"path":"/","verb":"get"}}}`).Want(201)
+		master.Post("/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"metadata":{"name":"n"},"spec":{"user":"u","nonResourceAttributes":{"path":"/","verb":"get"}}}`).
+			WantStatus(422, "Invalid", "metadata: Invalid value: must be empty")
+	})
 	t.Run("the kubeconfig is the owner's alone", func(t *testing.T) {
 		info, err := os.Stat(g.Kubeconfig)
 		if err != nil || info.Mode().Perm() != 0o600 {

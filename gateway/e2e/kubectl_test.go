@@ -145,6 +145,9 @@ func TestKubectlBuiltins(t *testing.T) {
 	contains(t, k.must("apply", "--dry-run=server", "-f", k.k.File("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: dry}\n")), "configmap/dry created (server dry run)")
 	contains(t, k.fail("get", "configmap/dry"), "not found")
 	contains(t, k.must("delete", "namespace", name, "--wait=false"), "deleted")
+	contains(t, k.must("apply", "-f", k.k.File("claim.yaml", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: disk}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n")), "created")
+	contains(t, k.must("describe", "pvc/disk"), "[kubernetes.io/pvc-protection]")
+	contains(t, k.must("delete", "pvc/disk", "--timeout=1m"), "deleted")
 	contains(t, k.must("get", "events"))
 	_, nothing, err := k.k.Run("get", "pods", "-n", k.ns)
 	if err != nil {

@@ -106,7 +106,7 @@ func TestMediaTypes(t *testing.T) {
 			}
 		}
 	})
-	c.run("MT-14 a large collection is compressed for who takes it so", func(t *testing.T, c *cronTabs) {
+	c.run("CMP-01 MT-14 a large collection is compressed for who takes it so", func(t *testing.T, c *cronTabs) {
 		for i := range 8 {
 			c.api.Post(configMaps(c.ns), fmt.Sprintf(`{"metadata":{"name":"large-%d"},"data":{"k":%q}}`, i, strings.Repeat("text ", 5<<10))).Want(201)
 		}
@@ -127,7 +127,21 @@ func TestMediaTypes(t *testing.T) {
 			if small.Header.Get("Content-Encoding") != "" {
 				t.Errorf("%d bytes are compressed", len(small.Body))
 			}
+			if none := c.api.Get(configMaps(c.ns), "Accept", accept, "Accept-Encoding", "br").Want(200); none.Header.Get("Content-Encoding") != "" {
+				t.Errorf("compressed for who did not ask: %v", none.Header)
+			}
 		}
+	})
+	c.run("CMP-01 one large object is compressed, a watch of it is not", func(t *testing.T, c *cronTabs) {
+		c.api.Post(configMaps(c.ns), fmt.Sprintf(`{"metadata":{"name":"largest","labels":{"size":"most"}},"data":{"k":%q}}`, strings.Repeat("text ", 40<<10))).Want(201)
+		if h := c.api.Get(configMaps(c.ns)+"/largest", "Accept-Encoding", "gzip").Want(200).Header; h.Get("Content-Encoding") != "gzip" {
+			t.Errorf("headers %v", h)
+		}
+		w := c.api.Watch(configMaps(c.ns)+"?watch=1&labelSelector=size%3Dmost", "Accept-Encoding", "gzip")
+		if got := w.Header.Get("Content-Encoding"); got != "" {
+			t.Errorf("Content-Encoding %q", got)
+		}
+		w.Expect("ADDED", "largest")
 	})
 	c.run("MT-05 YAML in and out", func(t *testing.T, c *cronTabs) {
 		r := typed(t, c.api.Get(c.list("v1"), "Accept", "application/yaml").Want(200), "application/yaml")
@@ -170,14 +184,13 @@ func TestMediaTypes(t *testing.T) {
 		if len(o) != 3 {
 			t.Errorf("more than metadata: %v", o)
 		}
-		var l object
-		for _, accept := range []string{metaList, metaAccept} { // both mean the same of a collection
-			l = c.api.Get(c.list("v1"), "Accept", accept).Want(200).Equal("kind", "PartialObjectMetadataList").
-				Equal("items.0.kind", "PartialObjectMetadata").Equal("items.0.spec", "").Object()
-			if l.RV() == "" || len(l.Items()) == 0 {
-				t.Errorf("list %v", l)
-			}
+		l := c.api.Get(c.list("v1"), "Accept", metaList).Want(200).Equal("kind", "PartialObjectMetadataList").
+			Equal("items.0.kind", "PartialObjectMetadata").Equal("items.0.spec", "").Object()
+		if l.RV() == "" || len(l.Items()) == 0 {
+			t.Errorf("list %v", l)
 		}
+		c.api.Get(c.list("v1"), "Accept", metaAccept).Want(406)
+		c.api.Get(one, "Accept", metaList).Want(406)
 		w := c.api.Watch(c.list("v1")+"?watch=1&resourceVersion="+l.RV(), "Accept", metaAccept)
 		c.touch("one", "18")
 		if e := w.Expect("MODIFIED", "one"); e.Object.Str("kind") != "PartialObjectMetadata" || e.Object.Str("spec") != "" {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -17,14 +16,6 @@ func TestAModulesLife(t *testing.T) {
 	gatewaytest.SkipExternal(t)
 	g := gatewaytest.Start(t, gatewaytest.Options{})
 	api := g.API(t)
-	wasmgate := func(args ...string) string {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), g.Binary, append(args, "--kubeconfig", g.Kubeconfig)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("wasmgate %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		return string(out)
-	}
 	first, second := plugintest.Build(t, plugintest.Releases), plugintest.Build(t, plugintest.Policy)
 	path := modulePath + "/life"
 	pushModule(t, api, "life", first)
@@ -36,10 +27,10 @@ func TestAModulesLife(t *testing.T) {
 	}
 	api.Eventually(path, served(blob.Digest(second), "Compiled")).
 		Equal("status.revisions.0.digest", blob.Digest(second)).Equal("status.revisions.1.digest", blob.Digest(first)).Equal("status.hooks.0", "wasmgate_admit")
-	if out := wasmgate("module", "history", "life"); !strings.Contains(out, blob.Digest(first)) || !strings.Contains(out, "yes") {
+	if out := g.CLI(t, "module", "history", "life"); !strings.Contains(out, blob.Digest(first)) || !strings.Contains(out, "yes") {
 		t.Errorf("history\n%s", out)
 	}
-	if out := wasmgate("module", "rollback", "life"); out != "wasmmodule/life rolled back: "+blob.Digest(first)+"\n" {
+	if out := g.CLI(t, "module", "rollback", "life"); out != "wasmmodule/life rolled back: "+blob.Digest(first)+"\n" {
 		t.Errorf("rollback\n%s", out)
 	}
 	api.Get(path).Equal("status.digest", blob.Digest(first)).Equal("status.hooks.0", "wasmgate_prioritize")
@@ -56,6 +47,6 @@ func TestAModulesLife(t *testing.T) {
 	if log := api.Get(path + "/log").Want(200); !strings.HasPrefix(log.Header.Get("Content-Type"), "text/plain") {
 		t.Errorf("the log is %s", log.Header.Get("Content-Type"))
 	}
-	wasmgate("module", "logs", "life")
+	g.CLI(t, "module", "logs", "life")
 	api.Get(modulePath+"/none/log").WantStatus(404, "NotFound")
 }

@@ -64,6 +64,12 @@ func (a *API) Try(method, path string, body any, headers ...string) (*Reply, err
 	return &Reply{t: a.t, what: method + " " + path, Code: resp.StatusCode, Header: resp.Header, Body: b}, nil
 }
 
+// Open sends a GET that lasts until ctx ends and returns the reply, whose body
+// the caller reads and closes.
+func (a *API) Open(ctx context.Context, path string) (*http.Response, error) {
+	return a.send(ctx, http.MethodGet, path, nil, nil)
+}
+
 func (a *API) send(ctx context.Context, method, path string, body any, headers []string) (*http.Response, error) {
 	if len(headers)%2 != 0 {
 		return nil, errors.New("headers must be names and values in turn")

@@ -213,9 +213,17 @@ func (g *Gateway) stop() {
 // printed. It fails the test when the program fails.
 func (g *Gateway) CLI(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(g.Binary, append(args, "--kubeconfig", g.Kubeconfig)...).CombinedOutput()
+	out, err := g.TryCLI(t, args...)
 	if err != nil {
 		t.Fatalf("wasmgate %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
-	return string(out)
+	return out
+}
+
+// TryCLI runs a command of wasmgate against the gateway, and returns all that it
+// prints and how it ended.
+func (g *Gateway) TryCLI(t testing.TB, args ...string) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), g.Binary, append(args, "--kubeconfig", g.Kubeconfig)...).CombinedOutput()
+	return string(out), err
 }

@@ -141,7 +141,11 @@ func Load(explicit string) (*rest.Config, string, error) {
 		if explicit != "" {
 			return nil, "", fmt.Errorf("kubeconfig %s is empty", explicit)
 		}
-		if raw, err = loadLocal(); err != nil {
+		raw, err = loadLocal()
+		if env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); errors.Is(err, ErrNone) && env != "" {
+			return nil, "", fmt.Errorf("%w (KUBECONFIG is %q, where there is none)", err, env)
+		}
+		if err != nil {
 			return nil, "", err
 		}
 		explicit = local

@@ -179,6 +179,10 @@ func TestLoad_DistrustsThePresentFolder(t *testing.T) {
 
 func TestLoad_Errors(t *testing.T) {
 	dir := here(t)
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "mistyped"))
+	if _, _, err := Load(""); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), filepath.Join(dir, "mistyped")) {
+		t.Errorf("KUBECONFIG names what is not there: %v", err)
+	}
 	if _, _, err := Load(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("missing file: %v", err)
 	}

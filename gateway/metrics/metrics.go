@@ -34,8 +34,8 @@ type Metrics struct {
 	pluginCalls *prometheus.CounterVec
 	pluginTime  *prometheus.HistogramVec
 
-	pluginFuel, pluginDiscards   *prometheus.CounterVec
-	pluginLastFuel, pluginMemory *prometheus.GaugeVec
+	pluginFuel, pluginDiscards, pluginLookups *prometheus.CounterVec
+	pluginLastFuel, pluginMemory              *prometheus.GaugeVec
 
 	migrationDone, migrationTotal *prometheus.GaugeVec
 	migrationFailures             *prometheus.CounterVec
@@ -43,6 +43,10 @@ type Metrics struct {
 	admission admissionMetrics
 
 	readOnly, mutating Gauge
+
+	audited, auditErrors Counter
+
+	features, deprecated *prometheus.GaugeVec
 
 	// ConversionObjects counts objects that a converter converted.
 	ConversionObjects Counter
@@ -95,6 +99,13 @@ func (m *Metrics) newRequestMetrics() {
 		requestBuckets, "operation", "group", "resource")
 	m.watchEvents = m.counters("apiserver_watch_events_total",
 		"Events sent to watchers.", "group", "version", "resource")
+	m.deprecated = m.gauges("apiserver_requested_deprecated_apis",
+		"Deprecated versions that were asked for, with the release that no longer has them.",
+		"group", "version", "resource", "subresource", "removed_release")
+	m.features = m.gauges("kubernetes_feature_enabled",
+		"Stage of a feature, and whether it is on.", "name", "stage")
+	m.audited = m.counters("apiserver_audit_event_total", "Events of the audit log, with those that were lost.").WithLabelValues()
+	m.auditErrors = m.counters("apiserver_audit_error_total", "Events of the audit log that were lost.", "plugin").WithLabelValues("log")
 	objects := m.counters("wasmgate_conversion_objects_total", "Objects converted by a converter.")
 	hits := m.counters("wasmgate_conversion_cache_hits_total", "Conversions answered from memory.")
 	m.ConversionObjects, m.ConversionCacheHits = objects.WithLabelValues(), hits.WithLabelValues()
@@ -113,6 +124,8 @@ func (m *Metrics) newPluginMetrics() {
 		"Linear memory of the instance of a module that was called last.", "module")
 	m.pluginDiscards = m.counters("wasmgate_plugin_discards_total",
 		"Instances of a module that were thrown away after a call, by what went wrong.", "module", "hook", "reason")
+	m.pluginLookups = m.counters("wasmgate_plugin_lookups_total",
+		"Objects that a module looked up: found, none, or refused.", "module", "outcome")
 }
 
 func (m *Metrics) newMigrationMetrics() {
@@ -131,6 +144,30 @@ func (m *Metrics) Inflight(mutating bool) Gauge {
 		return m.mutating
 	}
 	return m.readOnly
+}
+
+// Deprecated records that a deprecated version was asked for. removedRelease is
+// the release that no longer has it, empty when that is not decided.
+func (m *Metrics) Deprecated(group, version, resource, subresource, removedRelease string) {
+	m.deprecated.WithLabelValues(group, version, resource, subresource, removedRelease).Set(1)
+}
+
+// Audited counts an event of the audit log, written or lost.
+func (m *Metrics) Audited(written bool) {
+	m.audited.Add(1)
+	if !written {
+		m.auditErrors.Add(1)
+	}
+}
+
+// Feature records whether a feature gate is on. stage is ALPHA, BETA, or empty
+// for what is stable.
+func (m *Metrics) Feature(name, stage string, on bool) {
+	value := 0.0
+	if on {
+		value = 1
+	}
+	m.features.WithLabelValues(name, stage).Set(value)
 }
 
 // Etcd is the histogram for one kind of request to etcd. Keep what it returns.
@@ -165,12 +202,17 @@ func (m *Metrics) PluginDiscard(module, hook, reason string) {
 	m.pluginDiscards.WithLabelValues(module, hook, reason).Inc()
 }
 
+// PluginLookup counts an object that a module looked up. outcome is one of few.
+func (m *Metrics) PluginLookup(module, outcome string) {
+	m.pluginLookups.WithLabelValues(module, outcome).Inc()
+}
+
 // ForgetPlugin drops the metrics of a module that was deleted.
 func (m *Metrics) ForgetPlugin(module string) {
 	labels := prometheus.Labels{"module": module}
 	for _, v := range []interface {
 		DeletePartialMatch(prometheus.Labels) int
-	}{m.pluginCalls, m.pluginTime, m.pluginFuel, m.pluginLastFuel, m.pluginMemory, m.pluginDiscards} {
+	}{m.pluginCalls, m.pluginTime, m.pluginFuel, m.pluginLastFuel, m.pluginMemory, m.pluginDiscards, m.pluginLookups} {
 		v.DeletePartialMatch(labels)
 	}
 }

@@ -27,12 +27,14 @@ import (
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
-// Config is what a [Host] needs. All fields are required.
+// Config is what a [Host] needs. All fields but Compiler and Lookup are required.
 type Config struct {
 	// CacheDir keeps compiled modules between starts, and remembers which were
 	// being loaded when the process ended. Nobody else may write there, and no
 	// other process uses it.
 	CacheDir string
+	// Compiler compiles modules in other processes; nil compiles in this one.
+	Compiler wasm.Compiler
 	// SafeMode loads no modules.
 	SafeMode bool
 	// Store keeps contents below Root, which ends with a slash.
@@ -45,7 +47,9 @@ type Config struct {
 	Metrics   *metrics.Metrics
 	// Lines keep what modules write.
 	Lines Lines
-	Log   zerolog.Logger
+	// Lookup finds objects for modules that were granted them; nil finds none.
+	Lookup plugins.Lookup
+	Log    zerolog.Logger
 }
 
 // Lines keep what modules write, for a while.
@@ -73,6 +77,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	log := c.Log.With().Str("component", "modules").Logger()
 	engine, err := wasm.NewEngine(ctx, wasm.Config{
 		CacheDir: c.CacheDir,
+		Compiler: logged(c.Compiler, log),
 		Log: func(name, line string) {
 			log.Debug().Str("module", name).Msg(line)
 			c.Lines.Append(name, line)
@@ -89,7 +94,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
 	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Observe: h.observe, IdleBytes: c.IdleBytes})
+	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Observe: h.observe, IdleBytes: c.IdleBytes, Lookup: c.Lookup, Looked: c.Metrics.PluginLookup})
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
@@ -166,6 +171,9 @@ func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error
 	_, err := m.registry.Set(ctx, name, rev)
 	return err
 }
+
+// Grant implements module.Runtime.
+func (m *Host) Grant(name string, grants []plugins.Grant) { m.registry.Grant(name, grants) }
 
 // Status implements module.Runtime.
 func (m *Host) Status(name string) (plugins.Status, bool) { return m.registry.Status(name) }

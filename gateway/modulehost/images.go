@@ -41,11 +41,20 @@ func (i images) Pull(ctx context.Context, name, ref string, config []byte) (kept
 		return kept, err
 	}
 	kept.Manifest, kept.Digest = artifact.Manifest, i.host.Content().Digest(artifact.Module)
-	err = i.host.Content().Put(ctx, artifact.Module)
-	if errors.Is(err, module.ErrNoRoom) {
-		return kept, &image.Refusal{Reason: "NoRoom", Message: err.Error() + "; delete modules, lower spec.revisionHistoryLimit, or raise --module-quota"}
+	return kept, i.keep(ctx, artifact.Module)
+}
+
+// keep puts the bytes into the store. What that does not take is tried as seldom
+// as what did not come: each try fetches them again.
+func (i images) keep(ctx context.Context, bytes []byte) error {
+	err := i.host.Content().Put(ctx, bytes)
+	switch {
+	case errors.Is(err, module.ErrNoRoom):
+		return &image.Refusal{Reason: "NoRoom", Message: err.Error() + "; delete modules, lower spec.revisionHistoryLimit, or raise --module-quota"}
+	case err != nil && ctx.Err() == nil:
+		return &image.Refusal{Reason: "NotKept", Message: "it came, and could not be stored: " + err.Error()}
 	}
-	return kept, err
+	return err
 }
 
 // check refuses what could never be used, as for an upload.

@@ -5,16 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote/auth"
 )
 
-// Login holds credentials by registry. The zero value has none. A registry is
-// never shown the credentials of another.
+// Login holds credentials by registry, or by the beginning of the names of its
+// repositories. The zero value has none. A registry is never shown the
+// credentials of another.
 type Login struct {
-	byHost map[string]auth.Credential
+	byPlace map[string]auth.Credential
 }
 
 // ReadLogin reads credentials in the form of docker's config.json, which is what
@@ -33,7 +35,7 @@ func ReadLogin(config []byte) (Login, error) {
 	if json.Unmarshal(config, &file) != nil { // whose words might quote it
 		return Login{}, errors.New("it is not the JSON of a docker config file")
 	}
-	login := Login{byHost: map[string]auth.Credential{}}
+	login := Login{byPlace: map[string]auth.Credential{}}
 	for name, entry := range file.Auths {
 		c := auth.Credential{Username: entry.Username, Password: entry.Password, RefreshToken: entry.IdentityToken, AccessToken: entry.RegistryToken}
 		if entry.Auth != "" {
@@ -44,16 +46,22 @@ func ReadLogin(config []byte) (Login, error) {
 			}
 			c.Username, c.Password = user, password
 		}
-		login.byHost[hostOf(name)] = c
+		login.byPlace[placeOf(name)] = c
 	}
 	return login, nil
 }
 
-// credential is what oras asks for credentials.
+// credential is what oras asks for credentials: those of the longest name that
+// the repository is below.
 func (l Login) credential(ref registry.Reference) auth.CredentialFunc {
-	for _, name := range []string{ref.Registry, ref.Host(), aliases[ref.Registry]} {
-		if c, ok := l.byHost[name]; ok {
-			return auth.StaticCredential(ref.Host(), c)
+	for _, host := range []string{ref.Registry, ref.Host(), aliases[ref.Registry]} {
+		if host == "" {
+			continue
+		}
+		for place := host + "/" + ref.Repository; place != "."; place = path.Dir(place) {
+			if c, ok := l.byPlace[place]; ok {
+				return auth.StaticCredential(ref.Host(), c)
+			}
 		}
 	}
 	return nil
@@ -63,12 +71,14 @@ func (l Login) credential(ref registry.Reference) auth.CredentialFunc {
 // references call differently.
 var aliases = map[string]string{"docker.io": "index.docker.io"}
 
-// hostOf is the registry that a key of docker's file means, which may be a URL.
-func hostOf(name string) string {
-	_, rest, ok := strings.Cut(name, "://")
-	if !ok {
-		rest = name
+// placeOf is what a key of docker's file means, which may be the URL of an API.
+func placeOf(name string) string {
+	if _, rest, ok := strings.Cut(name, "://"); ok {
+		name = rest
 	}
-	host, _, _ := strings.Cut(rest, "/")
-	return host
+	name = strings.TrimSuffix(name, "/")
+	if host, rest, _ := strings.Cut(name, "/"); rest == "v1" || rest == "v2" {
+		return host
+	}
+	return name
 }

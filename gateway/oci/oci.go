@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"unicode"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
@@ -75,14 +76,16 @@ type Error struct {
 func (e *Error) Error() string { return string(e.Reason) + ": " + e.Detail }
 
 func failure(reason Reason, format string, args ...any) *Error {
-	return &Error{Reason: reason, Detail: fmt.Sprintf(format, args...)}
+	return &Error{Reason: reason, Detail: oneLine(fmt.Sprintf(format, args...))}
 }
 
 // Client fetches from registries. A registry on this machine (localhost) is
-// asked by HTTP, every other by HTTPS.
+// asked by HTTP, every other by HTTPS, and so is every place that it sends to.
 type Client struct {
 	// MaxBytes bounds a module.
 	MaxBytes int64
+	// Transport makes the requests; [http.DefaultTransport] if it is nil.
+	Transport http.RoundTripper
 }
 
 // Pull fetches the module that image names: HOST/NAME:TAG, or HOST/NAME@DIGEST.
@@ -94,10 +97,11 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 	if err != nil {
 		return nil, err
 	}
+	local := isLoopback(ref.Host())
 	repo := &remote.Repository{
-		Client:           &auth.Client{Client: client(), Cache: auth.NewCache(), Credential: login.credential(ref)},
+		Client:           &auth.Client{Client: c.http(local), Cache: auth.NewCache(), Credential: login.credential(ref)},
 		Reference:        ref,
-		PlainHTTP:        isLoopback(ref.Host()),
+		PlainHTTP:        local,
 		MaxMetadataBytes: maxManifest,
 	}
 	manifest, digest, err := fetchManifest(ctx, repo)
@@ -192,31 +196,42 @@ func told(ctx context.Context, err error) error {
 	case errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden):
 		reason = AccessDenied
 	}
-	return failure(reason, "%s", oneLine(err.Error()))
+	return failure(reason, "%s", err.Error())
 }
 
 // maxDetail bounds what is told of the words of a registry.
 const maxDetail = 1024
 
+// oneLine is a text that a terminal shows and does not obey.
 func oneLine(s string) string {
 	if len(s) > maxDetail {
-		s = strings.ToValidUTF8(s[:maxDetail], "") + "..."
+		s = s[:maxDetail] + "..."
 	}
-	return strings.Join(strings.Fields(s), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }
 
-// client follows redirects, which registries use for layers, but never from
-// HTTPS to HTTP.
-func client() *http.Client {
-	return &http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		if len(via) >= 10 {
-			return errors.New("stopped after 10 redirects")
-		}
-		if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
-			return errors.New("the registry redirects to a place without HTTPS")
-		}
-		return nil
-	}}
+// http follows redirects, which registries use for layers. local tells that the
+// registry is on this machine.
+func (c Client) http(local bool) *http.Client {
+	return &http.Client{Transport: private{base: c.Transport, local: local}}
+}
+
+// private makes no request that others can read: neither the first one nor what a
+// registry sends to, for a token or a layer, leaves the machine by HTTP.
+type private struct {
+	base  http.RoundTripper
+	local bool
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (p private) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "https" && !(p.local && isLoopback(r.URL.Host)) {
+		return nil, fmt.Errorf("the registry sends to %s, which is asked without HTTPS", r.URL.Redacted())
+	}
+	if p.base == nil {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	return p.base.RoundTrip(r)
 }
 
 func isLoopback(host string) bool {

@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/registry/remote/auth"
 
@@ -92,6 +94,12 @@ func TestALyingRegistryIsNotBelieved(t *testing.T) {
 		"fewer bytes":    func(w http.ResponseWriter, r *http.Request) bool { return answer(w, r, "/blobs/", "y") },
 		"more bytes":     func(w http.ResponseWriter, r *http.Request) bool { return answer(w, r, "/blobs/", module+"y") },
 		"other manifest": func(w http.ResponseWriter, r *http.Request) bool { return answer(w, r, "/manifests/", "{}") },
+		"endless layer": func(w http.ResponseWriter, r *http.Request) bool {
+			return strings.Contains(r.URL.Path, "/blobs/") && pour(w, r, module)
+		},
+		"endless manifest": func(w http.ResponseWriter, r *http.Request) bool {
+			return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/manifests/") && pour(w, r, "{}")
+		},
 	}
 	for name, lie := range lies {
 		var lying atomic.Bool
@@ -119,6 +127,124 @@ func answer(w http.ResponseWriter, r *http.Request, part, text string) bool {
 	w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
 	_, err := w.Write([]byte(text))
 	return err == nil
+}
+
+// pour replies text, and more for as long as anybody listens.
+func pour(w http.ResponseWriter, r *http.Request, text string) bool {
+	w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
+	for r.Context().Err() == nil {
+		if _, err := w.Write([]byte(text)); err != nil {
+			return true
+		}
+		text = strings.Repeat(" ", 1<<16)
+	}
+	return true
+}
+
+// What a manifest says of its layer is not believed either, and nothing else is
+// fetched that it points to.
+func TestALyingManifestIsNotBelieved(t *testing.T) {
+	const module = "the module"
+	true256 := digest.FromString(module).String()
+	for layer, want := range map[string]string{
+		`{"mediaType":"application/wasm","size":10,"digest":"` + true256 + `"}`:                                           "",
+		`{"mediaType":"application/wasm","size":10,"digest":"` + true256 + `","urls":["http://elsewhere.example.com/x"]}`: "",
+		`{"mediaType":"application/wasm","size":9,"digest":"` + true256 + `"}`:                                            "PullFailed: ",
+		`{"mediaType":"application/wasm","size":11,"digest":"` + true256 + `"}`:                                           "PullFailed: ",
+		`{"mediaType":"application/wasm","size":-1,"digest":"` + true256 + `"}`:                                           "NotAModule: its module has -1 bytes",
+		`{"mediaType":"application/wasm","size":9223372036854775807,"digest":"` + true256 + `"}`:                          "NotAModule: its module has 9223372036854775807 bytes",
+		`{"mediaType":"application/wasm","size":1e99,"digest":"` + true256 + `"}`:                                         "NotAModule: its manifest cannot be read",
+		`{"mediaType":"application/wasm","size":10,"digest":"md5:d41d8cd98f00b204e9800998ecf8427e"}`:                      "PullFailed: ",
+		`{"mediaType":"application/wasm","size":10,"digest":"../../manifests/v1"}`:                                        "PullFailed: ",
+		`{"mediaType":"application/wasm","size":10,"digest":""}`:                                                          "PullFailed: ",
+		`{"mediaType":"application/wasm","size":10}`:                                                                      "PullFailed: ",
+		`null`:                           "NotAModule: ",
+		`{"mediaType":"application/wasm`: "NotAModule: its manifest cannot be read",
+	} {
+		manifest := `{"schemaVersion":2,"layers":[` + layer + `]}`
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			text := manifest
+			if strings.Contains(r.URL.Path, "/blobs/") {
+				text = module
+			}
+			w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
+			w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+			if _, err := w.Write([]byte(text)); err != nil {
+				t.Error(err)
+			}
+		}))
+		got, err := client.Pull(t.Context(), strings.TrimPrefix(server.URL, "http://")+"/team/tabs:v1", oci.Login{})
+		server.Close()
+		if want == "" && (err != nil || string(got.Module) != module) || want != "" && !strings.HasPrefix(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v; want %q", layer, err, want)
+		}
+	}
+}
+
+// asked is a network in which a place answers to every request in the same way;
+// it is whom was asked, and what credentials were shown.
+type asked struct {
+	answers map[string]http.Header // by scheme and host; 307 with a Location, else 401
+	seen    []string
+}
+
+func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
+	place := r.URL.Scheme + "://" + r.URL.Host
+	user, _, _ := r.BasicAuth()
+	a.seen = append(a.seen, strings.TrimSpace(place+" "+user))
+	code := http.StatusUnauthorized
+	if a.answers[place].Get("Location") != "" {
+		code = http.StatusTemporaryRedirect
+	}
+	return &http.Response{StatusCode: code, Header: a.answers[place], Body: http.NoBody, Request: r}, nil
+}
+
+// A registry is asked by HTTPS, and so is whoever it sends to; none is shown the
+// credentials of the other.
+func TestNothingLeavesTheMachineByHTTP(t *testing.T) {
+	to := func(place string) http.Header { return http.Header{"Location": {place + "/v2/"}} }
+	token := func(place string) http.Header {
+		return http.Header{"Www-Authenticate": {`Bearer realm="` + place + `/token",service="s"`}}
+	}
+	const registry, far, near = "registry.example.com", "elsewhere.example.com", "127.0.0.1:5000"
+	for _, test := range []struct {
+		host    string
+		answers map[string]http.Header
+		want    string
+	}{
+		{registry, nil, "https://registry.example.com"},
+		{registry, map[string]http.Header{"https://" + registry: to("https://" + far)}, "https://registry.example.com, https://elsewhere.example.com"},
+		{registry, map[string]http.Header{"https://" + registry: to("http://" + registry)}, "https://registry.example.com"},
+		{registry, map[string]http.Header{"https://" + registry: to("http://" + near)}, "https://registry.example.com"},
+		{registry, map[string]http.Header{"https://" + registry: token("http://" + far)}, "https://registry.example.com"},
+		{registry, map[string]http.Header{"https://" + registry: {"Www-Authenticate": {"Basic"}}}, "https://registry.example.com, https://registry.example.com anna"},
+		{registry, map[string]http.Header{"https://" + registry: to("https://" + far), "https://" + far: {"Www-Authenticate": {"Basic"}}},
+			"https://registry.example.com, https://elsewhere.example.com"},
+		{near, map[string]http.Header{"http://" + near: to("http://127.0.0.1:6000")}, "http://127.0.0.1:5000, http://127.0.0.1:6000"},
+		{near, map[string]http.Header{"http://" + near: to("http://" + far)}, "http://127.0.0.1:5000"},
+		{near, map[string]http.Header{"http://" + near: token("http://" + far)}, "http://127.0.0.1:5000"},
+		{near, map[string]http.Header{"http://" + near: to("https://" + far), "https://" + far: to("http://" + far)}, "http://127.0.0.1:5000, https://elsewhere.example.com"},
+	} {
+		network := &asked{answers: test.answers}
+		_, err := oci.Client{MaxBytes: 1, Transport: network}.Pull(t.Context(), test.host+"/team/tabs:v1", login(t, test.host, "anna", "secret"))
+		if got := strings.Join(network.seen, ", "); got != test.want || err == nil {
+			t.Errorf("%s %v: asked %s (%v), want %s", test.host, test.answers, got, err, test.want)
+		}
+	}
+}
+
+// What a registry says reaches people's terminals.
+func TestTheWordsOfARegistryAreShownAndNotObeyed(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, `{"errors":[{"code":"DENIED","message":"no\u001b[2J\nway\u202e %s"}]}`, strings.Repeat("x", 5000))
+	}))
+	defer server.Close()
+	_, err := client.Pull(t.Context(), strings.TrimPrefix(server.URL, "http://")+"/team/tabs:v1", oci.Login{})
+	var failed *oci.Error
+	if !errors.As(err, &failed) || failed.Reason != oci.AccessDenied || !strings.Contains(failed.Detail, "no [2J way xxx") || len(failed.Detail) > 1100 {
+		t.Errorf("%q", err)
+	}
 }
 
 func login(t *testing.T, host, user, password string) oci.Login {
@@ -220,6 +346,31 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	begun := time.Now()
 	if _, err := client.Pull(ctx, host+"/team/tabs:v1", oci.Login{}); err == nil || time.Since(begun) > time.Minute {
 		t.Errorf("silent: %v after %s", err, time.Since(begun))
+	}
+}
+
+// Of several credentials those are shown that are meant for the repository.
+func TestTheCredentialsOfTheRepositoryAreShown(t *testing.T) {
+	of := func(user string) string { return base64.StdEncoding.EncodeToString([]byte(user + ":x")) }
+	for config, want := range map[string]string{
+		`{"127.0.0.1:5000":{"auth":"` + of("all") + `"},"127.0.0.1:5000/team":{"auth":"` + of("team") + `"},"127.0.0.1:5000/other":{"auth":"` + of("other") + `"}}`: "team",
+		`{"127.0.0.1:5000":{"auth":"` + of("all") + `"},"127.0.0.1:5000/te":{"auth":"` + of("te") + `"}}`:                                                           "all",
+		`{"http://127.0.0.1:5000/v2/":{"auth":"` + of("api") + `"}}`:                                                                                                "api",
+		`{"127.0.0.1:5000/team/tabs":{"auth":"` + of("tabs") + `"}}`:                                                                                                "tabs",
+		`{"127.0.0.1:500":{"auth":"` + of("short") + `"}}`:                                                                                                          "",
+	} {
+		l, err := oci.ReadLogin([]byte(`{"auths":` + config + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		network := &asked{answers: map[string]http.Header{"http://127.0.0.1:5000": {"Www-Authenticate": {"Basic"}}}}
+		if _, err := (oci.Client{MaxBytes: 1, Transport: network}).Pull(t.Context(), "127.0.0.1:5000/team/tabs:v1", l); err == nil {
+			t.Error("it let somebody in")
+		}
+		_, user, _ := strings.Cut(network.seen[len(network.seen)-1], " ")
+		if user != want {
+			t.Errorf("%s: %q was shown, want %q", config, user, want)
+		}
 	}
 }
 

@@ -50,9 +50,23 @@ type Serve struct {
 	// TokenAuthFile and ClientCAFile say whom to trust besides the
 	// administrator of DataDir.
 	TokenAuthFile, ClientCAFile string
+	// ServiceAccountSigningKeyFile holds the private key that signs tokens of
+	// service accounts; empty means one in DataDir. ServiceAccountIssuer is who
+	// they say signed them.
+	ServiceAccountSigningKeyFile, ServiceAccountIssuer string
 	// WriteKubeconfig is where the administrator's kubeconfig is written;
 	// empty means into DataDir.
 	WriteKubeconfig string
+
+	// EnableAdmissionPlugins and DisableAdmissionPlugins are the admission
+	// plugins that are switched on and off.
+	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// AuditLogPath is the file of the audit log, "-" for the standard output;
+	// empty means none.
+	AuditLogPath string
+	// AuditLogMaxSize is how large it gets before another is begun, in megabytes,
+	// and AuditLogMaxBackup how many of those before are kept; 0 is all.
+	AuditLogMaxSize, AuditLogMaxBackup int
 
 	// FeatureGates are settings such as CBORServingAndStorage=true.
 	FeatureGates []string
@@ -64,6 +78,9 @@ type Serve struct {
 	// MaxRequestBodyBytes is the largest request body, except for the content
 	// of modules.
 	MaxRequestBodyBytes int
+	// RuntimeConfig turns versions of built-in kinds on and off: KEY=true, KEY=false,
+	// or KEY alone for true. Which keys there are is told by whoever has the kinds.
+	RuntimeConfig []string
 	// API is which built-in kinds are served: [WholeAPI] or [CustomAPI].
 	API string
 	// ServiceClusterIPRange are the addresses of services, as "10.0.0.0/24".
@@ -85,6 +102,11 @@ type Serve struct {
 	// ModuleIdleMemory bounds the memory of instances of modules that are kept
 	// for the next call, in bytes; 0 means no bound.
 	ModuleIdleMemory int64
+	// ModuleCompileMemory is how much memory the compilation of a module may
+	// take, in bytes; 0 means no bound.
+	ModuleCompileMemory int64
+	// ModuleCompileTime is how much processor time it may take; 0 means no bound.
+	ModuleCompileTime time.Duration
 	// SafeMode starts without loading modules.
 	SafeMode bool
 
@@ -124,9 +146,14 @@ func Default() Serve {
 		RequestTimeout:         time.Minute,
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
+		ServiceAccountIssuer:   "https://kubernetes.default.svc",
+		AuditLogMaxSize:        100,
+		AuditLogMaxBackup:      10,
 		ViewCacheBytes:         1 << 30,
 		ModuleQuota:            1 << 30,
 		ModuleIdleMemory:       512 << 20,
+		ModuleCompileMemory:    1 << 30,
+		ModuleCompileTime:      time.Minute,
 		API:                    WholeAPI,
 		ServiceClusterIPRange:  "10.0.0.0/24",
 		ServiceNodePortRange:   "30000-32767",
@@ -138,6 +165,10 @@ func Default() Serve {
 // what is remembered of them.
 const leastViewCache = 16 << 20
 
+// leastCompileMemory is enough for a small module in Go; half of it is the
+// program's own.
+const leastCompileMemory = 256 << 20
+
 // Embedded tells that etcd is to run inside the gateway.
 func (s Serve) Embedded() bool { return len(s.EtcdServers) == 0 }
 
@@ -147,6 +178,26 @@ func (s Serve) KubeconfigPath() string {
 		return s.WriteKubeconfig
 	}
 	return filepath.Join(s.DataDir, kubeconfig.FileName)
+}
+
+// Runtime is RuntimeConfig by key. Of several settings the last counts.
+func (s Serve) Runtime() (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, setting := range s.RuntimeConfig {
+		key, value, _ := strings.Cut(setting, "=")
+		on, err := strconv.ParseBool(value)
+		if value == "" {
+			on, err = true, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("invalid value of %s: %s, it is true or false", key, value)
+		}
+		out[key] = on
+	}
+	if on, set := out["api/all"]; set && !on && len(out) == 1 {
+		return nil, errors.New("invalid runtime-config with only api/all=false")
+	}
+	return out, nil
 }
 
 // ClusterIPs is ServiceClusterIPRange, which leaves room for some services.
@@ -182,10 +233,23 @@ func (s Serve) Validate() error {
 	}
 	s.validateEtcd(bad)
 	s.validateServing(bad)
+	s.validatePlugins(bad)
 	for _, g := range s.FeatureGates {
 		if err := gateError(g); err != nil {
 			bad("feature-gates", "%v", err)
 		}
+	}
+	if _, err := s.Runtime(); err != nil {
+		bad("runtime-config", "%w", err)
+	}
+	if s.ServiceAccountIssuer == "" {
+		bad("service-account-issuer", "must not be empty")
+	}
+	if s.AuditLogMaxSize < 1 {
+		bad("audit-log-maxsize", "must be greater than 0, got %d", s.AuditLogMaxSize)
+	}
+	if s.AuditLogMaxBackup < 0 {
+		bad("audit-log-maxbackup", "must not be negative, got %d", s.AuditLogMaxBackup)
 	}
 	if s.DataDir == "" {
 		bad("data-dir", "must not be empty")
@@ -220,6 +284,12 @@ func (s Serve) Validate() error {
 	}
 	if s.ModuleIdleMemory < 0 {
 		bad("module-idle-memory", "must not be negative, got %d", s.ModuleIdleMemory)
+	}
+	if s.ModuleCompileMemory < leastCompileMemory && s.ModuleCompileMemory != 0 {
+		bad("module-compile-memory", "must be 0, for any number, or at least %d bytes, got %d", leastCompileMemory, s.ModuleCompileMemory)
+	}
+	if s.ModuleCompileTime < time.Second && s.ModuleCompileTime != 0 {
+		bad("module-compile-time", "must be 0, for any time, or at least a second, got %s", s.ModuleCompileTime)
 	}
 	if s.MaxRequestBodyBytes < 1<<10 {
 		bad("max-request-body", "must be at least 1024 bytes, got %d", s.MaxRequestBodyBytes)

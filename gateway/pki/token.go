@@ -2,8 +2,12 @@ package pki
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/hex"
+	"encoding/pem"
 	"fmt"
 	"path/filepath"
 )
@@ -32,4 +36,25 @@ func AdminToken(dir string) (string, error) {
 		return "", fmt.Errorf("admin token: %s holds no token; delete it to have a new one made", path)
 	}
 	return token, nil
+}
+
+// TokenKey returns the PEM of the key that tokens of service accounts are signed
+// by. It is made, and kept in dir, when there is none.
+func TokenKey(dir string) ([]byte, error) {
+	err := openFolder(dir)
+	if err != nil {
+		return nil, fmt.Errorf("key of tokens: %w", err)
+	}
+	data, err := readOrCreate(filepath.Join(dir, "sa.key"), func() ([]byte, error) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		der, err := x509.MarshalPKCS8PrivateKey(key)
+		return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("key of tokens: %w", err)
+	}
+	return data, nil
 }

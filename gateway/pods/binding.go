@@ -25,15 +25,9 @@ type binding struct {
 func (binding) Verb() string { return "create" }
 
 // Answer implements api.Question.
-func (b binding) Answer(ctx context.Context, t resource.Target, _ string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+func (b binding) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
 	var wanted corev1.Binding
-	if err := read(body, "Binding", &wanted); err != nil {
-		return nil, err
-	}
-	if wanted.Name != "" && wanted.Name != t.Name {
-		return nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
-	}
-	if err := b.admit.made(ctx, t, corev1.SchemeGroupVersion.WithKind("Binding"), &wanted, o); err != nil {
+	if err := b.admit.sent(ctx, t, contentType, body, &wanted, "Binding", []schema.GroupVersion{corev1.SchemeGroupVersion}, o); err != nil {
 		return nil, err
 	}
 	if wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node" {

@@ -7,12 +7,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -24,20 +27,22 @@ type eviction struct {
 	admit Admit
 }
 
+// evictionVersions are those that an eviction may be of.
+var evictionVersions = []schema.GroupVersion{policyv1.SchemeGroupVersion, policyv1beta1.SchemeGroupVersion}
+
 // Verb implements api.Question.
 func (eviction) Verb() string { return "create" }
 
 // Answer implements api.Question.
-func (e eviction) Answer(ctx context.Context, t resource.Target, _ string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+func (e eviction) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
 	var wanted policyv1.Eviction
-	if err := read(body, "Eviction", &wanted); err != nil {
+	if err := e.admit.sent(ctx, t, contentType, body, &wanted, "Eviction", evictionVersions, o); err != nil {
 		return nil, err
 	}
-	if wanted.Name != "" && wanted.Name != t.Name {
-		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
-	}
-	if err := e.admit.made(ctx, t, policyv1.SchemeGroupVersion.WithKind("Eviction"), &wanted, o); err != nil {
-		return nil, err
+	if how := wanted.DeleteOptions; how != nil {
+		if errs := validation.ValidateDeleteOptions(how); len(errs) > 0 {
+			return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+		}
 	}
 	objects := e.as(o.Caller)
 	p, _, err := pod(ctx, objects, t)
@@ -61,6 +66,9 @@ func (e eviction) Answer(ctx context.Context, t resource.Target, _ string, body 
 	if how.Preconditions.UID == nil { // another pod of the name was not asked about
 		how.Preconditions.UID = &p.UID
 	}
+	if p.Status.Phase == corev1.PodPending && how.Preconditions.ResourceVersion == nil { // one that runs by now was not asked about
+		how.Preconditions.ResourceVersion = &p.ResourceVersion
+	}
 	if err := objects.Delete(ctx, kind, t.Namespace, t.Name, how); err != nil {
 		return nil, err
 	}
@@ -71,10 +79,10 @@ func (e eviction) Answer(ctx context.Context, t resource.Target, _ string, body 
 // meanwhile.
 const spendAttempts = 20
 
-// allow asks the pod's disruption budget, and spends of it. A pod that has ended
-// disturbs nobody.
+// allow asks the pod's disruption budget, and spends of it. A pod that has ended,
+// or has not begun, disturbs nobody.
 func (e eviction) allow(ctx context.Context, p *corev1.Pod, dry bool) error {
-	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
+	if p.Status.Phase == corev1.PodPending || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
 		return nil
 	}
 	objects := e.as(self)

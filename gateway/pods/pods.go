@@ -1,7 +1,6 @@
 package pods
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -76,36 +74,6 @@ func pod(ctx context.Context, objects Objects, t resource.Target) (*corev1.Pod, 
 		return nil, nil, apierrors.NewInternalError(err)
 	}
 	return p, u, nil
-}
-
-// message is a body: an object that protobuf has a form of.
-type message interface {
-	runtime.Object
-	Unmarshal([]byte) error
-}
-
-// protobufPrefix is how bodies begin that schedulers send.
-var protobufPrefix = []byte("k8s\x00")
-
-// read reads a body, which may leave out of which kind it is.
-func read(body []byte, kind string, into message) error {
-	var err error
-	if raw, ok := bytes.CutPrefix(body, protobufPrefix); ok {
-		var envelope runtime.Unknown
-		if err = envelope.Unmarshal(raw); err == nil {
-			err = into.Unmarshal(envelope.Raw)
-			into.GetObjectKind().SetGroupVersionKind(envelope.GroupVersionKind())
-		}
-	} else {
-		err = yaml.Unmarshal(body, into) // JSON is YAML
-	}
-	if is := into.GetObjectKind().GroupVersionKind().Kind; err == nil && is != "" && is != kind {
-		err = fmt.Errorf("the body is of kind %s, not %s", is, kind)
-	}
-	if err != nil {
-		return apierrors.NewBadRequest(err.Error())
-	}
-	return nil
 }
 
 // made asks admission about an object that a client makes for a pod, and reads

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -51,7 +52,11 @@ func ask(t *testing.T, e *realengine.Engine, subresource, name, body string) str
 func askWith(t *testing.T, e *realengine.Engine, subresource, name, body string, o resource.WriteOptions) string {
 	t.Helper()
 	q := Questions(func(c resource.Caller) Objects { return e.Internal.As(c) }, allowAll)[api.ContentPath{GroupResource: kind, Subresource: subresource}]
-	resp, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: name}, "application/json", []byte(body), o)
+	contentType := runtime.ContentTypeJSON
+	if strings.HasPrefix(body, string([]byte("k8s\x00"))) {
+		contentType = runtime.ContentTypeProtobuf
+	}
+	resp, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: name}, contentType, []byte(body), o)
 	if err != nil {
 		return err.Error()
 	}
@@ -67,19 +72,18 @@ func askWith(t *testing.T, e *realengine.Engine, subresource, name, body string,
 func TestBinding(t *testing.T) {
 	e := world(t)
 	for body, want := range map[string]string{
-		`{"target":{"kind":"Node"}}`:               "the target of a binding",
-		`{"target":{"kind":"Service","name":"n"}}`: "the target of a binding",
-		`[`: "error converting YAML",
+		`{"metadata":{"name":"p"},"target":{"kind":"Node"}}`:               "the target of a binding",
+		`{"metadata":{"name":"p"},"target":{"kind":"Service","name":"n"}}`: "the target of a binding",
 	} {
 		if got := ask(t, e, "binding", "p", body); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
-	const body = `{"target":{"kind":"Node","name":"n"}}`
+	const body = onNode
 	if got := ask(t, e, "log", "p", ""); got != "pod p does not have a host assigned" {
 		t.Error(got)
 	}
-	if got := ask(t, e, "binding", "none", body); !strings.Contains(got, "not found") {
+	if got := ask(t, e, "binding", "none", strings.Replace(body, `"p"`, `"none"`, 1)); !strings.Contains(got, "not found") {
 		t.Error(got)
 	}
 	if got := ask(t, e, "binding", "p", body); got != "" {
@@ -109,7 +113,7 @@ func TestEviction(t *testing.T) {
 	if got := ask(t, e, "eviction", "p", `{"metadata":{"name":"q"}}`); !strings.Contains(got, "does not match") {
 		t.Error(got)
 	}
-	if got := ask(t, e, "eviction", "p", `{"deleteOptions":{"dryRun":["All"]}}`); got != "" {
+	if got := ask(t, e, "eviction", "p", `{"metadata":{"name":"p"},"deleteOptions":{"dryRun":["All"]}}`); got != "" {
 		t.Error(got)
 	}
 	if _, err := e.Get(t.Context(), kind, "ns", "p"); err != nil {
@@ -117,7 +121,8 @@ func TestEviction(t *testing.T) {
 	}
 	create(t, e, budgets, "metadata: {name: other, namespace: ns}\nspec: {minAvailable: 1, selector: {matchLabels: {app: b}}}")
 	create(t, e, budgets, "metadata: {name: b, namespace: ns}\nspec: {minAvailable: 1, selector: {matchLabels: {app: a}}}")
-	if got := ask(t, e, "eviction", "p", `{}`); !strings.Contains(got, "violate the pod's disruption budget") {
+	setStatus(t, e, kind, "p", map[string]any{"phase": "Running"})
+	if got := ask(t, e, "eviction", "p", evict("p")); !strings.Contains(got, "violate the pod's disruption budget") {
 		t.Error(got)
 	}
 	u, err := e.Get(t.Context(), budgets, "ns", "b")
@@ -131,7 +136,7 @@ func TestEviction(t *testing.T) {
 	if err := e.Fresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(t, e, "eviction", "p", `{}`); got != "" {
+	if got := ask(t, e, "eviction", "p", evict("p")); got != "" {
 		t.Error(got)
 	}
 	if _, err := e.Get(t.Context(), kind, "ns", "p"); !apierrors.IsNotFound(err) {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -19,7 +20,7 @@ var namespaces = schema.GroupResource{Resource: "namespaces"}
 // admitCreate is the admission of creations: a namespaced object needs a
 // namespace that exists and is not going away, and a custom resource a
 // definition that stays.
-func (e *Engine) admitCreate(ctx context.Context, t Target, name string) error {
+func (e *Engine) admitCreate(ctx context.Context, t Target, name string, dryRun bool) error {
 	if t.Resource.Def.Terminating {
 		return apierrors.NewForbidden(t.Resource.GroupResource(), name, fmt.Errorf("create not allowed while custom resource definition is terminating"))
 	}
@@ -27,6 +28,12 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string) error {
 		return nil
 	}
 	entry, err := e.namespace(ctx, t.Namespace)
+	if apierrors.IsNotFound(err) && e.o.ProvisionNamespaces && !dryRun {
+		if why := e.provision(ctx, t.Namespace); why != nil {
+			return apierrors.NewForbidden(t.Resource.GroupResource(), name, why)
+		}
+		entry, err = e.namespace(ctx, t.Namespace)
+	}
 	if err != nil {
 		return err
 	}
@@ -43,6 +50,16 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string) error {
 		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", t.Namespace), Field: "metadata.namespace",
 	})
 	return forbidden
+}
+
+// provision makes a namespace, if nobody else is faster.
+func (e *Engine) provision(ctx context.Context, name string) error {
+	ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	_, err := e.Internal(Component("namespaces")).Create(ctx, namespaces, ns)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // namespace finds a namespace in the cache, or in the store when it may be too

@@ -96,7 +96,13 @@ func (o WriteOptions) report(problems []string) error {
 // Unrecognized is the refusal of a body that does not say that it is an object
 // of the target's kind; err is why.
 func (t Target) Unrecognized(err error, body []byte) error {
-	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %s (%s)", t.Resource.Def.Kind, err, summary(body)))
+	return Unrecognized(t.Resource.Def.Kind, err, body)
+}
+
+// Unrecognized is the refusal of a body that does not say that it is an object
+// of a kind; err is why.
+func Unrecognized(kind string, err error, body []byte) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %s (%s)", kind, err, summary(body)))
 }
 
 // unreadable starts the message about a body that is no JSON object.

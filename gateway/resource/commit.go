@@ -12,11 +12,14 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// commit has the store do the write, or finds out whether it would. Every
-// change compares the revision that the write started from, and that of the
-// definition that it was made under.
-func (w *Write) commit(ctx context.Context) (err error) {
+// commitWith has the store do the write, with postings, or finds
+// out whether it would. Every change compares the revision that the write
+// started from, and that of the definition that it was made under.
+func (w *Write) commitWith(ctx context.Context, postings []Posting) (err error) {
 	key, store := w.Resource.Key(w.Namespace, w.Name), w.guarded(w.Resource.Writer(w.engine.store))
+	for _, p := range postings {
+		store = store.Along(p.Key, p.Stored, p.Revision)
+	}
 	switch {
 	case w.operation == OperationCreate && w.Options.DryRun:
 		return w.mustNotExist(ctx, key)
@@ -31,6 +34,9 @@ func (w *Write) commit(ctx context.Context) (err error) {
 		w.revision, err = store.Delete(ctx, key, w.from.Revision)
 	default:
 		w.revision, err = store.Update(ctx, key, w.draft.Stored, w.from.Revision, w.ttl())
+	}
+	if o := overtakenBy(err, postings); o != nil {
+		return o
 	}
 	if err != nil {
 		return w.notCommitted(err)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -40,10 +41,8 @@ func (e *Engine) remove(ctx context.Context, t Target, d deleting, w WriteOption
 	return one.run(ctx)
 }
 
-// validateDeletion refuses options that say nothing sensible, and drops the one
-// whose gate, AllowUnsafeMalformedObjectDeletion, is off.
+// validateDeletion refuses options that say nothing sensible.
 func validateDeletion(o *metav1.DeleteOptions) error {
-	o.IgnoreStoreReadErrorWithClusterBreakingPotential = nil
 	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
@@ -163,6 +162,9 @@ func (w *Write) preconditions(p *metav1.Preconditions, obj *unstructured.Unstruc
 // what the client is told, so reply gets them first, as a list at the revision
 // that was read; if it fails, nothing happens.
 func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, w WriteOptions, reply func(*List) error) error {
+	if unreadableOnly(o) {
+		return invalidOptions(field.Invalid(field.NewPath(optionUnreadable), true, "is not allowed with DELETECOLLECTION, try again after removing the option"))
+	}
 	if err := validateDeletion(o); err != nil {
 		return err
 	}

@@ -21,6 +21,14 @@ type Options struct {
 	// Mutators and Validators are asked, in order, about every write.
 	Mutators   []Mutator
 	Validators []Validator
+	// NoPast reads lists of past revisions from the store, even where they are
+	// in memory.
+	NoPast bool
+	// Accounts are what writes are charged to; nil for none.
+	Accounts Accounts
+	// ProvisionNamespaces makes the namespace that the first object wants that
+	// is created in it. Otherwise such an object is refused.
+	ProvisionNamespaces bool
 	// Log receives what no client is told.
 	Log zerolog.Logger
 }

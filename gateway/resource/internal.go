@@ -40,13 +40,19 @@ func (i Internal) target(gr schema.GroupResource, namespace, name, subresource s
 	return Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion), Namespace: namespace, Name: name, Subresource: subresource}, nil
 }
 
-// Get reads an object at its storage version, from the cache.
-func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
+// cached is an object as the cache has it.
+func (i Internal) cached(ctx context.Context, gr schema.GroupResource, namespace, name string) (Target, *catalog.Entry, error) {
 	t, err := i.target(gr, namespace, name, "")
 	if err != nil {
-		return nil, err
+		return t, nil, err
 	}
 	entry, err := i.e.entry(ctx, t, "0")
+	return t, entry, err
+}
+
+// Get reads an object at its storage version, from the cache.
+func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
+	t, entry, err := i.cached(ctx, gr, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +61,7 @@ func (i Internal) Get(ctx context.Context, gr schema.GroupResource, namespace, n
 
 // GetMetadata is Get without decoding more than the metadata; it never converts.
 func (i Internal) GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
-	t, err := i.target(gr, namespace, name, "")
-	if err != nil {
-		return nil, err
-	}
-	entry, err := i.e.entry(ctx, t, "0")
+	t, entry, err := i.cached(ctx, gr, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,12 @@ func (i Internal) List(ctx context.Context, gr schema.GroupResource, namespace s
 
 // each visits the cached objects of the target's collection.
 func (t Target) each(fn func(*catalog.Entry) bool) {
-	t.Resource.Bucket().Snapshot().Ascend(inNamespace(t.Namespace), "", func(it watchcache.Item[*catalog.Entry]) bool { return fn(it.Value) })
+	t.items(func(_ string, e *catalog.Entry) bool { return fn(e) })
+}
+
+// items visits them with their keys.
+func (t Target) items(fn func(key string, e *catalog.Entry) bool) {
+	t.Resource.Bucket().Snapshot().Ascend(inNamespace(t.Namespace), "", func(it watchcache.Item[*catalog.Entry]) bool { return fn(it.Key, it.Value) })
 }
 
 // ListMetadata is List without decoding more than the metadata; it never converts
@@ -212,8 +219,9 @@ func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace
 }
 
 // Follow calls fn for every object that exists and then for every change, in
-// order, until ctx ends. It is level-triggered: fn gets names only. The kind has to be served when it
-// begins; that it is redefined or removed afterwards changes nothing.
+// order, until ctx ends. It is level-triggered: fn gets names only. The kind has to
+// be served when it begins; that it is redefined or removed afterwards changes
+// nothing.
 func (i Internal) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
 	select {
 	case <-i.e.Ready():

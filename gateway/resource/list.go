@@ -228,7 +228,7 @@ func (e *Engine) listExact(ctx context.Context, l *listing) (*List, error) {
 			return nil, err
 		}
 	}
-	if s, ok := l.target.Resource.Bucket().At(l.exact); ok {
+	if s, ok := l.target.Resource.Bucket().At(l.exact); ok && !e.o.NoPast {
 		if err := l.take(ctx, s); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -103,7 +106,10 @@ func (t Target) patcher(kind types.PatchType, body []byte, typed func() runtime.
 		return jsonPatcher(body)
 	case types.MergePatchType:
 		changes, duplicates, err := object.Parse(body)
-		if err != nil {
+		switch {
+		case isNull(body):
+			return nil, nil, apierrors.NewBadRequest("Invalid JSON Patch")
+		case err != nil:
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 		}
 		return func(from state) (map[string]any, error) {
@@ -120,11 +126,13 @@ func (t Target) patcher(kind types.PatchType, body []byte, typed func() runtime.
 // UnsupportedPatch is the refusal of a patch whose media type the target does
 // not take.
 func UnsupportedPatch(t Target) error {
-	accepted := string(types.JSONPatchType) + ", " + string(types.MergePatchType)
 	if t.Version != nil && t.Version.Native() {
-		accepted += ", " + string(types.StrategicMergePatchType)
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+			Message: "415: Unsupported Media Type", Details: &metav1.StatusDetails{},
+		}}
 	}
-	accepted += ", " + string(ApplyPatchType)
+	accepted := string(types.JSONPatchType) + ", " + string(types.MergePatchType) + ", " + string(ApplyPatchType)
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",
 		"the body of the request was in an unknown format - accepted media types include: "+accepted, 0, false)
 }
@@ -205,6 +213,9 @@ func (t Target) invalidOutcome(apply patch, from state, why error) error {
 
 func strategicPatcher(body []byte, typed func() runtime.Object) (patch, []string, error) {
 	changes, duplicates, err := object.Parse(body)
+	if isNull(body) { // changes nothing, as kube-apiserver has it
+		changes, err = map[string]any{}, nil
+	}
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
@@ -224,6 +235,8 @@ func strategicPatcher(body []byte, typed func() runtime.Object) (patch, []string
 		return tree, nil
 	}, duplicates, nil
 }
+
+func isNull(body []byte) bool { return string(bytes.TrimSpace(body)) == "null" }
 
 // merge applies a JSON merge patch to an object in place. The patch is only
 // read; what it adds is copied.
@@ -285,6 +298,10 @@ func (t Target) samePatched(tree map[string]any) error {
 	want := def.APIVersion(t.Version.Name)
 	apiVersion, _ := tree["apiVersion"].(string)
 	kind, _ := tree["kind"].(string)
+	if t.Version.Native() { // which need not say what they are
+		kind, apiVersion = cmp.Or(kind, def.Kind), cmp.Or(apiVersion, want)
+		tree["kind"], tree["apiVersion"] = kind, apiVersion
+	}
 	if apiVersion == want && kind == def.Kind {
 		return nil
 	}

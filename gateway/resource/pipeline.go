@@ -118,11 +118,11 @@ func (w *Write) attempt(ctx context.Context) error {
 		w.convert,  // to the storage version, and back for the reply
 		w.commit,   // or the dry run of it
 	)
-	for n := 1; w.generate != "" && apierrors.IsAlreadyExists(err); n++ {
-		if n == generateAttempts {
-			return apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1)
-		}
+	for n := 1; w.generate != "" && apierrors.IsAlreadyExists(err) && n < generateAttempts; n++ {
 		err = inOrder(ctx, w.validate, w.admit, w.convert, w.commit) // under another name
+	}
+	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
+		return apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1) // in words that say that some name would do
 	}
 	if err != nil {
 		return err

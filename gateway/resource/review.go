@@ -16,20 +16,15 @@ func (e *Engine) Review(ctx context.Context, t Target, body []byte, o WriteOptio
 	if err != nil {
 		return nil, err
 	}
+	object.Detach(tree) // nobody owns what is not kept
 	obj := asUnstructured(tree)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(t.Namespace, obj); err != nil {
 		return nil, err
 	}
 	ctx = t.scope(ctx, o)
 	t.Version.Strategy.PrepareForCreate(ctx, obj)
-	name := obj.GetName()
-	obj.SetName("question") // which questions need not have
-	errs := t.Version.Strategy.Validate(ctx, obj)
-	if obj.SetName(name); name == "" {
-		delete(tree["metadata"].(map[string]any), "name")
-	}
-	if len(errs) > 0 {
-		return nil, apierrors.NewInvalid(t.Resource.Def.GVK(t.Version.Name).GroupKind(), name, errs)
+	if errs := t.Version.Strategy.Validate(ctx, obj); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(t.Resource.Def.GVK(t.Version.Name).GroupKind(), obj.GetName(), errs)
 	}
 	if err := answer(tree); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (w *Write) mutate(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := w.engine.admitCreate(ctx, w.Target, w.wantedName()); err != nil {
+		if err := w.engine.admitCreate(ctx, w.Target, w.wantedName(), w.Options.DryRun); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	apistorage "k8s.io/apiserver/pkg/storage"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // Update replaces an object (PUT), or creates it where the kind allows that.
@@ -113,7 +114,7 @@ func (w *Write) precondition(ctx context.Context) error {
 // name, in kube-apiserver's words.
 func (t Target) wrongUID(want, have types.UID) error {
 	why := fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, have)
-	return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, apistorage.NewInvalidObjError(t.Resource.Key(t.Namespace, t.Name), why))
+	return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, apistorage.NewInvalidObjError("/"+t.Resource.Def.KeyPrefix+"/"+catalog.JoinKey(t.Namespace, t.Name), why))
 }
 
 func stillFinalizing(def *crd.Definition, obj map[string]any) bool {

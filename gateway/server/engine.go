@@ -3,10 +3,15 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission/policy"
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
@@ -26,19 +31,24 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
 	policystatus "github.com/wasmgate/wasmgate/gateway/controller/policy"
 	"github.com/wasmgate/wasmgate/gateway/controller/priority"
+	"github.com/wasmgate/wasmgate/gateway/controller/quota"
 	"github.com/wasmgate/wasmgate/gateway/controller/shadow"
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
+	"github.com/wasmgate/wasmgate/gateway/limiting"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
+	"github.com/wasmgate/wasmgate/gateway/protection"
+	"github.com/wasmgate/wasmgate/gateway/quotas"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
 	"github.com/wasmgate/wasmgate/gateway/trial"
 	"github.com/wasmgate/wasmgate/gateway/upload"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // newEngine makes the engine with all built-in definitions.
 func (g *gateway) newEngine() (*resource.Engine, error) {
-	builtins, err := builtin.All(builtin.Options{EventTTL: g.options.EventTTL, EssentialOnly: g.options.API == options.CustomAPI})
+	builtins, err := g.builtins()
 	if err != nil {
 		return nil, err
 	}
@@ -61,24 +71,52 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err := g.showMemory(served); err != nil {
 		return nil, err
 	}
-	g.admission = admitting.New(admitting.Config{Catalog: served, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log})
-	mutators := []resource.Mutator{g.admission}
-	if g.assigner, err = g.newAssigner(); err != nil {
+	if g.assigner, err = g.newAssigner(builtins); err != nil {
 		return nil, err
 	}
-	if g.assigner != nil {
-		mutators = append(mutators, g.assigner)
-	}
-	engine := resource.New(resource.Options{
-		Store: g.store, Catalog: served, Log: log,
-		Mutators: mutators, Validators: []resource.Validator{bindings.Bindings{Status: g.modules.Status}, g.admission},
-	})
+	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(options.NamespaceAutoProvision)}
+	g.addAdmission(&o)
+	engine := resource.New(o)
 	g.orders = ordering.New(served, g.log)
 	if g.assigner != nil {
 		g.assigner.Objects = engine.Internal(resource.Component("services"))
 	}
 	inUse.Objects = engine.Internal(resource.Component("modules"))
 	return engine, nil
+}
+
+// addAdmission puts the plugins that are on in their order. LimitRanges are
+// asked before webhooks, and again about what these added.
+func (g *gateway) addAdmission(o *resource.Options) {
+	on := g.options.Admits
+	g.admission = admitting.New(admitting.Config{
+		Catalog: o.Catalog, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log,
+		Off: admitting.Off{
+			MutatingPolicies: !on(options.MutatingAdmissionPolicy), MutatingWebhooks: !on(options.MutatingAdmissionWebhook),
+			ValidatingPolicies: !on(options.ValidatingAdmissionPolicy), ValidatingWebhooks: !on(options.ValidatingAdmissionWebhook),
+		},
+	})
+	o.Mutators = []resource.Mutator{g.admission}
+	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, g.admission}
+	if ranges := limiting.New(o.Catalog); ranges != nil && on(options.LimitRanger) {
+		o.Mutators = []resource.Mutator{ranges, g.admission, ranges}
+		o.Validators = slices.Insert(o.Validators, 1, resource.Validator(ranges))
+	}
+	if q := quotas.New(o.Catalog); q != nil && on(options.ResourceQuota) {
+		o.Accounts = q
+	}
+	if g.assigner != nil {
+		o.Mutators = append(o.Mutators, g.assigner, protection.Mutator{})
+	}
+}
+
+// lookUp finds an object that a module was granted.
+func (g *gateway) lookUp(_ context.Context, o plugins.Object) ([]byte, error) {
+	data, err := g.engine.Internal(resource.Component("modules")).Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, plugins.ErrNoObject
+	}
+	return data, err
 }
 
 // showMemory adds metrics of what is kept in memory beside the objects.
@@ -89,9 +127,32 @@ func (g *gateway) showMemory(served *catalog.Catalog) error {
 	)
 }
 
+// showGates tells which features are on, and of settings that do nothing.
+func (g *gateway) showGates() {
+	for _, gate := range g.options.Gates() {
+		g.metrics.Feature(gate.Name, gate.Stage, gate.On)
+	}
+	for _, w := range g.options.GateWarnings() {
+		g.log.Warn().Msg(w)
+	}
+}
+
+// builtins are the built-in kinds that are served.
+func (g *gateway) builtins() ([]*crd.Definition, error) {
+	choice, err := g.options.Runtime()
+	if err != nil {
+		return nil, fmt.Errorf("--runtime-config: %w", err)
+	}
+	all, err := builtin.All(builtin.Options{EventTTL: g.options.EventTTL, EssentialOnly: g.options.API == options.CustomAPI, Choice: choice})
+	if err != nil {
+		return nil, fmt.Errorf("--runtime-config: %w", err)
+	}
+	return all, nil
+}
+
 // newAssigner makes what sees to services and pods; nil when there are none.
-func (g *gateway) newAssigner() (*assign.Assigner, error) {
-	if g.options.API != options.WholeAPI {
+func (g *gateway) newAssigner(builtins []*crd.Definition) (*assign.Assigner, error) {
+	if !slices.ContainsFunc(builtins, func(d *crd.Definition) bool { return d.Group == "" && d.Plural == "services" }) {
 		return nil, nil
 	}
 	addresses, err := g.options.ClusterIPs()
@@ -125,8 +186,11 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			events.New(as("events"), kinds.Modules, kinds.Priorities),
 			garbage.New(as("garbage-collector")),
 		}
+		if g.engine.Catalog().Snapshot().Resource(kinds.Quotas) != nil {
+			all = append(all, quota.New(as("quotas")))
+		}
 		if g.assigner != nil {
-			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), assign.NewLedger(as("services")))
+			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), assign.NewLedger(as("services")), protection.NewController(as("storage-protection")))
 		}
 		controller.Run(ctx, g.log, objects, all...)
 	}))

@@ -18,6 +18,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/assign"
+	"github.com/wasmgate/wasmgate/gateway/audit"
+	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
@@ -31,14 +33,17 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/modulelog"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
+	"github.com/wasmgate/wasmgate/gateway/pki"
 	"github.com/wasmgate/wasmgate/gateway/pods"
 	"github.com/wasmgate/wasmgate/gateway/preview"
 	"github.com/wasmgate/wasmgate/gateway/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/reviews"
+	"github.com/wasmgate/wasmgate/gateway/serviceaccount"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 	"github.com/wasmgate/wasmgate/gateway/upload"
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/compiler"
 	"github.com/wasmgate/wasmgate/storage/etcd"
 )
 
@@ -63,6 +68,8 @@ type gateway struct {
 	assigner  *assign.Assigner
 	health    *health.Registry
 	metrics   *metrics.Metrics
+	audit     *audit.Log
+	tokens    *serviceaccount.Tokens
 	hooks     hooks
 	http      *transport.Server
 }
@@ -118,39 +125,61 @@ func openData(dir string) error {
 
 // close frees what build made.
 func (g *gateway) close(ctx context.Context) error {
-	if g.modules == nil {
-		return nil
+	var errs []error
+	if g.modules != nil {
+		errs = append(errs, g.modules.Close(ctx))
 	}
-	return g.modules.Close(ctx)
+	if g.audit != nil {
+		errs = append(errs, g.audit.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // build makes every part; nothing runs yet.
 func (g *gateway) build(ctx context.Context) (err error) {
+	g.showGates()
 	if g.identity, err = identity.New(g.options); err != nil {
 		return err
 	}
+	processes, err := compiler.New(compiler.Limits{MemoryBytes: g.options.ModuleCompileMemory, CPU: g.options.ModuleCompileTime})
+	if err != nil {
+		return err
+	}
 	if g.modules, err = modulehost.New(ctx, modulehost.Config{
+		Compiler: processes,
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
 		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, IdleBytes: g.options.ModuleIdleMemory, Log: g.log, SafeMode: g.options.SafeMode,
+		Lookup: g.lookUp,
 	}); err != nil {
 		return err
 	}
 	if g.engine, err = g.newEngine(); err != nil {
 		return err
 	}
+	if g.tokens, err = g.newTokens(); err != nil {
+		return fmt.Errorf("--service-account-signing-key-file: %w", err)
+	}
+	authenticator := authn.Union{g.identity.Authenticator(), g.tokens}
 	g.health = g.newHealth()
+	auditor, err := g.auditor()
+	if err != nil {
+		return fmt.Errorf("--audit-log-path: %w", err)
+	}
 	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs(), Checker: g.modules}
 	handler := api.New(api.Config{
 		Engine: g.engine, CBOR: g.options.Enabled(options.CBORServingAndStorage),
-		Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{},
+		UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion),
+		Uncompressed:   !g.options.Enabled(options.APIResponseCompression), NoWatchLists: !g.options.Enabled(options.WatchList),
+		Authenticator: authenticator, Authorizer: authz.Masters{},
 		Documents: documents.All(documents.Config{
 			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current,
 			Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 		}),
 		Observer:  accounting.New(g.metrics),
+		Auditor:   auditor,
 		Contents:  map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
 		Questions: g.questions(),
-		Reviews:   reviews.Answers{Authenticator: g.identity.Authenticator(), Authorizer: authz.Masters{}}.All(),
+		Reviews:   reviews.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
 		Log:       g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
@@ -161,12 +190,48 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	return nil
 }
 
+// auditor opens the audit log, if there is to be one.
+func (g *gateway) auditor() (api.Auditor, error) {
+	if g.options.AuditLogPath == "" {
+		return nil, nil
+	}
+	var err error
+	g.audit, err = audit.Open(audit.Config{
+		Path: g.options.AuditLogPath, MaxMegabytes: g.options.AuditLogMaxSize, Backups: g.options.AuditLogMaxBackup,
+		Counted: g.metrics.Audited, Log: g.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g.audit, nil
+}
+
+// newTokens makes what signs and believes the tokens of service accounts.
+func (g *gateway) newTokens() (*serviceaccount.Tokens, error) {
+	var text []byte
+	var err error
+	if file := g.options.ServiceAccountSigningKeyFile; file != "" {
+		text, err = os.ReadFile(file)
+	} else {
+		text, err = pki.TokenKey(filepath.Join(g.options.DataDir, "pki"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := serviceaccount.ParseKey(text)
+	if err != nil {
+		return nil, err
+	}
+	return &serviceaccount.Tokens{Key: key, Issuer: g.options.ServiceAccountIssuer, Objects: g.engine.Internal(resource.Component("tokens"))}, nil
+}
+
 // questions are the subresources that are no part of an object.
 func (g *gateway) questions() map[api.ContentPath]api.Question {
 	out := map[api.ContentPath]api.Question{
 		{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Prioritize: g.modules.Prioritize},
 		{GroupResource: kinds.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
 	}
+	maps.Copy(out, serviceaccount.Questions(g.tokens))
 	if g.assigner != nil {
 		maps.Copy(out, pods.Questions(func(c resource.Caller) pods.Objects { return g.engine.Internal(c) }, g.admission.Made))
 	}

@@ -58,6 +58,7 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 		AcceptEncoding: last.acceptEncoding.of(joined(h, fasthttp.HeaderAcceptEncoding)),
 		ContentType:    last.contentType.of(h.ContentType()), UserAgent: last.userAgent.of(h.UserAgent()),
 		Authorization: last.authorization.of(h.Peek(fasthttp.HeaderAuthorization)),
+		Remote:        ctx.RemoteAddr(),
 		ID:            string(h.Peek("Audit-Id")), IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
 	}
 	if s.options.TLS.ClientAuth != tls.NoClientCert { // asking costs a copy of all that is known

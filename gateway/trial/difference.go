@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 func decode(data []byte, into any) error {
@@ -91,7 +92,7 @@ func named(path string) string {
 		path = path[1:]
 	}
 	if len(path) > maxPath {
-		path = path[:maxPath] + "..."
+		path = strings.ToValidUTF8(path[:maxPath], "") + "..."
 	}
 	return path
 }

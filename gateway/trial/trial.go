@@ -20,10 +20,15 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/paging"
 )
 
-// maxSamples bounds the samples of a page.
-const maxSamples = 10
+const (
+	// maxSamples bounds the samples of a part.
+	maxSamples = 10
+	// pageSize bounds how many objects are read at a time.
+	pageSize = 1000
+)
 
 // Trials is the shadow.Trials over a store. All fields are required.
 type Trials struct {
@@ -33,9 +38,10 @@ type Trials struct {
 	Converter func(name string) *conversion.Bulk
 }
 
-// Compare implements shadow.Trials: all objects as they are at one moment, a page
-// at a time. What fails with the module in use is not counted; and samples quote
-// no values, as who reads reports need not be allowed to read objects.
+// Compare implements shadow.Trials: all objects as they are when it is their
+// turn, a page at a time. What fails with the module in use is not counted; and samples quote
+// no values, as who reads reports need not be allowed to read objects. What a
+// module says of its failure is its own affair.
 func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Report) error) error {
 	r := t.Catalog.Snapshot().Resource(gr)
 	if r == nil {
@@ -52,18 +58,24 @@ func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next 
 		}
 	}
 	pair := converters{now: t.Converter(now), next: t.Converter(next)}
-	return t.Store.Scan(ctx, storage.Range{Prefix: rewriter.Prefix}, func(page storage.Page) error {
-		report, err := comparePage(ctx, page, served, pair)
-		if err != nil {
+	// Every page is read at the most recent revision: a pinned one would be
+	// compacted away under a long trial.
+	pager := paging.New(t.Store, paging.Options{Range: storage.Range{Prefix: rewriter.Prefix}, Max: pageSize})
+	for {
+		page, ok, err := pager.Next(ctx)
+		if err != nil || !ok {
 			return err
 		}
-		return told(report)
-	})
+		if err := comparePage(ctx, page, served, pair, told); err != nil {
+			return err
+		}
+	}
 }
 
-// comparePage compares over the objects of one page.
-func comparePage(ctx context.Context, page storage.Page, served []string, pair converters) (module.Report, error) {
-	c := comparison{converters: pair}
+// comparePage compares over the objects of one page, and tells of each call of
+// the two: one may take as long as the limit of a module allows.
+func comparePage(ctx context.Context, page storage.Page, served []string, pair converters, told func(module.Report) error) error {
+	c := comparison{converters: pair, told: told}
 	byVersion := map[string][][]byte{}
 	for _, kv := range page.KVs {
 		if from := identify(kv.Value).APIVersion; from != "" { // what cannot be read has no version to leave
@@ -75,14 +87,16 @@ func comparePage(ctx context.Context, page storage.Page, served []string, pair c
 			if to == from {
 				continue
 			}
-			there := c.compare(ctx, from, to, objects)
-			c.compare(ctx, to, from, there)
-			if ctx.Err() != nil {
-				return c.report, ctx.Err()
+			there, err := c.compare(ctx, from, to, objects)
+			if err != nil {
+				return err
+			}
+			if _, err := c.compare(ctx, to, from, there); err != nil {
+				return err
 			}
 		}
 	}
-	return c.report, nil
+	return nil
 }
 
 // converters are the one in use, and the one that may follow it.
@@ -91,14 +105,15 @@ type converters struct{ now, next conversion.Converter }
 // comparison is one that is under way.
 type comparison struct {
 	converters
-	report module.Report
+	told   func(module.Report) error
+	report module.Report // of the call that is under way
 }
 
 // compare brings objects to a version with both converters, and returns what the
-// one in use made of those that it can convert.
-func (c *comparison) compare(ctx context.Context, from, to string, objects [][]byte) [][]byte {
+// one in use made of those that it can convert. The error is ctx's or told's.
+func (c *comparison) compare(ctx context.Context, from, to string, objects [][]byte) ([][]byte, error) {
 	if len(objects) == 0 {
-		return nil
+		return nil, nil
 	}
 	now, err := c.now.Convert(ctx, to, objects)
 	if err == nil {
@@ -107,26 +122,36 @@ func (c *comparison) compare(ctx context.Context, from, to string, objects [][]b
 			for i := range objects {
 				c.count(from, to, now[i], next[i])
 			}
-			return now
+			return now, c.tell()
 		}
+	}
+	if ctx.Err() != nil { // there was no time, which is nobody's failure
+		return nil, ctx.Err()
 	}
 	if len(objects) > 1 { // one at a time, to know which
 		var all [][]byte
 		for i := range objects {
-			if ctx.Err() != nil {
-				return nil
+			one, err := c.compare(ctx, from, to, objects[i:i+1])
+			if err != nil {
+				return nil, err
 			}
-			all = append(all, c.compare(ctx, from, to, objects[i:i+1])...)
+			all = append(all, one...)
 		}
-		return all
+		return all, nil
 	}
-	if now == nil || ctx.Err() != nil { // it fails today, or there was no time
-		return nil
+	if now != nil { // else it fails today
+		c.report.Conversions++
+		c.report.Failed++
+		c.sample(objects[0], from, to, reasonOf(err))
 	}
-	c.report.Conversions++
-	c.report.Failed++
-	c.sample(objects[0], from, to, reasonOf(err))
-	return now
+	return now, c.tell()
+}
+
+// tell hands over what came of a call.
+func (c *comparison) tell() error {
+	part := c.report
+	c.report = module.Report{}
+	return c.told(part)
 }
 
 // count compares what two converters made of one object.

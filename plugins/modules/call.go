@@ -44,7 +44,7 @@ func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, req
 func (r *Registry) callIn(ctx context.Context, lease *pool.Lease[*wasm.Instance], name string, hook plugins.Hook, request []byte, check func(reply []byte) error) error {
 	giveBack := lease.Discard
 	defer func() { giveBack() }()
-	reply, err := lease.Value.Call(ctx, hook, request)
+	reply, err := lease.Value.CallSeeing(ctx, hook, request, r.lookupFor(name, hook))
 	if err == nil {
 		err = check(reply)
 	}

@@ -38,6 +38,11 @@ type Config struct {
 	Marks Marks
 	// SafeMode refuses to load anything.
 	SafeMode bool
+	// Lookup finds objects for modules that were granted them; nil finds none.
+	Lookup plugins.Lookup
+	// Looked, if not nil, is told what became of each lookup of a module: found,
+	// none or refused.
+	Looked func(module, outcome string)
 	// Observe, if not nil, is told what each call took that an instance was
 	// found for, and why the instance was thrown away after it, nil if it was
 	// not. It is called before the call returns, possibly several at once.
@@ -50,6 +55,7 @@ type Registry struct {
 
 	mu      sync.RWMutex
 	entries map[string]*entry // guarded by mu
+	grants  sync.Map          // of []plugins.Grant, by the name of the module
 	closed  bool              // guarded by mu
 	drains  sync.WaitGroup    // revisions that are being drained
 
@@ -185,6 +191,7 @@ func (r *Registry) Remove(name string) {
 	r.mu.Lock()
 	delete(r.entries, name)
 	r.mu.Unlock()
+	r.grants.Delete(name)
 	r.loads.drop(name)
 	r.retire(e.active.Swap(nil))
 }

@@ -67,6 +67,7 @@ func sectionBombs() []Bomb {
 		{"types", raw(1, many(binary.MaxTypes+1, 0x60, 0, 0)), "type section: 50001 types, more than the limit of 50000"},
 		{"parameters", raw(1, Join([]byte{1, 0x60}, many(binary.MaxParams+1, I32), []byte{0})), "type section: 1001 parameters of a type, more than the limit of 1000"},
 		{"results", raw(1, Join([]byte{1, 0x60, 0}, many(binary.MaxParams+1, I32))), "type section: 1001 results of a type, more than the limit of 1000"},
+		{"parameters and results of all types", raw(1, many(binary.MaxTypeValues/1000+1, Join([]byte{0x60}, many(500, I32), many(500, I32))...)), "type section: 201000 parameters and results of all types, more than the limit of 200000"},
 		{"imports", raw(2, many(binary.MaxImports+1, 1, 'm', 1, 'n', 0, 0)), "import section: 10001 imports, more than the limit of 10000"},
 		{"a name", raw(2, Join([]byte{1}, Counted(long), []byte{0, 0, 0})), "import section: 4097 bytes of a name, more than the limit of 4096"},
 		{"functions", functions.Bytes(), "function section: 200001 functions, more than the limit of 200000"},
@@ -129,6 +130,11 @@ func codeBombs() []Bomb {
 // Slow is a module that is accepted, and takes the compiler about a second for
 // each of its n functions, at most 14.
 func Slow(n int) []byte { return costly(n) }
+
+// Hungry is a module that is accepted, and takes the compiler half a GB.
+func Hungry() []byte {
+	return With(Func{Code: bytes.Repeat(Call(3), binary.MaxCalls-1)})
+}
 
 // costly has n functions that are close to the limits each.
 func costly(n int) []byte {

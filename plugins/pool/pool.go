@@ -53,7 +53,7 @@ type Pool[T any] struct {
 
 	idle      []*Lease[T] // the last used at the end
 	taken     int         // members that are used, or being closed
-	closing   int         // those of them that the shelf gave back
+	closing   int         // those of them that were idle before
 	givenBack int64       // how many the shelf ever gave back
 	drained   bool
 
@@ -173,15 +173,20 @@ func (l *Lease[T]) Return() {
 // size implements idler.
 func (l *Lease[T]) size() int64 { return l.bytes }
 
-// giveBackLocked implements idler. The place is free from now on; whoever waits
-// until the pool is empty waits for the end of the member too.
+// giveBackLocked implements idler.
 func (l *Lease[T]) giveBackLocked() (closes func()) {
+	l.pool.givenBack++
+	return l.closingLocked()
+}
+
+// closingLocked takes an idle member away. Its place is free from now on; whoever
+// waits until the pool is empty waits for the end of the member too.
+func (l *Lease[T]) closingLocked() (closes func()) {
 	p := l.pool
 	i := slices.Index(p.idle, l)
 	p.idle = slices.Delete(p.idle, i, i+1)
 	p.taken++
 	p.closing++
-	p.givenBack++
 	return func() {
 		p.cfg.Close(l.Value)
 		p.ended(true)
@@ -201,10 +206,10 @@ func (p *Pool[T]) release() {
 }
 
 // ended books the end of a taken member.
-func (p *Pool[T]) ended(givenBack bool) {
+func (p *Pool[T]) ended(wasIdle bool) {
 	p.shelf.mu.Lock()
 	p.taken--
-	if givenBack {
+	if wasIdle {
 		p.closing--
 	}
 	last := p.drained && p.taken == 0
@@ -223,16 +228,16 @@ func (p *Pool[T]) Drain() {
 		return
 	}
 	p.drained = true
-	idle := p.idle
-	p.idle = nil
-	for _, l := range idle {
+	var closes []func()
+	for _, l := range slices.Clone(p.idle) {
 		p.shelf.takeLocked(l.place)
+		closes = append(closes, l.closingLocked())
 	}
 	last := p.taken == 0
 	p.shelf.mu.Unlock()
 	close(p.draining)
-	for _, l := range idle {
-		p.cfg.Close(l.Value)
+	for _, f := range closes {
+		f()
 	}
 	if last {
 		close(p.empty)

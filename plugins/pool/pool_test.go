@@ -35,6 +35,29 @@ func (f *factory) close(t *thing) {
 	f.alive.Add(-1)
 }
 
+func take(t *testing.T, p *Pool[*thing]) *Lease[*thing] {
+	t.Helper()
+	l, err := p.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// use uses a member, which fails one time in ten.
+func use(t *testing.T, l *Lease[*thing]) {
+	t.Helper()
+	if !l.Value.inUse.CompareAndSwap(false, true) || l.Value.closed.Load() {
+		t.Error("a member was handed out twice, or closed")
+	}
+	l.Value.inUse.Store(false)
+	if rand.IntN(10) == 0 {
+		l.Discard()
+	} else {
+		l.Return()
+	}
+}
+
 func newPool(f *factory, most, uses int) *Pool[*thing] {
 	return New(Config[*thing]{New: f.new, Close: f.close, Max: most, MaxUses: uses})
 }
@@ -43,10 +66,7 @@ func TestReusesAndRecycles(t *testing.T) {
 	f := &factory{}
 	p := newPool(f, 2, 3)
 	for range 7 {
-		l, err := p.Take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := take(t, p)
 		l.Return()
 	}
 	if f.made.Load() != 3 || f.alive.Load() != 1 {
@@ -58,10 +78,7 @@ func TestMembersLastForEverWithoutABound(t *testing.T) {
 	f := &factory{}
 	p := newPool(f, 1, 0)
 	for range 5 {
-		l, err := p.Take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := take(t, p)
 		l.Return()
 	}
 	if f.made.Load() != 1 {
@@ -72,10 +89,7 @@ func TestMembersLastForEverWithoutABound(t *testing.T) {
 func TestTakeWaitsForAPlaceAndForItsContext(t *testing.T) {
 	f := &factory{}
 	p := newPool(f, 1, 0)
-	l, err := p.Take(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := take(t, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Take(ctx); !errors.Is(err, context.Canceled) {
@@ -105,18 +119,45 @@ func TestFailedNewFreesItsPlace(t *testing.T) {
 		t.Fatal("no error")
 	}
 	f.fail.Store(false)
-	l, err := p.Take(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := take(t, p)
 	l.Return()
+}
+
+// A drained pool is empty when the last member is closed, also where the last to
+// be closed was idle.
+func TestADrainedPoolIsEmptyWhenAllAreClosed(t *testing.T) {
+	f := &factory{}
+	closing, goOn := make(chan struct{}), make(chan struct{})
+	var idle *thing
+	p := New(Config[*thing]{New: f.new, Max: 2, Close: func(x *thing) {
+		if x == idle {
+			close(closing)
+			<-goOn
+		}
+		f.close(x)
+	}})
+	a, b := take(t, p), take(t, p)
+	idle = a.Value
+	a.Return()
+	go p.Drain()
+	<-closing
+	b.Discard()
+	select {
+	case <-p.Empty():
+		t.Errorf("empty, and %d are alive", f.alive.Load())
+	default:
+	}
+	close(goOn)
+	<-p.Empty()
+	if f.alive.Load() != 0 {
+		t.Errorf("empty, and %d are alive", f.alive.Load())
+	}
 }
 
 func TestDrainClosesEverythingOnce(t *testing.T) {
 	f := &factory{}
 	p := newPool(f, 2, 0)
-	a, _ := p.Take(t.Context())
-	b, _ := p.Take(t.Context())
+	a, b := take(t, p), take(t, p)
 	b.Return()
 	p.Drain()
 	p.Drain()
@@ -149,23 +190,12 @@ func TestHammer(t *testing.T) {
 				if err != nil {
 					return
 				}
-				if !l.Value.inUse.CompareAndSwap(false, true) || l.Value.closed.Load() {
-					t.Error("a member was handed out twice, or closed")
-				}
-				l.Value.inUse.Store(false)
-				if rand.IntN(10) == 0 {
-					l.Discard()
-				} else {
-					l.Return()
-				}
+				use(t, l)
 			}
 		})
 	}
 	for f.made.Load() < 200 {
-		l, err := p.Take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := take(t, p)
 		l.Discard()
 	}
 	p.Drain()

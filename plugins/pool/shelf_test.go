@@ -12,15 +12,6 @@ func on(s *Shelf, f *factory, most int, size int64) *Pool[*thing] {
 	return New(Config[*thing]{New: f.new, Close: f.close, Max: most, Shelf: s, Size: func(*thing) int64 { return size }})
 }
 
-func take(t *testing.T, p *Pool[*thing]) *Lease[*thing] {
-	t.Helper()
-	l, err := p.Take(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
 func wantStats(t *testing.T, what string, p *Pool[*thing], want Stats) {
 	t.Helper()
 	if got := p.Stats(); got != want {
@@ -140,15 +131,7 @@ func TestHammerOfPoolsOnOneShelf(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if !l.Value.inUse.CompareAndSwap(false, true) || l.Value.closed.Load() {
-					t.Error("a member was handed out twice, or closed")
-				}
-				l.Value.inUse.Store(false)
-				if rand.IntN(10) == 0 {
-					l.Discard()
-				} else {
-					l.Return()
-				}
+				use(t, l)
 				if n := s.Used(); n > 50 {
 					t.Errorf("%d on the shelf", n)
 				}

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tetratelabs/wazero"
@@ -18,6 +19,9 @@ type Config struct {
 	// CacheDir keeps compiled code between runs; it is made if need be. What is
 	// in it is executed, so it is refused when anybody else may write there.
 	CacheDir string
+	// Compiler compiles what is not in CacheDir yet, which then has to be set;
+	// nil means that this process does.
+	Compiler Compiler
 	// Log gets the lines that modules log; it may be nil. It is called from
 	// the goroutine of the call and must not block.
 	Log func(module, line string)
@@ -28,13 +32,19 @@ type Config struct {
 type Engine struct {
 	runtime    wazero.Runtime
 	cache      wazero.CompilationCache
+	compiler   Compiler // nil for none
+	kept       *kept    // with a compiler
+	turns      *turns
 	wasi       map[string]signature
 	logModules func(module, line string)
 }
 
 // NewEngine makes an engine; the caller closes it.
 func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
-	e := &Engine{logModules: cfg.Log}
+	e := &Engine{logModules: cfg.Log, turns: newTurns()}
+	if cfg.CacheDir == "" && cfg.Compiler != nil {
+		return nil, errors.New("what another process compiles needs a folder")
+	}
 	if cfg.CacheDir == "" {
 		e.cache = wazero.NewCompilationCache()
 	} else {
@@ -46,15 +56,27 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 			return nil, fmt.Errorf("compilation cache: %w", err)
 		}
 	}
-	e.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
-		WithCompilationCache(e.cache).
-		WithMemoryLimitPages(plugins.MaxMemoryBytes/pageBytes).
-		WithDebugInfoEnabled(false))
+	if e.compiler = cfg.Compiler; e.compiler != nil {
+		var err error
+		if e.kept, err = openKept(cfg.CacheDir); err != nil {
+			return nil, fmt.Errorf("compilation cache: %w", err)
+		}
+	}
+	e.runtime = newRuntime(ctx, e.cache)
 	if err := e.provideImports(ctx); err != nil {
 		_ = e.Close(ctx)
 		return nil, err
 	}
 	return e, nil
+}
+
+// newRuntime makes a runtime. The settings are part of what compiled code is
+// found by, and have to be those of the process that compiled it.
+func newRuntime(ctx context.Context, cache wazero.CompilationCache) wazero.Runtime {
+	return wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+		WithCompilationCache(cache).
+		WithMemoryLimitPages(plugins.MaxMemoryBytes/pageBytes).
+		WithDebugInfoEnabled(false))
 }
 
 // Close ends the engine and everything in it. No call may be under way.
@@ -82,6 +104,12 @@ func (e *Engine) provideImports(ctx context.Context) error {
 		NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(hostLog), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, nil).
 		Export(plugins.ImportLog).
+		NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(hostLookup), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, []api.ValueType{api.ValueTypeI64}).
+		Export(plugins.ImportLookup).
+		NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(hostResult), []api.ValueType{api.ValueTypeI32}, nil).
+		Export(plugins.ImportResult).
 		Instantiate(ctx)
 	if err != nil {
 		return fmt.Errorf("imports: %w", err)

@@ -23,6 +23,9 @@ type environment struct {
 	random *rand.ChaCha8
 	slept  int64
 	fuel   fuel
+	turn   turn
+	// lookups are those of the call under way.
+	lookups lookups
 }
 
 // maxLog is how much of what a module writes in one call is kept.
@@ -53,10 +56,12 @@ func (env *environment) begin() {
 	env.log = env.log[:0]
 	env.random.Seed([32]byte{})
 	env.fuel.begin()
+	env.lookups = lookups{}
 }
 
 // end hands the log of a call to the gateway.
 func (env *environment) end() {
+	env.turn.end()
 	if env.sink == nil || len(env.log) == 0 {
 		return
 	}

@@ -59,7 +59,7 @@ func (f *fuel) used() int64 { return f.spent + f.given - int64(f.left.Get()) }
 // refuel books what was spent, and returns what the guest may spend next. The
 // slices change nothing about where a call runs out: the last one is what is
 // left of the limit, and a debt from one is booked before the next is given.
-func (f *fuel) refuel(ctx context.Context, left int64) (int64, error) {
+func (f *fuel) refuel(ctx context.Context, now time.Time, left int64) (int64, error) {
 	f.spent, f.given = f.spent+f.given-left, left
 	next := int64(slice)
 	if f.limit > 0 {
@@ -71,11 +71,19 @@ func (f *fuel) refuel(ctx context.Context, left int64) (int64, error) {
 	if err := Ended(ctx); err != nil {
 		return 0, err
 	}
-	if !time.Now().Before(f.deadline) {
+	if !now.Before(f.deadline) {
 		return 0, context.DeadlineExceeded
 	}
 	f.given = next
 	return next, nil
+}
+
+// charge books what the gateway did for the guest: its next question for more
+// comes as much sooner.
+func (f *fuel) charge(n int64) {
+	if f.left != nil {
+		f.left.Set(uint64(int64(f.left.Get()) - n))
+	}
 }
 
 // Ended is why a context is over, nil while it is not. Its deadline counts as
@@ -98,7 +106,11 @@ func hostRefuel(ctx context.Context, _ api.Module, stack []uint64) {
 	if !ok {
 		panic(errors.New("a guest runs without an environment"))
 	}
-	next, err := env.fuel.refuel(ctx, int64(stack[0]))
+	now := time.Now()
+	next, err := env.fuel.refuel(ctx, now, int64(stack[0]))
+	if err == nil {
+		err = env.turn.next(ctx, now, env.fuel.deadline)
+	}
 	if err != nil {
 		panic(err)
 	}

@@ -140,7 +140,7 @@ func TestRefuel(t *testing.T) {
 		if f.deadline.IsZero() {
 			f.deadline = time.Now().Add(time.Hour)
 		}
-		next, err := f.refuel(c.ctx, c.left)
+		next, err := f.refuel(c.ctx, time.Now(), c.left)
 		if next != c.next || f.spent != c.spent || !errors.Is(err, c.err) {
 			t.Errorf("%s: next %d, spent %d: %v", name, next, f.spent, err)
 		}

@@ -37,7 +37,12 @@ const (
 	sigHook     signature = "(i32, i32) -> (i64)"
 	sigDescribe signature = "() -> (i64)"
 	sigLog      signature = "(i32, i32) -> ()"
+	sigLookup   signature = "(i32, i32) -> (i64)"
+	sigResult   signature = "(i32) -> ()"
 )
+
+// gatewayImports are the gateway's own.
+var gatewayImports = map[string]signature{plugins.ImportLog: sigLog, plugins.ImportLookup: sigLookup, plugins.ImportResult: sigResult}
 
 // refusal is a LoadError that does not know the module's name yet.
 func refusal(reason plugins.LoadReason, format string, args ...any) *plugins.LoadError {
@@ -140,11 +145,11 @@ func verifyImport(m *binary.Module, i binary.Import, wasi map[string]signature) 
 	case plugins.ImportWASI:
 		want, ok = wasi[i.Name]
 	case plugins.ImportModule:
-		want, ok = sigLog, i.Name == plugins.ImportLog
+		want, ok = gatewayImports[i.Name]
 	}
 	if !ok || i.Kind != binary.Func {
-		return refusal(plugins.ForeignImport, "it imports %q from %q, which the gateway does not offer; only functions of %q and %q.%q can be imported",
-			shorten(i.Name), shorten(i.Module), plugins.ImportWASI, plugins.ImportModule, plugins.ImportLog)
+		return refusal(plugins.ForeignImport, "it imports %q from %q, which the gateway does not offer; only functions of %q, and %s, %s and %s of %q can be imported",
+			shorten(i.Name), shorten(i.Module), plugins.ImportWASI, plugins.ImportLog, plugins.ImportLookup, plugins.ImportResult, plugins.ImportModule)
 	}
 	if got := signatureOf(m.FuncType(i.Index)); want != got {
 		return refusal(plugins.WrongSignature, "it imports %q from %q as %s, but it is %s", i.Name, i.Module, shorten(string(got)), want)

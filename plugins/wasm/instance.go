@@ -58,10 +58,11 @@ func (m *Module) Describe(ctx context.Context) ([]byte, error) {
 // start starts an instance that is not configured.
 func (m *Module) start(ctx context.Context) (*Instance, error) {
 	env := newEnvironment(m.name, m.engine.logModules)
-	env.fuel.limit = m.limits.Fuel
+	env.fuel.limit, env.turn.turns = m.limits.Fuel, m.engine.turns
 	env.begin()
 	defer env.end()
 	callCtx := m.callContext(ctx, env)
+	env.turn.early()
 	guest, err := m.engine.runtime.InstantiateModule(callCtx, m.compiled, env.config())
 	if err != nil {
 		return nil, m.startError(ctx, env, err)
@@ -81,7 +82,9 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 // callContext is the context of what the runtime is asked to run. The module's
 // timeout needs no timer in it: the guest asks for fuel.
 func (m *Module) callContext(ctx context.Context, env *environment) context.Context {
-	env.fuel.deadline = time.Now().Add(m.limits.Timeout)
+	now := time.Now()
+	env.fuel.deadline = now.Add(m.limits.Timeout)
+	env.turn.begin(now)
 	return context.WithValue(ctx, environmentKey{}, env)
 }
 
@@ -168,11 +171,17 @@ func (i *Instance) Probe(ctx context.Context) error {
 // Call calls a hook. The request is copied into the guest and the reply out of
 // it. The error is a *plugins.CallError.
 func (i *Instance) Call(ctx context.Context, hook plugins.Hook, request []byte) ([]byte, error) {
+	return i.CallSeeing(ctx, hook, request, nil)
+}
+
+// CallSeeing is Call of a guest that may look objects up; find is nil if it may
+// not.
+func (i *Instance) CallSeeing(ctx context.Context, hook plugins.Hook, request []byte, find plugins.Lookup) ([]byte, error) {
 	fn := i.hooks[hook]
 	if fn == nil {
 		return nil, i.callError(string(hook), plugins.Refused, "the module does not export this hook", nil)
 	}
-	return i.call(ctx, string(hook), fn, request)
+	return i.callSeeing(ctx, string(hook), fn, request, find)
 }
 
 // Used is what the last call took. It may be asked until the next call, or until
@@ -186,7 +195,13 @@ func (i *Instance) Used() plugins.Usage {
 func (i *Instance) MemoryBytes() int64 { return int64(i.guest.Memory().Size()) }
 
 func (i *Instance) call(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
+	return i.callSeeing(ctx, export, fn, request, nil)
+}
+
+func (i *Instance) callSeeing(ctx context.Context, export string, fn api.Function, request []byte, find plugins.Lookup) ([]byte, error) {
 	i.env.begin()
+	i.env.lookups.find = find
+	defer func() { i.env.lookups = lookups{} }()
 	defer i.env.end()
 	callCtx := i.module.callContext(ctx, i.env)
 	var stack [2]uint64

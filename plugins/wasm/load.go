@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -93,28 +92,6 @@ func checkConfig(src Source, m *binary.Module) error {
 		return refusal(plugins.ConfigRefused, "it has a configuration, but does not export %q", plugins.ExportConfigure)
 	}
 	return nil
-}
-
-// compile runs the compiler, which is given hostile input, behind a recover.
-func (e *Engine) compile(ctx context.Context, module []byte) (compiled wazero.CompiledModule, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			compiled, err = nil, refusal(plugins.CompileFailed, "the compiler failed: %v", r)
-		}
-	}()
-	compiled, err = e.runtime.CompileModule(ctx, module)
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	var disk *fs.PathError
-	if errors.As(err, &disk) || err != nil && strings.HasPrefix(err.Error(), "compilationcache: ") {
-		// Not the module's fault, so no LoadError: it may work later.
-		return nil, fmt.Errorf("compilation cache: %w", err)
-	}
-	if err != nil {
-		return nil, &plugins.LoadError{Reason: plugins.CompileFailed, Detail: firstLine(err.Error()), Cause: err}
-	}
-	return compiled, nil
 }
 
 // named puts the module's name into a refusal.

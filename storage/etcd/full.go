@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -66,9 +67,26 @@ func (s *Store) giveBack(ctx context.Context) error {
 		s.log.Error().Int64("bytes", now.DbSize).Int64("quota", now.DbSizeQuota).Msg("the embedded etcd is full: delete something")
 		return nil
 	}
-	if _, err := s.client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
+	if err := s.disarm(ctx); err != nil {
 		return fmt.Errorf("etcd: disarm the alarm about space: %w", err)
 	}
 	s.log.Warn().Int64("bytes", now.DbSize).Msg("the embedded etcd was full and has room again")
+	return nil
+}
+
+// disarm lowers the alarm about space, and no other: data that differ between
+// members are nothing that goes on.
+func (s *Store) disarm(ctx context.Context) error {
+	raised, err := s.client.AlarmList(ctx)
+	if err != nil {
+		return err
+	}
+	for _, alarm := range raised.Alarms {
+		if alarm.Alarm == etcdserverpb.AlarmType_NOSPACE {
+			if _, err := s.client.AlarmDisarm(ctx, (*clientv3.AlarmMember)(alarm)); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -97,5 +98,23 @@ func TestFullStoreRecovers_PER01(t *testing.T) {
 				t.Errorf("the turn after that: %v", err)
 			}
 		})
+	}
+}
+
+// Room that was made ends the alarm about space, and not one about damage.
+func TestOtherAlarmsStay(t *testing.T) {
+	e := startWith(t, EmbeddedConfig{Dir: filepath.Join(t.TempDir(), "data"), ListenClientURL: "http://127.0.0.1:0"})
+	maintenance := etcdserverpb.NewMaintenanceClient(operate(t, e).ActiveConnection())
+	for _, alarm := range []etcdserverpb.AlarmType{etcdserverpb.AlarmType_NOSPACE, etcdserverpb.AlarmType_CORRUPT} {
+		if _, err := maintenance.Alarm(t.Context(), &etcdserverpb.AlarmRequest{Action: etcdserverpb.AlarmRequest_ACTIVATE, Alarm: alarm}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Store().disarm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := e.Store().client.AlarmList(t.Context())
+	if err != nil || len(left.Alarms) != 1 || left.Alarms[0].Alarm != etcdserverpb.AlarmType_CORRUPT {
+		t.Errorf("%v, %v", left, err)
 	}
 }

@@ -22,6 +22,9 @@ type writer struct {
 type guard struct {
 	key string
 	rev int64
+	// put is what becomes of the key in the same transaction; the zero value is
+	// nothing.
+	put clientv3.Op
 }
 
 // While implements storage.Guarder.
@@ -31,7 +34,17 @@ func (s *Store) While(key string, rev int64) storage.GuardedWriter {
 
 // While implements storage.Guarder.
 func (w *writer) While(key string, rev int64) storage.GuardedWriter {
-	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key, rev})}
+	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key: key, rev: rev})}
+}
+
+// Along implements storage.Guarder.
+func (s *Store) Along(key string, value []byte, rev int64) storage.GuardedWriter {
+	return (&writer{Store: s}).Along(key, value, rev)
+}
+
+// Along implements storage.Guarder.
+func (w *writer) Along(key string, value []byte, rev int64) storage.GuardedWriter {
+	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key, rev, clientv3.OpPut(key, string(value))})}
 }
 
 // Create implements storage.Writer.
@@ -96,13 +109,16 @@ func (w *writer) put(ctx context.Context, key string, value []byte, rev int64, t
 
 func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.Op) (int64, error) {
 	conditions := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(key), "=", rev)}
-	reads := []clientv3.Op{clientv3.OpGet(key)}
+	reads, ops := []clientv3.Op{clientv3.OpGet(key)}, []clientv3.Op{op}
 	for _, g := range w.guards {
 		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(g.key), "=", g.rev))
 		reads = append(reads, clientv3.OpGet(g.key))
+		if g.put.IsPut() {
+			ops = append(ops, g.put)
+		}
 	}
 	defer w.observe.begin(operation(rev, op), key)()
-	resp, err := w.client.Txn(ctx).If(conditions...).Then(op).Else(reads...).Commit()
+	resp, err := w.client.Txn(ctx).If(conditions...).Then(ops...).Else(reads...).Commit()
 	if err != nil {
 		return 0, failed(ctx, err, key, rev)
 	}

@@ -137,6 +137,44 @@ func (k *kit) guarded() {
 	k.wantKind(second(k.While(k.prefix+"guard", next).Create(k.ctx, k.prefix+"c", []byte("x"), 0)), storage.Changed)
 }
 
+func (k *kit) along() {
+	a, b := k.create("a", "one"), k.create("b", "1")
+	w := k.Along(k.prefix+"b", []byte("2"), b)
+	n, err := w.Update(k.ctx, k.prefix+"a", []byte("two"), a, 0)
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.wantBoth(n, "two", "2")
+	// Both or none, whichever is behind.
+	k.wantChanged(w, "b", "2", n, n)
+	_, err = k.Along(k.prefix+"b", []byte("3"), n).Update(k.ctx, k.prefix+"a", []byte("three"), a, 0)
+	k.wantKind(err, storage.Conflict)
+	k.wantBoth(n, "two", "2")
+	// Several keys, of which one is only compared.
+	g, c := k.create("guard", "1"), k.create("c", "1")
+	m, err := k.Along(k.prefix+"b", []byte("3"), n).While(k.prefix+"guard", g).Along(k.prefix+"c", []byte("2"), c).Delete(k.ctx, k.prefix+"a", n)
+	if err != nil {
+		k.Fatal(err)
+	}
+	for key, want := range map[string]storage.KV{"b": {Value: []byte("3"), Revision: m}, "c": {Value: []byte("2"), Revision: m}, "guard": {Value: []byte("1"), Revision: g}} {
+		if kv, err := k.Get(k.ctx, k.prefix+key); err != nil || string(kv.Value) != string(want.Value) || kv.Revision != want.Revision {
+			k.Fatalf("%s is %v, %v", key, kv, err)
+		}
+	}
+	if _, err = k.Along(k.prefix+"b", []byte("4"), m).Create(k.ctx, k.prefix+"d", []byte("x"), 0); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// wantBoth wants the keys a and b written at one revision.
+func (k *kit) wantBoth(revision int64, a, b string) {
+	for key, want := range map[string]string{"a": a, "b": b} {
+		if kv, err := k.Get(k.ctx, k.prefix+key); err != nil || string(kv.Value) != want || kv.Revision != revision {
+			k.Fatalf("%s is %v, %v; want %s at %d", key, kv, err, want, revision)
+		}
+	}
+}
+
 func second(_ int64, err error) error { return err }
 
 func (k *kit) missing() {

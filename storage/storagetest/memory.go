@@ -15,6 +15,9 @@ import (
 // maxValue is etcd's usual limit.
 const maxValue = 1536 << 10
 
+// errTwice is what etcd says of a transaction that puts a key twice.
+var errTwice = errors.New("duplicate key given in txn request")
+
 // Memory is a store for tests: in memory, small, and able to fail on request.
 // It keeps all history until told to compact, and is slow when that is long.
 type Memory struct {
@@ -187,6 +190,8 @@ func (m *Memory) Revision(ctx context.Context) (int64, error) {
 type guarded struct {
 	*Memory
 	guards []storage.KV
+	// along are further puts, of keys that guards name.
+	along []storage.Event
 }
 
 // While implements storage.Guarder.
@@ -196,7 +201,20 @@ func (m *Memory) While(key string, rev int64) storage.GuardedWriter {
 
 // While implements storage.Guarder.
 func (m *guarded) While(key string, rev int64) storage.GuardedWriter {
-	return &guarded{m.Memory, append(slices.Clip(m.guards), storage.KV{Key: key, Revision: rev})}
+	return &guarded{m.Memory, append(slices.Clip(m.guards), storage.KV{Key: key, Revision: rev}), m.along}
+}
+
+// Along implements storage.Guarder.
+func (m *Memory) Along(key string, value []byte, rev int64) storage.GuardedWriter {
+	return (&guarded{Memory: m}).Along(key, value, rev)
+}
+
+// Along implements storage.Guarder.
+func (m *guarded) Along(key string, value []byte, rev int64) storage.GuardedWriter {
+	out := *m
+	out.guards = append(slices.Clip(m.guards), storage.KV{Key: key, Revision: rev})
+	out.along = append(slices.Clip(m.along), storage.Event{KV: storage.KV{Key: key, Value: value}})
+	return &out
 }
 
 // Create implements storage.Writer.
@@ -240,6 +258,9 @@ func (m *guarded) write(ctx context.Context, key string, rev int64, ttl time.Dur
 	if len(ev.Value) > maxValue {
 		return 0, &storage.Error{Kind: storage.TooLarge, Key: key}
 	}
+	if slices.ContainsFunc(m.along, func(other storage.Event) bool { return other.Key == key }) {
+		return 0, errTwice
+	}
 	for _, g := range m.guards {
 		if now := m.findLocked(g.Key); now == nil || now.Revision != g.Revision {
 			return 0, &storage.Error{Kind: storage.Changed, Key: g.Key, Revision: g.Revision, Current: now}
@@ -253,7 +274,7 @@ func (m *guarded) write(ctx context.Context, key string, rev int64, ttl time.Dur
 	case rev != 0 && current.Revision != rev:
 		return 0, &storage.Error{Kind: storage.Conflict, Key: key, Revision: rev, Current: current}
 	}
-	rev = m.commitLocked(ev)
+	rev = m.commitLocked(append([]storage.Event{ev}, m.along...)...)
 	if ttl > 0 {
 		time.AfterFunc(ttl, func() { m.expire(key, rev) })
 	}

@@ -43,6 +43,7 @@ func Run(t *testing.T, o Options) {
 		{"create refuses an existing key", (*kit).createExists},
 		{"update and delete compare the revision", (*kit).compareAndSet},
 		{"a guarded write compares its guard too", (*kit).guarded},
+		{"a write changes other keys along with its own, or none", (*kit).along},
 		{"missing keys are NotFound", (*kit).missing},
 		{"one of many concurrent writers of a revision wins", (*kit).oneWinner},
 		{"range is ordered and bounded by the prefix", (*kit).rangeOrder},

@@ -24,7 +24,7 @@ func (s *asks) CompactedRevision(ctx context.Context) (int64, error) {
 
 // TestCompactionIsFollowed: what the store no longer serves, the cache does
 // not either, whatever goes wrong in between.
-func TestCompactionIsFollowed_RV08(t *testing.T) {
+func TestCompactionIsFollowed_RV08_RV17(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storagetest.NewMemory()
 		var failures []error

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,8 +38,14 @@ type Objects interface {
 // reporter is who the events are from.
 const reporter = "wasmgate"
 
-// maxMessage is the longest message that an event may have (core/v1), in bytes.
-const maxMessage = 1024
+const (
+	// maxMessage is the longest message that an event may have (core/v1), in
+	// bytes.
+	maxMessage = 1024
+	// Of one object as many changes are told at once, and then one in as much
+	// time: a condition that flaps shall not fill the store.
+	burst, refill = 25, 5 * time.Minute
+)
 
 // Controller tells of conditions of cluster-scoped kinds. It runs in one gateway;
 // what changes while none does is not told.
@@ -55,6 +62,7 @@ type Controller struct {
 type seen struct {
 	uid        types.UID
 	conditions map[string]metav1.Condition
+	told       *rate.Limiter
 }
 
 // New returns a controller for kinds whose conditions are good when they are
@@ -85,22 +93,26 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 	if err != nil {
 		return err
 	}
-	now := seen{obj.GetUID(), map[string]metav1.Condition{}}
+	now := seen{obj.GetUID(), map[string]metav1.Condition{}, rate.NewLimiter(rate.Every(refill), burst)}
 	for _, condition := range conditions {
 		condition.ObservedGeneration, condition.LastTransitionTime = 0, metav1.Time{} // neither is news
 		now.conditions[condition.Type] = condition
 	}
 	before, known := c.before(key, now.uid)
-	if !known && len(conditions) > 0 { // from a time when another gateway told
+	switch {
+	case known:
+		now.told = before.told
+	case len(conditions) > 0: // from a time when another gateway told
 		before = now
 	}
 	for _, condition := range conditions {
-		if now.conditions[condition.Type] == before.conditions[condition.Type] {
+		if now.conditions[condition.Type] == before.conditions[condition.Type] || now.told.TokensAt(c.now()) < 1 {
 			continue
 		}
 		if err := c.tell(ctx, obj, condition); err != nil {
 			return err
 		}
+		now.told.AllowN(c.now(), 1)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

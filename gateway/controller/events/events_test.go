@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,6 +86,33 @@ func TestAChangeIsToldOnce(t *testing.T) {
 			t.Errorf("told %s", got)
 		}
 		stop()
+	})
+}
+
+// A condition that flaps fills neither the store nor the list.
+func TestChangesThatDoNotEndAreToldSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.New()
+		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
+		stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
+		defer stop()
+		controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
+		synctest.Wait()
+		flap := func(times int) {
+			for i := range times {
+				set(t, o, condition(metav1.ConditionFalse, "Missing", fmt.Sprint(i)))
+				synctest.Wait()
+			}
+		}
+		flap(100)
+		if n := strings.Count(told(t, o), "tabs"); n != 25 {
+			t.Errorf("%d events of 100 changes", n)
+		}
+		<-time.After(10 * time.Minute)
+		flap(100)
+		if n := strings.Count(told(t, o), "tabs"); n != 27 {
+			t.Errorf("%d events, want two more", n)
+		}
 	})
 }
 

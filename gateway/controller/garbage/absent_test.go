@@ -215,13 +215,7 @@ func TestDefinitionsGoAfterTheirObjects_DEL05(t *testing.T) {
 	w.collect()
 	w.becomes(first, "-") // so fleets are followed
 	w.delete(owner, background)
-	kv, err := w.store.Get(w.ctx(), "/registry/apiextensions.k8s.io/customresourcedefinitions/fleets.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
-		t.Fatal(err)
-	}
+	w.undefine("fleets.example.com")
 	w.becomes(one, "-")
 }
 
@@ -284,18 +278,9 @@ func TestOwnersOfAKindThatIsServedNoLongerKeepWhatTheyOwn(t *testing.T) {
 		}
 		return nil
 	})
-	kv, err := w.store.Get(w.ctx(), "/registry/apiextensions.k8s.io/customresourcedefinitions/fleets.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
-		t.Fatal(err)
-	}
+	w.undefine("fleets.example.com")
 	w.eventually("what has owners is looked at", func() bool { return looks.Load() > 0 })
-	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
-	w.becomes(end, "-")
-	stop()
-	w.is(one, "owner")
+	w.keeps(one, "owner", stop)
 }
 
 // A kind that is gone from one moment to the next, while an owner of it is
@@ -316,10 +301,7 @@ func TestAnOwnerIsNotAbsentForWantOfItsKind(t *testing.T) {
 	})
 	stop := w.collect()
 	w.eventually("the owner is looked for", func() bool { return looks.Load() > 0 })
-	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
-	w.becomes(end, "-")
-	stop()
-	w.is(one, "owner")
+	w.keeps(one, "owner", stop)
 }
 
 // A definition whose objects are being looked at may be removed: they go with
@@ -331,13 +313,7 @@ func TestKindsThatAreServedNoLonger(t *testing.T) {
 	one := w.create(key(fleets, "one"), nil, []made{owner}, nil)
 	w.collect()
 	w.becomes(one, "[owner]")
-	kv, err := w.store.Get(w.ctx(), "/registry/apiextensions.k8s.io/customresourcedefinitions/fleets.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.store.Delete(w.ctx(), kv.Key, kv.Revision); err != nil {
-		t.Fatal(err)
-	}
+	w.undefine("fleets.example.com")
 	w.eventually("the kind goes", func() bool { return w.Catalog().Snapshot().Resource(fleets) == nil })
 	w.define(fleet)
 	w.delete(owner, foreground)

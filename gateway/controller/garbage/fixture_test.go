@@ -120,6 +120,28 @@ func (w *world) define(text string) {
 	}
 }
 
+// undefine removes a definition from one moment to the next.
+func (w *world) undefine(name string) {
+	w.t.Helper()
+	kv, err := w.store.Get(w.ctx(), "/registry/apiextensions.k8s.io/customresourcedefinitions/"+name)
+	if err == nil {
+		_, err = w.store.Delete(w.ctx(), kv.Key, kv.Revision)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// keeps checks that an object still has its owners after everything that there is
+// to do was done, and ends the collection.
+func (w *world) keeps(m made, owners string, stop func()) {
+	w.t.Helper()
+	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(end, "-")
+	stop()
+	w.is(m, owners)
+}
+
 // key names an object: in namespace default, or in none for a fleet.
 func key(gr schema.GroupResource, name string) controller.Key {
 	k := controller.Key{GroupResource: gr, Namespace: "default", Name: name}

@@ -76,23 +76,13 @@ type Controller struct {
 	puller  Puller
 	now     func() time.Time
 
-	mu       sync.Mutex
-	failures map[types.UID]failure // guarded by mu: of modules whose image did not come
-}
-
-// failure is how it went the last time.
-type failure struct {
-	name    string
-	wanted  module.PulledImage // without digests
-	secret  string
-	refusal *Refusal
-	delay   time.Duration
-	again   time.Time
+	mu    sync.Mutex
+	tries map[types.UID]try // guarded by mu: of modules that do not say what came
 }
 
 // New returns the controller.
 func New(objects Objects, puller Puller) *Controller {
-	return &Controller{objects: objects, puller: puller, now: time.Now, failures: map[types.UID]failure{}}
+	return &Controller{objects: objects, puller: puller, now: time.Now, tries: map[types.UID]try{}}
 }
 
 // Name implements [controller.Controller].
@@ -116,7 +106,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	}
 	image, ok := module.Image(obj)
 	if !ok {
-		c.succeeded(obj)
+		c.settled(obj)
 		return c.withdraw(ctx, obj)
 	}
 	wanted := module.PulledImage{Image: image, Attempt: obj.GetAnnotations()[module.RetryAnnotation]}
@@ -128,6 +118,8 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		if wait > 0 {
 			q.AddAfter(key, wait)
 		}
+	} else {
+		c.settled(obj)
 	}
 	return kinds.IgnoreNotFound(c.report(ctx, obj))
 }
@@ -136,38 +128,36 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 // for another try, and returns the object as it is then. wait is when to come
 // again, 0 for not.
 func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, wanted module.PulledImage) (_ *unstructured.Unstructured, wait time.Duration, err error) {
-	secret := secretOf(obj)
-	before, known := c.failure(obj)
-	known = known && before.wanted == wanted && before.secret == secret.String()
-	if known && before.refusal.Final {
-		return obj, 0, nil
-	}
-	if wait := before.again.Sub(c.now()); known && wait > 0 {
-		return obj, wait, nil
-	}
-	kept, err := c.fetch(ctx, obj.GetName(), wanted.Image, secret)
-	var refusal *Refusal
-	switch {
-	case errors.As(err, &refusal):
-		f := failure{name: obj.GetName(), wanted: wanted, secret: secret.String(), refusal: refusal, delay: firstDelay}
-		if known {
-			f.delay = min(2*before.delay, lastDelay)
+	t := try{name: obj.GetName(), wanted: wanted, secret: secretOf(obj).String(), delay: firstDelay}
+	if last, known := c.last(obj); known && last.wanted == wanted && last.secret == t.secret {
+		switch left := last.at.Add(last.delay).Sub(c.now()); {
+		case last.refusal == nil && c.now().Sub(last.at) < pullTimeout: // the store has it still
+			obj, err = c.note(ctx, obj, wanted, last.kept)
+			return obj, 0, err
+		case last.refusal == nil: // by now it may not
+		case last.refusal.Final:
+			return obj, 0, nil
+		case left > 0:
+			return obj, left, nil
+		default:
+			t.delay = min(2*last.delay, lastDelay)
 		}
-		f.again = c.now().Add(f.delay)
-		c.failed(obj, f)
-		if refusal.Final {
+	}
+	t.kept, err = c.fetch(ctx, obj.GetName(), wanted.Image, secretOf(obj))
+	t.at = c.now()
+	if errors.As(err, &t.refusal) {
+		c.remember(obj, t)
+		if t.refusal.Final {
 			return obj, 0, nil
 		}
-		return obj, f.delay, nil
-	case err != nil:
+		return obj, t.delay, nil
+	}
+	if err != nil {
 		return nil, 0, err
 	}
-	wanted.Manifest, wanted.Digest = kept.Manifest, kept.Digest
-	if obj, err = c.note(ctx, obj, wanted); err != nil {
-		return nil, 0, err
-	}
-	c.succeeded(obj)
-	return obj, 0, nil
+	c.remember(obj, t)
+	obj, err = c.note(ctx, obj, wanted, t.kept)
+	return obj, 0, err
 }
 
 // fetch asks for the image with the credentials that the module names.
@@ -189,7 +179,8 @@ func (c *Controller) fetch(ctx context.Context, name, image string, secret types
 }
 
 // note writes into the object what its image is.
-func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, pulled module.PulledImage) (*unstructured.Unstructured, error) {
+func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, pulled module.PulledImage, kept Kept) (*unstructured.Unstructured, error) {
+	pulled.Manifest, pulled.Digest = kept.Manifest, kept.Digest
 	text, err := pulled.Encode()
 	if err != nil {
 		return nil, err
@@ -206,9 +197,9 @@ func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, p
 // report sets the condition to what is known.
 func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured) error {
 	condition := metav1.Condition{Type: module.Pulled, ObservedGeneration: obj.GetGeneration()}
-	if f, ok := c.failure(obj); ok {
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, f.refusal.Reason, f.wanted.Image+": "+f.refusal.Message
-		if !f.refusal.Final {
+	if t, known := c.last(obj); known && t.refusal != nil {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, t.refusal.Reason, t.wanted.Image+": "+t.refusal.Message
+		if !t.refusal.Final {
 			condition.Message += "; it is tried again"
 		}
 	} else if pulled, ok := module.PulledOf(obj); ok {

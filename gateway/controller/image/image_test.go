@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/image"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
@@ -25,9 +28,14 @@ type registry struct {
 	fails  *image.Refusal    // guarded by mu
 	asked  []string          // guarded by mu: image, and login where there was one
 	times  []time.Time       // guarded by mu
+	// meanwhile is what happens while an image is on its way; nil for nothing.
+	meanwhile func()
 }
 
 func (r *registry) Pull(_ context.Context, _, ref string, login []byte) (image.Kept, error) {
+	if r.meanwhile != nil {
+		r.meanwhile()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked, r.times = append(r.asked, strings.TrimSpace(ref+" "+string(login))), append(r.times, time.Now())
@@ -122,6 +130,43 @@ func TestAnImageIsPulledOnce(t *testing.T) {
 		w.expect(t, "True Pulled r/tabs:v1 is sha256:manifest-of-two, its module sha256:two")
 		if asked, _ := w.seen(); len(asked) != 3 {
 			t.Errorf("asked for %q, want three times", asked)
+		}
+	})
+}
+
+// What came is not fetched again because somebody wrote the object meanwhile, or
+// because what came could not be noted at once. After a while the store may not
+// have it any more.
+func TestAnImageIsPulledOnceDespiteOtherWrites(t *testing.T) {
+	in(t, map[string]any{"upload": map[string]any{}}, func(t *testing.T, w world) {
+		w.has("r/tabs:v1", "one")
+		var away atomic.Bool
+		w.meanwhile = sync.OnceFunc(func() {
+			w.change(t, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"changed": "meanwhile"}) })
+			away.Store(true)
+		})
+		w.Fail(func(op string, _ controller.Key) error {
+			if op == "update" && away.Load() {
+				return apierrors.NewServiceUnavailable("the store is away")
+			}
+			return nil
+		})
+		w.change(t, func(obj *unstructured.Unstructured) {
+			obj.Object["spec"] = map[string]any{"source": oci("r/tabs:v1")}
+		})
+		<-time.After(3 * time.Minute)
+		if asked, _ := w.seen(); len(asked) != 1 {
+			t.Errorf("asked for %q, want once", asked)
+		}
+		<-time.After(5 * time.Minute)
+		if asked, _ := w.seen(); len(asked) != 2 {
+			t.Errorf("asked for %q, want twice", asked)
+		}
+		away.Store(false)
+		<-time.After(time.Minute)
+		w.expect(t, "True Pulled r/tabs:v1 is sha256:manifest-of-one, its module sha256:one")
+		if asked, _ := w.seen(); len(asked) != 2 {
+			t.Errorf("asked for %q, want twice", asked)
 		}
 	})
 }

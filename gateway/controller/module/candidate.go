@@ -73,10 +73,15 @@ type Sample struct {
 	Difference string `json:"difference"`
 }
 
+// promotes tells that new revisions of a module wait to be promoted.
+func promotes(obj *unstructured.Unstructured) bool {
+	return kinds.Section(obj, "spec")["rollout"] == shadowRollout
+}
+
 // hold refuses a revision that has to be promoted first. The first revision of a
 // module has nothing to be compared with, and what served last may serve again.
 func (c *Controller) hold(obj *unstructured.Unstructured, rev plugins.Revision) *refusal {
-	if rollout, _ := kinds.Section(obj, "spec")["rollout"].(string); rollout != shadowRollout {
+	if !promotes(obj) {
 		return nil
 	}
 	revision := revisionName(rev)

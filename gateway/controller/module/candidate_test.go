@@ -2,6 +2,7 @@ package module_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -97,4 +98,29 @@ func TestModule_candidateWaits(t *testing.T) {
 		obj.SetGeneration(obj.GetGeneration() + 1)
 	})
 	w.expect(t, "True Compiled", "True Serving", digest("good 3")) // without the rollout nothing waits
+}
+
+// What waits is told from what served also by a gateway that was not there when
+// it was asked for, and however large the configuration is.
+func TestModule_aConfigurationWaitsForPromotionAfterARestart(t *testing.T) {
+	for name, region := range map[string]string{"small": "eu", "large": strings.Repeat("e", 60<<10)} {
+		t.Run(name, func(t *testing.T) {
+			w := newModuleWorld()
+			_, stop := w.start(t)
+			spec := inlineSpec("good 1")
+			spec["rollout"], spec["config"] = "Shadow", map[string]any{"region": region}
+			createModule(t, w, spec)
+			w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+			stop()
+			changeModule(t, w, func(obj *unstructured.Unstructured) {
+				obj.Object["spec"].(map[string]any)["config"] = map[string]any{"region": "other"}
+				obj.SetGeneration(obj.GetGeneration() + 1)
+			})
+			modules, _ := w.start(t)
+			w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+			if rev, _ := modules.get("tabs"); !strings.Contains(string(rev.Config), region) {
+				t.Errorf("%.40s serves, which nobody promoted", rev.Config)
+			}
+		})
+	}
 }

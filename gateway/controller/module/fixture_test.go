@@ -21,6 +21,8 @@ import (
 
 // memoryModules accepts bytes and configurations that do not say "bad".
 type memoryModules struct {
+	// grants are those that were given last.
+	grants  map[string][]plugins.Grant
 	mu      sync.Mutex
 	serving map[string]plugins.Revision
 	sets    int
@@ -79,6 +81,12 @@ func (m *memoryModules) Status(name string) (plugins.Status, bool) {
 		return plugins.Status{}, false
 	}
 	return plugins.Status{Serving: &rev, Size: len(rev.Bytes), ABI: 1, Hooks: hooksOf(rev)}, true
+}
+
+func (m *memoryModules) Grant(name string, grants []plugins.Grant) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.grants = map[string][]plugins.Grant{name: grants}
 }
 
 func (m *memoryModules) Remove(name string) {
@@ -203,3 +211,5 @@ func (brokenModules) Set(_ context.Context, name string, _ plugins.Revision) err
 	return &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "no room"}
 }
 func (brokenModules) Remove(string) {}
+
+func (brokenModules) Grant(string, []plugins.Grant) {}

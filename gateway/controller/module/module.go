@@ -45,6 +45,9 @@ type Runtime interface {
 	// Status tells what serves, if anything does; ok is false when the name was
 	// never set.
 	Status(name string) (status plugins.Status, ok bool)
+	// Grant lets the module of that name look objects up from now on, and nothing
+	// else.
+	Grant(name string, grants []plugins.Grant)
 	// Remove forgets a module; a name that is unknown is no error.
 	Remove(name string)
 }
@@ -74,8 +77,9 @@ type Content interface {
 const (
 	// ContentAnnotation is the digest of the content that was uploaded last.
 	ContentAnnotation = "wasmgate.dev/content-digest"
-	// KeptAnnotation remembers, while a bad revision is refused, how the good
-	// one that keeps serving was configured, for the time after a restart.
+	// KeptAnnotation remembers, while a bad revision is refused, or where
+	// revisions have to be promoted, how the good one that keeps serving was
+	// configured, for the time after a restart.
 	KeptAnnotation = "wasmgate.dev/kept-revision"
 	// RetryAnnotation is any text. A new one lets a gateway that ended while
 	// it loaded the content try once more, and an image be pulled again.
@@ -162,6 +166,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		return err
 	}
 	m := c.moduleOf(obj)
+	c.modules.Grant(key.Name, grantsOf(obj))
 	problem, err := c.load(ctx, obj, m)
 	if problem == nil && err != nil {
 		return err

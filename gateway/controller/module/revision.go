@@ -23,8 +23,9 @@ type refusal struct {
 	message string
 }
 
-// maxKeptConfig bounds the configuration that is copied into an annotation.
-const maxKeptConfig = 32 << 10
+// maxKeptConfig bounds the configuration that is copied into an annotation: the
+// largest that a module with a schema takes.
+const maxKeptConfig = 64 << 10
 
 // wantedRevision is the revision that the object asks for. Bytes are set for
 // an inline source only, whose digest digestOf computes.
@@ -64,11 +65,27 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 	if rev.Config, err = configOf(spec); err != nil {
 		return nil, &refusal{"ConfigInvalid", err.Error()}
 	}
+	if promotes(obj) && len(rev.Config) > maxKeptConfig { // after a restart nobody would know which was promoted
+		return nil, &refusal{"ConfigInvalid", fmt.Sprintf("spec.config: it has %d bytes; with spec.rollout: %s at most %d are allowed", len(rev.Config), shadowRollout, maxKeptConfig)}
+	}
 	limits, _ := spec["limits"].(map[string]any)
 	if rev.Limits, err = parseLimits(limits); err != nil {
 		return nil, &refusal{"LimitsInvalid", err.Error()}
 	}
 	return rev, nil
+}
+
+// grantsOf are the objects that the module may look up; none if they cannot be
+// read.
+func grantsOf(obj *unstructured.Unstructured) []plugins.Grant {
+	var spec struct {
+		Grants []plugins.Grant `json:"grants"`
+	}
+	data, err := json.Marshal(map[string]any{"grants": kinds.Section(obj, "spec")["grants"]})
+	if err != nil || json.Unmarshal(data, &spec) != nil {
+		return nil
+	}
+	return spec.Grants
 }
 
 // PinnedDigest is the digest of the only content that a spec.source.upload

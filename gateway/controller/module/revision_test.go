@@ -21,6 +21,8 @@ func TestModule_problemsOfTheSpec(t *testing.T) {
 		"not pulled": {map[string]any{"source": map[string]any{"oci": map[string]any{"image": "localhost/tabs:v1"}}}, "ContentMissing", "localhost/tabs:v1 was not pulled yet; the condition Pulled says more"},
 		"limits": {map[string]any{"source": map[string]any{"inline": "AA=="}, "limits": map[string]any{"memory": "lots", "timeout": "soon"}},
 			"LimitsInvalid", `spec.limits.timeout: "soon"`},
+		"a configuration that cannot be kept": {map[string]any{"source": map[string]any{"inline": "AA=="}, "rollout": "Shadow", "config": strings.Repeat("x", 64<<10)},
+			"ConfigInvalid", "spec.config: it has 65538 bytes; with spec.rollout: Shadow at most 65536 are allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newModuleWorld()

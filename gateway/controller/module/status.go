@@ -116,10 +116,12 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 }
 
 // keepRevision notes how the revision that keeps serving is configured when
-// the object no longer says so, and drops the note when it does again.
+// the object no longer says so, and drops the note when it does again. Where
+// revisions are promoted the note is always there: nothing else would tell a
+// gateway that was away what was, and what was not.
 func (c *Controller) keepRevision(ctx context.Context, obj *unstructured.Unstructured, serving *plugins.Revision, problem *refusal) (*unstructured.Unstructured, error) {
 	note := ""
-	if problem != nil && serving != nil {
+	if serving != nil && (problem != nil || promotes(obj)) {
 		note = keep(*serving)
 	}
 	annotations := obj.GetAnnotations()

@@ -36,8 +36,9 @@ type Objects interface {
 // Trials compares modules that are loaded.
 type Trials interface {
 	// Compare converts all objects of a custom resource with the modules called
-	// now and next, and tells of parts of the work as they are done. It ends with
-	// the first error, which may be told's.
+	// now and next, and tells of parts of the work as they are done: of no
+	// conversion where the module called now fails. It ends with the first error,
+	// which may be told's.
 	Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Report) error) error
 }
 
@@ -54,8 +55,18 @@ const (
 	maxSamples = 10
 	// interval is how often a report that grows is written.
 	interval = 2 * time.Second
-	// conflictPause is how long the cache is given to see another's write.
+	// conflictPause is how long the cache is given at first to see another's
+	// write.
 	conflictPause = 20 * time.Millisecond
+	// finishAttempts is how often the last report is written.
+	finishAttempts = 100
+	// patience is how long a trial goes on after the first failure, of either
+	// module. One that waits for its limit at every object would else keep the
+	// candidates of others waiting for days.
+	patience = 5 * time.Minute
+	// retryDelay is how often it is looked whether there is something to compare
+	// with.
+	retryDelay = time.Second
 	// workers is how many candidates are tried at a time; each trial uses all
 	// processors anyway.
 	workers = 1
@@ -88,7 +99,7 @@ func (c *Controller) Workers() int { return workers }
 func candidateName(name string) string { return name + "@candidate" }
 
 // Reconcile implements [controller.Controller].
-func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
 	obj, err := c.objects.Get(ctx, kinds.Modules, "", key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -100,6 +111,10 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 	if !ok || candidate.Report != nil && candidate.Report.Ended() {
 		return nil
 	}
+	if status, _ := c.modules.Status(key.Name); status.Serving == nil { // all would fail today, and nothing be compared
+		q.AddAfter(key, retryDelay)
+		return nil
+	}
 	return kinds.IgnoreNotFound(c.try(ctx, trial{name: key.Name, revision: candidate.Revision}, rev))
 }
 
@@ -108,10 +123,16 @@ type trial struct {
 	name, revision string
 	report         module.Report
 	written        time.Time
+	failing        time.Time // since when something failed, zero for nothing
+	skipped        int       // conversions that fail today
 }
 
-// errSuperseded ends a trial whose candidate waits no more.
-var errSuperseded = errors.New("the candidate waits no more")
+var (
+	// errSuperseded ends a trial whose candidate waits no more.
+	errSuperseded = errors.New("the candidate waits no more")
+	// errFailing ends a trial in which something fails, and takes its time.
+	errFailing = errors.New("conversions fail")
+)
 
 // try loads a candidate, compares it over every resource that converts with the
 // module, and writes the report.
@@ -119,7 +140,7 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 	if rev.Bytes == nil {
 		var err error
 		if rev.Bytes, err = c.content.Get(ctx, rev.Digest); err != nil {
-			return err
+			return c.waits(ctx, &t, err)
 		}
 	}
 	defer c.modules.Remove(candidateName(t.name))
@@ -130,41 +151,76 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 		return c.finish(ctx, &t)
 	}
 	if err != nil {
-		return err
+		return c.waits(ctx, &t, err)
 	}
 	resources, err := c.converted(ctx, t.name)
 	if err != nil {
 		return err
 	}
 	t.report.State = module.Running
+	err = c.compare(ctx, &t, resources)
+	switch {
+	case errors.Is(err, errSuperseded):
+		return nil
+	case err != nil && !errors.Is(err, errFailing):
+		return err
+	}
+	t.report.State = module.Completed
+	t.report.Message = summary(t.report, len(resources))
+	if t.skipped > 0 {
+		t.report.Message += fmt.Sprintf("; %d fail with what serves, so that there was nothing to compare", t.skipped)
+	}
+	if err != nil {
+		t.report.Message += fmt.Sprintf("; it was ended %s after the first failure, and the other objects were not tried", patience)
+	}
+	return c.finish(ctx, &t)
+}
+
+// waits reports why a trial cannot begin, and returns that to be tried again.
+func (c *Controller) waits(ctx context.Context, t *trial, why error) error {
+	if ctx.Err() != nil {
+		return why
+	}
+	t.report = module.Report{State: module.Running, Message: kinds.Shorten("it cannot be tried yet: " + why.Error())}
+	if err := c.write(ctx, t); err != nil && !errors.Is(err, errSuperseded) {
+		return err
+	}
+	return why
+}
+
+// compare lets all objects of resources be converted.
+func (c *Controller) compare(ctx context.Context, t *trial, resources []schema.GroupResource) error {
 	for _, gr := range resources {
-		err := c.trials.Compare(ctx, gr, t.name, candidateName(t.name), func(part module.Report) error { return c.add(ctx, &t, gr, part) })
-		if errors.Is(err, errSuperseded) {
-			return nil
-		}
+		err := c.trials.Compare(ctx, gr, t.name, candidateName(t.name), func(part module.Report) error { return c.add(ctx, t, gr, part) })
 		if err != nil && !apierrors.IsNotFound(err) { // not found: no longer served
 			return fmt.Errorf("try the candidate of module %q over %s: %w", t.name, gr, err)
 		}
 	}
-	t.report.State = module.Completed
-	t.report.Message = summary(t.report, len(resources))
-	return c.finish(ctx, &t)
+	return nil
 }
 
 // finish writes the last report. A conflict is tried again here, not by trying
-// the candidate again.
+// the candidate again, for some minutes: who is refused for longer is refused by
+// somebody, and others wait.
 func (c *Controller) finish(ctx context.Context, t *trial) error {
-	for {
-		err := c.write(ctx, t)
-		switch {
-		case errors.Is(err, errSuperseded):
-			return nil
-		case !apierrors.IsConflict(err):
-			return err
-		case !controller.Pause(ctx, conflictPause):
+	var err error
+	pause := conflictPause
+	for range finishAttempts {
+		if err = c.write(ctx, t); !apierrors.IsConflict(err) {
+			break
+		}
+		if !controller.Pause(ctx, pause) {
 			return ctx.Err()
 		}
+		pause = min(2*pause, interval)
 	}
+	switch {
+	case errors.Is(err, errSuperseded):
+		return nil
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("write the report on module %q: %v", t.name, err) // as no conflict, which would be tried again at once
+	}
+	return err
 }
 
 // add counts a part, and from time to time writes what there is.
@@ -177,6 +233,15 @@ func (c *Controller) add(ctx context.Context, t *trial, gr schema.GroupResource,
 			s.Object, s.Difference = gr.String()+" "+s.Object, kinds.Shorten(s.Difference)
 			t.report.Samples = append(t.report.Samples, s)
 		}
+	}
+	if part.Conversions == 0 {
+		t.skipped++
+	}
+	if (part.Failed > 0 || part.Conversions == 0) && t.failing.IsZero() {
+		t.failing = time.Now()
+	}
+	if !t.failing.IsZero() && time.Since(t.failing) > patience {
+		return errFailing
 	}
 	if time.Since(t.written) < interval {
 		return nil

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Reply is a server's answer without what differs from run to run.
@@ -17,6 +19,8 @@ type Reply struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Body is the object, or the Status of a refusal.
 	Body map[string]any `json:"body,omitempty"`
+	// raw is what came, where that is no JSON.
+	raw []byte
 }
 
 // newReply takes from an answer what no two servers, and no two moments, share:
@@ -36,7 +40,7 @@ func newReply(step Step, code int, warnings []string, body []byte) (Reply, error
 		return r, err
 	}
 	if err := d.Decode(&r.Body); err != nil {
-		r.Body = map[string]any{"text": lasting(string(body))}
+		r.Body, r.raw = map[string]any{"text": lasting(string(body))}, body
 		return r, nil
 	}
 	if r.Body["kind"] == "Status" {
@@ -107,10 +111,10 @@ func forget(v any) {
 
 // passing is what messages quote that differs from run to run: objects with
 // their metadata, the numbers in CEL's names of types, uids and times.
-var passing = regexp.MustCompile(`"\{\\"apiVersion\\".*\}": |selfType[0-9]+|resourceVersion: "[0-9]+"|(uid: |object meta: )[0-9a-f-]{36}|(\s(?:creationTimestamp|time): ")[0-9TZ:-]+`)
+var passing = regexp.MustCompile(`"\{\\".*\}": |selfType[0-9]+|resourceVersion: "[0-9]+"|(uid: |object meta: |UID in record \()[0-9a-f-]{36}|(ResourceVersion in record \()[0-9]+|(\s(?:creationTimestamp|time): ")[0-9TZ:-]+`)
 
 // lasting is a message without it.
-func lasting(message string) string { return passing.ReplaceAllString(message, "$1$2…") }
+func lasting(message string) string { return passing.ReplaceAllString(message, "$1$2$3…") }
 
 // contributed is said of the rules that are blamed for the costs of a whole
 // definition. Which they are depends on the order of a map.
@@ -206,4 +210,15 @@ func Load(path string) (Recording, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
+}
+
+// Structured is the reply with an object in place of the YAML that holds it.
+func (r Reply) Structured() Reply {
+	var tree map[string]any
+	if !bytes.HasPrefix(r.raw, []byte("apiVersion: ")) || yaml.Unmarshal(r.raw, &tree) != nil {
+		return r
+	}
+	forget(tree)
+	r.Body = map[string]any{"yaml": tree}
+	return r
 }

@@ -18,7 +18,6 @@ const (
 var (
 	keptGroups    = []string{"coordination.k8s.io", documentGroup}
 	keptResources = []string{"configmaps", "events", "namespaces", "secrets", "serviceaccounts"}
-	dropped       = []string{"serviceaccounts/token"}
 )
 
 // recordDocuments records discovery, reduced to what wasmgate serves too, with
@@ -76,9 +75,8 @@ func reduce(document map[string]any) {
 	keep(document, "groups", func(g map[string]any) bool { return slices.Contains(keptGroups, str(g, "name")) })
 	core := str(document, "groupVersion") == "v1"
 	keep(document, "resources", func(r map[string]any) bool {
-		name := str(r, "name")
-		resource, _, _ := strings.Cut(name, "/")
-		return !core || slices.Contains(keptResources, resource) && !slices.Contains(dropped, name)
+		resource, _, _ := strings.Cut(str(r, "name"), "/")
+		return !core || slices.Contains(keptResources, resource)
 	})
 	keep(document, "items", func(group map[string]any) bool {
 		meta, _ := group["metadata"].(map[string]any)
@@ -96,14 +94,7 @@ func reduceCore(group map[string]any) {
 	for _, v := range versions {
 		v, _ := v.(map[string]any)
 		keep(v, "resources", func(r map[string]any) bool {
-			resource := str(r, "resource")
-			keep(r, "subresources", func(sub map[string]any) bool {
-				return !slices.Contains(dropped, resource+"/"+str(sub, "subresource"))
-			})
-			if subs, ok := r["subresources"].([]any); ok && len(subs) == 0 {
-				delete(r, "subresources")
-			}
-			return slices.Contains(keptResources, resource)
+			return slices.Contains(keptResources, str(r, "resource"))
 		})
 	}
 }

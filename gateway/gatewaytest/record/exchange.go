@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/admissions"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/builtins"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/quotas"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/requests"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
 )
@@ -31,6 +34,28 @@ func recordRequests(ctx context.Context, s *server) error {
 	return s.recordExchange(ctx, requests.Stories(), requests.File, exchange.HTTP(client, s.url, s.token))
 }
 
+// recordBuiltInRequests records the table of requests for each built-in kind.
+func recordBuiltInRequests(ctx context.Context, s *server) error {
+	stories, err := builtins.Stories()
+	if err != nil {
+		return err
+	}
+	for _, story := range stories {
+		replies, err := story.Tell(ctx, exchange.HTTP(client, s.url, s.token))
+		if err != nil {
+			return fmt.Errorf("%s: %w", story.Name, err)
+		}
+		texts, err := builtins.Texts(replies)
+		if err == nil {
+			err = story.Pack(filepath.Join(builtins.Recordings, story.Name+".json.gz"), texts)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", story.Name, err)
+		}
+	}
+	return nil
+}
+
 // recordAdmissions records what policies and webhooks decide.
 func recordAdmissions(ctx context.Context, s *server) error {
 	hook := admissions.NewServer()
@@ -43,10 +68,29 @@ func recordAdmissions(ctx context.Context, s *server) error {
 	for _, story := range stories {
 		ended = append(ended, admissions.Namespace(story))
 	}
-	for _, path := range ended {
-		// No controller ends the namespaces here.
-		if _, _, err := s.do(ctx, "DELETE", path+"/configmaps", ""); err != nil {
-			return err
+	return s.end(ctx, ended, []string{"configmaps"})
+}
+
+// recordQuotas records what LimitRanges and ResourceQuotas decide.
+func recordQuotas(ctx context.Context, s *server) error {
+	stories := quotas.Stories()
+	if err := s.recordExchange(ctx, stories, quotas.File, exchange.HTTP(client, s.url, s.token)); err != nil {
+		return err
+	}
+	var ended []string
+	for _, story := range stories {
+		ended = append(ended, quotas.Namespace(story))
+	}
+	return s.end(ctx, ended, quotas.Collections)
+}
+
+// end ends namespaces with what is in them, as no controller does here.
+func (s *server) end(ctx context.Context, namespaces, collections []string) error {
+	for _, path := range namespaces {
+		for _, c := range collections {
+			if err := s.empty(ctx, path+"/"+c); err != nil {
+				return err
+			}
 		}
 		body := `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + filepath.Base(path) + `"},"spec":{"finalizers":[]}}`
 		if _, _, err := s.do(ctx, "PUT", path+"/finalize", body, "Content-Type", "application/json"); err != nil {
@@ -69,4 +113,27 @@ func (s *server) recordExchange(ctx context.Context, stories []exchange.Story, f
 		}
 	}
 	return recording.Save(file)
+}
+
+// empty deletes all objects of a collection, whatever holds them up.
+func (s *server) empty(ctx context.Context, collection string) error {
+	if _, _, err := s.do(ctx, "DELETE", collection, ""); err != nil {
+		return err
+	}
+	b, err := s.get(ctx, collection, "")
+	if err != nil {
+		return err
+	}
+	var left struct {
+		Items []struct{ Metadata struct{ Name string } }
+	}
+	if err := json.Unmarshal(b, &left); err != nil {
+		return err
+	}
+	for _, item := range left.Items {
+		if _, _, err := s.do(ctx, "PATCH", collection+"/"+item.Metadata.Name, `{"metadata":{"finalizers":null}}`, "Content-Type", exchange.MergePatch); err != nil {
+			return err
+		}
+	}
+	return nil
 }

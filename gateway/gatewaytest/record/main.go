@@ -57,7 +57,9 @@ func run(ctx context.Context, s *server, only string) error {
 		{"rules of definitions", recordRules},
 		{"generated schemas and objects", recordGenerated},
 		{"a table of requests", recordRequests},
+		{"requests for built-in kinds", recordBuiltInRequests},
 		{"what admission decides", recordAdmissions},
+		{"limits and quotas", recordQuotas},
 	} {
 		if !strings.Contains(r.what, only) {
 			continue

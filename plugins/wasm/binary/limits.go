@@ -13,6 +13,10 @@ const (
 	MaxTypes = 50_000
 	// MaxParams is the number of parameters, and of results, of one type.
 	MaxParams = 1_000
+	// MaxTypeValues is the number of parameters and results of all types;
+	// compiling takes 2 microseconds and 100 bytes of memory for each, even when a
+	// type is used nowhere.
+	MaxTypeValues = 200_000
 	// MaxImports is the number of imports.
 	MaxImports = 10_000
 	// MaxFunctions is the number of functions, imported ones included.

@@ -3,11 +3,15 @@ package binary
 func (m *Module) readTypes(r *reader) {
 	n := r.count("types", 3, MaxTypes)
 	m.Types = make([]FuncType, 0, n)
+	values := 0
 	for ; n > 0 && r.err == nil; n-- {
 		if form := r.byte(); form != 0x60 {
 			r.malformed("a type has the unknown form 0x%02x", form)
 		}
-		m.Types = append(m.Types, FuncType{Params: r.valueTypes("parameters"), Results: r.valueTypes("results")})
+		t := FuncType{Params: r.valueTypes("parameters"), Results: r.valueTypes("results")}
+		values += len(t.Params) + len(t.Results)
+		r.within("parameters and results of all types", values, MaxTypeValues)
+		m.Types = append(m.Types, t)
 	}
 }
 

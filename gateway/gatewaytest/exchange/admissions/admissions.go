@@ -156,6 +156,7 @@ func (s *scene) ready(kinds ...string) {
 		case "validatingwebhook", "mutatingwebhook":
 			s.webhook(strings.TrimSuffix(kind, "webhook"), id, `{`+selector+`}`)
 			probe = `{"metadata":{"name":"` + id + `","labels":{"` + id + `":"x"}},"data":{"answer":"{\"allowed\":false,\"status\":{\"message\":\"` + until + `\"}}"}}`
+			until = "denied the request: " + until // what is let in has the message in it, too
 		}
 		last := &s.Steps[len(s.Steps)-1]
 		last.Await = &exchange.Step{Method: "POST", Path: s.configMaps() + "?dryRun=All", Type: exchange.JSON, Body: probe, Until: until}

@@ -47,23 +47,32 @@ func Story(seed uint64) exchange.Story {
 		s.Steps = append(s.Steps, g.changes(s, i, spec)...)
 	}
 	narrow := g.tightened(spec)
-	s.Steps = append(s.Steps,
-		exchange.Step{Method: "PATCH", Path: exchange.Definitions + "/things." + s.Group(), Type: exchange.MergePatch, Brief: true, Body: encoded(schema{"spec": schema{"versions": json.RawMessage(versions(narrow, 2))}}),
-			Await: &exchange.Step{Method: "POST", Path: s.Things("v1") + "?dryRun=All", Type: exchange.JSON, Until: `"revision":2`,
-				Body: encoded(schema{"apiVersion": s.Group() + "/v1", "kind": "Thing", "metadata": schema{"name": "x"}})}})
+	s.Steps = append(s.Steps, redefined(s, versions(narrow, 2)))
 	for i := range stored {
 		s.Steps = append(s.Steps, g.changes(s, i, narrow)...)
 	}
 	return s
 }
 
-// Stories are the stories of seeds from one on.
-func Stories(first uint64, count int) []exchange.Story {
-	all := make([]exchange.Story, count)
-	for i := range all {
-		all[i] = Story(first + uint64(i))
+// redefined is the step to the second revision of the definition: its versions,
+// and the wait until v1 is served as they say.
+func redefined(s exchange.Story, versions string) exchange.Step {
+	return exchange.Step{
+		Method: "PATCH", Path: exchange.Definitions + "/things." + s.Group(), Type: exchange.MergePatch, Brief: true, Body: encoded(schema{"spec": schema{"versions": json.RawMessage(versions)}}),
+		Await: &exchange.Step{Method: "POST", Path: s.Things("v1") + "?dryRun=All", Type: exchange.JSON, Until: `"revision":2`,
+			Body: encoded(schema{"apiVersion": s.Group() + "/v1", "kind": "Thing", "metadata": schema{"name": "x"}})},
 	}
-	return all
+}
+
+// Stories are the stories of seeds from one on.
+func Stories(first uint64, count int) []exchange.Story { return all(Story, first, count) }
+
+func all(story func(seed uint64) exchange.Story, first uint64, count int) []exchange.Story {
+	out := make([]exchange.Story, count)
+	for i := range out {
+		out[i] = story(first + uint64(i))
+	}
+	return out
 }
 
 // versions is a definition's one version; revision is a field's default, by

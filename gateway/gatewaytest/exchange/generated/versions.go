@@ -1,7 +1,6 @@
 package generated
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 
@@ -41,11 +40,7 @@ func VersionsStory(seed uint64) exchange.Story {
 	}
 	s.Steps = append(s.Steps, lists(s)...)
 	b.stored = 1 - b.stored
-	s.Steps = append(s.Steps, exchange.Step{
-		Method: "PATCH", Path: exchange.Definitions + "/things." + s.Group(), Type: exchange.MergePatch, Brief: true, Body: encoded(schema{"spec": schema{"versions": json.RawMessage(b.versions(2))}}),
-		Await: &exchange.Step{Method: "POST", Path: s.Things("v1") + "?dryRun=All", Type: exchange.JSON, Until: `"revision":2`,
-			Body: encoded(schema{"apiVersion": s.Group() + "/v1", "kind": "Thing", "metadata": schema{"name": "x"}})},
-	})
+	s.Steps = append(s.Steps, redefined(s, b.versions(2)))
 	for i := range stored {
 		s.Steps = append(s.Steps, g.rewrites(s, b, fmt.Sprint("/s", i))...)
 	}
@@ -55,11 +50,7 @@ func VersionsStory(seed uint64) exchange.Story {
 
 // VersionsStories are the stories of seeds from one on.
 func VersionsStories(first uint64, count int) []exchange.Story {
-	all := make([]exchange.Story, count)
-	for i := range all {
-		all[i] = VersionsStory(first + uint64(i))
-	}
-	return all
+	return all(VersionsStory, first, count)
 }
 
 func version(i int) string { return fmt.Sprint("v", i+1) }

@@ -1,0 +1,56 @@
+package quota
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/resourcequota"
+	library "k8s.io/apiserver/pkg/quota/v1"
+)
+
+// Write is a write as quotas see it.
+type Write struct {
+	// Operation is CREATE or UPDATE.
+	Operation   string
+	Resource    schema.GroupVersionResource
+	Kind        schema.GroupVersionKind
+	Subresource string
+	// Namespace and Name are the object's.
+	Namespace, Name string
+	// New and Old are what [Typed] made of the states; Old is nil for a creation.
+	New, Old runtime.Object
+}
+
+// Charge is what the quotas of a namespace are after a write, in the same order;
+// a quota that the write uses nothing of is as it was. The error, of a write that
+// a quota refuses, is the client's.
+func Charge(quotas []corev1.ResourceQuota, w Write) ([]corev1.ResourceQuota, error) {
+	of := Of(w.Resource.GroupResource())
+	if of == nil {
+		return quotas, nil
+	}
+	about := admission.NewAttributesRecord(w.New, w.Old, w.Kind, w.Namespace, w.Name, w.Resource, w.Subresource, admission.Operation(w.Operation), nil, false, nil)
+	return resourcequota.CheckRequest(quotas, about, of, nil)
+}
+
+// Equal tells that two lists hold the same quantities.
+func Equal(a, b corev1.ResourceList) bool { return library.Equals(a, b) }
+
+// Typed is an object in the form in which objects of its kind are counted. The
+// tree is only read, and shared.
+func Typed(gr schema.GroupResource, tree map[string]any) (runtime.Object, error) {
+	var out runtime.Object
+	switch gr {
+	case Pods:
+		out = &corev1.Pod{}
+	case Services:
+		out = &corev1.Service{}
+	case Claims:
+		out = &corev1.PersistentVolumeClaim{}
+	default:
+		return &unstructured.Unstructured{Object: tree}, nil
+	}
+	return out, runtime.DefaultUnstructuredConverter.FromUnstructured(tree, out)
+}

@@ -1,0 +1,110 @@
+package quota
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	library "k8s.io/apiserver/pkg/quota/v1"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
+)
+
+// kind counts the objects of one kind, which are of type T.
+type kind[T runtime.Object] struct {
+	gr schema.GroupResource
+	// counts tells whether a resource of quotas is one that objects of the kind
+	// use.
+	counts func(corev1.ResourceName) bool
+	usage  func(T) corev1.ResourceList
+	// requires says what an object must say of resources to be counted; nil for
+	// nothing.
+	requires func([]corev1.ResourceName, T) error
+	// selected tells whether an object is in a scope; nil if it is in none.
+	selected generic.MatchesScopeFunc
+}
+
+var errNoObject = errors.New("an object of another kind")
+
+func one[T runtime.Object](o runtime.Object) (T, error) {
+	out, ok := o.(T)
+	if !ok {
+		return out, errNoObject
+	}
+	return out, nil
+}
+
+// Constraints implements the library's Evaluator, as the others do.
+func (k kind[T]) Constraints(required []corev1.ResourceName, o runtime.Object) error {
+	it, err := one[T](o)
+	if err != nil || k.requires == nil {
+		return err
+	}
+	return k.requires(required, it)
+}
+
+func (k kind[T]) GroupResource() schema.GroupResource { return k.gr }
+
+func (k kind[T]) Handles(a admission.Attributes) bool {
+	return Handles(k.gr, string(a.GetOperation()), a.GetSubresource())
+}
+
+func (k kind[T]) Matches(q *corev1.ResourceQuota, o runtime.Object) (bool, error) {
+	return generic.Matches(q, o, k.MatchingResources, k.inScope)
+}
+
+func (k kind[T]) inScope(s corev1.ScopedResourceSelectorRequirement, o runtime.Object) (bool, error) {
+	if k.selected == nil {
+		return false, nil
+	}
+	return k.selected(s, o)
+}
+
+func (k kind[T]) MatchingScopes(o runtime.Object, all []corev1.ScopedResourceSelectorRequirement) (out []corev1.ScopedResourceSelectorRequirement, err error) {
+	for _, s := range all {
+		ok, err := k.inScope(s, o)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// UncoveredQuotaScopes is about scopes that need a quota, which only
+// configuration can tell; there is none.
+func (kind[T]) UncoveredQuotaScopes(_, _ []corev1.ScopedResourceSelectorRequirement) ([]corev1.ScopedResourceSelectorRequirement, error) {
+	return nil, nil
+}
+
+func (k kind[T]) MatchingResources(names []corev1.ResourceName) (out []corev1.ResourceName) {
+	for _, n := range names {
+		if k.counts(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (k kind[T]) Usage(o runtime.Object) (corev1.ResourceList, error) {
+	it, err := one[T](o)
+	if err != nil {
+		return nil, err
+	}
+	return k.usage(it), nil
+}
+
+// UsageStats is not how sums are made: [Sum] is.
+func (kind[T]) UsageStats(library.UsageStatsOptions) (library.UsageStats, error) {
+	return library.UsageStats{}, errors.ErrUnsupported
+}
+
+func number(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
+
+func countOf(gr schema.GroupResource) corev1.ResourceName {
+	return generic.ObjectCountQuotaResourceNameFor(gr)
+}

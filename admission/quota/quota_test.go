@@ -1,0 +1,150 @@
+package quota
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var objects = []struct {
+	gr   schema.GroupResource
+	text string
+}{
+	{Pods, `{"spec":{"containers":[{"name":"c"}]}}`},
+	{Pods, `{"spec":{"activeDeadlineSeconds":1,"containers":[{"name":"c","resources":{"requests":{"cpu":"250m","memory":"1Gi","example.com/d":"2","hugepages-2Mi":"4Mi"},"limits":{"cpu":"2"}}}]}}`},
+	{Pods, `{"spec":{"priorityClassName":"high","containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}],"initContainers":[{"name":"i","resources":{"requests":{"cpu":"3","ephemeral-storage":"1"}}}]}}`},
+	{Pods, `{"spec":{"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"a","namespaces":["x"]}]}},"containers":[{"name":"c"}]}}`},
+	{Services, `{"spec":{"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"port":1},{"port":2,"nodePort":30000}]}}`},
+	{Services, `{"spec":{"type":"NodePort","ports":[{"port":1},{"port":2}]}}`},
+	{Claims, `{"spec":{"storageClassName":"gold","volumeAttributesClassName":"fast","resources":{"requests":{"storage":"1500m"}}}}`},
+	{Claims, `{"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"old"}},"spec":{"resources":{"requests":{"storage":"1Gi"}}},"status":{"allocatedResources":{"storage":"2Gi"}}}`},
+	{schema.GroupResource{Resource: "configmaps"}, `{}`},
+	{schema.GroupResource{Group: "example.com", Resource: "things"}, `{}`},
+}
+
+const plenty = `"pods":"9","count/pods":"9","cpu":"9","requests.cpu":"9","limits.cpu":"9","memory":"9Gi","requests.memory":"9Gi","requests.example.com/d":"9","hugepages-2Mi":"9Mi","requests.ephemeral-storage":"9"`
+
+var quotas = []string{
+	`"hard":{` + plenty + `,"services":"9","count/services":"9","services.nodeports":"9","services.loadbalancers":"9"}`,
+	`"hard":{"requests.storage":"9Gi","persistentvolumeclaims":"9","gold.storageclass.storage.k8s.io/requests.storage":"9Gi","old.storageclass.storage.k8s.io/persistentvolumeclaims":"9"}`,
+	`"hard":{"configmaps":"9","count/configmaps":"9","count/things.example.com":"9","count/events":"9","unknown.example.com/x":"9"}`,
+	`"hard":{` + plenty + `},"scopes":["Terminating","NotBestEffort"]`, `"hard":{"pods":"9"},"scopes":["BestEffort"]`, `"hard":{"pods":"9","services":"9","configmaps":"9"},"scopes":["NotTerminating"]`,
+	`"hard":{"pods":"9"},"scopes":["CrossNamespacePodAffinity"]`, `"hard":{"pods":"9"},"scopes":["PriorityClass"]`,
+	`"hard":{"pods":"9"},"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"NotIn","values":["high"]}]}`,
+	`"hard":{"requests.storage":"9Gi"},"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass","operator":"In","values":["fast"]}]}`,
+}
+
+// What a write is charged is what counting finds after it.
+func TestChargesAreWhatIsCounted_ADM02(t *testing.T) {
+	charged := 0
+	for _, text := range quotas {
+		var q corev1.ResourceQuota
+		if err := json.Unmarshal([]byte(`{"metadata":{"name":"q"},"spec":{`+text+`}}`), &q); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if q.Status.Used, err = Used(&q, func(schema.GroupResource) (Tally, error) { return Tally{}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		q.Status.Hard = q.Spec.Hard
+		for _, o := range objects {
+			var tree map[string]any
+			if err := json.Unmarshal([]byte(o.text), &tree); err != nil {
+				t.Fatal(err)
+			}
+			it, err := Typed(o.gr, tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, ok := it.(*corev1.Pod); ok && len(p.Spec.Containers[0].Resources.Limits) == 0 && podRequires(podKind.MatchingResources([]corev1.ResourceName{"cpu", "limits.cpu", "memory"}), p) != nil && len(q.Spec.Hard) > 9 {
+				continue // refused for that
+			}
+			after, err := Charge([]corev1.ResourceQuota{q}, Write{Operation: "CREATE", Resource: o.gr.WithVersion("v1"), Namespace: "n", Name: "o", New: it})
+			if err != nil {
+				t.Errorf("%s of %s: %v", o.text, text, err)
+				continue
+			}
+			counted, err := Used(&q, func(gr schema.GroupResource) (tally Tally, err error) {
+				if gr != o.gr {
+					return tally, nil
+				}
+				if tally.Number = 1; Measures(gr) {
+					m, err := Measure(gr, tree)
+					return Tally{1, []Measured{m}}, err
+				}
+				return tally, nil
+			})
+			if err != nil || !Equal(counted, after[0].Status.Used) {
+				t.Errorf("%s of %s: counted %v, charged %v, %v", o.text, text, counted, after[0].Status.Used, err)
+			}
+			if !Equal(counted, q.Status.Used) {
+				charged++
+			}
+		}
+	}
+	if charged < 15 {
+		t.Errorf("only %d of them use anything", charged)
+	}
+}
+
+// A pod that has ended, or should have, is an object and no more.
+func TestEndedPodsUseNothing(t *testing.T) {
+	past, grace := metav1.NewTime(time.Now().Add(-time.Hour)), int64(30)
+	for name, c := range map[string]struct {
+		pod  corev1.Pod
+		uses bool
+	}{
+		"runs":      {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}, true},
+		"succeeded": {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}, false},
+		"failed":    {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, false},
+		"overdue":   {corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &past, DeletionGracePeriodSeconds: &grace}}, false},
+		"ends":      {corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: time.Now()}, DeletionGracePeriodSeconds: &grace}}, true},
+	} {
+		got := PodUsage(&c.pod)
+		if _, uses := got[corev1.ResourcePods]; uses != c.uses {
+			t.Errorf("%s: %v", name, got)
+		}
+		if q := got["count/pods"]; q.Cmp(resource.MustParse("1")) != 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestKindsOfQuotas(t *testing.T) {
+	got := kinds(corev1.ResourceList{"limits.cpu": {}, "count/deployments.apps": {}, "secrets": {}, "count/secrets": {}, "x.storageclass.storage.k8s.io/requests.storage": {}, "count/events": {}, "services.nodeports": {}, "odd": {}})
+	if len(got) != 5 || got[0] != Pods || got[1] != Services || got[2] != Claims || got[3].Resource != "secrets" || got[4] != (schema.GroupResource{Group: "apps", Resource: "deployments"}) {
+		t.Error(got)
+	}
+}
+
+// A selector may list thousands of classes, and is read once for all objects.
+func TestSelectorsAreReadOnce(t *testing.T) {
+	values := make([]string, 500)
+	for i := range values {
+		values[i] = fmt.Sprint("class-", i)
+	}
+	q := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("9")}, ScopeSelector: &corev1.ScopeSelector{
+		MatchExpressions: []corev1.ScopedResourceSelectorRequirement{{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOpIn, Values: values}},
+	}}}
+	allocations := func(pods int) float64 {
+		all := Tally{Number: pods}
+		for range pods {
+			all.Each = append(all.Each, Measured{usage: corev1.ResourceList{"pods": number(1)}, scopes: scopes{pod: true, classes: []string{"class-7"}}})
+		}
+		return testing.AllocsPerRun(5, func() {
+			used, err := Used(q, func(schema.GroupResource) (Tally, error) { return all, nil })
+			if n := used["pods"]; err != nil || n.Value() != int64(pods) {
+				t.Fatal(used, err)
+			}
+		})
+	}
+	if one, many := allocations(1), allocations(100); many > one+100*20 {
+		t.Errorf("one pod takes %.0f allocations, a hundred %.0f", one, many)
+	}
+}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"testing"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Any body of a write is read in whatever encoding it says it has, or refused
+// as the client's mistake.
+func FuzzObjectBody(f *testing.F) {
+	w := newWorld(f)
+	scale := autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: autoscalingv1.ScaleSpec{Replicas: 3}}
+	raw, err := scale.Marshal()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []struct{ media, body string }{
+		{mediaProtobuf, string(wire.AppendEnvelope(nil, "autoscaling/v1", "Scale", raw))},
+		{mediaProtobuf, string(wire.AppendEnvelope(nil, "v1", "ConfigMap", []byte("\x0a\x05\x0a\x03one")))},
+		{mediaProtobuf, "k8s\x00\xff"}, {mediaProtobuf, "{}"}, {mediaJSON, configMap("one", "v")}, {mediaYAML, "metadata: {name: one}\n"},
+		{mediaYAML, "a: &a [*a]"}, {mediaCBOR, inCBOR(f, configMap("one", "v"))}, {"text/plain", "x"}, {";", ""},
+	} {
+		f.Add(s.media, s.body)
+	}
+	s := w.Engine.Catalog().Snapshot()
+	var targets []resource.Target
+	for _, t := range []struct{ group, version, plural, subresource string }{
+		{"", "v1", "configmaps", ""}, {"apps", "v1", "deployments", "scale"}, {"example.com", "v1", "widgets", ""},
+	} {
+		r, v := s.Find(t.group, t.version, t.plural)
+		if r == nil {
+			f.Fatalf("there are no %s", t.plural)
+		}
+		targets = append(targets, resource.Target{Resource: r, Version: v, Subresource: t.subresource})
+	}
+	f.Fuzz(func(t *testing.T, media, body string) {
+		if len(body) > 64<<10 {
+			return
+		}
+		for _, target := range targets {
+			_, err := objectBody(&Request{ContentType: media, Body: []byte(body), cbor: true}, target)
+			clientsMistake(t, err)
+		}
+		var o resource.WriteOptions
+		_, err := configuration([]byte(body), &o)
+		clientsMistake(t, err)
+	})
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// verbUnsafe is what somebody must be allowed, besides delete, to delete what
+// cannot be read.
+const verbUnsafe = "unsafe-delete-ignore-read-errors"
+
+// unsafe tells whether options ask for the deletion of what cannot be read. The
+// option does nothing, and is dropped, while the feature is off.
+func (h *Handler) unsafe(o *metav1.DeleteOptions) bool {
+	if !h.UnsafeDeletion {
+		o.IgnoreStoreReadErrorWithClusterBreakingPotential = nil
+	}
+	asked := o.IgnoreStoreReadErrorWithClusterBreakingPotential
+	return asked != nil && *asked
+}
+
+func (h *Handler) deleteUnreadable(ctx context.Context, c *call, f form, t resource.Target, o *metav1.DeleteOptions) (*Response, error) {
+	c.annotate("apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
+	a := attributes(c.caller.User, &c.Info)
+	a.Verb = verbUnsafe
+	allowed, reason, err := h.Authorizer.Authorize(ctx, a)
+	switch {
+	case err != nil:
+		return nil, apierrors.NewForbidden(t.Resource.GroupResource(), t.Name, fmt.Errorf("error while checking permission for %q, %w", verbUnsafe, err))
+	case !allowed:
+		return nil, apierrors.NewForbidden(t.Resource.GroupResource(), t.Name, fmt.Errorf("not permitted to do %q, reason: %s", verbUnsafe, reason))
+	}
+	if err := h.Engine.DeleteUnreadable(ctx, t, o); err != nil {
+		return nil, err
+	}
+	s := deleted(t, "")
+	s.Details.Kind = t.Resource.Def.Kind // as kube-apiserver has it here
+	return render(http.StatusOK, f, t.Version, statusJSON(s))
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// withCandidate is a gateway with a module of which revision r2 waits, with that
+// report, nil for none yet. What is promoted serves.
+func withCandidate(t *testing.T, report map[string]any) *fakeGateway {
+	t.Helper()
+	g := newFakeGateway(t)
+	candidate := map[string]any{"revision": "r2", "digest": "sha256:222"}
+	if report != nil {
+		candidate["report"] = report
+	}
+	waiting := map[string]any{
+		"digest": "sha256:111", "candidate": candidate,
+		"conditions": []any{cond(compiled, "False", awaitingPromotion, ""), cond(ready, "True", "PreviousRevision", "")},
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.set(modulesPath+"/m", map[string]any{"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule",
+		"metadata": map[string]any{"name": "m"}, "spec": map[string]any{"rollout": "Shadow"}, "status": waiting})
+	g.changed = func(g *fakeGateway, path string, obj map[string]any) {
+		if obj["metadata"].(map[string]any)["annotations"].(map[string]any)[promotedAnnotation] == "r2" {
+			go g.later(path, func(o map[string]any) { o["status"] = servedBy("sha256:222", nil) })
+		}
+	}
+	return g
+}
+
+func reported(state string, failed int) map[string]any {
+	return map[string]any{"state": state, "message": "of 7 conversions some fail", "conversions": 7, "failed": failed,
+		"samples": []any{map[string]any{"object": "tabs one/two", "from": "v1", "to": "v2", "difference": "spec is gone"}}}
+}
+
+func TestModulePromote(t *testing.T) {
+	const table = "OBJECT         FROM   TO   DIFFERENCE\ntabs one/two   v1     v2   spec is gone\n"
+	for name, c := range map[string]struct {
+		report    map[string]any
+		flags     []string
+		refused   string
+		prints    string
+		promotion bool
+	}{
+		"all is well":       {reported("Completed", 0), nil, "", "of 7 conversions some fail\n" + table + "wasmmodule/m promoted: sha256:222\n", true},
+		"only looked at":    {reported("Completed", 0), []string{"--dry-run"}, "", "of 7 conversions some fail\n" + table, false},
+		"it fails":          {reported("Completed", 1), nil, "is not promoted", "", false},
+		"it cannot load":    {reported("Refused", 0), nil, "is not promoted", "", false},
+		"it fails, anyway":  {reported("Completed", 1), []string{"--force"}, "", "of 7 conversions some fail\n" + table + "wasmmodule/m promoted: sha256:222\n", true},
+		"without a report":  {nil, []string{"--force"}, "", "wasmmodule/m promoted: sha256:222\n", true},
+		"before it is done": {reported("Running", 0), []string{"--force"}, "", "of 7 conversions some fail\n" + table + "wasmmodule/m promoted: sha256:222\n", true},
+		"it takes long":     {reported("Running", 0), []string{"--timeout", "1ms"}, "", "", false},
+	} {
+		g := withCandidate(t, c.report)
+		out, err := command(t, append([]string{"module", "promote", "m", "--kubeconfig", g.kubeconfig}, c.flags...)...)
+		if c.prints != "" && (err != nil || out != c.prints) || c.prints == "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		annotations, _ := g.copy(modulesPath + "/m")["metadata"].(map[string]any)["annotations"].(map[string]any)
+		if (annotations[promotedAnnotation] == "r2") != c.promotion {
+			t.Errorf("%s: %v", name, annotations)
+		}
+	}
+	odd := reported("Completed", 0)
+	odd["message"] = "one\x1b[2J"
+	odd["samples"].([]any)[0].(map[string]any)["difference"] = "spec.\x1b]0;x\a is gone"
+	if out, _ := command(t, "module", "promote", "m", "--dry-run", "--kubeconfig", withCandidate(t, odd).kubeconfig); !strings.HasPrefix(out, "one\ufffd[2J\n") || !strings.Contains(out, "spec.\ufffd]0;x\ufffd is gone") {
+		t.Errorf("a terminal would obey this: %q", out)
+	}
+	g := withCandidate(t, nil)
+	g.later(modulesPath+"/m", func(o map[string]any) { o["status"] = servedBy("sha256:111", nil) })
+	if _, err := command(t, "module", "promote", "m", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), "no revision of wasmmodule/m waits") {
+		t.Errorf("nothing waits: %v", err)
+	}
+}
+
+// What was not reported on is not promoted: the same content may wait with
+// another configuration by now.
+func TestAnotherRevisionIsNotPromoted(t *testing.T) {
+	g := withCandidate(t, reported("Completed", 0))
+	client, err := dynamic.NewForConfig(&rest.Config{Host: g.URL, BearerToken: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := client.Resource(schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", Resource: "wasmmodules"})
+	for _, c := range []struct{ digest, revision string }{{"sha256:222", "r1"}, {"sha256:111", "r2"}, {"sha256:111", ""}} {
+		if err := promote(t.Context(), modules, "m", c.digest, c.revision); err == nil || !strings.Contains(err.Error(), "waits no more") {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+	if _, ok := g.copy(modulesPath + "/m")["metadata"].(map[string]any)["annotations"]; ok {
+		t.Error("something was promoted")
+	}
+	if err := promote(t.Context(), modules, "m", "sha256:222", ""); err != nil {
+		t.Error(err)
+	}
+}

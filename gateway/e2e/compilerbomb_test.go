@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
+)
+
+// TestCompilerBombs uploads modules that are well-formed, and cost the compiler
+// more than the gateway allows: the process that compiles ends, and nothing else.
+func TestCompilerBombs(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	g := gatewaytest.Start(t, gatewaytest.Options{Args: []string{"--module-compile-memory=268435456", "--module-compile-time=4s"}})
+	api := g.API(t)
+	good := "good-" + unique()
+	pushModule(t, api, good, gatewaytest.Module(t, crontabModule))
+	c := newWasmCronTabs(t, &g.Server, good)
+	// serves shows that the gateway converts: what it converts is new each time.
+	n := 0
+	serves := func(t *testing.T) {
+		t.Helper()
+		n++
+		name := fmt.Sprint("tab", n)
+		o := c.object("v1", name, `{}`)
+		o["host"], o["port"] = "h", "1"
+		c.api.Post(c.list("v1"), o).Want(201)
+		c.api.Get(c.path("v1beta1", name)).Want(200).Equal("hostPort", "h:1")
+	}
+	for reason, bomb := range map[string]struct {
+		wasm []byte
+		says string
+	}{
+		"CompileMemory": {plugintest.Hungry(), "more memory than the 268435456 bytes"},
+		"CompileTime":   {plugintest.Slow(14), "more than the 4s of processor time"},
+	} {
+		t.Run("WP-01 a bomb for the compiler ends the compiler: "+reason, func(t *testing.T) {
+			api := g.API(t)
+			module := "bomb-" + unique()
+			upload(t, api, module, bomb.wasm)
+			serves(t)
+			if refused := awaitRefused(api, module); refused.Str("reason") != reason || !strings.Contains(refused.Str("message"), bomb.says) {
+				t.Errorf("refused %v, want %s", refused, reason)
+			}
+			awaitCondition(api, modulePath+"/"+module, "Ready", "False")
+			serves(t)
+		})
+	}
+	t.Run("WP-01 the revision before a bomb keeps serving", func(t *testing.T) {
+		content(api, good, plugintest.Hungry()).Want(200, 201)
+		if refused := awaitRefused(api, good); refused.Str("reason") != "CompileMemory" {
+			t.Errorf("refused %v", refused)
+		}
+		awaitCondition(api, modulePath+"/"+good, "Ready", "True")
+		serves(t)
+	})
+	t.Run("WP-01 the compiler sees nothing of the gateway, and ends with it", func(t *testing.T) {
+		if runtime.GOOS != "linux" {
+			t.Skip("needs /proc")
+		}
+		upload(t, g.API(t), "slow-"+unique(), plugintest.Slow(14))
+		child := awaitChild(t, g.PID())
+		environment, err := os.ReadFile(filepath.Join(child, "environ"))
+		if want := "GOMAXPROCS=1\x00GOTRACEBACK=none\x00"; err != nil || string(environment) != want {
+			t.Errorf("its environment is %q, %v", environment, err)
+		}
+		files, err := os.ReadDir(filepath.Join(child, "fd"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			open, _ := os.Readlink(filepath.Join(child, "fd", f.Name()))
+			own := strings.HasPrefix(open, "anon_inode:") || strings.HasPrefix(open, "/sys/fs/cgroup/") || strings.Contains(open, "/scratch-") || strings.HasPrefix(open, "/proc/")
+			if !own && (f.Name() > "2" || !strings.HasPrefix(open, "pipe:")) {
+				t.Errorf("it has the file %s open, %s", f.Name(), open)
+			}
+		}
+		serves(t)
+		g.Kill(t)
+		gatewaytest.Eventually(t, "the end of the compiler", func() bool {
+			state, err := os.ReadFile(filepath.Join(child, "stat"))
+			return err != nil || strings.Contains(string(state), ") Z ")
+		})
+	})
+}
+
+// awaitChild waits until a process has a child, and returns its folder in /proc.
+func awaitChild(t *testing.T, pid int) (proc string) {
+	t.Helper()
+	gatewaytest.Eventually(t, "a process that compiles", func() bool {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		for _, file := range threads {
+			children, _ := os.ReadFile(file)
+			for _, child := range strings.Fields(string(children)) {
+				proc = "/proc/" + child
+				command, _ := os.ReadFile(proc + "/cmdline")
+				if strings.Contains(string(command), "compile-module") {
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return proc
+}

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+)
+
+// TestVirtualTypes_RES08 asks questions: they are answered, and that is all
+// there ever is of them.
+func TestVirtualTypes_RES08(t *testing.T) {
+	s := gatewaytest.Shared(t)
+	api := s.API(t)
+	ns := namespace(t, api)
+	attributes := object{"verb": "get", "resource": "pods", "namespace": ns}
+	for _, r := range []struct {
+		path, kind string
+		spec       object
+		field      string
+	}{
+		{"/apis/authorization.k8s.io/v1/subjectaccessreviews", "SubjectAccessReview", object{"user": "nobody", "resourceAttributes": attributes}, "status.allowed"},
+		{"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "SelfSubjectAccessReview", object{"resourceAttributes": attributes}, "status.allowed"},
+		{"/apis/authorization.k8s.io/v1/namespaces/" + ns + "/localsubjectaccessreviews", "LocalSubjectAccessReview", object{"user": "nobody", "resourceAttributes": attributes}, "status.allowed"},
+		{"/apis/authentication.k8s.io/v1/selfsubjectreviews", "SelfSubjectReview", nil, "status.userInfo"},
+		{"/apis/authentication.k8s.io/v1/tokenreviews", "TokenReview", object{"token": s.Token}, "status.authenticated"},
+	} {
+		group, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/apis/"), "/")
+		made := api.Post(r.path, object{"apiVersion": group + "/v1", "kind": r.kind, "spec": r.spec}).Want(201).Equal("kind", r.kind).Equal("metadata.uid", "").Object()
+		if made.Str(r.field) == "" {
+			t.Errorf("%s: %v", r.kind, made)
+		}
+		for _, path := range []string{r.path, r.path + "?watch=1"} {
+			api.Get(path).WantStatus(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+		}
+		api.Delete(r.path).WantStatus(405, "MethodNotAllowed")
+		plural := r.path[strings.LastIndex(r.path, "/")+1:]
+		for _, d := range api.Get("/apis/" + group + "/v1").Want(200).Object().At("resources").([]any) {
+			if d := object(d.(map[string]any)); d.Str("name") == plural && d.Str("verbs") != `["create"]` {
+				t.Errorf("%s offers %s", plural, d.Str("verbs"))
+			}
+		}
+		page, err := s.Etcd(t).Get(t.Context(), "/registry/"+plural, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil || page.Count != 0 {
+			t.Errorf("%d keys of %s are stored, %v", page.Count, plural, err)
+		}
+	}
+	t.Run("RES-08 an eviction is an operation of one pod", func(t *testing.T) {
+		api := s.API(t)
+		pods := "/api/v1/namespaces/" + ns + "/pods"
+		api.Post(pods, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}],"terminationGracePeriodSeconds":0}}`).Want(201)
+		for _, path := range []string{pods + "/p/eviction", pods + "/p/eviction?watch=1"} {
+			api.Get(path).WantStatus(405, "MethodNotAllowed")
+		}
+		api.Get("/apis/policy/v1/namespaces/" + ns + "/evictions").Want(404)
+		api.Post(pods+"/p/eviction", `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p"}}`).Want(201).Equal("kind", "Status").Equal("status", "Success")
+		api.Get(pods + "/p").Want(404)
+		page, err := s.Etcd(t).Get(t.Context(), "/registry/evictions", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil || page.Count != 0 {
+			t.Errorf("an eviction is stored, %v", err)
+		}
+	})
+}
+
+// TestGeneratedValues_DRY06 compares what a dry run says with what then comes:
+// they differ only in what is made anew each time.
+func TestGeneratedValues_DRY06(t *testing.T) {
+	c := newCronTabs(t, gatewaytest.Shared(t), nil)
+	for collection, o := range map[string]object{
+		c.list("v1"):     c.object("v1", "", `{"host":"h"}`),
+		configMaps(c.ns): configMap(t, c.ns, "", `{"a":"b"}`),
+	} {
+		delete(o["metadata"].(map[string]any), "name")
+		o.Set("metadata.generateName", "some-")
+		dry := c.api.Post(collection+"?dryRun=All", o).Want(201).Object()
+		real := c.api.Post(collection, o).Want(201).Object()
+		for _, field := range []string{"name", "uid"} {
+			if a, b := dry.Str("metadata."+field), real.Str("metadata."+field); a == "" || b == "" || a == b {
+				t.Errorf("%s is %q and %q", field, a, b)
+			}
+		}
+		for _, made := range []object{dry, real} {
+			if !strings.HasPrefix(made.Str("metadata.name"), "some-") || made.Str("metadata.creationTimestamp") == "" {
+				t.Errorf("%v", made)
+			}
+			meta := made["metadata"].(map[string]any)
+			for _, field := range []string{"name", "uid", "creationTimestamp", "resourceVersion"} {
+				delete(meta, field)
+			}
+			delete(meta["managedFields"].([]any)[0].(map[string]any), "time")
+		}
+		if dry.Str("") != real.Str("") {
+			t.Errorf("the dry run says %v, made was %v", dry, real)
+		}
+	}
+}
+
+// TestDryRunsAreAuthorized_DRY07: who may not write may not try either.
+func TestDryRunsAreAuthorized_DRY07(t *testing.T) {
+	c := newCronTabs(t, gatewaytest.Shared(t), nil)
+	c.create("one")
+	for _, query := range []string{"", "?dryRun=All"} {
+		for method, path := range map[string]string{"POST": c.list("v1"), "PUT": c.path("v1", "one"), "PATCH": c.path("v1", "one"), "DELETE": c.path("v1", "one")} {
+			kind := map[bool]string{true: mergePatch, false: "application/json"}[method == "PATCH"]
+			r := c.api.Do(method, path+query, c.object("v1", "one", `{}`), "Content-Type", kind, "Impersonate-User", "nobody")
+			verb := map[string]string{"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[method]
+			r.WantStatus(403, "Forbidden", `User "nobody" cannot `+verb+` resource "crontabs" in API group "`+c.group+`" in the namespace "`+c.ns+`"`)
+		}
+	}
+}
+
+// TestKubectlValidate_FV08: kubectl leaves the check to the server, at the level
+// that its flag names.
+func TestKubectlValidate_FV08(t *testing.T) {
+	s := gatewaytest.Shared(t)
+	api := s.API(t)
+	ns := namespace(t, api)
+	k := s.Kubectl(t)
+	const problem = `unknown field "nothing"`
+	for flag, level := range map[string]string{"": "Strict", "true": "Strict", "strict": "Strict", "warn": "Warn", "ignore": "Ignore", "false": "Ignore"} {
+		name := "map-" + unique()
+		args := []string{"create", "-n", ns, "-f", "-", "-v", "6"}
+		if flag != "" {
+			args = append(args, "--validate="+flag)
+		}
+		out, said, err := k.RunInput("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+name+"}\nnothing: 1\n", args...)
+		if !strings.Contains(said, "fieldValidation="+level) {
+			t.Errorf("--validate=%s does not ask for %s: %s", flag, level, said)
+		}
+		warned := strings.Contains(said, "Warning: "+problem)
+		refused := err != nil && strings.Contains(said, "strict decoding error: "+problem)
+		if warned != (level == "Warn") || refused != (level == "Strict") || strings.Contains(said, "error validating data") {
+			t.Errorf("--validate=%s: %v\n%s%s", flag, err, out, said)
+		}
+		if there := api.Get(configMaps(ns)+"/"+name).Code == 200; there != (level != "Strict") {
+			t.Errorf("--validate=%s: it is there: %v", flag, there)
+		}
+	}
+}

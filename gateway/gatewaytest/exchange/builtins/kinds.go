@@ -1,0 +1,151 @@
+package builtins
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
+)
+
+// Recordings is the folder of what kube-apiserver answered, from the module's
+// root, and Differences the file that lists where a gateway answers otherwise.
+const (
+	Recordings  = "gateway/gatewaytest/exchange/builtins/testdata"
+	Differences = Recordings + "/differences.json"
+)
+
+//go:embed kinds.yaml
+var kinds []byte
+
+// kind is a built-in kind as requests name it.
+type kind struct {
+	Plural  string         `json:"plural"`
+	Cluster bool           `json:"cluster"`
+	Below   []string       `json:"below"`
+	There   string         `json:"name"`
+	Object  map[string]any `json:"object"`
+	Status  map[string]any `json:"status"`
+}
+
+// Stories are the requests, a story for each kind.
+func Stories() ([]exchange.Story, error) {
+	var all []kind
+	if err := yaml.UnmarshalStrict(kinds, &all); err != nil {
+		return nil, err
+	}
+	var stories []exchange.Story
+	for _, k := range all {
+		if k.There == "" {
+			k.There = "there"
+		}
+		stories = append(stories, k.story())
+	}
+	return stories, nil
+}
+
+// story has the object of the kind created, the requests made, and the object
+// deleted.
+func (k kind) story() exchange.Story {
+	s := &sheet{kind: k}
+	s.Name = strings.ReplaceAll(k.Plural+"."+k.apiVersion(), "/", ".")
+	s.After = s.removal()
+	s.Before = slices.Concat([]exchange.Step{
+		{Method: "POST", Path: "/api/v1/namespaces", Type: exchange.JSON, Body: `{"metadata":{"name":"` + k.namespace() + `"}}`},
+	}, s.removal(), []exchange.Step{
+		{Method: "GET", Path: k.there(), Until: `"Failure"`},
+		{Method: "POST", Path: k.collection(), Type: exchange.JSON, Body: k.object(k.There)},
+	})
+	if k.Status != nil {
+		s.Before = append(s.Before, exchange.Step{Method: "PUT", Path: k.there() + "/status", Type: exchange.JSON, Body: k.object(k.There, func(o map[string]any) { o["status"] = k.Status })})
+	}
+	for _, add := range []func(*sheet){paths, lists, gets, media, writes, bodies, patches, fields, deletions} {
+		add(s)
+	}
+	return s.Story
+}
+
+// removal deletes the object, and does at once what controllers would do at
+// last.
+func (k kind) removal() []exchange.Step {
+	steps := []exchange.Step{
+		{Method: "DELETE", Path: k.there(), Type: exchange.JSON, Body: `{"gracePeriodSeconds":0,"propagationPolicy":"Background"}`},
+		{Method: "PATCH", Path: k.there(), Type: exchange.MergePatch, Body: `{"metadata":{"finalizers":null}}`},
+	}
+	if slices.Contains(k.Below, "finalize") {
+		steps = append(steps, exchange.Step{Method: "PUT", Path: k.there() + "/finalize", Type: exchange.JSON, Body: k.object(k.There, func(o map[string]any) { o["spec"] = map[string]any{} })})
+	}
+	return steps
+}
+
+func (k kind) apiVersion() string { return k.Object["apiVersion"].(string) }
+
+func (k kind) root() string {
+	if strings.Contains(k.apiVersion(), "/") {
+		return "/apis/" + k.apiVersion()
+	}
+	return "/api/" + k.apiVersion()
+}
+
+func (k kind) collection() string {
+	if k.Cluster {
+		return k.root() + "/" + k.Plural
+	}
+	return k.root() + "/namespaces/" + k.namespace() + "/" + k.Plural
+}
+
+// namespace is where the objects of a namespaced kind are.
+func (k kind) namespace() string { return "table-" + k.Plural }
+
+// there is the path of the object that exists.
+func (k kind) there() string { return k.collection() + "/" + k.There }
+
+// other is a name that nothing has.
+func (k kind) other() string {
+	if k.There != "there" {
+		return "10.78.0.10"
+	}
+	return "other"
+}
+
+// object is the kind's object under a name; each of with changes it.
+func (k kind) object(name string, with ...func(map[string]any)) string {
+	o := clone(k.Object).(map[string]any)
+	o["metadata"] = map[string]any{"name": name, "labels": map[string]any{"table": "yes"}}
+	for _, change := range with {
+		change(o)
+	}
+	return text(o)
+}
+
+// clone copies a JSON value.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := maps.Clone(v)
+		for k, item := range out {
+			out[k] = clone(item)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = clone(item)
+		}
+		return out
+	}
+	return v
+}
+
+// text is a JSON value as text, which cannot fail of what was read from YAML.
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,41 @@
+package options
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAdmissionPlugins_ADM05(t *testing.T) {
+	for _, c := range []struct {
+		on, off string
+		limits  bool
+		makes   bool
+		refusal string
+	}{
+		{"", "", true, false, ""},
+		{"NamespaceAutoProvision", "", true, true, ""},
+		{"LimitRanger,NamespaceLifecycle", "ResourceQuota", true, false, ""},
+		{"", "LimitRanger,NamespaceAutoProvision,ServiceAccount", false, false, ""},
+		{"NodeRestriction", "", true, false, "--enable-admission-plugins: there is no NodeRestriction here"},
+		{"Odd", "", true, false, `--enable-admission-plugins: there is no plugin "Odd"`},
+		{"", "Odd", true, false, `--disable-admission-plugins: there is no plugin "Odd"`},
+		{"", "NamespaceLifecycle", true, false, "--disable-admission-plugins: NamespaceLifecycle is always on"},
+		{"LimitRanger", "LimitRanger", false, false, "LimitRanger is in --disable-admission-plugins, too"},
+	} {
+		s := Default()
+		s.EnableAdmissionPlugins, s.DisableAdmissionPlugins = words(c.on), words(c.off)
+		if s.Admits(LimitRanger) != c.limits || s.Admits(NamespaceAutoProvision) != c.makes {
+			t.Errorf("%q without %q: %v, %v", c.on, c.off, s.Admits(LimitRanger), s.Admits(NamespaceAutoProvision))
+		}
+		if err := s.Validate(); (err != nil) != (c.refusal != "") || err != nil && !strings.Contains(err.Error(), c.refusal) {
+			t.Errorf("%q without %q: %v", c.on, c.off, err)
+		}
+	}
+}
+
+func words(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}

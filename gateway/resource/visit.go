@@ -1,0 +1,48 @@
+package resource
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+)
+
+// Visit calls fn for the objects of a kind in a namespace, in the cache, until it
+// fails. Only who calls read pays for more than the name and the revision: it
+// returns the object at its storage version, which belongs to the caller.
+func (i Internal) Visit(ctx context.Context, gr schema.GroupResource, namespace string, fn func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error) error {
+	t, err := i.target(gr, namespace, "", "")
+	if err != nil {
+		return err
+	}
+	t.items(func(key string, e *catalog.Entry) bool {
+		_, name := catalog.SplitKey(key)
+		err = fn(name, e.Revision, func() (*unstructured.Unstructured, error) { return t.unstructured(ctx, e) })
+		return err == nil
+	})
+	return err
+}
+
+// Stored is an object of the cache as JSON, at the version that it is stored at,
+// without its managedFields. It asks no converter, and waits for nothing.
+func (i Internal) Stored(gr schema.GroupResource, namespace, name string) ([]byte, error) {
+	t, err := i.target(gr, namespace, name, "")
+	if err != nil {
+		return nil, err
+	}
+	it, ok := t.Resource.Bucket().Snapshot().Get(catalog.JoinKey(namespace, name))
+	if !ok {
+		return nil, apierrors.NewNotFound(gr, name)
+	}
+	tree, err := t.Resource.Def.Codec.Decode(it.Value.Stored)
+	if err != nil {
+		return nil, t.Resource.Unreadable(it.Value, err)
+	}
+	object.Detach(tree)
+	object.SetRevision(tree, it.Revision)
+	return object.Encode(tree)
+}

@@ -1,0 +1,134 @@
+package serviceaccount
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+)
+
+// Objects are the objects that there are. Errors are the API's status errors;
+// objects that are returned belong to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+}
+
+var (
+	accounts = schema.GroupResource{Resource: "serviceaccounts"}
+	pods     = schema.GroupResource{Resource: "pods"}
+	secrets  = schema.GroupResource{Resource: "secrets"}
+	nodes    = schema.GroupResource{Resource: "nodes"}
+)
+
+// The names that Kubernetes gives accounts, and what is known of their tokens.
+const (
+	userPrefix  = "system:serviceaccount:"
+	groupAll    = "system:serviceaccounts"
+	groupPrefix = "system:serviceaccounts:"
+	extraPrefix = "authentication.kubernetes.io/"
+)
+
+// Tokens issues and believes tokens. It is an [authn.Authenticator].
+type Tokens struct {
+	Key *Key
+	// Issuer is who signs, and the audience that tokens are for unless they say
+	// otherwise.
+	Issuer string
+	// Objects has to be set before the first request.
+	Objects Objects
+	// Now is the time; nil means [time.Now].
+	Now func() time.Time
+}
+
+func (t *Tokens) now() time.Time {
+	if t.Now != nil {
+		return t.Now()
+	}
+	return time.Now()
+}
+
+// Authenticate implements [authn.Authenticator].
+func (t *Tokens) Authenticate(r authn.Request) (*authn.User, bool, error) {
+	if !maybe(r.BearerToken) {
+		return nil, false, nil
+	}
+	c, err := t.Key.read(r.BearerToken)
+	if err == nil {
+		err = t.believe(&c)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("token of a service account: %w", err)
+	}
+	return user(&c), true, nil
+}
+
+// believe tells why a token that is signed does not count.
+func (t *Tokens) believe(c *claims) error {
+	now, a := t.now().Unix(), c.About
+	switch {
+	case c.Issuer != t.Issuer:
+		return errors.New("it is from another issuer")
+	case !slices.Contains(c.Audiences, t.Issuer):
+		return errors.New("it is for another audience")
+	case c.Expires <= now:
+		return errors.New("it has expired")
+	case c.NotBefore > now:
+		return errors.New("it does not count yet")
+	case c.Subject != userPrefix+a.Namespace+":"+a.Account.Name:
+		return errors.New("its subject is not the account")
+	}
+	for _, bound := range []struct {
+		gr        schema.GroupResource
+		namespace string
+		to        *reference
+	}{{accounts, a.Namespace, &a.Account}, {pods, a.Namespace, a.Pod}, {secrets, a.Namespace, a.Secret}, {nodes, "", a.Node}} {
+		if bound.to == nil {
+			continue
+		}
+		if err := t.there(bound.gr, bound.namespace, *bound.to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// there checks that what a token names still is what it was.
+func (t *Tokens) there(gr schema.GroupResource, namespace string, r reference) error {
+	o, err := t.Objects.Get(context.Background(), gr, namespace, r.Name)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && string(o.GetUID()) != r.UID:
+		return fmt.Errorf("the one of %s that it is bound to is gone", gr.Resource)
+	case err != nil:
+		return err
+	case o.GetDeletionTimestamp() != nil && t.now().Sub(o.GetDeletionTimestamp().Time) > ending:
+		return fmt.Errorf("the one of %s that it is bound to has been deleted", gr.Resource)
+	}
+	return nil
+}
+
+// ending is how long tokens count that are bound to what is being deleted, so
+// that a pod can clean up.
+const ending = time.Minute
+
+func user(c *claims) *authn.User {
+	a := c.About
+	out := &authn.User{
+		Name: c.Subject, UID: a.Account.UID, Groups: []string{groupAll, groupPrefix + a.Namespace, authn.AllAuthenticated},
+		Extra: map[string][]string{extraPrefix + "credential-id": {"JTI=" + c.ID}},
+	}
+	if a.Pod != nil {
+		out.Extra[extraPrefix+"pod-name"], out.Extra[extraPrefix+"pod-uid"] = []string{a.Pod.Name}, []string{a.Pod.UID}
+	}
+	if a.Node != nil {
+		out.Extra[extraPrefix+"node-name"], out.Extra[extraPrefix+"node-uid"] = []string{a.Node.Name}, []string{a.Node.UID}
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+package serviceaccount
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// How long a token lasts, in seconds: unless the request says, at least, at most.
+const (
+	lasts      = 3600
+	leastLasts = 600
+	mostLasts  = 1 << 32
+)
+
+// maxAudiences is more than anybody needs.
+const maxAudiences = 100
+
+// Question is the subresource of an account that is asked for tokens.
+type Question struct{ Tokens *Tokens }
+
+// Questions are the subresources by name.
+func Questions(t *Tokens) map[api.ContentPath]api.Question {
+	return map[api.ContentPath]api.Question{{GroupResource: accounts, Subresource: "token"}: Question{t}}
+}
+
+// Verb implements api.Question.
+func (Question) Verb() string { return "create" }
+
+// Answer implements api.Question.
+func (q Question) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+	wanted, err := read(contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	account, err := q.Tokens.Objects.Get(ctx, accounts, t.Namespace, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := validate(wanted, t); err != nil {
+		return nil, err
+	}
+	if len(wanted.Spec.Audiences) == 0 {
+		wanted.Spec.Audiences = []string{q.Tokens.Issuer}
+	}
+	now := q.Tokens.now()
+	c, err := q.Tokens.claims(ctx, wanted, account, now)
+	if err != nil {
+		return nil, err
+	}
+	wanted.Name, wanted.Namespace, wanted.UID, wanted.CreationTimestamp = t.Name, t.Namespace, account.GetUID(), metav1.NewTime(now)
+	wanted.Status = authenticationv1.TokenRequestStatus{ExpirationTimestamp: metav1.NewTime(time.Unix(c.Expires, 0))}
+	if !o.DryRun {
+		if wanted.Status.Token, err = q.Tokens.Key.write(c); err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+	}
+	data, err := json.Marshal(wanted)
+	return &api.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
+}
+
+var requestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
+
+// read is the request, with defaults.
+func read(contentType string, body []byte) (*authenticationv1.TokenRequest, error) {
+	wanted := &authenticationv1.TokenRequest{}
+	said, err := api.ReadMessage(contentType, body, wanted, requestKind.Kind, requestKind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	if said != requestKind {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a TokenRequest: no kind %q is registered for version %q", said.Kind, said.Version, said.Kind, said.GroupVersion()))
+	}
+	wanted.APIVersion, wanted.Kind = requestKind.ToAPIVersionAndKind()
+	if wanted.Spec.ExpirationSeconds == nil {
+		seconds := int64(lasts)
+		wanted.Spec.ExpirationSeconds = &seconds
+	}
+	return wanted, nil
+}
+
+// validate words refusals as kube-apiserver does.
+func validate(wanted *authenticationv1.TokenRequest, t resource.Target) error {
+	gk := requestKind.GroupKind()
+	var errs field.ErrorList
+	if n := wanted.Name; n != "" && n != t.Name {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), n, "must match the service account name if specified"))
+	}
+	if n := wanted.Namespace; n != "" && n != t.Namespace {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "namespace"), n, "must match the service account namespace if specified"))
+	}
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(gk, t.Name, errs)
+	}
+	spec, seconds := field.NewPath("spec"), *wanted.Spec.ExpirationSeconds
+	switch path := spec.Child("expirationSeconds"); {
+	case seconds < leastLasts:
+		errs = append(errs, field.Invalid(path, seconds, "may not specify a duration less than 10 minutes"))
+	case seconds > mostLasts:
+		errs = append(errs, field.Invalid(path, seconds, "may not specify a duration larger than 2^32 seconds"))
+	}
+	if n := len(wanted.Spec.Audiences); n > maxAudiences {
+		errs = append(errs, field.TooMany(spec.Child("audiences"), n, maxAudiences))
+	}
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(gk, "", errs)
+	}
+	return nil
+}
+
+// boundKind is a kind that tokens may be bound to, and where a token says so.
+type boundKind struct {
+	kind      string
+	gr        schema.GroupResource
+	namespace string
+	into      **reference
+}
+
+// claims are what the token for a request says.
+func (t *Tokens) claims(ctx context.Context, wanted *authenticationv1.TokenRequest, account *unstructured.Unstructured, now time.Time) (claims, error) {
+	namespace := account.GetNamespace()
+	c := claims{
+		Audiences: wanted.Spec.Audiences, Expires: now.Unix() + *wanted.Spec.ExpirationSeconds, Issued: now.Unix(), NotBefore: now.Unix(),
+		Issuer: t.Issuer, ID: string(uuid.NewUUID()), Subject: userPrefix + namespace + ":" + account.GetName(),
+		About: about{Namespace: namespace, Account: reference{account.GetName(), string(account.GetUID())}},
+	}
+	to := wanted.Spec.BoundObjectRef
+	if to == nil {
+		return c, nil
+	}
+	kinds := []boundKind{{"Pod", pods, namespace, &c.About.Pod}, {"Secret", secrets, namespace, &c.About.Secret}, {"Node", nodes, "", &c.About.Node}}
+	i := slices.IndexFunc(kinds, func(k boundKind) bool { return k.kind == to.Kind && to.APIVersion == "v1" })
+	if i < 0 {
+		return c, apierrors.NewBadRequest("cannot bind token to object of type " + schema.FromAPIVersionAndKind(to.APIVersion, to.Kind).String())
+	}
+	bound, err := t.Objects.Get(ctx, kinds[i].gr, kinds[i].namespace, to.Name)
+	if err != nil {
+		return c, err
+	}
+	if name, _, _ := unstructured.NestedString(bound.Object, "spec", "serviceAccountName"); to.Kind == "Pod" && name != account.GetName() {
+		return c, apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", account.GetName()))
+	}
+	if to.UID != "" && to.UID != bound.GetUID() {
+		return c, otherUID(kinds[i].gr, to.Name, to.UID)
+	}
+	*kinds[i].into = &reference{to.Name, string(bound.GetUID())}
+	return c, nil
+}
+
+func otherUID(gr schema.GroupResource, name string, asked types.UID) error {
+	return apierrors.NewConflict(gr, name, fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", asked))
+}

@@ -1,0 +1,253 @@
+package serviceaccount
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// stored are objects by resource and name.
+type stored map[string]string
+
+func (s stored) Get(_ context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
+	text, ok := s[gr.Resource+" "+name]
+	if !ok {
+		return nil, apierrors.NewNotFound(gr, name)
+	}
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		return nil, err
+	}
+	o.SetName(name)
+	o.SetNamespace(namespace)
+	return o, nil
+}
+
+func newKey(t testing.TB, private any) *Key {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := ParseKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func ecKey(t testing.TB) *Key {
+	t.Helper()
+	p, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newKey(t, p)
+}
+
+func rsaKey(t testing.TB) *Key {
+	t.Helper()
+	p, err := rsa.GenerateKey(rand.Reader, leastRSA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newKey(t, p)
+}
+
+var began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// newTokens are tokens of the account "robot", at a time that the test moves.
+func newTokens(t testing.TB, k *Key) (*Tokens, *time.Time) {
+	now := began
+	return &Tokens{Key: k, Issuer: "https://issuer", Now: func() time.Time { return now }, Objects: stored{
+		"serviceaccounts robot": "metadata: {uid: u1}",
+		"pods mine":             "{metadata: {uid: u2}, spec: {serviceAccountName: robot}}",
+		"pods other":            "{metadata: {uid: u3}, spec: {serviceAccountName: other}}",
+		"secrets s":             "metadata: {uid: u4}",
+		"nodes n":               "metadata: {uid: u5}",
+	}}, &now
+}
+
+func ask(t *Tokens, body string) (*authenticationv1.TokenRequest, error) {
+	r, err := Question{t}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(body), resource.WriteOptions{})
+	if err != nil {
+		return nil, err
+	}
+	out := &authenticationv1.TokenRequest{}
+	return out, json.Unmarshal(r.Body, out)
+}
+
+func TestTokensAreBelieved(t *testing.T) {
+	for name, k := range map[string]*Key{"ES256": ecKey(t), "RS256": rsaKey(t)} {
+		tokens, _ := newTokens(t, k)
+		out, err := ask(tokens, `{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"mine","uid":"u2"}}}`)
+		if err != nil || *out.Spec.ExpirationSeconds != 3600 || !reflect.DeepEqual(out.Spec.Audiences, []string{"https://issuer"}) || !out.Status.ExpirationTimestamp.Time.Equal(began.Add(time.Hour)) ||
+			out.Kind != "TokenRequest" || out.UID != "u1" || out.Namespace != "default" {
+			t.Fatalf("%s: %+v %v", name, out, err)
+		}
+		u, ok, err := tokens.Authenticate(authn.Request{BearerToken: out.Status.Token})
+		if !ok || err != nil {
+			t.Fatalf("%s: %v %v", name, ok, err)
+		}
+		id := u.Extra["authentication.kubernetes.io/credential-id"]
+		want := &authn.User{Name: "system:serviceaccount:default:robot", UID: "u1", Groups: []string{"system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"},
+			Extra: map[string][]string{"authentication.kubernetes.io/credential-id": id, "authentication.kubernetes.io/pod-name": {"mine"}, "authentication.kubernetes.io/pod-uid": {"u2"}}}
+		if !reflect.DeepEqual(u, want) || len(id) != 1 || len(id[0]) != len("JTI=")+36 {
+			t.Errorf("%s: %+v", name, u)
+		}
+	}
+}
+
+// TestTokensThatAreNotBelieved changes something each time.
+func TestTokensThatAreNotBelieved(t *testing.T) {
+	k := ecKey(t)
+	for name, c := range map[string]struct {
+		request string
+		change  func(tokens *Tokens, now *time.Time, token *string)
+		why     string
+	}{
+		"expired":          {`{"spec":{"expirationSeconds":600}}`, func(_ *Tokens, now *time.Time, _ *string) { *now = began.Add(10 * time.Minute) }, "has expired"},
+		"early":            {`{}`, func(_ *Tokens, now *time.Time, _ *string) { *now = began.Add(-time.Second) }, "does not count yet"},
+		"another key":      {`{}`, func(t2 *Tokens, _ *time.Time, _ *string) { t2.Key = ecKey(t) }, "not signed by the key"},
+		"another issuer":   {`{"spec":{"audiences":["https://issuer","x"]}}`, func(t2 *Tokens, _ *time.Time, _ *string) { t2.Issuer = "x" }, "another issuer"},
+		"another audience": {`{"spec":{"audiences":["x"]}}`, nil, "another audience"},
+		"account gone":     {`{}`, func(t2 *Tokens, _ *time.Time, _ *string) { t2.Objects = stored{} }, "of serviceaccounts that it is bound to is gone"},
+		"account anew": {`{}`, func(t2 *Tokens, _ *time.Time, _ *string) {
+			t2.Objects.(stored)["serviceaccounts robot"] = "metadata: {uid: u9}"
+		}, "is gone"},
+		"pod gone":    {`{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"mine"}}}`, func(t2 *Tokens, _ *time.Time, _ *string) { delete(t2.Objects.(stored), "pods mine") }, "of pods that it is bound to is gone"},
+		"secret gone": {`{"spec":{"boundObjectRef":{"kind":"Secret","apiVersion":"v1","name":"s"}}}`, func(t2 *Tokens, _ *time.Time, _ *string) { delete(t2.Objects.(stored), "secrets s") }, "of secrets that"},
+		"node gone":   {`{"spec":{"boundObjectRef":{"kind":"Node","apiVersion":"v1","name":"n"}}}`, func(t2 *Tokens, _ *time.Time, _ *string) { delete(t2.Objects.(stored), "nodes n") }, "of nodes that"},
+		"deleted": {`{}`, func(t2 *Tokens, now *time.Time, _ *string) {
+			*now = began.Add(3 * time.Minute)
+			t2.Objects.(stored)["serviceaccounts robot"] = `metadata: {uid: u1, deletionTimestamp: "2026-11-22T12:01:00Z"}`
+		}, "has been deleted"},
+		"other claims": {`{}`, func(_ *Tokens, _ *time.Time, token *string) {
+			parts := strings.Split(*token, ".")
+			body, _ := base64url.DecodeString(parts[1])
+			*token = parts[0] + "." + base64url.EncodeToString([]byte(strings.Replace(string(body), "robot", "other", 2))) + "." + parts[2]
+		}, "not signed by the key"},
+		"no algorithm": {`{}`, func(_ *Tokens, _ *time.Time, token *string) {
+			parts := strings.Split(*token, ".")
+			*token = base64url.EncodeToString([]byte(`{"alg":"none","kid":"`+k.id+`"}`)) + "." + parts[1] + "."
+		}, "not signed by the key"},
+		"no base64": {`{}`, func(_ *Tokens, _ *time.Time, token *string) { *token = "!.!.!" }, "has not the form"},
+	} {
+		tokens, now := newTokens(t, k)
+		out, err := ask(tokens, c.request)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		token := out.Status.Token
+		if c.change != nil {
+			c.change(tokens, now, &token)
+		}
+		u, ok, err := tokens.Authenticate(authn.Request{BearerToken: token})
+		if ok || u != nil || err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: %v %v, want %s", name, ok, err, c.why)
+		}
+	}
+	tokens, _ := newTokens(t, k)
+	for _, other := range []string{"", "0123456789", "a.b"} {
+		if _, ok, err := tokens.Authenticate(authn.Request{BearerToken: other}); ok || err != nil {
+			t.Errorf("%q, which is no token of an account: %v %v", other, ok, err)
+		}
+	}
+}
+
+// The words and codes are kube-apiserver 1.36.3's.
+func TestRequestsThatAreRefused(t *testing.T) {
+	tokens, _ := newTokens(t, ecKey(t))
+	for body, want := range map[string]struct {
+		code    int32
+		message string
+	}{
+		`{"spec":{"expirationSeconds":60}}`:          {422, `TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 10 minutes`},
+		`{"spec":{"expirationSeconds":99999999999}}`: {422, `TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 99999999999: may not specify a duration larger than 2^32 seconds`},
+		`{"metadata":{"name":"x"}}`:                  {422, `TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: "x": must match the service account name if specified`},
+		`{"kind":"Foo","apiVersion":"v1"}`:           {400, `Foo in version "v1" cannot be handled as a TokenRequest: no kind "Foo" is registered for version "v1"`},
+		`[]`:                                         {400, `the object provided is unrecognized (must be of type TokenRequest)`},
+		`{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"nope"}}}`:            {404, `pods "nope" not found`},
+		`{"spec":{"boundObjectRef":{"kind":"Secret","apiVersion":"v1","name":"nope"}}}`:         {404, `secrets "nope" not found`},
+		`{"spec":{"boundObjectRef":{"kind":"Foo","apiVersion":"v1","name":"nope"}}}`:            {400, `cannot bind token to object of type /v1, Kind=Foo`},
+		`{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"other"}}}`:           {400, `cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.`},
+		`{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"mine","uid":"u0"}}}`: {409, `the UID in the bound object reference (u0) does not match the UID in record. The object might have been deleted and then recreated`},
+		`{"spec":{"audiences":[` + strings.Repeat(`"a",`, 100) + `"a"]}}`:                       {422, `spec.audiences: Too many: 101`},
+	} {
+		_, err := ask(tokens, body)
+		var s apierrors.APIStatus
+		if !errors.As(err, &s) || s.Status().Code != want.code || !strings.Contains(s.Status().Message, want.message) {
+			t.Errorf("%s: %v, want %d %s", body, err, want.code, want.message)
+		}
+	}
+	_, err := Question{tokens}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "nobody"}, "application/json", []byte(`{}`), resource.WriteOptions{})
+	if !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+	r, err := Question{tokens}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(`{}`), resource.WriteOptions{DryRun: true})
+	if err != nil || !strings.Contains(string(r.Body), `"token":""`) {
+		t.Errorf("a dry run: %s %v", r.Body, err)
+	}
+}
+
+func TestKeysThatAreRefused(t *testing.T) {
+	small, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, private := range map[string]any{"2048 bits": small, "P-256": curve} {
+		der, err := x509.MarshalPKCS8PrivateKey(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for _, text := range []string{"", "x", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
+		if _, err := ParseKey([]byte(text)); err == nil {
+			t.Errorf("%q is a key", text)
+		}
+	}
+}
+
+// Nothing but what was signed is believed, and nothing makes it panic.
+func FuzzAuthenticate(f *testing.F) {
+	k := ecKey(f)
+	tokens, _ := newTokens(f, k)
+	good, err := k.write(claims{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{good, "..", "a.b.c", good + "x", "." + good} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		if _, ok, err := tokens.Authenticate(authn.Request{BearerToken: token}); ok || maybe(token) && err == nil {
+			t.Errorf("%q: %v", token, err)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/plugins"
+	. "github.com/wasmgate/wasmgate/plugins/plugintest"
+)
+
+// A call that lasts waits while others have all the turns, and gives its own
+// back however it ends.
+func TestLongCallsTakeTurns(t *testing.T) {
+	e, err := NewEngine(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(context.Background()) })
+	e.turns = &turns{taken: make(chan struct{}, 1)} // every call lasts
+	start := func(guest Guest) *Instance {
+		t.Helper()
+		m, err := e.Load(t.Context(), Source{Name: "m", Bytes: guest.Bytes(), Limits: plugins.Limits{Timeout: 300 * time.Millisecond}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, err := m.Instantiate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = i.Close() })
+		return i
+	}
+	good := start(Echo("{}"))
+	for name, c := range map[string]struct {
+		guest Guest
+		busy  bool // somebody else has the turn
+		kind  plugins.ErrorKind
+	}{
+		"good":    {Echo("{}"), false, ""},
+		"trap":    {Echo("").With("wasmgate_convert", Hook(Trap...)), false, plugins.Trap},
+		"endless": {Echo("").With("wasmgate_convert", Hook(Forever...)), false, plugins.Deadline},
+		"waiting": {Echo("").With("wasmgate_convert", Hook(Forever...)), true, plugins.Deadline},
+	} {
+		i := start(c.guest)
+		if c.busy {
+			e.turns.taken <- struct{}{}
+		}
+		_, err := i.Call(t.Context(), plugins.Convert, []byte("{}"))
+		var failed *plugins.CallError
+		if errors.As(err, &failed) != (c.kind != "") || failed != nil && failed.Kind != c.kind {
+			t.Errorf("%s: %v, want %s", name, err, c.kind)
+		}
+		// What waits does not run: it is given no fuel.
+		if used := i.Used().Fuel; c.busy && used > 2*slice {
+			t.Errorf("%s: it ran all the same, for %d", name, used)
+		}
+		if c.busy {
+			<-e.turns.taken
+		}
+		if len(e.turns.taken) != 0 {
+			t.Fatalf("%s: its turn was not given back", name)
+		}
+		if _, err := good.Call(t.Context(), plugins.Convert, []byte("{}")); err != nil {
+			t.Errorf("after %s: %v", name, err)
+		}
+	}
+	e.turns.taken <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var failed *plugins.CallError
+	if _, err := good.Call(ctx, plugins.Convert, []byte("{}")); !errors.As(err, &failed) || !errors.Is(err, context.Canceled) {
+		t.Errorf("its caller went away: %v", err)
+	}
+}
+
+// A turn is over after a while, and whoever waits gets the next.
+func TestATurnEnds(t *testing.T) {
+	all := &turns{taken: make(chan struct{}, 1), length: time.Minute}
+	now := time.Now()
+	one := turn{turns: all}
+	one.begin(now)
+	end := now.Add(time.Hour)
+	if err := one.next(t.Context(), now.Add(59*time.Second), end); err != nil || one.has {
+		t.Errorf("a short call has a turn, %v", err)
+	}
+	if err := one.next(t.Context(), now.Add(time.Minute), end); err != nil || !one.has {
+		t.Errorf("no turn, %v", err)
+	}
+	if err := one.next(t.Context(), one.since.Add(time.Second), end); err != nil || !one.has {
+		t.Errorf("the turn was lost, %v", err)
+	}
+	two := turn{turns: all}
+	two.begin(now)
+	two.early()
+	if err := two.next(t.Context(), now, now.Add(time.Millisecond)); !errors.Is(err, context.DeadlineExceeded) || two.has {
+		t.Errorf("two turns at once, %v", err)
+	}
+	one.end()
+	if err := two.next(t.Context(), now.Add(time.Minute), end); err != nil || !two.has {
+		t.Errorf("no turn after the first, %v", err)
+	}
+}
