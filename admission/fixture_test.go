@@ -14,11 +14,11 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/wasmgate/wasmgate/admission/admissiontest"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
 // world is a write, and webhooks that note what they are sent.
@@ -95,7 +95,7 @@ func (w *world) request() *Request {
 	return &Request{
 		Operation: Create, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "tabs"},
 		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Tab"}, Versions: []string{"v2", "v1beta1"},
-		Namespace: "ns", Name: "one", User: &user.DefaultInfo{Name: "alice", UID: "u", Groups: []string{"g"}, Extra: map[string][]string{"e": {"f"}}},
+		Namespace: "ns", Name: "one", User: &authn.User{Name: "alice", UID: "u", Groups: []string{"g"}, Extra: map[string][]string{"e": {"f"}}},
 		Options: &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{Kind: "CreateOptions", APIVersion: "meta.k8s.io/v1"}},
 		Objects: w, Namespaces: w.spaces, Authorizer: authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 			return authorizer.DecisionAllow, "", nil

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,7 +34,7 @@ type Request struct {
 	// Namespace of a Namespace is its own name. Name is "" while the server has
 	// not made it.
 	Namespace, Name string
-	User            user.Info
+	User            User
 	DryRun          bool
 	// Options of the request, with their kind.
 	Options runtime.Object
@@ -52,6 +53,13 @@ type Request struct {
 
 	changes int  // made so far
 	second  bool // a second round is wanted
+}
+
+// User is who asks, as conditions and as webhooks see it.
+type User interface {
+	user.Info
+	// Info is what a review says of the user.
+	Info() authenticationv1.UserInfo
 }
 
 // Replace makes tree, which is at a version and nobody else's, the new state.

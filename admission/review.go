@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -27,14 +26,7 @@ const maxMessage = 16 << 10
 // appendReview appends the review of a request at a version. The states are
 // JSON, nil for none.
 func (r *Request) appendReview(dst []byte, review, uid, version string, now, old []byte) ([]byte, error) {
-	user := authenticationv1.UserInfo{Username: r.User.GetName(), UID: r.User.GetUID(), Groups: r.User.GetGroups()}
-	for k, v := range r.User.GetExtra() {
-		if user.Extra == nil {
-			user.Extra = map[string]authenticationv1.ExtraValue{}
-		}
-		user.Extra[k] = v
-	}
-	who, err := json.Marshal(user)
+	who, err := json.Marshal(r.User.Info())
 	if err != nil {
 		return nil, err
 	}

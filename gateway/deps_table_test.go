@@ -60,7 +60,7 @@ var mayImport = map[string]string{
 	"gateway/accounting":            "gateway/api gateway/metrics",
 	"gateway/api":                   "crd crd/object crd/wire deadline gateway/authn gateway/authz gateway/catalog gateway/deflate gateway/resource",
 	"gateway/assign":                "crd/object gateway/controller gateway/resource",
-	"gateway/audit":                 "gateway/api gateway/authn",
+	"gateway/audit":                 "gateway/api",
 	"gateway/authn":                 "",
 	"gateway/authz":                 "gateway/authn",
 	"gateway/catalog":               "apply conversion crd crd/object crd/wire gateway/deflate storage storage/watchcache",

@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/admissiontest"
+	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
 // world is a write, and what policies may look up.
@@ -73,7 +73,7 @@ func (w *world) request() *admission.Request {
 	return &admission.Request{
 		Operation: admission.Create, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "tabs"},
 		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Tab"}, Versions: []string{"v2", "broken"},
-		Namespace: "ns", Name: "one", User: &user.DefaultInfo{Name: "alice"}, Options: &metav1.CreateOptions{},
+		Namespace: "ns", Name: "one", User: &authn.User{Name: "alice"}, Options: &metav1.CreateOptions{},
 		Objects: w, Namespaces: admissiontest.Namespaces{"ns": {"team": "x"}},
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 			w.asked = append(w.asked, a.GetVerb()+" "+a.GetResource()+a.GetPath()+" "+a.GetUser().GetName())

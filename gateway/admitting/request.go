@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/wasmgate/wasmgate/admission"
@@ -51,8 +50,7 @@ func (h *Admission) about(t resource.Target, o resource.WriteOptions) *admission
 	r := &admission.Request{
 		Resource:    t.Resource.GroupResource().WithVersion(t.Version.Name),
 		Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
-		User:   &user.DefaultInfo{Name: who.Name, UID: who.UID, Groups: who.Groups, Extra: who.Extra},
-		DryRun: o.DryRun, Authorizer: h.authorizer,
+		User: who, DryRun: o.DryRun, Authorizer: h.authorizer,
 		Warn: func(text string) {
 			if o.Warn != nil {
 				o.Warn(text)

@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"net"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
 // maxUserAgent is how much is kept of what a client calls itself, in bytes, as
@@ -40,10 +38,10 @@ func event(a *api.Audit) *auditv1.Event {
 		e.UserAgent = e.UserAgent[:maxUserAgent] + cut
 	}
 	if a.User != nil {
-		e.User = user(a.User)
+		e.User = a.User.Info()
 	}
 	if a.Impersonated != nil {
-		u := user(a.Impersonated)
+		u := a.Impersonated.Info()
 		e.ImpersonatedUser = &u
 	}
 	return e
@@ -58,17 +56,6 @@ func addresses(remote net.Addr) []string {
 		return nil
 	}
 	return []string{host}
-}
-
-func user(u *authn.User) authenticationv1.UserInfo {
-	out := authenticationv1.UserInfo{Username: u.Name, UID: u.UID, Groups: u.Groups}
-	for key, values := range u.Extra {
-		if out.Extra == nil {
-			out.Extra = map[string]authenticationv1.ExtraValue{}
-		}
-		out.Extra[key] = values
-	}
-	return out
 }
 
 func object(i *api.Info) *auditv1.ObjectReference {

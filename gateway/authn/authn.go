@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"slices"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
@@ -31,6 +32,32 @@ type User struct {
 // In reports whether the user belongs to group. A nil user belongs to none.
 func (u *User) In(group string) bool {
 	return u != nil && slices.Contains(u.Groups, group)
+}
+
+// GetName is the name; with the methods beside it a User is the user.Info that
+// Kubernetes' libraries know.
+func (u *User) GetName() string { return u.Name }
+
+// GetUID is the uid.
+func (u *User) GetUID() string { return u.UID }
+
+// GetGroups are the groups.
+func (u *User) GetGroups() []string { return u.Groups }
+
+// GetExtra is what else is known.
+func (u *User) GetExtra() map[string][]string { return u.Extra }
+
+// Info is the user as the API writes it: in reviews, in what webhooks are sent and
+// in the audit log.
+func (u *User) Info() authenticationv1.UserInfo {
+	out := authenticationv1.UserInfo{Username: u.Name, UID: u.UID, Groups: u.Groups}
+	for key, values := range u.Extra {
+		if out.Extra == nil {
+			out.Extra = map[string]authenticationv1.ExtraValue{}
+		}
+		out.Extra[key] = values
+	}
+	return out
 }
 
 // AnonymousUser is the user of requests without credentials, on the few paths

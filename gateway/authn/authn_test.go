@@ -15,6 +15,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 func TestTokenFile(t *testing.T) {
@@ -189,5 +192,20 @@ func TestUnion(t *testing.T) {
 	}
 	if _, ok, err := both.Authenticate(Request{}); ok || err != nil {
 		t.Errorf("no credentials: %v %v", ok, err)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	u := &User{Name: "alice", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"scopes": {"a", "b"}}}
+	want := authenticationv1.UserInfo{Username: "alice", UID: "7", Groups: []string{"g"}, Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a", "b"}}}
+	if got := u.Info(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := AnonymousUser().Info(); got.Username != Anonymous || got.Extra != nil {
+		t.Errorf("%+v", got)
+	}
+	var known user.Info = u
+	if known.GetName() != "alice" || known.GetUID() != "7" || known.GetGroups()[0] != "g" || known.GetExtra()["scopes"][1] != "b" {
+		t.Errorf("%+v", known)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/authentication/user"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/warning"
 
@@ -75,7 +74,7 @@ func (r recorder) AddWarning(_, text string) { r(text) }
 func (t Target) scope(ctx context.Context, o WriteOptions) context.Context {
 	ctx = genericapirequest.WithNamespace(ctx, t.Namespace)
 	if u := o.Caller.User; u != nil {
-		ctx = genericapirequest.WithUser(ctx, &user.DefaultInfo{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra})
+		ctx = genericapirequest.WithUser(ctx, u)
 	}
 	if o.Warn != nil {
 		ctx = warning.WithWarningRecorder(ctx, recorder(o.Warn))

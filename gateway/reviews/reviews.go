@@ -63,19 +63,8 @@ func spec(review map[string]any, into any) error {
 	return nil
 }
 
-func info(u *authn.User) authenticationv1.UserInfo {
-	out := authenticationv1.UserInfo{Username: u.Name, UID: u.UID, Groups: u.Groups}
-	for k, v := range u.Extra {
-		if out.Extra == nil {
-			out.Extra = map[string]authenticationv1.ExtraValue{}
-		}
-		out.Extra[k] = v
-	}
-	return out
-}
-
 func (a Answers) self(_ context.Context, user *authn.User, review map[string]any) error {
-	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: info(user)})
+	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: user.Info()})
 }
 
 func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) error {
@@ -89,7 +78,7 @@ func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) 
 		status.Error = err.Error()
 	}
 	if ok && user != nil {
-		status.Authenticated, status.User = true, info(user)
+		status.Authenticated, status.User = true, user.Info()
 	}
 	return setStatus(review, status)
 }
