@@ -23,7 +23,8 @@ const startTimeout = 60 * time.Second
 // Options say how a gateway is started. The zero value is a gateway with
 // embedded etcd in a temporary folder.
 type Options struct {
-	// DataDir is the data folder; empty means a temporary one.
+	// DataDir is the absolute path of the data folder, in a folder that exists;
+	// empty means a temporary one.
 	DataDir string
 	// EtcdServers is the client URL of an external etcd; empty means embedded.
 	EtcdServers string
@@ -93,9 +94,16 @@ func freeURL() (string, error) {
 	return "http://" + l.Addr().String(), nil
 }
 
-func (g *Gateway) args() []string {
+// place is where the process works, and the data folder as it is named there: by
+// a relative path, as the default is, so that a test fails when the gateway does
+// not bear one.
+func (g *Gateway) place() (workingDir, dataDir string) {
+	return filepath.Split(g.opts.DataDir)
+}
+
+func (g *Gateway) args(dataDir string) []string {
 	args := []string{"serve", "--bind-address", "127.0.0.1", "--secure-port", g.port,
-		"--data-dir", g.opts.DataDir, "--write-kubeconfig", g.Kubeconfig}
+		"--data-dir", dataDir, "--write-kubeconfig", g.Kubeconfig}
 	if g.opts.EtcdServers != "" {
 		args = append(args, "--etcd-servers", g.opts.EtcdServers)
 	} else {
@@ -106,7 +114,8 @@ func (g *Gateway) args() []string {
 
 // start starts the process and waits until it is ready.
 func (g *Gateway) start() error {
-	p, err := startProcess(g.Binary, g.args(), g.logs)
+	dir, data := g.place()
+	p, err := startProcess(dir, g.Binary, g.args(data), g.logs)
 	if err != nil {
 		return err
 	}

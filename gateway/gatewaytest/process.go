@@ -18,9 +18,10 @@ type process struct {
 	done chan struct{}
 }
 
-func startProcess(path string, args []string, logs *os.File) (*process, error) {
+// startProcess starts a program in a folder.
+func startProcess(dir, path string, args []string, logs *os.File) (*process, error) {
 	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = logs, logs
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, logs, logs
 	p.cmd.SysProcAttr = dieWithParent()
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
