@@ -147,6 +147,7 @@ var homes = []struct{ library, in, why string }{
 	{"gopkg.in/evanphx/json-patch.v4", "jsonpatch", "its bound on copies is one for the process, and it panics"},
 	{"oras.land/oras-go", "gateway/oci", "the protocol of registries"},
 	{"github.com/opencontainers", "gateway/oci", "the types of manifests"},
+	{"github.com/golang-jwt/jwt", "gateway/serviceaccount", "the form and the signatures of tokens"},
 	{"gopkg.in/natefinch/lumberjack.v2", "gateway/audit", "files that are put aside when they are large"},
 	{"golang.org/x/sync", "crd/builtin gateway storage", "groups of goroutines"},
 	{"golang.org/x/term", "gateway/cli", "the command line is an edge"},

@@ -72,15 +72,15 @@ func (t *Tokens) Authenticate(r authn.Request) (*authn.User, bool, error) {
 
 // believe tells why a token that is signed does not count.
 func (t *Tokens) believe(c *claims) error {
-	now, a := t.now().Unix(), c.About
+	now, a := t.now(), c.About
 	switch {
 	case c.Issuer != t.Issuer:
 		return errors.New("it is from another issuer")
-	case !slices.Contains(c.Audiences, t.Issuer):
+	case !slices.Contains(c.Audience, t.Issuer):
 		return errors.New("it is for another audience")
-	case c.Expires <= now:
+	case c.ExpiresAt == nil || !c.ExpiresAt.After(now):
 		return errors.New("it has expired")
-	case c.NotBefore > now:
+	case c.NotBefore != nil && c.NotBefore.After(now):
 		return errors.New("it does not count yet")
 	case c.Subject != userPrefix+a.Namespace+":"+a.Account.Name:
 		return errors.New("its subject is not the account")

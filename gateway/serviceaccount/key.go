@@ -10,7 +10,6 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -18,13 +17,15 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // Key signs and verifies tokens, by ES256 or RS256.
 type Key struct {
 	private crypto.Signer
-	alg, id string
+	method  jwt.SigningMethod
+	id      string
 }
 
 // leastRSA is the size of an RSA key, in bits, below which none is taken.
@@ -55,12 +56,12 @@ func ParseKey(text []byte) (*Key, error) {
 		if p.Curve != elliptic.P256() {
 			return nil, errors.New("an EC key has to be of the curve P-256")
 		}
-		k.private, k.alg = p, "ES256"
+		k.private, k.method = p, jwt.SigningMethodES256
 	case *rsa.PrivateKey:
 		if p.N.BitLen() < leastRSA {
 			return nil, fmt.Errorf("an RSA key has to have %d bits at least", leastRSA)
 		}
-		k.private, k.alg = p, "RS256"
+		k.private, k.method = p, jwt.SigningMethodRS256
 	default:
 		return nil, fmt.Errorf("a key of type %T cannot sign tokens", private)
 	}
@@ -71,35 +72,4 @@ func ParseKey(text []byte) (*Key, error) {
 	sum := sha256.Sum256(der)
 	k.id = base64.RawURLEncoding.EncodeToString(sum[:])
 	return k, nil
-}
-
-// coordinate is the length of each half of an ES256 signature.
-const coordinate = 32
-
-func (k *Key) sign(text string) ([]byte, error) {
-	sum := sha256.Sum256([]byte(text))
-	ec, ok := k.private.(*ecdsa.PrivateKey)
-	if !ok {
-		return k.private.Sign(rand.Reader, sum[:], crypto.SHA256)
-	}
-	r, s, err := ecdsa.Sign(rand.Reader, ec, sum[:])
-	if err != nil {
-		return nil, err
-	}
-	out := make([]byte, 2*coordinate)
-	r.FillBytes(out[:coordinate])
-	s.FillBytes(out[coordinate:])
-	return out, nil
-}
-
-func (k *Key) signed(text string, signature []byte) bool {
-	sum := sha256.Sum256([]byte(text))
-	switch p := k.private.Public().(type) {
-	case *ecdsa.PublicKey:
-		return len(signature) == 2*coordinate &&
-			ecdsa.Verify(p, sum[:], new(big.Int).SetBytes(signature[:coordinate]), new(big.Int).SetBytes(signature[coordinate:]))
-	case *rsa.PublicKey:
-		return rsa.VerifyPKCS1v15(p, crypto.SHA256, sum[:], signature) == nil
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,7 +65,7 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 		return nil, err
 	}
 	wanted.Name, wanted.Namespace, wanted.UID, wanted.CreationTimestamp = t.Name, t.Namespace, account.GetUID(), metav1.NewTime(now)
-	wanted.Status = authenticationv1.TokenRequestStatus{ExpirationTimestamp: metav1.NewTime(time.Unix(c.Expires, 0))}
+	wanted.Status = authenticationv1.TokenRequestStatus{ExpirationTimestamp: metav1.NewTime(c.ExpiresAt.Time)}
 	if !o.DryRun {
 		if wanted.Status.Token, err = q.Tokens.Key.write(c); err != nil {
 			return nil, apierrors.NewInternalError(err)
@@ -134,9 +135,12 @@ type boundKind struct {
 // claims are what the token for a request says.
 func (t *Tokens) claims(ctx context.Context, wanted *authenticationv1.TokenRequest, account *unstructured.Unstructured, now time.Time) (claims, error) {
 	namespace := account.GetNamespace()
+	seconds := time.Duration(*wanted.Spec.ExpirationSeconds) * time.Second
 	c := claims{
-		Audiences: wanted.Spec.Audiences, Expires: now.Unix() + *wanted.Spec.ExpirationSeconds, Issued: now.Unix(), NotBefore: now.Unix(),
-		Issuer: t.Issuer, ID: string(uuid.NewUUID()), Subject: userPrefix + namespace + ":" + account.GetName(),
+		RegisteredClaims: jwt.RegisteredClaims{
+			Audience: wanted.Spec.Audiences, Issuer: t.Issuer, ID: string(uuid.NewUUID()), Subject: userPrefix + namespace + ":" + account.GetName(),
+			ExpiresAt: jwt.NewNumericDate(now.Add(seconds)), IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now),
+		},
 		About: about{Namespace: namespace, Account: reference{account.GetName(), string(account.GetUID())}},
 	}
 	to := wanted.Spec.BoundObjectRef

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -73,6 +74,9 @@ func rsaKey(t testing.TB) *Key {
 	return newKey(t, p)
 }
 
+// base64url is how the parts of a token are written.
+var base64url = base64.RawURLEncoding
+
 var began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // newTokens are tokens of the account "robot", at a time that the test moves.
@@ -107,6 +111,10 @@ func TestTokensAreBelieved(t *testing.T) {
 		u, ok, err := tokens.Authenticate(authn.Request{BearerToken: out.Status.Token})
 		if !ok || err != nil {
 			t.Fatalf("%s: %v %v", name, ok, err)
+		}
+		head, _, _ := strings.Cut(out.Status.Token, ".")
+		if text, err := base64url.DecodeString(head); err != nil || string(text) != `{"alg":"`+name+`","kid":"`+k.id+`"}` {
+			t.Errorf("%s: the head is %s, %v", name, text, err)
 		}
 		id := u.Extra["authentication.kubernetes.io/credential-id"]
 		want := &authn.User{Name: "system:serviceaccount:default:robot", UID: "u1", Groups: []string{"system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"},
@@ -150,6 +158,22 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 			parts := strings.Split(*token, ".")
 			*token = base64url.EncodeToString([]byte(`{"alg":"none","kid":"`+k.id+`"}`)) + "." + parts[1] + "."
 		}, "not signed by the key"},
+		"another name of the key": {`{}`, func(_ *Tokens, _ *time.Time, token *string) {
+			other := *k
+			other.id = "other"
+			c, err := k.read(*token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *token, err = other.write(c); err != nil {
+				t.Fatal(err)
+			}
+		}, "not signed by the key"},
+		"bits that say nothing": {`{}`, func(_ *Tokens, _ *time.Time, token *string) {
+			const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+			last := len(*token) - 1
+			*token = (*token)[:last] + alphabet[strings.IndexByte(alphabet, (*token)[last])+1:][:1]
+		}, "has not the form"},
 		"no base64": {`{}`, func(_ *Tokens, _ *time.Time, token *string) { *token = "!.!.!" }, "has not the form"},
 	} {
 		tokens, now := newTokens(t, k)
