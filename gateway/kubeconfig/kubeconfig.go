@@ -128,7 +128,9 @@ const maxLocal = 1 << 20
 // Load returns the client configuration for a command: from the file explicit
 // if that is not empty, else by the usual rules (KUBECONFIG, then
 // ~/.kube/config), else from the data directory of a gateway that was started
-// here. It also returns where the configuration came from, for messages.
+// here. What KUBECONFIG names is not replaced by anything else: of several files
+// some may be missing, as for kubectl, but not all. It also returns where the
+// configuration came from, for messages.
 func Load(explicit string) (*rest.Config, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = explicit
@@ -141,11 +143,10 @@ func Load(explicit string) (*rest.Config, string, error) {
 		if explicit != "" {
 			return nil, "", fmt.Errorf("kubeconfig %s is empty", explicit)
 		}
-		raw, err = loadLocal()
-		if env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); errors.Is(err, ErrNone) && env != "" {
-			return nil, "", fmt.Errorf("%w (KUBECONFIG is %q, where there is none)", err, env)
+		if env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); env != "" {
+			return nil, "", fmt.Errorf("KUBECONFIG is %q, where there is no kubeconfig, or an empty one", env)
 		}
-		if err != nil {
+		if raw, err = loadLocal(); err != nil {
 			return nil, "", err
 		}
 		explicit = local

@@ -179,9 +179,29 @@ func TestLoad_DistrustsThePresentFolder(t *testing.T) {
 
 func TestLoad_Errors(t *testing.T) {
 	dir := here(t)
-	t.Setenv("KUBECONFIG", filepath.Join(dir, "mistyped"))
-	if _, _, err := Load(""); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), filepath.Join(dir, "mistyped")) {
-		t.Errorf("KUBECONFIG names what is not there: %v", err)
+	write(t, filepath.Join(dir, DefaultDataDir, FileName), "https://data-dir") // is not used instead
+	write(t, filepath.Join(dir, "there"), "https://there")
+	mistyped, none := filepath.Join(dir, "mistyped"), filepath.Join(dir, "void")
+	if err := os.WriteFile(none, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list := func(files ...string) string { return strings.Join(files, string(os.PathListSeparator)) }
+	for env, want := range map[string]string{
+		mistyped:                               mistyped,
+		list(mistyped, none):                   mistyped,
+		none:                                   none,
+		dir:                                    dir,
+		filepath.Join(none, "below"):           none,
+		list(filepath.Join(dir, "there"), dir): dir,
+	} {
+		t.Setenv("KUBECONFIG", env)
+		if cfg, _, err := Load(""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("KUBECONFIG is %s: %v %v", env, cfg, err)
+		}
+	}
+	t.Setenv("KUBECONFIG", list(mistyped, filepath.Join(dir, "there")))
+	if cfg, _, err := Load(""); err != nil || cfg.Host != "https://there" {
+		t.Errorf("one of two files is missing: %v %v", cfg, err)
 	}
 	if _, _, err := Load(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("missing file: %v", err)
