@@ -179,8 +179,10 @@ func TestProgress(t *testing.T) {
 	p.show(progress{Total: 100, Done: 26, Rate: 25}) // too soon for a line
 	now = now.Add(plainEvery)
 	p.show(progress{Total: 100, Done: 50, Failed: 2, paused: true})
+	now = now.Add(plainEvery)
+	p.show(progress{Total: 1})
 	p.end()
-	want := "crontabs.example.com: 25/100 objects (25%) 25/s 3s left\ncrontabs.example.com: 50/100 objects (50%) PAUSED 2 FAILED\n"
+	want := "crontabs.example.com: 25/100 objects (25%) 25/s 3s left\ncrontabs.example.com: 50/100 objects (50%) PAUSED 2 FAILED\ncrontabs.example.com: 0/1 object (0%)\n"
 	if out.String() != want {
 		t.Errorf("plain:\n%q\nwant\n%q", out.String(), want)
 	}

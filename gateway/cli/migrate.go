@@ -182,8 +182,8 @@ func (m *migrateCommand) wait(ctx context.Context, objects dynamic.ResourceInter
 	if err != nil {
 		return interrupted(ctx, err, fmt.Sprintf("the migration goes on without this command; see it with: kubectl get storageversionmigration %s -o yaml", name))
 	}
-	fmt.Fprintf(m.out, "%s migrated: %d objects, %d rewritten, %d already at the storage version, in %s\n",
-		gr, last.Done, last.Rewritten, last.Skipped, time.Since(began).Round(10*time.Millisecond))
+	fmt.Fprintf(m.out, "%s migrated: %s, %d rewritten, %d already at the storage version, in %s\n",
+		gr, objectsIn(last.Done), last.Rewritten, last.Skipped, time.Since(began).Round(10*time.Millisecond))
 	return nil
 }
 

@@ -89,9 +89,17 @@ func (g progress) share() float64 {
 	return min(1, max(0, float64(g.Done)/float64(g.Total)))
 }
 
+// objectsIn says how many objects there are.
+func objectsIn(n int64) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
+
 // String says it in words.
 func (g progress) String() string {
-	s := fmt.Sprintf("%d/%d objects (%.0f%%)", g.Done, g.Total, 100*g.share())
+	s := fmt.Sprintf("%d/%s (%.0f%%)", g.Done, objectsIn(g.Total), 100*g.share())
 	if g.Rate > 0 {
 		s += fmt.Sprintf(" %.0f/s", g.Rate)
 		left := float64(g.Total-g.Done) / g.Rate

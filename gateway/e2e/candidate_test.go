@@ -85,20 +85,20 @@ func TestACandidateIsTriedBeforeItServes(t *testing.T) {
 	contains(g.CLI(t, "module", "push", "tabs", second), "it waits to be promoted, with: wasmgate module promote tabs")
 	host("one")
 	out := g.CLI(t, "module", "promote", "tabs", "--dry-run")
-	contains(out, "of 6 conversions 3 come out otherwise and 0 fail", "crontabs."+c.group+" "+c.ns+"/one", "spec.host is another value")
+	contains(out, "conversions: 6, different: 3, failed: 0", "crontabs."+c.group+" "+c.ns+"/one", "spec.host is another value")
 	if strings.Contains(out, "new-") {
 		t.Errorf("the report quotes a value:\n%s", out)
 	}
 	host("one")
 
 	contains(g.CLI(t, "module", "push", "tabs", third), "it waits")
-	contains(fail("module", "promote", "tabs"), "of 6 conversions 0 come out otherwise and 1 fail", c.ns+"/two", "it cannot be done", "is not promoted")
+	contains(fail("module", "promote", "tabs"), "conversions: 6, different: 0, failed: 1", c.ns+"/two", "it cannot be done", "is not promoted")
 	g.Restart(t) // which keeps what served, not what waits
 	host("one")
 	c.api.Get(c.path("v1", "two")).Want(200)
 
 	contains(g.CLI(t, "module", "push", "tabs", second), "it waits")
-	contains(g.CLI(t, "module", "promote", "tabs"), "3 come out otherwise", "wasmmodule/tabs promoted: sha256:")
+	contains(g.CLI(t, "module", "promote", "tabs"), "different: 3", "wasmmodule/tabs promoted: sha256:")
 	host("new-one")
 	if text := string(api.Get(path).Want(200).Body); strings.Contains(text, `"candidate"`) {
 		t.Errorf("something waits still: %s", text)

@@ -45,7 +45,7 @@ func TestReadme(t *testing.T) {
 	}
 	rest := printed.String()
 	for _, want := range []string{"crontab.example.com/first created", "ready", "localhost 1234\n", "localhost:1234\n",
-		`["v1beta1","v1"]`, "migrated: 1 objects, 1 rewritten", `["v1"]`} {
+		`["v1beta1","v1"]`, "migrated: 1 object, 1 rewritten", `["v1"]`} {
 		_, after, ok := strings.Cut(rest, want)
 		if !ok {
 			t.Fatalf("the story printed\n%s\nand %q is not where it should be", printed.String(), want)

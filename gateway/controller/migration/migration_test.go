@@ -359,7 +359,7 @@ func TestMigration_ofABuiltIn(t *testing.T) {
 		"spec":     map[string]any{"resource": map[string]any{"resource": "configmaps"}},
 	})
 	startMigration(t, o, newRewriter("v1", map[string]string{"a/b": "old"}))
-	if message := migrationIs(t, o, "Succeeded"); message != "1 objects are stored at v1" {
+	if message := migrationIs(t, o, "Succeeded"); message != "1 object is stored at v1" {
 		t.Error(message)
 	}
 }

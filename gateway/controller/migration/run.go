@@ -49,7 +49,7 @@ func (j *job) run(ctx context.Context) error {
 		if target.custom() && !clean {
 			continue
 		}
-		message := fmt.Sprintf("%d objects are stored at %s", j.state.Done, target.StorageVersion)
+		message := stored(j.state.Done) + " at " + target.StorageVersion
 		if target.custom() {
 			err := j.retireVersions(ctx, target)
 			if errors.Is(err, errDefinitionChanged) {
@@ -148,6 +148,14 @@ func (j *job) passEnded(ctx context.Context, result migrate.Progress) error {
 			s.StorageVersion, maxPasses)
 	}
 	return nil
+}
+
+// stored begins to say where objects are.
+func stored(objects int64) string {
+	if objects == 1 {
+		return "1 object is stored"
+	}
+	return fmt.Sprintf("%d objects are stored", objects)
 }
 
 func describeFailures(s *State, last []migrate.Failure) string {

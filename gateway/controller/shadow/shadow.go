@@ -295,5 +295,5 @@ func summary(r module.Report, resources int) string {
 	if resources == 0 {
 		return "no resource converts with this module, so there was nothing to compare"
 	}
-	return fmt.Sprintf("of %d conversions %d come out otherwise and %d fail", r.Conversions, r.Different, r.Failed)
+	return fmt.Sprintf("conversions: %d, different: %d, failed: %d", r.Conversions, r.Different, r.Failed)
 }

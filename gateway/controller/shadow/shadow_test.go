@@ -194,7 +194,7 @@ func TestACandidateIsTriedOnce(t *testing.T) {
 		}
 		w.push(t, "good 2")
 		digest, r := w.report(t, time.Minute)
-		if digest != "good 2" || r.State != module.Completed || r.Conversions != 7 || r.Different != 1 || r.Failed != 1 || r.Message != "of 7 conversions 1 come out otherwise and 1 fail" {
+		if digest != "good 2" || r.State != module.Completed || r.Conversions != 7 || r.Different != 1 || r.Failed != 1 || r.Message != "conversions: 7, different: 1, failed: 1" {
 			t.Errorf("%s: %+v", digest, r)
 		}
 		sample.Object = "crontabs.example.com one/two"
@@ -254,7 +254,7 @@ func TestATrialThatFailsIsBounded(t *testing.T) {
 	in(t, endless(module.Report{}), func(t *testing.T, w world) { // what serves hangs
 		w.push(t, "good 2")
 		_, r := w.report(t, 10*time.Minute)
-		if r.State != module.Completed || !strings.Contains(r.Message, "of 0 conversions 0 come out otherwise and 0 fail; 32 fail with what serves, so that there was nothing to compare; it was ended 5m0s") {
+		if r.State != module.Completed || !strings.Contains(r.Message, "conversions: 0, different: 0, failed: 0; 32 fail with what serves, so that there was nothing to compare; it was ended 5m0s") {
 			t.Errorf("%+v", r)
 		}
 	})
