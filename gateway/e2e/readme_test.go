@@ -15,7 +15,9 @@ import (
 
 const root = "../.."
 
-// TestReadme types the five-minute story of the README, block by block.
+// TestReadme types the README, block by block, from running it to the end of the
+// five-minute story, in a folder that has what a clone has. What serves runs in
+// one terminal; all else is typed in the other.
 func TestReadme(t *testing.T) {
 	gatewaytest.SkipExternal(t)
 	t.Parallel()
@@ -23,25 +25,26 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, story, _ := strings.Cut(string(text), "## Five minutes")
+	_, story, _ := strings.Cut(string(text), "## Run it")
 	story, _, _ = strings.Cut(story, "\nMore: ")
-	g := gatewaytest.Start(t, gatewaytest.Options{})
-	dir := t.TempDir()
-	if err := os.Symlink(gatewaytest.KubectlPath(t), filepath.Join(dir, "kubectl")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(g.Binary, filepath.Join(dir, "wasmgate")); err != nil {
-		t.Fatal(err)
-	}
-	env := append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
-	var printed strings.Builder
+	dir, env := clone(t)
+	built := strings.NewReplacer("go run . ", "./wasmgate ", "go build . && ./wasmgate ", "./wasmgate ")
+	var serves *gatewaytest.Terminal
+	var exports, printed strings.Builder
 	for _, block := range indented(story) {
-		if strings.Contains(block, "wasmgate serve") || strings.HasPrefix(block, "export KUBECONFIG=") {
-			continue // the gateway runs already
+		switch {
+		case block == "go test ./...": // is what runs
+		case strings.HasSuffix(block, " serve"):
+			if serves != nil {
+				serves.Interrupt(t)
+			}
+			serves = gatewaytest.Type(t, dir, append(env, "WASMGATE_SECURE_PORT=0"), built.Replace(block))
+			serves.Await(t, "Next, in another terminal:")
+		case strings.HasPrefix(block, "export "):
+			exports.WriteString(block + "\n")
+		default:
+			printed.WriteString(shell(t, dir, env, exports.String()+block))
 		}
-		script := strings.NewReplacer("./wasmgate ", "wasmgate ", "crontab.wasm", filepath.Join(dir, "crontab.wasm")).Replace(block)
-		printed.WriteString(shell(t, root, env, script))
 	}
 	rest := printed.String()
 	for _, want := range []string{"crontab.example.com/first created", "ready", "localhost 1234\n", "localhost:1234\n",
@@ -52,6 +55,34 @@ func TestReadme(t *testing.T) {
 		}
 		rest = after
 	}
+	serves.Interrupt(t)
+}
+
+// clone is a folder like a clone of the repository in which wasmgate was built,
+// and an environment in which there is a kubectl.
+func clone(t *testing.T) (dir string, env []string) {
+	t.Helper()
+	from, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	links := map[string]string{filepath.Join(dir, "wasmgate"): gatewaytest.Binary(t), filepath.Join(bin, "kubectl"): gatewaytest.KubectlPath(t)}
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, "wasmgate") && name != ".git" { // what was built and served there is not part of it
+			links[filepath.Join(dir, name)] = filepath.Join(from, name)
+		}
+	}
+	for link, target := range links {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "KUBECONFIG=", "KUBECACHEDIR="+filepath.Join(bin, "cache"))
 }
 
 // TestModulesDoc builds the module that docs/modules.md shows.

@@ -94,11 +94,13 @@ func freeURL() (string, error) {
 	return "http://" + l.Addr().String(), nil
 }
 
-// place is where the process works, and the data folder as it is named there: by
-// a relative path, as the default is, so that a test fails when the gateway does
-// not bear one.
-func (g *Gateway) place() (workingDir, dataDir string) {
-	return filepath.Split(g.opts.DataDir)
+// command works where the data folder is, and names that by a relative path, as
+// the default is one: a gateway that does not bear that fails tests.
+func (g *Gateway) command() *exec.Cmd {
+	dir, data := filepath.Split(g.opts.DataDir)
+	cmd := exec.Command(g.Binary, g.args(data)...)
+	cmd.Dir = dir
+	return cmd
 }
 
 func (g *Gateway) args(dataDir string) []string {
@@ -114,8 +116,7 @@ func (g *Gateway) args(dataDir string) []string {
 
 // start starts the process and waits until it is ready.
 func (g *Gateway) start() error {
-	dir, data := g.place()
-	p, err := startProcess(dir, g.Binary, g.args(data), g.logs)
+	p, err := startProcess(g.command(), g.logs)
 	if err != nil {
 		return err
 	}

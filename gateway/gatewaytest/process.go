@@ -18,13 +18,12 @@ type process struct {
 	done chan struct{}
 }
 
-// startProcess starts a program in a folder.
-func startProcess(dir, path string, args []string, logs *os.File) (*process, error) {
-	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, logs, logs
+func startProcess(cmd *exec.Cmd, logs *os.File) (*process, error) {
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = logs, logs
 	p.cmd.SysProcAttr = dieWithParent()
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", path, err)
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
 	go func() {
 		_ = p.cmd.Wait()
