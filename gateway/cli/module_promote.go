@@ -119,8 +119,14 @@ func awaitReport(ctx context.Context, objects dynamic.ResourceInterface, obj *un
 	name := obj.GetName()
 	err := follow(ctx, objects, name, func(now *unstructured.Unstructured) (bool, error) {
 		obj = now
-		c := statusOf(now).Candidate
-		return c == nil || c.Report.ended(), nil
+		s := statusOf(now)
+		if s.Candidate == nil || s.Candidate.Report.ended() {
+			return true, nil
+		}
+		if c := s.condition(ready); c.Status == metav1.ConditionFalse && c.Reason == awaitingPromotion {
+			return true, fmt.Errorf("nothing of wasmmodule/%s serves that it could be compared with: %s --force", name, shown(c.Message))
+		}
+		return false, nil
 	})
 	if ctx.Err() != nil {
 		return nil, interrupted(ctx, err, fmt.Sprintf("live objects are still being converted; see how far it is with: kubectl get wasmmodule %s -o yaml", name))

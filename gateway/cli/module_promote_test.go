@@ -67,6 +67,13 @@ func TestModulePromote(t *testing.T) {
 			t.Errorf("%s: %v", name, annotations)
 		}
 	}
+	lost := withCandidate(t, nil)
+	lost.later(modulesPath+"/m", func(o map[string]any) {
+		o["status"].(map[string]any)["conditions"] = []any{cond(compiled, "False", awaitingPromotion, ""), cond(ready, "False", awaitingPromotion, "it is lost; promote it with: promote m")}
+	})
+	if _, err := command(t, "module", "promote", "m", "--kubeconfig", lost.kubeconfig); err == nil || !strings.Contains(err.Error(), "nothing of wasmmodule/m serves that it could be compared with: it is lost; promote it with: promote m --force") {
+		t.Errorf("nothing serves: %v", err)
+	}
 	odd := reported("Completed", 0)
 	odd["message"] = "one\x1b[2J"
 	odd["samples"].([]any)[0].(map[string]any)["difference"] = "spec.\x1b]0;x\a is gone"

@@ -20,6 +20,9 @@ type Compiler interface {
 	// Compile has [CompileInto] run there. The error is a *plugins.LoadError
 	// when the module is to blame; other errors may go away by themselves.
 	Compile(ctx context.Context, module []byte, dir string) error
+	// Terms is another text when compiling may end otherwise than before: of
+	// other limits, or of another compiler.
+	Terms() string
 }
 
 // CompileInto compiles a module that an engine prepared, and leaves what came
@@ -40,7 +43,9 @@ func CompileInto(ctx context.Context, dir string, module []byte) error {
 var errNotCached = errors.New("the compiled code is not in the cache")
 
 // compile makes a module ready to run, of what is in the cache if it can be.
-func (e *Engine) compile(ctx context.Context, module []byte) (wazero.CompiledModule, error) {
+// What was too costly is tried again only under other terms, or in another
+// attempt.
+func (e *Engine) compile(ctx context.Context, module []byte, attempt string) (wazero.CompiledModule, error) {
 	if e.compiler == nil {
 		return e.translate(ctx, module)
 	}
@@ -54,13 +59,17 @@ func (e *Engine) compile(ctx context.Context, module []byte) (wazero.CompiledMod
 		}
 		// It is damaged, or of another version or processor.
 	}
+	terms := e.compiler.Terms()
+	if err := e.kept.refused(key, terms, attempt); err != nil {
+		return nil, err
+	}
 	dir, remove, err := e.kept.scratch()
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	if err := e.compiler.Compile(ctx, module, dir); err != nil {
-		return nil, err
+		return nil, e.kept.refuse(key, terms, attempt, err)
 	}
 	if err := e.kept.adopt(dir, key); err != nil {
 		return nil, err

@@ -16,8 +16,11 @@ import (
 // elsewhere is a Compiler that counts, in place of another process.
 type elsewhere struct {
 	count   int
+	terms   string
 	compile func(module []byte, dir string) error
 }
+
+func (c *elsewhere) Terms() string { return c.terms }
 
 func (c *elsewhere) Compile(ctx context.Context, module []byte, dir string) error {
 	c.count++
@@ -159,6 +162,57 @@ func TestWhatComesBackFromTheCompiler(t *testing.T) {
 				t.Errorf("left %q", found)
 			}
 		})
+	}
+}
+
+// What is too costly to compile is tried again under other terms, in another
+// attempt, or as another module, and not because a gateway was started.
+func TestWhatIsTooCostlyIsTriedOnce(t *testing.T) {
+	dir := folder(t)
+	reason := plugins.CompileMemory
+	c := &elsewhere{terms: "1 GiB", compile: func([]byte, string) error {
+		return &plugins.LoadError{Reason: reason, Detail: "more than 1 GiB"}
+	}}
+	first, second := Echo("first").Bytes(), Echo("second").Bytes()
+	refusals := filepath.Join(dir, "refused", "*")
+	for _, step := range []struct {
+		name    string
+		terms   string
+		attempt string
+		module  []byte
+		limits  plugins.Limits
+		before  func()
+		count   int
+		reason  plugins.LoadReason
+	}{
+		{"a new module", "1 GiB", "", first, plugins.Limits{}, nil, 1, plugins.CompileMemory},
+		{"after a restart", "1 GiB", "", first, plugins.Limits{}, nil, 1, plugins.CompileMemory},
+		{"with a limit that does not change it", "1 GiB", "", first, plugins.Limits{Fuel: 7}, nil, 1, plugins.CompileMemory},
+		{"with a limit that does", "1 GiB", "", first, plugins.Limits{MemoryBytes: 1 << 20}, nil, 2, plugins.CompileMemory},
+		{"another module", "1 GiB", "", second, plugins.Limits{}, nil, 3, plugins.CompileMemory},
+		{"another attempt", "1 GiB", "again", first, plugins.Limits{}, nil, 4, plugins.CompileMemory},
+		{"both attempts", "1 GiB", "", first, plugins.Limits{}, nil, 4, plugins.CompileMemory},
+		{"other terms", "2 GiB", "", first, plugins.Limits{}, func() { reason = plugins.CompileTime }, 5, plugins.CompileTime},
+		{"the same again", "2 GiB", "", first, plugins.Limits{}, nil, 5, plugins.CompileTime},
+		{"an attempt from before", "2 GiB", "again", first, plugins.Limits{}, nil, 6, plugins.CompileTime},
+		{"what a crash cut off", "2 GiB", "", first, plugins.Limits{}, func() {
+			found, _ := filepath.Glob(refusals)
+			for _, path := range found {
+				must(t, os.Truncate(path, 10))
+			}
+		}, 7, plugins.CompileTime},
+		{"another reason", "3 GiB", "", first, plugins.Limits{}, func() { reason = plugins.CompileFailed }, 8, plugins.CompileFailed},
+		{"which is not remembered", "3 GiB", "", first, plugins.Limits{}, nil, 9, plugins.CompileFailed},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		c.terms = step.terms
+		_, err := restarted(t, dir, c).Load(t.Context(), Source{Name: "m", Bytes: step.module, Attempt: step.attempt, Limits: step.limits})
+		var refused *plugins.LoadError
+		if !errors.As(err, &refused) || refused.Reason != step.reason || refused.Module != "m" || c.count != step.count {
+			t.Errorf("%s: compiled %d times, want %d: %v", step.name, c.count, step.count, err)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 //
 //	wazero-VERSION-ARCH-OS/NAME   compiled code
 //	index/DIGEST                  the path of that, by the digest of a module
+//	refused/DIGEST                why there is none (refused.go)
 //	scratch-NUMBER/               what another process is about to hand over
 type kept struct{ dir string }
 
@@ -29,7 +30,10 @@ func openKept(dir string) (*kept, error) {
 	for _, path := range left {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
-	return &kept{dir}, errors.Join(err, os.MkdirAll(filepath.Join(dir, indexFolder), 0o700))
+	for _, sub := range []string{indexFolder, refusedFolder} {
+		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, sub), 0o700))
+	}
+	return &kept{dir}, err
 }
 
 // has tells whether the code of a module should be there.

@@ -36,6 +36,9 @@ type Source struct {
 	Config []byte
 	// Limits bound every instance.
 	Limits plugins.Limits
+	// Attempt is any text. What is too costly to compile is compiled again only
+	// in another attempt.
+	Attempt string
 }
 
 // Load checks, rewrites and compiles a module. It takes about a second for
@@ -48,7 +51,7 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	if err != nil {
 		return nil, named(src.Name, err)
 	}
-	compiled, err := e.compile(ctx, prepared)
+	compiled, err := e.compile(ctx, prepared, src.Attempt)
 	if err != nil {
 		return nil, named(src.Name, err)
 	}

@@ -79,7 +79,9 @@ func promotes(obj *unstructured.Unstructured) bool {
 }
 
 // hold refuses a revision that has to be promoted first. The first revision of a
-// module has nothing to be compared with, and what served last may serve again.
+// module has nothing to be compared with, and what served last may serve again;
+// what served and cannot any more, as it is lost from the store, lets nothing
+// else serve by itself.
 func (c *Controller) hold(obj *unstructured.Unstructured, rev plugins.Revision) *refusal {
 	if !promotes(obj) {
 		return nil
@@ -88,12 +90,22 @@ func (c *Controller) hold(obj *unstructured.Unstructured, rev plugins.Revision) 
 	if obj.GetAnnotations()[PromotedAnnotation] == revision {
 		return nil
 	}
+	before := ""
 	if c.serving(obj.GetName()).Serving == nil {
-		if last, ok := lastGoodRevision(obj); !ok || last.Same(rev) {
+		last, ok := lastGoodRevision(obj)
+		switch {
+		case ok && last.Same(rev):
 			return nil
+		case ok:
+			before = last.Digest
+		default:
+			if before = servedLast(obj); before == "" {
+				return nil
+			}
 		}
+		before = fmt.Sprintf("content %s, which served, cannot be loaded, and nothing is there to compare with; ", before)
 	}
-	return &refusal{awaitingPromotion, fmt.Sprintf("revision %s of content %s waits; see status.candidate, and let it serve with: wasmgate module promote %s", revision, rev.Digest, obj.GetName())}
+	return &refusal{awaitingPromotion, fmt.Sprintf("%srevision %s of content %s waits; see status.candidate, and let it serve with: wasmgate module promote %s", before, revision, rev.Digest, obj.GetName())}
 }
 
 // revisionName is the same for revisions that convert the same.

@@ -124,3 +124,66 @@ func TestModule_aConfigurationWaitsForPromotionAfterARestart(t *testing.T) {
 		})
 	}
 }
+
+// Where revisions are promoted, nothing takes the place of what served by itself:
+// not when its content is lost, and not when it is refused after a restart.
+func TestModule_aCandidateDoesNotServeForWhatIsLost(t *testing.T) {
+	for name, lose := range map[string]func(c *memoryContent){
+		"lost":    func(c *memoryContent) { delete(c.blobs, digest("good 1")) },
+		"refused": func(c *memoryContent) { c.blobs[digest("good 1")] = []byte("bad") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newModuleWorld()
+			_, stop := w.start(t)
+			spec := inlineSpec("good 1")
+			spec["rollout"] = "Shadow"
+			createModule(t, w, spec)
+			w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+			stop()
+			changeModule(t, w, func(obj *unstructured.Unstructured) {
+				obj.Object["spec"].(map[string]any)["source"] = inlineSpec("good 2")["source"]
+				obj.SetGeneration(obj.GetGeneration() + 1)
+			})
+			w.content.mu.Lock()
+			lose(w.content)
+			w.content.mu.Unlock()
+			left := digest("good 1")
+			if name == "refused" {
+				left = ""
+			}
+			for range 2 { // the second start sees what the first one wrote
+				modules, stop := w.start(t)
+				obj := w.expect(t, "False AwaitingPromotion", "False AwaitingPromotion", left)
+				if _, _, message := controllertest.Condition(obj, "Ready"); !strings.HasPrefix(message, "content "+digest("good 1")+", which served, cannot be loaded") {
+					t.Error(message)
+				}
+				changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"look": "again"}) })
+				stop()
+				if rev, ok := modules.get("tabs"); ok {
+					t.Errorf("%q serves, which nobody promoted", rev.Bytes)
+				}
+			}
+			modules, _ := w.start(t)
+			if name == "lost" { // it comes back
+				w.content.mu.Lock()
+				w.content.blobs[digest("good 1")] = []byte("good 1")
+				w.content.mu.Unlock()
+				changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"look": "once more"}) })
+				w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+			}
+			changeModule(t, w, func(obj *unstructured.Unstructured) {
+				c, _, _ := module.CandidateOf(obj, w.content.Digest)
+				annotations := obj.GetAnnotations()
+				if annotations == nil {
+					annotations = map[string]string{}
+				}
+				annotations[module.PromotedAnnotation] = c.Revision
+				obj.SetAnnotations(annotations)
+			})
+			w.expect(t, "True Compiled", "True Serving", digest("good 2"))
+			if rev, _ := modules.get("tabs"); string(rev.Bytes) != "good 2" {
+				t.Errorf("%q serves", rev.Bytes)
+			}
+		})
+	}
+}

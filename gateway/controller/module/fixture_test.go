@@ -26,6 +26,7 @@ type memoryModules struct {
 	mu      sync.Mutex
 	serving map[string]plugins.Revision
 	sets    int
+	tried   []string // what bytes were set, in order
 	// transient, when above zero, is how many calls fail for no lasting reason.
 	transient int
 }
@@ -34,6 +35,7 @@ func (m *memoryModules) Set(_ context.Context, name string, rev plugins.Revision
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sets++
+	m.tried = append(m.tried, string(rev.Bytes))
 	if m.transient > 0 {
 		m.transient--
 		return errors.New("the disk is full")
@@ -45,6 +47,8 @@ func (m *memoryModules) Set(_ context.Context, name string, rev plugins.Revision
 		return &plugins.LoadError{Module: name, Reason: plugins.Slow, Detail: "it goes on"}
 	case strings.Contains(bytes, "deadly") && rev.Attempt == "":
 		return &plugins.LoadError{Module: name, Reason: plugins.Quarantined, Detail: "it ended the gateway"}
+	case strings.Contains(bytes, "bomb"):
+		return &plugins.LoadError{Module: name, Reason: plugins.CompileMemory, Detail: "it takes more"}
 	case strings.Contains(string(rev.Config), "bad"):
 		return &plugins.LoadError{Module: name, Reason: plugins.ConfigRefused, Detail: "no such region"}
 	}
@@ -100,6 +104,12 @@ func (m *memoryModules) get(name string) (plugins.Revision, bool) {
 	defer m.mu.Unlock()
 	rev, ok := m.serving[name]
 	return rev, ok
+}
+
+func (m *memoryModules) triedInOrder() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return strings.Join(m.tried, ", ")
 }
 
 func (m *memoryModules) setCalls() int {

@@ -94,7 +94,8 @@ const (
 //	    |                ^  ^                              |         | restart
 //	    | bad            |  +----- good R3 ----------------+         v
 //	    v                |                               R1 loaded again from its
-//	refused -------------+ good                          digest in the status
+//	refused -------------+ good                          digest in the status,
+//	                                                     then R2 tried
 //
 // A revision that lacks a hook which R1 has and something refers to counts as
 // bad until nothing does (consent.go).
@@ -167,13 +168,17 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	}
 	m := c.moduleOf(obj)
 	c.modules.Grant(key.Name, grantsOf(obj))
-	problem, err := c.load(ctx, obj, m)
+	wanted, problem := wantedRevision(obj, c.content.Digest)
+	restoreErr := c.restore(ctx, obj, m, wanted)
+	if problem == nil {
+		problem, err = c.load(ctx, obj, m, wanted)
+	}
 	if problem == nil && err != nil {
 		return err
 	}
 	q.Follow(key, awaited(problem)...)
 	if problem != nil {
-		err = errors.Join(err, c.restore(ctx, obj, m))
+		err = errors.Join(err, restoreErr)
 	}
 	m.looked.Store(true)
 	if reportErr := c.report(ctx, obj, m, problem); reportErr != nil {
@@ -184,11 +189,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 
 // load makes the revision that obj asks for serve. A problem is for the
 // status; an error besides means that another try may help.
-func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m *loaded) (*refusal, error) {
-	rev, problem := wantedRevision(obj, c.content.Digest)
-	if problem != nil {
-		return problem, nil
-	}
+func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m *loaded, rev *plugins.Revision) (*refusal, error) {
 	if serving := c.serving(obj.GetName()).Serving; serving != nil && serving.Same(*rev) {
 		return nil, c.store(ctx, m, rev)
 	}
@@ -205,8 +206,10 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 		var err error
 		switch rev.Bytes, err = c.content.Get(ctx, rev.Digest); {
 		case errors.Is(err, ErrNoContent):
+			m.tried(obj, *rev, !promotes(obj))
 			return &refusal{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, missingHint(obj))}, err
 		case errors.Is(err, ErrContentDamaged):
+			m.tried(obj, *rev, !promotes(obj))
 			return &refusal{"ContentDamaged", fmt.Sprintf("content %s is not what was stored; %s", rev.Digest, missingHint(obj))}, err
 		case err != nil:
 			return nil, err
@@ -227,6 +230,7 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	if err == nil {
 		m.refused, m.refusedFor, m.has = identity, problem, has
 	}
+	m.tried(obj, *rev, err == nil && plugins.LoadReason(problem.reason).Final())
 	return problem, err
 }
 
@@ -277,15 +281,20 @@ func (c *Controller) refusalOf(name string, refused *plugins.LoadError) (*refusa
 	switch refused.Reason {
 	case plugins.Quarantined:
 		r.message += "; give it other content, or let it be tried once more with: " + retryCommand(name)
+	case plugins.CompileMemory:
+		r.message += "; " + compilerHint(name, "--module-compile-memory")
+	case plugins.CompileTime:
+		r.message += "; " + compilerHint(name, "--module-compile-time")
 	case plugins.Slow:
 		return r, refused
 	}
 	return r, nil
 }
 
-// restore looks for the revision that served before this process started, when
-// the newest one cannot.
-func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured, m *loaded) error {
+// restore lets the revision serve that did before this process started, unless
+// that is what is wanted. It comes first: the newest may take minutes to be
+// refused, and calls would have nothing meanwhile.
+func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured, m *loaded, wanted *plugins.Revision) error {
 	if m.restored || c.serving(obj.GetName()).Serving != nil {
 		return nil
 	}
@@ -294,9 +303,12 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 		m.restored = true
 		return nil
 	}
+	if wanted != nil && wanted.Same(rev) {
+		return nil
+	}
 	var err error
 	if rev.Bytes, err = c.content.Get(ctx, rev.Digest); errors.Is(err, ErrNoContent) || errors.Is(err, ErrContentDamaged) {
-		m.restored = true
+		m.tried(obj, rev, !promotes(obj))
 		return nil
 	} else if err != nil {
 		return err
@@ -307,6 +319,15 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 	}
 	m.restored = refused == nil || plugins.LoadReason(refused.reason).Final()
 	return nil
+}
+
+// tried notes that rev could not be loaded, and whether the search for what
+// served ends with that. Where nothing else may take its place, content that is
+// lost is looked for again: it may be uploaded once more.
+func (m *loaded) tried(obj *unstructured.Unstructured, rev plugins.Revision, final bool) {
+	if last, ok := lastGoodRevision(obj); ok && last.Same(rev) {
+		m.restored = final
+	}
 }
 
 // moduleOf finds what was loaded under obj's name; a module that was deleted

@@ -93,10 +93,13 @@ func TestModule_aBadRevisionLeavesTheGoodOneServing(t *testing.T) {
 		t.Errorf("the bad revision was compiled again, %d times", now-calls)
 	}
 	modules, _ = w.start(t)
-	controllertest.Eventually(t, w.Objects, "good revision back", func() bool {
-		rev, ok := modules.get("tabs")
-		return ok && string(rev.Bytes) == "good 1"
-	})
+	controllertest.Eventually(t, w.Objects, "both are tried", func() bool { return modules.setCalls() == 2 })
+	if got := modules.triedInOrder(); got != "good 1, bad 2" {
+		t.Errorf("loaded in this order: %s", got)
+	}
+	if rev, _ := modules.get("tabs"); string(rev.Bytes) != "good 1" {
+		t.Errorf("serves %q", rev.Bytes)
+	}
 	w.expect(t, "False MissingExport", "True PreviousRevision", digest("good 1"))
 
 	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("good 3") })
@@ -136,6 +139,80 @@ func TestModule_transientFailureIsRetried(t *testing.T) {
 	modules.mu.Unlock()
 	createModule(t, w, inlineSpec("good"))
 	w.expect(t, "True Compiled", "True Serving", digest("good"))
+}
+
+// A newer revision that came while this gateway was away is loaded after the one
+// that served.
+func TestModule_whatServedServesFirst(t *testing.T) {
+	w := newModuleWorld()
+	_, stop := w.start(t)
+	createModule(t, w, inlineSpec("good 1"))
+	w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+	stop()
+	modules, stop := w.start(t)
+	w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+	controllertest.Eventually(t, w.Objects, "it serves", func() bool { _, ok := modules.get("tabs"); return ok })
+	stop()
+	if got := modules.triedInOrder(); got != "good 1" {
+		t.Errorf("what is wanted and served is loaded once: %s", got)
+	}
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("good 2") })
+	modules, _ = w.start(t)
+	w.expect(t, "True Compiled", "True Serving", digest("good 2"))
+	if got := modules.triedInOrder(); got != "good 1, good 2" {
+		t.Errorf("loaded in this order: %s", got)
+	}
+}
+
+// Whoever is refused for what the compiler takes is told what to do.
+func TestModule_whatIsTooCostlyToCompile(t *testing.T) {
+	w := newModuleWorld()
+	w.start(t)
+	createModule(t, w, inlineSpec("bomb"))
+	obj := w.expect(t, "False CompileMemory", "False CompileMemory", "")
+	if _, _, message := controllertest.Condition(obj, "Compiled"); !strings.HasPrefix(message,
+		"it takes more; give it other content, or start every gateway with a larger --module-compile-memory; to try the same again: kubectl annotate wasmmodule tabs --overwrite wasmgate.dev/retry=") {
+		t.Error(message)
+	}
+}
+
+// How the revision that served was configured is not forgotten while that cannot
+// be loaded.
+func TestModule_aGoodConfigurationSurvivesFailures(t *testing.T) {
+	w := newModuleWorld()
+	_, stop := w.start(t)
+	spec := func(region string) map[string]any {
+		s := inlineSpec("deadly")
+		s["config"] = region
+		return s
+	}
+	retry := func(attempt string) {
+		changeModule(t, w, func(obj *unstructured.Unstructured) {
+			annotations := obj.GetAnnotations()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[module.RetryAnnotation] = attempt
+			obj.SetAnnotations(annotations)
+		})
+	}
+	createModule(t, w, spec("eu"))
+	w.expect(t, "False Quarantined", "False Quarantined", "")
+	retry("1")
+	w.expect(t, "True Compiled", "True Serving", digest("deadly"))
+	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = spec("bad") })
+	w.expect(t, "False ConfigRefused", "True PreviousRevision", digest("deadly"))
+	stop()
+	retry("")
+	_, stop = w.start(t)
+	w.expect(t, "False Quarantined", "False Quarantined", digest("deadly"))
+	stop()
+	retry("2")
+	modules, _ := w.start(t)
+	w.expect(t, "False ConfigRefused", "True PreviousRevision", digest("deadly"))
+	if rev, _ := modules.get("tabs"); string(rev.Config) != `"eu"` {
+		t.Errorf("serves with %s", rev.Config)
+	}
 }
 
 // What is too slow is tried again by itself, and what ended the gateway when

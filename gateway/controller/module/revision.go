@@ -158,6 +158,11 @@ func retryCommand(name string) string {
 	return fmt.Sprintf("kubectl annotate wasmmodule %s --overwrite %s=$(date +%%s)", name, RetryAnnotation)
 }
 
+// compilerHint tells what helps where the compiler needs more than it may have.
+func compilerHint(name, flag string) string {
+	return fmt.Sprintf("give it other content, or start every gateway with a larger %s; to try the same again: %s", flag, retryCommand(name))
+}
+
 func uploadHint(name string) string {
 	return fmt.Sprintf("upload it with: wasmgate module push %s file.wasm", name)
 }

@@ -57,6 +57,17 @@ type servedRevision struct {
 	Since  metav1.Time `json:"since,omitzero"`
 }
 
+// servedLast is the content that served last, "" for none.
+func servedLast(obj *unstructured.Unstructured) string {
+	history, _, _ := unstructured.NestedSlice(obj.Object, "status", "revisions")
+	if len(history) == 0 {
+		return ""
+	}
+	last, _ := history[0].(map[string]any)
+	digest, _ := last["digest"].(string)
+	return digest
+}
+
 // defaultHistory is how many contents are kept unless the spec says otherwise.
 const defaultHistory = 5
 
@@ -88,9 +99,11 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	if m.reported == outcome {
 		return nil
 	}
-	obj, err := c.keepRevision(ctx, obj, status.Serving, problem)
-	if err != nil {
-		return err
+	if searching := status.Serving == nil && !m.restored; !searching {
+		var err error
+		if obj, err = c.keepRevision(ctx, obj, status.Serving, problem); err != nil {
+			return err
+		}
 	}
 	var old statusFields
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &old); err != nil {
