@@ -242,6 +242,19 @@ const (
 	loadPoll    = 20 * time.Millisecond
 )
 
+// collectInterval is how often compiled code is looked at that no module uses.
+const collectInterval = 10 * time.Minute
+
+// CollectCode removes, until ctx ends, compiled code of modules that are gone.
+// Every gateway does that in its own folder.
+func (m *Host) CollectCode(ctx context.Context) {
+	for controller.Pause(ctx, collectInterval) {
+		if err := m.engine.Collect(); err != nil {
+			m.log.Error().Err(err).Msg("compiled code of modules is not collected")
+		}
+	}
+}
+
 // AwaitLoaded waits until the modules that served before do so again, so that a
 // gateway that is ready can call them; looked tells that everything was tried
 // for one.

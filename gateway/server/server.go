@@ -302,6 +302,10 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		return nil
 	})
 	work.Go(func() error { return g.lead(ctx, objects) })
+	work.Go(func() error {
+		g.modules.CollectCode(ctx)
+		return nil
+	})
 	g.modules.AwaitLoaded(ctx, objects, loader.Looked)
 	url, err := g.identity.WriteKubeconfig(g.options, addr)
 	if err != nil {

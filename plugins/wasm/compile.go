@@ -44,13 +44,29 @@ var errNotCached = errors.New("the compiled code is not in the cache")
 
 // compile makes a module ready to run, of what is in the cache if it can be.
 // What was too costly is tried again only under other terms, or in another
-// attempt.
-func (e *Engine) compile(ctx context.Context, module []byte, attempt string) (wazero.CompiledModule, error) {
+// attempt. Once the code is not used any more, release is to be called.
+func (e *Engine) compile(ctx context.Context, module []byte, attempt string) (compiled wazero.CompiledModule, release func(), err error) {
 	if e.compiler == nil {
-		return e.translate(ctx, module)
+		compiled, err = e.translate(ctx, module)
+		return compiled, func() {}, err
 	}
+	key := keyOf(module)
+	release = e.kept.use(key)
+	if compiled, err = e.obtain(ctx, module, key, attempt); err != nil {
+		release()
+	}
+	return compiled, release, err
+}
+
+// keyOf is the digest of a module as it is compiled, under which things are kept.
+func keyOf(module []byte) string {
 	sum := sha256.Sum256(module)
-	key := hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:])
+}
+
+// obtain takes the code of a module, which is in use, from the cache, after it
+// was compiled by another process if need be.
+func (e *Engine) obtain(ctx context.Context, module []byte, key, attempt string) (wazero.CompiledModule, error) {
 	if e.kept.has(key) {
 		compiled, err := e.translate(cachedOnly(ctx), module)
 		var refused *plugins.LoadError

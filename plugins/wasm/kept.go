@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
+	"time"
 )
 
 // kept is the folder of compiled code. The runtime finds a file in it by a name
@@ -16,10 +18,23 @@ import (
 //	index/DIGEST                  the path of that, by the digest of a module
 //	refused/DIGEST                why there is none (refused.go)
 //	scratch-NUMBER/               what another process is about to hand over
-type kept struct{ dir string }
+//
+// No other process uses it meanwhile. Code that no module uses is collected
+// (collect.go).
+type kept struct {
+	dir    string
+	opened time.Time
+	most   int64 // of bytes that nobody uses
+
+	// mu is held while files are moved or removed.
+	mu sync.Mutex
+	// users are how many use the code of a module, or are about to.
+	users map[string]int
+}
 
 const (
 	indexFolder   = "index"
+	codeFolder    = "wazero-*"
 	scratchFolder = "scratch-*"
 )
 
@@ -33,12 +48,15 @@ func openKept(dir string) (*kept, error) {
 	for _, sub := range []string{indexFolder, refusedFolder} {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, sub), 0o700))
 	}
-	return &kept{dir}, err
+	return &kept{dir: dir, opened: time.Now(), most: spareBytes, users: map[string]int{}}, err
 }
+
+// line is the line of the index about a module.
+func (k *kept) line(digest string) string { return filepath.Join(k.dir, indexFolder, digest) }
 
 // has tells whether the code of a module should be there.
 func (k *kept) has(digest string) bool {
-	path, err := os.ReadFile(filepath.Join(k.dir, indexFolder, digest))
+	path, err := os.ReadFile(k.line(digest))
 	if err != nil || !filepath.IsLocal(string(path)) {
 		return false
 	}
@@ -57,8 +75,11 @@ func (k *kept) scratch() (dir string, remove func(), err error) {
 // code is what the runtime calls compiled code.
 var code = regexp.MustCompile(`^wazero-[^/]+/[0-9a-f]{64}$`)
 
-// adopt takes the only file in a scratch folder over, as the code of a module.
+// adopt takes the only file in a scratch folder over, as the code of a module,
+// which is in use.
 func (k *kept) adopt(scratch, digest string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	found := ""
 	err := filepath.WalkDir(scratch, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -91,5 +112,5 @@ func (k *kept) adopt(scratch, digest string) error {
 
 // note writes a line of the index; one that a crash cut off leads nowhere.
 func (k *kept) note(digest, path string) error {
-	return os.WriteFile(filepath.Join(k.dir, indexFolder, digest), []byte(path), 0o600)
+	return os.WriteFile(k.line(digest), []byte(path), 0o600)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
 
@@ -18,6 +19,7 @@ import (
 type Module struct {
 	engine   *Engine
 	compiled wazero.CompiledModule
+	release  func() // of the code in the cache
 	name     string
 	limits   plugins.Limits
 	config   []byte
@@ -51,13 +53,13 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	if err != nil {
 		return nil, named(src.Name, err)
 	}
-	compiled, err := e.compile(ctx, prepared, src.Attempt)
+	compiled, release, err := e.compile(ctx, prepared, src.Attempt)
 	if err != nil {
 		return nil, named(src.Name, err)
 	}
 	_, describe := compiled.ExportedFunctions()[plugins.ExportDescribe]
 	return &Module{
-		engine: e, compiled: compiled, name: src.Name, limits: limits,
+		engine: e, compiled: compiled, release: sync.OnceFunc(release), name: src.Name, limits: limits,
 		config: bytes.Clone(src.Config), hooks: hooks, describe: describe, size: len(src.Bytes),
 	}, nil
 }
@@ -131,4 +133,7 @@ func (m *Module) Hooks() []plugins.Hook { return m.hooks }
 func (m *Module) Size() int { return m.size }
 
 // Close frees the compiled code. All instances have to be closed before.
-func (m *Module) Close(ctx context.Context) error { return m.compiled.Close(ctx) }
+func (m *Module) Close(ctx context.Context) error {
+	defer m.release()
+	return m.compiled.Close(ctx)
+}
