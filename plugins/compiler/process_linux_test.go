@@ -2,7 +2,9 @@ package compiler
 
 import (
 	"encoding/binary"
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -63,6 +65,11 @@ func TestTheProcessEndsWithItsInput(t *testing.T) {
 // What is sent to the process from outside says nothing of the module; a signal
 // of its own mistake does.
 func TestSignalsFromOutside(t *testing.T) {
+	// What this process ignores, as it does in the background of a shell, what it
+	// starts would ignore too.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for signal, outside := range map[syscall.Signal]bool{
 		syscall.SIGTERM: true, syscall.SIGINT: true, syscall.SIGHUP: true, syscall.SIGKILL: true,
 		syscall.SIGSEGV: false, syscall.SIGXFSZ: false,
