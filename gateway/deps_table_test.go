@@ -97,7 +97,7 @@ var mayImport = map[string]string{
 	"gateway/options":               "gateway/kubeconfig",
 	"gateway/ordering":              "crd/priority gateway/catalog gateway/controller/kinds gateway/discovery storage/watchcache",
 	"gateway/pki":                   "gateway/private",
-	"gateway/preview":               "crd/priority gateway/api gateway/resource",
+	"gateway/preview":               "crd/priority gateway/api gateway/resource plugins",
 	"gateway/pods":                  "gateway/api gateway/resource",
 	"gateway/private":               "",
 	"gateway/protection":            "crd/object gateway/controller gateway/resource",

@@ -15,6 +15,17 @@ func (m *Host) Images() image.Puller {
 	return images{m, oci.Client{MaxBytes: plugins.MaxModuleBytes}}
 }
 
+// CheckImage refuses what cannot be the name of an image, before anybody asks for
+// it.
+func CheckImage(image string) error {
+	err := oci.CheckName(image)
+	var refused *oci.Error
+	if errors.As(err, &refused) {
+		return errors.New(refused.Detail)
+	}
+	return err
+}
+
 // images implements image.Puller.
 type images struct {
 	host   *Host

@@ -124,6 +124,12 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 	return &Artifact{Module: bytes, Manifest: digest}, nil
 }
 
+// CheckName refuses, with an *[Error], what Pull would refuse without asking.
+func CheckName(image string) error {
+	_, err := reference(image)
+	return err
+}
+
 // reference reads the name of an artifact, which has to name its registry and
 // which of the artifacts it is.
 func reference(image string) (registry.Reference, error) {

@@ -81,6 +81,9 @@ func TestWhatIsNoModuleIsRefused(t *testing.T) {
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %v; want %s", image, err, want)
 		}
+		if err := oci.CheckName(image); (err != nil) != strings.HasPrefix(want, "ImageInvalid: ") {
+			t.Errorf("%s, only looked at: %v; want %s", image, err, want)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/priority"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // Preview is the api.Question. All fields are required.
@@ -68,13 +69,24 @@ func (p Preview) Answer(ctx context.Context, t resource.Target, contentType stri
 		out.Response.Versions, err = request.Accept(reply)
 		return err
 	}); err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("module %q orders nothing: %w", t.Name, err))
+		return nil, unanswered(t.Name, err)
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	return &api.Response{Code: http.StatusOK, ContentType: media, Body: data}, nil
+}
+
+// unanswered is the error of a module that gave no order. That it was asked for
+// what it does not do is a mistake of whoever asked.
+func unanswered(name string, err error) error {
+	err = fmt.Errorf("module %q orders nothing: %w", name, err)
+	var failed *plugins.CallError
+	if errors.As(err, &failed) && failed.Kind == plugins.Refused {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return apierrors.NewInternalError(err)
 }
 
 // read reads and checks what is asked.

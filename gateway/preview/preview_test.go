@@ -22,6 +22,7 @@ type asked struct {
 	reviews []string
 	reply   func(r *priority.Request) []string
 	missing bool
+	lacks   bool
 }
 
 func newAsked() *asked {
@@ -49,6 +50,9 @@ func newAsked() *asked {
 				return err
 			}
 			versions := a.reply(r.Request)
+			if a.lacks {
+				return &plugins.CallError{Module: name, Hook: plugins.Prioritize, Kind: plugins.Refused, Reason: "the module does not have this hook"}
+			}
 			if versions == nil {
 				return &plugins.CallError{Module: name, Hook: plugins.Prioritize, Kind: plugins.Trap, Reason: "unreachable"}
 			}
@@ -155,6 +159,10 @@ func TestWhatAModuleDoesWrongIsSaid(t *testing.T) {
 	}
 	a.reply = func(*priority.Request) []string { return nil }
 	if _, err := a.ask("", review(`{"group":"example.com"}`)); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "Trap: unreachable") {
+		t.Errorf("got %v", err)
+	}
+	a.lacks = true
+	if _, err := a.ask("", review(`{"group":"example.com"}`)); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), "the module does not have this hook") {
 		t.Errorf("got %v", err)
 	}
 	a.missing = true

@@ -35,6 +35,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/shadow"
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/limiting"
+	"github.com/wasmgate/wasmgate/gateway/modulehost"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
 	"github.com/wasmgate/wasmgate/gateway/protection"
@@ -57,7 +58,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		if d.GroupResource() == kinds.Modules {
 			d.Hooks = &inUse
 			for _, v := range d.Versions {
-				v.Strategy = upload.Inline{Strategy: v.Strategy, Checker: g.modules}
+				v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: g.modules, Image: modulehost.CheckImage}
 			}
 		}
 	}

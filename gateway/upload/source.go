@@ -11,29 +11,40 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 )
 
-// Inline is the strategy of a WasmModule with a check of the bytes in its
-// spec, so that a write that brings refused ones is refused.
-type Inline struct {
+// Sources is the strategy of a WasmModule with a check of what its spec says
+// about its bytes, so that a write that names what can never be used is refused.
+type Sources struct {
 	crd.Strategy
+	// Checker judges the bytes in a spec.
 	Checker Checker
+	// Image refuses what cannot be the name of an image.
+	Image func(image string) error
 }
 
 // Validate implements rest.RESTCreateStrategy.
-func (s Inline) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	return append(s.Strategy.Validate(ctx, obj), s.check(obj, "")...)
+func (s Sources) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	return append(s.Strategy.Validate(ctx, obj), s.check(obj, nil)...)
 }
 
-// ValidateUpdate implements rest.RESTUpdateStrategy. Bytes that were there
-// before are left alone: they may be from a time when they were accepted.
-func (s Inline) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return append(s.Strategy.ValidateUpdate(ctx, obj, old), s.check(obj, inline(old))...)
+// ValidateUpdate implements rest.RESTUpdateStrategy. What was there before is left
+// alone: it may be from a time when it was accepted.
+func (s Sources) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return append(s.Strategy.ValidateUpdate(ctx, obj, old), s.check(obj, old)...)
 }
 
-func (s Inline) check(obj runtime.Object, before string) field.ErrorList {
-	text := inline(obj)
-	if text == before {
-		return nil
+func (s Sources) check(obj, before runtime.Object) (errs field.ErrorList) {
+	if text := source(obj, "inline"); text != source(before, "inline") {
+		errs = s.checkInline(obj, text)
 	}
+	if image := source(obj, "oci", "image"); image != source(before, "oci", "image") {
+		if err := s.Image(image); err != nil {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "source", "oci", "image"), image, err.Error()))
+		}
+	}
+	return errs
+}
+
+func (s Sources) checkInline(obj runtime.Object, text string) field.ErrorList {
 	path := field.NewPath("spec", "source", "inline")
 	module, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -45,12 +56,12 @@ func (s Inline) check(obj runtime.Object, before string) field.ErrorList {
 	return nil
 }
 
-// inline is the text of spec.source.inline, "" for none.
-func inline(obj runtime.Object) string {
+// source is a text in spec.source, "" for none.
+func source(obj runtime.Object, path ...string) string {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
 		return ""
 	}
-	text, _, _ := unstructured.NestedString(u.Object, "spec", "source", "inline")
+	text, _, _ := unstructured.NestedString(u.Object, append([]string{"spec", "source"}, path...)...)
 	return text
 }

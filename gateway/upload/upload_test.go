@@ -167,35 +167,48 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-func TestInline(t *testing.T) {
+func TestSources(t *testing.T) {
 	e := realengine.Start(t)
-	s := Inline{Strategy: target(e, "").Version.Strategy, Checker: wary{}}
-	with := func(bytes string) *unstructured.Unstructured {
-		spec := map[string]any{"source": map[string]any{"upload": map[string]any{}}}
-		if bytes != "" {
-			spec["source"] = map[string]any{"inline": bytes}
+	s := Sources{Strategy: target(e, "").Version.Strategy, Checker: wary{}, Image: func(image string) error {
+		if strings.Contains(image, "bad") {
+			return errors.New("it is no name")
+		}
+		return nil
+	}}
+	const inline, image = "spec.source.inline", "spec.source.oci.image"
+	with := func(field, text string) *unstructured.Unstructured {
+		source := map[string]any{"upload": map[string]any{}}
+		switch {
+		case text == "":
+		case field == inline:
+			source = map[string]any{"inline": text}
+		default:
+			source = map[string]any{"oci": map[string]any{"image": text}}
 		}
 		return &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs", "resourceVersion": "1"}, "spec": spec,
+			"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs", "resourceVersion": "1"},
+			"spec": map[string]any{"source": source},
 		}}
 	}
 	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	good, bad := encode("good"), encode("bad")
 	for name, c := range map[string]struct {
-		text, before string
-		want         string
+		field, text, before string
+		want                string
 	}{
-		"good": {good, "", ""}, "no bytes": {"", "", ""}, "bad": {bad, "", "export memory is missing"}, "no base64": {"???", "", "illegal base64"},
-		"bad instead of good": {bad, good, "export memory is missing"}, "good instead of bad": {good, bad, ""},
-		"bad as it was": {bad, bad, ""}, "bytes go": {"", bad, ""},
+		"good": {inline, good, "", ""}, "no bytes": {inline, "", "", ""}, "bad": {inline, bad, "", "export memory is missing"}, "no base64": {inline, "???", "", "illegal base64"},
+		"bad instead of good": {inline, bad, good, "export memory is missing"}, "good instead of bad": {inline, good, bad, ""},
+		"bad as it was": {inline, bad, bad, ""}, "bytes go": {inline, "", bad, ""},
+		"good image": {image, "r/good:v1", "", ""}, "bad image": {image, "bad", "", `Invalid value: "bad": it is no name`},
+		"bad image as it was": {image, "bad", "bad", ""}, "another bad image": {image, "bad2", "bad", "it is no name"}, "image goes": {image, "", "bad", ""},
 	} {
-		errs := s.ValidateUpdate(t.Context(), with(c.text), with(c.before))
+		errs := s.ValidateUpdate(t.Context(), with(c.field, c.text), with(c.field, c.before))
 		if c.before == "" {
-			obj := with(c.text)
+			obj := with(c.field, c.text)
 			obj.SetResourceVersion("")
 			errs = s.Validate(t.Context(), obj)
 		}
-		if (len(errs) > 0) != (c.want != "") || c.want != "" && (!strings.Contains(errs.ToAggregate().Error(), c.want) || errs[0].Field != "spec.source.inline") {
+		if (len(errs) > 0) != (c.want != "") || c.want != "" && (!strings.Contains(errs.ToAggregate().Error(), c.want) || errs[0].Field != c.field) {
 			t.Errorf("%s: %v", name, errs)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package events owns the Events about what wasmgate's own objects come to: each
-// change of a condition is told once, so that kubectl describe and kubectl events
+// change of a condition is told once, and once if several come to the same, so that kubectl describe and kubectl events
 // show how an object came to be what it is.
 //
 // It must not know what any condition means.
@@ -105,10 +105,16 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 	case len(conditions) > 0: // from a time when another gateway told
 		before = now
 	}
+	told := map[metav1.Condition]bool{} // without a type: an event does not tell it
 	for _, condition := range conditions {
-		if now.conditions[condition.Type] == before.conditions[condition.Type] || now.told.TokensAt(c.now()) < 1 {
+		says := now.conditions[condition.Type]
+		if says == before.conditions[condition.Type] || now.told.TokensAt(c.now()) < 1 {
 			continue
 		}
+		if says.Type = ""; told[says] {
+			continue
+		}
+		told[says] = true
 		if err := c.tell(ctx, obj, condition); err != nil {
 			return err
 		}

@@ -89,6 +89,34 @@ func TestAChangeIsToldOnce(t *testing.T) {
 	})
 }
 
+// Conditions that come to the same at once are one event.
+func TestTheSameIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.New()
+		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
+		stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
+		defer stop()
+		controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
+		synctest.Wait()
+		compiled := func(c metav1.Condition) metav1.Condition { c.Type = "Compiled"; return c }
+		bad, good := condition(metav1.ConditionFalse, "Missing", "no content"), condition(metav1.ConditionTrue, "Serving", "it serves")
+		set(t, o, compiled(bad), bad)
+		one := "Warning Missing WasmModule/tabs: no content"
+		if got := told(t, o); got != one {
+			t.Errorf("told %s", got)
+		}
+		set(t, o, compiled(bad), good)
+		two := "Normal Serving WasmModule/tabs: it serves; " + one
+		if got := told(t, o); got != two {
+			t.Errorf("told %s", got)
+		}
+		set(t, o, compiled(bad), bad) // which is news of one
+		if got := told(t, o); got != two+"; "+one {
+			t.Errorf("told %s", got)
+		}
+	})
+}
+
 // A condition that flaps fills neither the store nor the list.
 func TestChangesThatDoNotEndAreToldSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
