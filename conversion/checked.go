@@ -35,10 +35,10 @@ type checked struct {
 	read  bool // it is a Reader
 }
 
-// isChecked knows the converters of this package that keep the contract.
+// isChecked knows the converters that keep the contract.
 func isChecked(c Converter) bool {
 	switch c.(type) {
-	case *checked, *Bulk:
+	case *checked, *Bulk, Sound:
 		return true
 	}
 	return false

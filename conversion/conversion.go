@@ -3,7 +3,8 @@
 //
 // It must not know storage, HTTP or WebAssembly: a webhook and a Wasm module
 // are implementations of [Converter] that live elsewhere (conversion/webhook,
-// plugins/...), and every one of them is wrapped by [Checked].
+// plugins/...), and every one of them is wrapped by [Checked]. What this program
+// itself knows how to convert is [Sound].
 package conversion
 
 import "context"
@@ -32,4 +33,12 @@ type Reader interface {
 	Converter
 	// ReadsReplies does nothing.
 	ReadsReplies()
+}
+
+// Sound is a Converter of this program whose replies keep the contract by the way
+// that they are made: they are not checked.
+type Sound interface {
+	Converter
+	// KeepsContract does nothing.
+	KeepsContract()
 }

@@ -42,6 +42,10 @@ type Definition struct {
 	// Conversion is how a custom resource converts; nil means there is nothing
 	// to convert.
 	Conversion *apiextensionsv1.CustomResourceConversion
+	// Convert brings an object, in place, to another version of a built-in kind,
+	// whatever version it is at; nil where versions have the same fields, and for
+	// custom resources.
+	Convert func(obj map[string]any, apiVersion string) error
 	// PreserveUnknownFields keeps fields that no schema has, wherever they are,
 	// as definitions from before structural schemas do.
 	PreserveUnknownFields bool

@@ -6,7 +6,20 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wasmgate/wasmgate/crd/builtin/translate"
 )
+
+// plainAutoscaler drops what autoscaling/v2 has fields for.
+func plainAutoscaler(obj map[string]any) {
+	annotations := child(child(obj, "metadata"), "annotations")
+	for _, name := range translate.AutoscalerAnnotations {
+		delete(annotations, name)
+	}
+	if annotations != nil && len(annotations) == 0 {
+		delete(child(obj, "metadata"), "annotations")
+	}
+}
 
 // shownTargets is how many metrics a table shows.
 const shownTargets = 2

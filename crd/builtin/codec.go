@@ -28,6 +28,9 @@ type codec struct {
 	alike  []string
 	// fresh makes an empty object of the Go type.
 	fresh func() goObject
+	// others are the versions that have a Go type of their own: what is stored
+	// at one of them stays there until it is converted.
+	others layouts
 }
 
 func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fresh func() goObject) *codec {
@@ -40,11 +43,14 @@ func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fres
 
 // Encode implements [crd.Codec].
 func (c *codec) Encode(obj map[string]any) ([]byte, error) {
-	typed := c.fresh()
+	typed, as := c.fresh(), c.stored
+	if apiVersion, _ := obj["apiVersion"].(string); c.others[apiVersion] != nil {
+		typed, as = c.others[apiVersion].fresh(), schema.FromAPIVersionAndKind(apiVersion, c.gvk.Kind)
+	}
 	if err := toTyped(obj, typed); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", c.gvk.Kind, err)
 	}
-	typed.GetObjectKind().SetGroupVersionKind(c.stored)
+	typed.GetObjectKind().SetGroupVersionKind(as)
 	typed.SetResourceVersion("")
 	typed.SetSelfLink("")
 	var buf bytes.Buffer
@@ -56,27 +62,54 @@ func (c *codec) Encode(obj map[string]any) ([]byte, error) {
 
 // Decode implements [crd.Codec].
 func (c *codec) Decode(stored []byte) (map[string]any, error) {
-	typed := c.fresh()
-	if err := c.read(stored, typed); err != nil {
+	typed, err := c.read(stored)
+	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", c.gvk.Kind, err)
 	}
-	typed.GetObjectKind().SetGroupVersionKind(c.gvk)
 	return toTree(typed)
 }
 
-func (c *codec) read(stored []byte, typed goObject) error {
+// read reads what is stored into the Go type of the version that it is to be seen
+// at: the storage version, but for those that have one of their own.
+func (c *codec) read(stored []byte) (goObject, error) {
 	raw, ok := bytes.CutPrefix(stored, protobufPrefix)
 	if !ok {
 		tree, _, err := object.ParseObject(stored)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return fromJSON(tree, typed)
+		apiVersion, _ := tree["apiVersion"].(string)
+		typed := c.empty(apiVersion)
+		gvk := typed.GetObjectKind().GroupVersionKind()
+		if err := fromJSON(tree, typed); err != nil {
+			return nil, err
+		}
+		typed.GetObjectKind().SetGroupVersionKind(gvk)
+		return typed, nil
 	}
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(raw); err != nil {
-		return err
+		return nil, err
 	}
+	if err := c.accepts(&envelope); err != nil {
+		return nil, err
+	}
+	typed := c.empty(envelope.APIVersion)
+	return typed, typed.Unmarshal(envelope.Raw)
+}
+
+// empty is an object to read into what is stored at an apiVersion.
+func (c *codec) empty(apiVersion string) goObject {
+	typed, gvk := c.fresh(), c.gvk
+	if own := c.others[apiVersion]; own != nil {
+		typed, gvk = own.fresh(), schema.FromAPIVersionAndKind(apiVersion, c.gvk.Kind)
+	}
+	typed.GetObjectKind().SetGroupVersionKind(gvk)
+	return typed
+}
+
+// accepts tells why what an envelope has is not read.
+func (c *codec) accepts(envelope *runtime.Unknown) error {
 	if envelope.ContentEncoding != "" {
 		return fmt.Errorf("it has the content encoding %q", envelope.ContentEncoding)
 	}
@@ -89,11 +122,12 @@ func (c *codec) read(stored []byte, typed goObject) error {
 	if err != nil {
 		return err
 	}
-	if gv.Group != c.gvk.Group || envelope.Kind != c.gvk.Kind {
+	own := c.others[envelope.APIVersion] != nil
+	if gv.Group != c.gvk.Group && !own || envelope.Kind != c.gvk.Kind {
 		return fmt.Errorf("it is a %s of %s", envelope.Kind, envelope.APIVersion)
 	}
-	if gv.Version != c.gvk.Version && !slices.Contains(c.alike, gv.Version) {
+	if gv.Version != c.gvk.Version && !slices.Contains(c.alike, gv.Version) && !own {
 		return errors.New("it has the unknown version " + envelope.APIVersion)
 	}
-	return typed.Unmarshal(envelope.Raw)
+	return nil
 }

@@ -35,11 +35,17 @@ func fromFile(f *file) (*crd.Definition, error) {
 	}
 	also := extensions[d.GroupResource()]
 	d.Hooks, d.TTL = also.hooks, also.ttl
+	alike := f.Alike
 	for i := range f.Versions {
 		v := &f.Versions[i]
 		if v.Storage {
 			d.StorageVersion = v.Name
 		}
+		if own := also.layouts[d.APIVersion(v.Name)]; own != nil {
+			d.Versions = append(d.Versions, own.version(d, d.Version(v.Like), v.Name, v.Served))
+			continue
+		}
+		alike = append(alike, v.Name)
 		d.Versions = append(d.Versions, newVersion(f, v, d, also))
 	}
 	at := d.GVK(d.StorageVersion)
@@ -47,11 +53,7 @@ func fromFile(f *file) (*crd.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	alike := f.Alike
-	for _, v := range f.Versions {
-		alike = append(alike, v.Name)
-	}
-	d.Codec = newCodec(at, f.StoredAs, alike, fresh)
+	also.layouts.of(d, newCodec(at, f.StoredAs, alike, fresh))
 	return d, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -26,7 +27,8 @@ type dataStrategy struct {
 
 var _ crd.Strategy = &dataStrategy{}
 
-// GetResetFields implements [rest.ResetFieldsStrategy].
+// GetResetFields implements [rest.ResetFieldsStrategy]. They are the same at all
+// versions: a field at the top has one name.
 func (s *dataStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	set := &fieldpath.Set{}
 	t := reflect.TypeOf(s.kind.fresh()).Elem()
@@ -38,8 +40,12 @@ func (s *dataStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set 
 	if set.Empty() {
 		return nil
 	}
-	gv := fieldpath.APIVersion(s.kind.gvk.GroupVersion().String())
-	return map[fieldpath.APIVersion]*fieldpath.Set{gv: set}
+	out := map[fieldpath.APIVersion]*fieldpath.Set{}
+	for _, v := range s.kind.file.Versions {
+		gv := schema.GroupVersion{Group: s.kind.gvk.Group, Version: v.Name}
+		out[fieldpath.APIVersion(gv.String())] = set
+	}
+	return out
 }
 
 func (s *dataStrategy) AllowCreateOnUpdate(context.Context) bool { return s.kind.file.CreateOnUpdate }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/translate"
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
 
@@ -28,6 +29,9 @@ type extension struct {
 	warn          func(obj, old map[string]any) []string
 	hooks         crd.Hooks
 	ttl           func(obj map[string]any) time.Duration
+	// layouts are those of versions that have other fields than the storage
+	// version.
+	layouts layouts
 }
 
 // extensions are by group and plural.
@@ -38,6 +42,7 @@ var extensions = map[schema.GroupResource]extension{
 	{Resource: "persistentvolumes"}:         {prepareCreate: prepareVolume},
 	{Group: "apps", Resource: "daemonsets"}: {prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
 	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {prepareCreate: prepareSigningRequest},
+	{Group: "autoscaling", Resource: "horizontalpodautoscalers"}:           {defaults: plainAutoscaler, layouts: layouts{"autoscaling/v1": newLayout(translate.AutoscalerV2, translate.AutoscalerV1)}},
 	{Group: "batch", Resource: "jobs"}:                                     {prepareCreate: prepareJob, defaults: defaultJob},
 	{Resource: "serviceaccounts"}: {
 		prepareCreate: func(_ context.Context, obj map[string]any) { cleanSecretReferences(obj) },

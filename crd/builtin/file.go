@@ -69,7 +69,8 @@ type fileVersion struct {
 	// Served: it is, unless a [Choice] says otherwise.
 	Served  bool `json:"served"`
 	Storage bool `json:"storage"`
-	// Like names a version before this one from which all else is taken.
+	// Like names a version before this one from which all else is taken. Where
+	// this one has other fields, it is the storage version, and there is a layout.
 	Like string `json:"like,omitempty"`
 
 	// Fields are what is added to the Go type, by path.
@@ -138,7 +139,7 @@ func readFile(data []byte) (*file, error) {
 			return nil, fmt.Errorf("version %s is like %s, which is not there", v.Name, v.Like)
 		}
 		f.Versions[i] = f.Versions[n]
-		f.Versions[i].Name, f.Versions[i].Served, f.Versions[i].Storage = v.Name, v.Served, v.Storage
+		f.Versions[i].Name, f.Versions[i].Served, f.Versions[i].Storage, f.Versions[i].Like = v.Name, v.Served, v.Storage, v.Like
 	}
 	if f.Names.Singular == "" {
 		f.Names.Singular = lower(f.Names.Kind)

@@ -40,7 +40,11 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range f.Versions {
-			fresh, err := freshOf(schema.GroupVersionKind{Group: f.Group, Version: v.Name, Kind: f.Names.Kind})
+			gv := schema.GroupVersion{Group: f.Group, Version: v.Name}
+			if extensions[schema.GroupResource{Group: f.Group, Resource: f.Names.Plural}].layouts[gv.String()] != nil {
+				continue // what is said of it is said of another version
+			}
+			fresh, err := freshOf(gv.WithKind(f.Names.Kind))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/function"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -71,9 +72,14 @@ func (r *Resource) confirm(revision int64) { r.definedAt.Store(revision) }
 
 var epochs atomic.Uint64
 
-// newResource makes a resource; a nil converter is None.
+// newResource makes a resource; a nil converter is that of the definition, or
+// None.
 func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *Resource {
-	if conv == nil {
+	switch {
+	case conv != nil:
+	case def.Convert != nil:
+		conv = function.Converter(def.Convert)
+	default:
 		conv = conversion.None{}
 	}
 	return &Resource{

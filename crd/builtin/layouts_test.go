@@ -1,0 +1,129 @@
+package builtin
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+func autoscalers(t *testing.T) (d *crd.Definition, v1 *crd.Version) {
+	d = definitions(t)["horizontalpodautoscaler"]
+	if v1 = d.Version("v1"); v1 == nil || !v1.Served || d.StorageVersion != "v2" {
+		t.Fatalf("versions: %+v, stored at %s", d.Versions, d.StorageVersion)
+	}
+	return d, v1
+}
+
+const scaler = `{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a","namespace":"bi-ns"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"w"}}}`
+
+// What is stored at a version that is not the storage version is read, and written
+// again without being converted, as that version.
+func TestStoredAtAnotherLayout(t *testing.T) {
+	d, v1 := autoscalers(t)
+	typed := v1.Typed().(*autoscalingv1.HorizontalPodAutoscaler)
+	if err := fromJSON(parse(t, []byte(scaler)), typed); err != nil {
+		t.Fatal(err)
+	}
+	var stored bytes.Buffer
+	if err := serializer.Encode(typed, &stored); err != nil {
+		t.Fatal(err)
+	}
+	for what, data := range map[string][]byte{"protobuf": stored.Bytes(), "JSON": []byte(scaler)} {
+		tree, err := d.Codec.Decode(data)
+		if err != nil || tree["apiVersion"] != "autoscaling/v1" || text(tree, "spec", "scaleTargetRef", "name") != "w" {
+			t.Fatalf("%s: %v, %v", what, tree, err)
+		}
+		again, err := d.Codec.Encode(tree)
+		if err != nil || !bytes.Equal(again, stored.Bytes()) {
+			t.Errorf("%s: encoded\n%q, %v, want\n%q", what, again, err, stored.Bytes())
+		}
+		if err := d.Convert(tree, "autoscaling/v2"); err != nil || tree["apiVersion"] != "autoscaling/v2" || tree["kind"] != "HorizontalPodAutoscaler" {
+			t.Errorf("%s: converted to %v, %v", what, tree, err)
+		}
+	}
+}
+
+// A client of v1 is told what v2 says of the object, defaults included, and
+// managedFields pass by.
+func TestAnotherLayoutHasTheDefaults(t *testing.T) {
+	_, v1 := autoscalers(t)
+	tree := parse(t, []byte(scaler))
+	object.SetManaged(tree, object.Managed(`[{"manager":"m"}]`))
+	annotations := ensure(ensure(tree, "metadata"), "annotations")
+	annotations["autoscaling.alpha.kubernetes.io/metrics"], annotations["mine"] = "no JSON", "x"
+	unknown, err := v1.Shape.FromClient(tree, true)
+	const want = `{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"annotations":{"mine":"x"},"managedFields":[{"manager":"m"}],"name":"a","namespace":"bi-ns"},"spec":{"maxReplicas":3,"minReplicas":1,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"w"},"targetCPUUtilizationPercentage":80},"status":{"currentReplicas":0,"desiredReplicas":0}}`
+	if got := encoded(t, tree); err != nil || len(unknown) > 0 || got != want {
+		t.Errorf("got %s, %v, %v\nwant %s", got, unknown, err, want)
+	}
+	tree = parse(t, []byte(strings.Replace(scaler, `"maxReplicas"`, `"metrics":[],"maxReplicas"`, 1)))
+	if unknown, err := v1.Shape.FromClient(tree, true); err != nil || len(unknown) != 1 || unknown[0] != `unknown field "spec.metrics"` {
+		t.Errorf("unknown: %v, %v", unknown, err)
+	}
+}
+
+// A write at v1 leaves what v1 keeps in annotations, whatever became of these.
+func TestWritesAtAnotherLayout(t *testing.T) {
+	d, v1 := autoscalers(t)
+	ctx := writeContext(d)
+	old := parse(t, []byte(scaler))
+	ensure(ensure(old, "metadata"), "annotations")["autoscaling.alpha.kubernetes.io/conditions"] = `[{"type":"AbleToScale","status":"True","lastTransitionTime":null}]`
+	old["status"] = map[string]any{"currentReplicas": int64(2), "desiredReplicas": int64(2)}
+	now := parse(t, []byte(strings.Replace(scaler, `"maxReplicas":3`, `"maxReplicas":0,"minReplicas":4`, 1)))
+	was, obj := &unstructured.Unstructured{Object: old}, &unstructured.Unstructured{Object: now}
+	obj.SetResourceVersion("1")
+	v1.Strategy.PrepareForUpdate(ctx, obj, was)
+	if now["apiVersion"] != "autoscaling/v1" || encoded(t, child(now, "status")) != `{"currentReplicas":2,"desiredReplicas":2}` || obj.GetAnnotations()["autoscaling.alpha.kubernetes.io/conditions"] == "" {
+		t.Errorf("prepared: %s", encoded(t, now))
+	}
+	const refused = `[spec.maxReplicas: Invalid value: 0: must be greater than or equal to ` + "`minReplicas`" + `, spec.maxReplicas: Invalid value: 0: must be greater than zero]`
+	errs := v1.Strategy.ValidateUpdate(ctx, obj, was).ToAggregate()
+	if errs == nil || errs.Error() != refused {
+		t.Errorf("refused: %v", errs)
+	}
+	obj.SetResourceVersion("")
+	rest.FillObjectMetaSystemFields(obj)
+	obj.SetAnnotations(nil)
+	if err := rest.BeforeCreate(v1.Strategy, ctx, obj); message(err) != refused {
+		t.Errorf("creation refused: %v", err)
+	}
+	if got := encoded(t, child(obj.Object, "status")); got != `{"currentReplicas":0,"desiredReplicas":0}` {
+		t.Errorf("a creation sets the status %s", got)
+	}
+	status := v1.Subresources["status"].Update
+	obj.SetAnnotations(map[string]string{"mine": "x"})
+	status.PrepareForUpdate(ctx, obj, was)
+	if got := encoded(t, child(obj.Object, "spec")); !strings.Contains(got, `"maxReplicas":3`) {
+		t.Errorf("a write of the status changes the spec to %s", got)
+	}
+	for name, s := range map[string]any{"": v1.Strategy, "status": status} {
+		if got := s.(rest.ResetFieldsStrategy).GetResetFields(); len(got) != 2 || got["autoscaling/v1"] == nil || got["autoscaling/v2"] == nil {
+			t.Errorf("%q resets %v", name, got)
+		}
+	}
+}
+
+// Both print the same.
+func TestTableOfAnotherLayout(t *testing.T) {
+	_, v1 := autoscalers(t)
+	tree := parse(t, []byte(scaler))
+	if _, err := v1.Shape.FromClient(tree, false); err != nil {
+		t.Fatal(err)
+	}
+	one := &unstructured.Unstructured{Object: tree}
+	list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*one}}
+	for _, obj := range []runtime.Object{one, list} {
+		table, err := v1.Table.ConvertToTable(t.Context(), obj, nil)
+		if err != nil || len(table.Rows) != 1 || table.Rows[0].Cells[2] != "cpu: <unknown>/80%" || len(table.ColumnDefinitions) != 7 {
+			t.Errorf("%+v, %v", table, err)
+		}
+	}
+}
