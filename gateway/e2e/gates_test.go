@@ -55,6 +55,7 @@ func TestFeatureGates(t *testing.T) {
 		for _, want := range []string{
 			`kubernetes_feature_enabled{name="APIResponseCompression",stage="BETA"} 0`, `kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"} 0`,
 			`kubernetes_feature_enabled{name="ConsistentListFromCache",stage=""} 1`,
+			`kubernetes_feature_enabled{name="AllAlpha",stage="ALPHA"} 0`, `kubernetes_feature_enabled{name="AllBeta",stage="BETA"} 0`,
 		} {
 			if !text.Contains(want + "\n") {
 				t.Errorf("%s is missing", want)

@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,10 +54,11 @@ var gates = []Gate{
 	{WatchList, beta, true},
 }
 
-// wholeStages are the gates that set all of a stage that are not set themselves.
+// wholeStages are the gates that set all of a stage that are not set themselves;
+// they are off unless they are set.
 var wholeStages = map[string]string{"AllAlpha": alpha, "AllBeta": beta}
 
-// Gates are all feature gates as they are set. Of several settings the last
+// Gates are all feature gates as they are set, and those of whole stages. Of several settings the last
 // counts, and one of a gate itself before one of its stage.
 func (s Serve) Gates() []Gate {
 	own, stages := map[string]bool{}, map[string]bool{}
@@ -79,6 +81,9 @@ func (s Serve) Gates() []Gate {
 		} else if on, set := stages[g.Stage]; set {
 			g.On = on
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(wholeStages)) {
+		out = append(out, Gate{name, wholeStages[name], own[name]})
 	}
 	return out
 }

@@ -49,18 +49,18 @@ func TestStagesOfFeatureGates_VER17(t *testing.T) {
 	}
 	for settings, want := range map[string][]string{
 		"":              most,
-		"AllAlpha=true": all,
+		"AllAlpha=true": append([]string{"AllAlpha"}, all...),
 		"AllBeta=false": stables,
-		"AllAlpha=true,CBORServingAndStorage=false": without(all, CBORServingAndStorage),
+		"AllAlpha=true,CBORServingAndStorage=false": append([]string{"AllAlpha"}, without(all, CBORServingAndStorage)...),
 		"WatchList=false":                                  without(most, WatchList),
-		"WatchList=false,AllBeta=true":                     without(most, WatchList),
+		"WatchList=false,AllBeta=true":                     append([]string{"AllBeta"}, without(most, WatchList)...),
 		"WatchList=false,WatchList=true":                   most,
 		"ConsistentListFromCache=true":                     most,
 		"AllBeta=false,APIResponseCompression=1":           append([]string{APIResponseCompression}, stables...),
 		"CBORServingAndStorage=true,AllAlpha=false":        slices.Sorted(slices.Values(append(slices.Clone(most), CBORServingAndStorage))),
-		"ListFromCacheSnapshot=false,AllBeta=true":         without(most, ListFromCacheSnapshot),
+		"ListFromCacheSnapshot=false,AllBeta=true":         append([]string{"AllBeta"}, without(most, ListFromCacheSnapshot)...),
 		"APIResponseCompression=false,AllAlpha=false":      without(most, APIResponseCompression),
-		"StreamingCollectionEncodingToJSON=T,AllBeta=true": most,
+		"StreamingCollectionEncodingToJSON=T,AllBeta=true": append([]string{"AllBeta"}, most...),
 	} {
 		got := on(t, slices.DeleteFunc(strings.Split(settings, ","), func(s string) bool { return s == "" })...)
 		slices.Sort(got)
