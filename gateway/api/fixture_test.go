@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -295,6 +296,13 @@ func (w *world) serve(r *Request) *reply {
 			w.t.Errorf("%s %s: wrote %d of %d bytes: %v", r.Method, r.Path, b.Len(), resp.Length, err)
 		}
 		out.body = b.String()
+	}
+	if resp.Reader != nil {
+		b, err := io.ReadAll(resp.Reader)
+		if err != nil || resp.Body != nil || resp.Write != nil {
+			w.t.Errorf("%s %s: read %d bytes: %v", r.Method, r.Path, len(b), err)
+		}
+		out.body = string(b)
 	}
 	return out
 }

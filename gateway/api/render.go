@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 
@@ -85,7 +84,8 @@ func (f form) listKind(t resource.Target) (apiVersion, kind string) {
 }
 
 // collection puts a list into the client's form. JSON and protobuf are
-// streamed: head, objects as they are remembered, tail.
+// streamed: head, objects as they are remembered, tail. All else is made of the
+// objects in JSON while it is sent.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
 	if f.as == "PartialObjectMetadata" {
 		return nil, f.mismatched(t, "a list", "List")
@@ -99,11 +99,7 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 		return nil, err
 	}
 	if f.table() {
-		data, err := tableOf(ctx, t, views, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
-		if err != nil {
-			return nil, err
-		}
-		return render(http.StatusOK, f, t.Version, data)
+		return tableList(ctx, f, t, views, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
 	}
 	if f.version == "v1beta1" {
 		for i, data := range views {
@@ -111,22 +107,11 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 		}
 	}
 	apiVersion, kind := f.listKind(t)
-	s := sequence{head: listHead(apiVersion), items: objects(views), tail: listTail(kind, l)}
+	head, tail := listHead(apiVersion), listTail(kind, l)
 	if f.media == mediaJSON && !f.pretty {
-		return s.response(f, l.Entries, in)
+		return sequence{head: head, items: objects(views), tail: tail}.response(f, l.Entries, in)
 	}
-	if f.media == mediaYAML {
-		data, err := s.yaml(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &Response{Code: http.StatusOK, ContentType: f.media, Body: data}, nil
-	}
-	var buf bytes.Buffer
-	if err := s.write(&buf); err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	return render(http.StatusOK, f, t.Version, buf.Bytes())
+	return gradually(ctx, f, frame{"items", head, tail}, objects(views))
 }
 
 // messages is collection for protobuf.

@@ -81,7 +81,7 @@ type Impersonation struct {
 	Extra map[string][]string
 }
 
-// Response is one reply. At most one of Body, Write and Stream is used.
+// Response is one reply. At most one of Body, Write, Reader and Stream is used.
 type Response struct {
 	Code        int
 	ContentType string
@@ -94,6 +94,8 @@ type Response struct {
 	// Write sends exactly Length bytes.
 	Write  func(w io.Writer) error
 	Length int
+	// Reader is a reply of no known length, to its end. An error breaks it off.
+	Reader io.Reader
 	// Stream sends a chunked reply of no known length until ctx ends (the
 	// client left, or the server stops) or it returns.
 	Stream func(ctx context.Context, w FrameWriter)

@@ -1,14 +1,10 @@
 package api
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"net/http"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -35,6 +31,9 @@ func (o objects) size(i int) int { return len(o[i]) }
 func (o objects) appendTo(dst []byte, i int) []byte { return append(dst, o[i]...) }
 
 func (o objects) separator() string { return "," }
+
+// item makes objects a [source].
+func (o objects) item(i int) ([]byte, error) { return o[i], nil }
 
 // messages are items in protobuf.
 type messages []wire.Message
@@ -94,34 +93,6 @@ func (s sequence) run(dst []byte, from, to int) []byte {
 		dst = s.appendTo(dst, i)
 	}
 	return dst
-}
-
-// yaml is the list, whose items are JSON, in YAML. They are converted one by one,
-// since the library takes some forty times the memory of what it converts, and
-// as long as ctx allows.
-func (s sequence) yaml(ctx context.Context) ([]byte, error) {
-	out, err := yaml.JSONToYAML(slices.Concat(s.head, s.tail))
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	if s.count() == 0 {
-		return out, nil
-	}
-	before, after, _ := bytes.Cut(out, []byte("\nitems: []\n")) // no apiVersion has two lines
-	out = append(bytes.Clone(before), "\nitems:\n"...)
-	var one []byte
-	for i := range s.count() {
-		if ctx.Err() != nil {
-			return nil, catalog.ErrTimeout()
-		}
-		one = append(s.appendTo(append(one[:0], '['), i), ']')
-		item, err := yaml.JSONToYAML(one)
-		if err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		out = append(out, item...)
-	}
-	return append(out, after...), nil
 }
 
 const (

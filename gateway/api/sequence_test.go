@@ -3,57 +3,183 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// A list in YAML is what the library makes of the whole, however its items look.
-func TestListsInYAMLAreMadeOfTheirItems_MT05(t *testing.T) {
+const partTable = ";as=Table;v=v1;g=meta.k8s.io"
+
+// otherForms are those that lists are put into while they are sent.
+var otherForms = map[string]form{
+	"YAML": {media: mediaYAML}, "CBOR": {media: mediaCBOR}, "JSON for people": {media: mediaJSON, pretty: true},
+}
+
+// soon is a context with some time left.
+func soon(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// list is a frame around ConfigMaps.
+func list() frame {
+	return frame{"items", listHead("v1"), listTail("ConfigMapList", &resource.List{Revision: 7, Continue: "c"})}
+}
+
+// A list that is made of its items is what the library makes of the whole, however
+// its items look, and whether it is short or long.
+func TestListsAreMadeOfTheirItems_MT05_MT11(t *testing.T) {
 	odd := []string{
 		`{}`, `{"a":null}`, `{"a":[],"b":{}}`, `{"a":[[1,[2]],{"b":[{}]}]}`, `{"items":[]}`, `{"a":"\nitems: []\n"}`, `{"a":"- x"}`, `{"a":" x\n  y\n"}`,
 		`{"a":"` + strings.Repeat("long words ", 100) + `"}`, `{"a":"true","b":"1e3","c":"~","d":"","é":"\u2028","<":">"}`, `{"a":1.5,"b":9007199254740993,"c":-1,"d":1e21}`,
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"x":"y"}},"data":{"f":"line\nline\n\n","g":"\ttab"}}`,
 	}
-	for n := range len(odd) + 1 {
-		views := make(objects, n)
-		for i := range views {
-			views[i] = []byte(odd[(i*7+n)%len(odd)])
-		}
-		s := sequence{head: listHead("v1"), items: views, tail: listTail("ConfigMapList", &resource.List{Revision: 7, Continue: "c"})}
-		var whole bytes.Buffer
-		if err := s.write(&whole); err != nil {
-			t.Fatal(err)
-		}
-		want, err := yaml.JSONToYAML(whole.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := s.yaml(t.Context()); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d items: %v\n%s\nwant\n%s", n, err, got, want)
+	large := `{"data":{"k":"` + strings.Repeat("some text ", 100) + `"}}`
+	for name, f := range otherForms {
+		for _, n := range []int{0, 1, 2, 3, 5, 12, 23, 24, 255, 256, 300, 65536} {
+			views := make(objects, n)
+			for i := range views {
+				views[i] = []byte(odd[(i*7+n)%len(odd)])
+				if i > 100 && n < 1000 {
+					views[i] = []byte(large)
+				} else if i > 100 {
+					views[i] = []byte(`{"a":1}`)
+				}
+			}
+			whole := slices.Concat(list().head, bytes.Join(views, []byte(",")), list().tail)
+			want, err := f.encode(nil, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := gradually(soon(t), f, list(), views)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := resp.Body
+			if resp.Reader != nil {
+				got, err = io.ReadAll(resp.Reader)
+			}
+			if err != nil || !bytes.Equal(got, want) || resp.ContentType != f.media {
+				t.Errorf("%s, %d items: %v\n%.2000q\nwant\n%.2000q", name, n, err, got, want)
+			}
+			if made := resp.Reader == nil; made != (len(want) <= gzipLeast) && len(want) > gzipLeast+len(large)*2 {
+				t.Errorf("%s, %d items: %d bytes are made at once: %v", name, n, len(want), made)
+			}
 		}
 	}
 }
 
-// Nobody goes on with a list in YAML when the time of its request is over.
-func TestListsInYAMLEndWithTheirRequest_MT05(t *testing.T) {
+// endless are items that are made as they are asked for.
+type endless int
+
+func (e endless) count() int { return int(e) }
+
+func (e endless) item(i int) ([]byte, error) {
+	return []byte(`{"metadata":{"name":"` + fmt.Sprint(i) + `"},"data":{"k":"` + strings.Repeat("text ", 200) + `"}}`), nil
+}
+
+// The memory that a list is made in is that of a piece, however long it is.
+func TestListsAreMadeInLittleMemory_MT05_MT11(t *testing.T) {
+	for name, f := range otherForms {
+		for _, f.gzip = range []bool{false, true} {
+			resp, err := gradually(soon(t), f, list(), endless(8000)) // 8 MB
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, total, most := resp.Reader.(*gradual), 0, 0
+			for p := make([]byte, 4096); err == nil; {
+				var n int
+				n, err = g.Read(p)
+				total += n
+				most = max(most, cap(g.made)+g.out.Cap())
+			}
+			if err != io.EOF || !f.gzip && total < 8_000_000 || most > 2*gzipLeast+maxPiece {
+				t.Errorf("%s, compressed: %v: of %d bytes as many as %d are held; %v", name, f.gzip, total, most, err)
+			}
+		}
+	}
+}
+
+// Nobody goes on making a list when the time of its request is over.
+func TestListsEndWithTheirRequest_MT05_MT11(t *testing.T) {
+	past, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for name, f := range otherForms {
+		if _, err := gradually(past, f, list(), endless(1)); !apierrors.IsTimeout(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		resp, err := gradually(soon(t), f, list(), endless(1000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Reader.(*gradual).left = 0
+		if _, err := io.ReadAll(resp.Reader); !apierrors.IsTimeout(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLists_MT05(t *testing.T) {
 	w := newWorld(t)
 	for i := range 3 {
 		w.do("POST", widgets, a(fmt.Sprintf("w%d", i), "")).want(201, "")
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	s := sequence{head: listHead("v1"), items: objects{[]byte(`{}`)}, tail: listTail("List", &resource.List{})}
-	cancel()
-	if _, err := s.yaml(ctx); !apierrors.IsTimeout(err) {
-		t.Errorf("got %v", err)
-	}
 	list := w.do("GET", widgets, "", "Accept: application/yaml").want(200, "items:\n- apiVersion: example.com/v1\n  kind: Widget\n")
 	if list.ContentType != mediaYAML || strings.Count(list.body, "\n- apiVersion") != 3 {
 		t.Errorf("%s %s", list.ContentType, list.body)
+	}
+}
+
+// A long table is the same in every form, compressed or not, and has a row for
+// each object.
+func TestLongTables_MT17(t *testing.T) {
+	w := newWorld(t)
+	const many = 5*tableBatch/2 + 1
+	for i := range many {
+		w.do("POST", widgets, a(fmt.Sprintf("w%03d", i), `"size":`+fmt.Sprint(i))).want(201, "")
+	}
+	for _, part := range []string{"", "&includeObject=Object", "&includeObject=None", "&noHeaders=true", "&limit=120"} {
+		plain := w.do("GET", widgets+"?x"+part, "", "Accept: application/json"+partTable)
+		var table struct {
+			Metadata map[string]any
+			Rows     []struct{ Cells []any }
+		}
+		if err := json.Unmarshal([]byte(plain.want(200, `"kind":"Table"`).body), &table); err != nil {
+			t.Fatal(err)
+		}
+		want := many
+		if part == "&limit=120" {
+			want = 120
+		}
+		if len(table.Rows) != want || table.Rows[want-1].Cells[0] != fmt.Sprintf("w%03d", want-1) || table.Metadata["resourceVersion"] == nil || (table.Metadata["continue"] != nil) != (want < many) {
+			t.Errorf("%s: %d rows, %v", part, len(table.Rows), table.Metadata)
+		}
+		for name, f := range otherForms {
+			if f.media == mediaCBOR {
+				continue
+			}
+			want, err := f.encode(nil, []byte(plain.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.as, f.version = "Table", "v1"
+			r := w.do("GET", widgets+"?x"+part+"&pretty="+fmt.Sprint(f.pretty), "", "Accept: "+f.media+partTable, takesGzip)
+			body := r.body
+			if len(want) > gzipLeast {
+				body = r.unzipped()
+			}
+			if body != string(want) {
+				t.Errorf("%s %s: %.500s\nwant\n%.500s", name, part, body, want)
+			}
+		}
 	}
 }

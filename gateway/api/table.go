@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,12 +26,101 @@ type tableMeta struct {
 	version string
 }
 
-// tableOf prints objects (their JSON at the request's version) as a Table.
+// tableOf prints objects (their JSON at the request's version) as a Table in JSON.
 func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta, v url.Values) ([]byte, error) {
+	p, err := newPrinter(ctx, t, v)
+	if err != nil {
+		return nil, err
+	}
+	table, err := p.print(items, p.noHeaders)
+	if err != nil {
+		return nil, err
+	}
+	return m.encode(table)
+}
+
+// tableList is tableOf for a collection, in the client's form: rows are made while
+// it is sent.
+func tableList(ctx context.Context, f form, t resource.Target, items [][]byte, m tableMeta, v url.Values) (*Response, error) {
+	p, err := newPrinter(context.WithoutCancel(ctx), t, v) // the rest is made when the request was answered
+	if err != nil {
+		return nil, err
+	}
+	r := &rows{objects: items, printer: p}
+	table, err := p.print(items[:min(tableBatch, len(items))], p.noHeaders)
+	if err != nil {
+		return nil, err
+	}
+	r.made, table.Rows = table.Rows, []metav1.TableRow{}
+	text, err := m.encode(table)
+	if err != nil {
+		return nil, err
+	}
+	const tail = "]}\n" // the rows come last
+	return gradually(ctx, f, frame{"rows", bytes.TrimSuffix(text, []byte(tail)), []byte(tail)}, r)
+}
+
+// encode completes a table that is a reply.
+func (m tableMeta) encode(table *metav1.Table) ([]byte, error) {
+	table.Kind, table.APIVersion = "Table", "meta.k8s.io/"+m.version
+	table.Continue, table.RemainingItemCount = m.token, m.remaining
+	if m.revision > 0 {
+		table.ResourceVersion = strconv.FormatInt(m.revision, 10)
+	}
+	out, err := json.Marshal(table)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return append(out, '\n'), nil
+}
+
+// tableBatch is how many rows are made at once.
+const tableBatch = 100
+
+// rows are the [source] of a table.
+type rows struct {
+	objects
+	printer *printer
+	made    []metav1.TableRow // those that were made last
+	from    int               // the first of them
+}
+
+// item implements [source].
+func (r *rows) item(i int) ([]byte, error) {
+	if end := r.from + len(r.made); i == end {
+		table, err := r.printer.print(r.objects[i:min(i+tableBatch, len(r.objects))], true)
+		if err != nil {
+			return nil, err
+		}
+		r.made, r.from = table.Rows, i
+	}
+	return json.Marshal(r.made[i-r.from])
+}
+
+// printer prints objects as rows.
+type printer struct {
+	ctx       context.Context
+	convertor interface {
+		ConvertToTable(ctx context.Context, list, options runtime.Object) (*metav1.Table, error)
+	}
+	include   metav1.IncludeObjectPolicy
+	noHeaders bool
+}
+
+func newPrinter(ctx context.Context, t resource.Target, v url.Values) (*printer, error) {
 	include, err := includeObject(v)
 	if err != nil {
 		return nil, err
 	}
+	p := &printer{ctx: ctx, convertor: t.Version.Table, include: include, noHeaders: v.Get("noHeaders") == "true"}
+	if scaling(t) && t.Version.Native() {
+		p.convertor = scaleTable{}
+	}
+	return p, nil
+}
+
+// print is a table without its kind; of one object it has the revision.
+func (p *printer) print(items [][]byte, noHeaders bool) (*metav1.Table, error) {
 	list := &unstructured.UnstructuredList{Items: make([]unstructured.Unstructured, len(items))}
 	for i, data := range items {
 		tree, _, err := object.Parse(data)
@@ -39,11 +129,7 @@ func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta
 		}
 		list.Items[i].Object = tree
 	}
-	convertor := t.Version.Table
-	if scaling(t) && t.Version.Native() {
-		convertor = scaleTable{}
-	}
-	table, err := convertor.ConvertToTable(ctx, list, &metav1.TableOptions{NoHeaders: v.Get("noHeaders") == "true"})
+	table, err := p.convertor.ConvertToTable(p.ctx, list, &metav1.TableOptions{NoHeaders: noHeaders})
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -51,22 +137,15 @@ func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta
 		return nil, apierrors.NewInternalError(fmt.Errorf("the table of %d objects has %d rows", len(items), len(table.Rows)))
 	}
 	for i := range table.Rows {
-		if table.Rows[i].Object, err = rowObject(include, items[i]); err != nil {
+		if table.Rows[i].Object, err = rowObject(p.include, items[i]); err != nil {
 			return nil, err
 		}
 	}
-	table.Kind, table.APIVersion = "Table", "meta.k8s.io/"+m.version
-	table.ListMeta = metav1.ListMeta{Continue: m.token, RemainingItemCount: m.remaining}
-	if m.revision > 0 {
-		table.ResourceVersion = strconv.FormatInt(m.revision, 10)
-	} else if len(list.Items) == 1 {
+	table.ListMeta = metav1.ListMeta{}
+	if len(items) == 1 {
 		table.ResourceVersion = list.Items[0].GetResourceVersion()
 	}
-	out, err := json.Marshal(table)
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	return append(out, '\n'), nil
+	return table, nil
 }
 
 func includeObject(v url.Values) (metav1.IncludeObjectPolicy, error) {

@@ -26,6 +26,10 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *api.Response) {
 			h.Set(x.Name, x.Value)
 		}
 	}
+	if r.Reader != nil { // in chunks; without the last one when it breaks off, or panics
+		ctx.Response.SetBodyStream(r.Reader, -1)
+		return
+	}
 	if r.Write != nil {
 		ctx.Response.SetBodyStream(&list{write: r.Write, left: r.Length}, r.Length)
 		return

@@ -94,6 +94,52 @@ func TestReply_BrokenListLooksBroken(t *testing.T) {
 	}
 }
 
+// read is a reply that reads so many bytes, and then as it is told.
+type read struct {
+	left int
+	then func() error
+}
+
+func (r *read) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, r.then()
+	}
+	n := min(r.left, len(p))
+	r.left -= n
+	return copy(p, bytes.Repeat([]byte("x"), n)), nil
+}
+
+// A reply of no known length leaves the connection to the next one when it is
+// whole, and looks broken when it is not.
+func TestReply_OfNoKnownLength(t *testing.T) {
+	const size = 100_000
+	r := run(t, func(r *api.Request) *api.Response {
+		then := map[string]func() error{
+			"/whole": func() error { return io.EOF },
+			"/error": func() error { return io.ErrNoProgress },
+			"/panic": func() error { panic("in Read") },
+		}[r.Path]
+		if then == nil {
+			return ok("{}")
+		}
+		return &api.Response{Code: 200, ContentType: "application/yaml", Reader: &read{size, then}}
+	})
+	for _, path := range []string{"/error", "/panic", "/whole"} {
+		resp, body, err := r.try("GET", path, nil, nil)
+		if path == "/whole" && (err != nil || len(body) != size || resp.ContentLength != -1 || resp.Header.Get("Content-Type") != "application/yaml") {
+			t.Errorf("%d bytes, %v", len(body), err)
+		} else if path != "/whole" && err == nil {
+			t.Errorf("%s: a complete reply of %d bytes", path, len(body))
+		}
+		if _, body := r.do("GET", "/", nil, nil); string(body) != "{}" {
+			t.Errorf("after %s: %s", path, body)
+		}
+	}
+	if _, body := r.do("HEAD", "/whole", nil, nil); len(body) > 0 {
+		t.Errorf("HEAD: %d bytes", len(body))
+	}
+}
+
 func TestReply_PipelinedRequestsAreAnsweredInOrder(t *testing.T) {
 	r := run(t, func(r *api.Request) *api.Response { return ok(r.Path) })
 	var send strings.Builder
