@@ -43,7 +43,7 @@ func (i images) Pull(ctx context.Context, name, ref string, config []byte) (kept
 	artifact, err := i.client.Pull(ctx, ref, login)
 	var failed *oci.Error
 	if errors.As(err, &failed) {
-		return kept, &image.Refusal{Reason: string(failed.Reason), Message: failed.Detail, Final: failed.Reason.Final()}
+		return kept, &image.Refusal{Reason: string(failed.Reason), Message: failed.Detail, Final: failed.Reason.Final(), Slow: failed.Reason == oci.RegistrySilent}
 	}
 	if err != nil {
 		return kept, err

@@ -60,6 +60,8 @@ const (
 	NotAModule Reason = "NotAModule"
 	// PullFailed: the registry was not reached, or did not keep its promises.
 	PullFailed Reason = "PullFailed"
+	// RegistrySilent: the registry sent nothing for half a minute.
+	RegistrySilent Reason = "RegistrySilent"
 )
 
 // Final tells that another try brings the same.
@@ -97,9 +99,11 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 	if err != nil {
 		return nil, err
 	}
+	ctx, came, stop := watched(ctx)
+	defer stop()
 	local := isLoopback(ref.Host())
 	repo := &remote.Repository{
-		Client:           &auth.Client{Client: c.http(local), Cache: auth.NewCache(), Credential: login.credential(ref)},
+		Client:           &auth.Client{Client: c.http(local, came), Cache: auth.NewCache(), Credential: login.credential(ref)},
 		Reference:        ref,
 		PlainHTTP:        local,
 		MaxMetadataBytes: maxManifest,
@@ -192,6 +196,9 @@ func told(ctx context.Context, err error) error {
 	if errors.As(err, &known) || ctx.Err() != nil && context.Cause(ctx) == context.Canceled {
 		return err
 	}
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return failure(RegistrySilent, "%v", errSilent)
+	}
 	reason := PullFailed
 	var answer *errcode.ErrorResponse
 	switch {
@@ -217,9 +224,13 @@ func oneLine(s string) string {
 }
 
 // http follows redirects, which registries use for layers. local tells that the
-// registry is on this machine.
-func (c Client) http(local bool) *http.Client {
-	return &http.Client{Transport: private{base: c.Transport, local: local}}
+// registry is on this machine; came is called whenever something comes.
+func (c Client) http(local bool, came func()) *http.Client {
+	base := c.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return &http.Client{Transport: private{base: heard{base, came}, local: local}}
 }
 
 // private makes no request that others can read: neither the first one nor what a
@@ -233,9 +244,6 @@ type private struct {
 func (p private) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != "https" && !(p.local && isLoopback(r.URL.Host)) {
 		return nil, fmt.Errorf("the registry sends to %s, which is asked without HTTPS", r.URL.Redacted())
-	}
-	if p.base == nil {
-		return http.DefaultTransport.RoundTrip(r)
 	}
 	return p.base.RoundTrip(r)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -233,6 +235,52 @@ func TestNothingLeavesTheMachineByHTTP(t *testing.T) {
 		if got := strings.Join(network.seen, ", "); got != test.want || err == nil {
 			t.Errorf("%s %v: asked %s (%v), want %s", test.host, test.answers, got, err, test.want)
 		}
+	}
+}
+
+// silent is a network that answers with the beginning of a body, slowly if it has
+// to be, and then with nothing.
+type silent struct {
+	sends int
+	every time.Duration
+}
+
+func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.sends == 0 {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	from, to := io.Pipe()
+	go func() {
+		for range s.sends {
+			<-time.After(s.every)
+			if _, err := to.Write([]byte(" ")); err != nil {
+				return
+			}
+		}
+		<-r.Context().Done()
+		_ = to.CloseWithError(r.Context().Err())
+	}()
+	header := http.Header{"Content-Type": {ocispec.MediaTypeImageManifest}, "Content-Length": {"1000"},
+		"Docker-Content-Digest": {digest.FromString("x").String()}}
+	return &http.Response{StatusCode: http.StatusOK, Header: header, ContentLength: 1000, Body: from, Request: r}, nil
+}
+
+// A registry that sends nothing is waited for for half a minute, one that sends a
+// little now and then for longer.
+func TestASilentRegistryIsGivenUp(t *testing.T) {
+	for _, test := range []struct {
+		network silent
+		after   time.Duration
+	}{{silent{}, 30 * time.Second}, {silent{1, 0}, 30 * time.Second}, {silent{5, 20 * time.Second}, 130 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			_, err := oci.Client{MaxBytes: 1000, Transport: test.network}.Pull(t.Context(), "r.example.com/tabs:v1", oci.Login{})
+			var failed *oci.Error
+			if !errors.As(err, &failed) || failed.Reason != oci.RegistrySilent || failed.Reason.Final() || time.Since(begun) != test.after {
+				t.Errorf("%+v: %v after %s, want %s", test.network, err, time.Since(begun), test.after)
+			}
+		})
 	}
 }
 

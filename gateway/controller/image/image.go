@@ -55,6 +55,8 @@ type Refusal struct {
 	Reason, Message string
 	// Final tells that another try brings the same.
 	Final bool
+	// Slow tells that the registry took as long as it may.
+	Slow bool
 }
 
 // Error is the reason and the message.
@@ -67,7 +69,12 @@ const (
 	// After a failure there is another try, after a delay that doubles.
 	firstDelay, lastDelay = 2 * time.Second, 5 * time.Minute
 	// workers is how many images are fetched at a time, at 64 MiB each.
-	workers = 2
+	workers = 4
+	// turnDelay is how often an image is looked at whose registry has to wait for
+	// others.
+	turnDelay = 5 * time.Second
+	// maxSlow is how many registries are remembered to be slow.
+	maxSlow = 1000
 )
 
 // Controller pulls images. It runs in one gateway.
@@ -78,11 +85,13 @@ type Controller struct {
 
 	mu    sync.Mutex
 	tries map[types.UID]try // guarded by mu: of modules that do not say what came
+	slow  map[string]bool   // guarded by mu: registries that took as long as they may
+	lane  bool              // guarded by mu: one of these is being asked
 }
 
 // New returns the controller.
 func New(objects Objects, puller Puller) *Controller {
-	return &Controller{objects: objects, puller: puller, now: time.Now, tries: map[types.UID]try{}}
+	return &Controller{objects: objects, puller: puller, now: time.Now, tries: map[types.UID]try{}, slow: map[string]bool{}}
 }
 
 // Name implements [controller.Controller].
@@ -143,9 +152,17 @@ func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, w
 			t.delay = min(2*last.delay, lastDelay)
 		}
 	}
+	leave, ok := c.enter(hostOf(wanted.Image))
+	if !ok {
+		return obj, turnDelay, nil
+	}
+	defer leave()
 	t.kept, err = c.fetch(ctx, obj.GetName(), wanted.Image, secretOf(obj))
 	t.at = c.now()
-	if errors.As(err, &t.refusal) {
+	if errors.As(err, &t.refusal) || err == nil {
+		c.judge(hostOf(wanted.Image), t.refusal)
+	}
+	if t.refusal != nil {
 		c.remember(obj, t)
 		if t.refusal.Final {
 			return obj, 0, nil
@@ -173,7 +190,7 @@ func (c *Controller) fetch(ctx context.Context, name, image string, secret types
 	defer cancel()
 	kept, err := c.puller.Pull(bounded, name, image, login)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		return Kept{}, &Refusal{Reason: "PullFailed", Message: fmt.Sprintf("it did not come within %s", pullTimeout)}
+		return Kept{}, &Refusal{Reason: "PullFailed", Message: fmt.Sprintf("it did not come within %s", pullTimeout), Slow: true}
 	}
 	return kept, err
 }

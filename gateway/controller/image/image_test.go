@@ -28,6 +28,8 @@ type registry struct {
 	fails  *image.Refusal    // guarded by mu
 	asked  []string          // guarded by mu: image, and login where there was one
 	times  []time.Time       // guarded by mu
+	// pull, if not nil, is asked before an image is looked for.
+	pull func(ref string) *image.Refusal
 	// meanwhile is what happens while an image is on its way; nil for nothing.
 	meanwhile func()
 }
@@ -36,9 +38,16 @@ func (r *registry) Pull(_ context.Context, _, ref string, login []byte) (image.K
 	if r.meanwhile != nil {
 		r.meanwhile()
 	}
+	var refusal *image.Refusal
+	if r.pull != nil {
+		refusal = r.pull(ref)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked, r.times = append(r.asked, strings.TrimSpace(ref+" "+string(login))), append(r.times, time.Now())
+	if refusal != nil {
+		return image.Kept{}, refusal
+	}
 	digest, ok := r.images[ref]
 	if !ok {
 		return image.Kept{}, r.fails
@@ -202,6 +211,54 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 			}
 		})
 		w.expect(t, "False NotAModule r/tabs:v2: it has no layers")
+	})
+}
+
+// Registries that send nothing hold up each other, and those that answer only
+// until that is known.
+func TestSilentRegistriesHoldUpEachOther(t *testing.T) {
+	in(t, map[string]any{"upload": map[string]any{}}, func(t *testing.T, w world) {
+		add := func(name, ref string) {
+			controllertest.MustCreate(t, w.Objects, kinds.Modules, map[string]any{
+				"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": name}, "spec": map[string]any{"source": oci(ref)},
+			})
+		}
+		var asking, most atomic.Int32
+		w.pull = func(ref string) *image.Refusal {
+			if !strings.HasPrefix(ref, "silent") {
+				return nil
+			}
+			most.Store(max(most.Load(), asking.Add(1)))
+			defer asking.Add(-1)
+			<-time.After(30 * time.Second)
+			return &image.Refusal{Reason: "RegistrySilent", Message: "it sent nothing", Slow: true}
+		}
+		for i := range 6 {
+			add(fmt.Sprint("silent-", i), fmt.Sprintf("silent-%d/tabs:v1", i))
+		}
+		<-time.After(2 * time.Minute) // all are known
+		most.Store(0)
+		for i := range 5 {
+			ref := fmt.Sprintf("good/tabs:v%d", i)
+			w.has(ref, "one")
+			add(fmt.Sprint("good-", i), ref)
+			synctest.Wait() // time does not pass
+			obj := controllertest.MustGet(t, w.Objects, kinds.Modules, "", fmt.Sprint("good-", i))
+			if _, ok := module.PulledOf(obj); !ok {
+				t.Errorf("image %d waits for others", i)
+			}
+			<-time.After(7 * time.Second)
+		}
+		<-time.After(20 * time.Minute)
+		if n := most.Load(); n != 1 {
+			t.Errorf("%d silent registries were asked at a time", n)
+		}
+		asked, _ := w.seen()
+		for i := range 6 {
+			if ref := fmt.Sprintf("silent-%d/tabs:v1", i); strings.Count(strings.Join(asked, " "), ref) < 4 {
+				t.Errorf("%s was not asked any more: %q", ref, asked)
+			}
+		}
 	})
 }
 
