@@ -16,6 +16,9 @@ type Instances struct {
 	IdleBytes int64
 	// GivenBack is how many idle ones were closed to make room for others.
 	GivenBack int64
+	// HeldBack is how many were made later, as too many before them had ended in
+	// calls that failed.
+	HeldBack int64
 }
 
 // PluginInstances adds metrics of the instances of modules, which all is asked
@@ -40,11 +43,13 @@ var (
 		"Linear memory of the idle instances of a module.", []string{"module"}, nil)
 	instancesGivenBack = prometheus.NewDesc("wasmgate_plugin_given_back_total",
 		"Idle instances of a module that were closed to keep to --module-idle-memory, since it was loaded.", []string{"module"}, nil)
+	instancesHeldBack = prometheus.NewDesc("wasmgate_plugin_held_back_total",
+		"Instances of a module that were started later, as too many before them had ended in failed calls, since it was loaded.", []string{"module"}, nil)
 )
 
 // Describe implements [prometheus.Collector].
 func (*instances) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{instancesNow, instancesMax, instancesIdleBytes, instancesGivenBack} {
+	for _, d := range []*prometheus.Desc{instancesNow, instancesMax, instancesIdleBytes, instancesGivenBack, instancesHeldBack} {
 		to <- d
 	}
 }
@@ -60,5 +65,6 @@ func (c *instances) Collect(to chan<- prometheus.Metric) {
 		gauge(instancesMax, float64(i.Max))
 		gauge(instancesIdleBytes, float64(i.IdleBytes))
 		to <- prometheus.MustNewConstMetric(instancesGivenBack, prometheus.CounterValue, float64(i.GivenBack), i.Module)
+		to <- prometheus.MustNewConstMetric(instancesHeldBack, prometheus.CounterValue, float64(i.HeldBack), i.Module)
 	}
 }

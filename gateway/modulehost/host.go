@@ -104,7 +104,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 // instances are those of all modules, for the metrics.
 func (m *Host) instances() (all []metrics.Instances) {
 	for name, s := range m.registry.Instances() {
-		all = append(all, metrics.Instances{Module: name, Idle: s.Idle, InUse: s.InUse, Max: s.Max, IdleBytes: s.IdleSize, GivenBack: s.GivenBack})
+		all = append(all, metrics.Instances{Module: name, Idle: s.Idle, InUse: s.InUse, Max: s.Max, IdleBytes: s.IdleSize, GivenBack: s.GivenBack, HeldBack: s.HeldBack})
 	}
 	return all
 }

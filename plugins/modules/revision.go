@@ -28,6 +28,15 @@ type revision struct {
 	epoch uint64
 }
 
+const (
+	// discards is how many instances of a module may end in a second, with the
+	// calls that they fail in, before their successors wait: starting one costs
+	// some 10 ms of a processor where Go made the module, and leaves as much work
+	// to the garbage collector. burst is how many may at once.
+	discards = 10
+	burst    = 20
+)
+
 var epochs atomic.Uint64
 
 func newRevision(cfg Config, shelf *pool.Shelf, module *wasm.Module, rev plugins.Revision) *revision {
@@ -43,6 +52,9 @@ func newRevision(cfg Config, shelf *pool.Shelf, module *wasm.Module, rev plugins
 			MaxUses: cfg.MaxUses,
 			Shelf:   shelf,
 			Size:    (*wasm.Instance).MemoryBytes,
+
+			Discards: discards,
+			Burst:    burst,
 		}),
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // ErrDrained is returned by Take after Drain: the pool takes no new users.
@@ -27,6 +30,11 @@ type Config[T any] struct {
 	Max int
 	// MaxUses is after how many uses a member is replaced; 0 means never.
 	MaxUses int
+	// Discards is how many members may be discarded in a second, on the average,
+	// and Burst how many at once; beyond that their successors are made later. 0
+	// means any number.
+	Discards float64
+	Burst    int
 	// Shelf is where idle members are, nil for a shelf of the pool's own.
 	Shelf *Shelf
 	// Size is what an idle member takes on the shelf; nil means nothing.
@@ -40,12 +48,13 @@ type Config[T any] struct {
 //
 //	Take -> idle member, or New in a free place, or wait
 //	Return -> idle, or closed when drained or worn out
-//	Discard -> closed, place free
+//	Discard -> closed, place free; the next New waits where this is frequent
 //	Drain -> idle ones closed now, taken ones when they come back
 //	the shelf is full -> the one that was idle for longest closed, place free
 type Pool[T any] struct {
 	cfg   Config[T]
 	shelf *Shelf
+	pace  pace
 	// places has a token for every member that may be taken now.
 	places chan struct{}
 
@@ -86,6 +95,9 @@ func New[T any](cfg Config[T]) *Pool[T] {
 		cfg.Size = func(T) int64 { return 0 }
 	}
 	p := &Pool[T]{cfg: cfg, shelf: cfg.Shelf, places: make(chan struct{}, cfg.Max), draining: make(chan struct{}), empty: make(chan struct{})}
+	if cfg.Discards > 0 {
+		p.pace.allowed = rate.NewLimiter(rate.Limit(cfg.Discards), max(cfg.Burst, 1))
+	}
 	for range cfg.Max {
 		p.places <- struct{}{}
 	}
@@ -121,6 +133,9 @@ func (p *Pool[T]) Take(ctx context.Context) (*Lease[T], error) {
 			p.release()
 		}
 	}()
+	if err := p.pace.wait(ctx, p.draining); err != nil {
+		return nil, err
+	}
 	value, err := p.cfg.New(ctx)
 	if err != nil {
 		return nil, err
@@ -156,7 +171,7 @@ func (l *Lease[T]) Return() {
 	p.shelf.mu.Lock()
 	if p.drained || p.cfg.MaxUses > 0 && l.uses >= p.cfg.MaxUses {
 		p.shelf.mu.Unlock()
-		l.Discard()
+		l.end()
 		return
 	}
 	p.idle = append(p.idle, l)
@@ -195,6 +210,12 @@ func (l *Lease[T]) closingLocked() (closes func()) {
 
 // Discard closes the member, as has to be done after any failure in it.
 func (l *Lease[T]) Discard() {
+	l.pool.pace.discarded(time.Now())
+	l.end()
+}
+
+// end closes a taken member.
+func (l *Lease[T]) end() {
 	l.pool.cfg.Close(l.Value)
 	l.pool.release()
 }
@@ -258,13 +279,16 @@ type Stats struct {
 	Max int
 	// GivenBack is how many idle ones were ever closed to make room for others.
 	GivenBack int64
+	// HeldBack is how many had to wait before they were made, as too many were
+	// discarded.
+	HeldBack int64
 }
 
 // Stats are those of this moment.
 func (p *Pool[T]) Stats() Stats {
 	p.shelf.mu.Lock()
 	defer p.shelf.mu.Unlock()
-	s := Stats{Idle: len(p.idle), InUse: p.taken - p.closing, Max: p.cfg.Max, GivenBack: p.givenBack}
+	s := Stats{Idle: len(p.idle), InUse: p.taken - p.closing, Max: p.cfg.Max, GivenBack: p.givenBack, HeldBack: p.pace.heldBack()}
 	for _, l := range p.idle {
 		s.IdleSize += l.bytes
 	}

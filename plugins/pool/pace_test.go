@@ -1,0 +1,78 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Who fails in every use is made again only so often; who does not is not held up.
+func TestDiscardsAreReplacedSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &factory{}
+		p := New(Config[*thing]{New: f.new, Close: f.close, Max: 2, MaxUses: 1, Discards: 10, Burst: 5})
+		begun := time.Now()
+		for range 100 { // each is worn out by its use
+			take(t, p).Return()
+		}
+		for range 6 {
+			take(t, p).Discard()
+		}
+		if d := time.Since(begun); d != 0 {
+			t.Errorf("the first are held back for %s", d)
+		}
+		for range 10 {
+			take(t, p).Discard()
+		}
+		if d := time.Since(begun); d != time.Second || p.Stats().HeldBack != 10 {
+			t.Errorf("ten more took %s, %+v", d, p.Stats())
+		}
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := p.Take(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a context that ends: %v", err)
+		}
+		take(t, p).Return()
+		if s := p.Stats(); s.InUse != 0 || f.alive.Load() != 0 {
+			t.Errorf("%+v, %d alive", s, f.alive.Load())
+		}
+		<-time.After(time.Minute) // what is not used is not saved up for ever
+		begun = time.Now()
+		for range 7 {
+			take(t, p).Discard()
+		}
+		if d := time.Since(begun); d != 100*time.Millisecond {
+			t.Errorf("after a while seven took %s", d)
+		}
+
+		drained := make(chan error)
+		go func() {
+			_, err := p.Take(t.Context())
+			drained <- err
+		}()
+		synctest.Wait()
+		p.Drain()
+		if err := <-drained; !errors.Is(err, ErrDrained) {
+			t.Errorf("who waits while the pool is drained: %v", err)
+		}
+		<-p.Empty()
+	})
+}
+
+// Without a bound nothing waits.
+func TestDiscardsWithoutABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &factory{}
+		p := newPool(f, 1, 0)
+		begun := time.Now()
+		for range 1000 {
+			take(t, p).Discard()
+		}
+		if d := time.Since(begun); d != 0 {
+			t.Errorf("it took %s", d)
+		}
+	})
+}
