@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	kjson "sigs.k8s.io/json"
 )
@@ -179,6 +180,9 @@ type Scale struct {
 	SpecReplicasPath   string
 	StatusReplicasPath string
 	LabelSelectorPath  string
+	// ValidateMetadata says what is wrong with the metadata of a Scale, of which
+	// nothing is kept. Without it nothing is.
+	ValidateMetadata func(*metav1.ObjectMeta) field.ErrorList
 }
 
 // Shape makes objects of one version well-formed. The methods change obj in

@@ -148,7 +148,7 @@ func (k *dataKind) subresource(name string, s *fileSubresource, whole crd.Strate
 	}
 	out.Update = whole
 	out.Kind = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
-	out.Scale = &crd.Scale{SpecReplicasPath: s.Scale.SpecReplicasPath, StatusReplicasPath: s.Scale.StatusReplicasPath}
+	out.Scale = &crd.Scale{SpecReplicasPath: s.Scale.SpecReplicasPath, StatusReplicasPath: s.Scale.StatusReplicasPath, ValidateMetadata: validateScaleMeta}
 	if s.Scale.LabelSelectorPath != nil {
 		out.Scale.LabelSelectorPath = *s.Scale.LabelSelectorPath
 	}

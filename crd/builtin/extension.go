@@ -36,14 +36,17 @@ type extension struct {
 
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
-	{Resource: "pods"}:                      {prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod},
-	{Resource: "limitranges"}:               {validate: validateLimitRange},
-	{Resource: "resourcequotas"}:            {validate: validateQuota},
-	{Resource: "persistentvolumes"}:         {prepareCreate: prepareVolume},
-	{Group: "apps", Resource: "daemonsets"}: {prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
+	{Resource: "pods"}:                                                     {prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod},
+	{Resource: "limitranges"}:                                              {prepareCreate: nameLimitRange, validate: validateLimitRange},
+	{Resource: "resourcequotas"}:                                           {validate: validateQuota},
+	{Resource: "persistentvolumes"}:                                        {prepareCreate: prepareVolume},
+	{Group: "apps", Resource: "daemonsets"}:                                {prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
+	{Group: "resource.k8s.io", Resource: "deviceclasses"}:                  {validate: validateDeviceClass},
+	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                 {validate: validateClaim},
+	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:         {validate: validateClaimTemplate},
 	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {prepareCreate: prepareSigningRequest},
 	{Group: "autoscaling", Resource: "horizontalpodautoscalers"}:           {defaults: plainAutoscaler, layouts: layouts{"autoscaling/v1": newLayout(translate.AutoscalerV2, translate.AutoscalerV1)}},
-	{Group: "batch", Resource: "jobs"}:                                     {prepareCreate: prepareJob, defaults: defaultJob},
+	{Group: "batch", Resource: "jobs"}:                                     {prepareCreate: prepareJob, defaults: defaultJob, validate: validateJob},
 	{Resource: "serviceaccounts"}: {
 		prepareCreate: func(_ context.Context, obj map[string]any) { cleanSecretReferences(obj) },
 		prepareUpdate: func(_ string, obj, _ map[string]any) { cleanSecretReferences(obj) },

@@ -2,8 +2,13 @@ package builtin
 
 import (
 	"context"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // prepareJob makes the labels and the selector by which a job finds its pods,
@@ -13,15 +18,44 @@ func prepareJob(_ context.Context, obj map[string]any) {
 	if manual, _ := spec["manualSelector"].(bool); manual {
 		return
 	}
+	of := ensure(ensure(ensure(spec, "template"), "metadata"), "labels")
+	for key, value := range podsOfJob(obj) {
+		of[key] = value
+	}
+	ensure(ensure(spec, "selector"), "matchLabels")[batchv1.ControllerUidLabel] = text(obj, "metadata", "uid")
+}
+
+// podsOfJob are the labels of a job's pods, unless the client chose some.
+func podsOfJob(obj map[string]any) labels.Set {
 	uid, name := text(obj, "metadata", "uid"), text(obj, "metadata", "name")
-	labels := ensure(ensure(ensure(spec, "template"), "metadata"), "labels")
-	for _, key := range []string{batchv1.ControllerUidLabel, "controller-uid"} {
-		labels[key] = uid
+	return labels.Set{batchv1.ControllerUidLabel: uid, "controller-uid": uid, batchv1.JobNameLabel: name, "job-name": name}
+}
+
+// validateJob checks that a job whose client did not choose the selector has the
+// one that was made for it.
+func validateJob(subresource string, obj, old map[string]any) (errs field.ErrorList) {
+	job := new(batchv1.Job)
+	if subresource != "" || toTyped(obj, job) != nil || job.Spec.Selector == nil || job.Spec.ManualSelector != nil && *job.Spec.ManualSelector {
+		return nil // what is no job, the schema says
 	}
-	for _, key := range []string{batchv1.JobNameLabel, "job-name"} {
-		labels[key] = name
+	spec, made := field.NewPath("spec"), podsOfJob(obj)
+	keys := []string{"controller-uid", "job-name"}
+	if before, _, _ := unstructured.NestedStringMap(old, "spec", "template", "metadata", "labels"); old == nil || before[batchv1.JobNameLabel] != "" {
+		keys = append(keys, batchv1.ControllerUidLabel, batchv1.JobNameLabel) // which jobs of long ago lack
 	}
-	ensure(ensure(spec, "selector"), "matchLabels")[batchv1.ControllerUidLabel] = uid
+	for _, key := range keys {
+		at, must := spec.Child("template", "metadata", "labels").Key(key), fmt.Sprintf("must be '%s'", made[key])
+		switch value, ok := job.Spec.Template.Labels[key]; {
+		case !ok:
+			errs = append(errs, field.Required(at, must))
+		case value != made[key]:
+			errs = append(errs, field.Invalid(at, value, must))
+		}
+	}
+	if s, err := metav1.LabelSelectorAsSelector(job.Spec.Selector); err == nil && !s.Matches(made) {
+		errs = append(errs, field.Invalid(spec.Child("selector"), job.Spec.Selector, "`selector` not auto-generated"))
+	}
+	return errs
 }
 
 // defaultJob makes a job that says neither how often nor how many at once run

@@ -84,7 +84,7 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 	if now["apiVersion"] != "autoscaling/v1" || encoded(t, child(now, "status")) != `{"currentReplicas":2,"desiredReplicas":2}` || obj.GetAnnotations()["autoscaling.alpha.kubernetes.io/conditions"] == "" {
 		t.Errorf("prepared: %s", encoded(t, now))
 	}
-	const refused = `[spec.maxReplicas: Invalid value: 0: must be greater than or equal to ` + "`minReplicas`" + `, spec.maxReplicas: Invalid value: 0: must be greater than zero]`
+	const refused = `[spec.maxReplicas: Required value: must be set and greater than 0, spec.maxReplicas: Invalid value: 0: must be greater than or equal to ` + "`minReplicas`]"
 	errs := v1.Strategy.ValidateUpdate(ctx, obj, was).ToAggregate()
 	if errs == nil || errs.Error() != refused {
 		t.Errorf("refused: %v", errs)

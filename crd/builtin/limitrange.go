@@ -1,12 +1,16 @@
 package builtin
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -24,6 +28,7 @@ func validateLimitRange(_ string, obj, _ map[string]any) (errs field.ErrorList) 
 			errs = append(errs, field.Duplicate(path.Child("type"), item.Type))
 		}
 		types[item.Type] = true
+		errs = append(errs, validateLimitType(string(item.Type), path.Child("type"))...)
 		switch item.Type {
 		case corev1.LimitTypePod:
 			for name, list := range map[string]corev1.ResourceList{"default": item.Default, "defaultRequest": item.DefaultRequest} {
@@ -39,6 +44,26 @@ func validateLimitRange(_ string, obj, _ map[string]any) (errs field.ErrorList) 
 		errs = append(errs, validateBounds(item, path)...)
 	}
 	return errs
+}
+
+// validateLimitType checks what limits are of: one of the types that Kubernetes has,
+// or one whose name says whose it is.
+func validateLimitType(name string, path *field.Path) (errs field.ErrorList) {
+	for _, problem := range validation.IsQualifiedName(name) {
+		errs = append(errs, field.Invalid(path, name, problem))
+	}
+	standard := []corev1.LimitType{corev1.LimitTypePod, corev1.LimitTypeContainer, corev1.LimitTypePersistentVolumeClaim}
+	if errs == nil && !strings.Contains(name, "/") && !slices.Contains(standard, corev1.LimitType(name)) {
+		errs = append(errs, field.Invalid(path, name, "must be a standard limit type or fully qualified"))
+	}
+	return errs
+}
+
+// nameLimitRange gives limits a name that came without.
+func nameLimitRange(_ context.Context, obj map[string]any) {
+	if meta := ensure(obj, "metadata"); text(obj, "metadata", "name") == "" {
+		meta["name"] = string(uuid.NewUUID())
+	}
 }
 
 // validateBounds compares what an item says of each resource.

@@ -18,6 +18,12 @@ func validateMeta(m *metav1.ObjectMeta, namespaced bool, name validation.Validat
 	return append(errs, validateFinalizers(m)...)
 }
 
+// validateScaleMeta checks the metadata of a Scale. All that have one are
+// namespaced.
+func validateScaleMeta(m *metav1.ObjectMeta) field.ErrorList {
+	return validateMeta(m, true, validation.NameIsDNSSubdomain)
+}
+
 // validateMetaUpdate checks what may change in metadata.
 func validateMetaUpdate(m, old *metav1.ObjectMeta) field.ErrorList {
 	errs := validation.ValidateObjectMetaUpdate(m, old, metadataPath)

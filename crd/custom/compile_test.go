@@ -229,7 +229,7 @@ func TestSubresources_CRD06(t *testing.T) {
 	got := compile(t, c).Versions[0].Subresources
 	scale := got["scale"]
 	if got["status"] == nil || scale == nil || scale.Kind.String() != "autoscaling/v1, Kind=Scale" ||
-		*scale.Scale != (crd.Scale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: selector}) {
+		!reflect.DeepEqual(*scale.Scale, crd.Scale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: selector}) {
 		t.Errorf("got %+v", got)
 	}
 }

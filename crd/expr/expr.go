@@ -52,7 +52,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(),
 		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.Lists(ext.ListsVersion(3)), ext.Encoders(), ext.Bindings(), ext.Math(), ext.TwoVarComprehensions(),
 		library.Lists(), library.URLs(), library.Regex(), library.Quantity(), library.IP(), library.CIDR(), library.Format(),
-		cel.Lib(printing{}),
+		cel.Lib(printing{}), cel.Lib(selecting{}),
 	)
 })
 

@@ -19,9 +19,11 @@ type Addition struct {
 	// before: null takes the field away, optional.none() leaves it alone.
 	Compute string `json:"compute,omitempty"`
 
-	// Required refuses an object that lacks the field, or has it empty.
-	Required bool `json:"required,omitempty"`
-	// Enum are all valid values of a string.
+	// Required refuses an object that lacks the field, or has it empty; Missing
+	// is what is said then.
+	Required bool   `json:"required,omitempty"`
+	Missing  string `json:"missing,omitempty"`
+	// Enum are all valid values of a string, or of the items of a list.
 	Enum []string `json:"enum,omitempty"`
 	// Format names a check of the value (see formats.go).
 	Format string `json:"format,omitempty"`
@@ -66,8 +68,12 @@ type Rule struct {
 	// Reason is Invalid (the default), Forbidden, Required, NotFound, NotSupported,
 	// Duplicate or TooLong.
 	Reason string `json:"reason,omitempty"`
-	// FieldPath is the field below that the refusal names, as "spec.type".
+	// FieldPath is the field below that the refusal names, as "spec.type", or
+	// "requests.[cpu]" for an entry of a map.
 	FieldPath string `json:"fieldPath,omitempty"`
+	// OptionalOldSelf asks a rule that speaks of oldSelf about new values, too:
+	// it is null then.
+	OptionalOldSelf bool `json:"optionalOldSelf,omitempty"`
 	// ShowKey makes the refusal of a map's value show its key, which is what is
 	// wrong then.
 	ShowKey bool `json:"showKey,omitempty"`

@@ -32,6 +32,8 @@ type rule struct {
 	message   *expr.Expression
 	// change: the rule is about the state before.
 	change bool
+	// none is shown in place of a field that is not there.
+	none any
 }
 
 func newChecker(a *Addition, t reflect.Type) (*checker, error) {
@@ -49,7 +51,7 @@ func newChecker(a *Addition, t reflect.Type) (*checker, error) {
 		return nil, fmt.Errorf("there is no format %q of keys", a.Keys)
 	}
 	for _, r := range a.Rules {
-		made := rule{Rule: r, condition: expr.New(r.Rule), change: strings.Contains(r.Rule, "oldSelf")}
+		made := rule{Rule: r, condition: expr.New(r.Rule), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, r.FieldPath)}
 		if r.MessageExpression != "" {
 			made.message = expr.New(r.MessageExpression)
 		}
@@ -157,13 +159,16 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 	for _, name := range n.order {
 		child, v := n.fields[name], obj[name]
 		path := p.path.Child(name)
-		if empty(v) && child.check != nil && child.check.Required {
-			errs = append(errs, field.Required(path, child.check.Message))
-			continue
-		}
 		var was any
 		if before != nil {
 			was = before[name]
+		}
+		if child.check != nil && child.check.Required && child.empty(v) {
+			errs = append(errs, field.Required(path, child.check.Missing))
+			if child.check.Immutable && was != nil {
+				errs = append(errs, child.check.unchanged(place{value: v, old: was, path: path})...)
+			}
+			continue
 		}
 		if v == nil && (was == nil || child.check == nil) {
 			continue
@@ -173,7 +178,9 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 	return errs
 }
 
-func empty(v any) bool {
+// empty tells a value that is none. An object with fields of its own is one even
+// if it has none of them.
+func (n *node) empty(v any) bool {
 	switch x := v.(type) {
 	case nil:
 		return true
@@ -182,7 +189,7 @@ func empty(v any) bool {
 	case []any:
 		return len(x) == 0
 	case map[string]any:
-		return len(x) == 0
+		return len(x) == 0 && n.fields == nil
 	}
 	return false
 }
@@ -216,7 +223,7 @@ func (c *checker) value(p place) field.ErrorList {
 
 func (c *checker) text(x string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if c.Enum != nil && x != "" && !slices.Contains(c.Enum, x) {
+	if c.Enum != nil && !slices.Contains(c.Enum, x) {
 		errs = append(errs, field.NotSupported(path, x, c.Enum))
 	}
 	if c.pattern != nil && !c.pattern.MatchString(x) {
@@ -258,6 +265,11 @@ func (c *checker) items(x []any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.MaxItems != nil && len(x) > *c.MaxItems {
 		errs = append(errs, field.TooMany(path, len(x), *c.MaxItems))
+	}
+	for _, item := range x {
+		if s, ok := item.(string); ok && c.Enum != nil && !slices.Contains(c.Enum, s) {
+			errs = append(errs, field.NotSupported(path, s, c.Enum))
+		}
 	}
 	if c.Unique == "" {
 		return errs

@@ -24,6 +24,7 @@ var texts = map[string]func(string) []string{
 	"dns-label":        validation.IsDNS1123Label,
 	"dns-subdomain":    validation.IsDNS1123Subdomain,
 	"dns-1035-label":   validation.IsDNS1035Label,
+	"host":             host,
 	"wildcard-dns":     validation.IsWildcardDNS1123Subdomain,
 	"qualified-name":   func(s string) []string { return validation.IsQualifiedName(s) },
 	"label-value":      validation.IsValidLabelValue,
@@ -34,6 +35,8 @@ var texts = map[string]func(string) []string{
 	"no-parent-path":   noParent,
 	"http-header-name": validation.IsHTTPHeaderName,
 	"path-segment":     content.IsPathSegmentName,
+	"schedule":         schedule,
+	"driver-name":      func(s string) []string { return validation.IsQualifiedName(strings.ToLower(s)) },
 }
 
 // others are the checks of other values.
@@ -49,6 +52,7 @@ var others = map[string]format{
 	"label-selector":   labelSelector,
 	"labels":           labels,
 	"annotations":      annotations,
+	"pod-template":     podTemplate,
 }
 
 // formatOf is the check of that name.
@@ -160,6 +164,14 @@ func annotations(v any, path *field.Path) field.ErrorList {
 	return apivalidation.ValidateAnnotations(textsOf(v), path)
 }
 
+// podTemplate checks the labels and annotations of a template, which
+// kube-apiserver names without the metadata that they are in.
+func podTemplate(v any, path *field.Path) field.ErrorList {
+	m, _ := v.(map[string]any)
+	meta, _ := m["metadata"].(map[string]any)
+	return append(labels(meta["labels"], path.Child("labels")), annotations(meta["annotations"], path.Child("annotations"))...)
+}
+
 func textsOf(v any) map[string]string {
 	m, _ := v.(map[string]any)
 	out := make(map[string]string, len(m))
@@ -167,6 +179,14 @@ func textsOf(v any) map[string]string {
 		out[k], _ = x.(string)
 	}
 	return out
+}
+
+// host is a name in the DNS, or a star and one.
+func host(s string) []string {
+	if strings.Contains(s, "*") {
+		return validation.IsWildcardDNS1123Subdomain(s)
+	}
+	return validation.IsDNS1123Subdomain(s)
 }
 
 func absolute(s string) []string {

@@ -1,11 +1,15 @@
 package plan
 
 import (
+	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
 
 // ask returns what is wrong, if the condition is not met. A value for which the
@@ -18,7 +22,11 @@ func (r *rule) ask(p place) *field.Error {
 	path := p.path
 	if r.FieldPath != "" {
 		for _, name := range strings.Split(r.FieldPath, ".") {
-			path = path.Child(name)
+			if key, ok := strings.CutPrefix(name, "["); ok {
+				path = path.Key(strings.TrimSuffix(key, "]"))
+			} else {
+				path = path.Child(name)
+			}
 		}
 	}
 	if path == nil {
@@ -41,6 +49,9 @@ func (r *rule) ask(p place) *field.Error {
 		message = "failed rule: " + r.Rule.Rule
 	}
 	value := valueAt(p.value, r.FieldPath)
+	if value == nil {
+		value = r.none
+	}
 	if r.ShowKey {
 		value = p.key
 	}
@@ -77,16 +88,38 @@ func valueAt(v any, path string) any {
 	return v
 }
 
-// shown is a value as messages show it: what is large is left out, and an
-// object without fields is none, as a Go type without any.
-func shown(v any) any {
-	switch x := v.(type) {
-	case map[string]any:
-		if len(x) == 0 {
+// zero is the text or the number that a field below type t is when nothing is
+// said of it.
+func zero(t reflect.Type, path string) any {
+	for _, name := range strings.Split(path, ".") {
+		if t = indirect(t); t.Kind() != reflect.Struct || reflectschema.Leaf(t) {
 			return nil
 		}
-		return field.OmitValueType{}
-	case []any:
+		fields := reflectschema.Fields(t)
+		i := slices.IndexFunc(fields, func(f reflectschema.Field) bool { return f.Name == name })
+		if i < 0 {
+			return nil
+		}
+		t = fields[i].Type
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Int32, reflect.Int64:
+		return reflect.Zero(t).Interface()
+	}
+	return nil
+}
+
+// mostShown bounds what messages show of a value, in bytes of its JSON.
+const mostShown = 200
+
+// shown is a value as messages show it: what is large is left out.
+func shown(v any) any {
+	switch v.(type) {
+	case map[string]any, []any:
+	default:
+		return v
+	}
+	if text, err := json.Marshal(v); err != nil || len(text) > mostShown {
 		return field.OmitValueType{}
 	}
 	return v

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -138,6 +140,21 @@ func (t Target) whose(name, namespace string) error {
 		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	return nil
+}
+
+// validScale refuses a Scale with metadata that it may not have.
+func (t Target) validScale(s *autoscalingv1.Scale) error {
+	validate := t.scalePaths().ValidateMetadata
+	if validate == nil {
+		return nil
+	}
+	meta := s.ObjectMeta
+	meta.Name, meta.Namespace = t.Name, t.Namespace
+	errs := validate(&meta)
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: autoscalingv1.GroupName, Kind: scaleKind}, t.Name, errs)
 }
 
 // wantedReplicas validates a Scale that was applied, or that admission changed.

@@ -133,6 +133,9 @@ func (s scaling) change(_ context.Context, w *Write) error {
 	if uid := wanted.UID; uid != "" && uid != w.old.GetUID() {
 		return w.wrongUID(uid, w.old.GetUID())
 	}
+	if err := w.validScale(wanted); err != nil {
+		return err
+	}
 	w.object = asUnstructured(object.Clone(w.old.Object))
 	if wanted.ResourceVersion != "" {
 		w.object.SetResourceVersion(wanted.ResourceVersion)

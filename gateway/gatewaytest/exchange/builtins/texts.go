@@ -12,8 +12,8 @@ import (
 var passing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|20(?:2[1-9]|[3-9][0-9])-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|(resourceVersion(?:\\+")?: ?(?:\\*")?)[0-9]+`)
 
 // quoted is what messages quote of the sources of a server: where its table of Go
-// types is, and how some types are called.
-var quoted = regexp.MustCompile(` in scheme \\"[a-z/]+\.go:[0-9]+\\"|(?:\[\])?handlers\.jsonPatchOp|jsonpatch\.(?:Patch|Operation)`)
+// types is, how some types are called, and what changed of the fields of one.
+var quoted = regexp.MustCompile(`\\n@@ (?:[^"\\]|\\.)*| in scheme \\"[a-z/]+\.go:[0-9]+\\"|(?:\[\])?handlers\.jsonPatchOp|jsonpatch\.(?:Patch|Operation)`)
 
 // asker is who sent the requests, in the objects that keep it: the administrators
 // of the servers have other names.
