@@ -19,6 +19,8 @@ import (
 type Objects interface {
 	// Get reads an object at its storage version, from the cache.
 	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// Fresh waits until the cache has all that was committed before.
+	Fresh(ctx context.Context) error
 }
 
 var (

@@ -49,6 +49,9 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 	if err != nil {
 		return nil, err
 	}
+	if err := q.Tokens.Objects.Fresh(ctx); err != nil { // the account may have been made just now
+		return nil, err
+	}
 	account, err := q.Tokens.Objects.Get(ctx, accounts, t.Namespace, t.Name)
 	if err != nil {
 		return nil, err

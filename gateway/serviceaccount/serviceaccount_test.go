@@ -43,6 +43,8 @@ func (s stored) Get(_ context.Context, gr schema.GroupResource, namespace, name 
 	return o, nil
 }
 
+func (stored) Fresh(context.Context) error { return nil }
+
 func newKey(t testing.TB, private any) *Key {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(private)
@@ -98,6 +100,23 @@ func ask(t *Tokens, body string) (*authenticationv1.TokenRequest, error) {
 	}
 	out := &authenticationv1.TokenRequest{}
 	return out, json.Unmarshal(r.Body, out)
+}
+
+// late are objects that the cache does not have yet.
+type late struct{ stored }
+
+func (l late) Fresh(context.Context) error {
+	l.stored["serviceaccounts robot"] = "metadata: {uid: u1}"
+	return nil
+}
+
+// Who makes an account and asks for a token at once gets one.
+func TestATokenOfAnAccountMadeJustNow(t *testing.T) {
+	tokens, _ := newTokens(t, ecKey(t))
+	tokens.Objects = late{stored{}}
+	if out, err := ask(tokens, `{}`); err != nil || out.UID != "u1" {
+		t.Errorf("%+v, %v", out, err)
+	}
 }
 
 func TestTokensAreBelieved(t *testing.T) {
