@@ -93,6 +93,7 @@ func TestACandidateIsTriedBeforeItServes(t *testing.T) {
 
 	contains(g.CLI(t, "module", "push", "tabs", third), "it waits")
 	contains(fail("module", "promote", "tabs"), "conversions: 6, different: 0, failed: 1", c.ns+"/two", "it cannot be done", "is not promoted")
+	g.Terminate(t)
 	g.Restart(t) // which keeps what served, not what waits
 	host("one")
 	c.api.Get(c.path("v1", "two")).Want(200)

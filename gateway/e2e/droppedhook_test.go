@@ -56,6 +56,7 @@ func TestAContentThatDropsABoundHookDoesNotServe(t *testing.T) {
 		judged()
 	}
 	kept()
+	g.Terminate(t)
 	g.Restart(t)
 	api = g.API(t)
 	// Ready means that what served before does so again.

@@ -80,11 +80,14 @@ func TestAModuleFromARegistry(t *testing.T) {
 	api.Eventually(path, func(r *gatewaytest.Reply) bool { return r.Str("status.digest") == blob.Digest(second) })
 
 	away.Store(true)
+	g.Terminate(t)
 	g.Restart(t)
 	api = g.API(t)
 	api.Post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", parse(t, `{"apiVersion":"admissionregistration.k8s.io/v1",
 		"kind":"ValidatingWebhookConfiguration","metadata":{"name":"tabs"},"webhooks":[{"name":"tabs.example.com","clientConfig":{"url":"wasm://tabs"},
 		"sideEffects":"None","admissionReviewVersions":["v1"],"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]}]}`)).Want(201)
-	api.Post(namespacePath+"/default/configmaps", object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "c"}}).
-		WantStatus(403, "Forbidden", `ConfigMap c needs a label "team"`)
+	gatewaytest.Eventually(t, "writes are judged", func() bool {
+		r, err := api.Try("POST", configMaps("default")+"?dryRun=All", configMap(t, "default", "c", `{}`))
+		return err == nil && r.Code == 403 && r.Contains(`ConfigMap c needs a label \"team\"`)
+	})
 }

@@ -34,5 +34,6 @@ func TestTokensOfServiceAccounts_CLI01(t *testing.T) {
 	if s.External { // kube-apiserver believes for some seconds what it has believed
 		return
 	}
-	robot.Get(configMaps(ns)).WantStatus(401, "Unauthorized", "Unauthorized")
+	// What is believed of an account is what the cache has.
+	robot.Eventually(configMaps(ns), func(r *gatewaytest.Reply) bool { return r.Code == 401 }).WantStatus(401, "Unauthorized", "Unauthorized")
 }

@@ -196,6 +196,11 @@ func (g *Gateway) Signal(t testing.TB, sig syscall.Signal) {
 // waits until it is ready.
 func (g *Gateway) Restart(t testing.TB) {
 	t.Helper()
+	select {
+	case <-g.proc.done:
+	default: // which would answer in place of the new one
+		t.Fatal("restart of a gateway that runs: end it first")
+	}
 	g.client.CloseIdleConnections()
 	if err := g.start(); err != nil {
 		t.Fatalf("restart: %v\n%s", err, g.Log())

@@ -33,7 +33,8 @@ func registry(t testing.TB) *modules.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := modules.New(modules.Config{Compiler: e})
+	// Compiling takes twenty times as long when the race detector watches it.
+	r := modules.New(modules.Config{Compiler: e, LoadTimeout: 10 * time.Minute})
 	t.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
