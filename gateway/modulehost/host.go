@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -70,6 +71,7 @@ type Host struct {
 	registry *modules.Registry
 	blobs    *blob.Blobs
 	marks    *quarantine.Marks
+	settled  func() // calls of modules that are not there wait no more
 }
 
 // New makes a host without modules. It has to be closed.
@@ -93,8 +95,9 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	if c.SafeMode {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
-	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Observe: h.observe, IdleBytes: c.IdleBytes, Lookup: c.Lookup, Looked: c.Metrics.PluginLookup})
+	settled := make(chan struct{})
+	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, settled: sync.OnceFunc(func() { close(settled) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
+	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Settled: settled, Observe: h.observe, IdleBytes: c.IdleBytes, Lookup: c.Lookup, Looked: c.Metrics.PluginLookup})
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
@@ -257,8 +260,9 @@ func (m *Host) CollectCode(ctx context.Context) {
 
 // AwaitLoaded waits until the modules that served before do so again, so that a
 // gateway that is ready can call them; looked tells that everything was tried
-// for one.
+// for one. Until it has ended a call of a module that is not there waits, too.
 func (m *Host) AwaitLoaded(ctx context.Context, objects module.Lister, looked func(name string) bool) {
+	defer m.settled()
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	wanted, err := objects.List(ctx, kinds.Modules, "")

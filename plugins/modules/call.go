@@ -19,7 +19,9 @@ func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, req
 	for {
 		rev := r.active(name)
 		if rev == nil {
-			return r.notReady(name, hook)
+			if rev = r.await(ctx, name); rev == nil {
+				return r.notReady(name, hook)
+			}
 		}
 		if !slices.Contains(rev.hooks, hook) {
 			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Refused,

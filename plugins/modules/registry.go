@@ -38,6 +38,10 @@ type Config struct {
 	Marks Marks
 	// SafeMode refuses to load anything.
 	SafeMode bool
+	// Settled, if not nil, is closed when what served before the process started
+	// was set, and loaded or refused. Until then a call of a module that is not
+	// there yet waits for it, for 10 s at most.
+	Settled <-chan struct{}
 	// Lookup finds objects for modules that were granted them; nil finds none.
 	Lookup plugins.Lookup
 	// Looked, if not nil, is told what became of each lookup of a module: found,
@@ -57,6 +61,7 @@ type Registry struct {
 	entries map[string]*entry // guarded by mu
 	grants  sync.Map          // of []plugins.Grant, by the name of the module
 	closed  bool              // guarded by mu
+	changed chan struct{}     // guarded by mu; closed and replaced when a load has ended
 	drains  sync.WaitGroup    // revisions that are being drained
 
 	shelf *pool.Shelf // idle instances
@@ -88,7 +93,7 @@ func New(cfg Config) *Registry {
 		cfg.LoadTimeout = time.Minute
 	}
 	return &Registry{
-		cfg: cfg, entries: map[string]*entry{}, shelf: pool.NewShelf(cfg.IdleBytes),
+		cfg: cfg, entries: map[string]*entry{}, changed: make(chan struct{}), shelf: pool.NewShelf(cfg.IdleBytes),
 		loads: loads{slots: make(chan struct{}, cfg.Loads), byName: map[string]*load{}},
 	}
 }
@@ -135,6 +140,7 @@ func (r *Registry) entry(name string) (*entry, error) {
 func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.Revision) (status plugins.Status, again bool, err error) {
 	e.changing.Lock()
 	defer e.changing.Unlock()
+	defer r.tell()
 	if e.removed {
 		return plugins.Status{}, true, nil
 	}
