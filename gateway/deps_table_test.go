@@ -153,7 +153,7 @@ var homes = []struct{ library, in, why string }{
 	{"gopkg.in/natefinch/lumberjack.v2", "gateway/audit", "files that are put aside when they are large"},
 	{"golang.org/x/sync", "crd/builtin gateway storage", "groups of goroutines"},
 	{"golang.org/x/term", "gateway/cli", "the command line is an edge"},
-	{"golang.org/x/time", "storage/migrate gateway/controller/events plugins/pool", "the rate of a migration, of events, and of instances that end"},
+	{"golang.org/x/time", "storage/migrate gateway/controller/events", "the rate of a migration, and of events"},
 	{"k8s.io/api", "admission crd gateway", "the built-in types"},
 	{"k8s.io/apimachinery", "admission apply crd conversion gateway webhook", "the vocabulary of the API"},
 	{"k8s.io/apiextensions-apiserver", "admission/policy apply crd conversion gateway", "schemas, defaulting and validation of custom resources"},

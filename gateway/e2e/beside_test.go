@@ -1,11 +1,16 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,7 +22,8 @@ import (
 // BenchmarkBesideHostileModules measures what others notice of a hostile module
 // that two clients ask for all the time, every 20 ms at most: the latency of a plain read, and of a
 // write that another module converts, with the ratio to that without the
-// hostile one, which is measured in turn.
+// hostile one, which is measured in turn; and how much of a processor the gateway
+// takes for the two clients alone, which says something on a busy machine too.
 func BenchmarkBesideHostileModules(b *testing.B) {
 	gatewaytest.SkipExternal(b)
 	g := gatewaytest.Start(b, gatewaytest.Options{})
@@ -78,6 +84,11 @@ func BenchmarkBesideHostileModules(b *testing.B) {
 					b.ReportMetric(ms(beside[name], 99)/ms(alone[name], 99), "x-"+name+"-p99")
 				}
 			}
+			begun, used := time.Now(), processorTime(b, g.PID())
+			stop := harass(g, paths)
+			<-time.After(3 * time.Second)
+			stop()
+			b.ReportMetric(100*(processorTime(b, g.PID())-used).Seconds()/time.Since(begun).Seconds(), "%-cpu-hostile")
 			b.ReportMetric(0, "ns/op")
 		})
 	}
@@ -92,6 +103,21 @@ func measure(took map[string][]time.Duration, ask map[string]func()) {
 			took[name] = append(took[name], time.Since(from))
 		}
 	}
+}
+
+// processorTime is what a process has used, where the system tells.
+func processorTime(b *testing.B, pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Skip(err)
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	if err := errors.Join(err1, err2); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond // a tick
 }
 
 // harass has a client for each path ask for it until stop is called.

@@ -28,14 +28,11 @@ type revision struct {
 	epoch uint64
 }
 
-const (
-	// discards is how many instances of a module may end in a second, with the
-	// calls that they fail in, before their successors wait: starting one costs
-	// some 10 ms of a processor where Go made the module, and leaves as much work
-	// to the garbage collector. burst is how many may at once.
-	discards = 10
-	burst    = 20
-)
+// failures is how many instances of a module may end with a call that fails in
+// them before their successors wait: starting one costs some 10 ms of a processor
+// where Go made the module, as much as a hundred conversions, and leaves as much
+// work to the garbage collector.
+var failures = pool.Allowance{PerSecond: 10, Burst: 20, PerUse: 0.01}
 
 var epochs atomic.Uint64
 
@@ -53,8 +50,7 @@ func newRevision(cfg Config, shelf *pool.Shelf, module *wasm.Module, rev plugins
 			Shelf:   shelf,
 			Size:    (*wasm.Instance).MemoryBytes,
 
-			Discards: discards,
-			Burst:    burst,
+			Discards: failures,
 		}),
 	}
 }

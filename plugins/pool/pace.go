@@ -2,61 +2,59 @@ package pool
 
 import (
 	"context"
-	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
-// pace holds back new members while old ones keep being discarded: each discard
-// counts, and beyond what is allowed the next member is made later. What is made
-// for the first time, or because of age or want of room, counts for nothing.
-type pace struct {
-	allowed *rate.Limiter // nil allows any number
-
-	mu    sync.Mutex
-	until time.Time // before which no member is made
-	held  int64     // how many had to wait
+// Allowance is how many members may be discarded before their successors are made
+// later. The zero value is for any number.
+type Allowance struct {
+	// PerSecond is how many in a second, on the average, and Burst at once.
+	PerSecond float64
+	Burst     int
+	// PerUse is how many more for each use that ended well: who fails now and then
+	// among many uses is not held up.
+	PerUse float64
 }
 
-// discarded counts one.
-func (p *pace) discarded(now time.Time) {
-	if p.allowed == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if at := now.Add(p.allowed.ReserveN(now, 1).DelayFrom(now)); at.After(p.until) {
-		p.until = at
-	}
+// account is what is left of an allowance; below zero the next member is made when
+// time has brought it back. What is made for the first time, or because of age or
+// want of room, counts for nothing. The lock of the shelf guards it.
+type account struct {
+	left float64
+	at   time.Time // when left was that
+	held int64     // how many had to wait
 }
 
-// wait returns when a member may be made. The error is that of ctx, or
-// ErrDrained.
-func (p *pace) wait(ctx context.Context, draining <-chan struct{}) error {
-	p.mu.Lock()
-	left := time.Until(p.until)
-	if left > 0 {
-		p.held++
-	}
-	p.mu.Unlock()
-	if left <= 0 {
+// add books discards (below zero) and uses, and what time has brought since.
+func (a *account) add(n float64, of Allowance, now time.Time) {
+	a.left = min(a.left+now.Sub(a.at).Seconds()*of.PerSecond+n, float64(of.Burst))
+	a.at = now
+}
+
+// pace returns when a member may be made. The error is that of ctx, or ErrDrained.
+func (p *Pool[T]) pace(ctx context.Context) error {
+	of := p.cfg.Discards
+	if of.PerSecond <= 0 {
 		return nil
 	}
-	later := time.NewTimer(left)
+	p.shelf.mu.Lock()
+	p.account.add(0, of, time.Now())
+	wait := time.Duration(-p.account.left / of.PerSecond * float64(time.Second))
+	if wait > 0 {
+		p.account.held++
+	}
+	p.shelf.mu.Unlock()
+	if wait <= 0 {
+		return nil
+	}
+	later := time.NewTimer(wait)
 	defer later.Stop()
 	select {
 	case <-later.C:
 		return nil
-	case <-draining:
+	case <-p.draining:
 		return ErrDrained
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func (p *pace) heldBack() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.held
 }

@@ -12,7 +12,7 @@ import (
 func TestDiscardsAreReplacedSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &factory{}
-		p := New(Config[*thing]{New: f.new, Close: f.close, Max: 2, MaxUses: 1, Discards: 10, Burst: 5})
+		p := New(Config[*thing]{New: f.new, Close: f.close, Max: 2, MaxUses: 1, Discards: Allowance{PerSecond: 10, Burst: 5}})
 		begun := time.Now()
 		for range 100 { // each is worn out by its use
 			take(t, p).Return()
@@ -59,6 +59,32 @@ func TestDiscardsAreReplacedSlowly(t *testing.T) {
 			t.Errorf("who waits while the pool is drained: %v", err)
 		}
 		<-p.Empty()
+	})
+}
+
+// What fails now and then among many uses is made again at once.
+func TestUsesPayForDiscards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &factory{}
+		p := New(Config[*thing]{New: f.new, Close: f.close, Max: 1, Discards: Allowance{PerSecond: 1, Burst: 1, PerUse: 0.25}})
+		begun := time.Now()
+		for range 100 {
+			for range 4 {
+				take(t, p).Return()
+			}
+			take(t, p).Discard()
+		}
+		if d := time.Since(begun); d != 0 {
+			t.Errorf("it took %s", d)
+		}
+		for range 100 { // half of them are paid for
+			take(t, p).Return()
+			take(t, p).Return()
+			take(t, p).Discard()
+		}
+		if d := time.Since(begun); d < 45*time.Second || d > 50*time.Second {
+			t.Errorf("it took %s", d)
+		}
 	})
 }
 

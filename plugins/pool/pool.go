@@ -12,8 +12,6 @@ import (
 	"errors"
 	"slices"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // ErrDrained is returned by Take after Drain: the pool takes no new users.
@@ -30,11 +28,9 @@ type Config[T any] struct {
 	Max int
 	// MaxUses is after how many uses a member is replaced; 0 means never.
 	MaxUses int
-	// Discards is how many members may be discarded in a second, on the average,
-	// and Burst how many at once; beyond that their successors are made later. 0
-	// means any number.
-	Discards float64
-	Burst    int
+	// Discards is how many members may be discarded before it is made slower to
+	// replace them.
+	Discards Allowance
 	// Shelf is where idle members are, nil for a shelf of the pool's own.
 	Shelf *Shelf
 	// Size is what an idle member takes on the shelf; nil means nothing.
@@ -54,7 +50,6 @@ type Config[T any] struct {
 type Pool[T any] struct {
 	cfg   Config[T]
 	shelf *Shelf
-	pace  pace
 	// places has a token for every member that may be taken now.
 	places chan struct{}
 
@@ -64,6 +59,7 @@ type Pool[T any] struct {
 	taken     int         // members that are used, or being closed
 	closing   int         // those of them that were idle before
 	givenBack int64       // how many the shelf ever gave back
+	account   account     // of discards
 	drained   bool
 
 	// draining is closed by Drain, empty when the last member is gone.
@@ -95,9 +91,7 @@ func New[T any](cfg Config[T]) *Pool[T] {
 		cfg.Size = func(T) int64 { return 0 }
 	}
 	p := &Pool[T]{cfg: cfg, shelf: cfg.Shelf, places: make(chan struct{}, cfg.Max), draining: make(chan struct{}), empty: make(chan struct{})}
-	if cfg.Discards > 0 {
-		p.pace.allowed = rate.NewLimiter(rate.Limit(cfg.Discards), max(cfg.Burst, 1))
-	}
+	p.account = account{left: float64(cfg.Discards.Burst), at: time.Now()}
 	for range cfg.Max {
 		p.places <- struct{}{}
 	}
@@ -133,7 +127,7 @@ func (p *Pool[T]) Take(ctx context.Context) (*Lease[T], error) {
 			p.release()
 		}
 	}()
-	if err := p.pace.wait(ctx, p.draining); err != nil {
+	if err := p.pace(ctx); err != nil {
 		return nil, err
 	}
 	value, err := p.cfg.New(ctx)
@@ -169,6 +163,7 @@ func (l *Lease[T]) Return() {
 	l.uses++
 	l.bytes = p.cfg.Size(l.Value)
 	p.shelf.mu.Lock()
+	p.account.left = min(p.account.left+p.cfg.Discards.PerUse, float64(p.cfg.Discards.Burst))
 	if p.drained || p.cfg.MaxUses > 0 && l.uses >= p.cfg.MaxUses {
 		p.shelf.mu.Unlock()
 		l.end()
@@ -210,7 +205,12 @@ func (l *Lease[T]) closingLocked() (closes func()) {
 
 // Discard closes the member, as has to be done after any failure in it.
 func (l *Lease[T]) Discard() {
-	l.pool.pace.discarded(time.Now())
+	p := l.pool
+	if p.cfg.Discards.PerSecond > 0 {
+		p.shelf.mu.Lock()
+		p.account.add(-1, p.cfg.Discards, time.Now())
+		p.shelf.mu.Unlock()
+	}
 	l.end()
 }
 
@@ -288,7 +288,7 @@ type Stats struct {
 func (p *Pool[T]) Stats() Stats {
 	p.shelf.mu.Lock()
 	defer p.shelf.mu.Unlock()
-	s := Stats{Idle: len(p.idle), InUse: p.taken - p.closing, Max: p.cfg.Max, GivenBack: p.givenBack, HeldBack: p.pace.heldBack()}
+	s := Stats{Idle: len(p.idle), InUse: p.taken - p.closing, Max: p.cfg.Max, GivenBack: p.givenBack, HeldBack: p.account.held}
 	for _, l := range p.idle {
 		s.IdleSize += l.bytes
 	}
