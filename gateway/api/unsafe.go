@@ -25,6 +25,15 @@ func (h *Handler) unsafe(o *metav1.DeleteOptions) bool {
 	return asked != nil && *asked
 }
 
+// unlisted is the error of a list. To who may be about to delete what cannot be
+// read it names that.
+func (h *Handler) unlisted(ctx context.Context, t resource.Target, err error) error {
+	if err == nil || !h.UnsafeDeletion {
+		return err
+	}
+	return h.Engine.NameUnreadable(ctx, t, err)
+}
+
 func (h *Handler) deleteUnreadable(ctx context.Context, c *call, f form, t resource.Target, o *metav1.DeleteOptions) (*Response, error) {
 	c.annotate("apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
 	a := attributes(c.caller.User, &c.Info)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,7 +30,8 @@ func TestDeletionOfWhatCannotBeRead(t *testing.T) {
 	}
 	for _, path := range []string{configMaps, widgets} {
 		key := map[string]string{configMaps: "/registry/configmaps/default/", widgets: "/registry/example.com/widgets/default/"}[path]
-		if _, err := w.store.Create(t.Context(), key+"broken", []byte("garbage"), 0); err != nil {
+		rev, err := w.store.Create(t.Context(), key+"broken", []byte("garbage"), 0)
+		if err != nil {
 			t.Fatal(err)
 		}
 		w.do("GET", path+"/broken", "").want(500, "cannot be read")
@@ -37,6 +39,17 @@ func TestDeletionOfWhatCannotBeRead(t *testing.T) {
 			w.do("DELETE", path+"/broken", "").want(500, "cannot be read")
 			w.do("DELETE", path+"/broken", "{}").want(500, "cannot be read")
 			del(path+"/broken", strings.Replace(unsafeOption, "true", "false", 1)).want(500, "cannot be read")
+		})
+		t.Run("DEL-07 lists name what cannot be read", func(t *testing.T) {
+			for _, query := range []string{"", "?limit=1", "?labelSelector=a%3Db", "?resourceVersion=0", "?resourceVersionMatch=Exact&resourceVersion=" + fmt.Sprint(rev)} {
+				for _, method := range []string{"GET", "DELETE"} {
+					r := w.do(method, path+query, "").want(500, `"message":"failed to read one or more `)
+					r.want(500, `"reason":"StorageReadError","details":{"name":"list",`)
+					r.want(500, `,"causes":[{"reason":"UnexpectedServerResponse","message":"Internal error occurred: stored object of `)
+					r.want(500, `,"field":"`+key+`broken"}]},"code":500}`)
+				}
+			}
+			w.do("GET", strings.Replace(path, "default", "other", 1), "").want(200, "")
 		})
 		t.Run("DEL-09 no other option goes with it", func(t *testing.T) {
 			for name, option := range map[string]string{

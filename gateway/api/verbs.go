@@ -209,7 +209,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 		resp, err = h.collection(ctx, f, t, l, v)
 		return err
 	})
-	return said.on(resp, err)
+	return said.on(resp, h.unlisted(ctx, t, err))
 }
 
 // withoutListOptions keeps only what a deletion reads.
@@ -232,9 +232,10 @@ func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Respon
 	if err != nil {
 		return nil, err
 	}
+	var resp *Response
 	l, err := h.Engine.List(ctx, t, o)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		resp, err = h.collection(ctx, f, t, l, v)
 	}
-	return h.collection(ctx, f, t, l, v)
+	return resp, h.unlisted(ctx, t, err)
 }

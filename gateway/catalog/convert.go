@@ -54,10 +54,14 @@ func (r *Resource) restoreTree(e *Entry) (map[string]any, string, error) {
 	return tree, version, nil
 }
 
-// Unreadable is the status error of an entry whose bytes err speaks of.
+// Unreadable is the status error of an entry whose bytes err speaks of. It is an
+// [UnreadableError].
 func (r *Resource) Unreadable(e *Entry, err error) error {
-	return apierrors.NewInternalError(fmt.Errorf("stored object of %s at revision %d cannot be read: %w", r.GroupResource(), e.Revision, err))
+	return &UnreadableError{apierrors.NewInternalError(fmt.Errorf("stored object of %s at revision %d cannot be read: %w", r.GroupResource(), e.Revision, err))}
 }
+
+// UnreadableError tells that what is stored of an object cannot be read.
+type UnreadableError struct{ *apierrors.StatusError }
 
 // convert brings one complete object at any other version to version, and
 // makes it well-formed by its schema.

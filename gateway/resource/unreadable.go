@@ -2,6 +2,8 @@ package resource
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
 // optionUnreadable is the option that [Engine.DeleteUnreadable] is for.
@@ -51,6 +54,45 @@ func (e *Engine) DeleteUnreadable(ctx context.Context, t Target, o *metav1.Delet
 			Msg("an object that could not be read was deleted, without regard to finalizers")
 		return nil
 	}
+}
+
+// maxUnreadable is how many objects that cannot be read an error names at most, as
+// in kube-apiserver.
+const maxUnreadable = 100
+
+// NameUnreadable makes an error of a list of t, if it is because objects cannot be
+// read, name all of these, as far as ctx allows. One that is about what they were
+// and are no longer stays as it is.
+func (e *Engine) NameUnreadable(ctx context.Context, t Target, err error) error {
+	if !errors.As(err, new(*catalog.UnreadableError)) {
+		return err
+	}
+	prefix := ""
+	if t.Namespace != "" {
+		prefix = t.Namespace + "/"
+	}
+	var causes []metav1.StatusCause
+	t.Resource.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*catalog.Entry]) bool {
+		why := t.Resource.Readable(it.Value)
+		switch {
+		case why == nil:
+			return ctx.Err() == nil
+		case len(causes) == maxUnreadable:
+			causes = append(causes, metav1.StatusCause{Type: metav1.CauseTypeTooMany, Message: "too many errors, the list is truncated"})
+			return false
+		}
+		causes = append(causes, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse, Field: t.Resource.Root() + it.Key, Message: why.Error()})
+		return ctx.Err() == nil
+	})
+	if len(causes) == 0 {
+		return err
+	}
+	gr := t.Resource.GroupResource()
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonStoreReadError,
+		Details: &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: "list", Causes: causes},
+		Message: "failed to read one or more " + gr.String() + " from the storage",
+	}}
 }
 
 // unreadableOnly tells that a deletion is for an object that cannot be read.
