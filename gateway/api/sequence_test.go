@@ -141,7 +141,7 @@ func TestLists_MT05(t *testing.T) {
 
 // A long table is the same in every form, compressed or not, and has a row for
 // each object.
-func TestLongTables_MT17(t *testing.T) {
+func TestLongTables_MT15(t *testing.T) {
 	w := newWorld(t)
 	const many = 5*tableBatch/2 + 1
 	for i := range many {
