@@ -58,8 +58,11 @@ func (r *Registry) callIn(ctx context.Context, lease *pool.Lease[*wasm.Instance]
 	if r.cfg.Observe != nil {
 		r.cfg.Observe(name, hook, lease.Value.Used(), discarded)
 	}
-	if discarded == nil {
+	switch {
+	case discarded == nil:
 		giveBack = lease.Return
+	case wasm.Ended(ctx) != nil:
+		giveBack = lease.End
 	}
 	return err
 }

@@ -68,3 +68,21 @@ func TestCallsAreObserved(t *testing.T) {
 		t.Errorf("%v, observed %q", err, seen)
 	}
 }
+
+// Instances that their callers left are replaced as fast as they are needed.
+func TestWhoLeavesHoldsUpNobody(t *testing.T) {
+	r := registry(t)
+	set(t, r, "echo", plugintest.Echo("{}").Bytes())
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for range 200 {
+		err := r.Call(gone, "echo", plugins.Convert, []byte("{}"), func([]byte) error { return nil })
+		var failed *plugins.CallError
+		if !errors.As(err, &failed) || failed.Kind != plugins.Deadline {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if s := r.Instances()["echo"]; s.HeldBack != 0 {
+		t.Errorf("%+v", s)
+	}
+}

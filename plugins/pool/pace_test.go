@@ -88,6 +88,21 @@ func TestUsesPayForDiscards(t *testing.T) {
 	})
 }
 
+// A member that its user leaves is replaced at once.
+func TestWhatIsLeftIsReplacedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &factory{}
+		p := New(Config[*thing]{New: f.new, Close: f.close, Max: 1, Discards: Allowance{PerSecond: 1, Burst: 1}})
+		begun := time.Now()
+		for range 100 {
+			take(t, p).End()
+		}
+		if d := time.Since(begun); d != 0 || p.Stats().HeldBack != 0 || f.alive.Load() != 0 {
+			t.Errorf("it took %s, %+v, %d alive", d, p.Stats(), f.alive.Load())
+		}
+	})
+}
+
 // Without a bound nothing waits.
 func TestDiscardsWithoutABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -68,7 +68,7 @@ type Pool[T any] struct {
 }
 
 // Lease is a member that is taken. It has to be given back with exactly one
-// call of Return or Discard.
+// call of Return, Discard or End.
 type Lease[T any] struct {
 	// Value is the member; it may be used until the lease is given back.
 	Value T
@@ -166,7 +166,7 @@ func (l *Lease[T]) Return() {
 	p.account.left = min(p.account.left+p.cfg.Discards.PerUse, float64(p.cfg.Discards.Burst))
 	if p.drained || p.cfg.MaxUses > 0 && l.uses >= p.cfg.MaxUses {
 		p.shelf.mu.Unlock()
-		l.end()
+		l.End()
 		return
 	}
 	p.idle = append(p.idle, l)
@@ -211,11 +211,12 @@ func (l *Lease[T]) Discard() {
 		p.account.add(-1, p.cfg.Discards, time.Now())
 		p.shelf.mu.Unlock()
 	}
-	l.end()
+	l.End()
 }
 
-// end closes a taken member.
-func (l *Lease[T]) end() {
+// End closes the member, which is not to blame for that: its user left it in the
+// middle of something, or it is worn out.
+func (l *Lease[T]) End() {
 	l.pool.cfg.Close(l.Value)
 	l.pool.release()
 }
