@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"io"
+	"net/http"
 
 	"github.com/valyala/fasthttp"
 
@@ -14,6 +15,9 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *api.Response) {
 	if r.Stream != nil {
 		s.takeOver(ctx, r)
 		return
+	}
+	if r.Reader != nil && (!ctx.Request.Header.IsHTTP11() || ctx.IsHead()) {
+		r = whole(r)
 	}
 	h := &ctx.Response.Header
 	ctx.Response.SetStatusCode(r.Code)
@@ -35,6 +39,18 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *api.Response) {
 		return
 	}
 	ctx.Response.SetBodyRaw(r.Body)
+}
+
+// whole is a reply for a client that knows no chunks, or wants none: the framework
+// ends even those that it does not send.
+func whole(r *api.Response) *api.Response {
+	body, err := io.ReadAll(r.Reader)
+	if err != nil {
+		return api.Failure(http.StatusInternalServerError, err.Error())
+	}
+	out := *r
+	out.Body, out.Reader = body, nil
+	return &out
 }
 
 // list lets a reply write itself to the connection, through WriteTo.

@@ -135,8 +135,14 @@ func TestReply_OfNoKnownLength(t *testing.T) {
 			t.Errorf("after %s: %s", path, body)
 		}
 	}
-	if _, body := r.do("HEAD", "/whole", nil, nil); len(body) > 0 {
-		t.Errorf("HEAD: %d bytes", len(body))
+	if all := r.raw("HEAD /whole HTTP/1.1\r\nHost: h\r\n\r\nHEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"); len(all) != 2 || all[0].ContentLength != size {
+		t.Errorf("HEAD: %+v", all)
+	}
+	for path, code := range map[string]int{"/whole": 200, "/error": 500} { // to who knows no chunks
+		all := r.raw("GET " + path + " HTTP/1.0\r\nHost: h\r\n\r\n")
+		if len(all) != 1 || all[0].StatusCode != code || len(all[0].TransferEncoding) > 0 || code == 200 && all[0].ContentLength != size {
+			t.Errorf("HTTP/1.0 %s: %+v", path, all)
+		}
 	}
 }
 
