@@ -52,7 +52,7 @@ func TestIdentities(t *testing.T) {
 		master.Post("/apis/authentication.k8s.io/v1/tokenreviews", `{"metadata":{"name":"No Name"},"spec":{"token":"x"}}`).Want(201)
 		master.Post("/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{"user":"u","nonResourceAttributes":{"path":"/","verb":"get"}}}`).Want(201)
 		master.Post("/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"metadata":{"name":"n"},"spec":{"user":"u","nonResourceAttributes":{"path":"/","verb":"get"}}}`).
-			WantStatus(422, "Invalid", "metadata: Invalid value: must be empty")
+			WantStatus(422, "Invalid", `metadata: Invalid value: {"name":"n"}: must be empty`)
 	})
 	t.Run("the kubeconfig is the owner's alone", func(t *testing.T) {
 		info, err := os.Stat(g.Kubeconfig)
