@@ -16,11 +16,13 @@ import (
 // more than the gateway allows: the process that compiles ends, and nothing else.
 func TestCompilerBombs(t *testing.T) {
 	gatewaytest.SkipExternal(t)
-	g := gatewaytest.Start(t, gatewaytest.Options{Args: []string{"--module-compile-memory=268435456", "--module-compile-time=4s"}})
+	data := filepath.Join(t.TempDir(), "data")
+	g := gatewaytest.Start(t, gatewaytest.Options{DataDir: data, Args: []string{"--module-compile-memory=268435456", "--module-compile-time=4s"}})
 	api := g.API(t)
 	good := "good-" + unique()
 	pushModule(t, api, good, gatewaytest.Module(t, crontabModule))
 	c := newWasmCronTabs(t, &g.Server, good)
+	whole := t // the modules stay, for the restart
 	// serves shows that the gateway converts: what it converts is new each time.
 	n := 0
 	serves := func(t *testing.T) {
@@ -32,6 +34,7 @@ func TestCompilerBombs(t *testing.T) {
 		c.api.Post(c.list("v1"), o).Want(201)
 		c.api.Get(c.path("v1beta1", name)).Want(200).Equal("hostPort", "h:1")
 	}
+	var bombs []string
 	for reason, bomb := range map[string]struct {
 		wasm []byte
 		says string
@@ -42,7 +45,8 @@ func TestCompilerBombs(t *testing.T) {
 		t.Run("WP-01 a bomb for the compiler ends the compiler: "+reason, func(t *testing.T) {
 			api := g.API(t)
 			module := "bomb-" + unique()
-			upload(t, api, module, bomb.wasm)
+			bombs = append(bombs, module)
+			upload(whole, api, module, bomb.wasm)
 			serves(t)
 			if refused := awaitRefused(api, module); refused.Str("reason") != reason || !strings.Contains(refused.Str("message"), bomb.says) {
 				t.Errorf("refused %v, want %s", refused, reason)
@@ -58,6 +62,39 @@ func TestCompilerBombs(t *testing.T) {
 		}
 		awaitCondition(api, modulePath+"/"+good, "Ready", "True")
 		serves(t)
+	})
+	t.Run("WP-01 a start brings back what served, and tries no bomb again", func(t *testing.T) {
+		g.Terminate(t)
+		g.Restart(t)
+		c.api = g.API(t)
+		serves(t)
+		refusals := func() (all string) { // written when a compilation has ended so
+			files, err := filepath.Glob(filepath.Join(data, "wasm-cache", "refused", "*"))
+			if err != nil || len(files) != len(bombs) { // two modules have the same content
+				t.Errorf("%q is remembered, %v", files, err)
+			}
+			for _, path := range files {
+				info, err := os.Stat(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all += fmt.Sprintln(path, info.ModTime())
+			}
+			return all
+		}
+		before := refusals()
+		for _, name := range append(bombs, good) { // until it was looked at
+			generation := c.api.Merge(modulePath+"/"+name, object{"spec": object{"revisionHistoryLimit": 3}}).Want(200).Object().At("metadata.generation")
+			c.api.Eventually(modulePath+"/"+name, func(r *gatewaytest.Reply) bool {
+				return r.Object().At("status.observedGeneration") == generation
+			})
+		}
+		if after := refusals(); after != before {
+			t.Errorf("something was compiled after the start:\n%s%s", before, after)
+		}
+		c.api.Merge(modulePath+"/"+bombs[0], object{"metadata": object{"annotations": object{"wasmgate.dev/retry": "1"}}}).Want(200)
+		gatewaytest.Eventually(t, "another try", func() bool { return refusals() != before })
+		api = c.api
 	})
 	t.Run("WP-01 the compiler sees nothing of the gateway, and ends with it", func(t *testing.T) {
 		if runtime.GOOS != "linux" {

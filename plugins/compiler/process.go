@@ -46,7 +46,6 @@ var errHangs = errors.New("the compiler hangs")
 type Processes struct {
 	program string
 	limits  Limits
-	terms   string
 }
 
 // New makes processes of the program that runs now. Files that this process got
@@ -56,18 +55,14 @@ func New(limits Limits) (*Processes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the compiler: %w", err)
 	}
-	is, err := os.Stat(program)
-	if err != nil {
-		return nil, fmt.Errorf("find the compiler: %w", err)
-	}
 	keepFiles()
-	terms := fmt.Sprintf("%d bytes, %s of processor time, by a program of %d bytes of %s",
-		limits.MemoryBytes, limits.CPU, is.Size(), is.ModTime().UTC().Format(time.RFC3339Nano))
-	return &Processes{program, limits, terms}, nil
+	return &Processes{program, limits}, nil
 }
 
-// Terms implements wasm.Compiler: the limits, and which program it is.
-func (p *Processes) Terms() string { return p.terms }
+// Terms implements wasm.Compiler.
+func (p *Processes) Terms() string {
+	return fmt.Sprintf("%d bytes, %s of processor time", p.limits.MemoryBytes, p.limits.CPU)
+}
 
 // self is the program that runs now, also when the file that it was started from
 // has been replaced.

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
@@ -20,8 +22,8 @@ type Compiler interface {
 	// Compile has [CompileInto] run there. The error is a *plugins.LoadError
 	// when the module is to blame; other errors may go away by themselves.
 	Compile(ctx context.Context, module []byte, dir string) error
-	// Terms is another text when compiling may end otherwise than before: of
-	// other limits, or of another compiler.
+	// Terms are the limits under which it does: with others it may end otherwise
+	// than before.
 	Terms() string
 }
 
@@ -75,7 +77,7 @@ func (e *Engine) obtain(ctx context.Context, module []byte, key, attempt string)
 		}
 		// It is damaged, or of another version or processor.
 	}
-	terms := e.compiler.Terms()
+	terms := e.compiler.Terms() + ", " + version()
 	if err := e.kept.refused(key, terms, attempt); err != nil {
 		return nil, err
 	}
@@ -92,6 +94,20 @@ func (e *Engine) obtain(ctx context.Context, module []byte, key, attempt string)
 	}
 	return e.translate(cachedOnly(ctx), module)
 }
+
+// version is which compiler this program has.
+var version = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path == "github.com/tetratelabs/wazero" {
+			return info.GoVersion + ", " + m.Path + " " + m.Version
+		}
+	}
+	return info.GoVersion
+})
 
 // cachedOnly is a context under which the runtime takes code from its cache,
 // and does not compile: with several workers it looks whether it may go on
