@@ -13,6 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -182,4 +183,35 @@ func TestLongTables_MT15(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever an item holds, it is in a list what it is in the whole.
+func FuzzLayouts_MT05_MT11(f *testing.F) {
+	for _, s := range []string{`{}`, `{"a":"\nitems: []\n"}`, `{"a":"x  \n y","b":[[],{}]}`, `{"metadata":{"name":"a"},"data":{"k":"long words long words"}}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, item string) {
+		if tree, _, err := object.Parse([]byte(item)); err != nil || tree == nil {
+			return
+		}
+		views := objects{[]byte(item), []byte(`{"a":1}`), []byte(item)}
+		whole := slices.Concat(list().head, bytes.Join(views, []byte(",")), list().tail)
+		for name, form := range otherForms {
+			want, whyNot := form.encode(nil, whole)
+			resp, err := gradually(soon(t), form, list(), views)
+			if (err == nil) != (whyNot == nil) {
+				t.Errorf("%s: %v, and the whole %v", name, err, whyNot)
+			}
+			if err != nil {
+				continue
+			}
+			got := resp.Body
+			if resp.Reader != nil {
+				got, err = io.ReadAll(resp.Reader)
+			}
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %v\n%q\nwant\n%q", name, err, got, want)
+			}
+		}
+	})
 }
