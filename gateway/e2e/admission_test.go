@@ -327,6 +327,8 @@ func TestReferencesToModulesAreChecked_WP01_WP02_WP03(t *testing.T) {
 	}
 	order := object{"apiVersion": "wasmgate.dev/v1", "kind": "VersionPriority", "metadata": object{"name": name}, "spec": object{"groups": []string{"x.example.com"}, "module": name}}
 	a.api.Post("/apis/wasmgate.dev/v1/versionpriorities", order).WantStatus(422, "Invalid", `spec.module: Invalid value: "`+name+`": the module does not have the hook wasmgate_prioritize; it has wasmgate_admit`)
+	a.api.Post(modulePath+"/"+name+"/prioritize", object{"apiVersion": "wasmgate.dev/v1", "kind": "VersionPriorityReview", "request": object{"group": "x.example.com", "versions": []string{"v1", "v2"}}}).
+		WantStatus(400, "BadRequest", `module "`+name+`" orders nothing: `, `the module does not have this hook; it has [wasmgate_admit]`)
 	a.api.Delete(modulePath + "/" + name).Want(200)
 }
 
