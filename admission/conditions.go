@@ -65,14 +65,10 @@ func (r *Request) Attributes(ctx context.Context, version string) (*apiserveradm
 		}
 		states[i] = &unstructured.Unstructured{Object: tree}
 	}
-	kind, resource := r.Kind, r.Resource
-	if kind.Group == resource.Group {
-		kind.Version = version
-	}
 	out := &apiserveradmission.VersionedAttributes{
-		Attributes: apiserveradmission.NewAttributesRecord(states[0], states[1], r.Kind, r.Namespace, r.Name, resource,
+		Attributes: apiserveradmission.NewAttributesRecord(states[0], states[1], r.Kind, r.Namespace, r.Name, r.Resource,
 			r.Subresource, apiserveradmission.Operation(r.Operation), r.Options, r.DryRun, r.User),
-		VersionedKind: kind,
+		VersionedKind: r.kindAt(version),
 	}
 	out.VersionedObject.Set(states[0])
 	out.VersionedOldObject.Set(states[1])

@@ -48,8 +48,9 @@ func (r *Request) namespaceLabels(ctx context.Context) (labels.Set, error) {
 }
 
 func (r *Request) matches(rule *admissionv1.NamedRuleWithOperations, version string) bool {
+	at := r.At(version)
 	return (len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, r.Name)) && r.inScope(rule.Scope) && has(rule.Operations, admissionv1.OperationType(r.Operation)) &&
-		has(rule.APIGroups, r.Resource.Group) && has(rule.APIVersions, version) && r.named(rule.Resources)
+		has(rule.APIGroups, at.Group) && has(rule.APIVersions, at.Version) && r.named(rule.Resources)
 }
 
 // inScope takes namespaces for what is in none.

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +30,9 @@ type Request struct {
 	// Subresource is "" for the object itself.
 	Subresource string
 	// Versions are the other served versions that have the resource, or the
-	// subresource, in the order of discovery.
+	// subresource, in the order of discovery: names, and GROUP/NAME of those of
+	// another group ("/v1" of the core group). What methods take is one of them, or
+	// that of the request.
 	Versions []string
 	// Namespace of a Namespace is its own name. Name is "" while the server has
 	// not made it.
@@ -60,6 +63,25 @@ type User interface {
 	user.Info
 	// Info is what a review says of the user.
 	Info() authenticationv1.UserInfo
+}
+
+// At is the resource at a version.
+func (r *Request) At(version string) schema.GroupVersionResource {
+	at := r.Resource
+	if group, name, other := strings.Cut(version, "/"); other {
+		at.Group, version = group, name
+	}
+	at.Version = version
+	return at
+}
+
+// kindAt is the kind at a version, if it is that of the resource.
+func (r *Request) kindAt(version string) schema.GroupVersionKind {
+	if r.Kind.Group != r.Resource.Group {
+		return r.Kind
+	}
+	at := r.At(version)
+	return at.GroupVersion().WithKind(r.Kind.Kind)
 }
 
 // Replace makes tree, which is at a version and nobody else's, the new state.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -34,27 +35,24 @@ func (r *Request) appendReview(dst []byte, review, uid, version string, now, old
 	if err != nil {
 		return nil, err
 	}
-	kind, resource := r.Kind, r.Resource
-	if resource.Version = version; kind.Group == resource.Group {
-		kind.Version = version
-	}
+	kind, resource := r.kindAt(version), r.At(version)
 	text := func(before, value string) { dst = object.AppendString(append(dst, before...), value) }
 	text(`{"kind":"`+reviewKind+`","apiVersion":`, reviewGroup+review)
 	text(`,"request":{"uid":`, uid)
-	for _, of := range []struct{ kind, resource, subresource, group, version, name, plural string }{
-		{"kind", "resource", "subResource", kind.Group, kind.Version, kind.Kind, resource.Resource},
-		{"requestKind", "requestResource", "requestSubResource", r.Kind.Group, r.Kind.Version, r.Kind.Kind, r.Resource.Resource},
+	for _, of := range []struct {
+		kind, resource, subresource string
+		gvk                         schema.GroupVersionKind
+		gvr                         schema.GroupVersionResource
+	}{
+		{"kind", "resource", "subResource", kind, resource},
+		{"requestKind", "requestResource", "requestSubResource", r.Kind, r.Resource},
 	} {
-		text(`,"`+of.kind+`":{"group":`, of.group)
-		text(`,"version":`, of.version)
-		text(`,"kind":`, of.name)
-		text(`},"`+of.resource+`":{"group":`, resource.Group)
-		if of.kind == "kind" {
-			text(`,"version":`, version)
-		} else {
-			text(`,"version":`, r.Resource.Version)
-		}
-		text(`,"resource":`, of.plural)
+		text(`,"`+of.kind+`":{"group":`, of.gvk.Group)
+		text(`,"version":`, of.gvk.Version)
+		text(`,"kind":`, of.gvk.Kind)
+		text(`},"`+of.resource+`":{"group":`, of.gvr.Group)
+		text(`,"version":`, of.gvr.Version)
+		text(`,"resource":`, of.gvr.Resource)
 		dst = append(dst, '}')
 		if r.Subresource != "" {
 			text(`,"`+of.subresource+`":`, r.Subresource)

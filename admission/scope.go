@@ -56,10 +56,11 @@ func selector(s *metav1.LabelSelector) (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(s)
 }
 
-// About tells whether a rule may match a request for the resource at all.
-func (s *Scope) About(group, resource string) bool {
+// About tells whether a rule may match a request for the resource, by any of the
+// groups that serve it, at all.
+func (s *Scope) About(groups []string, resource string) bool {
 	return s.everything || slices.ContainsFunc(s.rules, func(r admissionv1.NamedRuleWithOperations) bool {
-		return has(r.APIGroups, group) && slices.ContainsFunc(r.Resources, func(text string) bool {
+		return slices.ContainsFunc(groups, func(group string) bool { return has(r.APIGroups, group) }) && slices.ContainsFunc(r.Resources, func(text string) bool {
 			name, _, _ := strings.Cut(text, "/")
 			return name == "*" || name == resource
 		})

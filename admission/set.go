@@ -26,17 +26,19 @@ func NewSet(hooks []*Hook) *Set {
 }
 
 // About are the webhooks whose rules may match writes to a resource, in order.
+// Others are the other groups that serve it, always the same for a resource.
 // The slice is shared.
-func (s *Set) About(gr schema.GroupResource) []*Hook {
+func (s *Set) About(gr schema.GroupResource, others ...string) []*Hook {
 	if len(s.hooks) == 0 {
 		return nil
 	}
 	if found, ok := s.byResource.Load(gr); ok {
 		return found.([]*Hook)
 	}
+	groups := append([]string{gr.Group}, others...)
 	var found []*Hook
 	for _, h := range s.hooks {
-		if h.scope.About(gr.Group, gr.Resource) {
+		if h.scope.About(groups, gr.Resource) {
 			found = append(found, h)
 		}
 	}

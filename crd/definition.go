@@ -3,6 +3,8 @@ package crd
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -74,6 +76,9 @@ type Definition struct {
 
 // Version is one version of a kind.
 type Version struct {
+	// Name is unique in the kind: v1, or GROUP/v1 of a version that another group
+	// serves, by which the same objects can be had, as events can by events.k8s.io.
+	// It is resolved by the definition: [Definition.GVK], [Definition.At].
 	Name       string
 	Served     bool
 	Deprecated bool
@@ -243,17 +248,58 @@ func (d *Definition) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: d.Group, Resource: d.Plural}
 }
 
+// GroupKind is the definition's group and kind.
+func (d *Definition) GroupKind() schema.GroupKind {
+	return schema.GroupKind{Group: d.Group, Kind: d.Kind}
+}
+
 // GVK is the group, version and kind of objects at a version.
 func (d *Definition) GVK(version string) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: d.Group, Version: version, Kind: d.Kind}
+	group := d.Group
+	if of, name, qualified := strings.Cut(version, "/"); qualified {
+		group, version = of, name
+	}
+	return schema.GroupVersionKind{Group: group, Version: version, Kind: d.Kind}
+}
+
+// GVR is the resource at a version, as requests name it.
+func (d *Definition) GVR(version string) schema.GroupVersionResource {
+	gv := d.GVK(version).GroupVersion()
+	return gv.WithResource(d.Plural)
 }
 
 // APIVersion is the apiVersion field of objects at a version.
 func (d *Definition) APIVersion(version string) string {
-	if d.Group == "" {
+	if d.Group == "" || strings.Contains(version, "/") {
 		return version
 	}
 	return d.Group + "/" + version
+}
+
+// At is the version whose objects have an apiVersion, or nil.
+func (d *Definition) At(apiVersion string) *Version {
+	for _, v := range d.Versions {
+		if d.APIVersion(v.Name) == apiVersion {
+			return v
+		}
+	}
+	return nil
+}
+
+// Groups are those that serve the kind: its own, and those of other versions.
+func (d *Definition) Groups() []string {
+	out := []string{d.Group}
+	for _, v := range d.Versions {
+		if group := d.GVK(v.Name).Group; !slices.Contains(out, group) {
+			out = append(out, group)
+		}
+	}
+	return out
+}
+
+// Is tells whether the kind is served under a group and a plural.
+func (d *Definition) Is(gr schema.GroupResource) bool {
+	return d.Plural == gr.Resource && slices.Contains(d.Groups(), gr.Group)
 }
 
 // allVerbs is sorted, as discovery prints it.

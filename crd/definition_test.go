@@ -28,6 +28,31 @@ func TestADefinitionNamesItsParts(t *testing.T) {
 	}
 }
 
+// Another group's version is told by its name.
+func TestVersionsOfAnotherGroup(t *testing.T) {
+	own, other := &Version{Name: "v1"}, &Version{Name: "example.com/v1"}
+	d := &Definition{Plural: "tabs", Kind: "Tab", Versions: []*Version{own, other}}
+	for name, want := range map[string]schema.GroupVersionKind{"v1": {Version: "v1", Kind: "Tab"}, "example.com/v1": {Group: "example.com", Version: "v1", Kind: "Tab"}} {
+		if got := d.GVK(name); got != want || d.APIVersion(name) != name || d.GVR(name) != want.GroupVersion().WithResource("tabs") {
+			t.Errorf("%s is %v, %s, %v", name, got, d.APIVersion(name), d.GVR(name))
+		}
+	}
+	if d.At("v1") != own || d.At("example.com/v1") != other || d.At("example.com/v2") != nil {
+		t.Error("a version is not found by its apiVersion, or one is that is not there")
+	}
+	if got := d.Groups(); !slices.Equal(got, []string{"", "example.com"}) {
+		t.Errorf("groups %q", got)
+	}
+	for _, gr := range []string{"tabs", "tabs.example.com"} {
+		if !d.Is(schema.ParseGroupResource(gr)) {
+			t.Errorf("it is not %s", gr)
+		}
+	}
+	if d.Is(schema.ParseGroupResource("tabs.example.org")) || d.Is(schema.ParseGroupResource("others")) || d.GroupKind().String() != "Tab" {
+		t.Error("it is something else")
+	}
+}
+
 func TestAllVerbsAreServedUnlessSomeAreNamed(t *testing.T) {
 	if got := (&Definition{}).ServedVerbs(); len(got) != 8 || !slices.IsSorted(got) {
 		t.Errorf("got %v", got)

@@ -29,8 +29,7 @@ func (r *request) see(ctx context.Context, version string) (asked, error) {
 	if r.byVersion == nil || r.changes != r.Changes() {
 		r.byVersion, r.changes = map[string]*apiserveradmission.VersionedAttributes{}, r.Changes()
 	}
-	a := asked{resource: metav1.GroupVersionResource(r.Resource), namespace: r.namespace}
-	a.resource.Version = version
+	a := asked{resource: metav1.GroupVersionResource(r.At(version)), namespace: r.namespace}
 	if a.attributes = r.byVersion[version]; a.attributes != nil {
 		return a, nil
 	}

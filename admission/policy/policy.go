@@ -144,7 +144,7 @@ type invocation struct {
 
 // resource is that of a request at the version that matched.
 func (i invocation) resource(r *admission.Request) schema.GroupVersionResource {
-	return r.Resource.GroupResource().WithVersion(i.version)
+	return r.At(i.version)
 }
 
 // each finds out with which bindings and parameters a policy is asked about a

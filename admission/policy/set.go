@@ -57,17 +57,19 @@ func NewSet[P Compiled](all []P, bindings []*Binding, refuse func(name string, c
 }
 
 // About are the policies whose rules may match writes to a resource, in order.
+// Others are the other groups that serve it, always the same for a resource.
 // The slice is shared.
-func (s *Set[P]) About(gr schema.GroupResource) []InForce[P] {
+func (s *Set[P]) About(gr schema.GroupResource, others ...string) []InForce[P] {
 	if len(s.all) == 0 {
 		return nil
 	}
 	if found, ok := s.byResource.Load(gr); ok {
 		return found.([]InForce[P])
 	}
+	groups := append([]string{gr.Group}, others...)
 	var found []InForce[P]
 	for _, p := range s.all {
-		if scope := p.Policy.about().scope; scope == nil || scope.About(gr.Group, gr.Resource) {
+		if scope := p.Policy.about().scope; scope == nil || scope.About(groups, gr.Resource) {
 			found = append(found, p)
 		}
 	}

@@ -57,7 +57,12 @@ func (c Choice) apply(own []*crd.Definition, files []*file, essentialOnly bool) 
 	all := make([]known, 0, len(own)+len(files))
 	for _, d := range own {
 		for _, v := range d.Versions {
-			all = append(all, known{d.Group, v.Name, d.Plural, true})
+			at := d.GVK(v.Name)
+			essential := at.Group == d.Group // and not another group's way to it
+			if !essential {
+				v.Served = c.serves(at.Group, at.Version, d.Plural, v.Served)
+			}
+			all = append(all, known{at.Group, at.Version, d.Plural, essential})
 		}
 	}
 	for _, f := range files {

@@ -33,6 +33,9 @@ func TestChoice_VER01_VER02_VER03_VER04(t *testing.T) {
 		want      map[string]string
 	}{
 		{nil, false, map[string]string{"Job": "v1", "IPAddress": "v1", "VolumeAttributesClass": "v1", "ConfigMap": "v1", "WasmModule": "v1"}},
+		{nil, true, map[string]string{"Event": "v1 events.k8s.io/v1"}},
+		{Choice{"events.k8s.io/v1": false}, false, map[string]string{"Event": "v1"}},
+		{Choice{"autoscaling/v2": false}, false, map[string]string{"HorizontalPodAutoscaler": "v1"}},
 		{Choice{"batch/v1": false}, false, map[string]string{"Job": "", "CronJob": "", "Deployment": "v1"}},
 		{Choice{"batch/v1": true, "batch/v1/jobs": false}, false, map[string]string{"Job": "", "CronJob": "v1"}},
 		{Choice{"batch/v1": false, "batch/v1/jobs": true}, false, map[string]string{"Job": "v1", "CronJob": ""}},

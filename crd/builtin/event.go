@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/translate"
 )
 
 func event(ttl time.Duration) *crd.Definition {
@@ -31,7 +32,41 @@ func event(ttl time.Duration) *crd.Definition {
 		fieldSet: eventFields,
 	})
 	d.TTL = func(map[string]any) time.Duration { return ttl }
+	serveNewEvents(d)
 	return d
+}
+
+// newEvents is the version by which new clients have events.
+const newEvents = "events.k8s.io/v1"
+
+// serveNewEvents adds that version: the same objects, with fields of other names,
+// and stricter rules for those who write them there.
+func serveNewEvents(d *crd.Definition) {
+	own, core := newLayout(translate.CoreEvent, translate.Event), d.Versions[0]
+	strict := *core
+	strict.Strategy = newStrategy(d.Namespaced, rules[corev1.Event]{
+		validate: validateStrictEvent, validateUpdate: validateStrictEventUpdate,
+		createOnUpdate: true, unconditional: true,
+	})
+	v := own.version(d, &strict, newEvents, true)
+	v.SelectableFields, v.Fields = []string{"reason", "reportingController", "type"}, newEventFields
+	for _, name := range referenceFields {
+		v.SelectableFields = append(v.SelectableFields, "regarding."+name)
+	}
+	d.Versions = append(d.Versions, v)
+	codec, _ := d.Codec.(*codec)
+	layouts{newEvents: own}.of(d, codec)
+}
+
+// referenceFields are those of a reference to an object.
+var referenceFields = []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"}
+
+func newEventFields(obj map[string]any) fields.Set {
+	out := fields.Set{"reason": text(obj, "reason"), "reportingController": text(obj, "reportingController"), "type": text(obj, "type")}
+	for _, name := range referenceFields {
+		out["regarding."+name] = text(obj, "regarding", name)
+	}
+	return out
 }
 
 func eventFields(obj map[string]any) fields.Set {
@@ -44,7 +79,7 @@ func eventFields(obj map[string]any) fields.Set {
 	if out["source"] == "" {
 		out["source"] = out["reportingComponent"]
 	}
-	for _, name := range []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"} {
+	for _, name := range referenceFields {
 		out["involvedObject."+name] = text(obj, "involvedObject", name)
 	}
 	return out

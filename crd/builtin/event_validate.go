@@ -2,8 +2,11 @@ package builtin
 
 import (
 	"fmt"
+	"reflect"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -18,11 +21,17 @@ const (
 // validateEvent checks an event of core/v1, where only events that carry an
 // eventTime are held to the newer rules.
 func validateEvent(e *corev1.Event) field.ErrorList {
+	return validateAnyEvent(e, "reportingComponent")
+}
+
+// validateAnyEvent checks what is checked at all versions; controller is what the
+// field is called in messages.
+func validateAnyEvent(e *corev1.Event, controller string) field.ErrorList {
 	var errs field.ErrorList
 	if e.EventTime.IsZero() {
 		errs = validateOldEvent(e)
 	} else {
-		errs = validateNewEvent(e)
+		errs = validateNewEvent(e, controller)
 	}
 	for _, msg := range validation.IsDNS1123Subdomain(e.Namespace) {
 		errs = append(errs, field.Invalid(field.NewPath("namespace"), e.Namespace, msg))
@@ -47,12 +56,12 @@ func validateOldEvent(e *corev1.Event) field.ErrorList {
 	return wrongNamespace(e)
 }
 
-func validateNewEvent(e *corev1.Event) field.ErrorList {
+func validateNewEvent(e *corev1.Event, controller string) field.ErrorList {
 	var errs field.ErrorList
 	if e.InvolvedObject.Namespace == "" && e.Namespace != metav1.NamespaceDefault && e.Namespace != metav1.NamespaceSystem {
 		errs = wrongNamespace(e)
 	}
-	path := field.NewPath("reportingComponent")
+	path := field.NewPath(controller)
 	if e.ReportingController == "" {
 		errs = append(errs, field.Required(path, ""))
 	}
@@ -77,4 +86,81 @@ func validateLength(name, value string, most int) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %v characters", most))}
+}
+
+// validateStrictEvent checks a new event of events.k8s.io.
+func validateStrictEvent(e *corev1.Event) field.ErrorList {
+	errs := validateAnyEvent(e, "reportingController")
+	errs = append(errs, validateMeta(&e.ObjectMeta, true, apivalidation.NameIsDNSSubdomain)...)
+	errs = append(errs, validateSeries(e)...)
+	if e.EventTime.IsZero() {
+		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
+	}
+	if e.Type != corev1.EventTypeNormal && e.Type != corev1.EventTypeWarning {
+		errs = append(errs, field.Invalid(field.NewPath("type"), "", fmt.Sprintf("has invalid value: %v", e.Type)))
+	}
+	for _, old := range []struct {
+		name string
+		set  bool
+	}{
+		{"firstTimestamp", !e.FirstTimestamp.IsZero()},
+		{"lastTimestamp", !e.LastTimestamp.IsZero()},
+		{"count", e.Count != 0},
+		{"source", e.Source != corev1.EventSource{}},
+	} {
+		if old.set {
+			errs = append(errs, field.Invalid(field.NewPath(old.name), "", "needs to be unset"))
+		}
+	}
+	return errs
+}
+
+func validateSeries(e *corev1.Event) field.ErrorList {
+	var errs field.ErrorList
+	if e.Series != nil && e.Series.Count < 2 {
+		errs = append(errs, field.Invalid(field.NewPath("series.count"), "", "should be at least 2"))
+	}
+	if e.Series != nil && e.Series.LastObservedTime.IsZero() {
+		errs = append(errs, field.Required(field.NewPath("series.lastObservedTime"), ""))
+	}
+	return errs
+}
+
+// validateStrictEventUpdate checks an update by events.k8s.io, which may change
+// nothing but metadata and the series.
+func validateStrictEventUpdate(e, old *corev1.Event) field.ErrorList {
+	errs := validateAnyEvent(e, "reportingController")
+	errs = append(errs, validateMetaUpdate(&e.ObjectMeta, &old.ObjectMeta)...)
+	if !reflect.DeepEqual(e.Series, old.Series) {
+		errs = append(errs, validateSeries(e)...)
+	}
+	if sameMicrosecond(e.EventTime, old.EventTime) {
+		e.EventTime = old.EventTime // clients cut off what is finer
+	}
+	for _, f := range []struct {
+		name     string
+		now, was any
+	}{
+		{"involvedObject", e.InvolvedObject, old.InvolvedObject},
+		{"reason", e.Reason, old.Reason},
+		{"message", e.Message, old.Message},
+		{"source", e.Source, old.Source},
+		{"firstTimestamp", e.FirstTimestamp, old.FirstTimestamp},
+		{"lastTimestamp", e.LastTimestamp, old.LastTimestamp},
+		{"count", e.Count, old.Count},
+		{"reason", e.Reason, old.Reason},
+		{"type", e.Type, old.Type},
+		{"eventTime", e.EventTime, old.EventTime},
+		{"action", e.Action, old.Action},
+		{"related", e.Related, old.Related},
+		{"reportingController", e.ReportingController, old.ReportingController},
+		{"reportingInstance", e.ReportingInstance, old.ReportingInstance},
+	} {
+		errs = append(errs, apivalidation.ValidateImmutableField(f.now, f.was, field.NewPath(f.name))...)
+	}
+	return errs
+}
+
+func sameMicrosecond(a, b metav1.MicroTime) bool {
+	return a.Truncate(time.Microsecond).Equal(b.Truncate(time.Microsecond))
 }

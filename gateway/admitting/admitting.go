@@ -5,11 +5,11 @@ import (
 
 	"github.com/rs/zerolog"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/policy"
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
@@ -85,11 +85,11 @@ func (a *Admission) switchOff(o Off) {
 
 // Mutate implements [resource.Mutator].
 func (a *Admission) Mutate(ctx context.Context, w *resource.Write) error {
-	gr := w.Resource.GroupResource()
-	if exempt(gr) {
+	def := w.Resource.Def
+	if exempt(def) {
 		return nil
 	}
-	policies, hooks := a.mutations.about(ctx, gr), about(ctx, a.mutating, gr)
+	policies, hooks := a.mutations.about(ctx, def), about(ctx, a.mutating, def)
 	if policies == nil && hooks == nil {
 		return nil
 	}
@@ -99,11 +99,11 @@ func (a *Admission) Mutate(ctx context.Context, w *resource.Write) error {
 
 // Validate implements [resource.Validator].
 func (a *Admission) Validate(ctx context.Context, w *resource.Write) error {
-	gr := w.Resource.GroupResource()
-	if exempt(gr) {
+	def := w.Resource.Def
+	if exempt(def) {
 		return nil
 	}
-	policies, hooks := a.validations.about(ctx, gr), about(ctx, a.validating, gr)
+	policies, hooks := a.validations.about(ctx, def), about(ctx, a.validating, def)
 	if policies == nil && hooks == nil {
 		return nil
 	}
@@ -116,16 +116,16 @@ func (a *Admission) Validate(ctx context.Context, w *resource.Write) error {
 
 // about are the webhooks that may match writes to a resource; nil when there
 // are none, or they are off.
-func about(ctx context.Context, s *hooks, gr schema.GroupResource) []*admission.Hook {
+func about(ctx context.Context, s *hooks, d *crd.Definition) []*admission.Hook {
 	if s == nil {
 		return nil
 	}
 	if c := s.now(ctx); c != nil {
-		return c.all.About(gr)
+		return c.all.About(d.GroupResource(), d.Groups()[1:]...)
 	}
 	return nil
 }
 
 // exempt tells that a kind is never subject to admission: configurations and
 // policies are not, as a broken one could not be removed.
-func exempt(gr schema.GroupResource) bool { return gr.Group == admissionv1.GroupName }
+func exempt(d *crd.Definition) bool { return d.Group == admissionv1.GroupName }

@@ -432,7 +432,7 @@ func BenchmarkNothingMatches(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if about(b.Context(), w.hooks.validating, write.Resource.GroupResource()) != nil {
+				if about(b.Context(), w.hooks.validating, write.Resource.Def) != nil {
 					b.Fatal("something matches")
 				}
 			}

@@ -19,15 +19,15 @@ import (
 // the Binding or the Eviction of a pod, and returns what it becomes. The tree is
 // not the caller's any more.
 func (a *Admission) Made(ctx context.Context, t resource.Target, kind schema.GroupVersionKind, tree map[string]any, o resource.WriteOptions) (map[string]any, error) {
-	gr, it := t.Resource.GroupResource(), &made{tree}
+	def, it := t.Resource.Def, &made{tree}
 	r := a.about(t, o)
 	r.Operation, r.Kind, r.Options, r.Objects, r.Namespaces = admission.Create, kind, createOptions(o), it, cached{a.params}
-	err := admission.Mutate(ctx, r, policy.Stage(a.mutations.about(ctx, gr), r, a.params, a.observe), admission.Mutation(about(ctx, a.mutating, gr), r))
+	err := admission.Mutate(ctx, r, policy.Stage(a.mutations.about(ctx, def), r, a.params, a.observe), admission.Mutation(about(ctx, a.mutating, def), r))
 	if err == nil {
-		err = policy.Validate(ctx, a.validations.about(ctx, gr), r, a.params, a.observe)
+		err = policy.Validate(ctx, a.validations.about(ctx, def), r, a.params, a.observe)
 	}
 	if err == nil {
-		err = admission.Validate(ctx, about(ctx, a.validating, gr), r)
+		err = admission.Validate(ctx, about(ctx, a.validating, def), r)
 	}
 	return it.tree, err
 }

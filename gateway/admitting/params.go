@@ -19,10 +19,10 @@ type params struct{ catalog *catalog.Catalog }
 func (p params) resource(kind schema.GroupVersionKind) *catalog.Resource {
 	served := p.catalog.Snapshot()
 	for _, d := range served.Definitions {
-		if d.Group != kind.Group || d.Kind != kind.Kind {
+		if d.Kind != kind.Kind {
 			continue
 		}
-		if v := d.Version(kind.Version); v != nil && v.Served {
+		if v := d.At(kind.GroupVersion().String()); v != nil && v.Served {
 			return served.Resource(d.GroupResource())
 		}
 	}
@@ -54,7 +54,7 @@ func (p params) Get(ctx context.Context, kind schema.GroupVersionKind, namespace
 			return nil, nil
 		}
 	}
-	return read(ctx, r, it.Value, kind.Version)
+	return read(ctx, r, it.Value, kind)
 }
 
 // Select implements [policy.Params].
@@ -76,7 +76,7 @@ func (p params) Select(ctx context.Context, kind schema.GroupVersionKind, namesp
 		}
 		var one *unstructured.Unstructured
 		if err == nil {
-			one, err = read(ctx, r, it.Value, kind.Version)
+			one, err = read(ctx, r, it.Value, kind)
 		}
 		out, failed = append(out, one), err
 		return err == nil
@@ -84,8 +84,8 @@ func (p params) Select(ctx context.Context, kind schema.GroupVersionKind, namesp
 	return out, failed
 }
 
-func read(ctx context.Context, r *catalog.Resource, e *catalog.Entry, version string) (*unstructured.Unstructured, error) {
-	data, err := r.View(ctx, e, version)
+func read(ctx context.Context, r *catalog.Resource, e *catalog.Entry, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
+	data, err := r.View(ctx, e, r.Def.At(kind.GroupVersion().String()).Name)
 	if err != nil {
 		return nil, err
 	}

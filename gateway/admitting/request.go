@@ -2,12 +2,14 @@ package admitting
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/wasmgate/wasmgate/admission"
@@ -26,7 +28,7 @@ func (h *Admission) request(w *resource.Write) *admission.Request {
 	r.Operation, r.Kind, r.Options, r.Objects, r.Namespaces = string(w.Operation()), w.Kind(), options(w), states{w}, spaces{w}
 	for _, v := range def.Versions {
 		if v.Served && v.Name != w.Version.Name && (w.Subresource == "" || v.Subresources[w.Subresource] != nil) {
-			r.Versions = append(r.Versions, v.Name)
+			r.Versions = append(r.Versions, other(def.GVK(v.Name).GroupVersion(), r.Resource.Group))
 		}
 	}
 	if r.Name = w.Name; r.Operation == admission.Create {
@@ -41,6 +43,14 @@ func (h *Admission) request(w *resource.Write) *admission.Request {
 	return r
 }
 
+// other is the name of a version in a request for a resource of a group.
+func other(gv schema.GroupVersion, group string) string {
+	if gv.Group == group {
+		return gv.Version
+	}
+	return gv.Group + "/" + gv.Version
+}
+
 // about is what webhooks see of every request for a target.
 func (h *Admission) about(t resource.Target, o resource.WriteOptions) *admission.Request {
 	who := o.Caller.User
@@ -48,7 +58,7 @@ func (h *Admission) about(t resource.Target, o resource.WriteOptions) *admission
 		who = authn.AnonymousUser()
 	}
 	r := &admission.Request{
-		Resource:    t.Resource.GroupResource().WithVersion(t.Version.Name),
+		Resource:    t.Resource.Def.GVR(t.Version.Name),
 		Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
 		User: who, DryRun: o.DryRun, Authorizer: h.authorizer,
 		Warn: func(text string) {
@@ -99,14 +109,26 @@ func dryRun(o resource.WriteOptions) []string {
 // states implements [admission.Objects].
 type states struct{ w *resource.Write }
 
+// name is what the definition calls a version of the request.
+func (s states) name(version string) string {
+	gv := schema.GroupVersion{Group: s.w.GroupResource().Group, Version: version}
+	if group, name, other := strings.Cut(version, "/"); other {
+		gv = schema.GroupVersion{Group: group, Version: name}
+	}
+	if v := s.w.Resource.Def.At(gv.String()); v != nil {
+		return v.Name
+	}
+	return version // which nobody knows, and the write says so
+}
+
 // New implements [admission.Objects].
 func (s states) New(ctx context.Context, version string) (map[string]any, error) {
-	return s.w.NewAt(ctx, version)
+	return s.w.NewAt(ctx, s.name(version))
 }
 
 // Old implements [admission.Objects].
 func (s states) Old(ctx context.Context, version string) (map[string]any, error) {
-	return s.w.OldAt(ctx, version)
+	return s.w.OldAt(ctx, s.name(version))
 }
 
 // Labels implements [admission.Objects].
@@ -114,12 +136,12 @@ func (s states) Labels() ([]labels.Set, error) { return s.w.Labels() }
 
 // Replace implements [admission.Objects].
 func (s states) Replace(ctx context.Context, version string, tree map[string]any) error {
-	return s.w.Replace(ctx, version, tree)
+	return s.w.Replace(ctx, s.name(version), tree)
 }
 
 // Overlay implements [admission.Objects].
 func (s states) Overlay(ctx context.Context, version string, part map[string]any) (map[string]any, error) {
-	return s.w.OverlayAt(ctx, version, part)
+	return s.w.OverlayAt(ctx, s.name(version), part)
 }
 
 // spaces implements [admission.Namespaces].

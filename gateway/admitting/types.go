@@ -28,7 +28,7 @@ func (t Types) Schema(kind schema.GroupVersionKind) *apiextensionsv1.JSONSchemaP
 	if r == nil {
 		return nil
 	}
-	s := r.Def.Version(kind.Version).OpenAPISchema()
+	s := r.Def.At(kind.GroupVersion().String()).OpenAPISchema()
 	if s == nil {
 		return nil
 	}

@@ -419,7 +419,7 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 	case i.Name == "" || native && (s == nil || i.below != ""):
 		return unknownResource(h.Engine.Catalog().Snapshot(), i), nil
 	case s == nil:
-		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), i.Name)
+		return nil, apierrors.NewNotFound(t.GroupResource(), i.Name)
 	}
 	if !allowed(s.Verbs, i.Verb) || c.bodiless(t) {
 		return methodNotAllowed(t, i.Verb), nil

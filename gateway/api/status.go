@@ -69,7 +69,7 @@ func notFound() *Response {
 func unknownResource(s *catalog.Snapshot, i *Info) *Response {
 	known := i.Group == ""
 	for _, d := range s.Definitions {
-		if d.Group == i.Group && slices.ContainsFunc(d.Versions, (*crd.Version).Native) {
+		if slices.Contains(d.Groups(), i.Group) && slices.ContainsFunc(d.Versions, (*crd.Version).Native) {
 			known = true
 		}
 	}
@@ -117,7 +117,7 @@ func methodNotAllowed(t resource.Target, verb string) *Response {
 	if t.Version.Native() {
 		return unrouted(http.StatusMethodNotAllowed)
 	}
-	return errorResponse(apierrors.NewMethodNotSupported(t.Resource.GroupResource(), verb))
+	return errorResponse(apierrors.NewMethodNotSupported(t.GroupResource(), verb))
 }
 
 // unrouted is the answer to a request that no handler of a built-in kind is for.

@@ -41,9 +41,9 @@ func (h *Handler) deleteUnreadable(ctx context.Context, c *call, f form, t resou
 	allowed, reason, err := h.Authorizer.Authorize(ctx, a)
 	switch {
 	case err != nil:
-		return nil, apierrors.NewForbidden(t.Resource.GroupResource(), t.Name, fmt.Errorf("error while checking permission for %q, %w", verbUnsafe, err))
+		return nil, apierrors.NewForbidden(t.GroupResource(), t.Name, fmt.Errorf("error while checking permission for %q, %w", verbUnsafe, err))
 	case !allowed:
-		return nil, apierrors.NewForbidden(t.Resource.GroupResource(), t.Name, fmt.Errorf("not permitted to do %q, reason: %s", verbUnsafe, reason))
+		return nil, apierrors.NewForbidden(t.GroupResource(), t.Name, fmt.Errorf("not permitted to do %q, reason: %s", verbUnsafe, reason))
 	}
 	if err := h.Engine.DeleteUnreadable(ctx, t, o); err != nil {
 		return nil, err

@@ -184,7 +184,7 @@ func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *m
 // deleted is the reply for an object that is gone.
 func deleted(t resource.Target, uid string) metav1.Status {
 	return metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{
-		Name: t.Name, Group: t.Resource.Def.Group, Kind: t.Resource.Def.Plural, UID: types.UID(uid),
+		Name: t.Name, Group: t.GroupResource().Group, Kind: t.Resource.Def.Plural, UID: types.UID(uid),
 	}}
 }
 

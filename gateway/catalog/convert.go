@@ -39,17 +39,18 @@ func (r *Resource) restoreTree(e *Entry) (map[string]any, string, error) {
 		return nil, "", r.Unreadable(e, err)
 	}
 	apiVersion, _ := tree["apiVersion"].(string)
-	group, version, ok := strings.Cut(apiVersion, "/")
+	if v := r.Def.At(apiVersion); v != nil {
+		if err := v.Shape.FromStorage(tree); err != nil {
+			return nil, "", r.Unreadable(e, err)
+		}
+		return tree, v.Name, nil
+	}
+	group, version, ok := strings.Cut(apiVersion, "/") // a version that is gone
 	if !ok {
 		group, version = "", apiVersion
 	}
 	if group != r.Def.Group {
 		return nil, "", r.Unreadable(e, fmt.Errorf("stored object is of %q", apiVersion))
-	}
-	if v := r.Def.Version(version); v != nil {
-		if err := v.Shape.FromStorage(tree); err != nil {
-			return nil, "", r.Unreadable(e, err)
-		}
 	}
 	return tree, version, nil
 }

@@ -67,8 +67,7 @@ func (r *Resource) dropDeadManagers(tree map[string]any) (changed bool, err erro
 		return false, err
 	}
 	managed, changed = object.KeepManagers(managed, func(apiVersion string) bool {
-		gv, err := schema.ParseGroupVersion(apiVersion)
-		return err == nil && gv.Group == r.Def.Group && r.Def.Version(gv.Version) != nil
+		return r.Def.At(apiVersion) != nil
 	})
 	object.SetManaged(tree, managed)
 	return changed, nil

@@ -29,7 +29,7 @@ func (s *Snapshot) Find(group, version, plural string) (*Resource, *crd.Version)
 	if r == nil {
 		return nil, nil
 	}
-	v := r.Def.Version(version)
+	v := r.Def.At(schema.GroupVersion{Group: group, Version: version}.String())
 	if v == nil || !v.Served {
 		return nil, nil
 	}
@@ -54,7 +54,9 @@ func (c *Catalog) snapshot() *Snapshot {
 		if _, taken := s.resources[r.GroupResource()]; taken {
 			continue // a built-in is never shadowed
 		}
-		s.resources[r.GroupResource()] = r
+		for _, group := range r.Def.Groups() {
+			s.resources[schema.GroupResource{Group: group, Resource: r.Def.Plural}] = r
+		}
 		s.Definitions = append(s.Definitions, r.Def)
 	}
 	return s

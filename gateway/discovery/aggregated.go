@@ -65,7 +65,8 @@ func (k served) responseKind(s *crd.Subresource) *metav1.GroupVersionKind {
 	case s != nil && s.Kind.Kind != "":
 		return &metav1.GroupVersionKind{Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind}
 	case k.custom():
-		return &metav1.GroupVersionKind{Group: k.def.Group, Version: k.version.Name, Kind: k.def.Kind}
+		at := k.def.GVK(k.version.Name)
+		return &metav1.GroupVersionKind{Group: at.Group, Version: at.Version, Kind: at.Kind}
 	default:
 		return &metav1.GroupVersionKind{Kind: k.def.Kind}
 	}

@@ -79,6 +79,7 @@ func TestDocumentsAreKubernetes_RES10_CRD09(t *testing.T) {
 		"/apis/disc.example.com/v1":      {"custom_v1", "", "application/json"},
 		"/apis/disc.example.com/v1beta1": {"custom_v1beta1", "", "application/json"},
 		"/apis/coordination.k8s.io/v1":   {"coordination_v1", "", "application/json"},
+		"/apis/events.k8s.io/v1":         {"events_v1", "", "application/json"},
 		"/api/v1":                        {"core_v1", "", "application/json"},
 		"/api/":                          {"aggregated_api", aggregatedAccept, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"},
 		"/apis/":                         {"aggregated_apis", aggregatedAccept, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"},
@@ -250,7 +251,7 @@ func TestGroupOrder(t *testing.T) {
 	for _, g := range list.Groups {
 		names = append(names, g.Name)
 	}
-	want := []string{"apps", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
+	want := []string{"apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
 		"admissionregistration.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "resource.k8s.io",
 		"flowcontrol.apiserver.k8s.io", "storagemigration.k8s.io", "abc.example.com", "wasmgate.dev", "zoo.example.com"}
 	if !reflect.DeepEqual(names, want) {

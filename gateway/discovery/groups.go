@@ -61,7 +61,9 @@ var priorities = map[string]int{
 func groupsOf(defs []*crd.Definition, order func(string, []string) []string) (core *group, others []*group) {
 	byGroup := map[string][]*crd.Definition{}
 	for _, d := range defs {
-		byGroup[d.Group] = append(byGroup[d.Group], d)
+		for _, name := range d.Groups() {
+			byGroup[name] = append(byGroup[name], d)
+		}
 	}
 	for name, defs := range byGroup {
 		g := newGroup(name, defs, order)
@@ -83,7 +85,7 @@ func groupsOf(defs []*crd.Definition, order func(string, []string) []string) (co
 func Versions(defs []*crd.Definition, group string) []string {
 	var own []*crd.Definition
 	for _, d := range defs {
-		if d.Group == group {
+		if slices.Contains(d.Groups(), group) {
 			own = append(own, d)
 		}
 	}
@@ -101,16 +103,17 @@ func newGroup(name string, defs []*crd.Definition, order func(string, []string) 
 	for _, d := range defs {
 		var own []string
 		for _, v := range d.Versions {
-			if !v.Served {
+			at := d.GVK(v.Name)
+			if !v.Served || at.Group != name {
 				continue
 			}
-			gv := byVersion[v.Name]
+			gv := byVersion[at.Version]
 			if gv == nil {
-				gv = &groupVersion{group: name, name: v.Name}
-				byVersion[v.Name] = gv
+				gv = &groupVersion{group: name, name: at.Version}
+				byVersion[at.Version] = gv
 			}
 			gv.kinds = append(gv.kinds, served{d, v})
-			own = append(own, v.Name)
+			own = append(own, at.Version)
 		}
 		orders = append(orders, own)
 	}

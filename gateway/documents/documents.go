@@ -120,8 +120,9 @@ func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *
 	seen := map[string]bool{}
 	for _, d := range s.Definitions {
 		for _, v := range d.Versions {
-			for _, p := range []string{"/apis/" + d.Group, "/apis/" + d.Group + "/" + v.Name} {
-				if d.Group != "" && v.Served && !seen[p] {
+			at := d.GVK(v.Name)
+			for _, p := range []string{"/apis/" + at.Group, "/apis/" + at.Group + "/" + at.Version} {
+				if at.Group != "" && v.Served && !seen[p] {
 					seen[p] = true
 					paths = append(paths, p)
 				}

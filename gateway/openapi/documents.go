@@ -73,7 +73,8 @@ func New(defs []*crd.Definition, previous *Documents, opts Options) *Documents {
 			}
 			d.kinds[v], d.byKey[k.sortKey] = k, k
 			all = append(all, k)
-			byPath[groupPath(def.Group, v.Name)] = append(byPath[groupPath(def.Group, v.Name)], k)
+			path := groupPath(k.at.Group, k.at.Version)
+			byPath[path] = append(byPath[path], k)
 		}
 	}
 	for path, kinds := range byPath {

@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/schemamutation"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -25,6 +26,7 @@ import (
 type kind struct {
 	def     *crd.Definition
 	version *crd.Version
+	at      schema.GroupVersionKind
 	sortKey string
 
 	// hash and v2 are made on first use. v3 is made again on each call: it is
@@ -35,7 +37,8 @@ type kind struct {
 }
 
 func newKind(def *crd.Definition, v *crd.Version, report func(error)) *kind {
-	k := &kind{def: def, version: v, sortKey: def.Group + "/" + v.Name + "/" + def.Plural}
+	at := def.GVK(v.Name)
+	k := &kind{def: def, version: v, at: at, sortKey: at.Group + "/" + at.Version + "/" + def.Plural}
 	k.hash = sync.OnceValue(func() string {
 		hash, err := k.makeHash()
 		if err != nil {
@@ -86,13 +89,13 @@ const coreGroup = "core.invalid"
 
 // manifest is the CustomResourceDefinition that the builder would have got.
 func (k *kind) manifest() (*apiextensionsv1.CustomResourceDefinition, error) {
-	out, schema := k.withoutSchema(), k.version.OpenAPISchema()
-	if text := k.version.SchemaText; len(text) > 0 && schema == nil {
+	out, s := k.withoutSchema(), k.version.OpenAPISchema()
+	if text := k.version.SchemaText; len(text) > 0 && s == nil {
 		_, err := crd.ReadSchema(text)
 		return nil, err
 	}
-	if schema != nil {
-		out.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: schema}
+	if s != nil {
+		out.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: s}
 	}
 	return out, nil
 }
@@ -101,8 +104,8 @@ func (k *kind) manifest() (*apiextensionsv1.CustomResourceDefinition, error) {
 func (k *kind) withoutSchema() *apiextensionsv1.CustomResourceDefinition {
 	d, v := k.def, k.version
 	out := &apiextensionsv1.CustomResourceDefinition{}
-	out.Spec.Group = d.Group
-	if d.Group == "" {
+	out.Spec.Group = k.at.Group
+	if k.at.Group == "" {
 		out.Spec.Group = coreGroup
 	}
 	out.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
@@ -112,7 +115,7 @@ func (k *kind) withoutSchema() *apiextensionsv1.CustomResourceDefinition {
 	if d.Namespaced {
 		out.Spec.Scope = apiextensionsv1.NamespaceScoped
 	}
-	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: true, Storage: true}
+	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.at.Version, Served: true, Storage: true}
 	version.Subresources = &apiextensionsv1.CustomResourceSubresources{}
 	if v.Subresources["status"] != nil {
 		version.Subresources.Status = &apiextensionsv1.CustomResourceSubresourceStatus{}
@@ -165,7 +168,7 @@ func (k *kind) makeV3() (*spec3.OpenAPI, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := builder.BuildOpenAPIV3(manifest, k.version.Name, builder.Options{IncludeSelectableFields: true})
+	doc, err := builder.BuildOpenAPIV3(manifest, k.at.Version, builder.Options{IncludeSelectableFields: true})
 	if err == nil && (doc == nil || doc.Paths == nil) {
 		err = errNothing
 	}
@@ -198,7 +201,7 @@ func (k *kind) makeV2() (fragments, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := builder.BuildOpenAPIV2(manifest, k.version.Name, builder.Options{V2: true, IncludeSelectableFields: true})
+	doc, err := builder.BuildOpenAPIV2(manifest, k.at.Version, builder.Options{V2: true, IncludeSelectableFields: true})
 	if err == nil && (doc == nil || doc.Paths == nil) {
 		err = errNothing
 	}
@@ -209,8 +212,8 @@ func (k *kind) makeV2() (fragments, error) {
 		return nil, err
 	}
 	k.fitV2(doc)
-	for name, schema := range doc.Definitions {
-		doc.Definitions[name] = *withoutDefaults.WalkSchema(&schema)
+	for name, s := range doc.Definitions {
+		doc.Definitions[name] = *withoutDefaults.WalkSchema(&s)
 	}
 	return fragmentsOf(doc, k.own())
 }

@@ -31,12 +31,12 @@ func renamed[D any](k *kind, doc *D) (*D, error) {
 	if err != nil {
 		return nil, err
 	}
-	group := k.def.Group
+	group := k.at.Group
 	if group == "" {
 		group = coreGroup
 	}
-	text = bytes.ReplaceAll(text, []byte(reversed(group)+"."+k.version.Name+"."+k.def.Kind), []byte(model))
-	if k.def.Group == "" {
+	text = bytes.ReplaceAll(text, []byte(reversed(group)+"."+k.at.Version+"."+k.def.Kind), []byte(model))
+	if k.at.Group == "" {
 		for _, r := range [][2]string{
 			{"/apis/" + coreGroup + "/", "/api/"},
 			{`"group":"` + coreGroup + `"`, `"group":""`},
@@ -61,8 +61,8 @@ func reversed(group string) string {
 func (k *kind) own() []string {
 	name := k.model()
 	if name == "" {
-		name = reversed(k.def.Group) + "." + k.version.Name + "." + k.def.Kind
-		return []string{name, reversed(k.def.Group) + "." + k.version.Name + "." + k.def.ListKind}
+		name = reversed(k.at.Group) + "." + k.at.Version + "." + k.def.Kind
+		return []string{name, reversed(k.at.Group) + "." + k.at.Version + "." + k.def.ListKind}
 	}
 	return []string{name, name + "List"}
 }

@@ -31,7 +31,7 @@ const most = 100
 
 // newAccount makes the account of a write; nil if no quota is about its kind.
 func newAccount(ctx context.Context, q *Quotas, w *resource.Write) (*account, error) {
-	gr := w.Resource.GroupResource()
+	gr := w.GroupResource()
 	if quota.Of(gr) == nil {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func newAccount(ctx context.Context, q *Quotas, w *resource.Write) (*account, er
 		}
 	}
 	return &account{quotas: q, namespace: w.Namespace, met: map[string]*catalog.Entry{}, about: quota.Write{
-		Operation: string(w.Operation()), Resource: gr.WithVersion(w.Version.Name), Kind: w.Kind(), Subresource: w.Subresource,
+		Operation: string(w.Operation()), Resource: w.Resource.Def.GVR(w.Version.Name), Kind: w.Kind(), Subresource: w.Subresource,
 		Namespace: w.Namespace, Name: w.Name, New: now, Old: old,
 	}}, nil
 }

@@ -39,7 +39,7 @@ func New(c *catalog.Catalog) *Quotas {
 // Open implements [resource.Accounts].
 func (q *Quotas) Open(ctx context.Context, w *resource.Write) (resource.Account, error) {
 	now := q.kind.Bucket().Snapshot()
-	if now.Len() == 0 || !quota.Handles(w.Resource.GroupResource(), string(w.Operation()), w.Subresource) {
+	if now.Len() == 0 || !quota.Handles(w.GroupResource(), string(w.Operation()), w.Subresource) {
 		return nil, nil
 	}
 	if len(within(now, w.Namespace)) == 0 {

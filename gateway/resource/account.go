@@ -77,7 +77,7 @@ func (w *Write) commit(ctx context.Context) error {
 		}
 		return err
 	}
-	return apierrors.NewConflict(w.Resource.GroupResource(), w.Name, errModified)
+	return apierrors.NewConflict(w.GroupResource(), w.Name, errModified)
 }
 
 // posts tells that one of the postings is of a key.

@@ -22,7 +22,7 @@ var namespaces = schema.GroupResource{Resource: "namespaces"}
 // definition that stays.
 func (e *Engine) admitCreate(ctx context.Context, t Target, name string, dryRun bool) error {
 	if t.Resource.Def.Terminating {
-		return apierrors.NewForbidden(t.Resource.GroupResource(), name, fmt.Errorf("create not allowed while custom resource definition is terminating"))
+		return apierrors.NewForbidden(t.GroupResource(), name, fmt.Errorf("create not allowed while custom resource definition is terminating"))
 	}
 	if t.Namespace == "" {
 		return nil
@@ -30,7 +30,7 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string, dryRun 
 	entry, err := e.namespace(ctx, t.Namespace)
 	if apierrors.IsNotFound(err) && e.o.ProvisionNamespaces && !dryRun {
 		if why := e.provision(ctx, t.Namespace); why != nil {
-			return apierrors.NewForbidden(t.Resource.GroupResource(), name, why)
+			return apierrors.NewForbidden(t.GroupResource(), name, why)
 		}
 		entry, err = e.namespace(ctx, t.Namespace)
 	}
@@ -45,7 +45,7 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string, dryRun 
 	if object.Field(meta, "deletionTimestamp") == nil {
 		return nil
 	}
-	forbidden := apierrors.NewForbidden(t.Resource.GroupResource(), name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", t.Namespace))
+	forbidden := apierrors.NewForbidden(t.GroupResource(), name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", t.Namespace))
 	forbidden.ErrStatus.Details.Causes = append(forbidden.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", t.Namespace), Field: "metadata.namespace",
 	})

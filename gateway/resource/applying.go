@@ -104,7 +104,7 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 	}
 	if w.operation == OperationCreate {
 		if uid := w.object.GetUID(); uid != "" {
-			return apierrors.NewConflict(w.Resource.GroupResource(), w.Name,
+			return apierrors.NewConflict(w.GroupResource(), w.Name,
 				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
 		w.object.SetResourceVersion("")

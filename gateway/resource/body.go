@@ -42,7 +42,7 @@ func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) 
 		if _, ok := err.(apierrors.APIStatus); ok {
 			return nil, err
 		}
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.Version.Name, t.Resource.Def.Kind, err))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.gvk().Version, t.Resource.Def.Kind, err))
 	}
 	return tree, nil
 }
@@ -140,8 +140,8 @@ func (t Target) checkKind(tree map[string]any, body []byte) error {
 	if t.Version.Native() {
 		return t.checkTyped(gv, kind, apiVersion)
 	}
-	if gv.Group != t.Resource.Def.Group || gv.Version != t.Version.Name {
-		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, want))
+	if gv != t.gvk().GroupVersion() {
+		return t.otherVersion(apiVersion)
 	}
 	if kind != t.Resource.Def.Kind {
 		meta, _ := tree["metadata"].(map[string]any)
@@ -153,10 +153,17 @@ func (t Target) checkKind(tree map[string]any, body []byte) error {
 	return nil
 }
 
+func (t Target) otherVersion(apiVersion string) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, t.Resource.Def.APIVersion(t.Version.Name)))
+}
+
 // checkTyped does so for a kind that has a Go type.
 func (t Target) checkTyped(gv schema.GroupVersion, kind, apiVersion string) error {
-	if gv.Group == t.Resource.Def.Group && gv.Version == t.Version.Name && kind == t.Resource.Def.Kind {
+	if gv.WithKind(kind) == t.gvk() {
 		return nil
+	}
+	if kind == t.Resource.Def.Kind && t.Resource.Def.At(gv.String()) != nil {
+		return t.otherVersion(apiVersion)
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", kind, gv.Version, t.Resource.Def.Kind, kind, apiVersion))
 }

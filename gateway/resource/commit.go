@@ -90,7 +90,7 @@ func (w *Write) mustNotExist(ctx context.Context, key string) error {
 	case err == nil && w.exists == mayExist:
 		return superseded{}
 	case err == nil:
-		return apierrors.NewAlreadyExists(w.Resource.GroupResource(), w.Name)
+		return apierrors.NewAlreadyExists(w.GroupResource(), w.Name)
 	case storage.KindOf(err) == storage.NotFound:
 		return nil
 	}

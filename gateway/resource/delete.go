@@ -199,9 +199,10 @@ func (e *Engine) deleteOne(ctx context.Context, t Target, o *metav1.DeleteOption
 	_, err := again(func() (*Written, error) {
 		out, err := e.remove(ctx, t, deleting{o.DeepCopy(), true}, w)
 		if errors.Is(err, catalog.ErrReplaced) {
-			r, v := e.catalog.Snapshot().Find(t.Resource.Def.Group, t.Version.Name, t.Resource.Def.Plural)
+			at := t.Resource.Def.GVR(t.Version.Name)
+			r, v := e.catalog.Snapshot().Find(at.Group, at.Version, at.Resource)
 			if r == nil {
-				return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
+				return nil, apierrors.NewNotFound(t.GroupResource(), t.Name)
 			}
 			t.Resource, t.Version = r, v
 		}

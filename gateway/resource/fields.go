@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/apply"
@@ -85,7 +84,7 @@ func (w *Write) checkManagers() error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(w.Resource.Def.GVK(w.Version.Name).GroupKind(), w.object.GetName(), errs)
+	return apierrors.NewInvalid(w.Resource.Def.GroupKind(), w.object.GetName(), errs)
 }
 
 func (w *Write) decided(out apply.Outcome) {
@@ -114,8 +113,8 @@ func (w *Write) manageMetadata(ctx context.Context) error {
 	if err != nil {
 		return w.Resource.Unreadable(w.from.Entry, err)
 	}
-	gv, err := schema.ParseGroupVersion(w.object.GetAPIVersion())
-	if err != nil || w.Resource.Def.Version(gv.Version) == nil {
+	at := w.Resource.Def.At(w.object.GetAPIVersion())
+	if at == nil {
 		return nil // a retired version's; a migration will tell
 	}
 	if w.managed.live, err = object.TakeManaged(live); err != nil {
@@ -125,7 +124,7 @@ func (w *Write) manageMetadata(ctx context.Context) error {
 		return err
 	}
 	c := w.fieldChange(onlyMetadata(w.object.Object))
-	c.Version, c.Live = gv.Version, onlyMetadata(live)
+	c.Version, c.Live = at.Name, onlyMetadata(live)
 	c.Versions = sameVersions{c.Live, c.New}
 	out, err := w.Resource.Owners.Update(ctx, c)
 	if err != nil {

@@ -85,7 +85,7 @@ func (w *Write) invalid(errs field.ErrorList) error {
 	for size := 0; n < len(errs) && n < maxMistakes && size < maxTold; n++ {
 		size += len(errs[n].Error())
 	}
-	refusal := apierrors.NewInvalid(w.Resource.Def.GVK(w.Version.Name).GroupKind(), w.object.GetName(), errs[:n])
+	refusal := apierrors.NewInvalid(w.Resource.Def.GroupKind(), w.object.GetName(), errs[:n])
 	if n < len(errs) {
 		refusal.ErrStatus.Message += fmt.Sprintf(" and %d more", len(errs)-n)
 	}

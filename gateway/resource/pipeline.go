@@ -122,7 +122,7 @@ func (w *Write) attempt(ctx context.Context) error {
 		err = inOrder(ctx, w.validate, w.admit, w.convert, w.commit) // under another name
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
-		return apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1) // in words that say that some name would do
+		return apierrors.NewGenerateNameConflict(w.GroupResource(), w.Name, 1) // in words that say that some name would do
 	}
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 			}
 		}
 	}
-	return nil, apierrors.NewConflict(w.Resource.GroupResource(), w.Name, errModified)
+	return nil, apierrors.NewConflict(w.GroupResource(), w.Name, errModified)
 }
 
 // begin forgets what an earlier attempt did.

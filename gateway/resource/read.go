@@ -90,7 +90,7 @@ func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*
 	}
 	it, ok := t.Resource.Bucket().Snapshot().Get(catalog.JoinKey(t.Namespace, t.Name))
 	if !ok {
-		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
+		return nil, apierrors.NewNotFound(t.GroupResource(), t.Name)
 	}
 	return it.Value, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/warning"
@@ -24,6 +25,18 @@ type Target struct {
 	Name        string
 	Subresource string
 }
+
+// GroupResource is the resource as the request names it: some kinds can be had by
+// several groups.
+func (t Target) GroupResource() schema.GroupResource {
+	if t.Version == nil {
+		return t.Resource.GroupResource()
+	}
+	return t.Resource.Def.GVR(t.Version.Name).GroupResource()
+}
+
+// gvk is the kind of the request's objects.
+func (t Target) gvk() schema.GroupVersionKind { return t.Resource.Def.GVK(t.Version.Name) }
 
 // WriteOptions are what all writes have in common.
 type WriteOptions struct {
@@ -99,7 +112,7 @@ var errFull = errors.New("the object is not stored, as the store is full: etcdse
 
 // storeError makes a status error of a store's error about one object.
 func (t Target) storeError(err error) error {
-	gr := t.Resource.GroupResource()
+	gr := t.GroupResource()
 	switch storage.KindOf(err) {
 	case 0:
 		return err

@@ -24,7 +24,7 @@ func (e *Engine) Review(ctx context.Context, t Target, body []byte, o WriteOptio
 	ctx = t.scope(ctx, o)
 	t.Version.Strategy.PrepareForCreate(ctx, obj)
 	if errs := t.Version.Strategy.Validate(ctx, obj); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(t.Resource.Def.GVK(t.Version.Name).GroupKind(), obj.GetName(), errs)
+		return nil, apierrors.NewInvalid(t.Resource.Def.GroupKind(), obj.GetName(), errs)
 	}
 	if err := answer(tree); err != nil {
 		return nil, err

@@ -48,9 +48,9 @@ func newSelection(t Target, o *internalversion.ListOptions) (*selection, error) 
 }
 
 // unknownField words the refusal as kube-apiserver does, which has another
-// text for its own kinds.
+// text for its own kinds that have no fields to select by.
 func unknownField(t Target, field string) string {
-	if t.Version.Native() {
+	if t.Version.Native() && len(t.Version.SelectableFields) == 0 {
 		return fmt.Sprintf("%q is not a known field selector: only %q, %q", field, "metadata.name", "metadata.namespace")
 	}
 	return fmt.Sprintf("field label not supported: %s", field)

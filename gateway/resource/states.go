@@ -24,7 +24,7 @@ func (w *Write) Kind() schema.GroupVersionKind {
 	if w.scalePaths() != nil {
 		return schema.FromAPIVersionAndKind(scaleAPIVersion, scaleKind)
 	}
-	return w.Resource.Def.GVK(w.Version.Name)
+	return w.gvk()
 }
 
 // DeleteOptions are those of a deletion, nil for every other write.
@@ -183,12 +183,13 @@ func (w *Write) Replace(ctx context.Context, version string, tree map[string]any
 	if _, err := v.Shape.FromClient(tree, false); err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	at, err := schema.ParseGroupVersion(w.object.GetAPIVersion())
-	if err != nil {
-		return apierrors.NewInternalError(err)
+	at := w.Resource.Def.At(w.object.GetAPIVersion())
+	if at == nil {
+		return apierrors.NewInternalError(fmt.Errorf("there is no version of %q", w.object.GetAPIVersion()))
 	}
-	if at.Version != version {
-		if tree, err = w.Resource.ConvertTree(ctx, tree, at.Version); err != nil {
+	if at.Name != version {
+		var err error
+		if tree, err = w.Resource.ConvertTree(ctx, tree, at.Name); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ func (e *Engine) DeleteUnreadable(ctx context.Context, t Target, o *metav1.Delet
 			return t.storeError(err)
 		}
 		if err != nil || t.Resource.Readable(catalog.NewEntry(kv)) == nil {
-			gk := schema.GroupKind{Group: t.Resource.Def.Group, Kind: t.Resource.Def.Plural} // as kube-apiserver has it
+			gk := schema.GroupKind{Group: t.GroupResource().Group, Kind: t.Resource.Def.Plural} // as kube-apiserver has it
 			return apierrors.NewInvalid(gk, t.Name, field.ErrorList{field.Invalid(field.NewPath(optionUnreadable), true,
 				"is exclusively used to delete corrupt object(s), try again by removing this option")})
 		}
@@ -50,7 +50,7 @@ func (e *Engine) DeleteUnreadable(ctx context.Context, t Target, o *metav1.Delet
 		if err != nil {
 			return t.storeError(err)
 		}
-		e.log.Warn().Str("resource", t.Resource.GroupResource().String()).Str("namespace", t.Namespace).Str("name", t.Name).
+		e.log.Warn().Str("resource", t.GroupResource().String()).Str("namespace", t.Namespace).Str("name", t.Name).
 			Msg("an object that could not be read was deleted, without regard to finalizers")
 		return nil
 	}

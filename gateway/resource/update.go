@@ -44,7 +44,7 @@ func (t Target) updateStrategy() (rest.RESTUpdateStrategy, error) {
 	}
 	s := t.Version.Subresources[t.Subresource]
 	if s == nil || s.Update == nil {
-		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
+		return nil, apierrors.NewNotFound(t.GroupResource(), t.Name)
 	}
 	return s.Update, nil
 }
@@ -84,7 +84,7 @@ func heldUp(def *crd.Definition, obj *unstructured.Unstructured) bool {
 // precondition checks uid and resourceVersion of the new state.
 func (w *Write) precondition(ctx context.Context) error {
 	obj, old, rev := w.object, w.old, w.from.Revision
-	gr := w.Resource.GroupResource()
+	gr := w.GroupResource()
 	// Of a patch the strategy refuses another uid, as an immutable field.
 	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() && w.put {
 		return w.wrongUID(uid, old.GetUID())
@@ -100,7 +100,7 @@ func (w *Write) precondition(ctx context.Context) error {
 		return nil
 	}
 	if _, err := strconv.ParseUint(rv, 10, 63); err != nil {
-		return apierrors.NewInvalid(w.Resource.Def.GVK(w.Version.Name).GroupKind(), w.Name, field.ErrorList{
+		return apierrors.NewInvalid(w.Resource.Def.GroupKind(), w.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", revisionField), rv, err.Error()),
 		})
 	}
@@ -114,7 +114,7 @@ func (w *Write) precondition(ctx context.Context) error {
 // name, in kube-apiserver's words.
 func (t Target) wrongUID(want, have types.UID) error {
 	why := fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, have)
-	return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, apistorage.NewInvalidObjError("/"+t.Resource.Def.KeyPrefix+"/"+catalog.JoinKey(t.Namespace, t.Name), why))
+	return apierrors.NewConflict(t.GroupResource(), t.Name, apistorage.NewInvalidObjError("/"+t.Resource.Def.KeyPrefix+"/"+catalog.JoinKey(t.Namespace, t.Name), why))
 }
 
 func stillFinalizing(def *crd.Definition, obj map[string]any) bool {

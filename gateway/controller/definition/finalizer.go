@@ -125,7 +125,7 @@ func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controlle
 // served under the name of a built-in kind is that kind.
 func (c *Finalizer) sweep(ctx context.Context, s controller.Scope) (left []metav1.PartialObjectMetadata, errs []error) {
 	isBuiltIn := slices.ContainsFunc(c.objects.Served(), func(d *crd.Definition) bool {
-		return builtIn(d) && d.GroupResource() == s.GroupResource
+		return builtIn(d) && d.Is(s.GroupResource)
 	})
 	if !isBuiltIn {
 		if left, errs = content.Sweep(ctx, c.served, s); len(left) > 0 || len(errs) > 0 {

@@ -126,7 +126,9 @@ func (c *Collector) followKinds(ctx context.Context, pump func(*kind)) error {
 			continue
 		}
 		served[gr] = true
-		byKind[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
+		for _, group := range d.Groups() {
+			byKind[schema.GroupKind{Group: group, Kind: d.Kind}] = d
+		}
 	}
 	c.mu.Lock()
 	c.byKind = byKind // before leaving wakes whatever has an owner

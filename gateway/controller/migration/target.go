@@ -28,7 +28,7 @@ func (j *job) target(ctx context.Context) (target, error) {
 		return target{}, err
 	}
 	served := j.objects.Served()
-	i := slices.IndexFunc(served, func(d *crd.Definition) bool { return d.GroupResource() == j.gr })
+	i := slices.IndexFunc(served, func(d *crd.Definition) bool { return d.Is(j.gr) })
 	obj, err := j.objects.Get(ctx, kinds.Definitions, "", j.gr.String())
 	switch {
 	case apierrors.IsNotFound(err) && i < 0:

@@ -151,7 +151,9 @@ func (c *Finalizer) remaining(ctx context.Context, namespace string) (*remains, 
 	r := &remains{}
 	served := map[schema.GroupResource]bool{}
 	for _, d := range c.objects.Served() {
-		served[d.GroupResource()] = true
+		for _, group := range d.Groups() {
+			served[schema.GroupResource{Group: group, Resource: d.Plural}] = true
+		}
 		if d.Namespaced {
 			r.add(ctx, c.served, controller.Scope{GroupResource: d.GroupResource(), Namespace: namespace})
 		}

@@ -16,7 +16,7 @@ const (
 
 // kept are what wasmgate serves too: groups, and resources of the core group.
 var (
-	keptGroups    = []string{"coordination.k8s.io", documentGroup}
+	keptGroups    = []string{"coordination.k8s.io", "events.k8s.io", documentGroup}
 	keptResources = []string{"configmaps", "events", "namespaces", "secrets", "serviceaccounts"}
 )
 
@@ -37,6 +37,7 @@ func recordDocuments(ctx context.Context, s *server) error {
 		{"custom_v1", "/apis/" + documentGroup + "/v1", ""},
 		{"custom_v1beta1", "/apis/" + documentGroup + "/v1beta1", ""},
 		{"coordination_v1", "/apis/coordination.k8s.io/v1", ""},
+		{"events_v1", "/apis/events.k8s.io/v1", ""},
 		{"core_v1", "/api/v1", ""},
 		{"aggregated_api", "/api", aggregated},
 		{"aggregated_apis", "/apis", aggregated},

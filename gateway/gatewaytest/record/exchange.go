@@ -10,6 +10,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/admissions"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/builtins"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/layouts"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/quotas"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/requests"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
@@ -82,6 +83,19 @@ func recordQuotas(ctx context.Context, s *server) error {
 		ended = append(ended, quotas.Namespace(story))
 	}
 	return s.end(ctx, ended, quotas.Collections)
+}
+
+// recordLayouts records built-in kinds at versions with other fields.
+func recordLayouts(ctx context.Context, s *server) error {
+	stories := layouts.Stories()
+	if err := s.recordExchange(ctx, stories, layouts.File, exchange.HTTP(client, s.url, s.token)); err != nil {
+		return err
+	}
+	var ended []string
+	for _, story := range stories {
+		ended = append(ended, layouts.Namespace(story))
+	}
+	return s.end(ctx, ended, layouts.Collections)
 }
 
 // end ends namespaces with what is in them, as no controller does here.

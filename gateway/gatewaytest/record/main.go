@@ -60,6 +60,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"requests for built-in kinds", recordBuiltInRequests},
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
+		{"versions with other fields", recordLayouts},
 	} {
 		if !strings.Contains(r.what, only) {
 			continue
