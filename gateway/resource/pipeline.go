@@ -122,7 +122,7 @@ func (w *Write) attempt(ctx context.Context) error {
 		err = inOrder(ctx, w.validate, w.admit, w.convert, w.commit) // under another name
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
-		return apierrors.NewGenerateNameConflict(w.GroupResource(), w.Name, 1) // in words that say that some name would do
+		return apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1) // in words that say that some name would do
 	}
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type kind struct {
 	Cluster bool           `json:"cluster"`
 	Below   []string       `json:"below"`
 	There   string         `json:"name"`
+	Within  string         `json:"namespace"`
 	Object  map[string]any `json:"object"`
 	Status  map[string]any `json:"status"`
 }
@@ -99,7 +100,12 @@ func (k kind) collection() string {
 }
 
 // namespace is where the objects of a namespaced kind are.
-func (k kind) namespace() string { return "table-" + k.Plural }
+func (k kind) namespace() string {
+	if k.Within != "" {
+		return k.Within
+	}
+	return "table-" + k.Plural
+}
 
 // there is the path of the object that exists.
 func (k kind) there() string { return k.collection() + "/" + k.There }
