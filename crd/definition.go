@@ -278,8 +278,21 @@ func (d *Definition) APIVersion(version string) string {
 
 // At is the version whose objects have an apiVersion, or nil.
 func (d *Definition) At(apiVersion string) *Version {
+	group, version, named := strings.Cut(apiVersion, "/")
+	switch {
+	case !named:
+		return d.In("", apiVersion)
+	case group == "":
+		return nil
+	}
+	return d.In(group, version)
+}
+
+// In is the version that a group serves under a name, or nil. Every request asks
+// for it.
+func (d *Definition) In(group, version string) *Version {
 	for _, v := range d.Versions {
-		if d.APIVersion(v.Name) == apiVersion {
+		if at := d.GVK(v.Name); at.Group == group && at.Version == version {
 			return v
 		}
 	}

@@ -37,7 +37,7 @@ func TestVersionsOfAnotherGroup(t *testing.T) {
 			t.Errorf("%s is %v, %s, %v", name, got, d.APIVersion(name), d.GVR(name))
 		}
 	}
-	if d.At("v1") != own || d.At("example.com/v1") != other || d.At("example.com/v2") != nil {
+	if d.At("v1") != own || d.At("example.com/v1") != other || d.At("example.com/v2") != nil || d.At("/v1") != nil || d.At("a/example.com/v1") != nil || d.At("") != nil {
 		t.Error("a version is not found by its apiVersion, or one is that is not there")
 	}
 	if got := d.Groups(); !slices.Equal(got, []string{"", "example.com"}) {
@@ -71,5 +71,18 @@ func TestAVersionIsNativeWhenItHasAGoType(t *testing.T) {
 	}
 	if !(&Version{Typed: func() runtime.Object { return &runtime.Unknown{} }}).Native() {
 		t.Error("with a type")
+	}
+}
+
+// Every request looks for its version.
+func TestFindingAVersionCostsNoMemory(t *testing.T) {
+	v := &Version{Name: "v1"}
+	d := &Definition{Group: "example.com", Versions: []*Version{{Name: "v2"}, v, {Name: "example.org/v1"}}}
+	if n := testing.AllocsPerRun(100, func() {
+		if d.In("example.com", "v1") != v || d.At("example.com/v1") != v {
+			t.Fatal("not found")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

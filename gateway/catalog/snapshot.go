@@ -29,7 +29,7 @@ func (s *Snapshot) Find(group, version, plural string) (*Resource, *crd.Version)
 	if r == nil {
 		return nil, nil
 	}
-	v := r.Def.At(schema.GroupVersion{Group: group, Version: version}.String())
+	v := r.Def.In(group, version)
 	if v == nil || !v.Served {
 		return nil, nil
 	}
