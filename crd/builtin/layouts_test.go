@@ -127,3 +127,30 @@ func TestTableOfAnotherLayout(t *testing.T) {
 		}
 	}
 }
+
+// What takes hours to read as a quantity is not read: neither in a field nor in an
+// annotation, however it spells its fields.
+func TestCostlyQuantitiesAreNotRead(t *testing.T) {
+	const bad = `"1e-2000000000"`
+	claim := `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"q","namespace":"n"},"spec":{"resources":{"requests":{"storage":` + bad + `}}}}`
+	d := definitions(t)["persistentvolumeclaim"]
+	for _, strict := range []bool{false, true} {
+		if _, err := d.Version("v1").Shape.FromClient(parse(t, []byte(claim)), strict); err == nil || !strings.Contains(err.Error(), "exponent") {
+			t.Errorf("strict %v: %v", strict, err)
+		}
+	}
+	if _, err := d.Codec.Decode([]byte(claim)); err == nil {
+		t.Error("it is read from the store")
+	}
+	_, v1 := autoscalers(t)
+	tree := parse(t, []byte(scaler))
+	annotations := ensure(ensure(tree, "metadata"), "annotations")
+	annotations["autoscaling.alpha.kubernetes.io/metrics"] = `[{"type":"Resource","resource":{"name":"cpu","targetAverageValue":` + bad + `}}]`
+	annotations["autoscaling.alpha.kubernetes.io/behavior"] = `{"scaleup":{"toleraNce":` + bad + `}}`
+	if _, err := v1.Shape.FromClient(tree, true); err != nil {
+		t.Error(err)
+	}
+	if len(child(child(tree, "metadata"), "annotations")) > 0 || text(tree, "spec", "scaleTargetRef", "name") != "w" {
+		t.Errorf("got %v", tree)
+	}
+}

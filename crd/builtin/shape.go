@@ -2,8 +2,10 @@ package builtin
 
 import (
 	"maps"
+	"reflect"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/quantity"
 )
 
 // shape makes trees what a Go type can hold: unknown fields go, values of
@@ -22,6 +24,9 @@ func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
 	}
 	typed := s.fresh()
 	if strict {
+		if err := quantity.CheckTree(obj, reflect.TypeOf(typed)); err != nil {
+			return nil, err
+		}
 		unknown, err = object.DecodeTyped(obj, typed)
 	} else {
 		err = fromJSON(obj, typed)

@@ -3,6 +3,7 @@ package builtin
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/quantity"
 )
 
 // toTyped reads a tree that is known to be well-formed.
@@ -39,6 +41,9 @@ func toTyped(obj map[string]any, into any) error {
 // fromJSON reads a tree that anybody may have written. It goes through JSON,
 // because clients match on the errors of that reader.
 func fromJSON(obj map[string]any, into any) error {
+	if err := quantity.CheckTree(obj, reflect.TypeOf(into)); err != nil {
+		return err
+	}
 	data, err := object.Encode(obj)
 	if err != nil {
 		return err

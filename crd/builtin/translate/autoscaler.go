@@ -3,11 +3,14 @@ package translate
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wasmgate/wasmgate/crd/quantity"
 )
 
 // The annotations that have, at autoscaling/v1, what its fields cannot say.
@@ -217,7 +220,9 @@ func withoutOurs(in map[string]string) map[string]string {
 
 // read tells whether text could be read.
 func read(text string, into any) bool {
-	return text != "" && json.Unmarshal([]byte(text), into) == nil
+	var tree any
+	return text != "" && json.Unmarshal([]byte(text), &tree) == nil && quantity.CheckTree(tree, reflect.TypeOf(into)) == nil &&
+		json.Unmarshal([]byte(text), into) == nil
 }
 
 func annotate(annotations *map[string]string, name string, value any, is bool) error {
