@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -41,6 +42,9 @@ func fromCBOR(data []byte) ([]byte, error) {
 	var tree map[string]any
 	if err := direct.Unmarshal(bytes.TrimPrefix(data, []byte(cborMark)), &tree); err != nil {
 		return nil, err
+	}
+	if tree == nil { // which the library makes of null and undefined
+		return nil, errors.New("it holds no object")
 	}
 	return object.Encode(tree)
 }

@@ -104,7 +104,7 @@ func TestCBORInAndOut_MT11_MT13(t *testing.T) {
 	for _, media := range []string{"application/merge-patch+cbor", "application/json-patch+cbor", "application/strategic-merge-patch+cbor", "application/cbor"} {
 		w.do("PATCH", widgets+"/one", apply, "Content-Type: "+media).want(415, "")
 	}
-	for _, body := range []string{"x", "\xa1", "\xd9\xd9\xf7", "\x80", strings.Repeat("\x81", 200), "\xa1\x41a\xfb\x7f\xf0\x00\x00\x00\x00\x00\x00"} {
+	for _, body := range []string{"x", "\xf6", "\xf7", "\xa1", "\xd9\xd9\xf7", "\x80", strings.Repeat("\x81", 200), "\xa1\x41a\xfb\x7f\xf0\x00\x00\x00\x00\x00\x00"} {
 		w.do("POST", widgets, body, "Content-Type: application/cbor").want(400, "")
 	}
 	w.do("DELETE", widgets+"/one", inCBOR(t, `{"apiVersion":"v1","kind":"DeleteOptions","dryRun":["All"]}`), "Content-Type: application/cbor").want(200, "")
