@@ -159,10 +159,7 @@ func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, w
 	defer leave()
 	t.kept, err = c.fetch(ctx, obj.GetName(), wanted.Image, secretOf(obj))
 	t.at = c.now()
-	if errors.As(err, &t.refusal) || err == nil {
-		c.judge(hostOf(wanted.Image), t.refusal)
-	}
-	if t.refusal != nil {
+	if errors.As(err, &t.refusal) {
 		c.remember(obj, t)
 		if t.refusal.Final {
 			return obj, 0, nil
@@ -190,7 +187,10 @@ func (c *Controller) fetch(ctx context.Context, name, image string, secret types
 	defer cancel()
 	kept, err := c.puller.Pull(bounded, name, image, login)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		return Kept{}, &Refusal{Reason: "PullFailed", Message: fmt.Sprintf("it did not come within %s", pullTimeout), Slow: true}
+		kept, err = Kept{}, &Refusal{Reason: "PullFailed", Message: fmt.Sprintf("it did not come within %s", pullTimeout), Slow: true}
+	}
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) || err == nil {
+		c.judge(hostOf(image), refusal)
 	}
 	return kept, err
 }

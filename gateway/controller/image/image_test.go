@@ -249,6 +249,14 @@ func TestSilentRegistriesHoldUpEachOther(t *testing.T) {
 			}
 			<-time.After(7 * time.Second)
 		}
+		for i := range 6 { // these never ask, and tell nothing of a registry
+			source := oci(fmt.Sprintf("silent-%d/tabs:v1", i))
+			source["oci"].(map[string]any)["pullSecret"] = map[string]any{"namespace": "n", "name": "absent"}
+			controllertest.MustCreate(t, w.Objects, kinds.Modules, map[string]any{
+				"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": fmt.Sprint("secret-", i)},
+				"spec": map[string]any{"source": source},
+			})
+		}
 		<-time.After(20 * time.Minute)
 		if n := most.Load(); n != 1 {
 			t.Errorf("%d silent registries were asked at a time", n)
