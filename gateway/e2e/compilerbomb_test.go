@@ -100,7 +100,7 @@ func TestCompilerBombs(t *testing.T) {
 		if runtime.GOOS != "linux" {
 			t.Skip("needs /proc")
 		}
-		upload(t, g.API(t), "slow-"+unique(), plugintest.Slow(15)) // another: what was refused is not compiled again
+		upload(t, g.API(t), "slow-"+unique(), plugintest.Slow(13)) // another: what was refused is not compiled again
 		child := awaitChild(t, g.PID())
 		environment, err := os.ReadFile(filepath.Join(child, "environ"))
 		if want := "GOMAXPROCS=1\x00GOTRACEBACK=none\x00"; err != nil || string(environment) != want {
