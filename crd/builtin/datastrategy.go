@@ -99,11 +99,20 @@ func (s *dataStrategy) count(tree, was map[string]any) {
 	before, _ := child(was, "metadata")["generation"].(int64)
 	ensure(tree, "metadata")["generation"] = before
 	for _, name := range k.file.Generation {
-		if !reflect.DeepEqual(tree[name], was[name]) {
+		if !reflect.DeepEqual(at(tree, name), at(was, name)) {
 			ensure(tree, "metadata")["generation"] = before + 1
 			return
 		}
 	}
+}
+
+// at is what is at a path of field names.
+func at(tree map[string]any, path string) any {
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		tree = child(tree, name)
+	}
+	return tree[names[len(names)-1]]
 }
 
 // Canonicalize implements [rest.RESTCreateStrategy].

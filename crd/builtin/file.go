@@ -34,7 +34,7 @@ type file struct {
 	// metadata of an update only what changed: kube-apiserver does so with few
 	// kinds.
 	LenientMetadata bool `json:"lenientMetadata,omitempty"`
-	// Generation are the fields at the top whose change the generation counts;
+	// Generation are the paths whose change the generation counts;
 	// without any the kind has none.
 	Generation []string `json:"generation,omitempty"`
 	// Verbs are those served, when not all are.

@@ -47,6 +47,7 @@ var others = map[string]format{
 	"group-id":         number(func(n int) []string { return validation.IsValidGroupID(int64(n)) }),
 	"ip":               ip,
 	"cidr":             cidr,
+	"domain-path":      domainPath,
 	"percent-or-count": percentOrCount,
 	"quantity":         quantity,
 	"label-selector":   labelSelector,
@@ -113,6 +114,14 @@ func cidr(v any, path *field.Path) field.ErrorList {
 		return nil
 	}
 	return validation.IsValidCIDRForLegacyField(path, s, false, nil)
+}
+
+func domainPath(v any, path *field.Path) field.ErrorList {
+	s, _ := v.(string)
+	if s == "" {
+		return nil
+	}
+	return validation.IsDomainPrefixedPath(path, s)
 }
 
 // percentOrCount is a number that is not negative, or a percentage.

@@ -210,11 +210,18 @@ func objectBody(r *Request, t resource.Target) ([]byte, error) {
 	if err != nil || media != mediaProtobuf || !t.Version.Native() {
 		return jsonBody(r)
 	}
-	if !bytes.HasPrefix(r.Body, protobufPrefix) {
-		return nil, t.Unrecognized(errNoProtobuf, r.Body)
+	if err := beginsAsProtobuf(r.Body); err != nil {
+		return nil, t.Unrecognized(err, r.Body)
 	}
 	if scaling(t) {
 		return scaleBody(r.Body)
+	}
+	e, err := wire.Open(r.Body)
+	if err != nil {
+		return nil, t.Unrecognized(err, r.Body)
+	}
+	if e.Kind != t.Resource.Def.Kind {
+		return nil, t.OfOtherKind(e.Kind, e.APIVersion)
 	}
 	tree, err := t.Resource.Def.Codec.Decode(r.Body)
 	if err != nil {
@@ -226,7 +233,22 @@ func objectBody(r *Request, t resource.Target) ([]byte, error) {
 var (
 	protobufPrefix = []byte(wire.Magic)
 	errNoProtobuf  = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+	errNoData      = errors.New("empty data")
+	errNoMessage   = errors.New("empty body")
 )
+
+// beginsAsProtobuf says what is wrong with the beginning of a body.
+func beginsAsProtobuf(body []byte) error {
+	switch {
+	case len(body) == 0:
+		return errNoData
+	case !bytes.HasPrefix(body, protobufPrefix):
+		return errNoProtobuf
+	case len(body) == len(protobufPrefix):
+		return errNoMessage
+	}
+	return nil
+}
 
 // scaleBody reads a Scale in protobuf, as JSON.
 func scaleBody(body []byte) ([]byte, error) {

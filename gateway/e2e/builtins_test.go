@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/builtins"
@@ -85,7 +87,12 @@ func (d *differences) compare(t *testing.T, story exchange.Story, known map[int]
 	if err != nil {
 		t.Fatal(err)
 	}
-	replies, err := story.Tell(context.Background(), sender(gatewaytest.Shared(t).API(t)))
+	server := gatewaytest.Shared(t)
+	client, err := rest.HTTPClientFor(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	replies, err := story.Tell(context.Background(), exchange.HTTP(client, server.URL, server.Token))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,13 @@ func (t Target) checkTyped(gv schema.GroupVersion, kind, apiVersion string) erro
 	if kind == t.Resource.Def.Kind && t.Resource.Def.At(gv.String()) != nil {
 		return t.otherVersion(apiVersion)
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", kind, gv.Version, t.Resource.Def.Kind, kind, apiVersion))
+	return t.OfOtherKind(kind, apiVersion)
+}
+
+// OfOtherKind refuses an object of a kind or version that is not the target's.
+func (t Target) OfOtherKind(kind, apiVersion string) error {
+	version := apiVersion[strings.LastIndexByte(apiVersion, '/')+1:]
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", kind, version, t.Resource.Def.Kind, kind, apiVersion))
 }
 
 // textField is a text of the tree, empty when it is absent or null.

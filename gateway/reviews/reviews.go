@@ -64,7 +64,14 @@ func spec(review map[string]any, into any) error {
 }
 
 func (a Answers) self(_ context.Context, user *authn.User, review map[string]any) error {
+	unnamed(review)
 	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: user.Info()})
+}
+
+// unnamed takes what a review was called from it, which only some answers repeat.
+func unnamed(review map[string]any) {
+	sent, _ := review["metadata"].(map[string]any)
+	review["metadata"] = map[string]any{"creationTimestamp": sent["creationTimestamp"]}
 }
 
 func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) error {
@@ -137,5 +144,7 @@ func (a Answers) rules(ctx context.Context, user *authn.User, review map[string]
 		status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}})
 		status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}})
 	}
+	unnamed(review)
+	review["spec"] = map[string]any{}
 	return setStatus(review, status)
 }

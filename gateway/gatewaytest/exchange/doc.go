@@ -32,8 +32,12 @@ type Step struct {
 	Until string
 	// Await is repeated likewise after a success, and its reply does not count.
 	Await *Step
-	// Events tells that the reply is a stream of them, in any order.
+	// Events tells that the reply is a stream of them, in any order. Count is how
+	// many of them are read; 0 are all.
 	Events bool
+	Count  int
+	// Marks tells that later watches begin where the object in the reply is.
+	Marks bool
 	// Brief tells that of a success the code says everything.
 	Brief bool
 	// Own is the text of the gateway's reply where it differs from

@@ -32,11 +32,17 @@ func newReply(step Step, code int, warnings []string, body []byte) (Reply, error
 	if step.Brief && code < 300 {
 		return r, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
+	text, inProtobuf, err := asJSON(step, body)
+	if err != nil {
+		return r, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if step.Events && code < 300 {
-		var err error
 		r.Body, err = events(d)
+		if inProtobuf && err == nil {
+			r.Body["protobuf"] = true
+		}
 		return r, err
 	}
 	if err := d.Decode(&r.Body); err != nil {
@@ -45,16 +51,36 @@ func newReply(step Step, code int, warnings []string, body []byte) (Reply, error
 	}
 	if r.Body["kind"] == "Status" {
 		r.Body = refusal(r.Body)
-		return r, nil
+	} else {
+		forget(r.Body)
 	}
-	forget(r.Body)
+	if inProtobuf {
+		r.Body["protobuf"] = true
+	}
 	return r, nil
+}
+
+// asJSON is the body of a reply in JSON, where it is in protobuf, and whether it is.
+func asJSON(step Step, body []byte) (text []byte, inProtobuf bool, err error) {
+	switch {
+	case bytes.HasPrefix(body, envelope):
+		text, err = fromProtobuf(body)
+	case step.Events && len(body) > 0 && body[0] == 0: // the length of a frame
+		text, err = framesOf(body)
+	default:
+		return body, false, nil
+	}
+	return text, true, err
 }
 
 // events are those of a watch, sorted, as no order is promised of what there was
 // before it.
 func events(d *json.Decoder) (map[string]any, error) {
-	texts := []string{}
+	type told struct {
+		event any
+		text  string
+	}
+	var all []told
 	for d.More() {
 		var event map[string]any
 		if err := d.Decode(&event); err != nil {
@@ -65,14 +91,14 @@ func events(d *json.Decoder) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		texts = append(texts, string(text))
+		all = append(all, told{event, string(text)})
 	}
-	slices.Sort(texts)
-	var all []any
-	for _, text := range texts {
-		all = append(all, json.RawMessage(text))
+	slices.SortFunc(all, func(a, b told) int { return strings.Compare(a.text, b.text) })
+	list := make([]any, 0, len(all))
+	for _, one := range all {
+		list = append(list, one.event)
 	}
-	return map[string]any{"events": all}, nil
+	return map[string]any{"events": list}, nil
 }
 
 // age is that of an object in a table.

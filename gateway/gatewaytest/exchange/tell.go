@@ -3,7 +3,6 @@ package exchange
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ func HTTP(client *http.Client, url, token string) Send {
 			return 0, nil, nil, err
 		}
 		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
+		b, err := read(step, resp)
 		return resp.StatusCode, resp.Header, b, err
 	}
 }
@@ -44,6 +43,7 @@ func HTTP(client *http.Client, url, token string) Send {
 // to each step.
 func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 	var replies []Reply
+	send = following(send)
 	if err := s.pass(ctx, send, s.Before); err != nil {
 		return nil, err
 	}

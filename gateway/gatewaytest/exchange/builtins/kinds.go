@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"maps"
@@ -24,13 +25,17 @@ var kinds []byte
 
 // kind is a built-in kind as requests name it.
 type kind struct {
-	Plural  string         `json:"plural"`
-	Cluster bool           `json:"cluster"`
-	Below   []string       `json:"below"`
-	There   string         `json:"name"`
-	Within  string         `json:"namespace"`
-	Object  map[string]any `json:"object"`
-	Status  map[string]any `json:"status"`
+	Plural  string   `json:"plural"`
+	Cluster bool     `json:"cluster"`
+	Below   []string `json:"below"`
+	There   string   `json:"name"`
+	Other   string   `json:"other"`
+	Within  string   `json:"namespace"`
+	Until   string   `json:"until"`
+	// Asked tells that objects are answered and not kept.
+	Asked  bool           `json:"asked"`
+	Object map[string]any `json:"object"`
+	Status map[string]any `json:"status"`
 }
 
 // Stories are the requests, a story for each kind.
@@ -43,6 +48,9 @@ func Stories() ([]exchange.Story, error) {
 	for _, k := range all {
 		if k.There == "" {
 			k.There = "there"
+		}
+		if k.Other == "" {
+			k.Other = "other"
 		}
 		stories = append(stories, k.story())
 	}
@@ -64,7 +72,10 @@ func (k kind) story() exchange.Story {
 	if k.Status != nil {
 		s.Before = append(s.Before, exchange.Step{Method: "PUT", Path: k.there() + "/status", Type: exchange.JSON, Body: k.object(k.There, func(o map[string]any) { o["status"] = k.Status })})
 	}
-	for _, add := range []func(*sheet){paths, lists, gets, media, writes, bodies, patches, fields, deletions} {
+	if !k.Asked {
+		s.Before = append(s.Before, exchange.Step{Method: "GET", Path: k.there(), Until: cmp.Or(k.Until, `"creationTimestamp"`)})
+	}
+	for _, add := range []func(*sheet){paths, lists, gets, media, writes, bodies, patches, fields, deletions, encodings, watches} {
 		add(s)
 	}
 	return s.Story
@@ -111,12 +122,7 @@ func (k kind) namespace() string {
 func (k kind) there() string { return k.collection() + "/" + k.There }
 
 // other is a name that nothing has.
-func (k kind) other() string {
-	if k.There != "there" {
-		return "10.78.0.10"
-	}
-	return "other"
-}
+func (k kind) other() string { return k.Other }
 
 // object is the kind's object under a name; each of with changes it.
 func (k kind) object(name string, with ...func(map[string]any)) string {

@@ -28,6 +28,12 @@ func Texts(replies []exchange.Reply) ([]string, error) {
 		reply = reply.Structured()
 		anonymous(reply.Body)
 		undescribed(reply.Body)
+		streamed, _ := reply.Body["events"].([]any)
+		for _, event := range streamed {
+			event, _ := event.(map[string]any)
+			object, _ := event["object"].(map[string]any)
+			undescribed(object)
+		}
 		if inYAML, ok := reply.Body["yaml"].(map[string]any); ok {
 			anonymous(inYAML)
 		}
