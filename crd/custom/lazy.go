@@ -67,6 +67,9 @@ func (s *lazyUpdate) ValidateUpdate(ctx context.Context, obj, old runtime.Object
 	if s.quick.acceptsUpdate(obj, old) {
 		return nil
 	}
+	if errs := s.quick.costlyQuantities(obj, old); len(errs) > 0 {
+		return errs
+	}
 	return s.get().ValidateUpdate(ctx, obj, old)
 }
 
@@ -119,6 +122,9 @@ func (s *lazyStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object)
 func (s *lazyStrategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	if s.quick.accepts(obj) {
 		return nil
+	}
+	if errs := s.quick.costlyQuantities(obj); len(errs) > 0 {
+		return errs
 	}
 	return s.whole().Validate(ctx, obj)
 }

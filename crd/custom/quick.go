@@ -17,6 +17,7 @@ type quick struct {
 	namespaced       bool
 	rule             *rule
 	lists            *lists // nil: none has to be checked
+	quantities       bool   // rules read some
 }
 
 // newQuick compiles the acceptance of whole objects; the library validates them
@@ -26,7 +27,7 @@ func newQuick(apiVersion, kind string, namespaced bool, in *apiextensions.JSONSc
 	return &quick{
 		sure:       !anywhere(in, more),
 		apiVersion: apiVersion, kind: kind, namespaced: namespaced,
-		rule: validator.rule, lists: compileLists(s),
+		rule: validator.rule, lists: compileLists(s), quantities: anywhere(in, readsQuantities),
 	}
 }
 

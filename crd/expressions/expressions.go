@@ -57,7 +57,11 @@ type Sees = admissioncel.OptionalVariableDeclarations
 // Base has everything that expressions may use but variables. It is shared, and
 // made when the first expression is compiled: that takes a while.
 var Base = sync.OnceValue(func() *environment.EnvSet {
-	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(boundedQuantities)
+	if err != nil { // the library has other signatures than it had
+		panic(err)
+	}
+	return set
 })
 
 // Plain compiles expressions that use no variables of their object. It is

@@ -43,6 +43,19 @@ func Check(text string) error {
 	return nil
 }
 
+// CheckNumber is [Check] of a text that may be no quantity at all: it says nothing
+// of one that does not begin with a number.
+func CheckNumber(text string) error {
+	number := strings.TrimSpace(text)
+	if i := strings.IndexAny(number, "eE"); i >= 0 {
+		number = number[:i]
+	}
+	if number = number[:min(len(number), maxText)]; number == "" || strings.Trim(number, "+-.0123456789") != "" {
+		return nil
+	}
+	return Check(text)
+}
+
 // CheckTree is [Check] of everything in a tree that becomes a quantity in a value
 // of type t. Where the tree is not what the type has it says nothing.
 func CheckTree(tree any, t reflect.Type) error { return placesOf(t).check(tree) }
