@@ -161,6 +161,35 @@ func TestKubectlBuiltins(t *testing.T) {
 	contains(t, k.must("delete", "configmap", "--all"), "l1", "l2", "one")
 }
 
+// Autoscalers and events are at two versions what they are at one.
+func TestKubectlSeesVersionsWithOtherFields_VER09(t *testing.T) {
+	t.Parallel()
+	s := gatewaytest.Shared(t)
+	k := &kubectlTest{&cronTabs{t: t, s: s, ns: namespace(t, s.API(t))}, s.Kubectl(t), ""}
+	k.must("create", "deployment", "web", "--image=nginx")
+	contains(t, k.must("autoscale", "deployment", "web", "--min=2", "--max=5", "--cpu=50%"), "autoscaled")
+	if got := k.must("get", "horizontalpodautoscalers.v1.autoscaling", "web", "-o", "jsonpath={.spec.targetCPUUtilizationPercentage}"); got != "50" {
+		t.Errorf("the target at v1 is %q", got)
+	}
+	contains(t, k.must("get", "hpa", "web"), "Deployment/web", "50%")
+	contains(t, k.must("create", "-f", k.k.File("event.yaml", `apiVersion: events.k8s.io/v1
+kind: Event
+metadata: {name: tried}
+eventTime: "2026-01-02T03:04:05.000006Z"
+reportingController: example.com/tester
+reportingInstance: one
+action: Try
+reason: Tried
+type: Warning
+note: it was tried
+regarding: {apiVersion: apps/v1, kind: Deployment, name: web, namespace: `+k.ns+`}
+`)), "created")
+	contains(t, k.must("events", "--for", "deployment/web"), "Warning", "Tried", "Deployment/web", "it was tried")
+	if got := k.must("get", "events.v1.events.k8s.io", "tried", "-o", "jsonpath={.note}"); got != "it was tried" {
+		t.Errorf("its note is %q", got)
+	}
+}
+
 func TestKubectlReads(t *testing.T) {
 	t.Parallel()
 	k := newKubectl(t)

@@ -22,7 +22,7 @@ var removedVersions = []struct{ old, resources, now string }{
 	{"autoscaling/v2beta1", "horizontalpodautoscalers", "autoscaling/v2"},
 	{"batch/v1beta1", "cronjobs", "batch/v1"},
 	{"discovery.k8s.io/v1beta1", "endpointslices", "discovery.k8s.io/v1"},
-	{"events.k8s.io/v1beta1", "events", ""},
+	{"events.k8s.io/v1beta1", "events", "events.k8s.io/v1"},
 	{"policy/v1beta1", "poddisruptionbudgets", "policy/v1"},
 	{"policy/v1beta1", "podsecuritypolicies", ""},
 	{"node.k8s.io/v1beta1", "runtimeclasses", "node.k8s.io/v1"},
