@@ -37,6 +37,18 @@ func told(t *testing.T, o *controllertest.Objects) string {
 	return strings.Join(all, "; ")
 }
 
+// world has a module, tabs, and a controller that tells of its conditions until
+// stop.
+func world(t *testing.T) (o *controllertest.Objects, stop func()) {
+	t.Helper()
+	o = controllertest.New()
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
+	stop = controllertest.Start(t, o, events.New(o, kinds.Modules))
+	controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
+	synctest.Wait()
+	return o, stop
+}
+
 func set(t *testing.T, o *controllertest.Objects, conditions ...metav1.Condition) {
 	t.Helper()
 	controllertest.MustChange(t, o, kinds.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
@@ -54,12 +66,7 @@ func condition(status metav1.ConditionStatus, reason, message string) metav1.Con
 // says the same of another generation.
 func TestAChangeIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := controllertest.New()
-		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
-		stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
-		synctest.Wait()
-		controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
-		synctest.Wait()
+		o, stop := world(t)
 		bad, good := condition(metav1.ConditionFalse, "Missing", "no content"), condition(metav1.ConditionTrue, "Serving", "it serves")
 		set(t, o, bad)
 		one := "Warning Missing WasmModule/tabs: no content"
@@ -92,12 +99,8 @@ func TestAChangeIsToldOnce(t *testing.T) {
 // Conditions that come to the same at once are one event.
 func TestTheSameIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := controllertest.New()
-		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
-		stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
+		o, stop := world(t)
 		defer stop()
-		controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
-		synctest.Wait()
 		compiled := func(c metav1.Condition) metav1.Condition { c.Type = "Compiled"; return c }
 		bad, good := condition(metav1.ConditionFalse, "Missing", "no content"), condition(metav1.ConditionTrue, "Serving", "it serves")
 		set(t, o, compiled(bad), bad)
@@ -120,12 +123,8 @@ func TestTheSameIsToldOnce(t *testing.T) {
 // A condition that flaps fills neither the store nor the list.
 func TestChangesThatDoNotEndAreToldSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := controllertest.New()
-		controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
-		stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
+		o, stop := world(t)
 		defer stop()
-		controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
-		synctest.Wait()
 		flap := func(times int) {
 			for i := range times {
 				set(t, o, condition(metav1.ConditionFalse, "Missing", fmt.Sprint(i)))
@@ -152,12 +151,8 @@ func TestAnEventThatCannotBeCreated(t *testing.T) {
 		apierrors.NewServiceUnavailable("the store is away, for a while"): "Warning Missing WasmModule/tabs: no content",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			o := controllertest.New()
-			controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("default"))
-			stop := controllertest.Start(t, o, events.New(o, kinds.Modules))
+			o, stop := world(t)
 			defer stop()
-			controllertest.MustCreate(t, o, kinds.Modules, controllertest.ObjectTree("", "tabs"))
-			synctest.Wait()
 			o.Fail(func(op string, key controller.Key) error {
 				if op == "create" && key.GroupResource == kinds.Events {
 					return reason
