@@ -59,6 +59,14 @@ type Story struct {
 	Before, After []Step
 }
 
+// Add adds a step; a body of no type is JSON.
+func (s *Story) Add(step Step) {
+	if step.Body != "" && step.Type == "" {
+		step.Type = JSON
+	}
+	s.Steps = append(s.Steps, step)
+}
+
 // Group is the API group of a story's own.
 func (s Story) Group() string { return slug(s.Name) + ".exchange.example.com" }
 

@@ -69,16 +69,9 @@ type scene struct {
 	installed []string // paths
 }
 
-func (s *scene) add(step exchange.Step) {
-	if step.Body != "" && step.Type == "" {
-		step.Type = exchange.JSON
-	}
-	s.Steps = append(s.Steps, step)
-}
-
 // brief is a request that only has to succeed.
 func (s *scene) brief(method, path, body string) {
-	s.add(exchange.Step{Method: method, Path: path, Body: body, Brief: true})
+	s.Add(exchange.Step{Method: method, Path: path, Body: body, Brief: true})
 }
 
 func (s *scene) install(plural, name, rest string) {
@@ -169,7 +162,7 @@ func (s *scene) end() {
 		s.brief("DELETE", path, "")
 	}
 	// Policies are in force for a moment after they are gone.
-	s.add(exchange.Step{Method: "DELETE", Path: s.configMaps(), Until: `"kind":"ConfigMapList"`, Brief: true})
+	s.Add(exchange.Step{Method: "DELETE", Path: s.configMaps(), Until: `"kind":"ConfigMapList"`, Brief: true})
 	s.brief("DELETE", Namespace(s.Story), "")
 }
 
@@ -183,7 +176,7 @@ func (s *scene) configMaps() string { return "/api/v1/namespaces/" + s.ns + "/co
 
 // create tries to create a ConfigMap, and keeps nothing.
 func (s *scene) create(rest string) {
-	s.add(exchange.Step{Method: "POST", Path: s.configMaps() + "?dryRun=All", Body: `{"apiVersion":"v1","kind":"ConfigMap",` + rest + `}`})
+	s.Add(exchange.Step{Method: "POST", Path: s.configMaps() + "?dryRun=All", Body: `{"apiVersion":"v1","kind":"ConfigMap",` + rest + `}`})
 }
 
 // named is a ConfigMap with data.

@@ -38,9 +38,9 @@ func mutations(s *scene) {
 	s.ready("mutating")
 	s.each(`{"a":"b"}`, "labels", "data", "adds", "object", "escapes", "removes", "tests", "nothing", "unmet", "variables", "absent", "other")
 	one := s.configMaps() + "/kept"
-	s.add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{"metadata":{"name":"kept","labels":{"p":"labels"}},"data":{"a":"b"}}`})
-	s.add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.MergePatch, Body: `{"data":{"c":"d"}}`})
-	s.add(exchange.Step{Method: "PUT", Path: one, Body: `{"metadata":{"name":"kept","labels":{"p":"data"}},"data":{"a":"b"}}`})
+	s.Add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{"metadata":{"name":"kept","labels":{"p":"labels"}},"data":{"a":"b"}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.MergePatch, Body: `{"data":{"c":"d"}}`})
+	s.Add(exchange.Step{Method: "PUT", Path: one, Body: `{"metadata":{"name":"kept","labels":{"p":"data"}},"data":{"a":"b"}}`})
 }
 
 func badMutations(s *scene) {

@@ -19,11 +19,11 @@ func validations(s *scene) {
 	s.create(`"metadata":{"name":"two"}`)
 	s.create(`"metadata":{"name":"both"},"data":{"a b":"plain","a":"plain"}`)
 	one := s.configMaps() + "/one"
-	s.add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{` + named("one", map[string]string{"a": "fine"}) + `}`})
-	s.add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.MergePatch, Body: `{"data":{"a":"message"}}`})
-	s.add(exchange.Step{Method: "PUT", Path: one, Body: `{` + named("one", map[string]string{"a": "plain"}) + `}`})
-	s.add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.JSONPatch, Body: `[{"op":"replace","path":"/data/a","value":"expression"}]`})
-	s.add(exchange.Step{Method: "DELETE", Path: one})
+	s.Add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{` + named("one", map[string]string{"a": "fine"}) + `}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.MergePatch, Body: `{"data":{"a":"message"}}`})
+	s.Add(exchange.Step{Method: "PUT", Path: one, Body: `{` + named("one", map[string]string{"a": "plain"}) + `}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.JSONPatch, Body: `[{"op":"replace","path":"/data/a","value":"expression"}]`})
+	s.Add(exchange.Step{Method: "DELETE", Path: one})
 }
 
 func failures(s *scene) {
@@ -125,11 +125,11 @@ func constraints(s *scene) {
 		s.create(`"metadata":{"name":` + o + `}`)
 	}
 	there := s.configMaps() + "/there?dryRun=All"
-	s.add(exchange.Step{Method: "PATCH", Path: s.configMaps() + "/plain?dryRun=All", Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"p":"updates"}}}`})
-	s.add(exchange.Step{Method: "PATCH", Path: there, Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"was":null}}}`})
-	s.add(exchange.Step{Method: "DELETE", Path: there})
-	s.add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces/" + s.ns + "/secrets?dryRun=All", Body: `{"metadata":{"name":"x","labels":{"p":"everything"}}}`})
-	s.add(exchange.Step{Method: "PATCH", Path: "/api/v1/namespaces/" + s.ns + "?dryRun=All", Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"p":"everything"}}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.configMaps() + "/plain?dryRun=All", Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"p":"updates"}}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: there, Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"was":null}}}`})
+	s.Add(exchange.Step{Method: "DELETE", Path: there})
+	s.Add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces/" + s.ns + "/secrets?dryRun=All", Body: `{"metadata":{"name":"x","labels":{"p":"everything"}}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: "/api/v1/namespaces/" + s.ns + "?dryRun=All", Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"p":"everything"}}}`})
 }
 
 func conditions(s *scene) {

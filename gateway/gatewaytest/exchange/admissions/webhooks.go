@@ -33,10 +33,10 @@ func answers(s *scene) {
 		`{"allowed":"yes"}`,
 	)
 	one := s.configMaps() + "/kept"
-	s.add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{"metadata":{"name":"kept"},"data":{"answer":"{\"allowed\":false,\"status\":{\"message\":\"not this one\"}}"}}`})
-	s.add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"hook":"v"}}}`})
-	s.add(exchange.Step{Method: "DELETE", Path: one})
-	s.add(exchange.Step{Method: "DELETE", Path: s.configMaps()})
+	s.Add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{"metadata":{"name":"kept"},"data":{"answer":"{\"allowed\":false,\"status\":{\"message\":\"not this one\"}}"}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: one, Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"hook":"v"}}}`})
+	s.Add(exchange.Step{Method: "DELETE", Path: one})
+	s.Add(exchange.Step{Method: "DELETE", Path: s.configMaps()})
 }
 
 func patches(s *scene) {
@@ -81,11 +81,11 @@ func dryRuns(s *scene) {
 	s.ready("validatingwebhook")
 	s.asks("none", `{"allowed":false}`, `{"allowed":true}`)
 	s.asks("dry", `{"allowed":false}`, `{"allowed":true}`)
-	s.add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{"metadata":{"name":"kept","labels":{"hook":"dry"}},"data":{"answer":"{\"allowed\":false}"}}`})
-	s.add(exchange.Step{Method: "DELETE", Path: s.configMaps() + "/kept?dryRun=All"})
-	s.add(exchange.Step{Method: "GET", Path: s.configMaps() + "/kept"})
+	s.Add(exchange.Step{Method: "POST", Path: s.configMaps(), Body: `{"metadata":{"name":"kept","labels":{"hook":"dry"}},"data":{"answer":"{\"allowed\":false}"}}`})
+	s.Add(exchange.Step{Method: "DELETE", Path: s.configMaps() + "/kept?dryRun=All"})
+	s.Add(exchange.Step{Method: "GET", Path: s.configMaps() + "/kept"})
 	for _, effects := range []string{"Some", "Unknown", ""} {
-		s.add(exchange.Step{Method: "POST", Path: registrations + "validatingwebhookconfigurations?dryRun=All", Body: `{"metadata":{"name":"effects"},"webhooks":[{"name":"a.example.com","clientConfig":{"url":"https://a.example.com"},"admissionReviewVersions":["v1"],"sideEffects":"` + effects + `"}]}`})
+		s.Add(exchange.Step{Method: "POST", Path: registrations + "validatingwebhookconfigurations?dryRun=All", Body: `{"metadata":{"name":"effects"},"webhooks":[{"name":"a.example.com","clientConfig":{"url":"https://a.example.com"},"admissionReviewVersions":["v1"],"sideEffects":"` + effects + `"}]}`})
 	}
 }
 
@@ -93,19 +93,19 @@ func dryRuns(s *scene) {
 const Ending = "/api/v1/namespaces/adm-ending"
 
 func lifecycle(s *scene) {
-	s.add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces/adm-absent/configmaps", Body: `{"metadata":{"name":"one"}}`})
-	s.add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces/adm-absent/configmaps?dryRun=All", Body: `{"metadata":{"generateName":"one-"}}`})
-	s.add(exchange.Step{Method: "GET", Path: "/api/v1/namespaces/adm-absent/configmaps/one"})
-	s.add(exchange.Step{Method: "DELETE", Path: "/api/v1/namespaces/adm-absent/configmaps/one"})
-	s.add(exchange.Step{Method: "PATCH", Path: "/api/v1/namespaces/adm-absent/configmaps/one", Type: exchange.MergePatch, Body: `{}`})
+	s.Add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces/adm-absent/configmaps", Body: `{"metadata":{"name":"one"}}`})
+	s.Add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces/adm-absent/configmaps?dryRun=All", Body: `{"metadata":{"generateName":"one-"}}`})
+	s.Add(exchange.Step{Method: "GET", Path: "/api/v1/namespaces/adm-absent/configmaps/one"})
+	s.Add(exchange.Step{Method: "DELETE", Path: "/api/v1/namespaces/adm-absent/configmaps/one"})
+	s.Add(exchange.Step{Method: "PATCH", Path: "/api/v1/namespaces/adm-absent/configmaps/one", Type: exchange.MergePatch, Body: `{}`})
 	for _, name := range []string{"default", "kube-system", "kube-public", "kube-node-lease"} {
-		s.add(exchange.Step{Method: "DELETE", Path: "/api/v1/namespaces/" + name + "?dryRun=All", Brief: true})
+		s.Add(exchange.Step{Method: "DELETE", Path: "/api/v1/namespaces/" + name + "?dryRun=All", Brief: true})
 	}
 	s.brief("POST", "/api/v1/namespaces", `{"metadata":{"name":"adm-ending"}}`)
 	held := Ending + "/configmaps"
 	s.brief("POST", held, `{"metadata":{"name":"held","finalizers":["example.com/held"]}}`)
 	s.brief("DELETE", Ending, "")
-	s.add(exchange.Step{Method: "POST", Path: held, Body: `{"metadata":{"name":"late"}}`})
-	s.add(exchange.Step{Method: "PATCH", Path: held + "/held", Type: exchange.MergePatch, Body: `{"data":{"a":"b"}}`, Brief: true})
-	s.add(exchange.Step{Method: "PATCH", Path: held + "/held", Type: exchange.MergePatch, Body: `{"metadata":{"finalizers":null}}`, Brief: true})
+	s.Add(exchange.Step{Method: "POST", Path: held, Body: `{"metadata":{"name":"late"}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: held + "/held", Type: exchange.MergePatch, Body: `{"data":{"a":"b"}}`, Brief: true})
+	s.Add(exchange.Step{Method: "PATCH", Path: held + "/held", Type: exchange.MergePatch, Body: `{"metadata":{"finalizers":null}}`, Brief: true})
 }

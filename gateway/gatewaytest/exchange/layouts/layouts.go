@@ -63,11 +63,8 @@ type scene struct {
 
 // add adds a step; NS in its path and its body is the namespace.
 func (s *scene) add(step exchange.Step) {
-	if step.Body != "" && step.Type == "" {
-		step.Type = exchange.JSON
-	}
 	step.Path, step.Body = strings.ReplaceAll(step.Path, "NS", s.ns), strings.ReplaceAll(step.Body, "NS", s.ns)
-	s.Steps = append(s.Steps, step)
+	s.Add(step)
 }
 
 // brief is what only has to succeed.

@@ -19,8 +19,8 @@ func compute(s *scene) {
 	s.brief("pods", pod("second", "", resources(whole, `"memory":"1Gi"`)))
 	s.brief("pods", pod("third", "", resources(`"cpu":"0"`, `"memory":"1"`)))
 	s.create("pods", pod("fourth", "", resources(`"cpu":"0"`, `"memory":"1"`)))
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("pods/third"), Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"a":"b"}}}`, Brief: true})
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("pods/third/resize"), Type: "application/strategic-merge-patch+json", Body: `{"spec":{"containers":[{"name":"c0","resources":{"requests":{"cpu":"1"}}}]}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("pods/third"), Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"a":"b"}}}`, Brief: true})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("pods/third/resize"), Type: "application/strategic-merge-patch+json", Body: `{"spec":{"containers":[{"name":"c0","resources":{"requests":{"cpu":"1"}}}]}}`})
 	s.status("all")
 }
 

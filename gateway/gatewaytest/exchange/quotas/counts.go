@@ -24,7 +24,7 @@ func (s *scene) quotaUsing(name, hard, spec, used string) {
 	if used != "" {
 		none = append(none, used)
 	}
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("resourcequotas/" + name + "/status"), Type: exchange.MergePatch, Brief: true,
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("resourcequotas/" + name + "/status"), Type: exchange.MergePatch, Brief: true,
 		Body: `{"status":{"hard":{` + hard + `},"used":{` + strings.Join(none, ",") + `}}}`})
 }
 
@@ -37,7 +37,7 @@ func (s *scene) charged() {
 
 // status is what is used of a quota.
 func (s *scene) status(name string) {
-	s.add(exchange.Step{Method: "GET", Path: s.in("resourcequotas/" + name)})
+	s.Add(exchange.Step{Method: "GET", Path: s.in("resourcequotas/" + name)})
 }
 
 func service(name, kind, ports string) string {
@@ -55,9 +55,9 @@ func counts(s *scene) {
 	s.status("plain")
 	s.status("general")
 	s.create("configmaps", `{"metadata":{"name":"two"}}`)
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("configmaps/one"), Type: exchange.MergePatch, Body: `{"data":{"a":"b"}}`})
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("configmaps/applied?fieldManager=x"), Type: "application/apply-patch+yaml", Body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"}}`})
-	s.add(exchange.Step{Method: "PUT", Path: s.in("configmaps/put"), Body: `{"metadata":{"name":"put"}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("configmaps/one"), Type: exchange.MergePatch, Body: `{"data":{"a":"b"}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("configmaps/applied?fieldManager=x"), Type: "application/apply-patch+yaml", Body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"}}`})
+	s.Add(exchange.Step{Method: "PUT", Path: s.in("configmaps/put"), Body: `{"metadata":{"name":"put"}}`})
 	s.create("secrets", `{"metadata":{"name":"one"}}`)
 	s.create("serviceaccounts", `{"metadata":{"name":"one"}}`)
 	s.create("replicationcontrollers", `{"metadata":{"name":"one"},"spec":{"selector":{"a":"b"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
@@ -80,8 +80,8 @@ func services(s *scene) {
 	s.create("services", service("more", "NodePort", `{"port":80,"nodePort":30183}`))
 	s.create("services", service("more", "LoadBalancer", `{"port":80,"nodePort":30184}`))
 	s.create("services", `{"metadata":{"name":"more"},"spec":{"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"port":80}]}}`)
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("services/plain"), Type: exchange.MergePatch, Body: `{"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":30185}]}}`})
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("services/plain"), Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"a":"b"}}}`, Brief: true})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("services/plain"), Type: exchange.MergePatch, Body: `{"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":30185}]}}`})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("services/plain"), Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"a":"b"}}}`, Brief: true})
 	s.brief("services", `{"metadata":{"name":"outside"},"spec":{"type":"ExternalName","externalName":"example.com"}}`)
 	s.create("services", service("last", "ClusterIP", `{"port":80}`))
 	s.status("all")

@@ -55,7 +55,7 @@ func claims(s *scene) {
 		s.brief("persistentvolumeclaims?dryRun=All", claim("one", storage))
 	}
 	s.brief("persistentvolumeclaims", claim("kept", "1Gi"))
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("persistentvolumeclaims/kept"), Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"a":"b"}}}`, Brief: true})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("persistentvolumeclaims/kept"), Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"a":"b"}}}`, Brief: true})
 }
 
 // updates of pods are not asked about, and those of claims are.
@@ -66,13 +66,13 @@ func updates(s *scene) {
 	s.limited()
 	label := `{"metadata":{"labels":{"a":"b"}}}`
 	for _, what := range []string{"pods/before", "persistentvolumeclaims/before", "pods/before/status", "persistentvolumeclaims/before/status"} {
-		s.add(exchange.Step{Method: "PATCH", Path: s.in(what), Type: exchange.MergePatch, Body: label, Brief: true})
+		s.Add(exchange.Step{Method: "PATCH", Path: s.in(what), Type: exchange.MergePatch, Body: label, Brief: true})
 	}
 	s.brief("pods", pod("sized", "", resources(`"cpu":"500m"`, "")))
 	for _, cpu := range []string{"1500m", "3"} {
-		s.add(exchange.Step{Method: "PATCH", Path: s.in("pods/sized/resize"), Type: "application/strategic-merge-patch+json", Body: `{"spec":{"containers":[{"name":"c0","resources":{"limits":{"cpu":"` + cpu + `"}}}]}}`})
+		s.Add(exchange.Step{Method: "PATCH", Path: s.in("pods/sized/resize"), Type: "application/strategic-merge-patch+json", Body: `{"spec":{"containers":[{"name":"c0","resources":{"limits":{"cpu":"` + cpu + `"}}}]}}`})
 	}
-	s.add(exchange.Step{Method: "PATCH", Path: s.in("limitranges/all"), Type: exchange.MergePatch, Body: label})
+	s.Add(exchange.Step{Method: "PATCH", Path: s.in("limitranges/all"), Type: exchange.MergePatch, Body: label})
 }
 
 // added is about a container that admission adds, which gets what it lacks.
@@ -85,11 +85,11 @@ func added(s *scene) {
 		{"mutatingadmissionpolicies", `"matchConstraints":{` + here + `},"reinvocationPolicy":"Never","mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{spec: Object.spec{containers: [Object.spec.containers{name: 'added', image: 'i'}]}}"}}]`},
 		{"mutatingadmissionpolicybindings", `"policyName":"` + s.ns + `"`},
 	} {
-		s.add(exchange.Step{Method: "POST", Path: registrations + o.plural, Body: `{"metadata":{"name":"` + s.ns + `"},"spec":{` + o.spec + `}}`, Brief: true})
+		s.Add(exchange.Step{Method: "POST", Path: registrations + o.plural, Body: `{"metadata":{"name":"` + s.ns + `"},"spec":{` + o.spec + `}}`, Brief: true})
 	}
 	s.Steps[len(s.Steps)-1].Await = &exchange.Step{Method: "POST", Path: s.in("pods?dryRun=All"), Type: exchange.JSON, Body: pod("await", "", `{}`), Until: `"name":"added"`}
 	s.try("pods", pod("one", "", `{}`))
 	for _, plural := range []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {
-		s.add(exchange.Step{Method: "DELETE", Path: registrations + plural + "/" + s.ns, Brief: true})
+		s.Add(exchange.Step{Method: "DELETE", Path: registrations + plural + "/" + s.ns, Brief: true})
 	}
 }

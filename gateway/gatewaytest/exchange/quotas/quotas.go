@@ -47,10 +47,10 @@ func Stories() []exchange.Story {
 	} {
 		sc := &scene{Story: exchange.Story{Name: s.name}}
 		sc.ns = path.Base(Namespace(sc.Story))
-		sc.add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces", Body: `{"metadata":{"name":"` + sc.ns + `"}}`, Brief: true})
+		sc.Add(exchange.Step{Method: "POST", Path: "/api/v1/namespaces", Body: `{"metadata":{"name":"` + sc.ns + `"}}`, Brief: true})
 		sc.brief("serviceaccounts", `{"metadata":{"name":"default"}}`)
 		s.tell(sc)
-		sc.add(exchange.Step{Method: "DELETE", Path: Namespace(sc.Story), Brief: true})
+		sc.Add(exchange.Step{Method: "DELETE", Path: Namespace(sc.Story), Brief: true})
 		all = append(all, sc.Story)
 	}
 	return all
@@ -68,13 +68,6 @@ type scene struct {
 	ns string
 }
 
-func (s *scene) add(step exchange.Step) {
-	if step.Body != "" && step.Type == "" {
-		step.Type = exchange.JSON
-	}
-	s.Steps = append(s.Steps, step)
-}
-
 // in is the path of what is in a collection: "GROUP/v1/PLURAL", or a plural of
 // the core group.
 func (s *scene) in(what string) string {
@@ -86,12 +79,12 @@ func (s *scene) in(what string) string {
 
 // brief creates what only has to succeed.
 func (s *scene) brief(what, body string) {
-	s.add(exchange.Step{Method: "POST", Path: s.in(what), Body: body, Brief: true})
+	s.Add(exchange.Step{Method: "POST", Path: s.in(what), Body: body, Brief: true})
 }
 
 // create creates what is compared.
 func (s *scene) create(what, body string) {
-	s.add(exchange.Step{Method: "POST", Path: s.in(what), Body: body})
+	s.Add(exchange.Step{Method: "POST", Path: s.in(what), Body: body})
 }
 
 // try creates something and keeps nothing.
