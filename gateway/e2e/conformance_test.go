@@ -1,86 +1,73 @@
 package e2e
 
 import (
-	"io/fs"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
-var (
-	// citedInText is an ID in a sub-test's name or a comment, citedInName the end
-	// of a test function's name, and describedRow a row of the table.
-	citedInText  = regexp.MustCompile(`\b(` + rowAreas + `)-(L?[0-9]{1,2})\b`)
-	citedInName  = regexp.MustCompile(`(?m)^func (?:Test|Fuzz|Benchmark)[A-Za-z0-9]*((?:_[A-Za-z0-9]+)+)\(`)
-	idInName     = regexp.MustCompile(`^(` + rowAreas + `)(L?[0-9]{1,2})$`)
-	describedRow = regexp.MustCompile(`(?m)^\| (` + rowAreas + `)-(L?[0-9]{1,2}) \| [^|]{10,} \|$`)
-)
+// describedRow is a row of the table in docs/conformance.md: its ID, what it says,
+// and who shows it.
+var describedRow = regexp.MustCompile(`(?m)^\| ((?:` + rowAreas + `)-L?[0-9]{1,2}) \| ([^|]{10,}?) \|(?: ([^|]*) \|)?$`)
 
-const rowAreas = `RES|VERB|MT|LIST|WATCH|RV|DEL|FV|DRY|UPD|SSA|CRD|CEL|DV|VER|MIG|HLT|CMP|PER|CLI|WP`
+// namedAtMost is how many tests a row names.
+const namedAtMost = 2
 
-// TestRowsAreDescribed compares the IDs that tests of this module cite with
-// the table in docs/conformance.md.
+var writeConformance = flag.Bool("conformance.write", false, "write into docs/conformance.md which tests show its rows")
+
+// TestRowsAreDescribed compares the IDs that tests and recorded stories of this
+// module cite with the table in docs/conformance.md, and the tests that it names
+// with those that there are.
 func TestRowsAreDescribed(t *testing.T) {
 	const root = "../.."
-	doc, err := os.ReadFile(filepath.Join(root, "docs", "conformance.md"))
+	path := filepath.Join(root, "docs", "conformance.md")
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cited, err := citationsUnder(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	described := map[string]bool{}
 	for _, m := range describedRow.FindAllStringSubmatch(string(doc), -1) {
-		described[m[1]+"-"+m[2]] = true
-	}
-	cited := map[string]string{}
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+		described[m[1]] = true
+		if len(cited[m[1]]) == 0 {
+			t.Errorf("no test cites %s", m[1])
 		}
-		if d.IsDir() && slices.Contains([]string{"node_modules", ".git"}, d.Name()) {
-			return filepath.SkipDir
-		}
-		// Recorded stories are named by rows too.
-		if d.IsDir() || !strings.HasSuffix(path, "_test.go") && !slices.Contains([]string{"ownership", "rules"}, filepath.Base(filepath.Dir(path))) {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		for _, id := range citations(string(text)) {
-			cited[id] = path
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if len(cited) < 50 || len(described) < 50 {
 		t.Fatalf("%d rows are cited, %d described: is this the root of the module?", len(cited), len(described))
 	}
-	for id, path := range cited {
+	for id := range cited {
 		if !described[id] {
-			t.Errorf("%s cites %s, which docs/conformance.md does not describe", path, id)
+			t.Errorf("%s cites %s, which docs/conformance.md does not describe", cited.named(id), id)
 		}
 	}
-	for id := range described {
-		if cited[id] == "" {
-			t.Errorf("no test cites %s", id)
+	written := describedRow.ReplaceAllStringFunc(string(doc), func(row string) string {
+		m := describedRow.FindStringSubmatch(row)
+		shown := shownBy(cited.named(m[1]))
+		if m[3] != shown && !*writeConformance {
+			t.Errorf("docs/conformance.md says that %s is shown by %q, and it is by %q; to write it: go test ./gateway/e2e -run TestRowsAreDescribed -conformance.write", m[1], m[3], shown)
+		}
+		return "| " + m[1] + " | " + m[2] + " | " + shown + " |"
+	})
+	if *writeConformance && written != string(doc) {
+		if err := os.WriteFile(path, []byte(written), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
 
-// citations are the IDs in a file of tests, as PREFIX-NUMBER.
-func citations(text string) []string {
-	var ids []string
-	for _, m := range citedInText.FindAllStringSubmatch(text, -1) {
-		ids = append(ids, m[1]+"-"+m[2])
+// shownBy is the last cell of a row. It does not say how many there are, so that
+// another test changes nothing where there are some.
+func shownBy(names []string) string {
+	more := ""
+	if len(names) > namedAtMost {
+		names, more = names[:namedAtMost], " and others"
 	}
-	for _, m := range citedInName.FindAllStringSubmatch(text, -1) {
-		for _, part := range strings.Split(m[1], "_") {
-			if id := idInName.FindStringSubmatch(part); id != nil {
-				ids = append(ids, id[1]+"-"+id[2])
-			}
-		}
-	}
-	return ids
+	return "`" + strings.Join(names, "`, `") + "`" + more
 }
