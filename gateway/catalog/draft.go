@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"maps"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -24,6 +25,10 @@ type Draft struct {
 	// once it was made.
 	base []byte
 	at   string
+	// encoded is the tree that Stored is the encoding of, where that has to be
+	// decoded to be shown; message: it was found again in Stored.
+	encoded map[string]any
+	message bool
 }
 
 // draftView is a view that lacks its resourceVersion.
@@ -94,8 +99,24 @@ func (r *Resource) draft(at *crd.Version, tree map[string]any, text []byte) (*Dr
 		return nil, err
 	}
 	d := &Draft{Stored: stored, resource: r}
-	d.settled = at != nil && (&Entry{Stored: stored}).storedJSON() && at.Shape.Settled(tree)
+	switch {
+	case at == nil:
+	case (&Entry{Stored: stored}).storedJSON():
+		d.settled = at.Shape.Settled(tree)
+	default:
+		d.encoded = outline(tree)
+	}
 	return d, nil
+}
+
+// outline is a tree of the same values: the writer goes on to take managedFields
+// off the other.
+func outline(tree map[string]any) map[string]any {
+	out := maps.Clone(tree)
+	if meta, ok := out["metadata"].(map[string]any); ok {
+		out["metadata"] = maps.Clone(meta)
+	}
+	return out
 }
 
 func (r *Resource) encoded(tree map[string]any, text []byte) ([]byte, error) {
@@ -147,6 +168,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 			return nil, "", err
 		}
 		dropRevision(tree)
+		d.message = d.encoded != nil && object.Equal(tree, d.encoded)
 		if data, err = object.Encode(tree); err != nil {
 			return nil, "", err
 		}
@@ -160,6 +182,9 @@ func (d *Draft) read() (data []byte, version string, err error) {
 // so far, and its view at a version ("" for none). The bytes are shared.
 func (d *Draft) Committed(revision int64, version string) (e *Entry, shown []byte, err error) {
 	e = NewEntry(storage.KV{Value: d.Stored, Revision: revision})
+	if d.message {
+		d.resource.settleAsSent(e)
+	}
 	for _, v := range d.views {
 		data, err := object.WithRevision(v.data, revision)
 		if err != nil {

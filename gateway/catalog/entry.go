@@ -98,6 +98,9 @@ func (e *Entry) Adopt(other *Entry) {
 			e.addView(&view{viewKey: n.viewKey, data: n.data, converted: n.converted})
 		}
 	}
+	if e.settled.Load() == nil {
+		e.settled.CompareAndSwap(nil, other.settled.Load().settledIn(e))
+	}
 }
 
 // base is the state whose bytes e shows: e itself, or for a tombstone the last.

@@ -62,6 +62,33 @@ type settledMessage struct {
 	version    string
 }
 
+// settleAsSent notes of what a writer made that reading it and writing it again
+// gives the same.
+func (r *Resource) settleAsSent(e *Entry) {
+	version := r.Def.Version(r.Def.StorageVersion)
+	if m, err := wire.New(r.storedMessage(e, version), e.Revision); err == nil {
+		e.settled.Store(&settledMessage{m, r.epoch, version.Name})
+		r.memory.grew(fixedBytes)
+	}
+}
+
+// settledIn is s in the memory of another entry of the same bytes; nil where
+// there is none.
+func (s *settledMessage) settledIn(e *Entry) *settledMessage {
+	if s == nil {
+		return nil
+	}
+	in, err := wire.Open(e.Stored)
+	if err != nil {
+		return nil
+	}
+	m, err := wire.New(in.Raw, e.Revision)
+	if err != nil {
+		return nil
+	}
+	return &settledMessage{m, s.definition, s.version}
+}
+
 // storedMessage is what is stored, if that is a message at a version.
 func (r *Resource) storedMessage(e *Entry, version *crd.Version) []byte {
 	if e.storedJSON() {
