@@ -326,6 +326,13 @@ func (d *Definition) ServedVerbs() metav1.Verbs {
 	return allVerbs
 }
 
+// Kept tells whether there are objects of the kind that last: of a question only
+// the answer is made, and of a report what is so at the moment.
+func (d *Definition) Kept() bool {
+	verbs := d.ServedVerbs()
+	return slices.Contains(verbs, "create") && slices.Contains(verbs, "get")
+}
+
 // Hooks lets the package that owns a kind act around the engine's verbs
 // without the engine knowing the kind.
 type Hooks interface {

@@ -106,6 +106,7 @@ func TestDeprecatedVersions_VER05(t *testing.T) {
 		}
 	}
 	for version, want := range map[string]string{
+		"componentstatuses v1":            " v1 ComponentStatus is deprecated in v1.19+",
 		"endpoints v1":                    " v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		"ipaddresses v1beta1":             "1.37 networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+",
 		"servicecidrs v1beta1":            "1.37 networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+",

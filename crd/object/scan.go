@@ -86,25 +86,30 @@ func WithMetadata(data []byte, meta map[string]any) ([]byte, error) {
 const revisionField = "resourceVersion"
 
 // SetRevision sets metadata.resourceVersion of a tree, which gets metadata if it
-// has none.
+// has none. Revision 0 is that of what is not stored: it is not said.
 func SetRevision(tree map[string]any, rev int64) {
 	meta, ok := tree["metadata"].(map[string]any)
 	if !ok {
 		meta = map[string]any{}
 		tree["metadata"] = meta
 	}
+	if rev == 0 {
+		delete(meta, revisionField)
+		return
+	}
 	meta[revisionField] = strconv.FormatInt(rev, 10)
 }
 
 // AppendMetadata appends a metadata object with its resourceVersion set to
-// rev, wherever it was set before; the other fields are copied as they are.
+// rev, wherever it was set before, or without one if rev is 0; the other fields
+// are copied as they are.
 func AppendMetadata(dst, metadata []byte, rev int64) ([]byte, error) {
 	w, err := rawjson.Open(metadata, 0, true)
 	if err != nil || !w.IsObject() {
 		return nil, ErrSyntax
 	}
 	dst = append(dst, '{')
-	start, placed := len(dst), false
+	start, placed := len(dst), rev == 0
 	for w.Next() {
 		key, value := w.Key(), w.Value()
 		if string(key) == revisionField {

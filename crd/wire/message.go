@@ -97,7 +97,9 @@ func (m Message) AppendTo(dst []byte) []byte {
 	dst = append(dst, m.raw[m.start:m.cut]...)
 	dst = protowire.AppendTag(dst, metadataRevision, protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(digits(m.revision)))
-	dst = strconv.AppendInt(dst, m.revision, 10)
+	if m.revision > 0 {
+		dst = strconv.AppendInt(dst, m.revision, 10)
+	}
 	return append(dst, m.raw[m.resume:]...)
 }
 
@@ -107,10 +109,10 @@ func (m Message) AppendEnvelope(dst []byte, apiVersion, kind string) []byte {
 	return append(m.AppendTo(dst), envelopeTail...)
 }
 
-// digits is how long a revision is in writing.
-func digits(n int64) int {
-	d := 1
-	for ; n >= 10; n /= 10 {
+// digits is how long a revision is in writing. Revision 0 is that of what is not
+// stored: it is not said.
+func digits(n int64) (d int) {
+	for ; n > 0; n /= 10 {
 		d++
 	}
 	return d

@@ -13,6 +13,8 @@ func (m Message) ObjectMeta() (*metav1.ObjectMeta, error) {
 	if err := meta.Unmarshal(m.raw[m.start:m.end]); err != nil {
 		return nil, err
 	}
-	meta.ResourceVersion = strconv.FormatInt(m.revision, 10)
+	if meta.ResourceVersion = ""; m.revision > 0 {
+		meta.ResourceVersion = strconv.FormatInt(m.revision, 10)
+	}
 	return meta, nil
 }

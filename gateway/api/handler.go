@@ -337,6 +337,9 @@ func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Respon
 	if t.Version.Native() && i.Name != "" && !slices.ContainsFunc(verbs, named) {
 		return unrouted(http.StatusNotFound), nil // of what is only created there are no objects
 	}
+	if i.Verb == "watch" && !allowed(verbs, "watch") && allowed(verbs, "list") {
+		return nil, apierrors.NewMethodNotSupported(t.GroupResource(), i.Verb) // it is a list that is asked for something else
+	}
 	if !allowed(verbs, i.Verb) || c.bodiless(t) {
 		return methodNotAllowed(t, i.Verb), nil
 	}

@@ -123,7 +123,7 @@ func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *re
 	s := sequence{items: messages(all)}
 	apiVersion, kind := f.listKind(t)
 	around, err := wire.NewList(apiVersion, kind, metav1.ListMeta{
-		ResourceVersion: strconv.FormatInt(l.Revision, 10), Continue: l.Continue, RemainingItemCount: l.Remaining,
+		ResourceVersion: revisionOf(l), Continue: l.Continue, RemainingItemCount: l.Remaining,
 	}, s.length())
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -154,5 +154,16 @@ func listTail(kind string, l *resource.List) []byte {
 	if l.Remaining != nil {
 		b = fmt.Appendf(b, `"remainingItemCount":%d,`, *l.Remaining)
 	}
-	return fmt.Appendf(b, "\"resourceVersion\":\"%d\"}}\n", l.Revision)
+	if revision := revisionOf(l); revision != "" {
+		b = object.AppendString(append(b, `"resourceVersion":`...), revision)
+	}
+	return append(b, "}}\n"...)
+}
+
+// revisionOf is the resourceVersion of a list, "" of one that has none.
+func revisionOf(l *resource.List) string {
+	if l.Revision == 0 {
+		return ""
+	}
+	return strconv.FormatInt(l.Revision, 10)
 }

@@ -63,7 +63,8 @@ func (k served) aggregated() apidiscoveryv2.APIResourceDiscovery {
 func (k served) responseKind(s *crd.Subresource) *metav1.GroupVersionKind {
 	switch {
 	case s != nil && s.Kind.Kind != "":
-		return &metav1.GroupVersionKind{Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind}
+		kind := k.named(s.Kind)
+		return &metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind}
 	case k.custom():
 		at := k.def.GVK(k.version.Name)
 		return &metav1.GroupVersionKind{Group: at.Group, Version: at.Version, Kind: at.Kind}

@@ -26,7 +26,7 @@ const aggregatedAccept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 // the custom resource of the recorded documents.
 func definitions(t testing.TB) []*crd.Definition {
 	t.Helper()
-	all, err := builtin.All(builtin.Options{EssentialOnly: true})
+	all, err := builtin.All(builtin.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

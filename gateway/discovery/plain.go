@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apidiscovery "k8s.io/apiserver/pkg/endpoints/discovery"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -62,16 +63,19 @@ func (v *groupVersion) resourceList() *metav1.APIResourceList {
 	}
 	for _, k := range v.kinds {
 		d := k.def
-		out.APIResources = append(out.APIResources, metav1.APIResource{
-			Name:               d.Plural,
-			SingularName:       d.Singular,
-			Namespaced:         d.Namespaced,
-			Kind:               d.Kind,
-			Verbs:              k.verbs(),
-			ShortNames:         d.ShortNames,
-			Categories:         d.Categories,
-			StorageVersionHash: apidiscovery.StorageVersionHash(d.Group, d.StorageVersion, d.Kind),
-		})
+		whole := metav1.APIResource{
+			Name:         d.Plural,
+			SingularName: d.Singular,
+			Namespaced:   d.Namespaced,
+			Kind:         d.Kind,
+			Verbs:        k.verbs(),
+			ShortNames:   d.ShortNames,
+			Categories:   d.Categories,
+		}
+		if d.Kept() {
+			whole.StorageVersionHash = apidiscovery.StorageVersionHash(d.Group, d.StorageVersion, d.Kind)
+		}
+		out.APIResources = append(out.APIResources, whole)
 		for _, s := range k.subresources() {
 			r := metav1.APIResource{
 				Name:       d.Plural + "/" + s.Name,
@@ -80,12 +84,22 @@ func (v *groupVersion) resourceList() *metav1.APIResourceList {
 				Verbs:      s.Verbs,
 			}
 			if s.Kind.Kind != "" {
-				r.Group, r.Version, r.Kind = s.Kind.Group, s.Kind.Version, s.Kind.Kind
+				gvk := k.named(s.Kind)
+				r.Group, r.Version, r.Kind = gvk.Group, gvk.Version, gvk.Kind
 			}
 			out.APIResources = append(out.APIResources, r)
 		}
 	}
 	return out
+}
+
+// named is the kind of a subresource as documents name it, which leave out group
+// and version where they are those of the kind.
+func (k served) named(kind schema.GroupVersionKind) schema.GroupVersionKind {
+	if kind.GroupVersion() == k.def.GVK(k.version.Name).GroupVersion() {
+		return schema.GroupVersionKind{Kind: kind.Kind}
+	}
+	return kind
 }
 
 // The verbs of custom resources come in kube-apiserver's order, which is not

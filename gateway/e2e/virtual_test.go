@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 )
@@ -62,6 +63,58 @@ func TestVirtualTypes_RES08(t *testing.T) {
 			t.Errorf("an eviction is stored, %v", err)
 		}
 	})
+}
+
+// TestReports_RES08 reads a kind whose objects are found out when they are asked
+// for, in every form that objects of others have.
+func TestReports_RES08(t *testing.T) {
+	s := gatewaytest.Shared(t)
+	api := s.API(t)
+	const path = "/api/v1/componentstatuses"
+	reply := api.Get(path).Want(200).Equal("kind", "ComponentStatusList")
+	if got := reply.Header.Get("Warning"); got != `299 - "v1 ComponentStatus is deprecated in v1.19+"` {
+		t.Errorf("the client is warned: %s", got)
+	}
+	list := reply.Object()
+	if meta := list.Str("metadata"); meta != "{}" {
+		t.Errorf("the list has the metadata %s", meta)
+	}
+	names := ""
+	for _, item := range list.At("items").([]any) {
+		names += object(item.(map[string]any)).Str("metadata.name") + " "
+	}
+	if names != "controller-manager etcd-0 scheduler " {
+		t.Errorf("there are %s", names)
+	}
+	store := api.Get(path + "/etcd-0").Want(200).Object()
+	if store.Str("metadata") != `{"name":"etcd-0"}` || store.Str("conditions") != `[{"message":"ok","status":"True","type":"Healthy"}]` {
+		t.Errorf("the store is %v", store)
+	}
+	api.Get(path+"/etcd-1").WantStatus(404, "NotFound", `componentstatus "etcd-1" not found`)
+	api.Get(path+"?watch=1").WantStatus(405, "MethodNotAllowed", `watch is not supported on resources of kind "componentstatuses"`)
+	api.Post(path, `{}`).WantStatus(405, "MethodNotAllowed")
+	api.Delete(path+"/etcd-0").WantStatus(405, "MethodNotAllowed")
+	for query, want := range map[string]int{"fieldSelector=metadata.name%3Detcd-0": 1, "labelSelector=a": 0, "limit=1": 3, "resourceVersion=7": 3} {
+		if items, _ := api.Get(path + "?" + query).Want(200).Object().At("items").([]any); len(items) != want {
+			t.Errorf("%s: %d components", query, len(items))
+		}
+	}
+	table := api.Get(path+"/etcd-0", "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1").Want(200).Object()
+	if rows := table.Str("rows"); !strings.Contains(rows, `"cells":["etcd-0","Healthy","ok",""]`) {
+		t.Errorf("the table has the rows %s", rows)
+	}
+	config, _ := inProtobuf(s)
+	typed, err := typedClient(t, config).CoreV1().ComponentStatuses().List(t.Context(), metav1.ListOptions{})
+	if err != nil || typed.ResourceVersion != "" || len(typed.Items) != 3 || typed.Items[1].Name != "etcd-0" || typed.Items[1].ResourceVersion != "" || typed.Items[1].Conditions[0].Message != "ok" {
+		t.Errorf("in protobuf it is %v, %v", typed, err)
+	}
+	if out := s.Kubectl(t).Must("get", "cs", "etcd-0", "--no-headers"); strings.Join(strings.Fields(out), " ") != "etcd-0 Healthy ok" {
+		t.Errorf("kubectl prints %q", out)
+	}
+	page, err := s.Etcd(t).Get(t.Context(), "/registry/componentstatuses", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil || page.Count != 0 {
+		t.Errorf("%d keys are stored, %v", page.Count, err)
+	}
 }
 
 // TestGeneratedValues_DRY06 compares what a dry run says with what then comes:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
@@ -24,6 +25,9 @@ type Options struct {
 	// NoPast reads lists of past revisions from the store, even where they are
 	// in memory.
 	NoPast bool
+	// Reports are the kinds whose objects are found out when they are asked for,
+	// and kept nowhere.
+	Reports map[schema.GroupResource]Report
 	// Accounts are what writes are charged to; nil for none.
 	Accounts Accounts
 	// ProvisionNamespaces makes the namespace that the first object wants that

@@ -17,7 +17,7 @@ import (
 
 // List is one page of a collection.
 type List struct {
-	// Revision is the list's resourceVersion.
+	// Revision is the list's resourceVersion; 0 for none.
 	Revision int64
 	// Continue is the token of the next page, empty on the last.
 	Continue string
@@ -45,6 +45,9 @@ type listing struct {
 // meaning of resourceVersion, resourceVersionMatch, limit and continue is that
 // of the Kubernetes API concepts (rows RV-L1 to RV-L7). options were validated.
 func (e *Engine) List(ctx context.Context, t Target, o *internalversion.ListOptions) (*List, error) {
+	if r := e.o.Reports[t.Resource.GroupResource()]; r != nil {
+		return t.listReported(ctx, r, o)
+	}
 	l, err := newListing(t, o)
 	if err != nil {
 		return nil, err

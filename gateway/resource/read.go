@@ -85,6 +85,9 @@ func (e *Engine) GetMessage(ctx context.Context, t Target, resourceVersion strin
 
 // entry is the state that a get is about.
 func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*catalog.Entry, error) {
+	if r := e.o.Reports[t.Resource.GroupResource()]; r != nil {
+		return t.getReported(ctx, r)
+	}
 	if err := e.settleRead(ctx, resourceVersion); err != nil {
 		return nil, err
 	}

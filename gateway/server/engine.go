@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/bindings"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/compile"
+	"github.com/wasmgate/wasmgate/gateway/components"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/definition"
 	"github.com/wasmgate/wasmgate/gateway/controller/events"
@@ -76,6 +77,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		return nil, err
 	}
 	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(options.NamespaceAutoProvision)}
+	o.Reports = map[schema.GroupResource]resource.Report{components.Resource: g.components().Report}
 	g.addAdmission(&o)
 	engine := resource.New(o)
 	g.orders = ordering.New(served, g.log)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/wasmgate/wasmgate/gateway/components"
 	"github.com/wasmgate/wasmgate/gateway/health"
 )
 
@@ -21,15 +22,19 @@ func (g *gateway) newHealth() *health.Registry {
 		}
 		return g.options.LogCheck(ctx)
 	})
-	store := health.Cached(g.store.Healthy, storeCheckAge, nil)
-	r.Add("etcd", store)
-	r.Add("etcd-readiness", store, health.Readyz)
+	r.Add("etcd", g.storeHealth)
+	r.Add("etcd-readiness", g.storeHealth, health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
 	g.hooks.objects = r.PostStartHook("load-objects")
 	g.hooks.namespaces = r.PostStartHook("bootstrap-namespaces")
 	g.hooks.modules = r.PostStartHook("load-modules")
 	g.hooks.shutdown = r.Shutdown()
 	return r
+}
+
+// components are what is told of the control plane that the gateway is part of.
+func (g *gateway) components() components.Components {
+	return components.New(g.storeHealth, components.Scheduler, components.ControllerManager)
 }
 
 // hooks report how far the start, and the stop, have come.

@@ -67,11 +67,13 @@ type gateway struct {
 	admission *admitting.Admission
 	assigner  *assign.Assigner
 	health    *health.Registry
-	metrics   *metrics.Metrics
-	audit     *audit.Log
-	tokens    *serviceaccount.Tokens
-	hooks     hooks
-	http      *transport.Server
+	// storeHealth tells whether the store is well.
+	storeHealth health.Check
+	metrics     *metrics.Metrics
+	audit       *audit.Log
+	tokens      *serviceaccount.Tokens
+	hooks       hooks
+	http        *transport.Server
 }
 
 // Run serves until ctx ends, and then stops in order: readiness fails, the
@@ -153,6 +155,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
+	g.storeHealth = health.Cached(g.store.Healthy, storeCheckAge, nil)
 	if g.engine, err = g.newEngine(); err != nil {
 		return err
 	}

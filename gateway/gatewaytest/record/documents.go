@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 const (
@@ -14,10 +13,11 @@ const (
 	aggregated    = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
-// kept are what wasmgate serves too: groups, and resources of the core group.
+// keptGroups are the groups that are looked at; of the core group, unserved are
+// the resources that wasmgate does not have.
 var (
-	keptGroups    = []string{"coordination.k8s.io", "events.k8s.io", documentGroup}
-	keptResources = []string{"configmaps", "events", "namespaces", "secrets", "serviceaccounts"}
+	keptGroups = []string{"coordination.k8s.io", "events.k8s.io", documentGroup}
+	unserved   = []string{"bindings", "nodes/proxy", "services/proxy"}
 )
 
 // recordDocuments records discovery, reduced to what wasmgate serves too, with
@@ -76,8 +76,7 @@ func reduce(document map[string]any) {
 	keep(document, "groups", func(g map[string]any) bool { return slices.Contains(keptGroups, str(g, "name")) })
 	core := str(document, "groupVersion") == "v1"
 	keep(document, "resources", func(r map[string]any) bool {
-		resource, _, _ := strings.Cut(str(r, "name"), "/")
-		return !core || slices.Contains(keptResources, resource)
+		return !core || !slices.Contains(unserved, str(r, "name"))
 	})
 	keep(document, "items", func(group map[string]any) bool {
 		meta, _ := group["metadata"].(map[string]any)
@@ -95,7 +94,11 @@ func reduceCore(group map[string]any) {
 	for _, v := range versions {
 		v, _ := v.(map[string]any)
 		keep(v, "resources", func(r map[string]any) bool {
-			return slices.Contains(keptResources, str(r, "resource"))
+			resource := str(r, "resource")
+			keep(r, "subresources", func(s map[string]any) bool {
+				return !slices.Contains(unserved, resource+"/"+str(s, "subresource"))
+			})
+			return !slices.Contains(unserved, resource)
 		})
 	}
 }
