@@ -9,13 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// nodePorts sees to spec.ports[].nodePort. Ports are those that services have;
-// one that is to be taken is claimed first, so that it is taken once however
-// many gateways there are.
+// nodePorts sees to spec.ports[].nodePort and spec.healthCheckNodePort. Ports are
+// those that services have; one that is to be taken is claimed first, so that it is
+// taken once however many gateways there are.
 func (s *request) nodePorts(ctx context.Context) error {
-	wanted := s.is(corev1.ServiceTypeNodePort) || s.is(corev1.ServiceTypeLoadBalancer) && s.spec["allocateLoadBalancerNodePorts"] != false
-	ports, _ := s.spec["ports"].([]any)
-	if !wanted || len(ports) == 0 {
+	var ports []any
+	if s.is(corev1.ServiceTypeNodePort) || s.is(corev1.ServiceTypeLoadBalancer) && s.spec["allocateLoadBalancerNodePorts"] != false {
+		ports, _ = s.spec["ports"].([]any)
+	}
+	if len(ports) == 0 && !checksHealth(s.spec) {
 		return nil
 	}
 	p := &picker{request: s, mine: portsOf(s.was), claimed: map[int64]bool{}, chosen: map[int]bool{}}
@@ -46,12 +48,25 @@ type picker struct {
 	mine    map[int64]bool // what it has already
 	claimed map[int64]bool
 	chosen  map[int]bool // ports, by index, whose node port the client left open
+	// health: so it did with the one for health checks.
+	health bool
 }
 
-// pick gives every port a node port that is not used, and tells whether it had
-// to claim one. Ports of one number, which have different protocols, share one.
+// pick gives every port a node port that is not used, and the service one for
+// health checks if it needs that. It tells whether it had to claim one.
 func (p *picker) pick(ctx context.Context, ports []any, used map[int64]bool) (claimed bool, err error) {
-	before, shared := len(p.claimed), map[any]int64{}
+	before := len(p.claimed)
+	err = p.pickPorts(ctx, ports, used)
+	if err == nil && checksHealth(p.spec) {
+		err = p.pickHealth(ctx, ports, used)
+	}
+	return len(p.claimed) > before, err
+}
+
+// pickPorts is pick for ports. Those of one number, which have different
+// protocols, share a node port.
+func (p *picker) pickPorts(ctx context.Context, ports []any, used map[int64]bool) (err error) {
+	shared := map[any]int64{}
 	for i, port := range ports {
 		port, _ := port.(map[string]any)
 		n, _ := port["nodePort"].(int64)
@@ -61,9 +76,9 @@ func (p *picker) pick(ctx context.Context, ports []any, used map[int64]bool) (cl
 		}
 		if n != 0 && !p.chosen[i] && !p.mine[n] && shared[port["port"]] != n {
 			if why, err := p.refusal(ctx, n, used[n]); err != nil {
-				return false, err
+				return err
 			} else if why != "" {
-				return false, p.invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, why)
+				return p.invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, why)
 			}
 		}
 		if n != 0 {
@@ -78,12 +93,39 @@ func (p *picker) pick(ctx context.Context, ports []any, used map[int64]bool) (cl
 		n := shared[port["port"]]
 		if n == 0 {
 			if n, err = p.next(ctx, used); err != nil {
-				return false, err
+				return err
 			}
 		}
 		p.chosen[i], shared[port["port"]], port["nodePort"] = true, n, n
 	}
-	return len(p.claimed) > before, nil
+	return nil
+}
+
+// healthPort is the field of a spec that has the node port for health checks.
+const healthPort = "healthCheckNodePort"
+
+// checksHealth tells whether a service of a spec has a node port for health
+// checks: only who sends traffic to the nodes of its pods alone has to know these.
+func checksHealth(spec map[string]any) bool {
+	return text(spec, "type") == string(corev1.ServiceTypeLoadBalancer) && text(spec, "externalTrafficPolicy") == string(corev1.ServiceExternalTrafficPolicyLocal)
+}
+
+// pickHealth is pick for the one for health checks, which is not one of ports.
+func (p *picker) pickHealth(ctx context.Context, ports []any, used map[int64]bool) (err error) {
+	n, _ := p.spec[healthPort].(int64)
+	own := portsOf(map[string]any{"ports": ports})[n]
+	switch {
+	case n == 0, p.health && used[n]:
+		p.health = true
+		n, err = p.next(ctx, used)
+	case own || !p.health && p.was[healthPort] != n:
+		var why string
+		if why, err = p.refusal(ctx, n, used[n]); why != "" {
+			return p.invalid(field.NewPath("spec", healthPort), n, fmt.Sprintf("failed to allocate requested HealthCheck NodePort %d: %s", n, why))
+		}
+	}
+	p.spec[healthPort], used[n] = n, true
+	return err
 }
 
 // refusal says why a client cannot have a port.
@@ -153,7 +195,7 @@ func portsOf(spec map[string]any) map[int64]bool {
 			out[n] = true
 		}
 	}
-	if n, _ := spec["healthCheckNodePort"].(int64); n != 0 {
+	if n, _ := spec[healthPort].(int64); n != 0 {
 		out[n] = true
 	}
 	return out

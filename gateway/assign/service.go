@@ -92,16 +92,28 @@ func inherit(spec, was map[string]any) {
 		drop("externalTrafficPolicy")
 	}
 	if before == "LoadBalancer" && kind != before {
-		for _, name := range []string{"allocateLoadBalancerNodePorts", "healthCheckNodePort", "loadBalancerClass"} {
+		for _, name := range []string{"allocateLoadBalancerNodePorts", "loadBalancerClass"} {
 			drop(name)
 		}
 	}
+	inheritHealth(spec, was, drop)
 	if kind == "ExternalName" && before != kind {
 		for _, name := range []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"} {
 			drop(name)
 		}
 	}
 	inheritPorts(spec, was, external(kind), external(before))
+}
+
+// inheritHealth is inherit for the node port for health checks.
+func inheritHealth(spec, was map[string]any, drop func(name string)) {
+	n, _ := spec[healthPort].(int64)
+	switch before, now := checksHealth(was), checksHealth(spec); {
+	case before && now && n == 0:
+		spec[healthPort] = was[healthPort]
+	case before && !now:
+		drop(healthPort)
+	}
 }
 
 func inheritPorts(spec, was map[string]any, external, before bool) {
