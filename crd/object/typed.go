@@ -2,6 +2,8 @@ package object
 
 import (
 	kjson "sigs.k8s.io/json"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
 // maxNamingWork is the most bytes of paths that a library is allowed to build
@@ -56,4 +58,40 @@ func DecodeTyped(tree map[string]any, into any) (unknown []string, err error) {
 		unknown = append(unknown, e.Error())
 	}
 	return unknown, err
+}
+
+// Problems returns what a typed object does not know of a JSON text, and what
+// that has twice, in the order and the words in which sigs.k8s.io/json finds
+// them; nothing where the names would be too long. The text must have been read
+// without an error.
+func Problems(text []byte, into any) (found []string) {
+	left := maxNamingWork
+	if spendText(text, 0, 0, &left); left < 0 {
+		return nil
+	}
+	strict, _ := kjson.UnmarshalStrict(text, into)
+	for _, e := range strict {
+		found = append(found, e.Error())
+	}
+	return found
+}
+
+// spendText does as [spend] with the value at i of a JSON text, whose fields
+// may be there twice, and returns where the value ends.
+func spendText(text []byte, i, path int, left *int) int {
+	w, err := rawjson.Open(text, i, true)
+	if err != nil { // no container
+		return rawjson.Pass(text, i)
+	}
+	for w.Next() {
+		below := path + len("[0000]")
+		if w.IsObject() {
+			below = path + len(w.Key()) + len(".")
+			if *left -= below; *left < 0 {
+				return len(text)
+			}
+		}
+		w.Resume(spendText(text, w.At(), below, left))
+	}
+	return w.End()
 }

@@ -77,3 +77,26 @@ func parsed(t *testing.T, in string) map[string]any {
 	}
 	return tree
 }
+
+func TestProblemsComeInTheOrderOfTheText(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"type":"x"}`: ``,
+		`{"z":1,"type":"a","type":"b","properties":{"a":{"y":{"type":1,"type":2}},"a":{}},"b":1}`: `unknown field "z"|duplicate field "type"|unknown field "properties.a.y"|duplicate field "properties.a"|unknown field "b"`,
+		`{"z":1,"a":1,"z":1}`: `unknown field "z"|unknown field "a"`,
+	} {
+		if got := strings.Join(Problems([]byte(in), &schema{}), "|"); got != want {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+	// A long name may be below a field that comes again, and so not be in the tree.
+	var fields strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&fields, `"f%d":1,`, i)
+	}
+	quick(t, func() {
+		in := `{"properties":{"` + strings.Repeat("k", 1<<20) + `":{` + fields.String() + `"type":"x"}},"properties":{}}`
+		if got := Problems([]byte(in), &schema{}); got != nil {
+			t.Errorf("%d are named", len(got))
+		}
+	})
+}

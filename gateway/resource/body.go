@@ -38,7 +38,7 @@ func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) 
 	if err := t.checkKind(tree, body); err != nil {
 		return nil, err
 	}
-	if err := t.wellFormed(tree, slices.Concat(o.Problems, duplicates), o); err != nil {
+	if err := t.wellFormed(tree, slices.Concat(o.Problems, duplicates), body, o); err != nil {
 		if _, ok := err.(apierrors.APIStatus); ok {
 			return nil, err
 		}
@@ -64,9 +64,10 @@ func parseBody(body []byte) (tree map[string]any, duplicates []string, err error
 	return object.ParseObject(body)
 }
 
-// wellFormed applies the schema of the request's version to tree. An error
-// that is no status says why tree is not an object of this kind.
-func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOptions) error {
+// wellFormed applies the schema of the request's version to tree, of which body
+// is the text where it was sent as one. An error that is no status says why tree
+// is not an object of this kind.
+func (t Target) wellFormed(tree map[string]any, duplicates []string, body []byte, o WriteOptions) error {
 	if meta, ok := tree["metadata"]; ok && meta == nil {
 		delete(tree, "metadata")
 	}
@@ -74,7 +75,14 @@ func (t Target) wellFormed(tree map[string]any, duplicates []string, o WriteOpti
 	if err != nil {
 		return err
 	}
-	return o.report(slices.Concat(duplicates, unknown))
+	problems := slices.Concat(duplicates, unknown)
+	if len(problems) > 1 && body != nil && t.Version.Native() {
+		// A Go type is read in one pass, which finds either in the order of the text.
+		if found := object.Problems(body, t.Version.Typed()); found != nil {
+			problems = slices.Concat(o.Problems, found)
+		}
+	}
+	return o.report(problems)
 }
 
 // report warns of unknown and duplicate fields, or refuses them with an error

@@ -61,3 +61,24 @@ func TestBodiesSayWhatTheyAre(t *testing.T) {
 		})
 	}
 }
+
+// Kinds that have a Go type are read in one pass, custom resources in two.
+func TestUnknownAndDuplicateFieldsComeAsTheyAreFound_FV01(t *testing.T) {
+	w := newWorld(t)
+	maps, tabs := w.builtin("configmaps", "default", ""), w.at(v1, "")
+	for _, c := range []struct {
+		target Target
+		body   string
+		yaml   []string
+		want   string
+	}{
+		{maps, `{"z":1,"metadata":{"bad":1,"name":"x","name":"x"},"data":{"a":"1","a":"2"},"b":1}`, nil,
+			`unknown field "z", unknown field "metadata.bad", duplicate field "metadata.name", duplicate field "data.a", unknown field "b"`},
+		{maps, `{"b":1,"metadata":{"name":"x"},"z":1}`, []string{"from YAML"}, `from YAML, unknown field "b", unknown field "z"`},
+		{tabs, `{"z":1,"apiVersion":"example.com/v1","kind":"CronTab","spec":{"y":1,"replicas":1,"replicas":1}}`, nil,
+			`duplicate field "spec.replicas", unknown field "spec.y", unknown field "z"`},
+	} {
+		_, err := c.target.decodeBody([]byte(c.body), WriteOptions{FieldValidation: "Strict", Problems: c.yaml})
+		refused(t, err, 400, "BadRequest", `: strict decoding error: `+c.want)
+	}
+}

@@ -287,7 +287,7 @@ func (t Target) acceptPatched(tree map[string]any, duplicates []string, o WriteO
 	if err := t.samePatched(tree); err != nil {
 		return err
 	}
-	if err := t.wellFormed(tree, duplicates, o); err != nil {
+	if err := t.wellFormed(tree, duplicates, nil, o); err != nil {
 		return err
 	}
 	return t.sameName(asUnstructured(tree).GetName())
