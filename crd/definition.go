@@ -318,6 +318,10 @@ func (d *Definition) Is(gr schema.GroupResource) bool {
 // allVerbs is sorted, as discovery prints it.
 var allVerbs = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
+// Answered tells that objects of the kind are questions: answered when they are
+// created, and not kept.
+func (d *Definition) Answered() bool { return len(d.Verbs) == 1 && d.Verbs[0] == "create" }
+
 // ServedVerbs are the verbs of the whole resource.
 func (d *Definition) ServedVerbs() metav1.Verbs {
 	if d.Verbs != nil {

@@ -1,9 +1,14 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
 // What differs between built-in kinds in how they are written and deleted, as
@@ -91,4 +96,17 @@ func TestAStrategicPatchChangesNoKind(t *testing.T) {
 	w.do("GET", configMaps+"/x", "").want(200, `"data":{"a":"b"}`)
 	w.do("PATCH", configMaps+"/x", `[1]`, strategic).want(400, `"message":"json: cannot unmarshal array into Go value of type map[string]interface {}"`)
 	w.do("PATCH", configMaps+"/x", `{"data":{"a":1}}`, strategic).want(422, `patch: Invalid value: \"map[data:map[a:1]]\": cannot convert int64 to string`)
+}
+
+// A question has metadata to show, but no row.
+func TestQuestionsHaveNoTable_MT17(t *testing.T) {
+	w := newWorld(t, func(c *Config) {
+		c.Reviews = map[schema.GroupResource]Review{
+			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, map[string]any) error { return nil },
+		}
+	})
+	const path, review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`
+	w.do("POST", path, review, metaForm+"Table").want(406, "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf")
+	w.do("POST", path, review, metaForm+"Table,application/json").want(201, `"kind":"SelfSubjectAccessReview"`)
+	w.do("POST", path, review, metaForm+"PartialObjectMetadata").want(201, `"kind":"PartialObjectMetadata"`)
 }

@@ -58,7 +58,10 @@ type call struct {
 // offer is what the request, about t, can be answered with.
 func (c *call) offer(t resource.Target) offer {
 	native := t.Version.Native()
-	return offer{cbor: c.cbor, messages: native, parts: true, native: native, collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch")}
+	return offer{
+		cbor: c.cbor, messages: native, parts: true, native: native, answered: t.Resource.Def.Answered(),
+		collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch"),
+	}
 }
 
 // asked is the form that the client wants of t, and its parameters.
