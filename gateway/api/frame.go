@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strconv"
 
@@ -67,12 +68,10 @@ func (s *stream) tell(kind watch.EventType, data []byte) error {
 	return s.frame(kind, out)
 }
 
-// bookmark tells the client up to which revision it has seen everything.
-func (s *stream) bookmark(revision int64, initialEnd bool) error {
+// bookmark tells the client up to which revision it has seen everything, by an
+// object that has nothing but that, in a table as a row.
+func (s *stream) bookmark(ctx context.Context, revision int64, initialEnd bool) (err error) {
 	apiVersion, kind := s.form.kind(s.target)
-	if s.form.table() {
-		apiVersion, kind = metaGroup+s.form.version, s.form.as
-	}
 	b := object.AppendString([]byte(`{"kind":`), kind)
 	b = object.AppendString(append(b, `,"apiVersion":`...), apiVersion)
 	b = append(b, `,"metadata":{"resourceVersion":"`...)
@@ -81,7 +80,13 @@ func (s *stream) bookmark(revision int64, initialEnd bool) error {
 	if initialEnd {
 		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
 	}
-	return s.tell(watch.Bookmark, append(b, "}}"...))
+	b = append(b, "}}"...)
+	if s.form.table() {
+		if b, err = s.table(ctx, b); err != nil {
+			return err
+		}
+	}
+	return s.tell(watch.Bookmark, b)
 }
 
 // fail ends the stream with an ERROR event.

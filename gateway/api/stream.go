@@ -114,7 +114,7 @@ func (s *stream) run(ctx context.Context) error {
 		case <-due:
 			if rev := s.watch.Revision(); rev > last {
 				last = rev
-				if err := s.bookmark(rev, false); err != nil {
+				if err := s.bookmark(ctx, rev, false); err != nil {
 					return err
 				}
 			}
@@ -168,7 +168,7 @@ func (s *stream) initial(ctx context.Context) error {
 	}
 	s.watch.Initial = nil
 	if s.watch.InitialEnd {
-		if err := s.bookmark(s.watch.InitialRevision, true); err != nil {
+		if err := s.bookmark(ctx, s.watch.InitialRevision, true); err != nil {
 			return err
 		}
 		return s.flush()

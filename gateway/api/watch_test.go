@@ -180,6 +180,22 @@ func TestBookmarks_HaveOnlyARevision_WATCH06(t *testing.T) {
 	}
 }
 
+// In a table a bookmark is a row, of an object that has nothing but a revision.
+func TestBookmarks_InTables_MT15_WATCH09(t *testing.T) {
+	w := newWorld(t)
+	const streamed = "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan"
+	for path, want := range map[string]string{
+		widgets + streamed: `"rows":[{"cells":["",null],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"`,
+		configMaps + streamed + "&includeObject=Object": `"rows":[{"cells":["",0,"\u003cunknown\u003e"],"object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"`,
+	} {
+		f := w.watch(t, path, nil, metaForm+"Table")
+		e := f.want("BOOKMARK", "")
+		if raw := string(e.raw); !strings.Contains(raw, want) || !strings.Contains(raw, `"annotations":{"k8s.io/initial-events-end":"true"}`) || !strings.Contains(raw, `"columnDefinitions":[`) {
+			t.Errorf("%s", raw)
+		}
+	}
+}
+
 // The end of the initial events is a bookmark of its own.
 func TestBookmarks_EndOfInitialEvents(t *testing.T) {
 	w := newWorld(t)
