@@ -62,6 +62,10 @@ type Definition struct {
 	TTL func(obj map[string]any) time.Duration
 	// Hooks are what the kind adds to deletion; nil for none.
 	Hooks Hooks
+	// Grace is how many seconds the deletion of obj takes, in which whoever acts
+	// on it may end its work, if so many are asked for; nil is the object's own
+	// time. Without the function deletions take none.
+	Grace func(obj map[string]any, asked *int64) int64
 	// OrphansByDefault: a deletion that says nothing about dependents leaves them.
 	OrphansByDefault bool
 	// OrphanWarning is sent with such a deletion; empty means none.

@@ -34,7 +34,7 @@ func fromFile(f *file) (*crd.Definition, error) {
 		ReturnsDeleted: f.ReturnsDeleted,
 	}
 	also := extensions[d.GroupResource()]
-	d.Hooks, d.TTL = also.hooks, also.ttl
+	d.Hooks, d.TTL, d.Grace = also.hooks, also.ttl, also.grace
 	alike := f.Alike
 	for i := range f.Versions {
 		v := &f.Versions[i]

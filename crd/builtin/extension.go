@@ -29,6 +29,7 @@ type extension struct {
 	warn          func(obj, old map[string]any) []string
 	hooks         crd.Hooks
 	ttl           func(obj map[string]any) time.Duration
+	grace         func(obj map[string]any, asked *int64) int64
 	// layouts are those of versions that have other fields than the storage
 	// version.
 	layouts layouts
@@ -36,7 +37,7 @@ type extension struct {
 
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
-	{Resource: "pods"}:                                                     {prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod},
+	{Resource: "pods"}:                                                     {prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
 	{Resource: "limitranges"}:                                              {prepareCreate: nameLimitRange, validate: validateLimitRange},
 	{Resource: "resourcequotas"}:                                           {validate: validateQuota},
 	{Resource: "persistentvolumes"}:                                        {prepareCreate: prepareVolume},

@@ -58,6 +58,20 @@ func byName(list any) map[string]map[string]any {
 	return out
 }
 
+// podGrace is how long a pod may take to end: as long as is asked for, or as it
+// says itself, while it is on a node and has not ended.
+func podGrace(obj map[string]any, asked *int64) int64 {
+	phase := text(obj, "status", "phase")
+	switch own, _ := child(obj, "spec")["terminationGracePeriodSeconds"].(int64); {
+	case text(obj, "spec", "nodeName") == "", phase == string(corev1.PodSucceeded), phase == string(corev1.PodFailed):
+		return 0
+	case asked != nil:
+		return *asked
+	default:
+		return max(own, 0)
+	}
+}
+
 // validatePod refuses ephemeral containers of a new pod, and changes of those
 // that are there.
 func validatePod(subresource string, obj, old map[string]any) field.ErrorList {

@@ -176,3 +176,74 @@ func TestDryRun(t *testing.T) {
 		c.api.Get(c.path("v1", "one")).Want(200).Equal("metadata.resourceVersion", o.RV())
 	})
 }
+
+// TestDeletionsOfPods_DEL05 deletes pods that are on a node, where a kubelet
+// would end them.
+func TestDeletionsOfPods_DEL05(t *testing.T) {
+	c := newCronTabs(t, gatewaytest.Shared(t), nil)
+	pods := "/api/v1/namespaces/" + c.ns + "/pods"
+	create := func(t *testing.T, c *cronTabs, name, meta, spec string) object {
+		return c.api.Post(pods, parse(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"`+name+`"`+meta+`},"spec":{"containers":[{"name":"c","image":"i"}]`+spec+`}}`)).Want(201).Object()
+	}
+	const node = `,"nodeName":"n"`
+	at := func(t *testing.T, o object) time.Time {
+		when, err := time.Parse(time.RFC3339, o.Str("metadata.deletionTimestamp"))
+		if err != nil {
+			t.Fatalf("deletionTimestamp: %v", err)
+		}
+		return when
+	}
+	del := func(c *cronTabs, name, options string) *gatewaytest.Reply {
+		return c.api.Do("DELETE", pods+"/"+name, options)
+	}
+
+	c.run("DEL-05 a pod on a node has time, which only becomes less", func(t *testing.T, c *cronTabs) {
+		create(t, c, "slow", "", node)
+		first := del(c, "slow", `{}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "30").Equal("metadata.generation", "2").Object()
+		if left := time.Until(at(t, first)); left < 10*time.Second || left > 50*time.Second {
+			t.Errorf("it has %v", left)
+		}
+		for _, no := range []string{`{}`, `{"gracePeriodSeconds":30}`, `{"gracePeriodSeconds":60}`} {
+			del(c, "slow", no).Want(200).Equal("metadata.resourceVersion", first.RV()).Equal("metadata.deletionTimestamp", first.Str("metadata.deletionTimestamp"))
+		}
+		sooner := del(c, "slow", `{"gracePeriodSeconds":10}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "10").Equal("metadata.generation", "2").Object()
+		if earlier := at(t, first).Sub(at(t, sooner)); earlier != 20*time.Second {
+			t.Errorf("it ends %v earlier", earlier)
+		}
+		c.api.Merge(pods+"/slow", `{"metadata":{"labels":{"a":"b"}}}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "10")
+		del(c, "slow", `{"gracePeriodSeconds":0}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "0")
+		c.api.Get(pods + "/slow").Want(404)
+	})
+	c.run("DEL-05 how long it has", func(t *testing.T, c *cronTabs) {
+		create(t, c, "own", "", node+`,"terminationGracePeriodSeconds":7`)
+		del(c, "own", `{}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "7")
+		create(t, c, "asked", "", node+`,"terminationGracePeriodSeconds":7`)
+		del(c, "asked", `{"gracePeriodSeconds":9}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "9")
+		create(t, c, "negative", "", node)
+		del(c, "negative", `{"gracePeriodSeconds":-5}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "1")
+		c.api.Get(pods + "/negative").Want(200)
+	})
+	c.run("DEL-05 what nobody runs ends at once", func(t *testing.T, c *cronTabs) {
+		create(t, c, "unscheduled", "", "")
+		create(t, c, "ended", "", node)
+		c.api.Merge(pods+"/ended/status", `{"status":{"phase":"Succeeded"}}`).Want(200)
+		create(t, c, "patient", "", node+`,"terminationGracePeriodSeconds":0`)
+		for _, name := range []string{"unscheduled", "ended", "patient"} {
+			o := del(c, name, `{}`).Want(200).Equal("kind", "Pod").Equal("metadata.deletionGracePeriodSeconds", "0").Equal("metadata.generation", "2").Object()
+			at(t, o)
+			c.api.Get(pods + "/" + name).Want(404)
+		}
+	})
+	c.run("DEL-03 time and finalizers both hold it", func(t *testing.T, c *cronTabs) {
+		create(t, c, "both", `,"finalizers":["example.com/a"]`, node)
+		del(c, "both", `{}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "30")
+		c.api.Merge(pods+"/both", `{"metadata":{"finalizers":null}}`).Want(200)
+		c.api.Get(pods + "/both").Want(200)
+		del(c, "both", `{"gracePeriodSeconds":0}`).Want(200)
+		c.api.Get(pods + "/both").Want(404)
+		create(t, c, "later", `,"finalizers":["example.com/a"]`, node)
+		del(c, "later", `{"gracePeriodSeconds":0}`).Want(200).Equal("metadata.deletionGracePeriodSeconds", "0")
+		c.api.Merge(pods+"/later", `{"metadata":{"finalizers":null}}`).Want(200)
+		c.api.Get(pods + "/later").Want(404)
+	})
+}

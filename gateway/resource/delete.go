@@ -60,8 +60,8 @@ type deleting struct {
 func (deleting) decode(*Write) error { return nil }
 
 // change implements [source]: it decides whether anything holds the deletion
-// up, and marks the object if so. How long a deletion may take means nothing to
-// kinds that end at once, which all are.
+// up, and marks the object if so. Of a kind whose deletions take time, the first
+// says how much, and others may only shorten it.
 func (d deleting) change(ctx context.Context, w *Write) error {
 	obj, def := w.object, w.Resource.Def
 	if err := w.preconditions(d.options.Preconditions, obj); err != nil {
@@ -76,19 +76,27 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 	if first && obj.GetDeletionTimestamp() != nil {
 		return nil // the kind began the deletion its own way
 	}
+	asked := seconds(d.options)
+	if def.Grace != nil && takesTime(obj) && !shorten(obj, asked) {
+		return nil
+	}
 	finalizing := stillFinalizing(def, obj.Object)
 	if first || !finalizing {
 		collect(obj, d.options, def.OrphansByDefault)
 	}
-	if !heldUp(def, obj) {
+	if first && def.Grace != nil {
+		takes := def.Grace(obj.Object, asked)
+		begin(obj, takes)
+		obj.SetDeletionGracePeriodSeconds(&takes)
+	}
+	switch {
+	case def.Grace != nil && takesTime(obj):
+		return nil
+	case !heldUp(def, obj):
 		w.ending = removes
 		return nil
-	}
-	if first {
-		obj.SetDeletionTimestamp(now())
-		if g := obj.GetGeneration(); g > 0 {
-			obj.SetGeneration(g + 1)
-		}
+	case obj.GetDeletionTimestamp() == nil:
+		begin(obj, 0)
 	}
 	if !finalizing {
 		obj.SetDeletionGracePeriodSeconds(new(int64))
@@ -133,12 +141,6 @@ func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions, orphansByD
 	if !slices.Equal(left, have) {
 		obj.SetFinalizers(left)
 	}
-}
-
-// now is the deletion timestamp as the API writes it.
-func now() *metav1.Time {
-	n := metav1.Now().Rfc3339Copy()
-	return &n
 }
 
 // preconditions checks that obj, the present state, is the one that is meant.

@@ -154,7 +154,7 @@ func (w *Write) reply(ctx context.Context) (err error) {
 		w.out.Object = nil
 	case w.ending == removes && w.operation == OperationDelete && !w.Resource.Def.ReturnsDeleted: // told by a Status
 	case w.ending == removes && w.operation == OperationDelete:
-		w.out.Object = w.present
+		w.out.Object, err = w.ended()
 	case w.ending == removes:
 		object.SetRevision(w.object.Object, w.revision)
 		w.attachManaged()

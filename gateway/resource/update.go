@@ -71,7 +71,7 @@ func (w *Write) prepareUpdate(ctx context.Context) error {
 // endIfReleased lets the write remove what is being deleted and has nothing
 // left to wait for.
 func (w *Write) endIfReleased() {
-	if w.object.GetDeletionTimestamp() != nil && !heldUp(w.Resource.Def, w.object) {
+	if w.object.GetDeletionTimestamp() != nil && !takesTime(w.object) && !heldUp(w.Resource.Def, w.object) {
 		w.ending = removes
 	}
 }
