@@ -24,6 +24,8 @@ type outcome struct {
 	Object  map[string]any `json:"object,omitempty"`
 	Columns any            `json:"columns,omitempty"`
 	Cells   any            `json:"cells,omitempty"`
+	// causes are the reasons and fields of a refusal.
+	causes []string
 }
 
 // record is one manifest with what kube-apiserver made of it.
@@ -31,6 +33,8 @@ type record struct {
 	From     string         `json:"from"`
 	Manifest map[string]any `json:"manifest"`
 	outcome
+	// media is the type in which it is sent.
+	media string
 }
 
 func main() {
@@ -39,10 +43,16 @@ func main() {
 	token := flag.String("token", "admintoken", "bearer token for both")
 	out := flag.String("record", "", "`file` for kube-apiserver's answers")
 	quiet := flag.Bool("q", false, "print only the counts")
+	name := flag.String("name", "", "`name` that objects get, in place of all metadata that they have")
 	flag.Parse()
 	manifests, err := read(flag.Args())
 	if err != nil {
 		log.Fatal(err)
+	}
+	if *name != "" {
+		for _, m := range manifests {
+			m.Manifest["metadata"] = map[string]any{"name": *name}
+		}
 	}
 	want := newServer(*peer, *token).all(manifests)
 	if *out != "" {
@@ -60,15 +70,20 @@ func read(paths []string) ([]record, error) {
 	var out []record
 	for _, root := range paths {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			media := medias[filepath.Ext(path)]
+			if err != nil || d.IsDir() || media == "" {
 				return err
 			}
 			rel, _ := filepath.Rel(filepath.Dir(root), path)
 			data, err := os.ReadFile(path)
-			if err == nil {
-				out = append(out, objects(rel, data)...)
+			if err != nil {
+				return err
 			}
-			return err
+			for _, m := range objects(rel, data, media) {
+				m.media = media
+				out = append(out, m)
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -78,8 +93,14 @@ func read(paths []string) ([]record, error) {
 }
 
 // objects are the objects of a file; what is none is left out.
-func objects(from string, data []byte) []record {
+func objects(from string, data []byte, media string) []record {
 	var out []record
+	if media == inProtobuf {
+		if tree := fromProtobuf(from, data); tree != nil {
+			out = append(out, record{From: from, Manifest: tree})
+		}
+		return out
+	}
 	d := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
 	for {
 		var tree map[string]any
@@ -120,7 +141,7 @@ func compare(manifests []record, want, got []outcome, quiet bool) {
 			continue
 		}
 		counts["all"]++
-		name := fmt.Sprintf("%s: %s %s", m.From, m.Manifest["kind"], meta(m.Manifest)["name"])
+		name := fmt.Sprintf("%s: %s %v", m.From, m.Manifest["kind"], meta(m.Manifest)["name"])
 		say := func(format string, args ...any) {
 			if !quiet {
 				fmt.Print(name, ": ", fmt.Sprintf(format, args...), "\n")
@@ -132,7 +153,15 @@ func compare(manifests []record, want, got []outcome, quiet bool) {
 		}
 		counts["same code"]++
 		if want[i].Code >= 300 {
-			if want[i].Message != got[i].Message {
+			counts["refused"]++
+			if slices.Equal(want[i].causes, got[i].causes) {
+				counts["same causes"]++
+			} else {
+				say("CAUSES\n  got  %v\n  want %v", beside(got[i].causes, want[i].causes), beside(want[i].causes, got[i].causes))
+			}
+			if want[i].Message == got[i].Message {
+				counts["same message"]++
+			} else {
 				say("MESSAGE\n  got  %.300s\n  want %.300s", got[i].Message, want[i].Message)
 			}
 			continue
@@ -150,6 +179,11 @@ func compare(manifests []record, want, got []outcome, quiet bool) {
 		}
 	}
 	fmt.Println(counts)
+}
+
+// beside are the causes that are not among others.
+func beside(causes, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(causes), func(c string) bool { return slices.Contains(others, c) })
 }
 
 // diff tells where two trees differ.

@@ -30,10 +30,10 @@ func newServer(url, token string) *server {
 	}
 }
 
-func (s *server) do(method, path, accept string, body any) (int, map[string]any) {
+func (s *server) do(method, path, accept, media string, body map[string]any) (int, map[string]any) {
 	var in io.Reader
 	if body != nil {
-		data, err := json.Marshal(body)
+		data, err := encode(body, media)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func (s *server) do(method, path, accept string, body any) (int, map[string]any)
 		log.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+s.token)
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", media)
 	if accept != "" {
 		r.Header.Set("Accept", accept)
 	}
@@ -63,17 +63,17 @@ const dryRun = "?dryRun=All"
 
 // all asks what would become of the objects, one after the other.
 func (s *server) all(manifests []record) []outcome {
-	s.do("POST", "/api/v1/namespaces", "", map[string]any{"metadata": map[string]any{"name": namespace}})
+	s.do("POST", "/api/v1/namespaces", "", inJSON, map[string]any{"metadata": map[string]any{"name": namespace}})
 	out := make([]outcome, len(manifests))
 	for i, m := range manifests {
-		out[i] = s.one(m.Manifest)
+		out[i] = s.one(m.Manifest, m.media)
 	}
 	return out
 }
 
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-func (s *server) one(manifest map[string]any) outcome {
+func (s *server) one(manifest map[string]any, media string) outcome {
 	path := s.collection(manifest)
 	if path == "" {
 		return outcome{}
@@ -89,12 +89,12 @@ func (s *server) one(manifest map[string]any) outcome {
 		}
 	}
 	body["metadata"] = about
-	code, object := s.do("POST", path+dryRun, "", body)
+	code, object := s.do("POST", path+dryRun, "", media, body)
 	if code >= 300 {
 		message, _ := object["message"].(string)
-		return outcome{Code: code, Message: message}
+		return outcome{Code: code, Message: message, causes: causes(object)}
 	}
-	_, table := s.do("POST", path+dryRun, asTable, body)
+	_, table := s.do("POST", path+dryRun, asTable, media, body)
 	strip(object)
 	out := outcome{Code: code, Object: object, Columns: columns(table)}
 	if rows, ok := table["rows"].([]any); ok && len(rows) == 1 {
@@ -115,7 +115,7 @@ func (s *server) collection(m map[string]any) string {
 	}
 	plural, known := s.plurals[api+" "+kind]
 	if !known {
-		_, list := s.do("GET", root, "", nil)
+		_, list := s.do("GET", root, "", inJSON, nil)
 		resources, _ := list["resources"].([]any)
 		for _, r := range resources {
 			r, _ := r.(map[string]any)
@@ -162,7 +162,7 @@ func mask(v any, uid string) any {
 	switch x := v.(type) {
 	case map[string]any:
 		for k, item := range x {
-			if k == "nodePort" || k == "lastPhaseTransitionTime" {
+			if k == "nodePort" || k == "healthCheckNodePort" || k == "lastPhaseTransitionTime" {
 				x[k] = "SOME"
 				continue
 			}
