@@ -94,33 +94,46 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 	if f.media == mediaProtobuf {
 		return h.messages(ctx, f, t, l, in)
 	}
-	views, err := t.Views(ctx, l.Entries, wants(f))
+	if f.media == mediaJSON && !f.pretty && !f.table() {
+		s, err := gather(f, t, l.Entries, in, func(due []*catalog.Entry) (items, error) { return f.objects(ctx, t, due) })
+		if err != nil {
+			return nil, err
+		}
+		apiVersion, kind := f.listKind(t)
+		s.head, s.tail = listHead(apiVersion), listTail(kind, l)
+		return s.response(f, l.Entries, in)
+	}
+	views, err := f.objects(ctx, t, l.Entries)
 	if err != nil {
 		return nil, err
 	}
 	if f.table() {
 		return tableList(ctx, f, t, views, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
 	}
-	if f.version == "v1beta1" {
+	apiVersion, kind := f.listKind(t)
+	return gradually(ctx, f, frame{"items", listHead(apiVersion), listTail(kind, l)}, views)
+}
+
+// objects are entries in JSON.
+func (f form) objects(ctx context.Context, t resource.Target, entries []*catalog.Entry) (objects, error) {
+	views, err := t.Views(ctx, entries, wants(f))
+	if err == nil && f.version == "v1beta1" && !f.table() {
 		for i, data := range views {
 			views[i] = f.partial(data)
 		}
 	}
-	apiVersion, kind := f.listKind(t)
-	head, tail := listHead(apiVersion), listTail(kind, l)
-	if f.media == mediaJSON && !f.pretty {
-		return sequence{head: head, items: objects(views), tail: tail}.response(f, l.Entries, in)
-	}
-	return gradually(ctx, f, frame{"items", head, tail}, objects(views))
+	return views, err
 }
 
 // messages is collection for protobuf.
 func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *resource.List, in catalog.Encoding) (*Response, error) {
-	all, err := t.Messages(ctx, l.Entries, wants(f))
+	s, err := gather(f, t, l.Entries, in, func(due []*catalog.Entry) (items, error) {
+		all, err := t.Messages(ctx, due, wants(f))
+		return messages(all), err
+	})
 	if err != nil {
 		return nil, err
 	}
-	s := sequence{items: messages(all)}
 	apiVersion, kind := f.listKind(t)
 	around, err := wire.NewList(apiVersion, kind, metav1.ListMeta{
 		ResourceVersion: revisionOf(l), Continue: l.Continue, RemainingItemCount: l.Remaining,

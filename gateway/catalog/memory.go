@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync/atomic"
+	"time"
 )
 
 // memory bounds what is remembered of present objects beside what is stored:
@@ -24,6 +25,8 @@ type memory struct {
 	held atomic.Int64
 	// due holds a value when it is time to look.
 	due chan struct{}
+	// expiring: there is something that is kept for a while only.
+	expiring atomic.Bool
 }
 
 func newMemory(most int64) *memory { return &memory{most: most, due: make(chan struct{}, 1)} }
@@ -39,16 +42,41 @@ func (m *memory) grew(n int) {
 	}
 }
 
+// passing notes that something is remembered for a while only.
+func (m *memory) passing() {
+	if m != nil {
+		m.expiring.Store(true)
+	}
+}
+
 // run looks whenever it is time, until ctx ends. each visits the present objects.
 func (m *memory) run(ctx context.Context, each func(visit func(*Entry))) {
+	sweep := time.NewTicker(keepFor / 2)
+	defer sweep.Stop()
 	for {
 		select {
 		case <-m.due:
 			m.look(each)
+		case now := <-sweep.C:
+			m.sweep(now.Add(-keepFor), each)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// sweep gives up what was kept for a while and not asked for since a time.
+func (m *memory) sweep(since time.Time, each func(visit func(*Entry))) {
+	if !m.expiring.Swap(false) {
+		return
+	}
+	each(func(e *Entry) {
+		freed, more := e.expire(since)
+		m.held.Add(-int64(freed))
+		if more {
+			m.expiring.Store(true)
+		}
+	})
 }
 
 // look counts what is remembered, and gives up what is too much.

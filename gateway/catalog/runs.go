@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/wasmgate/wasmgate/gateway/deflate"
 )
@@ -14,29 +15,45 @@ type Encoding struct {
 	memory *memory
 	// variant tells apart what is made of the same views.
 	variant string
+	// joined: not compressed.
+	joined bool
 }
 
 // WholeIn is the encoding of whole objects at a version. variant names the
 // media type, and whatever else decides about the bytes.
 func (r *Resource) WholeIn(version, variant string) Encoding {
-	return Encoding{r.viewKey(version), r.memory, variant}
+	return Encoding{key: r.viewKey(version), memory: r.memory, variant: variant}
 }
 
 // MetadataIn is the encoding of metadata.
 func (r *Resource) MetadataIn(variant string) Encoding {
-	return Encoding{r.metadataKey(), r.memory, variant}
+	return Encoding{key: r.metadataKey(), memory: r.memory, variant: variant}
 }
 
-// run is a sequence of entries that was compressed. It is remembered on the
-// first of them, and names the others, which it does not keep.
+// run is a sequence of entries that was compressed, or that is joined when it is
+// asked for again. It is remembered on the first of them, and names the others,
+// which it does not keep.
 type run struct {
 	Encoding
 	ids   []uint64
 	piece deflate.Piece
+
+	// used is when it was asked for last, taken that somebody joins it, and joined
+	// what that gave, of which so many views were converted.
+	used      atomic.Int64
+	taken     atomic.Bool
+	joined    atomic.Pointer[[]byte]
+	converted int
 }
 
 // size is about how many bytes of memory the run takes.
-func (r *run) size() int { return fixedBytes + 8*len(r.ids) + r.piece.Size() }
+func (r *run) size() int {
+	n := fixedBytes + 8*len(r.ids) + r.piece.Size()
+	if joined := r.joined.Load(); joined != nil {
+		n += len(*joined)
+	}
+	return n
+}
 
 // runNode is a list of runs. It is replaced, never changed.
 type runNode struct {
@@ -47,7 +64,7 @@ type runNode struct {
 const (
 	// maxRuns is how many runs one entry remembers: of lists of all, of a
 	// selection, in another encoding.
-	maxRuns = 3
+	maxRuns = 4
 	// runLength is how many entries are compressed together, about. Which of
 	// them begins a run is decided by the entry alone, so that a change of one
 	// spoils no more than its own run.
@@ -91,7 +108,7 @@ func Compressed(entries []*Entry, in Encoding, size func(i int) int, encode func
 			length += size(i)
 		}
 		out[n] = deflate.Compress(encode(make([]byte, 0, length), from, to))
-		made := &run{in, identities(entries[from:to]), out[n]}
+		made := &run{Encoding: in, ids: identities(entries[from:to]), piece: out[n]}
 		entries[from].addRun(made)
 		in.memory.grew(made.size())
 		return nil
@@ -124,20 +141,26 @@ func (e *Entry) run(in Encoding, entries []*Entry) *run {
 	return nil
 }
 
-// addRun remembers a run, and no more than maxRuns of the latest.
+// addRun remembers a run, and no more than maxRuns of the latest: of those that
+// are joined, which are large, one in each encoding.
 func (e *Entry) addRun(added *run) {
 	for {
 		head := e.runs.Load()
 		kept := []*run{added}
 		for n := head; n != nil && len(kept) < maxRuns; n = n.next {
-			kept = append(kept, n.run)
+			if !added.Encoding.joined || n.Encoding != added.Encoding {
+				kept = append(kept, n.run)
+			}
 		}
-		var next *runNode
-		for _, r := range slices.Backward(kept) {
-			next = &runNode{r, next}
-		}
-		if e.runs.CompareAndSwap(head, next) {
+		if e.runs.CompareAndSwap(head, listed(kept)) {
 			return
 		}
 	}
+}
+
+func listed(kept []*run) (head *runNode) {
+	for _, r := range slices.Backward(kept) {
+		head = &runNode{r, head}
+	}
+	return head
 }
