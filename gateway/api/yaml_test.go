@@ -9,7 +9,7 @@ import (
 func TestYAMLToJSON_MT05(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"block":               {"a: 1\nb:\n- x\n- true\n", `{"a":1,"b":["x",true]}`},
-		"JSON stays":          {` {"a": 1, "a": 2}`, ` {"a": 1, "a": 2}`},
+		"JSON":                {` {"b": 1, "b": 2, "a": [1.0, 1e2, 1.5]}`, `{"a":[1,100,1.5],"b":2}`},
 		"flow is not JSON":    {"{a: 1}", `{"a":1}`},
 		"the last key counts": {"a: 1\na: 2\n", `{"a":2}`},
 		"aliases":             {"a: &x {num: 1}\nb: *x\nc: [*x, *x]\n", `{"a":{"num":1},"b":{"num":1},"c":[{"num":1},{"num":1}]}`},

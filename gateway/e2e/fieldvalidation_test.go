@@ -38,6 +38,8 @@ var doubtfulWrites = []doubtful{
 		[]string{unknownSpec, unknownMeta, unknownRoot, repeatedHost}, []string{unknownMeta, unknownRoot, repeatedData}},
 	{"POST YAML", "POST", "application/yaml", yamlCronTab, yamlConfigMap,
 		[]string{unknownSpec, unknownMeta, `line 9: key "host" already set in map`}, []string{unknownMeta, `line 8: key "a" already set in map`}},
+	{"POST YAML that is JSON", "POST", "application/yaml", jsonCronTab, jsonConfigMap,
+		[]string{unknownSpec, unknownMeta, unknownRoot, `line 1: key "host" already set in map`}, []string{unknownMeta, unknownRoot, `line 1: key "a" already set in map`}},
 	{"PUT JSON", "PUT", "application/json", jsonCronTab, jsonConfigMap,
 		[]string{unknownSpec, unknownMeta, unknownRoot, repeatedHost}, []string{unknownMeta, unknownRoot, repeatedData}},
 	{"PUT YAML", "PUT", "application/yaml", yamlCronTab, yamlConfigMap,
