@@ -60,13 +60,29 @@ type Content interface {
 // Question is a subresource that is not an object: what is asked of a module, for
 // example, or of a pod's node.
 type Question interface {
-	// Verb is how it is asked: "get", or "create" with a body; "" for either,
-	// whose body does not matter.
+	// Verb is how it is asked: "get", or "create" with a body; "" for either, and
+	// [AnyVerb] for all there are and whatever path follows, whose body does not
+	// matter.
 	Verb() string
 	// Answer returns the reply about the named object, which may not exist, or
 	// a status error. The body is JSON, or protobuf as the content type says.
 	// What it changes it changes as o says, which is empty when it is only read.
 	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error)
+}
+
+// AnyVerb is the verb of a [Question] that takes every request.
+const AnyVerb = "*"
+
+// takes tells whether a question is asked by a verb.
+func takes(q Question, verb string) bool {
+	switch want := q.Verb(); want {
+	case AnyVerb:
+		return true
+	case "":
+		return verb == "get" || verb == "create"
+	default:
+		return verb == want
+	}
 }
 
 // Review answers an object of a kind that is a question, whose status it sets;
@@ -414,7 +430,7 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 	if to := h.Contents[path]; to != nil && i.Name != "" && i.below == "" {
 		return h.content(ctx, c, t, to)
 	}
-	if q := h.Questions[path]; q != nil && i.Name != "" && i.below == "" {
+	if q := h.Questions[path]; q != nil && i.Name != "" && (i.below == "" || q.Verb() == AnyVerb) {
 		return h.question(ctx, c, t, q)
 	}
 	s := t.Version.Subresources[i.Subresource]
@@ -438,7 +454,7 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 }
 
 func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Question) (*Response, error) {
-	if verb := q.Verb(); verb != "" && c.Verb != verb {
+	if !takes(q, c.Verb) {
 		return methodNotAllowed(t, c.Verb), nil
 	}
 	if c.Verb != "create" {
@@ -455,7 +471,7 @@ func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Qu
 	}
 	var contentType string
 	var body []byte
-	if q.Verb() != "" { // else nobody looks at it
+	if q.Verb() == c.Verb { // else nobody looks at it
 		if contentType, body, err = questionBody(c.Request); err != nil {
 			return nil, err
 		}

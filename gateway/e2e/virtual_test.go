@@ -56,6 +56,11 @@ func TestVirtualTypes_RES08(t *testing.T) {
 			api.Get(path).WantStatus(405, "MethodNotAllowed")
 		}
 		api.Get("/apis/policy/v1/namespaces/" + ns + "/evictions").Want(404)
+		api.Post(pods+"/p/eviction?dryRun=All", `{"metadata":{"name":"p"},"deleteOptions":{"preconditions":{"uid":"other"}}}`).WantStatus(409, "Conflict", "UID in the precondition (other)")
+		for query, dry := range map[string]string{"?dryRun=All": `{"metadata":{"name":"p"}}`, "": `{"metadata":{"name":"p"},"deleteOptions":{"dryRun":["All"]}}`} {
+			api.Post(pods+"/p/eviction"+query, dry).Want(201)
+			api.Get(pods + "/p").Want(200)
+		}
 		api.Post(pods+"/p/eviction", `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p"}}`).Want(201).Equal("kind", "Status").Equal("status", "Success")
 		api.Get(pods + "/p").Want(404)
 		page, err := s.Etcd(t).Get(t.Context(), "/registry/evictions", clientv3.WithPrefix(), clientv3.WithKeysOnly())
@@ -115,6 +120,27 @@ func TestReports_RES08(t *testing.T) {
 	if err != nil || page.Count != 0 {
 		t.Errorf("%d keys are stored, %v", page.Count, err)
 	}
+}
+
+// TestConnections_RES06 asks for what only a node's kubelet has.
+func TestConnections_RES06(t *testing.T) {
+	s := gatewaytest.Shared(t)
+	c := newCronTabs(t, s, nil)
+	pod := "/api/v1/namespaces/" + c.ns + "/pods/p"
+	c.api.Post("/api/v1/namespaces/"+c.ns+"/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`).Want(201)
+	for _, name := range []string{"exec", "attach", "portforward"} {
+		c.api.Get(pod+"/"+name).WantStatus(400, "BadRequest")
+		for _, method := range []string{"PUT", "PATCH", "DELETE"} {
+			c.api.Do(method, pod+"/"+name, `{}`).WantStatus(405, "MethodNotAllowed")
+		}
+		c.api.Get(pod + "/" + name + "/more").Want(404)
+	}
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		for _, below := range []string{"", "/", "/a/b", "/a?b=c"} {
+			c.api.Do(method, pod+"/proxy"+below, `{}`).WantStatus(400, "BadRequest")
+		}
+	}
+	c.api.Get("/api/v1/namespaces/"+c.ns+"/pods/none/proxy/a").WantStatus(404, "NotFound", `pods "none" not found`)
 }
 
 // TestGeneratedValues_DRY06 compares what a dry run says with what then comes:

@@ -58,7 +58,7 @@ func (e eviction) Answer(ctx context.Context, t resource.Target, contentType str
 		return nil, err
 	}
 	if dry {
-		return done()
+		how.DryRun = []string{metav1.DryRunAll}
 	}
 	if how.Preconditions == nil {
 		how.Preconditions = &metav1.Preconditions{}

@@ -56,8 +56,9 @@ func Questions(as As, admit Admit) map[api.ContentPath]api.Question {
 		{GroupResource: kind, Subresource: "binding"}:  binding{as, admit},
 		{GroupResource: kind, Subresource: "eviction"}: eviction{as, admit},
 		{GroupResource: kind, Subresource: "log"}:      kubelet{as, "get"},
+		{GroupResource: kind, Subresource: "proxy"}:    kubelet{as, api.AnyVerb},
 	}
-	for _, name := range []string{"exec", "attach", "portforward", "proxy"} {
+	for _, name := range []string{"exec", "attach", "portforward"} {
 		out[api.ContentPath{GroupResource: kind, Subresource: name}] = kubelet{as, ""}
 	}
 	return out

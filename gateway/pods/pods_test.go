@@ -145,7 +145,7 @@ func TestEviction(t *testing.T) {
 }
 
 func TestHowSubresourcesAreAsked(t *testing.T) {
-	for name, want := range map[string]string{"binding": "create", "eviction": "create", "log": "get", "exec": "", "attach": "", "portforward": "", "proxy": ""} {
+	for name, want := range map[string]string{"binding": "create", "eviction": "create", "log": "get", "exec": "", "attach": "", "portforward": "", "proxy": api.AnyVerb} {
 		if got := Questions(nil, nil)[api.ContentPath{GroupResource: kind, Subresource: name}].Verb(); got != want {
 			t.Errorf("%s: %q", name, got)
 		}

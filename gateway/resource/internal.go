@@ -213,7 +213,7 @@ func (i Internal) Delete(ctx context.Context, gr schema.GroupResource, namespace
 		if err != nil {
 			return nil, err
 		}
-		return i.e.Delete(ctx, t, &o, WriteOptions{Caller: i.caller, NoReply: true})
+		return i.e.Delete(ctx, t, &o, WriteOptions{Caller: i.caller, NoReply: true, DryRun: len(o.DryRun) > 0})
 	})
 	return err
 }
