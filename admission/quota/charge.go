@@ -2,6 +2,7 @@ package quota
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,6 +50,8 @@ func Typed(gr schema.GroupResource, tree map[string]any) (runtime.Object, error)
 		out = &corev1.Service{}
 	case Claims:
 		out = &corev1.PersistentVolumeClaim{}
+	case Devices:
+		out = &resourcev1.ResourceClaim{}
 	default:
 		return &unstructured.Unstructured{Object: tree}, nil
 	}

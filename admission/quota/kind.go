@@ -22,6 +22,9 @@ type kind[T runtime.Object] struct {
 	// requires says what an object must say of resources to be counted; nil for
 	// nothing.
 	requires func([]corev1.ResourceName, T) error
+	// changes tells whether an update of the object itself can use more; nil if any
+	// can.
+	changes func(old, now T) bool
 	// selected tells whether an object is in a scope; nil if it is in none.
 	selected generic.MatchesScopeFunc
 }
@@ -48,7 +51,15 @@ func (k kind[T]) Constraints(required []corev1.ResourceName, o runtime.Object) e
 func (k kind[T]) GroupResource() schema.GroupResource { return k.gr }
 
 func (k kind[T]) Handles(a admission.Attributes) bool {
-	return Handles(k.gr, string(a.GetOperation()), a.GetSubresource())
+	if !Handles(k.gr, string(a.GetOperation()), a.GetSubresource()) {
+		return false
+	}
+	if k.changes == nil || a.GetOperation() != admission.Update || a.GetSubresource() != "" {
+		return true
+	}
+	old, err := one[T](a.GetOldObject())
+	now, err2 := one[T](a.GetObject())
+	return err == nil && err2 == nil && k.changes(old, now)
 }
 
 func (k kind[T]) Matches(q *corev1.ResourceQuota, o runtime.Object) (bool, error) {

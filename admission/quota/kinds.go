@@ -16,7 +16,10 @@ var (
 	Pods     = schema.GroupResource{Resource: "pods"}
 	Services = schema.GroupResource{Resource: "services"}
 	Claims   = schema.GroupResource{Resource: "persistentvolumeclaims"}
+	Devices  = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 )
+
+var measured = []schema.GroupResource{Pods, Services, Claims, Devices}
 
 // aliases are the kinds that are counted under their plural, too.
 var aliases = []schema.GroupResource{{Resource: "configmaps"}, {Resource: "resourcequotas"}, {Resource: "replicationcontrollers"}, {Resource: "secrets"}}
@@ -36,6 +39,8 @@ func Of(gr schema.GroupResource) library.Evaluator {
 		return serviceKind
 	case gr == Claims:
 		return claimKind
+	case gr == Devices:
+		return deviceKind
 	case slices.Contains(aliases, gr):
 		return generic.NewObjectCountEvaluator(gr, nil, corev1.ResourceName(gr.Resource))
 	}
@@ -51,7 +56,7 @@ func kinds(hard corev1.ResourceList) []schema.GroupResource {
 		}
 	}
 	names := library.ResourceNames(hard)
-	for _, gr := range slices.Concat([]schema.GroupResource{Pods, Services, Claims}, aliases) {
+	for _, gr := range slices.Concat(measured, aliases) {
 		if len(Of(gr).MatchingResources(names)) > 0 {
 			add(gr)
 		}
@@ -64,7 +69,8 @@ func kinds(hard corev1.ResourceList) []schema.GroupResource {
 	return out
 }
 
-// Handles tells whether a write of a kind can use more of a quota.
+// Handles tells whether a write of a kind can use more of a quota, as far as that
+// can be told before it is read.
 func Handles(gr schema.GroupResource, operation, subresource string) bool {
 	switch admission.Operation(operation) {
 	case admission.Create:
@@ -73,8 +79,5 @@ func Handles(gr schema.GroupResource, operation, subresource string) bool {
 	default:
 		return false
 	}
-	if gr == Pods {
-		return subresource == "resize"
-	}
-	return (gr == Services || gr == Claims) && subresource == ""
+	return slices.Contains(measured, gr) && subresource == "" || gr == Pods && subresource == "resize"
 }

@@ -13,7 +13,9 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-var podKind = kind[*corev1.Pod]{gr: Pods, counts: podResource, usage: PodUsage, requires: podRequires, selected: func(s corev1.ScopedResourceSelectorRequirement, o runtime.Object) (bool, error) {
+var podKind = kind[*corev1.Pod]{gr: Pods, counts: podResource, usage: PodUsage, requires: podRequires, changes: func(old, now *corev1.Pod) bool {
+	return terminating(old) != terminating(now) // its other scopes cannot change
+}, selected: func(s corev1.ScopedResourceSelectorRequirement, o runtime.Object) (bool, error) {
 	p, err := one[*corev1.Pod](o)
 	if err != nil {
 		return false, err

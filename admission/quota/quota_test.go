@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +26,7 @@ var objects = []struct {
 	{Services, `{"spec":{"type":"NodePort","ports":[{"port":1},{"port":2}]}}`},
 	{Claims, `{"spec":{"storageClassName":"gold","volumeAttributesClassName":"fast","resources":{"requests":{"storage":"1500m"}}}}`},
 	{Claims, `{"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"old"}},"spec":{"resources":{"requests":{"storage":"1Gi"}}},"status":{"allocatedResources":{"storage":"2Gi"}}}`},
+	{Devices, `{"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"gold","allocationMode":"ExactCount","count":2}},{"name":"b","exactly":{"deviceClassName":"tin","allocationMode":"All"}}]}}}`},
 	{schema.GroupResource{Resource: "configmaps"}, `{}`},
 	{schema.GroupResource{Group: "example.com", Resource: "things"}, `{}`},
 }
@@ -34,6 +37,7 @@ var quotas = []string{
 	`"hard":{` + plenty + `,"services":"9","count/services":"9","services.nodeports":"9","services.loadbalancers":"9"}`,
 	`"hard":{"requests.storage":"9Gi","persistentvolumeclaims":"9","gold.storageclass.storage.k8s.io/requests.storage":"9Gi","old.storageclass.storage.k8s.io/persistentvolumeclaims":"9"}`,
 	`"hard":{"configmaps":"9","count/configmaps":"9","count/things.example.com":"9","count/events":"9","unknown.example.com/x":"9"}`,
+	`"hard":{"count/resourceclaims.resource.k8s.io":"9","gold.deviceclass.resource.k8s.io/devices":"9","tin.deviceclass.resource.k8s.io/devices":"99"}`,
 	`"hard":{` + plenty + `},"scopes":["Terminating","NotBestEffort"]`, `"hard":{"pods":"9"},"scopes":["BestEffort"]`, `"hard":{"pods":"9","services":"9","configmaps":"9"},"scopes":["NotTerminating"]`,
 	`"hard":{"pods":"9"},"scopes":["CrossNamespacePodAffinity"]`, `"hard":{"pods":"9"},"scopes":["PriorityClass"]`,
 	`"hard":{"pods":"9"},"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"NotIn","values":["high"]}]}`,
@@ -90,6 +94,47 @@ func TestChargesAreWhatIsCounted_ADM02(t *testing.T) {
 	}
 	if charged < 15 {
 		t.Errorf("only %d of them use anything", charged)
+	}
+}
+
+// A claim may be given devices of a class by several requests, and by one of the
+// alternatives of a request.
+func TestDevicesAreTheMostThatAClaimMayBeGiven(t *testing.T) {
+	var c resourcev1.ResourceClaim
+	err := json.Unmarshal([]byte(`{"spec":{"devices":{"requests":[
+		{"exactly":{"deviceClassName":"gold","allocationMode":"ExactCount","count":2}},
+		{"firstAvailable":[{"deviceClassName":"gold","allocationMode":"ExactCount","count":3},{"deviceClassName":"gold","allocationMode":"ExactCount","count":1},{"deviceClassName":"tin","allocationMode":"All"}]},
+		{"exactly":{"deviceClassName":"tin","allocationMode":"New","count":7}}]}}}`), &c)
+	want := corev1.ResourceList{
+		"count/resourceclaims.resource.k8s.io": number(1), "gold.deviceclass.resource.k8s.io/devices": number(5), "tin.deviceclass.resource.k8s.io/devices": number(32),
+	}
+	if got := deviceUsage(&c); err != nil || !Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// An update of a pod is charged where it makes the pod one that another quota
+// counts, and for nothing else.
+func TestAPodThatIsGivenADeadlineIsChargedAgain(t *testing.T) {
+	q := corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": number(1)}, Scopes: []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeTerminating}}}
+	q.Status = corev1.ResourceQuotaStatus{Hard: q.Spec.Hard, Used: corev1.ResourceList{"pods": number(0)}}
+	without := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", ResourceVersion: "1"}}
+	with, later := without.DeepCopy(), without.DeepCopy()
+	with.Spec.ActiveDeadlineSeconds, later.Spec.ActiveDeadlineSeconds = new(int64(60)), new(int64(30))
+	for name, c := range map[string]struct {
+		old, now *corev1.Pod
+		uses     int
+	}{
+		"a deadline": {without, with, 1}, "another": {with, later, 0}, "none": {with, without, 0}, "still none": {without, without, 0},
+	} {
+		after, err := Charge([]corev1.ResourceQuota{q}, Write{Operation: "UPDATE", Resource: Pods.WithVersion("v1"), Namespace: "n", Name: "p", New: c.now, Old: c.old})
+		if err != nil || !Equal(after[0].Status.Used, corev1.ResourceList{"pods": number(c.uses)}) {
+			t.Errorf("%s: %v, %v", name, after[0].Status.Used, err)
+		}
+	}
+	q.Status.Used = q.Spec.Hard
+	if _, err := Charge([]corev1.ResourceQuota{q}, Write{Operation: "UPDATE", Resource: Pods.WithVersion("v1"), Namespace: "n", Name: "p", New: with, Old: without}); !apierrors.IsForbidden(err) {
+		t.Errorf("beyond what there is: %v", err)
 	}
 }
 

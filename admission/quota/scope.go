@@ -19,8 +19,7 @@ type scopes struct {
 }
 
 func podScopes(p *corev1.Pod) scopes {
-	s := scopes{pod: true, bestEffort: true, abroad: abroad(p.Spec.Affinity)}
-	s.terminating = p.Spec.ActiveDeadlineSeconds != nil && *p.Spec.ActiveDeadlineSeconds >= 0
+	s := scopes{pod: true, bestEffort: true, abroad: abroad(p.Spec.Affinity), terminating: terminating(p)}
 	if p.Spec.PriorityClassName != "" {
 		s.classes = []string{p.Spec.PriorityClassName}
 	}
@@ -41,6 +40,11 @@ func podScopes(p *corev1.Pod) scopes {
 		}
 	}
 	return s
+}
+
+// terminating tells that a pod ends by itself.
+func terminating(p *corev1.Pod) bool {
+	return p.Spec.ActiveDeadlineSeconds != nil && *p.Spec.ActiveDeadlineSeconds >= 0
 }
 
 // abroad tells that pods of other namespaces matter for where a pod runs.

@@ -2,8 +2,10 @@ package quota
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	library "k8s.io/apiserver/pkg/quota/v1"
@@ -27,7 +29,7 @@ type Tally struct {
 
 // Measures tells whether more is counted of a kind than how many objects there
 // are.
-func Measures(gr schema.GroupResource) bool { return gr == Pods || gr == Services || gr == Claims }
+func Measures(gr schema.GroupResource) bool { return slices.Contains(measured, gr) }
 
 // Measure looks at an object of a kind of which Measures is true.
 func Measure(gr schema.GroupResource, tree map[string]any) (Measured, error) {
@@ -42,6 +44,8 @@ func Measure(gr schema.GroupResource, tree map[string]any) (Measured, error) {
 		return Measured{usage: serviceUsage(o)}, nil
 	case *corev1.PersistentVolumeClaim:
 		return Measured{usage: claimUsage(o), scopes: claimScopes(o)}, nil
+	case *resourcev1.ResourceClaim:
+		return Measured{usage: deviceUsage(o)}, nil
 	}
 	return Measured{}, fmt.Errorf("%s are only counted", gr)
 }
@@ -77,8 +81,8 @@ func Used(q *corev1.ResourceQuota, tally func(schema.GroupResource) (Tally, erro
 
 func (m Measured) selected(all []selector, gr schema.GroupResource) (bool, error) {
 	for _, s := range all {
-		if gr == Services {
-			return false, nil
+		if gr != Pods && gr != Claims {
+			return false, nil // there is no scope of such objects
 		}
 		if ok, err := m.scopes.selected(s); !ok || err != nil {
 			return false, err
