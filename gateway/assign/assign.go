@@ -42,6 +42,7 @@ var (
 	services        = schema.GroupResource{Resource: "services"}
 	pods            = schema.GroupResource{Resource: "pods"}
 	addresses       = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
+	runtimeClasses  = schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}
 	priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 )
 

@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -274,6 +276,66 @@ func TestPodsGetAPriority(t *testing.T) {
 	p = w.must(pods, "p", `{"metadata":{"name":"p"},"spec":{"priorityClassName":"usual","containers":[{"name":"c","image":"j"}]}}`)
 	if at(p, "spec", "priority") != int64(3) || len(at(p, "spec", "tolerations").([]any)) != 2 {
 		t.Errorf("after an update %v", p["spec"])
+	}
+}
+
+// All was tried on kube-apiserver 1.36.3.
+func TestPodsGetWhatTheirRuntimeClassSays(t *testing.T) {
+	w := newWorld(t, "10.1.0.0/24", Ports{First: 30000, Last: 30009})
+	w.must(runtimeClasses, "", `{"metadata":{"name":"kata"},"handler":"kata","overhead":{"podFixed":{"cpu":"250m","memory":"1Gi"}},"scheduling":{"nodeSelector":{"vm":"yes"},"tolerations":[{"key":"vm","operator":"Exists","effect":"NoSchedule"}]}}`)
+	w.must(runtimeClasses, "", `{"metadata":{"name":"plain"},"handler":"runc"}`)
+	pod := func(spec string) string {
+		return `{"metadata":{"name":"p"},"spec":{` + spec + `"containers":[{"name":"c","image":"i"}]}}`
+	}
+	for spec, want := range map[string]string{
+		`"runtimeClassName":"none",`:                            `pod rejected: RuntimeClass "none" not found`,
+		`"runtimeClassName":"kata","nodeSelector":{"vm":"no"},`: `conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no`,
+		`"runtimeClassName":"kata","overhead":{"cpu":"1"},`:     `pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead`,
+		`"runtimeClassName":"plain","overhead":{"cpu":"1"},`:    `pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead`,
+		`"overhead":{"cpu":"1"},`:                               `pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead`,
+		`"runtimeClassName":"kata","tolerations":[` + strings.Repeat(`{"key":"a","operator":"Exists"},`, mostTolerations) + `{"key":"b","operator":"Exists"}],`: `pod rejected: it and its RuntimeClass have more than 2000 tolerations`,
+	} {
+		if _, refusal := w.create(pods, pod(spec), true); refusal != `pods "p" is forbidden: `+want {
+			t.Errorf("%.80s: %s", spec, refusal)
+		}
+	}
+	const own = `{"effect":"NoExecute","key":"node.kubernetes.io/not-ready","operator":"Exists","tolerationSeconds":300},{"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300}`
+	const vm = `{"effect":"NoSchedule","key":"vm","operator":"Exists"}`
+	for spec, want := range map[string]string{
+		`"runtimeClassName":"plain",`: `[null null [` + own + `]]`,
+		`"runtimeClassName":"kata",`:  `[{"cpu":"250m","memory":"1Gi"} {"vm":"yes"} [` + own + `,` + vm + `]]`,
+		`"runtimeClassName":"kata","overhead":{"cpu":"0.25","memory":"1024Mi"},"nodeSelector":{"a":"b"},"tolerations":[{"key":"vm","operator":"Equal","value":"x","effect":"NoSchedule"}],`: `[{"cpu":"250m","memory":"1Gi"} {"a":"b","vm":"yes"} [` + own + `,` + vm + `]]`,
+	} {
+		p, refusal := w.create(pods, pod(spec), true)
+		var got []string
+		for _, field := range []string{"overhead", "nodeSelector", "tolerations"} {
+			text, _ := json.Marshal(at(p, "spec", field))
+			got = append(got, string(text))
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %s %s", spec, got, refusal)
+		}
+	}
+}
+
+func TestTolerationsAreSaidOnce(t *testing.T) {
+	all := func(text string) (out []corev1.Toleration) {
+		if err := json.Unmarshal([]byte("["+text+"]"), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	const a, b, every = `{"key":"a","operator":"Exists"}`, `{"key":"b","operator":"Exists"}`, `{"operator":"Exists"}`
+	const long, short, ever = `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9}`, `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":5}`, `{"key":"a","operator":"Exists","effect":"NoExecute"}`
+	const one, two = `{"key":"a","operator":"Equal","value":"1"}`, `{"key":"a","operator":"Equal","value":"2"}`
+	for _, c := range [][3]string{
+		{a, b, a + "," + b}, {a, a, a}, {a + "," + b, every, every}, {every, a, every},
+		{short, long, long}, {long, short, long}, {long, ever, ever}, {long, a, a}, {a, long, a},
+		{one, two, one + "," + two}, {one, a, a}, {long + "," + long, "", long},
+	} {
+		if got, want := joined(all(c[0]), all(c[1])), all(c[2]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s and %s: %v", c[0], c[1], got)
+		}
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 // system are the priority classes that every cluster has.
 var system = map[string]int64{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
 
-// pod gives a new pod its priority, which later writes may leave out, and every
-// pod the tolerations that say how long it stays on a node that nobody hears of.
+// pod gives a new pod its priority, which later writes may leave out, and what its
+// runtime class says, and every pod the tolerations that say how long it stays on a node that nobody hears of.
 func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]any) error {
 	tree = object.Clone(tree)
 	spec := child(tree, "spec")
@@ -34,6 +34,9 @@ func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]a
 			}
 		}
 		return w.Replace(ctx, w.Version.Name, tree)
+	}
+	if err := a.runtimeClass(ctx, w, spec); err != nil {
+		return err
 	}
 	class, err := a.priority(ctx, w, text(spec, "priorityClassName"))
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 )
 
 // always are part of what the server is: their flags may say so, and no more.
-var always = []string{"DefaultTolerationSeconds", "NamespaceLifecycle", "Priority", "StorageObjectInUseProtection"}
+var always = []string{"DefaultTolerationSeconds", "NamespaceLifecycle", "Priority", "RuntimeClass", "StorageObjectInUseProtection"}
 
 // absent are kube-apiserver's others. Who switches one off gets that.
 var absent = []string{
@@ -33,7 +33,7 @@ var absent = []string{
 	"ClusterTrustBundleAttest", "DefaultIngressClass", "DefaultStorageClass", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
 	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "NodeDeclaredFeatureValidator", "NodeRestriction",
 	"OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector", "PodSecurity", "PodTolerationRestriction",
-	"PodTopologyLabels", "RuntimeClass", "ServiceAccount", "TaintNodesByCondition",
+	"PodTopologyLabels", "ServiceAccount", "TaintNodesByCondition",
 }
 
 // Plugins names the plugins that can be switched on and off, for help.
