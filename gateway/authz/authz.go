@@ -36,8 +36,8 @@ type Authorizer interface {
 	Authorize(ctx context.Context, a Attributes) (allowed bool, reason string, err error)
 }
 
-// Masters lets the group system:masters do everything, everybody read the
-// paths of [Open], and nobody anything else.
+// Masters lets the group system:masters do everything, who is known ask about
+// oneself, everybody read the paths of [Open], and nobody anything else.
 type Masters struct{}
 
 // Authorize implements [Authorizer].
@@ -45,7 +45,24 @@ func (Masters) Authorize(_ context.Context, a Attributes) (bool, string, error) 
 	if a.User.In(authn.Masters) {
 		return true, "", nil
 	}
-	return !a.ResourceRequest && Open(a.Verb, a.Path), "", nil
+	if a.ResourceRequest {
+		return a.User.In(authn.AllAuthenticated) && oneself(a), "", nil
+	}
+	return Open(a.Verb, a.Path), "", nil
+}
+
+// oneself tells whether a request asks who the user is, or what the user may do.
+func oneself(a Attributes) bool {
+	if a.Verb != "create" || a.Subresource != "" {
+		return false
+	}
+	switch a.Group {
+	case "authentication.k8s.io":
+		return a.Resource == "selfsubjectreviews"
+	case "authorization.k8s.io":
+		return a.Resource == "selfsubjectaccessreviews" || a.Resource == "selfsubjectrulesreviews"
+	}
+	return false
 }
 
 var openPaths = []string{"/healthz", "/livez", "/readyz", "/version"}

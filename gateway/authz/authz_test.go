@@ -16,18 +16,25 @@ func TestMasters(t *testing.T) {
 		a    Attributes
 		want bool
 	}{
-		"admin, resource":       {Attributes{User: admin, Verb: "delete", Resource: "secrets", ResourceRequest: true}, true},
-		"admin, path":           {Attributes{User: admin, Verb: "get", Path: "/metrics"}, true},
-		"bob, resource":         {Attributes{User: bob, Verb: "get", Resource: "secrets", ResourceRequest: true}, false},
-		"bob, metrics":          {Attributes{User: bob, Verb: "get", Path: "/metrics"}, false},
-		"bob, livez":            {Attributes{User: bob, Verb: "get", Path: "/livez"}, true},
-		"anonymous, readyz":     {Attributes{User: authn.AnonymousUser(), Verb: "get", Path: "/readyz/etcd"}, true},
-		"nobody, version":       {Attributes{Verb: "get", Path: "/version"}, true},
-		"nobody, version/":      {Attributes{Verb: "get", Path: "/version/"}, true},
-		"nobody, post":          {Attributes{Verb: "post", Path: "/livez"}, false},
-		"nobody, prefix only":   {Attributes{Verb: "get", Path: "/livezfoo"}, false},
-		"nobody, discovery":     {Attributes{Verb: "get", Path: "/api"}, false},
-		"nobody, named version": {Attributes{Verb: "get", Path: "/version", Resource: "x", ResourceRequest: true}, false},
+		"admin, resource":        {Attributes{User: admin, Verb: "delete", Resource: "secrets", ResourceRequest: true}, true},
+		"admin, path":            {Attributes{User: admin, Verb: "get", Path: "/metrics"}, true},
+		"bob, resource":          {Attributes{User: bob, Verb: "get", Resource: "secrets", ResourceRequest: true}, false},
+		"bob, who he is":         {Attributes{User: bob, Verb: "create", Group: "authentication.k8s.io", Resource: "selfsubjectreviews", ResourceRequest: true}, true},
+		"bob, what he may":       {Attributes{User: bob, Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews", ResourceRequest: true}, true},
+		"bob, all he may":        {Attributes{User: bob, Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectrulesreviews", ResourceRequest: true}, true},
+		"bob, what others may":   {Attributes{User: bob, Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews", ResourceRequest: true}, false},
+		"bob, another group":     {Attributes{User: bob, Verb: "create", Group: "example.com", Resource: "selfsubjectreviews", ResourceRequest: true}, false},
+		"bob, another verb":      {Attributes{User: bob, Verb: "get", Group: "authentication.k8s.io", Resource: "selfsubjectreviews", ResourceRequest: true}, false},
+		"anonymous, who that is": {Attributes{User: authn.AnonymousUser(), Verb: "create", Group: "authentication.k8s.io", Resource: "selfsubjectreviews", ResourceRequest: true}, false},
+		"bob, metrics":           {Attributes{User: bob, Verb: "get", Path: "/metrics"}, false},
+		"bob, livez":             {Attributes{User: bob, Verb: "get", Path: "/livez"}, true},
+		"anonymous, readyz":      {Attributes{User: authn.AnonymousUser(), Verb: "get", Path: "/readyz/etcd"}, true},
+		"nobody, version":        {Attributes{Verb: "get", Path: "/version"}, true},
+		"nobody, version/":       {Attributes{Verb: "get", Path: "/version/"}, true},
+		"nobody, post":           {Attributes{Verb: "post", Path: "/livez"}, false},
+		"nobody, prefix only":    {Attributes{Verb: "get", Path: "/livezfoo"}, false},
+		"nobody, discovery":      {Attributes{Verb: "get", Path: "/api"}, false},
+		"nobody, named version":  {Attributes{Verb: "get", Path: "/version", Resource: "x", ResourceRequest: true}, false},
 	} {
 		got, _, err := Masters{}.Authorize(context.Background(), c.a)
 		if err != nil || got != c.want {

@@ -18,9 +18,10 @@ func TestTokensOfServiceAccounts_CLI01(t *testing.T) {
 	name := "system:serviceaccount:" + ns + ":robot"
 	robot := s.API(t)
 	robot.Token = token
-	if robot.Get("/version").Want(200); s.External { // there everybody may ask who they are
-		robot.Post("/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`).Want(201).Equal("status.userInfo.username", name)
-	}
+	robot.Get("/version").Want(200)
+	robot.Post("/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`).Want(201).Equal("status.userInfo.username", name)
+	robot.Post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", object{"spec": object{"resourceAttributes": object{"verb": "list", "resource": "configmaps", "namespace": ns}}}).
+		Want(201).Equal("status.allowed", "false")
 	api.Post("/apis/authentication.k8s.io/v1/tokenreviews", object{"spec": object{"token": token}}).Want(201).
 		Equal("status.authenticated", "true").Equal("status.user.username", name).
 		Equal("status.user.groups", `["system:serviceaccounts","system:serviceaccounts:`+ns+`","system:authenticated"]`)
