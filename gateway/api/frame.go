@@ -2,14 +2,10 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
 )
 
@@ -20,6 +16,11 @@ const maxCollected = 256 << 10
 
 // errLeft tells that the client is gone, or does not take what is sent.
 var errLeft = errors.New("the client left")
+
+// errUntold tells that there is something to say for which the client's form has
+// no words: a list of metadata is none of an object. As with kube-apiserver, the
+// watch ends there.
+var errUntold = errors.New("an event is no list")
 
 // frame adds one event, whose object is in the client's media type, to what the
 // next flush sends, which is now if that is much.
@@ -66,27 +67,6 @@ func (s *stream) tell(kind watch.EventType, data []byte) error {
 		return err
 	}
 	return s.frame(kind, out)
-}
-
-// bookmark tells the client up to which revision it has seen everything, by an
-// object that has nothing but that, in a table as a row.
-func (s *stream) bookmark(ctx context.Context, revision int64, initialEnd bool) (err error) {
-	apiVersion, kind := s.form.kind(s.target)
-	b := object.AppendString([]byte(`{"kind":`), kind)
-	b = object.AppendString(append(b, `,"apiVersion":`...), apiVersion)
-	b = append(b, `,"metadata":{"resourceVersion":"`...)
-	b = strconv.AppendInt(b, revision, 10)
-	b = append(b, '"')
-	if initialEnd {
-		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
-	}
-	b = append(b, "}}"...)
-	if s.form.table() {
-		if b, err = s.table(ctx, b); err != nil {
-			return err
-		}
-	}
-	return s.tell(watch.Bookmark, b)
 }
 
 // fail ends the stream with an ERROR event.

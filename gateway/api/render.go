@@ -99,8 +99,7 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 		if err != nil {
 			return nil, err
 		}
-		apiVersion, kind := f.listKind(t)
-		s.head, s.tail = listHead(apiVersion), listTail(kind, l)
+		s.head, s.tail = f.around(t, l)
 		return s.response(f, l.Entries, in)
 	}
 	views, err := f.objects(ctx, t, l.Entries)
@@ -110,8 +109,8 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 	if f.table() {
 		return tableList(ctx, f, t, views, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
 	}
-	apiVersion, kind := f.listKind(t)
-	return gradually(ctx, f, frame{"items", listHead(apiVersion), listTail(kind, l)}, views)
+	head, tail := f.around(t, l)
+	return gradually(ctx, f, frame{"items", head, tail}, views)
 }
 
 // objects are entries in JSON.
@@ -136,7 +135,7 @@ func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *re
 	}
 	apiVersion, kind := f.listKind(t)
 	around, err := wire.NewList(apiVersion, kind, metav1.ListMeta{
-		ResourceVersion: revisionOf(l), Continue: l.Continue, RemainingItemCount: l.Remaining,
+		ResourceVersion: revisionOf(l.Revision), Continue: l.Continue, RemainingItemCount: l.Remaining,
 	}, s.length())
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -154,6 +153,17 @@ func (f form) encoding(t resource.Target) catalog.Encoding {
 	return t.Resource.WholeIn(t.Version.Name, variant)
 }
 
+// around is what stands around the items of a list in JSON. Of a list of metadata
+// that has none kube-apiserver says null.
+func (f form) around(t resource.Target, l *resource.List) (head, tail []byte) {
+	apiVersion, kind := f.listKind(t)
+	head, tail = listHead(apiVersion), listTail(kind, l)
+	if len(l.Entries) == 0 && wants(f) == resource.MetadataOnly {
+		head, tail = append(head[:len(head)-1], "null"...), tail[1:]
+	}
+	return head, tail
+}
+
 func listHead(apiVersion string) []byte {
 	return append(object.AppendString([]byte(`{"apiVersion":`), apiVersion), `,"items":[`...)
 }
@@ -167,16 +177,16 @@ func listTail(kind string, l *resource.List) []byte {
 	if l.Remaining != nil {
 		b = fmt.Appendf(b, `"remainingItemCount":%d,`, *l.Remaining)
 	}
-	if revision := revisionOf(l); revision != "" {
+	if revision := revisionOf(l.Revision); revision != "" {
 		b = object.AppendString(append(b, `"resourceVersion":`...), revision)
 	}
 	return append(b, "}}\n"...)
 }
 
-// revisionOf is the resourceVersion of a list, "" of one that has none.
-func revisionOf(l *resource.List) string {
-	if l.Revision == 0 {
+// revisionOf is a resourceVersion, "" of what has none.
+func revisionOf(revision int64) string {
+	if revision == 0 {
 		return ""
 	}
-	return strconv.FormatInt(l.Revision, 10)
+	return strconv.FormatInt(revision, 10)
 }

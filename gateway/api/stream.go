@@ -48,7 +48,7 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 	if err != nil {
 		return nil, err
 	}
-	if f.as == "PartialObjectMetadataList" || f.media == mediaYAML {
+	if f.media == mediaYAML {
 		return nil, notAcceptable(c.offer(t).streamed())
 	}
 	o, err := listOptions(v, true, !h.NoWatchLists)
@@ -72,7 +72,7 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 		if err == nil {
 			err = s.run(ctx)
 		}
-		if err != nil && !errors.Is(err, errLeft) && ctx.Err() == nil { // a watch that ends in time has no error to tell
+		if err != nil && !errors.Is(err, errLeft) && !errors.Is(err, errUntold) && ctx.Err() == nil { // a watch that ends in time has no error to tell
 			s.fail(err)
 		}
 	}}, nil
@@ -180,6 +180,9 @@ func (s *stream) initial(ctx context.Context) error {
 func (s *stream) send(ctx context.Context, changes []resource.Change) error {
 	if len(changes) == 0 {
 		return nil
+	}
+	if s.form.as == "PartialObjectMetadataList" {
+		return errUntold
 	}
 	s.entries = s.entries[:0]
 	for i := range changes {

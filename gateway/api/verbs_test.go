@@ -178,6 +178,8 @@ func TestDeletions_DEL05(t *testing.T) {
 	w.do("DELETE", widgets+"?dryRun=All", "").want(200, `"kind":"WidgetList"`)
 	w.do("DELETE", widgets, "").want(200, `"w3"`)
 	w.do("GET", widgets, "").want(200, `"items":[]`)
+	w.do("GET", widgets, "", metaForm+"PartialObjectMetadataList").want(200, `"items":null`)
+	w.do("GET", widgets, "", "Accept: application/yaml;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList").want(200, "\nitems: null\n")
 }
 
 // The methods that an address has, and what addresses nothing.

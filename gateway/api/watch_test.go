@@ -62,7 +62,13 @@ func TestWatch_Forms(t *testing.T) {
 			t.Errorf("%s", e.raw)
 		}
 	}
-	for _, accept := range []string{meta + "PartialObjectMetadataList", "Accept: application/yaml", "Accept: text/html"} {
+	// An event is no list: a watch that is to tell of one ends.
+	for _, query := range []string{"?watch=1", "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&labelSelector=none"} {
+		if e, ok := w.watch(t, widgets+query, nil, meta+"PartialObjectMetadataList").next(); ok {
+			t.Errorf("%s: %s", query, e.raw)
+		}
+	}
+	for _, accept := range []string{"Accept: application/yaml", "Accept: text/html"} {
 		w.do("GET", widgets+"?watch=1", "", accept).want(406, "NotAcceptable")
 	}
 }
@@ -214,6 +220,28 @@ func TestBookmarks_EndOfInitialEvents(t *testing.T) {
 	}
 	w.do("POST", widgets, a("later", "")).want(201, "")
 	f.want("ADDED", "later")
+}
+
+// A bookmark is an object of the kind with nothing in it, in every form. The lines
+// are kube-apiserver's, but for the revision.
+func TestBookmarks_Forms(t *testing.T) {
+	w := newWorld(t)
+	const meta = "Accept: application/json;g=meta.k8s.io;v=v1;as="
+	const metadata = `"metadata":{"resourceVersion":"R","annotations":{"k8s.io/initial-events-end":"true"}}`
+	const row = `"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` + metadata + `}`
+	for _, tc := range []struct{ path, accept, want string }{
+		{configMaps, "Accept: application/json", `{"kind":"ConfigMap","apiVersion":"v1",` + metadata + `}`},
+		{widgets, "Accept: application/json", `{"kind":"Widget","apiVersion":"example.com/v1",` + metadata + `}`},
+		{"/api/v1/namespaces", "Accept: application/json", `{"kind":"Namespace","apiVersion":"v1",` + metadata + `,"spec":{},"status":{}}`},
+		{configMaps, meta + "PartialObjectMetadata", `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` + metadata + `}`},
+		{configMaps, meta + "Table", `"rows":[{"cells":["",0,"\u003cunknown\u003e"],` + row + `}]}`},
+	} {
+		f := w.watch(t, tc.path+"?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&labelSelector=none", nil, tc.accept)
+		e := f.want("BOOKMARK", "")
+		if got := strings.ReplaceAll(e.raw, `"resourceVersion":"`+e.version()+`"`, `"resourceVersion":"R"`); !strings.Contains(got, tc.want) {
+			t.Errorf("%s %s:\n%s", tc.path, tc.accept, got)
+		}
+	}
 }
 
 // No client gets bookmarks that it did not ask for, and none gets the same one

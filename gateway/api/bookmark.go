@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// bookmark tells the client up to which revision it has seen everything, by an
+// object of its form that is empty but for that.
+func (s *stream) bookmark(ctx context.Context, revision int64, initialEnd bool) error {
+	if s.form.as == "PartialObjectMetadataList" {
+		return errUntold
+	}
+	data, err := s.empty(revision, initialEnd)
+	if err == nil && s.form.table() {
+		data, err = s.table(ctx, data)
+	}
+	if err != nil {
+		return err
+	}
+	return s.tell(watch.Bookmark, data)
+}
+
+// empty is an object of the watched kind that has nothing but a revision. What a Go
+// type cannot leave out is there where the object is sent.
+func (s *stream) empty(revision int64, initialEnd bool) ([]byte, error) {
+	meta := metav1.ObjectMeta{ResourceVersion: revisionOf(revision)}
+	if initialEnd {
+		meta.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	}
+	bare := metav1.PartialObjectMetadata{ObjectMeta: meta}
+	bare.APIVersion, bare.Kind = s.form.kind(s.target)
+	if wants(s.form) == resource.MetadataOnly || s.form.table() || !s.target.Version.Native() {
+		return encodeEmpty(&bare)
+	}
+	whole := s.target.Version.Typed()
+	whole.GetObjectKind().SetGroupVersionKind(bare.GroupVersionKind())
+	if o, ok := whole.(metav1.Object); ok { // as all have that are stored
+		o.SetResourceVersion(meta.ResourceVersion)
+		o.SetAnnotations(meta.Annotations)
+	}
+	return encodeEmpty(whole)
+}
+
+func encodeEmpty(o any) ([]byte, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return data, nil
+}
