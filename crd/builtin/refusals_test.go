@@ -42,8 +42,6 @@ func TestRefusals_MIG02(t *testing.T) {
 			`[subsets[0].addresses[0].hostname: Invalid value: "A_": ` + label + `, subsets[0].addresses[0].nodeName: Invalid value: "B_": ` + subdomain + `]`},
 		"slice": {"endpointslice", `{"metadata":{"name":"x"},"addressType":"IPv4","ports":[],"endpoints":[{"addresses":["1.2.3.4"],"hostname":"A_","nodeName":"B_","hints":{"forNodes":[{"name":"C_"}]}}]}`,
 			`[endpoints[0].nodeName: Invalid value: "B_": ` + subdomain + `, endpoints[0].hostname: Invalid value: "A_": ` + label + `, endpoints[0].hints.forNodes[0].name: Invalid value: "C_": ` + subdomain + `]`},
-		"stateful set": {"statefulset", `{"metadata":{"name":"x"},"spec":{"serviceName":"A_","selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
-			`spec.serviceName: Invalid value: "A_": ` + label},
 		"ingress": {"ingress", `{"metadata":{"name":"x"},"spec":{"defaultBackend":{"service":{"name":"a","port":{"number":1}}},"tls":[{"hosts":["A_"],"secretName":"B_"}]}}`,
 			`[spec.tls[0].hosts[0]: Invalid value: "A_": ` + subdomain + `, spec.tls[0].secretName: Invalid value: "B_": ` + subdomain + `]`},
 	} {
