@@ -66,6 +66,9 @@ type Definition struct {
 	// on it may end its work, if so many are asked for; nil is the object's own
 	// time. Without the function deletions take none.
 	Grace func(obj map[string]any, asked *int64) int64
+	// OwnsNothing: objects have no dependents, whatever these say, so that no
+	// deletion waits for any.
+	OwnsNothing bool
 	// OrphansByDefault: a deletion that says nothing about dependents leaves them.
 	OrphansByDefault bool
 	// OrphanWarning is sent with such a deletion; empty means none.

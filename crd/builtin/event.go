@@ -31,6 +31,7 @@ func event(ttl time.Duration) *crd.Definition {
 		},
 		fieldSet: eventFields,
 	})
+	d.OwnsNothing = true
 	d.TTL = func(map[string]any) time.Duration { return ttl }
 	serveNewEvents(d)
 	return d

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
@@ -82,7 +83,7 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 	}
 	finalizing := stillFinalizing(def, obj.Object)
 	if first || !finalizing {
-		collect(obj, d.options, def.OrphansByDefault)
+		collect(obj, d.options, def)
 	}
 	if first && def.Grace != nil {
 		takes := def.Grace(obj.Object, asked)
@@ -118,16 +119,17 @@ func ofCollector(finalizer string) bool {
 // options want of its dependents, and takes away the other. Options that want
 // nothing leave the finalizers as they are; where there are none, some kinds
 // leave their dependents by default.
-func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions, orphansByDefault bool) {
+func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions, def *crd.Definition) {
 	var want string
 	have := obj.GetFinalizers()
 	orphan := o.OrphanDependents //lint:ignore SA1019 clients still send it
 	switch p := o.PropagationPolicy; {
+	case def.OwnsNothing:
 	case orphan != nil && *orphan, p != nil && *p == metav1.DeletePropagationOrphan:
 		want = metav1.FinalizerOrphanDependents
 	case p != nil && *p == metav1.DeletePropagationForeground:
 		want = metav1.FinalizerDeleteDependents
-	case silent(o) && (!orphansByDefault || slices.ContainsFunc(have, ofCollector)):
+	case silent(o) && (!def.OrphansByDefault || slices.ContainsFunc(have, ofCollector)):
 		return
 	case silent(o):
 		want = metav1.FinalizerOrphanDependents

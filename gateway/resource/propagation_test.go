@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/wasmgate/wasmgate/crd"
 )
 
 // propagation reads the options of a deletion from a word.
@@ -238,6 +240,21 @@ func TestSomeKindsOrphanByDefault_DEL05(t *testing.T) {
 					func(m metav1.Object) { m.SetFinalizers(nil) }); err != nil {
 					t.Fatal(err)
 				}
+			}
+		}
+	}
+}
+
+// Where objects own nothing, as events do, no deletion waits for dependents, and
+// what was to wait for them no longer does. So it is with kube-apiserver.
+func TestWhatOwnsNothingWaitsForNoDependents_DEL05(t *testing.T) {
+	for _, word := range []string{"nothing", "orphan", "background", "foreground", "orphan=true", "orphan=false"} {
+		for _, had := range [][]string{nil, {"a/b"}, {"a/b", "orphan"}, {"foregroundDeletion", "a/b"}} {
+			obj := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{}}}
+			obj.SetFinalizers(had)
+			collect(obj, propagation(t, word), &crd.Definition{OwnsNothing: true})
+			if left := strings.Join(obj.GetFinalizers(), " "); left != strings.Join(slices.DeleteFunc(slices.Clone(had), ofCollector), " ") {
+				t.Errorf("%s: of %v is left %s", word, had, left)
 			}
 		}
 	}
