@@ -141,10 +141,14 @@ func dryRun(values []string) (bool, *field.Error) {
 		case metav1.DryRunAll:
 			on = true
 		default:
-			return false, field.NotSupported(field.NewPath("dryRun"), values, []string{metav1.DryRunAll})
+			return false, unknownDryRun(values)
 		}
 	}
 	return on, nil
+}
+
+func unknownDryRun(values []string) *field.Error {
+	return field.NotSupported(field.NewPath("dryRun"), values, []string{metav1.DryRunAll})
 }
 
 // deleteOptions reads the options of a deletion from its body, or from the
@@ -152,14 +156,19 @@ func dryRun(values []string) (bool, *field.Error) {
 func deleteOptions(r *Request, v url.Values) (*metav1.DeleteOptions, resource.WriteOptions, error) {
 	o := &metav1.DeleteOptions{}
 	var w resource.WriteOptions
+	var sent []string // in the body, where an empty value is not the bare parameter
 	if len(r.Body) > 0 {
 		if err := bodyDeleteOptions(r, o); err != nil {
 			return nil, w, err
 		}
+		sent = o.DryRun
 	} else if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
 		return nil, w, apierrors.NewBadRequest(err.Error())
 	}
 	dry, ferr := dryRun(o.DryRun)
+	if slices.Contains(sent, "") {
+		ferr = unknownDryRun(sent)
+	}
 	if ferr != nil {
 		return nil, w, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", field.ErrorList{ferr})
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -65,7 +66,11 @@ func TestDeletion(t *testing.T) {
 			WantStatus(422, "Invalid", "no new finalizers can be added if the object is being deleted")
 		born := c.object("v1", "four-b", `{}`)
 		born.Set("metadata.deletionTimestamp", "2020-01-01T00:00:00Z")
-		c.api.Post(c.list("v1"), born).Want(201).Equal("metadata.deletionTimestamp", "")
+		born.Set("metadata.deletionGracePeriodSeconds", 7)
+		owned := c.api.Post(c.list("v1"), born).Want(201).Equal("metadata.deletionTimestamp", "").Equal("metadata.deletionGracePeriodSeconds", "").Object().Str("metadata.managedFields")
+		if owned == "" || strings.Contains(owned, "f:deletion") {
+			t.Errorf("who created it owns %s", owned)
+		}
 	})
 	c.run("DEL-05 options", func(t *testing.T, c *cronTabs) {
 		made := c.create("five")
@@ -73,6 +78,7 @@ func TestDeletion(t *testing.T) {
 		del(`{"preconditions":{"uid":"0000"}}`).WantStatus(409, "Conflict", "the UID in the precondition (0000) does not match the UID in record ("+made.Str("metadata.uid")+")")
 		del(`{"preconditions":{"resourceVersion":"1"}}`).WantStatus(409, "Conflict", "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record ("+made.RV()+")")
 		del(`{"dryRun":["All"]}`).Want(200)
+		del(`{"dryRun":[""]}`).WantStatus(422, "Invalid", `dryRun: Unsupported value: [""]`)
 		del(`{"dryRun":["Some"]}`).WantStatus(422, "Invalid", "dryRun")
 		del(`{"propagationPolicy":"Sideways"}`).WantStatus(422, "Invalid", "propagationPolicy")
 		del(`{"propagationPolicy":"Orphan","orphanDependents":true}`).WantStatus(422, "Invalid", "orphanDependents")

@@ -37,6 +37,12 @@ type createsAtOnce interface {
 	AcceptCreate(namespace string, obj *unstructured.Unstructured) bool
 }
 
+// alive takes away what only a deletion may say.
+func alive(obj *unstructured.Unstructured) {
+	obj.SetDeletionTimestamp(nil)
+	obj.SetDeletionGracePeriodSeconds(nil)
+}
+
 // prepareCreate gives the new object what only the server knows, and asks the
 // kind whether it is valid.
 func (w *Write) prepareCreate(ctx context.Context) error {
@@ -45,8 +51,7 @@ func (w *Write) prepareCreate(ctx context.Context) error {
 		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	obj.SetResourceVersion("")
-	obj.SetDeletionTimestamp(nil)
-	obj.SetDeletionGracePeriodSeconds(nil)
+	alive(obj)
 	unstructured.RemoveNestedField(obj.Object, "metadata", "selfLink")
 	rest.FillObjectMetaSystemFields(obj)
 	if w.generate != "" {

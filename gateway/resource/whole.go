@@ -72,5 +72,6 @@ func (s *whole) change(_ context.Context, w *Write) error {
 	if w.object.GetName() == "" {
 		w.generate = w.object.GetGenerateName()
 	}
+	alive(w.object) // before anybody owns it
 	return nil
 }
