@@ -10,7 +10,7 @@ import (
 
 // What the round-trip files of k8s.io/api showed to be accepted that kube-apiserver
 // refuses. The messages are kube-apiserver 1.36's, whose order is not compared.
-func TestRefusals_MIG02(t *testing.T) {
+func TestWhatIsRefused(t *testing.T) {
 	const (
 		label     = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`
 		subdomain = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
