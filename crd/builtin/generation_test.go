@@ -1,0 +1,38 @@
+package builtin
+
+import (
+	"testing"
+
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// The counts are kube-apiserver's.
+func TestWhatCountsAsAGeneration(t *testing.T) {
+	const spec = `"spec":{"replicas":1,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}`
+	for _, c := range []struct {
+		kind, through, before, after string
+		want                         int64
+	}{
+		{"deployment", "", ``, `,"annotations":{"a":"b"}`, 4},
+		{"deployment", "", `,"annotations":{"a":"b"}`, `,"annotations":{"a":"c"}`, 4},
+		{"deployment", "", `,"annotations":{"a":"b"}`, ``, 4},
+		{"deployment", "", `,"annotations":{}`, ``, 3},
+		{"deployment", "", ``, `,"labels":{"a":"b"}`, 3},
+		{"deployment", "status", ``, `,"annotations":{"a":"b"}`, 3},
+		{"replicaset", "", ``, `,"annotations":{"a":"b"}`, 3},
+	} {
+		d := definitions(t)[c.kind]
+		const object = `{"metadata":{"name":"d","namespace":"bi-ns","resourceVersion":"7","uid":"u","generation":3`
+		old, next := shaped(t, d, object+c.before+`},`+spec+`}`), shaped(t, d, object+c.after+`},`+spec+`}`)
+		var update rest.RESTUpdateStrategy = d.Versions[0].Strategy
+		if c.through != "" {
+			update = d.Versions[0].Subresources[c.through].Update
+		}
+		if err := rest.BeforeUpdate(update, writeContext(d), next, old); err != nil {
+			t.Errorf("%v: %v", c, err)
+		}
+		if got := next.GetGeneration(); got != c.want {
+			t.Errorf("%s %s from {%s} to {%s}: generation %d, want %d", c.kind, c.through, c.before, c.after, got, c.want)
+		}
+	}
+}
