@@ -174,7 +174,8 @@ func TestUsedIsHeld(t *testing.T) {
 			if !slices.Contains(waits, controller.Scope{GroupResource: c.of, Namespace: obj.GetNamespace()}) {
 				t.Errorf("it waits for %v", waits)
 			}
-			if err := w.Delete(t.Context(), c.of, user.GetNamespace(), user.GetName(), metav1.DeleteOptions{}); err != nil {
+			atOnce := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))} // no pod has time
+			if err := w.Delete(t.Context(), c.of, user.GetNamespace(), user.GetName(), atOnce); err != nil {
 				t.Fatal(err)
 			}
 			if c.of != pods {
