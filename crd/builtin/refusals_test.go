@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"k8s.io/apiserver/pkg/registry/rest"
 )
 
 // What the round-trip files of k8s.io/api showed to be accepted that kube-apiserver
@@ -46,13 +44,7 @@ func TestWhatIsRefused(t *testing.T) {
 			`[spec.tls[0].hosts[0]: Invalid value: "A_": ` + subdomain + `, spec.tls[0].secretName: Invalid value: "B_": ` + subdomain + `]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := defs[tc.kind]
-			obj := shaped(t, d, tc.body)
-			if d.Namespaced {
-				obj.SetNamespace("bi-ns")
-			}
-			rest.FillObjectMetaSystemFields(obj)
-			err := rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), obj)
+			err := creation(t, defs[tc.kind], tc.body)
 			if got := message(err); !slices.Equal(said(got), said(tc.want)) || (err == nil) != (tc.want == "") {
 				t.Errorf("got  %v\nwant %v", err, tc.want)
 			}

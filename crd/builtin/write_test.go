@@ -33,6 +33,16 @@ func writeContext(d *crd.Definition) context.Context {
 	return request.WithNamespace(context.Background(), "bi-ns")
 }
 
+// creation is what is wrong with a new object.
+func creation(t *testing.T, d *crd.Definition, body string) error {
+	obj := shaped(t, d, body)
+	if d.Namespaced {
+		obj.SetNamespace("bi-ns")
+	}
+	rest.FillObjectMetaSystemFields(obj)
+	return rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), obj)
+}
+
 // message is what kube-apiserver would say, from the name on.
 func message(err error) string {
 	var status *apierrors.StatusError
@@ -79,13 +89,7 @@ func TestCreate(t *testing.T) {
 		"module oci":      {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"oci":{"image":"h/n:v1"},"upload":{}}}}`, `spec.source: Invalid value: exactly one of inline, upload and oci must be set`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := defs[tc.kind]
-			obj := shaped(t, d, tc.body)
-			if d.Namespaced {
-				obj.SetNamespace("bi-ns")
-			}
-			rest.FillObjectMetaSystemFields(obj)
-			err := rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), obj)
+			err := creation(t, defs[tc.kind], tc.body)
 			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
 				t.Errorf("got  %v\nwant %v", got, tc.want)
 			}

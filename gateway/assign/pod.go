@@ -15,7 +15,8 @@ import (
 var system = map[string]int64{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
 
 // pod gives a new pod its priority, which later writes may leave out, and what its
-// runtime class says, and every pod the tolerations that say how long it stays on a node that nobody hears of.
+// runtime class says, and every pod the tolerations that say how long it stays on a
+// node that nobody hears of.
 func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]any) error {
 	tree = object.Clone(tree)
 	spec := child(tree, "spec")

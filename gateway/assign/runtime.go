@@ -22,6 +22,9 @@ func (a *Assigner) runtimeClass(ctx context.Context, w *resource.Write, spec map
 		return apierrors.NewForbidden(pods, w.Object().GetName(), fmt.Errorf(format, args...))
 	}
 	name, named := spec["runtimeClassName"].(string)
+	if !named && spec["overhead"] == nil {
+		return nil // as most
+	}
 	class := &nodev1.RuntimeClass{}
 	if named {
 		var err error
