@@ -81,27 +81,47 @@ func TestWithRevision(t *testing.T) {
 	}
 }
 
+// FuzzWithRevision sets the revision of objects as they are stored, which must
+// succeed, and of any other text, which must not make another object of it.
 func FuzzWithRevision(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"name":"x","resourceVersion":"3","uid":"u\\\""},"a":[{},"]"]}`))
+	f.Add([]byte(`{"metadata":{},"a":1}`))
+	f.Add([]byte(`{"a":{"metadata":{}},"metadata":[]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tree, dups, err := Parse(data)
-		out, serr := WithRevision(data, 42)
-		if err != nil || len(dups) > 0 || serr != nil {
+		if err != nil || len(dups) > 0 {
+			_, _ = WithRevision(data, 42) // ends, whatever it makes of it
 			return
 		}
-		back, _, err := Parse(out)
+		stored, err := Encode(tree)
 		if err != nil {
-			t.Fatalf("%q gave unreadable %q: %v", data, out, err)
+			t.Fatal(err)
 		}
-		m, ok := tree["metadata"].(map[string]any)
+		metadata, ok := tree["metadata"].(map[string]any)
 		if !ok {
+			if out, err := WithRevision(stored, 42); err == nil {
+				t.Fatalf("%q without metadata became %q", stored, out)
+			}
 			return
 		}
-		m["resourceVersion"] = "42"
-		if !reflect.DeepEqual(tree, back) {
-			t.Fatalf("%q became %q", data, out)
+		metadata["resourceVersion"] = "42"
+		out, err := WithRevision(stored, 42)
+		if err != nil {
+			t.Fatalf("%q is refused: %v", stored, err)
+		}
+		same(t, out, tree)
+		if out, err := WithRevision(data, 42); err == nil {
+			same(t, out, tree)
 		}
 	})
+}
+
+// same fails unless data is an object that reads as want.
+func same(t *testing.T, data []byte, want map[string]any) {
+	t.Helper()
+	if back, _, err := Parse(data); err != nil || !reflect.DeepEqual(back, want) {
+		t.Fatalf("%q is read as %v, %v; want %v", data, back, err, want)
+	}
 }
 
 var bench = []byte(`{"apiVersion":"bench.example.com/v1","kind":"Endpoint","metadata":{"name":"ep-1","namespace":"default","labels":{"app":"app-1","tier":"backend","env":"prod"},"annotations":{"example.com/owner":"team-1@example.com","example.com/note":"` + strings.Repeat("n", 120) + `"}},"spec":{"hostPort":"host:8080","replicas":3,"paused":false,"tags":["a","b","c","d"],"containers":[{"name":"main","image":"registry.example.com/app:v1.2.3","env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"resources":{"limits":{"cpu":"500m"}}}],"selector":{"app":"app-1"}}}`)
