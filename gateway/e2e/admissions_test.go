@@ -17,15 +17,8 @@ import (
 func TestTableOfAdmission_CEL12_CEL13_CEL14_CEL20_DRY02_DRY04_DRY05(t *testing.T) {
 	hook := admissions.NewServer()
 	t.Cleanup(hook.Close)
-	tellAllVia(t, gatewaytest.Shared(t), admissionStories(t), admissions.File, hook.Via, nil)
-}
-
-func admissionStories(t *testing.T) []exchange.Story {
-	stories := admissions.Stories()
-	if err := exchange.Differ(stories, filepath.Join("..", "..", admissions.Differences)); err != nil {
-		t.Fatal(err)
-	}
-	return stories
+	s, stories := gatewaytest.Shared(t), admissions.Stories()
+	tellAllVia(t, s, newTable(t, filepath.Dir(admissions.File), s.External, stories), stories, admissions.File, hook.Via)
 }
 
 // uncalled is how it is told, within JSON, that a webhook gave no answer: a
@@ -38,8 +31,9 @@ func TestTableOfAdmissionByModules_WP02(t *testing.T) {
 	gatewaytest.SkipExternal(t)
 	s := gatewaytest.Start(t, gatewaytest.Options{})
 	pushModule(t, s.API(t), "answers", plugintest.Build(t, "github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/admissions/module"))
+	all := admissions.Stories()
 	var stories []exchange.Story
-	for _, story := range admissionStories(t) {
+	for _, story := range all {
 		for _, step := range story.Steps {
 			if strings.Contains(step.Body, admissions.Client) {
 				stories = append(stories, story)
@@ -47,9 +41,11 @@ func TestTableOfAdmissionByModules_WP02(t *testing.T) {
 			}
 		}
 	}
-	tellAllVia(t, &s.Server, stories, admissions.File, func(send exchange.Send) exchange.Send {
+	c := newTable(t, filepath.Dir(admissions.File), false, all)
+	c.Ignored, c.Take = uncalled, false
+	tellAllVia(t, &s.Server, c, stories, admissions.File, func(send exchange.Send) exchange.Send {
 		return admissions.With(map[string]any{"url": "wasm://answers"}, send)
-	}, uncalled)
+	})
 }
 
 // The status of a policy says what is wrong with it by the types of what it is

@@ -3,7 +3,8 @@
 // told. The packages below it hold the stories; the program in
 // gateway/gatewaytest/record tells them to a kube-apiserver and writes down what
 // it answers, that in gateway/gatewaytest/compare tells them to two servers, and
-// the tests of package e2e tell them to a gateway and compare.
+// the tests of package e2e tell them to a gateway and compare. Where a gateway
+// answers otherwise on purpose is in lists of the package differences.
 //
 // It knows requests and replies as text, and must not know how either server
 // comes to its answer.
@@ -40,9 +41,6 @@ type Step struct {
 	Marks bool
 	// Brief tells that of a success the code says everything.
 	Brief bool
-	// Own is the text of the gateway's reply where it differs from
-	// kube-apiserver's, and Why the reason for that. Without it they agree.
-	Own, Why string
 }
 
 // Story is a sequence of requests about the custom resource of one definition.

@@ -14,12 +14,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 )
 
-// File is where the recording is, from the module's root, and Differences where
-// a gateway's own answers are, with the reasons for them.
-const (
-	File        = "gateway/gatewaytest/exchange/admissions/testdata/kube-apiserver.json"
-	Differences = "gateway/gatewaytest/exchange/admissions/testdata/differences.json"
-)
+// File is where the recording is, from the module's root. Where a gateway answers
+// otherwise is listed beside it.
+const File = "gateway/gatewaytest/exchange/admissions/testdata/kube-apiserver.json"
 
 // Client stands in the bodies of requests for the clientConfig of the webhook.
 const Client = `"CLIENT"`

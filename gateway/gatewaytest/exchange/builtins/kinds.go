@@ -14,11 +14,8 @@ import (
 )
 
 // Recordings is the folder of what kube-apiserver answered, from the module's
-// root, and Differences the file that lists where a gateway answers otherwise.
-const (
-	Recordings  = "gateway/gatewaytest/exchange/builtins/testdata"
-	Differences = Recordings + "/differences.json"
-)
+// root, and of the list of where a gateway answers otherwise.
+const Recordings = "gateway/gatewaytest/exchange/builtins/testdata"
 
 //go:embed kinds.yaml
 var kinds []byte

@@ -50,7 +50,6 @@ var objects = map[string]func(*tale){
  "req":{"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"b":{"type":"string"}}},"one":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"oneOf":[{"required":["a"]},{"required":["b"]}]},"all":{"type":"string","allOf":[{"minLength":2},{"pattern":"^a"}]},"not":{"type":"string","not":{"pattern":"^a"}}`+formats+`}}`, ``)
 		t.trySpecs(`{}`, `{"i":1,"n":1,"s":"ab","e":"a","l":[true]}`, `{"i":1}`, `{"i":0}`, `{"i":5}`, `{"i":4}`, `{"i":-9223372036854775808}`, `{"i":1e3}`, `{"i":true}`, `{"n":0.5}`, `{"n":0.7}`, `{"n":0.55}`, `{"n":"1"}`, `{"s":"é"}`, `{"s":"éé"}`, `{"s":"abcd"}`, `{"s":"AB"}`, `{"s":null}`, `{"e":"c"}`, `{"e":1}`, `{"en":2.5}`, `{"en":1.0}`, `{"en":2}`, `{"eo":{"a":1}}`, `{"eo":{"a":2}}`, `{"l":[]}`, `{"l":[true,false,true]}`, `{"l":[1]}`, `{"req":{}}`, `{"req":{"a":"x","b":null}}`, `{"one":{}}`, `{"one":{"a":"x"}}`, `{"one":{"a":"x","b":"y"}}`, `{"all":"a"}`, `{"all":"bb"}`, `{"all":"ab"}`, `{"not":"ab"}`, `{"not":"b"}`)
 		t.trySpecs(`{"n":1e400}`)
-		t.own(`{"code":400,"body":{"message":"the object provided is unrecognized (must be of type Thing): couldn't get version/kind; json parse error: json: cannot unmarshal number 1e400 into Go value of type float64 ({\"apiVersion\":\"crd-05-bounds-- ...)","reason":"BadRequest"}}`, "a body is read once, all of it")
 		for _, f := range slices.Sorted(maps.Keys(texts)) {
 			for _, v := range texts[f] {
 				t.trySpecs(`{"` + f + `":"` + v + `"}`)
@@ -61,12 +60,6 @@ var objects = map[string]func(*tale){
 		t.define(`{"type":"object"}`, ``)
 		for _, m := range []string{`"name":"x","labels":{"a":"b"}`, `"name":"x","labels":{"a":1}`, `"name":"x","labels":[]`, `"name":"x","labels":null`, `"name":"x","annotations":{"a b":"c"}`, `"name":"x","finalizers":["x"]`, `"name":"x","finalizers":["a/b","-"]`, `"name":"x","ownerReferences":[{"apiVersion":"v1"}]`, `"name":"x","ownerReferences":[{"apiVersion":"v1","kind":"A","name":"b","uid":"c","controller":true},{"apiVersion":"v1","kind":"A","name":"b","uid":"d","controller":true}]`, `"name":"x","uid":"mine"`, `"name":"x","resourceVersion":"5"`, `"name":"x","generation":-1`, `"name":"x","generation":7`, `"name":"x","deletionGracePeriodSeconds":3`, `"name":"x","creationTimestamp":"soon"`, `"name":"x","unknown":{"a":1}`, `"name":"x","namespace":"y"`, `"name":7`, `"name":"x","selfLink":"/a"`, `"name":"x","managedFields":[{"manager":"a"}]`} {
 			t.add(step("POST", t.Things("v1")+"?dryRun=All", `{"apiVersion":"`+t.Group()+`/v1","kind":"Thing","metadata":{`+m+`}}`))
-			if m == `"name":"x","resourceVersion":"5"` {
-				t.own(`{"code":400,"body":{"message":"resourceVersion should not be set on objects to be created","reason":"BadRequest"}}`, "a dry run is refused like the request: kube-apiserver notices only when it stores, with code 500")
-			}
-			if m == `"name":"x","ownerReferences":[{"apiVersion":"v1"}]` {
-				t.own(`{"code":422,"body":{"causes":["FieldValueRequired metadata.ownerReferences[0].kind: Required value: must not be empty","FieldValueRequired metadata.ownerReferences[0].name: Required value: must not be empty","FieldValueRequired metadata.ownerReferences[0].uid: Required value: must not be empty"],"message":"Thing.`+t.Group()+` \"x\"","reason":"Invalid"}}`, newer)
-			}
 			t.add(step("POST", t.Things("v1")+"?dryRun=All&fieldValidation=Strict", `{"apiVersion":"`+t.Group()+`/v1","kind":"Thing","metadata":{`+m+`},"other":1}`))
 		}
 	},

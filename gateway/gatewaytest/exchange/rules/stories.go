@@ -67,15 +67,6 @@ func (t *tale) create(name, rest string) {
 	t.add(exchange.Step{Method: "POST", Path: t.Things("v1"), Type: exchange.JSON, Body: t.body(name, rest)})
 }
 
-// own says that a gateway answers the last step otherwise, and why.
-func (t *tale) own(reply, why string) {
-	last := &t.Steps[len(t.Steps)-1]
-	last.Own, last.Why = reply, why
-}
-
-// newer is why replies differ that Kubernetes' own libraries make.
-const newer = "the libraries of Kubernetes 1.37 say it so, and the recorded kube-apiserver is of 1.36"
-
 func (t *tale) get(name string) {
 	t.add(exchange.Step{Method: "GET", Path: t.Things("v1") + "/" + name})
 }
