@@ -12,9 +12,15 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/layouts"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/quotas"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/refusals"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/requests"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
 )
+
+// recordRefusals records how bad requests are refused.
+func recordRefusals(ctx context.Context, s *server) error {
+	return s.recordExchange(ctx, refusals.Stories(), refusals.File, exchange.HTTP(client, s.url, s.token))
+}
 
 // recordRules records the stories of rules and definitions.
 func recordRules(ctx context.Context, s *server) error {

@@ -16,7 +16,7 @@ func made(t *testing.T) (folder string, list *List) {
 	l := &List{Most: 2, replies: map[string]string{}}
 	l.set("a", 3, `{"code":1}`, "one", "")
 	l.set("a", 4, `{"code":1}`, "one", "")
-	l.set("b", 0, `{"code":2}`, "two", "MT-18")
+	l.set("b", 0, `{"code":2}`, "two", "ROW-1")
 	if err := l.Save(folder); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestListsOfDifferencesAreChecked(t *testing.T) {
 		"more rows than it may have":     `{"most":0,"differences":[{"why":"x","count":1,"rows":{"a":"1:` + x + `"}}]}`,
 		"a bound that was not lowered":   `{"most":2,"differences":[{"why":"x","count":1,"rows":{"a":"1:` + x + `"}}]}`,
 		"a field that a list has not":    `{"most":1,"differences":[{"why":"x","count":1,"rows":{"a":"1:` + x + `"},"and":1}]}`,
-		"a bound for what is justified":  `{"most":1,"differences":[{"why":"x","row":"MT-18","count":1,"rows":{"a":"1:` + x + `"}}]}`,
+		"a bound for what is justified":  `{"most":1,"differences":[{"why":"x","row":"ROW-1","count":1,"rows":{"a":"1:` + x + `"}}]}`,
 		"a reply with another digest":    `{"most":0,"differences":[]}`,
 		"no JSON, but something like it": `{"most":0,`,
 	} {
@@ -140,7 +140,7 @@ func TestListsTakeOverWhatIsAnswered(t *testing.T) {
 
 // A list grows by what a row of the feature list justifies, and by nothing else.
 func TestListsGrowByRowsOfTheFeatureList(t *testing.T) {
-	for feature, grows := range map[string]bool{"VER-09": true, "": false} {
+	for feature, grows := range map[string]bool{"ROW-2": true, "": false} {
 		folder, l := made(t)
 		c := NewComparison(l)
 		c.Take, c.Why, c.Row = true, "three", feature

@@ -193,7 +193,7 @@ func (l *List) Save(folder string) error {
 			}
 		}
 	}
-	l.Differences = slices.DeleteFunc(l.Differences, func(d Difference) bool { return d.Count == 0 })
+	l.Differences = slices.DeleteFunc(append([]Difference{}, l.Differences...), func(d Difference) bool { return d.Count == 0 })
 	l.Most = min(l.Most, l.unjustified())
 	b, err := indented(l)
 	if err != nil {
