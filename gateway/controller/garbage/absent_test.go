@@ -320,3 +320,89 @@ func TestKindsThatAreServedNoLonger(t *testing.T) {
 	w.becomes(owner, "-")
 	w.is(one, "-")
 }
+
+// spoil replaces what is stored of an object by what nobody can read, and mend
+// puts it back.
+func (w *world) spoil(m made) (mend func()) {
+	w.t.Helper()
+	key := "/registry/" + m.Resource + "/" + m.Namespace + "/" + m.Name
+	write := func(value []byte) []byte {
+		w.t.Helper()
+		kv, err := w.store.Get(w.ctx(), key)
+		if err == nil {
+			_, err = w.store.Update(w.ctx(), key, value, kv.Revision, 0)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := w.Internal.Fresh(w.ctx()); err != nil {
+			w.t.Fatal(err)
+		}
+		return kv.Value
+	}
+	before := write([]byte("no object"))
+	return func() { write(before) }
+}
+
+// A dependent that cannot be read any more is still there, and so holds up the
+// owner that it blocked when it was read last.
+func TestUnreadableDependentsBlock_DEL05(t *testing.T) {
+	w := newWorld(t)
+	owner := w.create(key(tabs, "owner"), nil, nil, nil)
+	one := w.create(key(maps, "one"), []string{"example.com/f"}, []made{owner}, nil)
+	w.collect()
+	w.delete(owner, foreground)
+	w.becomes(one, "[owner] deleting example.com/f")
+	mend := w.spoil(one)
+	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(end, "-") // so everything that there was to do was done
+	w.is(owner, "deleting foregroundDeletion")
+	mend()
+	w.loosen(one, "example.com/f")
+	w.becomes(one, "-")
+	w.becomes(owner, "-")
+}
+
+// Nor is its owner let go before it has lost its reference: once it can be read
+// again, it would be garbage.
+func TestUnreadableDependentsAreOrphaned_DEL05(t *testing.T) {
+	w := newWorld(t)
+	owner := w.create(key(tabs, "owner"), []string{"example.com/f"}, nil, nil)
+	one := w.create(key(maps, "one"), nil, []made{owner}, nil)
+	w.collect()
+	first := w.create(key(tabs, "first"), nil, nil, []made{nobody("ConfigMap")})
+	w.becomes(first, "-") // so one was taken into the index
+	mend := w.spoil(one)
+	var looks atomic.Int32
+	w.failing(func(op string, k controller.Key) error {
+		if op == "look" && k.Name == "one" {
+			looks.Add(1)
+		}
+		return nil
+	})
+	w.delete(owner, orphan)
+	w.eventually("it is looked at again and again", func() bool { return looks.Load() > 3 || w.state(owner) == "deleting example.com/f" })
+	w.is(owner, "deleting example.com/f orphan")
+	mend()
+	w.becomes(owner, "deleting example.com/f")
+	w.loosen(owner, "example.com/f")
+	w.is(one, "")
+}
+
+// Who collects after a change of the leader never read it, and leaves what may
+// own it.
+func TestWhatWasNeverReadMayHaveOwners_DEL05(t *testing.T) {
+	w := newWorld(t)
+	owner := w.create(key(tabs, "owner"), nil, nil, nil)
+	far := w.create(elsewhere(maps, "far"), nil, nil, nil)
+	one := w.create(key(maps, "one"), nil, []made{owner}, nil)
+	mend := w.spoil(one)
+	w.collect()
+	w.delete(far, orphan)
+	w.delete(owner, orphan)
+	w.becomes(far, "-") // its dependents are in its namespace
+	w.is(owner, "deleting orphan")
+	mend()
+	w.becomes(owner, "-")
+	w.becomes(one, "")
+}

@@ -150,14 +150,20 @@ func (c *Collector) Reconcile(ctx context.Context, _ controller.Queue, key contr
 
 // look reads an object from the cache; nil if there is none that can be read.
 func (c *Collector) look(ctx context.Context, key controller.Key) (*node, error) {
+	n, _, err := c.read(ctx, key)
+	return n, err
+}
+
+// read is look, and tells apart what is there and cannot be read.
+func (c *Collector) read(ctx context.Context, key controller.Key) (n *node, unread bool, err error) {
 	m, err := c.objects.Ownership(ctx, key.GroupResource, key.Namespace, key.Name, false)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	case m.UID == "":
-		return nil, nil
+		return nil, true, nil
 	}
-	return &node{key, m}, nil
+	return &node{key, m}, false, nil
 }

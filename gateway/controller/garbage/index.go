@@ -24,6 +24,9 @@ type index struct {
 	owners     map[types.UID]*owner
 	// foreground are the objects that wait for their dependents.
 	foreground map[types.UID]waiter
+	// blank are the objects that could never be read, with the telling of their
+	// kind that last had them: they may depend on anything.
+	blank map[controller.Key]uint32
 	// unresolved are dependents with an owner of a kind that is not followed,
 	// and round counts how often these were asked to be looked at again.
 	unresolved map[controller.Key]struct{}
@@ -76,6 +79,7 @@ func newIndex(wake func(controller.Key)) *index {
 		dependents: map[controller.Key]*dependent{},
 		owners:     map[types.UID]*owner{},
 		foreground: map[types.UID]waiter{},
+		blank:      map[controller.Key]uint32{},
 		unresolved: map[controller.Key]struct{}{},
 	}
 }
@@ -85,6 +89,11 @@ func (x *index) set(gr schema.GroupResource, m *metav1.ObjectMeta, told uint32) 
 	key := controller.Key{GroupResource: gr, Namespace: m.Namespace, Name: m.Name}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if m.UID == "" {
+		x.setUnreadableLocked(key, told)
+		return
+	}
+	delete(x.blank, key)
 	if o := x.owners[m.UID]; o != nil {
 		o.gone, o.absent = false, nil
 	}
@@ -114,6 +123,21 @@ func (x *index) set(gr schema.GroupResource, m *metav1.ObjectMeta, told uint32) 
 	}
 	if waits != waited {
 		x.wake(key)
+	}
+}
+
+// setUnreadableLocked takes an object that cannot be read: it is there, and what
+// was known of it still holds.
+func (x *index) setUnreadableLocked(key controller.Key, told uint32) {
+	if d := x.dependents[key]; d != nil {
+		d.told = told
+	} else {
+		x.blank[key] = told
+	}
+	for uid, w := range x.foreground {
+		if w.key == key {
+			x.foreground[uid] = waiter{key, told}
+		}
 	}
 }
 
@@ -197,14 +221,17 @@ func (x *index) removeLocked(d *dependent) {
 func (x *index) remove(gr schema.GroupResource, m *metav1.ObjectMeta) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if d := x.dependents[controller.Key{GroupResource: gr, Namespace: m.Namespace, Name: m.Name}]; d != nil {
+	key := controller.Key{GroupResource: gr, Namespace: m.Namespace, Name: m.Name}
+	if d := x.dependents[key]; d != nil {
 		x.removeLocked(d)
 	}
-	delete(x.foreground, m.UID)
 	if m.UID == "" { // it could not be read; nobody knows whose owner it was
+		delete(x.blank, key)
+		maps.DeleteFunc(x.foreground, func(_ types.UID, w waiter) bool { return w.key == key })
 		x.wakeAllLocked()
 		return
 	}
+	delete(x.foreground, m.UID)
 	if o := x.owners[m.UID]; o != nil {
 		o.gone = true
 		for d := range o.dependents {
@@ -224,6 +251,7 @@ func (x *index) prune(gr schema.GroupResource, told uint32) {
 		}
 	}
 	maps.DeleteFunc(x.foreground, func(_ types.UID, w waiter) bool { return w.key.GroupResource == gr && w.told != told })
+	maps.DeleteFunc(x.blank, func(key controller.Key, t uint32) bool { return key.GroupResource == gr && t != told })
 	x.wakeAllLocked()
 }
 

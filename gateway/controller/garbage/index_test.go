@@ -342,3 +342,39 @@ func TestNodes(t *testing.T) {
 		t.Errorf("got %v", p)
 	}
 }
+
+// blank is an object that cannot be read.
+func blank(name string) *metav1.ObjectMeta { return &metav1.ObjectMeta{Name: name} }
+
+func TestIndexKeepsWhatCannotBeRead_DEL05(t *testing.T) {
+	p := newProbe()
+	p.takes(thing("a", "o!"))
+	p.takes(going(thing("w"), metav1.FinalizerDeleteDependents))
+	p.woken = nil
+	for _, name := range []string{"a", "w", "b"} {
+		p.set(things, blank(name), 2)
+	}
+	p.wakes(t)
+	p.prune(things, 2) // they were told of
+	p.woken = nil
+	p.has(t, "o", 1, "a")
+	if _, waits := p.foreground["w"]; !waits {
+		t.Error("who waited waits no longer")
+	}
+	near := func(place controller.Key) string { key, _ := p.unread(place); return key.Name }
+	if in, none := near(controller.Key{}), near(controller.Key{Namespace: "ns"}); in != "b" && in != "w" || none != "" {
+		t.Errorf("found %q and %q", in, none)
+	}
+	p.set(things, thing("b"), 2) // it can be read again
+	p.remove(things, blank("w"))
+	if in := near(controller.Key{}); in != "" {
+		t.Errorf("found %q", in)
+	}
+	p.remove(things, blank("a"))
+	p.set(things, blank("c"), 2)
+	p.prune(things, 3)
+	if in := near(controller.Key{}); in != "" {
+		t.Errorf("found %q", in)
+	}
+	p.empty(t)
+}

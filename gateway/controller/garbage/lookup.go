@@ -29,6 +29,19 @@ func (x *index) owns(uid types.UID) bool {
 	return x.owners[uid] != nil
 }
 
+// unread finds an object that may depend on an owner at a place, and could never
+// be read.
+func (x *index) unread(place controller.Key) (controller.Key, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for key := range x.blank {
+		if place.Namespace == "" || place.Namespace == key.Namespace {
+			return key, true
+		}
+	}
+	return controller.Key{}, false
+}
+
 // lacks tells whether it is known that no object of the uid is at a place, and
 // that there is one in another namespace.
 func (x *index) lacks(uid types.UID, place controller.Key) (absent, elsewhere bool) {

@@ -32,14 +32,22 @@ func (c *Collector) release(ctx context.Context, seen node) error {
 	return nil
 }
 
-// orphan takes the references to owner from its dependents and lets it go.
+// orphan takes the references to owner from its dependents and lets it go. That
+// waits for dependents that cannot be read, and for what may be one: when it can
+// be read again, it would be garbage.
 func (c *Collector) orphan(ctx context.Context, owner node) error {
+	if key, unread := c.index.unread(owner.Key); unread {
+		return fmt.Errorf("orphan the dependents of %s: %s cannot be read and may be one; repair or remove it", owner, key)
+	}
 	dependents, _ := c.index.of(owner.UID)
 	err := each(ctx, dependents, func(key controller.Key) error {
 		if owner.Key.Namespace != "" && owner.Key.Namespace != key.Namespace {
 			return nil // refers to nothing in its own namespace
 		}
-		n, err := c.look(ctx, key)
+		n, unread, err := c.read(ctx, key)
+		if unread {
+			return fmt.Errorf("orphan the dependents of %s: %s cannot be read; repair or remove it", owner, key)
+		}
 		if n == nil || err != nil {
 			return err
 		}
