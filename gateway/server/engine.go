@@ -171,12 +171,13 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 	garbage := collectors{g, garbage.DefaultRate}
 	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
 	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
+	gone := leftovers.Gone{Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/gone/"}
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
 		all := []controller.Controller{
 			namespace.NewBootstrap(as("namespaces")),
 			definition.NewStatus(as("definitions"), definitions.Conditions),
 			definition.NewFinalizer(as("definitions"), as("definitions"), stored),
-			namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored),
+			namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored, gone),
 			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
 			migration.NewAuto(as("migrations")),
 			policystatus.New(as("admission"), func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {

@@ -64,6 +64,7 @@ func New(more ...*crd.Definition) *Objects {
 	o.Serve(builtIn(kinds.Secrets, "Secret", true))
 	o.Serve(builtIn(ConfigMaps, "ConfigMap", true))
 	o.Serve(builtIn(Leases, "Lease", true))
+	o.Serve(builtIn(kinds.Pods, "Pod", true))
 	for _, r := range more {
 		o.Serve(r)
 	}

@@ -18,6 +18,7 @@ import (
 var (
 	Namespaces  = schema.GroupResource{Resource: "namespaces"}
 	Events      = schema.GroupResource{Resource: "events"}
+	Pods        = schema.GroupResource{Resource: "pods"}
 	Quotas      = schema.GroupResource{Resource: "resourcequotas"}
 	Secrets     = schema.GroupResource{Resource: "secrets"}
 	Definitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}

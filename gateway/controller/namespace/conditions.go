@@ -17,6 +17,8 @@ import (
 // remains is what a namespace still holds.
 type remains struct {
 	parts []part
+	// pods tells that only pods were looked for, as there are some.
+	pods bool
 	// failures is what could not be listed or deleted.
 	failures []error
 }
@@ -106,7 +108,7 @@ func conditions(r *remains) []corev1.NamespaceCondition {
 			"ContentRemoved", "All content successfully removed"),
 		condition(corev1.NamespaceFinalizersRemaining, "SomeFinalizersRemain",
 			listed("Some content in the namespace has finalizers remaining: ", content.SortedCounts(finalizers, "%s in %d resource instances")),
-			"ContentRemoved", "All content successfully removed"),
+			"ContentHasNoFinalizers", "All content-preserving finalizers finished"),
 	}
 }
 

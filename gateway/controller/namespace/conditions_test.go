@@ -69,6 +69,9 @@ func TestConditions(t *testing.T) {
 	if got := find(t, status, corev1.NamespaceContentRemaining); !got.LastTransitionTime.Equal(new(at(4))) || got.Status != corev1.ConditionFalse || got.Reason != "ContentRemoved" {
 		t.Errorf("%+v", got)
 	}
+	if got := find(t, status, corev1.NamespaceFinalizersRemaining); got.Reason != "ContentHasNoFinalizers" || got.Message != "All content-preserving finalizers finished" {
+		t.Errorf("%+v", got)
+	}
 	if got := find(t, status, corev1.NamespaceDeletionDiscoveryFailure); !got.LastTransitionTime.Equal(new(at(1))) {
 		t.Errorf("%+v", got)
 	}

@@ -1,7 +1,9 @@
 // Package namespace owns the life of namespaces: the system's always exist, and
 // one that is deleted goes after everything in it.
 //
-// It must not know any kind of object that is in a namespace.
+// It must not know any kind of object that is in a namespace, but that pods go
+// before everything else: who may reach a pod that still runs is said by objects
+// around it.
 package namespace
 
 import (
@@ -9,7 +11,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,12 +41,6 @@ type Objects interface {
 	Served() []*crd.Definition
 }
 
-// stragglerChecks is when to look again for objects in a namespace that is
-// gone. A create that passed the check for its namespace before the deletion
-// was visible to it can commit up to a request's length later; nothing else
-// would ever find that object.
-var stragglerChecks = []time.Duration{5 * time.Second, 60 * time.Second}
-
 // Finalizer empties namespaces that are being deleted and then lets
 // them go. It works on stored metadata and converts nothing, so a converter
 // that fails cannot hold a namespace.
@@ -53,18 +48,19 @@ type Finalizer struct {
 	objects Objects
 	served  content.Objects
 	stored  content.Objects
+	memory  Memory
 
-	// mu guards gone: for a namespace that was let go, how many of
-	// stragglerChecks were made.
+	// mu guards gone: for a namespace that was let go, which of stragglerChecks
+	// is next.
 	mu   sync.Mutex
-	gone map[string]int
+	gone map[string]next
 }
 
 // NewFinalizer returns the controller. objects are the namespaces, served the
 // objects of every kind that is served, stored what the store holds of any
-// custom resource, served or not.
-func NewFinalizer(objects Objects, served, stored content.Objects) *Finalizer {
-	return &Finalizer{objects: objects, served: served, stored: stored, gone: map[string]int{}}
+// custom resource, served or not, and memory what was let go before.
+func NewFinalizer(objects Objects, served, stored content.Objects, memory Memory) *Finalizer {
+	return &Finalizer{objects: objects, served: served, stored: stored, memory: memory, gone: map[string]next{}}
 }
 
 // Name implements [controller.Controller].
@@ -93,9 +89,8 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 		return err
 	}
 	if ns.DeletionTimestamp == nil || !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
-		c.forget(key.Name)
 		q.Follow(key)
-		return nil
+		return c.forget(ctx, key.Name)
 	}
 	if ns.Status.Phase != corev1.NamespaceTerminating {
 		ns.Status.Phase = corev1.NamespaceTerminating
@@ -123,31 +118,48 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 	return c.release(ctx, q, key, obj)
 }
 
-// empty deletes everything in the namespace and returns what is left of it.
+// empty deletes everything in the namespace, pods first, and returns what is
+// left of it.
 func (c *Finalizer) empty(ctx context.Context, namespace string) (*remains, error) {
-	found, err := c.remaining(ctx, namespace)
-	if err != nil || found.empty() {
-		return found, err
+	for {
+		found, err := c.remaining(ctx, namespace)
+		if err != nil || found.empty() {
+			return found, err
+		}
+		failures := found.failures
+		failures = append(failures, found.delete(ctx)...)
+		// While one kind was emptied another may have been filled, so all are
+		// looked at again.
+		left, err := c.remaining(ctx, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if len(failures) > 0 {
+			left.failures = failures
+		}
+		if len(failures) > 0 || !found.pods || left.pods {
+			return left, nil
+		}
 	}
-	failures := found.failures
-	failures = append(failures, found.delete(ctx)...)
-	// While one kind was emptied another may have been filled, so all are
-	// looked at again.
-	left, err := c.remaining(ctx, namespace)
-	if err != nil {
-		return nil, err
-	}
-	if len(failures) > 0 {
-		left.failures = failures
-	}
-	return left, nil
 }
 
-// remaining is everything in the namespace that was committed before the call.
+// remaining is what goes next of what was committed to the namespace before the
+// call: nothing but pods while there are any, or while that is not known.
 func (c *Finalizer) remaining(ctx context.Context, namespace string) (*remains, error) {
 	if err := c.objects.Fresh(ctx); err != nil {
 		return nil, err
 	}
+	r := &remains{}
+	r.add(ctx, c.served, controller.Scope{GroupResource: kinds.Pods, Namespace: namespace})
+	if !r.empty() {
+		r.pods = true
+		return r, nil
+	}
+	return c.everything(ctx, namespace)
+}
+
+// everything is what the cache and the store have in the namespace, of any kind.
+func (c *Finalizer) everything(ctx context.Context, namespace string) (*remains, error) {
 	r := &remains{}
 	served := map[schema.GroupResource]bool{}
 	for _, d := range c.objects.Served() {
@@ -180,58 +192,15 @@ func (c *Finalizer) release(ctx context.Context, q controller.Queue, key control
 		return f == string(corev1.FinalizerKubernetes)
 	})
 	obj.Object["spec"] = spec
+	if err := c.memory.Keep(ctx, key.Name); err != nil {
+		return err
+	}
 	if _, err := c.objects.Update(ctx, kinds.Namespaces, "finalize", obj); err != nil {
 		return kinds.IgnoreNotFound(err)
 	}
 	q.Follow(key)
-	c.mu.Lock()
-	c.gone[key.Name] = 0
-	c.mu.Unlock()
-	q.AddAfter(key, stragglerChecks[0])
+	c.lookAgain(q, key, 0)
 	return nil
-}
-
-// stragglers deletes what was created in a namespace that is gone.
-func (c *Finalizer) stragglers(ctx context.Context, q controller.Queue, key controller.Key) error {
-	c.mu.Lock()
-	check, ok := c.gone[key.Name]
-	c.mu.Unlock()
-	if !ok {
-		return nil
-	}
-	found, err := c.remaining(ctx, key.Name)
-	if err != nil {
-		return err
-	}
-	// Only after the lists: if there is no namespace now, then what was listed
-	// cannot belong to a new one of the same name.
-	if err := c.objects.Fresh(ctx); err != nil {
-		return err
-	}
-	if _, err := c.objects.Get(ctx, kinds.Namespaces, "", key.Name); !apierrors.IsNotFound(err) {
-		c.forget(key.Name)
-		return err
-	}
-	errs := found.failures
-	errs = append(errs, found.delete(ctx)...)
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	if check++; check == len(stragglerChecks) {
-		c.forget(key.Name)
-		return nil
-	}
-	c.mu.Lock()
-	c.gone[key.Name] = check
-	c.mu.Unlock()
-	q.AddAfter(key, stragglerChecks[check])
-	return nil
-}
-
-func (c *Finalizer) forget(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.gone, name)
 }
 
 // writeStatus writes a status and returns the object as it is then, which the

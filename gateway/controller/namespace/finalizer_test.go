@@ -16,7 +16,14 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
+	"github.com/wasmgate/wasmgate/gateway/leftovers"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
+
+// gone is what a leader and the next remember in common.
+func gone() leftovers.Gone {
+	return leftovers.Gone{Store: storagetest.NewMemory(), Root: "/gone/"}
+}
 
 func deleteNamespace(t *testing.T, o *controllertest.Objects, name string) {
 	t.Helper()
@@ -49,7 +56,7 @@ func TestNamespace_emptiesBeforeItGoes_RES05(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	if controllertest.Gone(o, controllertest.ConfigMaps, "other", "stays") {
@@ -60,7 +67,7 @@ func TestNamespace_emptiesBeforeItGoes_RES05(t *testing.T) {
 func TestNamespace_honoursFinalizersOfChildren_RES05(t *testing.T) {
 	o := controllertest.WithCronTabs(t, 1)
 	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "held", "example.com/hold"))
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	deleteNamespace(t, o, "work")
 
 	controllertest.Eventually(t, o, "conditions", func() bool {
@@ -88,12 +95,69 @@ func TestNamespace_honoursFinalizersOfChildren_RES05(t *testing.T) {
 	controllertest.Eventually(t, o, "no follower left", func() bool { return o.Followers(controllertest.CronTabs) == 0 })
 }
 
+// What a pod may be reached by is decided by objects around it, so these stay
+// for as long as one runs.
+func TestNamespace_emptiesPodsFirst_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 1)
+	controllertest.MustCreate(t, o, kinds.Pods, controllertest.ObjectTree("work", "free"))
+	controllertest.MustCreate(t, o, kinds.Pods, controllertest.ObjectTree("work", "running", "example.com/hold"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", "guard"))
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "delete" && key.GroupResource != kinds.Pods && key.Namespace == "work" && !controllertest.Gone(o, kinds.Pods, "work", "running") {
+			t.Errorf("%s is deleted while a pod is there", key)
+		}
+		return nil
+	})
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
+	deleteNamespace(t, o, "work")
+	controllertest.Eventually(t, o, "waiting for the pod", func() bool {
+		ns := controllertest.MustGet(t, o, kinds.Namespaces, "", "work")
+		_, _, remaining := controllertest.Condition(ns, "NamespaceContentRemaining")
+		_, _, finalizers := controllertest.Condition(ns, "NamespaceFinalizersRemaining")
+		return remaining == "Some resources are remaining: pods. has 1 resource instances" &&
+			finalizers == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
+	})
+	if !controllertest.Gone(o, kinds.Pods, "work", "free") || controllertest.Gone(o, controllertest.ConfigMaps, "work", "guard") {
+		t.Error("a pod that nothing holds is there, or what is around another has gone")
+	}
+	controllertest.RemoveFinalizer(t, o, kinds.Pods, "work", "running", "example.com/hold")
+	namespaceGone(t, o, "work")
+}
+
+// That a pod cannot be deleted, or looked for, does not mean that there is none.
+func TestNamespace_keepsWhatIsAroundPodsThatFail_RES05(t *testing.T) {
+	for _, failing := range []string{"delete", "list"} {
+		o := controllertest.WithCronTabs(t, 0)
+		controllertest.MustCreate(t, o, kinds.Pods, controllertest.ObjectTree("work", "running"))
+		controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", "guard"))
+		var broken atomic.Bool
+		broken.Store(true)
+		o.Fail(func(op string, key controller.Key) error {
+			if op == failing && key.GroupResource == kinds.Pods && broken.Load() {
+				return apierrors.NewInternalError(errors.New("disk on fire"))
+			}
+			return nil
+		})
+		controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
+		deleteNamespace(t, o, "work")
+		controllertest.Eventually(t, o, "failure reported", func() bool {
+			_, _, message := controllertest.Condition(controllertest.MustGet(t, o, kinds.Namespaces, "", "work"), "NamespaceDeletionContentFailure")
+			return strings.Contains(message, "disk on fire")
+		})
+		if controllertest.Gone(o, controllertest.ConfigMaps, "work", "guard") {
+			t.Errorf("%s of a pod fails, and what is around it has gone", failing)
+		}
+		broken.Store(false)
+		namespaceGone(t, o, "work")
+	}
+}
+
 func TestNamespace_deletesWhatTheCacheDidNotShowYet_RES05(t *testing.T) {
 	o := controllertest.WithCronTabs(t, 0)
 	o.Hold(controllertest.CronTabs)
 	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "unseen"))
 	deleteNamespace(t, o, "work")
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	namespaceGone(t, o, "work")
 	if err := o.Fresh(context.Background()); err != nil {
 		t.Fatal(err)
@@ -118,7 +182,7 @@ func TestNamespace_deletesWhatCommitsMeanwhile_RES05(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	for _, r := range o.Served() {
@@ -137,10 +201,38 @@ func TestNamespace_deletesStragglers_RES05(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	deleteNamespace(t, o, "work")
 	namespaceGone(t, o, "work")
 	controllertest.Eventually(t, o, "straggler gone", func() bool { return controllertest.Gone(o, controllertest.CronTabs, "work", "straggler") })
+}
+
+// A leader that ends before it looked again leaves that to the next.
+func TestNamespace_deletesStragglersOfALostLeader_RES05(t *testing.T) {
+	o, memory := controllertest.WithCronTabs(t, 0), gone()
+	stop := controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), memory))
+	deleteNamespace(t, o, "work")
+	namespaceGone(t, o, "work")
+	stop()
+	o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "straggler"))
+	namespace.HurryStragglers(t)
+	stop = controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), memory))
+	controllertest.Eventually(t, o, "straggler gone", func() bool { return controllertest.Gone(o, controllertest.CronTabs, "work", "straggler") })
+	controllertest.Eventually(t, o, "no more to look at", func() bool {
+		names, err := memory.Kept(context.Background())
+		return err == nil && len(names) == 0
+	})
+	stop()
+
+	// Who remembers nothing does not know whose they are.
+	o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "unknown"))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), memory))
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("next"))
+	deleteNamespace(t, o, "next")
+	namespaceGone(t, o, "next")
+	if controllertest.Gone(o, controllertest.CronTabs, "work", "unknown") {
+		t.Error("an object of a namespace that nobody let go was deleted")
+	}
 }
 
 // That a definition cannot be served does not mean that the namespace holds
@@ -151,7 +243,7 @@ func TestNamespace_emptiesWhatIsNotServed_RES05(t *testing.T) {
 	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("other"))
 	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("other", "stays"))
 	o.Unserve(controllertest.CronTabs)
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	deleteNamespace(t, o, "work")
 	controllertest.Eventually(t, o, "waiting for the finalizer", func() bool {
 		_, _, message := controllertest.Condition(controllertest.MustGet(t, o, kinds.Namespaces, "", "work"), "NamespaceContentRemaining")
@@ -174,7 +266,7 @@ func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
 		}
 		return nil
 	})
-	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	deleteNamespace(t, o, "work")
 	controllertest.Eventually(t, o, "failure reported", func() bool {
 		status, reason, message := controllertest.Condition(
@@ -187,7 +279,7 @@ func TestNamespace_reportsFailureAndTriesAgain(t *testing.T) {
 
 func TestBootstrap(t *testing.T) {
 	o := controllertest.New()
-	controllertest.Start(t, o, namespace.NewBootstrap(o), namespace.NewFinalizer(o, o, o.Stored()))
+	controllertest.Start(t, o, namespace.NewBootstrap(o), namespace.NewFinalizer(o, o, o.Stored(), gone()))
 	exist := func() bool {
 		for _, name := range namespace.System {
 			if controllertest.Gone(o, kinds.Namespaces, "", name) {

@@ -19,11 +19,14 @@ func TestNamespaceOnTheRealEngine_RES05(t *testing.T) {
 	e := realengine.Start(t)
 	controllertest.DefineCronTabs(t, e)
 	e.Converter.BreakDown("no conversion")
-	controllertest.Start(t, e, namespace.NewBootstrap(e), namespace.NewFinalizer(e, e, e.Stored()))
+	controllertest.Start(t, e, namespace.NewBootstrap(e), namespace.NewFinalizer(e, e, e.Stored(), gone()))
 	for _, gr := range []schema.GroupResource{controllertest.CronTabs, controllertest.ConfigMaps, controllertest.Leases} {
 		controllertest.MustCreate(t, e, gr, controllertest.ObjectTree("work", "free"))
 		controllertest.MustCreate(t, e, gr, controllertest.ObjectTree("work", "held", "example.com/hold"))
 	}
+	pod := controllertest.ObjectTree("work", "runs", "example.com/hold")
+	pod["spec"] = map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}}
+	controllertest.MustCreate(t, e, kinds.Pods, pod)
 	remove := func(name string) {
 		t.Helper()
 		if err := e.Delete(context.Background(), kinds.Namespaces, "", name, metav1.DeleteOptions{}); err != nil {
@@ -31,14 +34,23 @@ func TestNamespaceOnTheRealEngine_RES05(t *testing.T) {
 		}
 	}
 	remove("work")
-	controllertest.Eventually(t, e, "waiting for the finalizers", func() bool {
-		ns, err := e.Get(context.Background(), kinds.Namespaces, "", "work")
-		if err != nil {
-			return false
-		}
-		_, _, message := controllertest.Condition(ns, "NamespaceFinalizersRemaining")
-		return message == "Some content in the namespace has finalizers remaining: example.com/hold in 3 resource instances"
-	})
+	says := func(condition, want string) {
+		t.Helper()
+		controllertest.Eventually(t, e, want, func() bool {
+			ns, err := e.Get(context.Background(), kinds.Namespaces, "", "work")
+			if err != nil {
+				return false
+			}
+			_, _, message := controllertest.Condition(ns, condition)
+			return message == want
+		})
+	}
+	says("NamespaceContentRemaining", "Some resources are remaining: pods. has 1 resource instances")
+	if controllertest.Gone(e, controllertest.ConfigMaps, "work", "free") {
+		t.Error("something went before a pod")
+	}
+	controllertest.RemoveFinalizer(t, e, kinds.Pods, "work", "runs", "example.com/hold")
+	says("NamespaceFinalizersRemaining", "Some content in the namespace has finalizers remaining: example.com/hold in 3 resource instances")
 	for _, gr := range []schema.GroupResource{controllertest.CronTabs, controllertest.ConfigMaps, controllertest.Leases} {
 		if !controllertest.Gone(e, gr, "work", "free") {
 			t.Errorf("an object of %s is still there", gr)
