@@ -56,9 +56,11 @@ var mayImport = map[string]string{
 	"plugins/modules":       "conversion conversion/review plugins plugins/configuration plugins/pool plugins/quarantine plugins/wasm",
 	"plugins/pool":          "",
 	"plugins/quarantine":    "",
-	"plugins/wasm":          "plugins plugins/wasm/binary plugins/wasm/meter",
+	"plugins/wasm":          "plugins plugins/wasm/binary plugins/wasm/linear plugins/wasm/meter plugins/wasm/wasi",
 	"plugins/wasm/binary":   "",
+	"plugins/wasm/linear":   "",
 	"plugins/wasm/meter":    "plugins/wasm/binary",
+	"plugins/wasm/wasi":     "",
 
 	"gateway/accounting":            "gateway/api gateway/metrics",
 	"gateway/api":                   "crd crd/object crd/wire deadline gateway/authn gateway/authz gateway/catalog gateway/deflate gateway/resource",
@@ -134,6 +136,7 @@ var mayImport = map[string]string{
 // packages that exist for tests, may use anything.
 var homes = []struct{ library, in, why string }{
 	{"github.com/tetratelabs/wazero", "plugins/wasm", "the Wasm engine can be replaced or fixed in one place"},
+	{"golang.org/x/sys/unix", "plugins/compiler plugins/wasm/linear", "mapping memory, asking the kernel about it, and Landlock are not in the standard library"},
 	{"github.com/gofiber/fiber", "gateway/transport", "fasthttp reuses the memory of a request after its handler returned; nobody else needs to know"},
 	{"github.com/valyala/fasthttp", "gateway/transport", "as for fiber"},
 	{"go.etcd.io", "storage/etcd", "everything else works on the contract in storage"},

@@ -38,8 +38,7 @@ type Limits struct {
 type Usage struct {
 	// Fuel is what it spent, in the units of [Limits].Fuel.
 	Fuel int64
-	// MemoryBytes is how much linear memory its instance has since. Memory never
-	// shrinks while an instance lives.
+	// MemoryBytes is how much linear memory its instance had at its end.
 	MemoryBytes int64
 }
 

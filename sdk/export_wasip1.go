@@ -18,8 +18,14 @@ func exportABI() {}
 //
 //go:wasmexport wasmgate_alloc
 func exportAlloc(size uint32) uint32 {
+	if request == nil {
+		answers.warm()
+	}
 	if int(size) > cap(request) {
 		request = make([]byte, size+size/4)
+		if cap(reply) < cap(request) { // most replies are about as long
+			reply = make([]byte, 0, cap(request))
+		}
 	}
 	request = request[:size]
 	return address(request)

@@ -3,6 +3,7 @@ package sdk
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
@@ -45,9 +46,15 @@ func (h *handler) to(desired []byte) (*conversion, error) {
 	if len(h.conversions) == maxConversions {
 		h.conversions = h.conversions[:0]
 	}
-	c := newConversion(version)
-	c.raw = bytes.Clone(desired)
-	h.conversions = append(h.conversions, c)
+	n := len(h.conversions)
+	h.conversions = slices.Grow(h.conversions, 1)[:n+1]
+	c := h.conversions[n]
+	if c == nil {
+		c = &conversion{}
+		h.conversions[n] = c
+	}
+	c.begin(version) // with the memory of one before
+	c.raw = append(c.raw[:0], desired...)
 	return c, nil
 }
 
@@ -207,9 +214,15 @@ type conversion struct {
 }
 
 func newConversion(desired string) *conversion {
-	c := &conversion{desired: desired}
-	c.group, c.version = splitVersion(desired)
+	c := &conversion{}
+	c.begin(desired)
 	return c
+}
+
+// begin makes it a conversion to another version.
+func (c *conversion) begin(desired string) {
+	c.desired, c.route = desired, nil
+	c.group, c.version = splitVersion(desired)
 }
 
 // hop is a step with the apiVersion that it leads to, as JSON.

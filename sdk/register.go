@@ -49,6 +49,11 @@ func (k *Kind) Convert(from, to string, fn Func) {
 // route finds the shortest chain of steps between two versions; nil when there
 // is none.
 func (k *Kind) route(from, to string) []step {
+	for i, s := range k.steps[from] { // as nearly always
+		if s.to == to {
+			return k.steps[from][i : i+1 : i+1]
+		}
+	}
 	type reached struct {
 		version string
 		path    []step

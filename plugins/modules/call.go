@@ -59,6 +59,8 @@ func (r *Registry) callIn(ctx context.Context, lease *pool.Lease[*wasm.Instance]
 		r.cfg.Observe(name, hook, lease.Value.Used(), discarded)
 	}
 	switch {
+	case discarded == nil && lease.Value.Spent():
+		giveBack = lease.End
 	case discarded == nil:
 		giveBack = lease.Return
 	case wasm.Ended(ctx) != nil:

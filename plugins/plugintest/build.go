@@ -19,6 +19,8 @@ const (
 	// Hostile converts between v1beta1 and v1 and does what the object's
 	// field "mode" says; see its source.
 	Hostile = "github.com/wasmgate/wasmgate/plugins/plugintest/hostile"
+	// Keeper keeps what it was shown, to show it in a later call; see its source.
+	Keeper = "github.com/wasmgate/wasmgate/plugins/plugintest/keeper"
 	// Faulty replies what conversion/convtest/faults says.
 	Faulty = "github.com/wasmgate/wasmgate/plugins/plugintest/faulty"
 )

@@ -98,7 +98,7 @@ func TestCodeThatIsNotUsedIsCollected(t *testing.T) {
 // digestOf is what the code of a module is kept under.
 func (e *Engine) digestOf(t *testing.T, name string) string {
 	t.Helper()
-	prepared, _, err := e.prepare(Source{Name: name, Bytes: Echo(name).Bytes()}, plugins.Limits{}.Effective())
+	_, prepared, err := e.prepare(Source{Name: name, Bytes: Echo(name).Bytes()}, plugins.Limits{}.Effective())
 	must(t, err)
 	return keyOf(prepared)
 }

@@ -7,11 +7,11 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
+	"github.com/wasmgate/wasmgate/plugins/wasm/wasi"
 )
 
 // Config describes an engine. The zero value compiles without a cache on disk.
@@ -75,7 +75,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 func newRuntime(ctx context.Context, cache wazero.CompilationCache) wazero.Runtime {
 	return wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
 		WithCompilationCache(cache).
-		WithMemoryLimitPages(plugins.MaxMemoryBytes/pageBytes).
+		WithMemoryLimitPages(plugins.MaxMemoryBytes/pageBytes+1). // limitMemory
 		WithDebugInfoEnabled(false))
 }
 
@@ -90,17 +90,17 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // provideImports makes what guests may import.
 func (e *Engine) provideImports(ctx context.Context) error {
+	e.wasi = map[string]signature{}
 	builder := e.runtime.NewHostModuleBuilder(plugins.ImportWASI)
-	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(builder)
-	wasi, err := builder.Instantiate(ctx)
-	if err != nil {
+	for _, f := range wasi.Functions() {
+		t := typeOf(f)
+		builder.NewFunctionBuilder().WithGoModuleFunction(hostWASI(f), t.Params, t.Results).Export(f.Name)
+		e.wasi[f.Name] = signatureOf(t)
+	}
+	if _, err := builder.Instantiate(ctx); err != nil {
 		return fmt.Errorf("WASI: %w", err)
 	}
-	e.wasi = map[string]signature{}
-	for name, def := range wasi.ExportedFunctionDefinitions() {
-		e.wasi[name] = signatureOf(binary.FuncType{Params: def.ParamTypes(), Results: def.ResultTypes()})
-	}
-	_, err = e.runtime.NewHostModuleBuilder(plugins.ImportModule).
+	_, err := e.runtime.NewHostModuleBuilder(plugins.ImportModule).
 		NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(hostLog), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, nil).
 		Export(plugins.ImportLog).
@@ -123,4 +123,25 @@ func (e *Engine) provideImports(ctx context.Context) error {
 		return fmt.Errorf("imports: %w", err)
 	}
 	return nil
+}
+
+// typeOf is the type of a function of WASI.
+func typeOf(f wasi.Function) (t binary.FuncType) {
+	for _, p := range f.Params {
+		t.Params = append(t.Params, map[rune]byte{'i': binary.I32, 'I': binary.I64}[p])
+	}
+	if f.Returns() {
+		t.Results = []byte{binary.I32}
+	}
+	return t
+}
+
+// instantiate makes an instance. The runtime panics where it gets no memory.
+func (e *Engine) instantiate(ctx context.Context, compiled wazero.CompiledModule) (guest api.Module, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			guest, err = nil, fmt.Errorf("no instance could be made: %v", r)
+		}
+	}()
+	return e.runtime.InstantiateModule(ctx, compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 }

@@ -2,13 +2,16 @@ package wasm
 
 import (
 	"context"
+	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/wasmgate/wasmgate/plugins/wasm/wasi"
 )
 
 // guestTime is what time it always is inside a module.
@@ -37,20 +40,6 @@ func newEnvironment(module string, sink func(module, line string)) *environment 
 	return env
 }
 
-// config gives an instance no files, arguments, variables or sockets, a clock
-// that only moves when the guest sleeps (which returns at once), and random
-// numbers that start over in every call.
-func (env *environment) config() wazero.ModuleConfig {
-	return wazero.NewModuleConfig().
-		WithName("").
-		WithStartFunctions("_initialize").
-		WithStderr(env).
-		WithRandSource(env.random).
-		WithWalltime(func() (int64, int32) { return guestTime.Unix(), 0 }, sys.ClockResolution(time.Microsecond)).
-		WithNanotime(func() int64 { return env.slept }, sys.ClockResolution(1)).
-		WithNanosleep(func(ns int64) { env.slept += max(ns, 1) })
-}
-
 // begin prepares for a call.
 func (env *environment) begin() {
 	env.log = env.log[:0]
@@ -72,12 +61,26 @@ func (env *environment) end() {
 	}
 }
 
-// Write is the guest's standard error. The beginning is kept, since that is
-// where a panic says what happened.
-func (env *environment) Write(p []byte) (int, error) {
-	env.log = append(env.log, p[:min(maxLog-len(env.log), len(p))]...)
-	return len(p), nil
+// Log implements wasi.World. The beginning is kept, since that is where a panic
+// says what happened.
+func (env *environment) Log(text []byte) {
+	env.log = append(env.log, text[:min(maxLog-len(env.log), len(text))]...)
 }
+
+// Random implements wasi.World: the numbers start over in every call.
+func (env *environment) Random(room []byte) { _, _ = env.random.Read(room) }
+
+// Now implements wasi.World.
+func (env *environment) Now() int64 { return guestTime.UnixNano() }
+
+// Elapsed implements wasi.World.
+func (env *environment) Elapsed() int64 { return env.slept }
+
+// Sleep implements wasi.World: only the clock that goes forward moves.
+func (env *environment) Sleep(nanoseconds int64) {
+	env.slept += min(max(nanoseconds, 1), math.MaxInt64-env.slept)
+}
+
 
 // lastWords is the line of the log that explains a failed call best.
 func (env *environment) lastWords() string {
@@ -96,6 +99,36 @@ func (env *environment) lastWords() string {
 
 type environmentKey struct{}
 
+// caller is a guest that calls a function of WASI.
+type caller struct {
+	*environment
+	ctx    context.Context
+	memory api.Memory
+}
+
+// Read implements wasi.Guest.
+func (c *caller) Read(at, size uint32) ([]byte, bool) { return c.memory.Read(at, size) }
+
+// Exit implements wasi.Guest.
+func (c *caller) Exit(code uint32) { panic(sys.NewExitError(code)) }
+
+// Charge implements wasi.Guest.
+func (c *caller) Charge(work int64) { c.spend(c.ctx, work) }
+
+// hostWASI is the import of a function of WASI.
+func hostWASI(f wasi.Function) api.GoModuleFunc {
+	return func(ctx context.Context, mod api.Module, stack []uint64) {
+		env, ok := ctx.Value(environmentKey{}).(*environment)
+		if !ok {
+			panic(errors.New("a guest runs without an environment"))
+		}
+		e := f.Call(&caller{env, ctx, mod.Memory()}, stack)
+		if f.Returns() {
+			stack[0] = uint64(e)
+		}
+	}
+}
+
 // hostLog is the import wasmgate.log. A line outside of memory is dropped.
 func hostLog(ctx context.Context, mod api.Module, stack []uint64) {
 	env, _ := ctx.Value(environmentKey{}).(*environment)
@@ -103,6 +136,6 @@ func hostLog(ctx context.Context, mod api.Module, stack []uint64) {
 	if env == nil || !ok {
 		return
 	}
-	_, _ = env.Write(line)
-	_, _ = env.Write([]byte{'\n'})
+	env.Log(line)
+	env.Log([]byte{'\n'})
 }

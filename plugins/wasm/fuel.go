@@ -86,6 +86,30 @@ func (f *fuel) charge(n int64) {
 	}
 }
 
+// spend books what the gateway is about to do for the guest. It panics, which ends
+// the call, where the guest may not.
+func (env *environment) spend(ctx context.Context, work int64) {
+	left := int64(env.fuel.left.Get()) - work
+	if left < 0 {
+		left = env.more(ctx, left)
+	}
+	env.fuel.left.Set(uint64(left))
+}
+
+// more is what the guest may spend after it has left, which may be a debt. It
+// panics where that is nothing.
+func (env *environment) more(ctx context.Context, left int64) int64 {
+	now := time.Now()
+	next, err := env.fuel.refuel(ctx, now, left)
+	if err == nil {
+		err = env.turn.next(ctx, now, env.fuel.deadline)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return next
+}
+
 // Ended is why a context is over, nil while it is not. Its deadline counts as
 // soon as it has passed: the timer may be late, as it runs only where Go does,
 // and the module is not to blame for what the caller had no time for.
@@ -106,15 +130,7 @@ func hostRefuel(ctx context.Context, _ api.Module, stack []uint64) {
 	if !ok {
 		panic(errors.New("a guest runs without an environment"))
 	}
-	now := time.Now()
-	next, err := env.fuel.refuel(ctx, now, int64(stack[0]))
-	if err == nil {
-		err = env.turn.next(ctx, now, env.fuel.deadline)
-	}
-	if err != nil {
-		panic(err)
-	}
-	stack[0] = uint64(next)
+	stack[0] = uint64(env.more(ctx, int64(stack[0])))
 }
 
 // fuelText says what a call that ran out of fuel did.

@@ -93,8 +93,10 @@ func verify(m *binary.Module, wasi map[string]signature) ([]plugins.Hook, *plugi
 	if e, ok := m.Export(plugins.ExportABI); !ok || e.Kind != binary.Func {
 		return nil, refusal(plugins.MissingExport, "it does not export the function %q, so it is not a module of ABI %d (the Go SDK exports it; did main import it?)", plugins.ExportABI, plugins.ABIVersion)
 	}
-	if _, ok := m.Export(meter.Export); ok {
-		return nil, refusal(plugins.Malformed, "it exports %q, a name that the gateway keeps for itself", meter.Export)
+	for _, e := range m.Exports {
+		if meter.Reserved(e.Name) {
+			return nil, refusal(plugins.Malformed, "it exports %q, a name that the gateway keeps for itself", shorten(e.Name))
+		}
 	}
 	if isCommand(m) {
 		return nil, refusal(plugins.StartFailed, "it is a program that runs once (it exports %q and not %q), not a library; with Go, build it with -buildmode=c-shared",

@@ -12,23 +12,54 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/wasm/linear"
+	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
 // Instance is a running module with its own memory. It makes one call at a
 // time and is not safe for concurrent use. After an error it may only be
-// closed.
+// closed. Every call finds it as it was when it was ready, whatever the calls
+// before did (memory.go).
 type Instance struct {
 	module *Module
 	guest  api.Module
 	env    *environment
+	memory linear.Memory
 	alloc  api.Function
 	hooks  map[plugins.Hook]api.Function
+
+	beginning beginning
+	used      plugins.Usage // of the last call
+	spent     bool
 }
 
 // Instantiate starts an instance: the module's start function and _initialize
-// run, and it gets its configuration, all within the module's timeout. The
-// error is a *plugins.LoadError when the guest is to blame.
+// run, it gets its configuration, and makes room for a request, each within the
+// module's timeout. The error is a *plugins.LoadError when the guest is to blame.
 func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
+	i, err := m.configured(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !m.cold.Load() && i.reserve(ctx) != nil {
+		_ = i.Close()
+		if err := Ended(ctx); err != nil {
+			return nil, fmt.Errorf("wasm module %q: starting an instance: %w", m.name, err)
+		}
+		m.cold.Store(true)
+		if i, err = m.configured(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := i.keep(); err != nil {
+		_ = i.Close()
+		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
+	}
+	return i, nil
+}
+
+// configured starts an instance and configures it.
+func (m *Module) configured(ctx context.Context) (*Instance, error) {
 	i, err := m.start(ctx)
 	if err != nil {
 		return nil, err
@@ -38,6 +69,17 @@ func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
 		return nil, err
 	}
 	return i, nil
+}
+
+// reserve asks the guest for room for as large a request as there often is: what
+// it has when it is ready it has in every call, and else asks for in every call.
+func (i *Instance) reserve(ctx context.Context) error {
+	const usual = 1<<20 + 64<<10 // a batch of conversions
+	size := min(usual, i.module.limits.MemoryBytes/64)
+	i.env.begin()
+	defer i.env.end()
+	stack := [1]uint64{uint64(size)}
+	return i.alloc.CallWithStack(i.module.callContext(ctx, i.env), stack[:])
 }
 
 // Describe returns what the module says about itself, a JSON object, or nil
@@ -63,14 +105,26 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 	defer env.end()
 	callCtx := m.callContext(ctx, env)
 	env.turn.early()
-	guest, err := m.engine.runtime.InstantiateModule(callCtx, m.compiled, env.config())
+	var memory linear.Memory
+	guest, err := m.engine.instantiate(withMemory(callCtx, &memory), m.compiled)
 	if err != nil {
+		if memory != nil {
+			memory.Free() // the runtime may not have
+		}
 		return nil, m.startError(ctx, env, err)
 	}
-	i := &Instance{module: m, guest: guest, env: env, hooks: map[plugins.Hook]api.Function{}}
+	i := &Instance{module: m, guest: guest, env: env, memory: memory, hooks: map[plugins.Hook]api.Function{}}
 	if err := env.fuel.attach(guest); err != nil {
 		_ = i.Close()
 		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
+	}
+	for _, name := range []string{meter.Start, exportInitialize} {
+		if first := guest.ExportedFunction(name); first != nil {
+			if _, err := first.Call(callCtx); err != nil {
+				_ = i.Close()
+				return nil, m.startError(ctx, env, err)
+			}
+		}
 	}
 	i.alloc = guest.ExportedFunction(plugins.ExportAlloc)
 	for _, h := range m.hooks {
@@ -165,6 +219,7 @@ func (i *Instance) Probe(ctx context.Context) error {
 	if err := i.writeRequest(callCtx, plugins.ExportAlloc, []byte("{}"), &stack); err != nil {
 		return i.withContext(ctx, err)
 	}
+	i.restore()
 	return nil
 }
 
@@ -184,15 +239,12 @@ func (i *Instance) CallSeeing(ctx context.Context, hook plugins.Hook, request []
 	return i.callSeeing(ctx, string(hook), fn, request, find)
 }
 
-// Used is what the last call took. It may be asked until the next call, or until
-// the instance is closed.
-func (i *Instance) Used() plugins.Usage {
-	return plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: i.MemoryBytes()}
-}
+// Used is what the last call took. It may be asked until the next call.
+func (i *Instance) Used() plugins.Usage { return i.used }
 
-// MemoryBytes is how much linear memory it has. It may be asked while no call is
-// under way, until the instance is closed.
-func (i *Instance) MemoryBytes() int64 { return int64(i.guest.Memory().Size()) }
+// MemoryBytes is how much memory it takes while no call is under way, what the
+// instances of its module share included.
+func (i *Instance) MemoryBytes() int64 { return i.memory.Resident() }
 
 func (i *Instance) call(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
 	return i.callSeeing(ctx, export, fn, request, nil)
@@ -203,6 +255,16 @@ func (i *Instance) callSeeing(ctx context.Context, export string, fn api.Functio
 	i.env.lookups.find = find
 	defer func() { i.env.lookups = lookups{} }()
 	defer i.env.end()
+	reply, err := i.answer(ctx, export, fn, request)
+	i.used = plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: int64(i.guest.Memory().Size())}
+	if err == nil && i.beginning.changed != nil {
+		i.restore()
+	}
+	return reply, err
+}
+
+// answer runs the guest for one call and copies its reply.
+func (i *Instance) answer(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
 	callCtx := i.module.callContext(ctx, i.env)
 	var stack [2]uint64
 	if request != nil {

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
+	"github.com/wasmgate/wasmgate/plugins/wasm/linear"
+	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
 // Module is a compiled module. It is immutable and safe for concurrent use.
@@ -26,6 +29,12 @@ type Module struct {
 	hooks    []plugins.Hook
 	describe bool
 	size     int
+	// globals are the names of those that instances are put back by.
+	globals []string
+	// shared is the memory of instances as they started.
+	shared *linear.Shared
+	// cold: it does not give room for a request of the usual size.
+	cold atomic.Bool
 }
 
 // Source is a module before it is loaded.
@@ -49,7 +58,7 @@ type Source struct {
 // module is to blame. The caller closes the module.
 func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	limits := src.Limits.Effective()
-	prepared, hooks, err := e.prepare(src, limits)
+	m, prepared, err := e.prepare(src, limits)
 	if err != nil {
 		return nil, named(src.Name, err)
 	}
@@ -60,12 +69,19 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	_, describe := compiled.ExportedFunctions()[plugins.ExportDescribe]
 	return &Module{
 		engine: e, compiled: compiled, release: sync.OnceFunc(release), name: src.Name, limits: limits,
-		config: bytes.Clone(src.Config), hooks: hooks, describe: describe, size: len(src.Bytes),
+		config: bytes.Clone(src.Config), hooks: m.hooks, describe: describe, size: len(src.Bytes),
+		globals: meter.Globals(m.Module), shared: &linear.Shared{},
 	}, nil
 }
 
+// inspected is a module that was read, with what it is to the gateway.
+type inspected struct {
+	*binary.Module
+	hooks []plugins.Hook
+}
+
 // prepare is all that happens to a module between upload and compiler.
-func (e *Engine) prepare(src Source, limits plugins.Limits) ([]byte, []plugins.Hook, error) {
+func (e *Engine) prepare(src Source, limits plugins.Limits) (*inspected, []byte, error) {
 	m, hooks, err := e.inspect(src.Bytes)
 	if err != nil {
 		return nil, nil, err
@@ -74,7 +90,7 @@ func (e *Engine) prepare(src Source, limits plugins.Limits) ([]byte, []plugins.H
 		return nil, nil, err
 	}
 	rewritten, err := rewrite(m, limits)
-	return rewritten, hooks, err
+	return &inspected{m, hooks}, rewritten, err
 }
 
 // Check tells whether a module can be loaded, as far as can be seen without

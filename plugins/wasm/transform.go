@@ -41,9 +41,11 @@ func rewrite(m *binary.Module, limits plugins.Limits) ([]byte, error) {
 	return m.Assemble(replaced), nil
 }
 
-// limitMemory sets the maximum of the module's memory to the limit, or leaves
-// a lower one. wazero's own limit holds for a whole runtime; this one is per
-// module. memory.grow beyond it fails inside the guest.
+// limitMemory sets the maximum of the module's memory to the limit or a lower one
+// of its own, and one page: by asking for a page more than there is, and getting
+// less, memory is made short again (memory.go), which never gives that page to
+// the guest. wazero's own limit holds for a whole runtime; this one is per module.
+// memory.grow beyond it fails inside the guest.
 func limitMemory(m *binary.Module, limits plugins.Limits) ([]byte, error) {
 	pages := uint32(limits.MemoryBytes / pageBytes)
 	content := []byte{byte(len(m.Memories))}
@@ -51,7 +53,10 @@ func limitMemory(m *binary.Module, limits plugins.Limits) ([]byte, error) {
 		if l.Min > pages {
 			return nil, refusal(plugins.MemoryLimit, "its memory starts with %d bytes, more than its limit of %d", uint64(l.Min)*pageBytes, limits.MemoryBytes)
 		}
-		content = appendLimits(content, l, pages)
+		if l.HasMax {
+			pages = min(pages, l.Max)
+		}
+		content = appendLimits(content, binary.Limits{Min: l.Min}, pages+1)
 	}
 	return content, nil
 }

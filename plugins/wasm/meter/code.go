@@ -81,6 +81,10 @@ func (w *writer) appendBody(dst []byte, body binary.Body) ([]byte, error) {
 			dst = w.appendFunc(dst, in.Index)
 			copied = in.End
 		default:
+			if w.changes(in) {
+				upTo(in.Start)
+				dst = binary.AppendU32(append(dst, opI32Const, 1, opGlobalSet), w.changed)
+			}
 			if special, ok := bulk[in.Op]; ok {
 				upTo(in.Start)
 				dst = w.appendChargeOperand(dst, left, operand, special.shift)
@@ -89,6 +93,17 @@ func (w *writer) appendBody(dst []byte, body binary.Body) ([]byte, error) {
 	}
 	upTo(body.End)
 	return dst, c.Err()
+}
+
+// changes reports whether an instruction changes what [Changed] is about.
+func (w *writer) changes(in *binary.Instruction) bool {
+	switch in.Op {
+	case opTableSet, opDataDrop, opElemDrop, opTableInit, opTableCopy, opTableGrow, opTableFill:
+		return true
+	case opGlobalSet:
+		return !restorable(w.m.Globals[in.Index])
+	}
+	return false
 }
 
 // appendCharge appends a charge for a cost that is known; at least 1.

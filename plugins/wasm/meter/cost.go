@@ -17,6 +17,7 @@ const (
 	opLocalTee     = 0x22
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
+	opTableSet     = 0x26
 	opI32Const     = 0x41
 	opI64Const     = 0x42
 	opF32Const     = 0x43
@@ -28,6 +29,13 @@ const (
 	opI64Extend    = 0xad // i64.extend_i32_u
 	opRefNull      = 0xd0
 	opRefFunc      = 0xd2
+
+	opDataDrop  = 0xfc09
+	opTableInit = 0xfc0c
+	opElemDrop  = 0xfc0d
+	opTableCopy = 0xfc0e
+	opTableGrow = 0xfc0f
+	opTableFill = 0xfc11
 
 	prefixVector = 0xfd
 
@@ -47,14 +55,14 @@ type work struct {
 // them cost as much as an instruction; a page that is added has to be cleared
 // and may have to be moved.
 var bulk = map[binary.Opcode]work{
-	0x40:   {100, 14}, // memory.grow
-	0xfc08: {10, -3},  // memory.init
-	0xfc0a: {10, -3},  // memory.copy
-	0xfc0b: {10, -3},  // memory.fill
-	0xfc0c: {10, 0},   // table.init
-	0xfc0e: {10, 0},   // table.copy
-	0xfc0f: {100, 0},  // table.grow
-	0xfc11: {10, 0},   // table.fill
+	0x40:        {100, 14}, // memory.grow
+	0xfc08:      {10, -3},  // memory.init
+	0xfc0a:      {10, -3},  // memory.copy
+	0xfc0b:      {10, -3},  // memory.fill
+	opTableInit: {10, 0},
+	opTableCopy: {10, 0},
+	opTableGrow: {100, 0},
+	opTableFill: {10, 0},
 }
 
 // plan is what a function is charged.

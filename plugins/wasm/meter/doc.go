@@ -28,4 +28,8 @@
 // imported, the module calls the function [Import] of [Module] with what is
 // left, which may be a debt; that returns what may be spent next, or does not
 // return.
+//
+// Beside that a metered module tells what it changes of itself, so that whoever
+// runs it can put that back, or knows that it cannot: it exports its globals
+// ([Globals]), and notes in one that it changed something else ([Changed]).
 package meter

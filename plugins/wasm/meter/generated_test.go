@@ -236,12 +236,12 @@ func TestFunctionsAreRenumberedEverywhere(t *testing.T) {
 	section(binary.ImportSection, plugintest.Join([]byte{3, 14}, []byte("wasmgate_meter"), []byte{6}, []byte("refuel"), []byte{0, 1},
 		[]byte{1, 'e', 1, 'f', 0, 0}, []byte{1, 'e', 1, 'g', 3, 0x7f, 0})...)
 	section(binary.FunctionSection, 3, 0, 0, 0)
-	section(binary.GlobalSection, plugintest.Join([]byte{9, 0x70, 0, 0xd2, f1, 0x0b, 0x70, 1, 0xd2, f0, 0x0b, 0x70, 0, 0xd0, 0x70, 0x0b,
+	section(binary.GlobalSection, plugintest.Join([]byte{10, 0x70, 0, 0xd2, f1, 0x0b, 0x70, 1, 0xd2, f0, 0x0b, 0x70, 0, 0xd0, 0x70, 0x0b,
 		0x7d, 0, 0x43, 1, 2, 3, 4, 0x0b, 0x7c, 0, 0x44, 1, 2, 3, 4, 5, 6, 7, 8, 0x0b, 0x7e, 0, 0x42, 0xff, 0, 0x0b,
-		0x7f, 0, 0x23, 0, 0x0b, 0x7b, 0, 0xfd, 12}, make([]byte, 16), []byte{0x0b, 0x7e, 1, 0x42, 0, 0x0b})...)
-	section(binary.ExportSection, plugintest.Join([]byte{6, 1, 'f', 0, f0, 1, 'g', 0, f2, 1, 'm', 2, 0, 1, 't', 1, 1, 1, 'x', 3, 2, 13},
-		[]byte("wasmgate_fuel"), []byte{3, 9})...)
-	section(binary.StartSection, f2)
+		0x7f, 0, 0x23, 0, 0x0b, 0x7b, 0, 0xfd, 12}, make([]byte, 16), []byte{0x0b, 0x7e, 1, 0x42, 0, 0x0b, 0x7f, 1, 0x41, 0, 0x0b})...)
+	section(binary.ExportSection, plugintest.Join([]byte{8, 1, 'f', 0, f0, 1, 'g', 0, f2, 1, 'm', 2, 0, 1, 't', 1, 1, 1, 'x', 3, 2, 14}, []byte("wasmgate_start"), []byte{0, f2, 13},
+		[]byte("wasmgate_fuel"), []byte{3, 9, 16}, []byte("wasmgate_changed"), []byte{3, 10})...)
+	section(binary.StartSection)
 	section(binary.ElementSection, 8, 0, 0x41, 0, 0x0b, 2, f0, f1, 1, 0, 1, f1, 2, 0, 0x41, 0, 0x0b, 0, 1, f2, 3, 0, 1, f0,
 		4, 0x41, 0, 0x0b, 1, 0xd2, f0, 0x0b, 5, 0x70, 2, 0xd2, f1, 0x0b, 0xd0, 0x70, 0x0b,
 		6, 1, 0x41, 0, 0x0b, 0x6f, 1, 0xd0, 0x6f, 0x0b, 7, 0x70, 1, 0xd2, f2, 0x0b)

@@ -1,6 +1,12 @@
 package meter
 
-import "github.com/wasmgate/wasmgate/plugins/wasm/binary"
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
+)
 
 // The names that a metered module uses. Nobody may offer them to a module, and
 // a module that exports one of that name cannot be metered.
@@ -12,7 +18,41 @@ const (
 	Import = "refuel"
 	// Export is the global, a mutable i64 that is zero at first.
 	Export = "wasmgate_fuel"
+	// Changed is a global, a mutable i32 that is zero at first, and 1 once the
+	// module has changed something of itself besides its memory and the globals
+	// that [Globals] names: a table, a segment, or a global that holds a
+	// reference or a vector.
+	Changed = "wasmgate_changed"
+	// Start is a function, () -> (), of a module that has one to run first: it is
+	// not run by itself any more.
+	Start = "wasmgate_start"
+	// globalPrefix is what the names of other globals begin with.
+	globalPrefix = "wasmgate_global_"
 )
+
+// Reserved reports whether a name is one that a metered module uses for itself.
+func Reserved(name string) bool {
+	return name == Export || name == Changed || name == Start || strings.HasPrefix(name, globalPrefix)
+}
+
+// Globals are the names under which a metered module exports those of its globals
+// that it can change and that are numbers, so that somebody can put them back.
+func Globals(m *binary.Module) []string {
+	var names []string
+	for i, g := range m.Globals {
+		if restorable(g) {
+			names = append(names, globalName(i))
+		}
+	}
+	return names
+}
+
+func globalName(index int) string { return globalPrefix + strconv.Itoa(index) }
+
+// restorable reports whether a global is a number that can change.
+func restorable(g binary.GlobalType) bool {
+	return g.Mutable && (g.Type == binary.I32 || g.Type == binary.I64 || g.Type == binary.F32 || g.Type == binary.F64)
+}
 
 // HostCall is what a call of a function that was imported costs, besides the
 // call itself.
@@ -25,7 +65,7 @@ const HostCall = 1000
 // Each function that was imported before gets a function around it, after all
 // others, and nothing else refers to it.
 func Sections(m *binary.Module) (map[binary.SectionID][]byte, error) {
-	w := &writer{m: m, fuel: uint32(len(m.Globals)), imported: uint32(m.Imported(binary.Func)), functions: uint32(len(m.Funcs))}
+	w := &writer{m: m, fuel: uint32(len(m.Globals)), changed: uint32(len(m.Globals)) + 1, imported: uint32(m.Imported(binary.Func)), functions: uint32(len(m.Funcs))}
 	code, err := w.code()
 	if err != nil {
 		return nil, err
@@ -39,7 +79,7 @@ func Sections(m *binary.Module) (map[binary.SectionID][]byte, error) {
 		binary.CodeSection:     code,
 	}
 	if m.Start >= 0 {
-		sections[binary.StartSection] = w.appendFunc(nil, uint32(m.Start))
+		sections[binary.StartSection] = nil // none
 	}
 	if m.Content(binary.ElementSection) != nil {
 		sections[binary.ElementSection] = w.elements()
@@ -50,8 +90,8 @@ func Sections(m *binary.Module) (map[binary.SectionID][]byte, error) {
 // writer writes the sections of one module.
 type writer struct {
 	m *binary.Module
-	// fuel is the index of the global.
-	fuel uint32
+	// fuel and changed are the indices of the globals.
+	fuel, changed uint32
 	// imported and functions are how many functions the module has.
 	imported, functions uint32
 	room                binary.Code
@@ -98,17 +138,19 @@ func (w *writer) funcs() []byte {
 func (w *writer) globals() []byte {
 	old := cursor{w.m.Content(binary.GlobalSection)}
 	n := old.u32()
-	dst := binary.AppendU32(nil, n+1)
+	dst := binary.AppendU32(nil, n+2)
 	for range n {
 		dst = append(dst, old.bytes(2)...) // type and mutability
 		dst = w.appendConstant(dst, &old)
 	}
-	return append(dst, binary.I64, 1, opI64Const, 0, opEnd)
+	dst = append(dst, binary.I64, 1, opI64Const, 0, opEnd)
+	return append(dst, binary.I32, 1, opI32Const, 0, opEnd)
 }
 
 func (w *writer) exports() []byte {
-	dst := binary.AppendU32(nil, uint32(len(w.m.Exports))+1)
-	for _, e := range w.m.Exports {
+	added := w.added()
+	dst := binary.AppendU32(nil, uint32(len(w.m.Exports)+len(added)))
+	for _, e := range append(slices.Clone(w.m.Exports), added...) {
 		dst = append(appendName(dst, e.Name), byte(e.Kind))
 		if e.Kind == binary.Func {
 			dst = w.appendFunc(dst, e.Index)
@@ -116,8 +158,20 @@ func (w *writer) exports() []byte {
 			dst = binary.AppendU32(dst, e.Index)
 		}
 	}
-	dst = append(appendName(dst, Export), byte(binary.Global))
-	return binary.AppendU32(dst, w.fuel)
+	return dst
+}
+
+// added are the exports that a module gets.
+func (w *writer) added() (all []binary.Export) {
+	if w.m.Start >= 0 {
+		all = append(all, binary.Export{Name: Start, Kind: binary.Func, Index: uint32(w.m.Start)})
+	}
+	for i, g := range w.m.Globals {
+		if restorable(g) {
+			all = append(all, binary.Export{Name: globalName(i), Kind: binary.Global, Index: uint32(i)})
+		}
+	}
+	return append(all, binary.Export{Name: Export, Kind: binary.Global, Index: w.fuel}, binary.Export{Name: Changed, Kind: binary.Global, Index: w.changed})
 }
 
 // elements renumbers the functions in element segments. Bit 0 of a form says

@@ -79,7 +79,13 @@ func execute(t testing.TB, cfg wazero.RuntimeConfig, module []byte, b *budget) (
 	if err != nil {
 		return nil, nil, err
 	}
-	results, err := guest.ExportedFunction("run").Call(ctx)
+	var results []uint64
+	if first := guest.ExportedFunction(meter.Start); first != nil {
+		_, err = first.Call(ctx)
+	}
+	if err == nil {
+		results, err = guest.ExportedFunction("run").Call(ctx)
+	}
 	if left := guest.ExportedGlobal(meter.Export); left != nil {
 		b.spent += b.given - int64(left.Get())
 		b.given = int64(left.Get())

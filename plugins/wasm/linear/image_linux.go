@@ -1,0 +1,101 @@
+package linear
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Shared is what the instances of a module have in common: what their memory was
+// when they were ready, which is the same for all where nothing but the module
+// decides it. It goes with the last of them. The zero value has nothing. It is
+// safe for concurrent use.
+type Shared struct {
+	mu    sync.Mutex
+	image *image // guarded by mu
+	users int    // guarded by mu
+}
+
+// keep returns an image of memory, and what frees it.
+func (s *Shared) keep(memory []byte) (i *image, free func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.image == nil || !bytes.Equal(s.image.view, memory) {
+		if i, err = newImage(memory); err != nil {
+			return nil, nil, err
+		}
+		if s.image != nil {
+			return i, i.close, nil
+		}
+		s.image = i
+	}
+	s.users++
+	return s.image, s.leave, nil
+}
+
+func (s *Shared) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users--; s.users == 0 {
+		s.image.close()
+		s.image = nil
+	}
+}
+
+// image is a file in memory that nobody can change.
+type image struct {
+	file int
+	view []byte // its content; reading only
+}
+
+// newImage makes an image; memory is some whole pages, or empty.
+func newImage(memory []byte) (*image, error) {
+	file, err := unix.MemfdCreate("wasmgate-memory", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("keep the memory: %w", err)
+	}
+	i := &image{file: file}
+	if err := i.fill(memory); err != nil {
+		i.close()
+		return nil, fmt.Errorf("keep the memory: %w", err)
+	}
+	return i, nil
+}
+
+func (i *image) fill(memory []byte) error {
+	if err := unix.Ftruncate(i.file, int64(len(memory))); err != nil {
+		return err
+	}
+	for at := 0; at < len(memory); at += pageSize {
+		page := memory[at : at+pageSize]
+		if bytes.Equal(page, zeroPage) {
+			continue // takes nothing while nobody looks at it
+		}
+		if n, err := unix.Pwrite(i.file, page, int64(at)); err != nil {
+			return err
+		} else if n < len(page) {
+			return os.ErrInvalid
+		}
+	}
+	if _, err := unix.FcntlInt(uintptr(i.file), unix.F_ADD_SEALS, unix.F_SEAL_SEAL|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE); err != nil {
+		return err
+	}
+	if len(memory) == 0 {
+		return nil
+	}
+	var err error
+	i.view, err = unix.Mmap(i.file, 0, len(memory), unix.PROT_READ, unix.MAP_SHARED)
+	return err
+}
+
+func (i *image) size() uint64 { return uint64(len(i.view)) }
+
+func (i *image) close() {
+	if i.view != nil {
+		_ = unix.Munmap(i.view)
+	}
+	_ = unix.Close(i.file)
+}
