@@ -147,6 +147,9 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if !compiler.Encloses() {
+		g.log.Warn().Str("component", "modules").Msg("this system has no Landlock: the process that compiles modules can read the gateway's files")
+	}
 	if g.modules, err = modulehost.New(ctx, modulehost.Config{
 		Compiler: processes,
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",

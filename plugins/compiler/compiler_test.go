@@ -20,8 +20,15 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == Argument {
 		os.Exit(Main(os.Args[2:], os.Stdin, os.Stdout))
 	}
+	if len(os.Args) > 1 && os.Args[1] == attack {
+		os.Exit(attackFrom(os.Args[2:]))
+	}
 	os.Exit(m.Run())
 }
+
+// attack is the first argument of the test's program where it is a compiler that a
+// module has taken over.
+const attack = "attack"
 
 func processes(t *testing.T, l Limits) *Processes {
 	t.Helper()
@@ -170,7 +177,7 @@ func TestArgumentsAndInputOfTheProcess(t *testing.T) {
 		"half of a size": {[]string{"d", "0", "0"}, "\x00\x00", "unexpected EOF"},
 		"half a module":  {[]string{"d", "0", "0"}, "\x00\x00\x00\x00\x00\x00\x00\x02x", "unexpected EOF"},
 	} {
-		if err := compile(c.args, strings.NewReader(c.in), func(int64, int64) error { return nil }); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := compile(c.args, strings.NewReader(c.in), func([]string, int64, int64) error { return nil }); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -25,7 +25,7 @@ const (
 // after [Argument]. What it writes is for whoever started it. It ends
 // when in does.
 func Main(args []string, in io.Reader, out io.Writer) int {
-	err := compile(args, in, confine)
+	err := compile(args, in, withdraw)
 	var refused *plugins.LoadError
 	switch {
 	case err == nil:
@@ -40,8 +40,23 @@ func Main(args []string, in io.Reader, out io.Writer) int {
 	return exitRefused
 }
 
-func compile(args []string, in io.Reader, confine func(memory, seconds int64) error) error {
-	if len(args) != 3 {
+// enclosed is the last argument of a process that has begun again with less.
+const enclosed = "enclosed"
+
+// withdraw gives this process its limits, and has it begin again where it sees
+// nothing but its folder.
+func withdraw(args []string, memory, seconds int64) error {
+	if err := confine(memory, seconds); err != nil {
+		return fmt.Errorf("set the limits of the process: %w", err)
+	}
+	if err := enclose(args[0], append(append([]string{Argument}, args...), enclosed)); err != nil {
+		return fmt.Errorf("enclose the process: %w", err)
+	}
+	return nil
+}
+
+func compile(args []string, in io.Reader, withdraw func(args []string, memory, seconds int64) error) error {
+	if len(args) != 3 && (len(args) != 4 || args[3] != enclosed) {
 		return errors.New("this command is for the gateway's own use")
 	}
 	memory, err := strconv.ParseInt(args[1], 10, 64)
@@ -52,8 +67,10 @@ func compile(args []string, in io.Reader, confine func(memory, seconds int64) er
 	if err != nil {
 		return err
 	}
-	if err := confine(memory, seconds); err != nil {
-		return fmt.Errorf("set the limits of the process: %w", err)
+	if len(args) == 3 {
+		if err := withdraw(args, memory, seconds); err != nil {
+			return err
+		}
 	}
 	if memory > 0 {
 		debug.SetMemoryLimit(memory / 4 * 3) // rather collect garbage than fail

@@ -97,12 +97,13 @@ func (k *kept) sparesLocked() ([]spare, error) {
 	}
 	byPath := map[string]line{}
 	for _, l := range lines {
-		path, err := os.ReadFile(k.line(l.Name()))
-		info, failed := l.Info()
-		if err := errors.Join(err, failed); err != nil {
+		info, err := l.Info()
+		if err != nil {
 			return nil, err
 		}
-		byPath[filepath.Join(k.dir, string(path))] = line{l.Name(), info.ModTime()}
+		if e, ok := k.entry(l.Name()); ok {
+			byPath[filepath.Join(k.dir, e.path)] = line{l.Name(), info.ModTime()}
+		}
 	}
 	paths, err := filepath.Glob(filepath.Join(k.dir, codeFolder, "*"))
 	if err != nil {

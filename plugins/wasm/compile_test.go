@@ -90,10 +90,18 @@ func TestCompiledElsewhereOnce(t *testing.T) {
 		{"with half of the code", func(t *testing.T) {
 			each(t, "wazero-*/*", func(path string) error { return os.Truncate(path, 100) })
 		}, 3},
-		{"without the index", func(t *testing.T) { each(t, "index/*", os.Remove) }, 4},
+		{"with code that somebody changed", func(t *testing.T) {
+			each(t, "wazero-*/*", func(path string) error {
+				code, err := os.ReadFile(path)
+				must(t, err)
+				code[len(code)/2] ^= 1
+				return os.WriteFile(path, code, 0o600)
+			})
+		}, 4},
+		{"without the index", func(t *testing.T) { each(t, "index/*", os.Remove) }, 5},
 		{"with half of a line of the index", func(t *testing.T) {
 			each(t, "index/*", func(path string) error { return os.Truncate(path, 10) })
-		}, 5},
+		}, 6},
 		{"with code of another version only", func(t *testing.T) {
 			each(t, "wazero-*/*", func(path string) error {
 				other := filepath.Join(dir, "wazero-0-"+filepath.Base(path)[:8])
@@ -104,10 +112,13 @@ func TestCompiledElsewhereOnce(t *testing.T) {
 				found, _ := filepath.Glob(filepath.Join(dir, "wazero-0-*", "*"))
 				rel, err := filepath.Rel(dir, found[0])
 				must(t, err)
-				return os.WriteFile(path, []byte(rel), 0o600)
+				line, err := os.ReadFile(path)
+				must(t, err)
+				_, digest, _ := strings.Cut(string(line), " ")
+				return os.WriteFile(path, []byte(rel+" "+digest), 0o600)
 			})
-		}, 6},
-		{"at last", func(*testing.T) {}, 6},
+		}, 7},
+		{"at last", func(*testing.T) {}, 7},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			step.before(t)

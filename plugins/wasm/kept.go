@@ -1,12 +1,16 @@
 package wasm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,7 +19,7 @@ import (
 // of its own, so the index says for which module there is one:
 //
 //	wazero-VERSION-ARCH-OS/NAME   compiled code
-//	index/DIGEST                  the path of that, by the digest of a module
+//	index/DIGEST                  the path of that and its digest, by the digest of a module
 //	refused/DIGEST                why there is none (refused.go)
 //	scratch-NUMBER/               what another process is about to hand over
 //
@@ -54,14 +58,49 @@ func openKept(dir string) (*kept, error) {
 // line is the line of the index about a module.
 func (k *kept) line(digest string) string { return filepath.Join(k.dir, indexFolder, digest) }
 
-// has tells whether the code of a module should be there.
+// entry is a line of the index: the path of code below the folder, and its digest.
+type entry struct{ path, digest string }
+
+// entry reads a line of the index; one that a crash cut off says nothing.
+func (k *kept) entry(digest string) (e entry, ok bool) {
+	line, err := os.ReadFile(k.line(digest))
+	if err != nil {
+		return entry{}, false
+	}
+	e.path, e.digest, ok = strings.Cut(string(line), " ")
+	return e, ok && filepath.IsLocal(e.path)
+}
+
+// has tells whether the code of a module is there, and what it was when it was
+// adopted: what was changed since is not run.
 func (k *kept) has(digest string) bool {
-	path, err := os.ReadFile(k.line(digest))
-	if err != nil || !filepath.IsLocal(string(path)) {
+	e, ok := k.entry(digest)
+	if !ok {
 		return false
 	}
-	info, err := os.Stat(filepath.Join(k.dir, string(path)))
-	return err == nil && info.Mode().IsRegular()
+	sum, err := digestOfFile(filepath.Join(k.dir, e.path))
+	return err == nil && sum == e.digest
+}
+
+// digestOfFile is the SHA-256 of a regular file, in hex.
+func digestOfFile(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is no file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // scratch makes an empty folder for one compilation; remove removes it.
@@ -110,7 +149,11 @@ func (k *kept) adopt(scratch, digest string) error {
 	return nil
 }
 
-// note writes a line of the index; one that a crash cut off leads nowhere.
+// note writes a line of the index about code that was just adopted.
 func (k *kept) note(digest, path string) error {
-	return os.WriteFile(k.line(digest), []byte(path), 0o600)
+	sum, err := digestOfFile(filepath.Join(k.dir, path))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(k.line(digest), []byte(path+" "+sum), 0o600)
 }
