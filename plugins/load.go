@@ -8,7 +8,7 @@ import (
 // The limits of a module that sets none, and the most it may set.
 const (
 	DefaultMemoryBytes   = 64 << 20
-	DefaultTimeout       = 10 * time.Second
+	DefaultTimeout       = 2 * time.Second
 	DefaultResponseBytes = 32 << 20
 
 	MaxMemoryBytes   = 1 << 30
@@ -16,7 +16,22 @@ const (
 	MaxResponseBytes = 256 << 20
 	// MaxModuleBytes is the largest module that is accepted.
 	MaxModuleBytes = 64 << 20
+
+	// MaxTimes is how many timeouts a batch may take at most, and the start of an
+	// instance: ten seconds where nothing is set.
+	MaxTimes = 5
 )
+
+// Times is how many timeouts a call with some objects may take: one for each
+// hundred of them, and for each MiB of the request, at least one.
+func Times(objects, bytes int) int {
+	return min(max(1, (objects+99)/100, (bytes+1<<20-1)>>20), MaxTimes)
+}
+
+// Allowed is how long a call may take that has so many timeouts.
+func (l Limits) Allowed(times int) time.Duration {
+	return min(l.Timeout*time.Duration(times), MaxTimeout)
+}
 
 // Effective returns the limits with defaults filled in and capped.
 func (l Limits) Effective() Limits {

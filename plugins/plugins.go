@@ -24,7 +24,8 @@ const (
 type Limits struct {
 	// MemoryBytes is the most linear memory one instance may have.
 	MemoryBytes int64
-	// Timeout is the most time one call may take.
+	// Timeout is the most time a call with one object may take; [Times] says how
+	// often that is for a batch.
 	Timeout time.Duration
 	// ResponseBytes is the largest reply that is read from a guest.
 	ResponseBytes int64
@@ -51,6 +52,7 @@ const (
 	Deadline    ErrorKind = "DeadlineExceeded"
 	OutOfMemory ErrorKind = "MemoryExceeded"
 	OutOfFuel   ErrorKind = "FuelExhausted"
+	OutOfStack  ErrorKind = "StackExceeded"
 	BadReply    ErrorKind = "BadReply"
 	Refused     ErrorKind = "Refused"
 	NotReady    ErrorKind = "NotReady"

@@ -24,6 +24,26 @@ func TestLimitsHaveDefaultsAndBounds(t *testing.T) {
 	}
 }
 
+// One object has two seconds; what takes longer for good reason has more, but not
+// without end.
+func TestABatchMayTakeItsTimeoutOften(t *testing.T) {
+	for _, c := range []struct {
+		objects, bytes int
+		want           time.Duration
+	}{
+		{0, 0, 2 * time.Second}, {1, 2000, 2 * time.Second}, {100, 1 << 20, 2 * time.Second},
+		{101, 1000, 4 * time.Second}, {1, 1<<20 + 1, 4 * time.Second}, {500, 1 << 20, 10 * time.Second},
+		{5000, 1000, 10 * time.Second}, {1, 64 << 20, 10 * time.Second},
+	} {
+		if got := (Limits{}).Effective().Allowed(Times(c.objects, c.bytes)); got != c.want {
+			t.Errorf("%d objects in %d bytes may take %s, want %s", c.objects, c.bytes, got, c.want)
+		}
+	}
+	if got := (Limits{Timeout: 20 * time.Second}).Allowed(MaxTimes); got != MaxTimeout {
+		t.Errorf("a batch may take %s", got)
+	}
+}
+
 func TestOnlyWhatLiesInTheModuleIsFinal(t *testing.T) {
 	for _, r := range []LoadReason{NotWasm, TooLarge, Malformed, MissingExport, WrongSignature, ForeignImport, MemoryLimit, CompileFailed, StartFailed, ConfigRefused, BadDescription} {
 		if !r.Final() {

@@ -333,6 +333,26 @@ func TestReplacingUnderLoad(t *testing.T) {
 	wg.Wait()
 }
 
+// A batch has more time than one object, and the error says how much.
+func TestABatchHasMoreTime(t *testing.T) {
+	r := alone(t)
+	loops := plugintest.Echo("").With(string(plugins.Convert), plugintest.Hook(plugintest.Forever...))
+	loops.Pages = 64 // room for the batch
+	module := loops.Bytes()
+	if _, err := r.Set(t.Context(), "loops", plugins.Revision{Bytes: module, Digest: digestOf(module), Limits: plugins.Limits{Timeout: 50 * time.Millisecond}}); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]string{1: "within 50ms", 250: "within 150ms"} {
+		objects := make([][]byte, n)
+		for i := range objects {
+			objects[i] = convtest.Object(i, convtest.V1beta1)
+		}
+		if _, err := r.Converter("loops").Convert(t.Context(), convtest.V1, objects); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d objects: %v, want %q", n, err, want)
+		}
+	}
+}
+
 func BenchmarkConvert(b *testing.B) {
 	r := registry(b)
 	set(b, r, "crontab", plugintest.Build(b, plugintest.CronTab))

@@ -25,8 +25,13 @@ type environment struct {
 	log    []byte
 	random *rand.ChaCha8
 	slept  int64
-	fuel   fuel
-	turn   turn
+	// running is what runs, and stack how long its stack may be.
+	running *function
+	stack   int64
+	// allowed is how long the call under way may take.
+	allowed time.Duration
+	fuel    fuel
+	turn    turn
 	// lookups are those of the call under way.
 	lookups lookups
 }
@@ -80,7 +85,6 @@ func (env *environment) Elapsed() int64 { return env.slept }
 func (env *environment) Sleep(nanoseconds int64) {
 	env.slept += min(max(nanoseconds, 1), math.MaxInt64-env.slept)
 }
-
 
 // lastWords is the line of the log that explains a failed call best.
 func (env *environment) lastWords() string {

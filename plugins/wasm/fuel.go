@@ -104,6 +104,9 @@ func (env *environment) more(ctx context.Context, left int64) int64 {
 	if err == nil {
 		err = env.turn.next(ctx, now, env.fuel.deadline)
 	}
+	if err == nil && env.running.stackBytes() > env.stack {
+		err = errStack
+	}
 	if err != nil {
 		panic(err)
 	}

@@ -25,8 +25,8 @@ type Instance struct {
 	guest  api.Module
 	env    *environment
 	memory linear.Memory
-	alloc  api.Function
-	hooks  map[plugins.Hook]api.Function
+	alloc  *function
+	hooks  map[plugins.Hook]*function
 
 	beginning beginning
 	used      plugins.Usage // of the last call
@@ -79,7 +79,8 @@ func (i *Instance) reserve(ctx context.Context) error {
 	i.env.begin()
 	defer i.env.end()
 	stack := [1]uint64{uint64(size)}
-	return i.alloc.CallWithStack(i.module.callContext(ctx, i.env), stack[:])
+	i.env.running = i.alloc
+	return i.alloc.CallWithStack(i.module.callContext(ctx, i.env, plugins.MaxTimes), stack[:])
 }
 
 // Describe returns what the module says about itself, a JSON object, or nil
@@ -100,10 +101,10 @@ func (m *Module) Describe(ctx context.Context) ([]byte, error) {
 // start starts an instance that is not configured.
 func (m *Module) start(ctx context.Context) (*Instance, error) {
 	env := newEnvironment(m.name, m.engine.logModules)
-	env.fuel.limit, env.turn.turns = m.limits.Fuel, m.engine.turns
+	env.fuel.limit, env.turn.turns, env.stack = m.limits.Fuel, m.engine.turns, stackLimit(m.limits)
 	env.begin()
 	defer env.end()
-	callCtx := m.callContext(ctx, env)
+	callCtx := m.callContext(ctx, env, plugins.MaxTimes)
 	env.turn.early()
 	var memory linear.Memory
 	guest, err := m.engine.instantiate(withMemory(callCtx, &memory), m.compiled)
@@ -113,31 +114,33 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 		}
 		return nil, m.startError(ctx, env, err)
 	}
-	i := &Instance{module: m, guest: guest, env: env, memory: memory, hooks: map[plugins.Hook]api.Function{}}
+	i := &Instance{module: m, guest: guest, env: env, memory: memory, hooks: map[plugins.Hook]*function{}}
 	if err := env.fuel.attach(guest); err != nil {
 		_ = i.Close()
 		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
 	}
 	for _, name := range []string{meter.Start, exportInitialize} {
-		if first := guest.ExportedFunction(name); first != nil {
+		if first := export(guest, name); first != nil {
+			env.running = first
 			if _, err := first.Call(callCtx); err != nil {
 				_ = i.Close()
 				return nil, m.startError(ctx, env, err)
 			}
 		}
 	}
-	i.alloc = guest.ExportedFunction(plugins.ExportAlloc)
+	i.alloc = export(guest, plugins.ExportAlloc)
 	for _, h := range m.hooks {
-		i.hooks[h] = guest.ExportedFunction(string(h))
+		i.hooks[h] = export(guest, string(h))
 	}
 	return i, nil
 }
 
-// callContext is the context of what the runtime is asked to run. The module's
-// timeout needs no timer in it: the guest asks for fuel.
-func (m *Module) callContext(ctx context.Context, env *environment) context.Context {
+// callContext is the context of what the runtime is asked to run, for so many
+// times the module's timeout. That needs no timer: the guest asks for fuel.
+func (m *Module) callContext(ctx context.Context, env *environment, times int) context.Context {
 	now := time.Now()
-	env.fuel.deadline = now.Add(m.limits.Timeout)
+	env.allowed = m.limits.Allowed(times)
+	env.fuel.deadline = now.Add(env.allowed)
 	env.turn.begin(now)
 	return context.WithValue(ctx, environmentKey{}, env)
 }
@@ -151,8 +154,10 @@ func (m *Module) startError(ctx context.Context, env *environment, err error) er
 	switch {
 	case errors.Is(err, errOutOfFuel):
 		detail += "starting an instance " + m.fuelText()
+	case errors.Is(err, errStack):
+		detail += "its calls are nested too deeply"
 	case errors.Is(err, context.DeadlineExceeded):
-		detail += fmt.Sprintf("it did not finish within %s", m.limits.Timeout)
+		detail += fmt.Sprintf("it did not finish within %s", env.allowed)
 	default:
 		detail += trapText(err)
 	}
@@ -167,7 +172,7 @@ func (i *Instance) configure(ctx context.Context) error {
 	if len(i.module.config) == 0 {
 		return nil
 	}
-	reply, err := i.call(ctx, plugins.ExportConfigure, i.guest.ExportedFunction(plugins.ExportConfigure), i.module.config)
+	reply, err := i.call(ctx, plugins.ExportConfigure, export(i.guest, plugins.ExportConfigure), i.module.config)
 	refuse := func(why string, cause error) error {
 		return &plugins.LoadError{Module: i.module.name, Reason: plugins.ConfigRefused, Detail: why, Cause: cause}
 	}
@@ -198,7 +203,7 @@ func (i *Instance) Describe(ctx context.Context) ([]byte, error) {
 	if !i.module.describe {
 		return nil, nil
 	}
-	reply, err := i.call(ctx, plugins.ExportDescribe, i.guest.ExportedFunction(plugins.ExportDescribe), nil)
+	reply, err := i.call(ctx, plugins.ExportDescribe, export(i.guest, plugins.ExportDescribe), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +219,7 @@ func (i *Instance) Describe(ctx context.Context) ([]byte, error) {
 func (i *Instance) Probe(ctx context.Context) error {
 	i.env.begin()
 	defer i.env.end()
-	callCtx := i.module.callContext(ctx, i.env)
+	callCtx := i.module.callContext(ctx, i.env, 1)
 	var stack [2]uint64
 	if err := i.writeRequest(callCtx, plugins.ExportAlloc, []byte("{}"), &stack); err != nil {
 		return i.withContext(ctx, err)
@@ -226,17 +231,17 @@ func (i *Instance) Probe(ctx context.Context) error {
 // Call calls a hook. The request is copied into the guest and the reply out of
 // it. The error is a *plugins.CallError.
 func (i *Instance) Call(ctx context.Context, hook plugins.Hook, request []byte) ([]byte, error) {
-	return i.CallSeeing(ctx, hook, request, nil)
+	return i.CallSeeing(ctx, hook, request, 1, nil)
 }
 
-// CallSeeing is Call of a guest that may look objects up; find is nil if it may
-// not.
-func (i *Instance) CallSeeing(ctx context.Context, hook plugins.Hook, request []byte, find plugins.Lookup) ([]byte, error) {
+// CallSeeing is Call of a guest that may take its timeout so many times, and may
+// look objects up; find is nil if it may not.
+func (i *Instance) CallSeeing(ctx context.Context, hook plugins.Hook, request []byte, times int, find plugins.Lookup) ([]byte, error) {
 	fn := i.hooks[hook]
 	if fn == nil {
 		return nil, i.callError(string(hook), plugins.Refused, "the module does not export this hook", nil)
 	}
-	return i.callSeeing(ctx, string(hook), fn, request, find)
+	return i.callSeeing(ctx, string(hook), fn, request, times, find)
 }
 
 // Used is what the last call took. It may be asked until the next call.
@@ -246,16 +251,16 @@ func (i *Instance) Used() plugins.Usage { return i.used }
 // instances of its module share included.
 func (i *Instance) MemoryBytes() int64 { return i.memory.Resident() }
 
-func (i *Instance) call(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
-	return i.callSeeing(ctx, export, fn, request, nil)
+func (i *Instance) call(ctx context.Context, export string, fn *function, request []byte) ([]byte, error) {
+	return i.callSeeing(ctx, export, fn, request, plugins.MaxTimes, nil)
 }
 
-func (i *Instance) callSeeing(ctx context.Context, export string, fn api.Function, request []byte, find plugins.Lookup) ([]byte, error) {
+func (i *Instance) callSeeing(ctx context.Context, export string, fn *function, request []byte, times int, find plugins.Lookup) ([]byte, error) {
 	i.env.begin()
 	i.env.lookups.find = find
 	defer func() { i.env.lookups = lookups{} }()
 	defer i.env.end()
-	reply, err := i.answer(ctx, export, fn, request)
+	reply, err := i.answer(ctx, export, fn, request, times)
 	i.used = plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: int64(i.guest.Memory().Size())}
 	if err == nil && i.beginning.changed != nil {
 		i.restore()
@@ -264,14 +269,15 @@ func (i *Instance) callSeeing(ctx context.Context, export string, fn api.Functio
 }
 
 // answer runs the guest for one call and copies its reply.
-func (i *Instance) answer(ctx context.Context, export string, fn api.Function, request []byte) ([]byte, error) {
-	callCtx := i.module.callContext(ctx, i.env)
+func (i *Instance) answer(ctx context.Context, export string, fn *function, request []byte, times int) ([]byte, error) {
+	callCtx := i.module.callContext(ctx, i.env, times)
 	var stack [2]uint64
 	if request != nil {
 		if err := i.writeRequest(callCtx, export, request, &stack); err != nil {
 			return nil, i.withContext(ctx, err)
 		}
 	}
+	i.env.running = fn
 	if err := fn.CallWithStack(callCtx, stack[:]); err != nil {
 		return nil, i.withContext(ctx, i.failure(export, err))
 	}
@@ -280,6 +286,7 @@ func (i *Instance) answer(ctx context.Context, export string, fn api.Function, r
 
 func (i *Instance) writeRequest(ctx context.Context, export string, request []byte, stack *[2]uint64) error {
 	stack[0] = uint64(len(request))
+	i.env.running = i.alloc
 	if err := i.alloc.CallWithStack(ctx, stack[:]); err != nil {
 		return i.failure(export, err)
 	}
@@ -325,10 +332,13 @@ func (i *Instance) withContext(ctx context.Context, err error) error {
 // failure classifies an error of the runtime.
 func (i *Instance) failure(export string, err error) *plugins.CallError {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return i.callError(export, plugins.Deadline, fmt.Sprintf("the module did not finish within %s and was stopped", i.module.limits.Timeout), context.DeadlineExceeded)
+		return i.callError(export, plugins.Deadline, fmt.Sprintf("the module did not finish within %s and was stopped", i.env.allowed), context.DeadlineExceeded)
 	}
 	if errors.Is(err, errOutOfFuel) {
 		return i.callError(export, plugins.OutOfFuel, export+" "+i.module.fuelText(), err)
+	}
+	if errors.Is(err, errStack) || strings.Contains(err.Error(), "stack overflow") {
+		return i.callError(export, plugins.OutOfStack, fmt.Sprintf("its calls are nested too deeply: they need more than %d bytes of stack, an eighth of its memory", i.env.stack), err)
 	}
 	reason, kind := trapText(err), plugins.Trap
 	words := i.env.lastWords()

@@ -57,7 +57,7 @@ func TestLookups(t *testing.T) {
 	} {
 		guest, before := start(t, looking(c.times, 70000).Bytes(), plugins.Limits{}), asked
 		for range 2 { // a call finds nothing of the one before
-			reply, err := guest.CallSeeing(t.Context(), plugins.Admit, []byte(c.request), c.find)
+			reply, err := guest.CallSeeing(t.Context(), plugins.Admit, []byte(c.request), 1, c.find)
 			if err != nil || string(reply) != c.reply {
 				t.Errorf("%s: %.200q, %v", name, reply, err)
 			}
@@ -73,7 +73,7 @@ func TestLookupsCostFuel(t *testing.T) {
 	cost := func(times, size int) int64 {
 		guest := start(t, looking(times, 70000).Bytes(), plugins.Limits{})
 		find := func(context.Context, plugins.Object) ([]byte, error) { return make([]byte, size), nil }
-		if _, err := guest.CallSeeing(t.Context(), plugins.Admit, []byte("/configmaps/a/b"), find); err != nil {
+		if _, err := guest.CallSeeing(t.Context(), plugins.Admit, []byte("/configmaps/a/b"), 1, find); err != nil {
 			t.Fatal(err)
 		}
 		return guest.env.fuel.used()
@@ -90,7 +90,7 @@ func TestLookupsStayInMemory(t *testing.T) {
 	for name, guest := range map[string]Guest{
 		"result": looking(1, -1), "lookup": looking(1, 70000).With(string(plugins.Admit), outside),
 	} {
-		_, err := start(t, guest.Bytes(), plugins.Limits{}).CallSeeing(t.Context(), plugins.Admit, []byte("/configmaps/a/b"), find)
+		_, err := start(t, guest.Bytes(), plugins.Limits{}).CallSeeing(t.Context(), plugins.Admit, []byte("/configmaps/a/b"), 1, find)
 		var call *plugins.CallError
 		if !errors.As(err, &call) || call.Kind != plugins.Trap || !strings.Contains(err.Error(), "memory") {
 			t.Errorf("%s: %v", name, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/wasm/linear"
 	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
@@ -71,6 +72,10 @@ func (i *Instance) putBack() error {
 		g.Set(b.values[n])
 	}
 	i.env.slept = b.slept
+	i.alloc = i.alloc.shorten(i.guest, plugins.ExportAlloc)
+	for h, fn := range i.hooks {
+		i.hooks[h] = fn.shorten(i.guest, string(h))
+	}
 	grown, err := i.memory.Restore()
 	if err != nil {
 		return err

@@ -172,7 +172,7 @@ func TestHostileGuestsFailByKindAndLeaveOthersAlone(t *testing.T) {
 		{"loops", echo.With(convert, Hook(Forever...)), plugins.Deadline, "did not finish within"},
 		{"recurses without a loop", recursion(), plugins.Deadline, "did not finish within"},
 		{"loops in alloc", echo.With(plugins.ExportAlloc, Func{Params: []byte{I32}, Results: []byte{I32}, Code: Forever}), plugins.Deadline, "did not finish"},
-		{"overflows the stack", echo.With(convert, endless(echo)), plugins.Trap, "stack overflow"},
+		{"overflows the stack", echo.With(convert, endless(echo)), plugins.OutOfStack, "need more than"},
 		{"alloc outside", echo.With(plugins.ExportAlloc, Func{Params: []byte{I32}, Results: []byte{I32}, Code: ConstI32(-16)}), plugins.BadReply, "outside of the module's memory"},
 		{"reply outside", echo.With(convert, HookReturning(1<<31, 100)), plugins.BadReply, "outside of the module's memory"},
 		{"reply ends outside", echo.With(convert, HookReturning(2*65536-4, 8)), plugins.BadReply, "outside of the module's memory"},

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"math/rand"
 	"os"
@@ -45,6 +46,10 @@ func misbehave(o *sdk.Object) error {
 	case "log":
 		sdk.Log("from the import")
 		_, _ = os.Stderr.WriteString("from stderr\n")
+	case "nested": // not hostile either
+		const depth = 9_999 // as deep as that reads
+		var value any
+		return json.Unmarshal([]byte(strings.Repeat("[", depth)+strings.Repeat("]", depth)), &value)
 	case "managed": // not hostile: it tells whether it sees managedFields
 		return o.At("sees").SetBool(o.At("metadata", "managedFields").Exists())
 	case "world":

@@ -12,8 +12,11 @@ const (
 	opEnd         = 0x0b
 	opCall        = 0x10
 
+	opBr           = 0x0c
+	opBrIf         = 0x0d
 	opCallIndirect = 0x11
 	opLocalGet     = 0x20
+	opLocalSet     = 0x21
 	opLocalTee     = 0x22
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
@@ -22,7 +25,9 @@ const (
 	opI64Const     = 0x42
 	opF32Const     = 0x43
 	opF64Const     = 0x44
+	opI32LeU       = 0x4d
 	opI64LtS       = 0x53
+	opI32Add       = 0x6a
 	opI64Sub       = 0x7d
 	opI64Shl       = 0x86
 	opI64ShrU      = 0x88
@@ -30,12 +35,14 @@ const (
 	opRefNull      = 0xd0
 	opRefFunc      = 0xd2
 
-	opDataDrop  = 0xfc09
-	opTableInit = 0xfc0c
-	opElemDrop  = 0xfc0d
-	opTableCopy = 0xfc0e
-	opTableGrow = 0xfc0f
-	opTableFill = 0xfc11
+	opDataDrop   = 0xfc09
+	opMemoryCopy = 0xfc0a
+	opMemoryFill = 0xfc0b
+	opTableInit  = 0xfc0c
+	opElemDrop   = 0xfc0d
+	opTableCopy  = 0xfc0e
+	opTableGrow  = 0xfc0f
+	opTableFill  = 0xfc11
 
 	prefixVector = 0xfd
 
@@ -55,14 +62,14 @@ type work struct {
 // them cost as much as an instruction; a page that is added has to be cleared
 // and may have to be moved.
 var bulk = map[binary.Opcode]work{
-	0x40:        {100, 14}, // memory.grow
-	0xfc08:      {10, -3},  // memory.init
-	0xfc0a:      {10, -3},  // memory.copy
-	0xfc0b:      {10, -3},  // memory.fill
-	opTableInit: {10, 0},
-	opTableCopy: {10, 0},
-	opTableGrow: {100, 0},
-	opTableFill: {10, 0},
+	0x40:         {100, 14}, // memory.grow
+	0xfc08:       {10, -3},  // memory.init
+	opMemoryCopy: {10, -3},
+	opMemoryFill: {10, -3},
+	opTableInit:  {10, 0},
+	opTableCopy:  {10, 0},
+	opTableGrow:  {100, 0},
+	opTableFill:  {10, 0},
 }
 
 // plan is what a function is charged.

@@ -19,6 +19,9 @@
 //     for that length;
 //   - before a function that was imported: [HostCall].
 //
+// Filling and copying memory, the longest instructions that there are, are done by
+// a megabyte at a time (pieces.go), with a question for more after each.
+//
 // So nothing runs without end that is not charged without end, and what is
 // charged depends on the path through functions and loops alone: the same input
 // costs the same. It is the cost of everything that could run until the next

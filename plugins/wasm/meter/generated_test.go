@@ -232,10 +232,10 @@ func TestFunctionsAreRenumberedEverywhere(t *testing.T) {
 			t.Errorf("section %d is\n% x, want\n% x", id, got, want)
 		}
 	}
-	section(binary.TypeSection, 2, 0x60, 0, 0, 0x60, 1, 0x7e, 1, 0x7e)
+	section(binary.TypeSection, 3, 0x60, 0, 0, 0x60, 1, 0x7e, 1, 0x7e, 0x60, 3, 0x7f, 0x7f, 0x7f, 0)
 	section(binary.ImportSection, plugintest.Join([]byte{3, 14}, []byte("wasmgate_meter"), []byte{6}, []byte("refuel"), []byte{0, 1},
 		[]byte{1, 'e', 1, 'f', 0, 0}, []byte{1, 'e', 1, 'g', 3, 0x7f, 0})...)
-	section(binary.FunctionSection, 3, 0, 0, 0)
+	section(binary.FunctionSection, 5, 0, 0, 0, 2, 2)
 	section(binary.GlobalSection, plugintest.Join([]byte{10, 0x70, 0, 0xd2, f1, 0x0b, 0x70, 1, 0xd2, f0, 0x0b, 0x70, 0, 0xd0, 0x70, 0x0b,
 		0x7d, 0, 0x43, 1, 2, 3, 4, 0x0b, 0x7c, 0, 0x44, 1, 2, 3, 4, 5, 6, 7, 8, 0x0b, 0x7e, 0, 0x42, 0xff, 0, 0x0b,
 		0x7f, 0, 0x23, 0, 0x0b, 0x7b, 0, 0xfd, 12}, make([]byte, 16), []byte{0x0b, 0x7e, 1, 0x42, 0, 0x0b, 0x7f, 1, 0x41, 0, 0x0b})...)
@@ -248,10 +248,62 @@ func TestFunctionsAreRenumberedEverywhere(t *testing.T) {
 	charge := func(cost byte) []byte { // the imported global and eight others are before the one of fuel, the local 0 is what is left
 		return []byte{0x23, 9, 0x42, cost, 0x7d, 0x22, 0, 0x24, 9, 0x20, 0, 0x42, 0, 0x53, 0x04, 0x40, 0x20, 0, 0x10, 0, 0x24, 9, 0x0b}
 	}
-	section(binary.CodeSection, plugintest.List(
+	code := m.Content(binary.CodeSection)
+	if code[0] != 5 {
+		t.Errorf("%d bodies", code[0])
+	}
+	// The last two are tried by TestPiecesDoWhatTheInstructionDoes.
+	wantBodies(t, code[1:], plugintest.Join(
 		plugintest.Counted(plugintest.Join([]byte{1, 1, 0x7e}, charge(3), []byte{0xd2, f0, 0x1a, 0x10, f0, 0x0b})),
 		plugintest.Counted(plugintest.Join([]byte{1, 1, 0x7e}, charge(2), []byte{0xd2, f2, 0x1a, 0x0b})),
-		plugintest.Counted([]byte{0, 0x23, 9, 0x42, 0xe8, 7, 0x7d, 0x24, 9, 0x23, 9, 0x10, 0, 0x24, 9, 0x10, 1, 0x0b}))...)
+		plugintest.Counted([]byte{0, 0x23, 9, 0x42, 0xe8, 7, 0x7d, 0x24, 9, 0x23, 9, 0x10, 0, 0x24, 9, 0x10, 1, 0x0b})))
+}
+
+func wantBodies(t *testing.T, got, want []byte) {
+	t.Helper()
+	if !bytes.HasPrefix(got, want) {
+		t.Errorf("the bodies are\n% x, want\n% x ...", got, want)
+	}
+}
+
+// What is done by pieces ends as if it were done at once, in whichever direction
+// and however much it overlaps, or fails where that fails; and more is asked for
+// after each piece.
+func TestPiecesDoWhatTheInstructionDoes(t *testing.T) {
+	const pages, megabyte = 48, 1 << 20
+	big := func(g plugintest.Guest) plugintest.Guest { g.Pages = pages; return g }
+	fill := func(to, what, size int32) []byte {
+		return plugintest.Join(n(to), n(what), n(size), []byte{0xfc, 11, 0})
+	}
+	pattern := []byte{}
+	for i := range int32(150) {
+		pattern = append(pattern, fill(i*20_011, i+1, 15_000)...)
+	}
+	for _, c := range []struct {
+		op             byte
+		to, from, size int32
+		pieces         int
+	}{
+		{11, 5, 9, 100, 0}, {11, 5, 9, megabyte, 0}, {11, 5, 9, megabyte + 1, 1}, {11, 5, 9, 5*megabyte/2 + 3, 2}, {11, 5, 9, 3 * megabyte, 2},
+		{11, -1, 9, 3 * megabyte, 0}, {11, 0, 9, -1, 3},
+		{10, 0, 7, 2*megabyte + 11, 2}, {10, 7, 0, 2*megabyte + 11, 2}, {10, 7, 7, 2*megabyte + 11, 2},
+		{10, megabyte / 2, 0, 5 * megabyte / 2, 2}, {10, 0, megabyte / 2, 5 * megabyte / 2, 2}, {10, 40, 0, 3 * megabyte, 0}, {10, 0, 40, 3 * megabyte, 2},
+	} {
+		code := plugintest.Join(pattern, n(c.to), n(c.from), n(c.size), []byte{0xfc, c.op, 0})
+		if c.op == 10 {
+			code = append(code, 0)
+		}
+		module := big(run(code)).Bytes()
+		_, want, failed := execute(t, engines["compiled"](), module, &budget{limit: 1 << 60, slice: 1 << 60})
+		b := &budget{limit: 1 << 60, slice: 1 << 60}
+		_, got, err := execute(t, engines["compiled"](), metered(t, module), b)
+		if (err != nil) != (failed != nil) || err == nil && !bytes.Equal(got, want) {
+			t.Errorf("%+v: %v, and at once %v; the same memory: %v", c, err, failed, bytes.Equal(got, want))
+		}
+		if b.asked != 1+c.pieces {
+			t.Errorf("%+v: asked %d times", c, b.asked)
+		}
+	}
 }
 
 // FuzzSections: a module that is accepted can be metered, and the result is

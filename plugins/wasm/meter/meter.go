@@ -113,9 +113,10 @@ func (w *writer) more(id binary.SectionID, more uint32) []byte {
 	return append(binary.AppendU32(nil, n+more), old.rest...)
 }
 
-// types gets the type of the import, which is the last.
+// types gets the types of the import and of [pieces], which are the last.
 func (w *writer) types() []byte {
-	return append(w.more(binary.TypeSection, 1), 0x60, 1, binary.I64, 1, binary.I64)
+	dst := append(w.more(binary.TypeSection, 2), 0x60, 1, binary.I64, 1, binary.I64)
+	return append(dst, 0x60, 3, binary.I32, binary.I32, binary.I32, 0)
 }
 
 func (w *writer) imports() []byte {
@@ -126,11 +127,14 @@ func (w *writer) imports() []byte {
 	return append(dst, old.rest...)
 }
 
-// funcs gets the functions around imports.
+// funcs gets the functions around imports, and those for [pieces].
 func (w *writer) funcs() []byte {
-	dst := w.more(binary.FunctionSection, w.imported)
+	dst := w.more(binary.FunctionSection, w.imported+w.helpers())
 	for _, t := range w.m.Funcs[:w.imported] {
 		dst = binary.AppendU32(dst, t)
+	}
+	for range w.helpers() {
+		dst = binary.AppendU32(dst, uint32(len(w.m.Types))+1)
 	}
 	return dst
 }
