@@ -23,7 +23,7 @@ type Shared struct {
 func (s *Shared) keep(memory []byte) (i *image, free func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.image == nil || !bytes.Equal(s.image.view, memory) {
+	if s.image == nil || !s.image.is(memory) {
 		if i, err = newImage(memory); err != nil {
 			return nil, nil, err
 		}
@@ -49,6 +49,9 @@ func (s *Shared) leave() {
 type image struct {
 	file int
 	view []byte // its content; reading only
+	// held are, by page, those that are not zero: others take memory as soon as
+	// somebody looks at them.
+	held []bool
 }
 
 // newImage makes an image; memory is some whole pages, or empty.
@@ -71,8 +74,9 @@ func (i *image) fill(memory []byte) error {
 	}
 	for at := 0; at < len(memory); at += pageSize {
 		page := memory[at : at+pageSize]
-		if bytes.Equal(page, zeroPage) {
-			continue // takes nothing while nobody looks at it
+		i.held = append(i.held, !bytes.Equal(page, zeroPage))
+		if !i.held[len(i.held)-1] {
+			continue
 		}
 		if n, err := unix.Pwrite(i.file, page, int64(at)); err != nil {
 			return err
@@ -89,6 +93,27 @@ func (i *image) fill(memory []byte) error {
 	var err error
 	i.view, err = unix.Mmap(i.file, 0, len(memory), unix.PROT_READ, unix.MAP_SHARED)
 	return err
+}
+
+// page is the content of a page; beyond the end all are zero.
+func (i *image) page(n int) []byte {
+	if n >= len(i.held) || !i.held[n] {
+		return zeroPage
+	}
+	return i.view[n*pageSize:][:pageSize]
+}
+
+// is reports whether memory has the same content.
+func (i *image) is(memory []byte) bool {
+	if len(memory) != len(i.view) {
+		return false
+	}
+	for n := range i.held {
+		if !bytes.Equal(memory[n*pageSize:][:pageSize], i.page(n)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (i *image) size() uint64 { return uint64(len(i.view)) }

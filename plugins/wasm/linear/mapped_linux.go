@@ -145,11 +145,7 @@ func (m *mapped) putBack(from, to int) error {
 // settle puts a page of its own back, and reports whether that is worth more
 // than giving it up.
 func (m *mapped) settle(page int) bool {
-	at := page * pageSize
-	now, was := m.all[:cap(m.all)][at:at+pageSize], zeroPage
-	if at < len(m.kept.view) {
-		was = m.kept.view[at : at+pageSize]
-	}
+	now, was := m.all[:cap(m.all)][page*pageSize:][:pageSize], m.kept.page(page)
 	if !bytes.Equal(now, was) {
 		copy(now, was)
 		m.clean[page] = 0
