@@ -76,6 +76,8 @@ type Module struct {
 	// if HasDataCount.
 	DataSegments int
 	HasDataCount bool
+	// DataSizes are their sizes in bytes, known when all is read.
+	DataSizes []int
 	// Bodies are the bodies of the functions that are not imported.
 	Bodies []Body
 

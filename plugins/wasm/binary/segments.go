@@ -113,6 +113,6 @@ func (m *Module) readData(r *reader) {
 		default:
 			r.malformed("a data segment has the unknown form %d", form)
 		}
-		r.bytes("bytes of data", MaxSize)
+		m.DataSizes = append(m.DataSizes, len(r.bytes("bytes of data", MaxSize)))
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/wasmgate/wasmgate/plugins/wasm/binary"
 // around imports.
 func (w *writer) code() ([]byte, error) {
 	dst := make([]byte, 0, len(w.m.Content(binary.CodeSection))*3/2)
-	dst = binary.AppendU32(dst, uint32(len(w.m.Bodies))+w.imported+w.helpers())
+	dst = binary.AppendU32(dst, uint32(len(w.m.Bodies))+w.imported+uint32(len(w.long)))
 	var body []byte
 	for _, b := range w.m.Bodies {
 		var err error
@@ -19,9 +19,8 @@ func (w *writer) code() ([]byte, error) {
 		body = w.appendAround(body[:0], i)
 		dst = append(binary.AppendU32(dst, uint32(len(body))), body...)
 	}
-	for n := range w.helpers() {
-		body = pieces[n].body(w)
-		dst = append(binary.AppendU32(dst, uint32(len(body))), body...)
+	for _, l := range w.long {
+		dst = append(binary.AppendU32(dst, uint32(len(l.body))), l.body...)
 	}
 	return dst, nil
 }
@@ -92,10 +91,10 @@ func (w *writer) appendBody(dst []byte, body binary.Body) ([]byte, error) {
 			if special, ok := bulk[in.Op]; ok {
 				upTo(in.Start)
 				dst = w.appendChargeOperand(dst, left, operand, special.shift)
-			}
-			if helper, ok := w.helper(in.Op); ok {
-				dst = binary.AppendU32(append(dst, opCall), helper)
-				copied = in.End
+				if helper, ok := w.helper(in); ok {
+					dst = binary.AppendU32(append(dst, opCall), helper)
+					copied = in.End
+				}
 			}
 		}
 	}

@@ -35,6 +35,7 @@ const (
 	opRefNull      = 0xd0
 	opRefFunc      = 0xd2
 
+	opMemoryInit = 0xfc08
 	opDataDrop   = 0xfc09
 	opMemoryCopy = 0xfc0a
 	opMemoryFill = 0xfc0b

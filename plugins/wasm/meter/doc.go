@@ -19,7 +19,7 @@
 //     for that length;
 //   - before a function that was imported: [HostCall].
 //
-// Filling and copying memory, the longest instructions that there are, are done by
+// Filling and copying memory and segments, the longest instructions that there are, are done by
 // a megabyte at a time (pieces.go), with a question for more after each.
 //
 // So nothing runs without end that is not charged without end, and what is

@@ -287,13 +287,23 @@ func TestPiecesDoWhatTheInstructionDoes(t *testing.T) {
 		{11, 5, 9, 100, 0}, {11, 5, 9, megabyte, 0}, {11, 5, 9, megabyte + 1, 1}, {11, 5, 9, 5*megabyte/2 + 3, 2}, {11, 5, 9, 3 * megabyte, 2},
 		{11, -1, 9, 3 * megabyte, 0}, {11, 0, 9, -1, 3},
 		{10, 0, 7, 2*megabyte + 11, 2}, {10, 7, 0, 2*megabyte + 11, 2}, {10, 7, 7, 2*megabyte + 11, 2},
+		{8, 9, 5, 5 * megabyte / 2, 2}, {8, 9, 5, megabyte, 0}, {8, 9, 5, 3 * megabyte, 2},
 		{10, megabyte / 2, 0, 5 * megabyte / 2, 2}, {10, 0, megabyte / 2, 5 * megabyte / 2, 2}, {10, 40, 0, 3 * megabyte, 0}, {10, 0, 40, 3 * megabyte, 2},
 	} {
 		code := plugintest.Join(pattern, n(c.to), n(c.from), n(c.size), []byte{0xfc, c.op, 0})
 		if c.op == 10 {
 			code = append(code, 0)
 		}
-		module := big(run(code)).Bytes()
+		g := big(run(code))
+		if c.op == 8 {
+			segment := make([]byte, 14*megabyte/5)
+			for i := range segment {
+				segment[i] = byte(i / 1000)
+			}
+			code = append(code, 0)
+			g = raw(big(run(code)), map[byte][]byte{11: plugintest.List(plugintest.Join([]byte{1}, plugintest.Counted(segment))), 12: {1}})
+		}
+		module := g.Bytes()
 		_, want, failed := execute(t, engines["compiled"](), module, &budget{limit: 1 << 60, slice: 1 << 60})
 		b := &budget{limit: 1 << 60, slice: 1 << 60}
 		_, got, err := execute(t, engines["compiled"](), metered(t, module), b)

@@ -66,6 +66,7 @@ const HostCall = 1000
 // others, and nothing else refers to it.
 func Sections(m *binary.Module) (map[binary.SectionID][]byte, error) {
 	w := &writer{m: m, fuel: uint32(len(m.Globals)), changed: uint32(len(m.Globals)) + 1, imported: uint32(m.Imported(binary.Func)), functions: uint32(len(m.Funcs))}
+	w.findLong()
 	code, err := w.code()
 	if err != nil {
 		return nil, err
@@ -94,7 +95,9 @@ type writer struct {
 	fuel, changed uint32
 	// imported and functions are how many functions the module has.
 	imported, functions uint32
-	room                binary.Code
+	// long are the instructions that get a function, after those around imports.
+	long []long
+	room binary.Code
 }
 
 // appendFunc appends the new index of a function.
@@ -113,7 +116,7 @@ func (w *writer) more(id binary.SectionID, more uint32) []byte {
 	return append(binary.AppendU32(nil, n+more), old.rest...)
 }
 
-// types gets the types of the import and of [pieces], which are the last.
+// types gets the types of the import and of long instructions, which are the last.
 func (w *writer) types() []byte {
 	dst := append(w.more(binary.TypeSection, 2), 0x60, 1, binary.I64, 1, binary.I64)
 	return append(dst, 0x60, 3, binary.I32, binary.I32, binary.I32, 0)
@@ -127,13 +130,13 @@ func (w *writer) imports() []byte {
 	return append(dst, old.rest...)
 }
 
-// funcs gets the functions around imports, and those for [pieces].
+// funcs gets the functions around imports, and those for long instructions.
 func (w *writer) funcs() []byte {
-	dst := w.more(binary.FunctionSection, w.imported+w.helpers())
+	dst := w.more(binary.FunctionSection, w.imported+uint32(len(w.long)))
 	for _, t := range w.m.Funcs[:w.imported] {
 		dst = binary.AppendU32(dst, t)
 	}
-	for range w.helpers() {
+	for range w.long {
 		dst = binary.AppendU32(dst, uint32(len(w.m.Types))+1)
 	}
 	return dst

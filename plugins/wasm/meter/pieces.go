@@ -6,36 +6,41 @@ import "github.com/wasmgate/wasmgate/plugins/wasm/binary"
 // the middle of an instruction, and 64 MB take tens of milliseconds.
 const piece = 1 << 20
 
-// pieces are instructions that functions of the module's own do instead, piece by
-// piece, and ask for more between. Only a module with a memory has them.
-var pieces = []struct {
-	op   binary.Opcode
-	body func(w *writer) []byte
-}{
-	{opMemoryFill, (*writer).fill},
-	{opMemoryCopy, (*writer).copy},
+// long is an instruction that a function of the module's own does instead, piece by
+// piece, asking for more between.
+type long struct {
+	op binary.Opcode
+	// segment is of which segment memory.init copies.
+	segment uint32
+	body    []byte
 }
 
-// helpers is how many functions a module gets for them.
-func (w *writer) helpers() uint32 {
+// findLong finds those of the module: filling and copying its memory, and copying
+// of segments that are longer than a piece.
+func (w *writer) findLong() {
 	if len(w.m.Memories) == 0 {
-		return 0
+		return
 	}
-	return uint32(len(pieces))
+	w.long = []long{{op: opMemoryFill, body: w.fill()}, {op: opMemoryCopy, body: w.copy()}}
+	for n, size := range w.m.DataSizes {
+		if w.m.HasDataCount && size > piece {
+			w.long = append(w.long, long{op: opMemoryInit, segment: uint32(n), body: w.init(uint32(n))})
+		}
+	}
 }
 
-// helper is the function that does an instruction, which is the last one's
-// successor; ok is false where there is none.
-func (w *writer) helper(op binary.Opcode) (index uint32, ok bool) {
-	for n, p := range pieces {
-		if p.op == op {
+// helper is the function that does an instruction; ok is false where there is
+// none.
+func (w *writer) helper(in *binary.Instruction) (index uint32, ok bool) {
+	for n, l := range w.long {
+		if l.op == in.Op && l.segment == in.Index {
 			return 1 + w.functions + w.imported + uint32(n), true
 		}
 	}
 	return 0, false
 }
 
-// The parameters of both: to where, what or from where, and how much.
+// The parameters of all: to where, what or from where, and how much.
 const (
 	paramTo = iota
 	paramFrom
@@ -83,12 +88,22 @@ func (w *writer) fill() []byte {
 	return append(append(dst, memoryFill...), opEnd)
 }
 
+// init copies of a segment, which nothing overlaps.
+func (w *writer) init(segment uint32) []byte {
+	op := append(binary.AppendU32([]byte{0xfc, 8}, segment), 0)
+	dst := w.while([]byte{0}, forward(op))
+	dst = sized(sized(sized(dst, paramTo, 0), paramFrom, 0), paramSize, 0)
+	return append(append(dst, op...), opEnd)
+}
+
+// forward is a piece at the beginning, and goes on to what is behind it.
+func forward(op []byte) []byte {
+	body := append(pieceOf(sized(sized(nil, paramTo, 0), paramFrom, 0)), op...)
+	return move(move(move(body, paramTo, piece), paramFrom, piece), paramSize, -piece)
+}
+
 // copy copies from the end that is not overwritten meanwhile.
 func (w *writer) copy() []byte {
-	up := pieceOf(sized(sized(nil, paramTo, 0), paramFrom, 0))
-	up = append(up, memoryCopy...)
-	up = move(move(move(up, paramTo, piece), paramFrom, piece), paramSize, -piece)
-
 	down := move(nil, paramSize, -piece)
 	for _, param := range []uint32{paramTo, paramFrom} {
 		down = append(sized(sized(down, param, 0), paramSize, 0), opI32Add)
@@ -96,7 +111,7 @@ func (w *writer) copy() []byte {
 	down = append(pieceOf(down), memoryCopy...)
 
 	dst := append(sized(sized([]byte{0}, paramTo, 0), paramFrom, 0), opI32LeU, opIf, blockEmpty)
-	dst = append(w.while(dst, up), opElse)
+	dst = append(w.while(dst, forward(memoryCopy)), opElse)
 	dst = append(w.while(dst, down), opEnd)
 	dst = sized(sized(sized(dst, paramTo, 0), paramFrom, 0), paramSize, 0)
 	return append(append(dst, memoryCopy...), opEnd)
