@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"time"
 )
@@ -71,10 +72,7 @@ func locate(c Config) (target, error) {
 		if s.Port == 0 {
 			s.Port = 443
 		}
-		if s.Path == "" {
-			s.Path = "/"
-		}
-		return target{&url.URL{Scheme: "https", Host: serviceHost(s.Namespace, s.Name, s.Port), Path: s.Path}, &s}, nil
+		return target{address(serviceHost(s.Namespace, s.Name, s.Port), s.Path), &s}, nil
 	}
 	if c.URL == "" {
 		return target{}, errors.New("webhook configuration must have either service or URL")
@@ -95,7 +93,14 @@ func locate(c Config) (target, error) {
 	case u.RawQuery != "":
 		return target{}, fmt.Errorf("url %q: query parameters are not permitted in the URL", c.URL)
 	}
-	return target{url: u}, nil
+	return target{url: address(u.Host, u.Path)}, nil
+}
+
+// address is where a server is asked. The path is cleaned once, after it was
+// decoded, as kube-apiserver does: servers redirect one with a double slash, and
+// no redirect is followed.
+func address(host, decoded string) *url.URL {
+	return &url.URL{Scheme: "https", Host: host, Path: path.Join("/", decoded)}
 }
 
 // newTransport trusts the bundle, or the system's roots without one, and

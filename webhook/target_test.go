@@ -41,6 +41,32 @@ func TestWhereRequestsGo_CRD21_CRD22(t *testing.T) {
 	}
 }
 
+// What kube-apiserver 1.36.3 asked a server for, by the path of the url; the
+// paths of services take the same way there.
+func TestPathsAreCleanedOnce_CRD21_CRD22(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "/", "/": "/", "//p": "/p", "/b/": "/b", "/c/../d": "/d", "/e//f": "/e/f", "/../../x": "/x", "/.": "/", "/a/.": "/a",
+		"/a%2Fb": "/a/b", "/a%20b": "/a%20b", "/%2e%2e/x": "/x", "/x?": "/x", "/a;b": "/a;b", "/ä": "/%C3%A4", "/a+b": "/a+b", "/a%3Fb": "/a%3Fb", "/a%25b": "/a%25b",
+		"/%252e%252e/x": "/%252e%252e/x",
+	} {
+		var asked string
+		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			asked = r.RequestURI
+			_, _ = w.Write([]byte("{}"))
+		})
+		c.URL = strings.TrimSuffix(c.URL, "/path") + in
+		if _, err := open(t, c).Post(t.Context(), nil); err != nil || asked != want {
+			t.Errorf("%q: asked for %q, %v; want %q", in, asked, err, want)
+		}
+	}
+	for in, want := range map[string]string{"//p": "/p", "/b/": "/b", "/c/../d": "/d", "/a%2Fb": "/a%252Fb", "b": "/b"} {
+		at, err := locate(Config{Service: &Service{Namespace: "ns", Name: "svc", Path: in}})
+		if err != nil || at.url.RequestURI() != want {
+			t.Errorf("service's path %q: asked for %q, %v; want %q", in, at.url.RequestURI(), err, want)
+		}
+	}
+}
+
 func TestServicesNeedANameANamespaceAndAPort_CRD22(t *testing.T) {
 	for _, c := range []struct {
 		namespace, name string
