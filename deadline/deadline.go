@@ -1,6 +1,7 @@
-// Package deadline owns a context that ends at a time and costs little where
-// nobody waits for its end, as for most requests, which are answered from memory,
-// and for most calls of modules, which find an instance that is idle.
+// Package deadline owns contexts that end at a time, or when they are told to,
+// and cost little where nobody waits for their end, as for most requests, which
+// are answered from memory, and for most calls of modules, which find an instance
+// that is idle.
 //
 // It must not know what is done in that time.
 package deadline

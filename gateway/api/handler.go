@@ -178,9 +178,9 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 		return errorResponse(err)
 	}
 	if streams {
-		return h.object(context.Background(), c)
+		return h.object(r.context(), c)
 	}
-	ctx, cancel := deadline.WithTimeout(context.Background(), timeout)
+	ctx, cancel := deadline.WithTimeout(r.context(), timeout)
 	defer cancel()
 	return h.object(ctx, c)
 }

@@ -13,7 +13,10 @@ import (
 // Request is one HTTP request as a value. Nothing in it refers to memory of
 // the HTTP framework.
 type Request struct {
-	Method string
+	// Context ends when the client has left, though it may be noticed late; nil
+	// never ends.
+	Context context.Context
+	Method  string
 	// Path is the decoded path, Query the raw query without the question mark.
 	Path  string
 	Query string
@@ -43,6 +46,14 @@ type Request struct {
 	cbor bool
 	// uncompressed: replies are never compressed.
 	uncompressed bool
+}
+
+// context ends with the client.
+func (r *Request) context() context.Context {
+	if r.Context == nil {
+		return context.Background()
+	}
+	return r.Context
 }
 
 // call is a request that is being answered: what it is about and who asks.

@@ -27,7 +27,7 @@ func errorResponse(err error) *Response {
 	switch {
 	case errors.As(err, &api):
 		status = api.Status()
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		status = apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0).Status()
 	}
 	if status.Code == 0 {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"sync"
 )
 
 // flight is a derivation under way, of the views k of one or more entries. Each
@@ -13,6 +14,50 @@ type flight struct {
 	size int // how many entries
 	done chan struct{}
 	err  error // set before done is closed
+
+	mu sync.Mutex
+	// waiting is how many want what it derives. When the last has left it is
+	// abandoned.
+	waiting   int
+	abandoned bool
+	// abandon ends conversions; nil before there are any.
+	abandon context.CancelFunc
+}
+
+// join lets one more wait for f, who leaves in the end; false if f was abandoned.
+func (f *flight) join() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.abandoned {
+		f.waiting++
+	}
+	return !f.abandoned
+}
+
+func (f *flight) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waiting--; f.waiting == 0 {
+		f.abandoned = true
+		if f.abandon != nil {
+			f.abandon()
+		}
+	}
+}
+
+// converting is a context for conversions in f: a client that leaves must not
+// fail those who wait for the same view, and what nobody waits for need not be
+// made. Each call of the converter has a time limit of its own.
+func (f *flight) converting(ctx context.Context) (shared context.Context, end func()) {
+	shared, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	f.mu.Lock()
+	f.abandon = abandon
+	f.mu.Unlock()
+	stop := context.AfterFunc(ctx, f.leave)
+	return shared, func() {
+		stop()
+		abandon()
+	}
 }
 
 // flightNode is a list of an entry's flights, no two of the same view. It is
@@ -65,17 +110,14 @@ func (r *Resource) derive(ctx context.Context, jobs []job, k viewKey) error {
 		left[i] = i
 	}
 	for waits := 0; len(left) > 0; waits++ {
-		f := &flight{viewKey: k, done: make(chan struct{})}
-		mine, others, waiting := claim(jobs, left, f, waits >= maxWaits)
+		f := &flight{viewKey: k, done: make(chan struct{}), waiting: 1}
+		mine, others, joined := claim(jobs, left, f, waits >= maxWaits)
 		if err := r.fly(ctx, f, jobs, mine); err != nil {
+			leaveAll(joined)
 			return err
 		}
-		for _, g := range waiting {
-			select {
-			case <-g.done:
-			case <-ctx.Done():
-				return ErrTimeout()
-			}
+		if !await(ctx, joined) {
+			return ErrTimeout()
 		}
 		// An error counts for all who asked for no less. It may be about
 		// another object than ours otherwise.
@@ -89,10 +131,31 @@ func (r *Resource) derive(ctx context.Context, jobs []job, k viewKey) error {
 	return nil
 }
 
+// await waits for flights that were joined, and leaves them; false if ctx ends
+// first.
+func await(ctx context.Context, joined []*flight) bool {
+	for n, g := range joined {
+		select {
+		case <-g.done:
+			g.leave()
+		case <-ctx.Done():
+			leaveAll(joined[n:])
+			return false
+		}
+	}
+	return true
+}
+
+func leaveAll(joined []*flight) {
+	for _, g := range joined {
+		g.leave()
+	}
+}
+
 // claim sorts the jobs that are left: those that are remembered by now are
-// done, mine are the caller's to derive in f, and the rest is in the flights
-// waiting, each with as many as others says. alone claims what others have.
-func claim(jobs []job, left []int, f *flight, alone bool) (mine []int, others map[*flight]int, waiting []*flight) {
+// done, mine are the caller's to derive in f, and the rest is in the flights that
+// were joined, each with as many as others says. alone claims what others have.
+func claim(jobs []job, left []int, f *flight, alone bool) (mine []int, others map[*flight]int, joined []*flight) {
 	for _, i := range left {
 		e := jobs[i].entry
 		g, added := e.board(f)
@@ -100,17 +163,19 @@ func claim(jobs []job, left []int, f *flight, alone bool) (mine []int, others ma
 		case added || alone && g != f:
 			mine = append(mine, i)
 		case g == f: // the same entry twice
+		case others[g] == 0 && !g.join():
+			mine = append(mine, i)
 		default:
 			if others == nil {
 				others = map[*flight]int{}
 			}
 			if others[g]++; others[g] == 1 {
-				waiting = append(waiting, g)
+				joined = append(joined, g)
 			}
 		}
 	}
 	f.size = len(mine)
-	return mine, others, waiting
+	return mine, others, joined
 }
 
 // unfinished are those of left that have no outcome and none is remembered.
@@ -149,8 +214,6 @@ func (r *Resource) fly(ctx context.Context, f *flight, jobs []job, mine []int) e
 			due = append(due, i)
 		}
 	}
-	// A client that leaves must not fail those who wait for the same view. Each
-	// call of the converter has a time limit of its own.
-	f.err = r.deriveAll(context.WithoutCancel(ctx), jobs, due, f.viewKey)
+	f.err = r.deriveAll(ctx, f, jobs, due)
 	return f.err
 }

@@ -88,3 +88,66 @@ func TestWhatNeedsNoConversionComesFirst_CRD18(t *testing.T) {
 		t.Error("which version an object is stored at is mistaken")
 	}
 }
+
+// A conversion goes on as long as somebody waits for it, and ends with the last
+// of them, whoever asked first.
+func TestAConversionEndsWithTheLastWhoWaits_CRD18(t *testing.T) {
+	s := newShelf(t, withCronTab)
+	r := s.cronTabs()
+	e := entry(v1, "one", 7)
+	release := s.conv.Block()
+	defer release()
+	ask := func() (leave context.CancelFunc, done <-chan error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := r.View(ctx, e, v1beta1)
+			ended <- err
+		}()
+		return cancel, ended
+	}
+	leaveFirst, first := ask()
+	defer leaveFirst()
+	s.conv.Await(1)
+	leaveSecond, second := ask()
+	defer leaveSecond()
+	f := e.flights.Load().flight
+	awaitWaiting(t, f, 2)
+	leaveFirst()
+	awaitWaiting(t, f, 1)
+	select {
+	case err := <-first:
+		t.Errorf("given up while somebody waits: %v", err)
+	case err := <-second:
+		t.Errorf("given up while somebody waits: %v", err)
+	default:
+	}
+	leaveSecond()
+	for _, done := range []<-chan error{first, second} {
+		select {
+		case err := <-done:
+			if err == nil {
+				t.Error("it came to an end")
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("it goes on for nobody")
+		}
+	}
+	release()
+	if _, err := r.View(t.Context(), e, v1beta1); err != nil { // who comes later begins anew
+		t.Error(err)
+	}
+}
+
+// awaitWaiting returns when so many wait for a flight.
+func awaitWaiting(t *testing.T, f *flight, want int) {
+	t.Helper()
+	for n, late := -1, time.Now().Add(20*time.Second); n != want; {
+		f.mu.Lock()
+		n = f.waiting
+		f.mu.Unlock()
+		if time.Now().After(late) {
+			t.Fatalf("%d wait, want %d", n, want)
+		}
+	}
+}

@@ -104,10 +104,11 @@ func (r *Resource) asStored(e *Entry) ([]byte, string, error) {
 	return r.restore(e)
 }
 
-// deriveAll derives the jobs that are due, on all cores, and remembers the
+// deriveAll derives in f the jobs that are due, on all cores, and remembers the
 // outcome of each as soon as it is there: what was derived before a failure
 // need not be derived again.
-func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewKey) error {
+func (r *Resource) deriveAll(ctx context.Context, f *flight, jobs []job, due []int) error {
+	k := f.viewKey
 	restored := make([][]byte, len(due)) // those that are stored at another version
 	err := spread(len(due), func(n int) error {
 		j := &jobs[due[n]]
@@ -136,7 +137,9 @@ func (r *Resource) deriveAll(ctx context.Context, jobs []job, due []int, k viewK
 	if len(foreign) == 0 {
 		return nil
 	}
-	return r.convertEach(ctx, k.version, objects, func(n int, data []byte) {
+	shared, end := f.converting(ctx)
+	defer end()
+	return r.convertEach(shared, k.version, objects, func(n int, data []byte) {
 		j := &jobs[foreign[n]]
 		j.json, j.converted = data, true
 		// A converter that changed meanwhile may or may not have made this.

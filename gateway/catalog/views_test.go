@@ -187,14 +187,17 @@ func TestLeavingAFlight(t *testing.T) {
 	got := make(chan error, 1)
 	go func() { _, err := r.View(first, e, v1beta1); got <- err }()
 	s.conv.Await(1)
+	f := e.flights.Load().flight
+	waiting := make(chan error, 1)
+	go func() { _, err := r.View(t.Context(), e, v1beta1); waiting <- err }()
+	awaitWaiting(t, f, 2)
 	cancel()
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if _, err := r.View(gone, e, v1beta1); err == nil {
 		t.Error("a view for nobody")
 	}
-	waiting := make(chan error, 1)
-	go func() { _, err := r.View(t.Context(), e, v1beta1); waiting <- err }()
+	awaitWaiting(t, f, 1)
 	release()
 	if err := <-got; err != nil {
 		t.Errorf("who began it: %v", err)

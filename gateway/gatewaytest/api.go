@@ -70,6 +70,20 @@ func (a *API) Open(ctx context.Context, path string) (*http.Response, error) {
 	return a.send(ctx, http.MethodGet, path, nil, nil)
 }
 
+// Leave sends a request, and leaves before there is a reply: when left returns.
+func (a *API) Leave(method, path string, body any, left func()) {
+	a.t.Helper()
+	ctx, cancel := context.WithCancel(a.t.Context())
+	go func() {
+		defer cancel()
+		left()
+	}()
+	if resp, err := a.send(ctx, method, path, body, nil); err == nil {
+		resp.Body.Close()
+		a.t.Errorf("%s %s was answered with %s", method, path, resp.Status)
+	}
+}
+
 func (a *API) send(ctx context.Context, method, path string, body any, headers []string) (*http.Response, error) {
 	if len(headers)%2 != 0 {
 		return nil, errors.New("headers must be names and values in turn")

@@ -116,10 +116,11 @@ func (w *Write) attempt(ctx context.Context) error {
 		w.validate, // system metadata, and what the kind says
 		w.admit,    // validating admission
 		w.convert,  // to the storage version, and back for the reply
+		inTime,     // as long as the client is there
 		w.commit,   // or the dry run of it
 	)
 	for n := 1; w.generate != "" && apierrors.IsAlreadyExists(err) && n < generateAttempts; n++ {
-		err = inOrder(ctx, w.validate, w.admit, w.convert, w.commit) // under another name
+		err = inOrder(ctx, w.validate, w.admit, w.convert, inTime, w.commit) // under another name
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
 		return apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1) // in words that say that some name would do
@@ -131,6 +132,15 @@ func (w *Write) attempt(ctx context.Context) error {
 		w.handOver, // to the cache, with the views made so far
 		w.reply,
 	)
+}
+
+// inTime refuses to go on for a client that has left, or whose time is over: what
+// judged the write may have been broken off.
+func inTime(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return catalog.ErrTimeout()
+	}
+	return nil
 }
 
 func inOrder(ctx context.Context, stages ...func(context.Context) error) error {

@@ -11,6 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/deadline"
 )
 
 // budget bounds the bytes of all request bodies that are in memory.
@@ -62,11 +64,16 @@ type body struct {
 	held int
 	// over: nothing of the body is left on the connection.
 	over bool
+	// client ends when the client of the request has left.
+	client deadline.Until
+	// conn is the connection; nil for one that is not this package's.
+	conn *conn
 }
 
 func newBody(ctx *fasthttp.RequestCtx, b *budget) *body {
 	n := ctx.Request.Header.ContentLength()
-	return &body{ctx: ctx, budget: b, length: n, over: n == 0 || n == noBody || !ctx.Request.IsBodyStream()}
+	c, _ := ctx.Conn().(*conn)
+	return &body{ctx: ctx, budget: b, length: n, over: n == 0 || n == noBody || !ctx.Request.IsBodyStream(), conn: c}
 }
 
 // bodyKey is where a request keeps its body.
@@ -74,13 +81,19 @@ type bodyKey struct{}
 
 func bodyOf(ctx *fasthttp.RequestCtx) *body { return ctx.UserValue(bodyKey{}).(*body) }
 
-// withBody is next for requests whose body is finished, whatever the framework
-// and the handler did about it.
+// withBody is next for requests that end with their client, and whose body is
+// finished, whatever the framework and the handler did about it.
 func (s *Server) withBody(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		b := newBody(ctx, &s.bodies)
 		ctx.SetUserValue(bodyKey{}, b)
+		if b.conn != nil {
+			b.conn.begin(&b.client)
+		}
 		next(ctx)
+		if b.conn != nil && b.conn.end() {
+			ctx.SetConnectionClose() // nobody waits for what was sent ahead
+		}
 		b.finish()
 	}
 }
@@ -92,6 +105,10 @@ func (b *body) read(limit int) ([]byte, error) {
 	}
 	if b.length > limit {
 		return nil, tooLarge(limit)
+	}
+	if b.conn != nil {
+		b.conn.listen()
+		defer b.conn.hush()
 	}
 	end := b.length
 	if end == chunked {
@@ -129,8 +146,7 @@ func (b *body) whole() bool {
 	if b.length != chunked {
 		return b.got == b.length
 	}
-	c, ok := b.ctx.Conn().(*conn)
-	return ok && !c.ended
+	return b.conn != nil && !b.conn.ended
 }
 
 // grow makes room for more of a body that will have at most end bytes.

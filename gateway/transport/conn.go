@@ -14,8 +14,9 @@ import (
 // listener makes a TLS connection of each accepted one.
 type listener struct {
 	net.Listener
-	tls *tls.Config
-	log zerolog.Logger
+	tls         *tls.Config
+	connections *connections
+	log         zerolog.Logger
 }
 
 // acceptPause is how long a listener that ran out of something waits.
@@ -29,7 +30,9 @@ func (l *listener) Accept() (net.Conn, error) {
 		raw, err := l.Listener.Accept()
 		switch {
 		case err == nil:
-			return &conn{Conn: tls.Server(raw, l.tls), raw: raw}, nil
+			c := &conn{Conn: tls.Server(raw, l.tls), raw: raw, among: l.connections}
+			l.connections.add(c)
+			return c, nil
 		case !passing(err):
 			return nil, err
 		}
@@ -49,15 +52,19 @@ func passing(err error) bool {
 	return false
 }
 
-// conn is a client's connection.
+// conn is a client's connection. But for what a [turn] guards it is used by the
+// one goroutine that serves it.
 type conn struct {
 	*tls.Conn
 	raw net.Conn
-	// unread: the client may still be sending a body that nobody reads. It is
-	// used by the one goroutine that serves the connection.
+	// among are the connections that it is one of; nil in tests of its own.
+	among *connections
+	turn  turn
+	// unread: the client may still be sending a body that nobody reads.
 	unread bool
+	// heard: the client has sent something.
+	heard bool
 	// ended: the client sent all that it will send, and somebody wanted more.
-	// It is used by that goroutine too.
 	ended bool
 	// said is what the client's headers said last.
 	said said
@@ -68,7 +75,11 @@ type conn struct {
 // Read implements [net.Conn]. The end of what the client sends comes in a read
 // of its own, which only a reader makes that still misses something.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+	n, err, early := c.turn.overheard(p)
+	if !early {
+		n, err = c.Conn.Read(p)
+	}
+	c.heard = c.heard || n > 0
 	if n > 0 && err == io.EOF {
 		return n, nil
 	}
@@ -107,6 +118,7 @@ const discardTime = 2 * time.Second
 // resets it, and a client that is busy sending would lose the reply that says
 // why; so the rest of a refused body is thrown away for a moment.
 func (c *conn) Close() error {
+	c.leave()
 	if c.unstarted != nil {
 		c.unstarted()
 	}

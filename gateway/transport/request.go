@@ -36,7 +36,9 @@ func (s *Server) handle(c *fiber.Ctx) (err error) {
 	if head.impersonates {
 		r.Impersonate = impersonation(&ctx.Request.Header)
 	}
-	if b := bodyOf(ctx); !b.over {
+	b := bodyOf(ctx)
+	r.Context = &b.client
+	if !b.over {
 		r.ReadBody = b.read
 	}
 	s.reply(ctx, s.options.Handler.Serve(r))
@@ -169,6 +171,10 @@ func (s *Server) frameworkError(c *fiber.Ctx, err error) error {
 		message = http.StatusText(code)
 	}
 	ctx := c.Context()
+	if over, ours := ctx.Conn().(*conn); ours && !over.heard {
+		_ = over.Conn.Close() // who asked for nothing expects no answer
+		return nil
+	}
 	if code == http.StatusRequestHeaderFieldsTooLarge {
 		discardRest(ctx)
 	}

@@ -39,10 +39,15 @@ type Server struct {
 	options Options
 	app     *fiber.App
 	bodies  budget
+	// connections are those that requests come in on.
+	connections connections
 
 	// ctx ends when streams have to.
 	ctx    context.Context
 	cancel context.CancelFunc
+	// drained is closed once nobody waits any longer for requests to end.
+	drained chan struct{}
+	drain   sync.Once
 	// streams counts connections that were taken over.
 	streams sync.WaitGroup
 
@@ -70,7 +75,7 @@ func New(o Options) *Server {
 	// that fits into one.
 	o.TLS = o.TLS.Clone()
 	o.TLS.DynamicRecordSizingDisabled = true
-	s := &Server{options: o, bodies: budget{limit: int64(o.BodyBudget)}}
+	s := &Server{options: o, bodies: budget{limit: int64(o.BodyBudget)}, drained: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		DisableStartupMessage: true, DisableDefaultDate: false, ServerHeader: "",
@@ -85,6 +90,7 @@ func New(o Options) *Server {
 	s.app.Server().HeaderReceived = limits
 	s.app.Server().Handler = s.withBody(s.app.Server().Handler)
 	s.app.Server().NoDefaultContentType = true
+	s.app.Server().CloseOnShutdown = true   // else a reply may be lost that waits for the next one
 	s.app.Server().KeepHijackedConns = true // takeOver closes them itself
 	s.app.Server().Logger = quiet{o.Log}
 	s.app.Use(s.handle)
@@ -102,7 +108,8 @@ func (s *Server) Serve(l net.Listener) error {
 	if !s.begin(l) {
 		return nil
 	}
-	err := s.app.Listener(&listener{Listener: l, tls: s.options.TLS, log: s.options.Log})
+	go s.connections.watch(s.drained)
+	err := s.app.Listener(&listener{Listener: l, tls: s.options.TLS, connections: &s.connections, log: s.options.Log})
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serving: %w", err)
 	}
@@ -135,6 +142,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if l == nil {
 		return nil
 	}
+	defer s.drain.Do(func() { close(s.drained) })
+	s.connections.close()
 	err := s.app.ShutdownWithContext(ctx)
 	if errors.Is(err, net.ErrClosed) {
 		err = nil

@@ -21,6 +21,7 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *api.Response) {
 	taken, ours := ctx.Conn().(*conn)
 	if ours { // a connection that breaks first is closed and never taken over
 		taken.unstarted = ended
+		taken.leave()
 	}
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {
