@@ -7,7 +7,9 @@
 // Modules are hostile. One can only read and write its own memory, which is
 // bounded; it sees no files, network, environment, real time or real
 // randomness; it is stopped at its deadline, or when its fuel is used up
-// (fuel.go); and every position it returns is checked. After any error the instance is of no more use and has to be closed.
+// (fuel.go), or when its calls are nested too deeply (stack.go); and every position
+// it returns is checked. Each call finds the instance as it was when it was ready
+// (memory.go). After any error it is of no more use and has to be closed.
 //
 // A module goes through these steps before it is compiled (load.go): it is read
 // and checked as a whole (plugins/wasm/binary), its imports and exports are
