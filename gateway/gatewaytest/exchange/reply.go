@@ -102,7 +102,7 @@ func events(d *json.Decoder) (map[string]any, error) {
 }
 
 // age is that of an object in a table.
-var age = regexp.MustCompile(`^[0-9]+[smh]([0-9]+[smh])?$`)
+var age = regexp.MustCompile(`^[0-9]+[smhdy]([0-9]+[smhd])?$`)
 
 // forget removes what differs from run to run from objects, at any depth.
 func forget(v any) {
