@@ -97,7 +97,7 @@ func (c *table) finish(t *testing.T) {
 
 // compare compares the replies to a story: to its definition, if it has one, which
 // counts as the step before the first, and to its steps.
-func (c *table) compare(t *testing.T, story exchange.Story, recorded, answers []string) {
+func (c *table) compare(t *testing.T, story exchange.Story, recorded []string, answers []exchange.Texts) {
 	t.Helper()
 	steps, before := story.Steps, 0
 	if story.Definition != "" {
@@ -109,7 +109,7 @@ func (c *table) compare(t *testing.T, story exchange.Story, recorded, answers []
 	wrong := 0
 	for i, answer := range answers {
 		step, row := steps[i], i-before
-		if err := c.Reply(story.Name, row, step, recorded[i], answer); err != nil {
+		if err := c.Reply(story.Name, row, step, recorded[i], answer.Like(recorded[i])); err != nil {
 			if wrong++; wrong <= mostTold {
 				t.Errorf("row %d: %s %s %s %s\n%.*s\n%v", row, step.Method, step.Path, step.Type, step.Accept, mostQuoted, step.Body, err)
 			}
@@ -145,14 +145,11 @@ func tellAllVia(t *testing.T, s *gatewaytest.Server, c *table, stories []exchang
 			if !ok {
 				t.Fatal("it is not recorded")
 			}
-			var answers, wanted []string
-			for _, reply := range replies {
-				text, err := reply.Text()
-				if err != nil {
-					t.Fatal(err)
-				}
-				answers = append(answers, text)
+			answers, err := exchange.TextsOf(replies)
+			if err != nil {
+				t.Fatal(err)
 			}
+			var wanted []string
 			for _, reply := range recorded {
 				wanted = append(wanted, string(reply))
 			}

@@ -68,11 +68,11 @@ func (c *comparison) compare(ctx context.Context, story exchange.Story) error {
 		c.undefined++
 	}
 	for i := range min(len(first), len(second)) {
-		a, err := first[i].Text()
+		a, err := first[i].Texts()
 		if err != nil {
 			return err
 		}
-		b, err := second[i].Text()
+		b, err := second[i].Texts()
 		if err != nil {
 			return err
 		}
@@ -80,9 +80,9 @@ func (c *comparison) compare(ctx context.Context, story exchange.Story) error {
 		if first[i].Code >= http.StatusBadRequest {
 			c.refusals++
 		}
-		if a != b {
+		if _, err := a.Merge(b); err != nil {
 			c.differences++
-			fmt.Printf("%s, step %d: %s %s\n%s\n<<< %s\n>>> %s\n\n", story.Name, i, steps[i].Method, steps[i].Path, steps[i].Body, a, b)
+			fmt.Printf("%s, step %d: %s %s\n%s\n<<< %s\n>>> %s\n\n", story.Name, i, steps[i].Method, steps[i].Path, steps[i].Body, a.Ordered, b.Ordered)
 		}
 	}
 	return nil

@@ -51,7 +51,12 @@ type Story struct {
 	Definition string
 	// Doubtful tells that the definition may be refused, which ends the story.
 	Doubtful bool
-	Steps    []Step
+	// Unordered tells that the order of causes is that of Go's maps.
+	Unordered bool
+	// Shared tells that the server writes the objects too, at times of its own:
+	// managedFields and revisions are not compared.
+	Shared bool
+	Steps  []Step
 	// Before and After are further steps, whatever is answered to them, before a
 	// story without a definition and after it.
 	Before, After []Step

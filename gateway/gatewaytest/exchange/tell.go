@@ -43,6 +43,7 @@ func HTTP(client *http.Client, url, token string) Send {
 // to each step.
 func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 	var replies []Reply
+	seen := &sightings{shared: s.Shared}
 	send = following(send)
 	if err := s.pass(ctx, send, s.Before); err != nil {
 		return nil, err
@@ -55,13 +56,15 @@ func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 		replies = append(replies, r)
 	}
 	for i, step := range s.Steps {
-		r, err := s.step(ctx, send, step)
+		seen.next(i)
+		r, err := s.step(ctx, send, seen, step)
 		if err == nil && step.Await != nil && r.Code < 300 {
-			_, err = s.step(ctx, send, *step.Await)
+			_, err = s.step(ctx, send, &sightings{}, *step.Await)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %s %s: %w", i, step.Method, step.Path, err)
 		}
+		r.unorderedCauses = s.Unordered
 		replies = append(replies, r)
 	}
 	if s.Definition == "" {
@@ -74,7 +77,7 @@ func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 // pass sends requests whose replies do not count.
 func (s Story) pass(ctx context.Context, send Send, steps []Step) error {
 	for _, step := range steps {
-		if _, err := s.step(ctx, send, step); err != nil {
+		if _, err := s.step(ctx, send, &sightings{}, step); err != nil {
 			return fmt.Errorf("%s %s: %w", step.Method, step.Path, err)
 		}
 	}
@@ -88,22 +91,22 @@ func (s Story) begin(ctx context.Context, send Send) (Reply, error) {
 		return Reply{}, err
 	}
 	gone := Step{Method: "GET", Path: s.definition(), Until: `"NotFound"`}
-	if _, err := s.step(ctx, send, gone); err != nil {
+	if _, err := s.step(ctx, send, &sightings{}, gone); err != nil {
 		return Reply{}, err
 	}
-	r, err := s.step(ctx, send, Step{Method: "POST", Path: Definitions, Type: JSON, Body: s.Definition, Brief: true})
+	r, err := s.step(ctx, send, &sightings{}, Step{Method: "POST", Path: Definitions, Type: JSON, Body: s.Definition, Brief: true})
 	if err == nil && r.Code != http.StatusCreated && !s.Doubtful {
 		err = fmt.Errorf("the definition is refused: %d %v", r.Code, r.Body)
 	}
 	if err != nil || r.Code != http.StatusCreated {
 		return r, err
 	}
-	_, err = s.step(ctx, send, Step{Method: "GET", Path: s.Things("v1"), Until: `"items":[`})
+	_, err = s.step(ctx, send, &sightings{}, Step{Method: "GET", Path: s.Things("v1"), Until: `"items":[`})
 	return r, err
 }
 
 // step sends one request, again and again where its reply has to wait.
-func (s Story) step(ctx context.Context, send Send, step Step) (Reply, error) {
+func (s Story) step(ctx context.Context, send Send, seen *sightings, step Step) (Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -116,7 +119,7 @@ func (s Story) step(ctx context.Context, send Send, step Step) (Reply, error) {
 		// kube-apiserver says so for a moment after a definition changed.
 		settling := code == http.StatusTooManyRequests
 		if !settling && strings.Contains(string(b), step.Until) {
-			return newReply(step, code, header.Values("Warning"), b)
+			return newReply(step, code, header, b, seen)
 		}
 		select {
 		case <-ctx.Done():

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/admissions"
@@ -17,28 +19,31 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/rules"
 )
 
+// tellings is how often a story is told: what differs then differs by chance.
+const tellings = 3
+
 // recordRefusals records how bad requests are refused.
 func recordRefusals(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, refusals.Stories(), refusals.File, exchange.HTTP(client, s.url, s.token))
+	return s.recordExchange(ctx, refusals.Stories(), tellings, refusals.File, exchange.HTTP(client, s.url, s.token), nil)
 }
 
 // recordRules records the stories of rules and definitions.
 func recordRules(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, rules.Stories(), rules.File, exchange.HTTP(client, s.url, s.token))
+	return s.recordExchange(ctx, rules.Stories(), tellings, rules.File, exchange.HTTP(client, s.url, s.token), nil)
 }
 
 // recordGenerated records stories from a seed.
 func recordGenerated(ctx context.Context, s *server) error {
 	send := exchange.HTTP(client, s.url, s.token)
-	if err := s.recordExchange(ctx, generated.Stories(1, generated.Recorded), generated.File, send); err != nil {
+	if err := s.recordExchange(ctx, generated.Stories(1, generated.Recorded), tellings, generated.File, send, nil); err != nil {
 		return err
 	}
-	return s.recordExchange(ctx, generated.VersionsStories(1, generated.VersionsRecorded), generated.VersionsFile, send)
+	return s.recordExchange(ctx, generated.VersionsStories(1, generated.VersionsRecorded), tellings, generated.VersionsFile, send, nil)
 }
 
 // recordRequests records the table of requests.
 func recordRequests(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, requests.Stories(), requests.File, exchange.HTTP(client, s.url, s.token))
+	return s.recordExchange(ctx, requests.Stories(), tellings, requests.File, exchange.HTTP(client, s.url, s.token), nil)
 }
 
 // recordBuiltInRequests records the table of requests for each built-in kind.
@@ -47,61 +52,50 @@ func recordBuiltInRequests(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, story := range stories {
-		replies, err := story.Tell(ctx, exchange.HTTP(client, s.url, s.token))
-		if err != nil {
-			return fmt.Errorf("%s: %w", story.Name, err)
+		if !strings.Contains(story.Name, s.story) {
+			continue
 		}
-		texts, err := builtins.Texts(replies)
+		t := new(telling)
+		var err error
+		for range tellings {
+			if err == nil {
+				err = t.tell(ctx, story, exchange.HTTP(client, s.url, s.token), builtins.Texts)
+			}
+		}
 		if err == nil {
-			err = story.Pack(filepath.Join(builtins.Recordings, story.Name+".json.gz"), texts)
+			err = story.Pack(filepath.Join(builtins.Recordings, story.Name+".json.gz"), t.texts())
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", story.Name, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", story.Name, err))
 		}
 	}
-	return nil
+	return failed
 }
 
-// recordAdmissions records what policies and webhooks decide.
+// recordAdmissions records what policies and webhooks decide. The stories are told
+// once: a server goes on with a policy for a moment that another telling has deleted.
 func recordAdmissions(ctx context.Context, s *server) error {
 	hook := admissions.NewServer()
 	defer hook.Close()
-	stories := admissions.Stories()
-	if err := s.recordExchange(ctx, stories, admissions.File, hook.Via(exchange.HTTP(client, s.url, s.token))); err != nil {
-		return err
-	}
-	ended := []string{admissions.Ending}
-	for _, story := range stories {
-		ended = append(ended, admissions.Namespace(story))
-	}
-	return s.end(ctx, ended, []string{"configmaps"})
+	return s.recordExchange(ctx, admissions.Stories(), 1, admissions.File, hook.Via(exchange.HTTP(client, s.url, s.token)), func(story exchange.Story) error {
+		return s.end(ctx, []string{admissions.Ending, admissions.Namespace(story)}, []string{"configmaps"})
+	})
 }
 
 // recordQuotas records what LimitRanges and ResourceQuotas decide.
 func recordQuotas(ctx context.Context, s *server) error {
-	stories := quotas.Stories()
-	if err := s.recordExchange(ctx, stories, quotas.File, exchange.HTTP(client, s.url, s.token)); err != nil {
-		return err
-	}
-	var ended []string
-	for _, story := range stories {
-		ended = append(ended, quotas.Namespace(story))
-	}
-	return s.end(ctx, ended, quotas.Collections)
+	return s.recordExchange(ctx, quotas.Stories(), tellings, quotas.File, exchange.HTTP(client, s.url, s.token), func(story exchange.Story) error {
+		return s.end(ctx, []string{quotas.Namespace(story)}, quotas.Collections)
+	})
 }
 
 // recordLayouts records built-in kinds at versions with other fields.
 func recordLayouts(ctx context.Context, s *server) error {
-	stories := layouts.Stories()
-	if err := s.recordExchange(ctx, stories, layouts.File, exchange.HTTP(client, s.url, s.token)); err != nil {
-		return err
-	}
-	var ended []string
-	for _, story := range stories {
-		ended = append(ended, layouts.Namespace(story))
-	}
-	return s.end(ctx, ended, layouts.Collections)
+	return s.recordExchange(ctx, layouts.Stories(), tellings, layouts.File, exchange.HTTP(client, s.url, s.token), func(story exchange.Story) error {
+		return s.end(ctx, []string{layouts.Namespace(story)}, layouts.Collections)
+	})
 }
 
 // end ends namespaces with what is in them, as no controller does here.
@@ -120,19 +114,67 @@ func (s *server) end(ctx context.Context, namespaces, collections []string) erro
 	return nil
 }
 
-// recordExchange tells stories and writes down the replies.
-func (s *server) recordExchange(ctx context.Context, stories []exchange.Story, file string, send exchange.Send) error {
-	recording := exchange.Recording{}
-	for _, story := range stories {
-		replies, err := story.Tell(ctx, send)
-		if err == nil {
-			err = recording.Record(story.Name, replies)
+// recordExchange tells stories, all of them so many times, and writes down the
+// replies. end, unless it is nil, ends what a story leaves.
+func (s *server) recordExchange(ctx context.Context, stories []exchange.Story, times int, file string, send exchange.Send, end func(exchange.Story) error) error {
+	merged := map[string]*telling{}
+	for range times {
+		for _, story := range stories {
+			if merged[story.Name] == nil {
+				merged[story.Name] = new(telling)
+			}
+			err := merged[story.Name].tell(ctx, story, send, exchange.TextsOf)
+			if err == nil && end != nil {
+				err = end(story)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", story.Name, err)
+			}
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", story.Name, err)
+	}
+	recording := exchange.Recording{}
+	for name, t := range merged {
+		if err := recording.Record(name, t.texts()); err != nil {
+			return err
 		}
 	}
 	return recording.Save(file)
+}
+
+// telling are the replies to a story as they came each time.
+type telling []exchange.Texts
+
+// tell tells the story once more.
+func (t *telling) tell(ctx context.Context, story exchange.Story, send exchange.Send, textsOf func([]exchange.Reply) ([]exchange.Texts, error)) error {
+	replies, err := story.Tell(ctx, send)
+	if err != nil {
+		return err
+	}
+	again, err := textsOf(replies)
+	if err != nil {
+		return err
+	}
+	if *t == nil {
+		*t = again
+	}
+	if len(*t) != len(again) {
+		return fmt.Errorf("%d replies, and then %d", len(*t), len(again))
+	}
+	for i := range again {
+		if (*t)[i], err = (*t)[i].Merge(again[i]); err != nil {
+			return fmt.Errorf("reply %d of %d: %w", i, len(again), err)
+		}
+	}
+	return nil
+}
+
+// texts are what there is to record.
+func (t *telling) texts() []string {
+	var out []string
+	for _, reply := range *t {
+		out = append(out, reply.Ordered)
+	}
+	return out
 }
 
 // empty deletes all objects of a collection, whatever holds them up.

@@ -26,6 +26,7 @@ func main() {
 	flag.StringVar(&s.token, "token", "", "bearer token of an administrator")
 	flag.StringVar(&s.etcd, "etcd", "", "client address of its etcd")
 	only := flag.String("only", "", "make only the recordings whose name holds this text")
+	flag.StringVar(&s.story, "story", "", "of recordings with a file for each story, make only those of stories whose name holds this text")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

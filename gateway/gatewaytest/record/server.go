@@ -24,8 +24,8 @@ const patience = time.Minute
 // client does not verify certificates: it talks to a server for trying out.
 var client = &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
-// server is the kube-apiserver that is recorded.
-type server struct{ url, token, etcd string }
+// server is the kube-apiserver that is recorded, and story what is recorded of it.
+type server struct{ url, token, etcd, story string }
 
 // do sends a request and returns the reply's code and body. headers are names
 // and values in turn.

@@ -29,6 +29,8 @@ type kind struct {
 	Other   string   `json:"other"`
 	Within  string   `json:"namespace"`
 	Until   string   `json:"until"`
+	// Shared tells that a server writes the objects too, at times of its own.
+	Shared bool `json:"shared"`
 	// Asked tells that objects are answered and not kept.
 	Asked  bool           `json:"asked"`
 	Object map[string]any `json:"object"`
@@ -58,6 +60,7 @@ func Stories() ([]exchange.Story, error) {
 // deleted.
 func (k kind) story() exchange.Story {
 	s := &sheet{kind: k}
+	s.Story.Shared = k.Shared
 	s.Name = strings.ReplaceAll(k.Plural+"."+k.apiVersion(), "/", ".")
 	s.After = s.removal()
 	s.Before = slices.Concat([]exchange.Step{

@@ -2,7 +2,6 @@ package builtins
 
 import (
 	"regexp"
-	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 )
@@ -15,18 +14,16 @@ var passing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4
 // types is, how some types are called, and what changed of the fields of one.
 var quoted = regexp.MustCompile(`\\n@@ (?:[^"\\]|\\.)*| in scheme \\"[a-z/]+\.go:[0-9]+\\"|(?:\[\])?handlers\.jsonPatchOp|jsonpatch\.(?:Patch|Operation)`)
 
-// asker is who sent the requests, in the objects that keep it: the administrators
-// of the servers have other names.
-var asker = regexp.MustCompile(`"uid":"admin",|wasmgate-(admin")`)
+// asker is who sent the requests, in the objects that keep it, and who wrote the
+// status of a definition: the administrators and the parts of the servers have other names.
+var asker = regexp.MustCompile(`"uid":"admin",|wasmgate-(admin")|"manager":"(?:definitions|kube-apiserver)",`)
 
-// Texts are replies as they are recorded and compared. The items of a list name
-// their kind in a gateway's answer, and do not in kube-apiserver's, which counts as
-// the same; so does a cause that is told twice, and how a column is described.
-func Texts(replies []exchange.Reply) ([]string, error) {
-	var texts []string
+// Texts are replies as they are recorded and compared. How a column is described
+// counts for nothing.
+func Texts(replies []exchange.Reply) ([]exchange.Texts, error) {
+	var texts []exchange.Texts
 	for _, reply := range replies {
 		reply = reply.Structured()
-		anonymous(reply.Body)
 		undescribed(reply.Body)
 		streamed, _ := reply.Body["events"].([]any)
 		for _, event := range streamed {
@@ -34,20 +31,18 @@ func Texts(replies []exchange.Reply) ([]string, error) {
 			object, _ := event["object"].(map[string]any)
 			undescribed(object)
 		}
-		if inYAML, ok := reply.Body["yaml"].(map[string]any); ok {
-			anonymous(inYAML)
-		}
-		if causes, ok := reply.Body["causes"].([]string); ok {
-			reply.Body["causes"] = slices.Compact(causes) // which are sorted
-		}
-		text, err := reply.Text()
+		t, err := reply.Texts()
 		if err != nil {
 			return nil, err
 		}
-		text = passing.ReplaceAllString(text, "$1…")
-		texts = append(texts, quoted.ReplaceAllString(asker.ReplaceAllString(text, "$1"), ""))
+		texts = append(texts, exchange.Texts{Ordered: lasting(t.Ordered), Unordered: lasting(t.Unordered)})
 	}
 	return texts, nil
+}
+
+// lasting is a text without what differs from server to server.
+func lasting(text string) string {
+	return quoted.ReplaceAllString(asker.ReplaceAllString(passing.ReplaceAllString(text, "$1…"), "$1"), "")
 }
 
 // undescribed takes the descriptions from the columns of a table: they are those of
@@ -57,17 +52,6 @@ func undescribed(table map[string]any) {
 	for _, column := range columns {
 		if column, ok := column.(map[string]any); ok {
 			delete(column, "description")
-		}
-	}
-}
-
-// anonymous takes the kind from the items of a list.
-func anonymous(list map[string]any) {
-	items, _ := list["items"].([]any)
-	for _, item := range items {
-		if object, ok := item.(map[string]any); ok && object["kind"] != "PartialObjectMetadata" {
-			delete(object, "apiVersion")
-			delete(object, "kind")
 		}
 	}
 }

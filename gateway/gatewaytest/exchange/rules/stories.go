@@ -23,7 +23,7 @@ func Stories() []exchange.Story {
 	var all []exchange.Story
 	for _, group := range []map[string]func(*tale){language, libraries, types, transitions, costs, refused, definitions, objects} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
-			t := &tale{exchange.Story{Name: name}}
+			t := &tale{exchange.Story{Name: name, Unordered: true}}
 			group[name](t)
 			all = append(all, t.Story)
 		}
