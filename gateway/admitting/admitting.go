@@ -12,6 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -86,7 +87,7 @@ func (a *Admission) switchOff(o Off) {
 // Mutate implements [resource.Mutator].
 func (a *Admission) Mutate(ctx context.Context, w *resource.Write) error {
 	def := w.Resource.Def
-	if exempt(def) {
+	if exempt(w) {
 		return nil
 	}
 	policies, hooks := a.mutations.about(ctx, def), about(ctx, a.mutating, def)
@@ -100,7 +101,7 @@ func (a *Admission) Mutate(ctx context.Context, w *resource.Write) error {
 // Validate implements [resource.Validator].
 func (a *Admission) Validate(ctx context.Context, w *resource.Write) error {
 	def := w.Resource.Def
-	if exempt(def) {
+	if exempt(w) {
 		return nil
 	}
 	policies, hooks := a.validations.about(ctx, def), about(ctx, a.validating, def)
@@ -126,6 +127,12 @@ func about(ctx context.Context, s *hooks, d *crd.Definition) []*admission.Hook {
 	return nil
 }
 
-// exempt tells that a kind is never subject to admission: configurations and
-// policies are not, as a broken one could not be removed.
-func exempt(d *crd.Definition) bool { return d.Group == admissionv1.GroupName }
+// exempt tells that a write is never subject to admission: configurations and
+// policies are not, as a broken one could not be removed; nor is what the gateway
+// found out of a module, which is believed, and says what is broken.
+func exempt(w *resource.Write) bool {
+	if w.Resource.Def.Group == admissionv1.GroupName {
+		return true
+	}
+	return w.Options.Caller.Own && w.Subresource == "status" && w.Resource.GroupResource() == kinds.Modules
+}

@@ -70,9 +70,10 @@ func newModuleRollback() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback NAME [DIGEST]",
 		Short: "Go back to content of a module that served before",
-		Long: "Go back to content of a module that served before: to the last one that is not\n" +
-			"the present content, or to the one whose digest begins with DIGEST. Configuration\n" +
-			"and limits stay as they are. See them with: wasmgate module history NAME",
+		Long: "Go back to content of a module that served before: to the last one before what\n" +
+			"serves, or to the one whose digest begins with DIGEST. Newer content that does not\n" +
+			"serve, as it waits to be promoted or was refused, is dropped. Configuration and\n" +
+			"limits stay as they are. See the contents with: wasmgate module history NAME",
 		Example: "  wasmgate module rollback crontab",
 		Args:    arguments(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,13 +108,38 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 	}
 	waits, err := r.push.awaitReady(ctx, objects, obj, digest)
 	if waits { // it served before, and is wanted back now
-		err = promote(ctx, objects, name, digest, "")
+		err = promote(ctx, objects, name, digest, "", acceptsAnything)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.push.out, "wasmmodule/%s rolled back: %s\n", name, digest)
+	served, wanted := serving(obj), chosen(obj)
+	did := fmt.Sprintf("rolled back: %s", digest)
+	if served == digest {
+		did = fmt.Sprintf("keeps serving: %s", digest)
+	}
+	if wanted != "" && wanted != served {
+		did += fmt.Sprintf("; content %s, which did not serve, was dropped", wanted)
+	}
+	fmt.Fprintf(r.push.out, "wasmmodule/%s %s\n", name, did)
 	return nil
+}
+
+// serving is the content that serves calls, "" for none.
+func serving(obj *unstructured.Unstructured) string {
+	s := statusOf(obj)
+	if s.condition(ready).Status != metav1.ConditionTrue {
+		return ""
+	}
+	return s.Digest
+}
+
+// chosen is the content that the module asks for, "" for none yet.
+func chosen(obj *unstructured.Unstructured) string {
+	if digest := pinned(obj); digest != "" {
+		return digest
+	}
+	return obj.GetAnnotations()[contentAnnotation]
 }
 
 // pinned is the digest that the spec pins, "" for none.
@@ -130,11 +156,13 @@ func choice(obj *unstructured.Unstructured, digest string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{contentAnnotation: digest}}}
 }
 
-// earlier finds the content to go back to.
+// earlier finds the content to go back to: from what serves, and where nothing
+// does, from what should. What serves can be named itself when something newer
+// does not.
 func earlier(obj *unstructured.Unstructured, prefix string) (string, error) {
-	present := pinned(obj)
-	if present == "" {
-		present = obj.GetAnnotations()[contentAnnotation]
+	present, wanted := serving(obj), chosen(obj)
+	if present == "" || prefix != "" {
+		present = wanted
 	}
 	prefix = strings.TrimPrefix(prefix, "sha256:")
 	var found []string

@@ -53,15 +53,18 @@ func TestModuleHistory(t *testing.T) {
 }
 
 func TestModuleRollback(t *testing.T) {
+	const rolled, dropped = "rolled back: ", "; content sha256:bad, which did not serve, was dropped"
 	for name, c := range map[string]struct {
-		pin, present, digest, want string
+		pin, present, digest, want, says, more string
 	}{
-		"from what serves":       {"", "sha256:333", "", "sha256:222"},
-		"from what was refused":  {"", "sha256:bad", "", "sha256:333"},
-		"to a digest":            {"", "sha256:333", "21", "sha256:2111"},
-		"to a whole digest":      {"", "sha256:333", "sha256:222", "sha256:222"},
-		"from a pin":             {"sha256:333", "sha256:222", "", "sha256:222"},
-		"from a pin to a digest": {"sha256:333", "", "2111", "sha256:2111"},
+		"from what serves":           {"", "sha256:333", "", "sha256:222", rolled, ""},
+		"with newer that is refused": {"", "sha256:bad", "", "sha256:222", rolled, dropped},
+		"from newer to what serves":  {"", "sha256:bad", "333", "sha256:333", "keeps serving: ", dropped},
+		"to a digest":                {"", "sha256:333", "21", "sha256:2111", rolled, ""},
+		"to a whole digest":          {"", "sha256:333", "sha256:222", "sha256:222", rolled, ""},
+		"from a pin":                 {"sha256:333", "sha256:222", "", "sha256:222", rolled, ""},
+		"from a pin that is refused": {"sha256:bad", "sha256:333", "", "sha256:222", rolled, dropped},
+		"from a pin to a digest":     {"sha256:333", "", "2111", "sha256:2111", rolled, ""},
 	} {
 		g := withHistory(t, c.pin, c.present)
 		args := []string{"module", "rollback", "m", "--kubeconfig", g.kubeconfig}
@@ -69,7 +72,7 @@ func TestModuleRollback(t *testing.T) {
 			args = append(args, c.digest)
 		}
 		out, err := command(t, args...)
-		if err != nil || out != "wasmmodule/m rolled back: "+c.want+"\n" {
+		if err != nil || out != "wasmmodule/m "+c.says+c.want+c.more+"\n" {
 			t.Errorf("%s: %v %s", name, err, out)
 		}
 		obj := g.copy(modulesPath + "/m")

@@ -33,16 +33,31 @@ type moduleCandidate struct {
 
 // moduleReport is how it converts live objects.
 type moduleReport struct {
-	State   string `json:"state"`
-	Message string `json:"message"`
-	Failed  int64  `json:"failed"`
-	Samples []struct {
-		Object, From, To, Difference string
-	} `json:"samples"`
+	State       string `json:"state"`
+	Message     string `json:"message"`
+	Conversions int64  `json:"conversions"`
+	Different   int64  `json:"different"`
+	Failed      int64  `json:"failed"`
+	Unlisted    int64  `json:"unlisted"`
+	Differences []struct {
+		Resource, From, To, Path, Change, Example string
+		Count                                     int64
+	} `json:"differences"`
+	Failures []struct {
+		Object, From, To, Reason string
+	} `json:"failures"`
 }
 
 // ended tells that the gateway has said all that it will.
 func (r *moduleReport) ended() bool { return r != nil && r.State != "Running" }
+
+// soFar is what is known before that.
+func (r *moduleReport) soFar() string {
+	if r == nil || r.Conversions == 0 {
+		return "nothing was compared yet"
+	}
+	return fmt.Sprintf("so far conversions: %d, different: %d, failed: %d", r.Conversions, r.Different, r.Failed)
+}
 
 // waits tells that this content has to be promoted before it serves.
 func (s moduleStatus) waits(digest string) bool {
@@ -51,9 +66,9 @@ func (s moduleStatus) waits(digest string) bool {
 
 // promoteCommand is one run of `wasmgate module promote`.
 type promoteCommand struct {
-	client        clientFlags
-	force, dryRun bool
-	out           io.Writer
+	client                clientFlags
+	accept, force, dryRun bool
+	out                   io.Writer
 }
 
 func newModulePromote() *cobra.Command {
@@ -62,8 +77,9 @@ func newModulePromote() *cobra.Command {
 		Use:   "promote NAME",
 		Short: "Let the revision of a module serve that waits (spec.rollout: Shadow)",
 		Long: "Wait until live objects were converted by the revision that waits and by the one\n" +
-			"that serves, print what comes out otherwise, and let the new one serve. One that\n" +
-			"fails where the present one does not is not promoted.",
+			"that serves, print what comes out otherwise, and let the new one serve if nothing\n" +
+			"does. One that converts otherwise needs --accept-differences, and one that fails\n" +
+			"where the present one does not, --force.",
 		Example: "  wasmgate module promote crontab",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,6 +90,7 @@ func newModulePromote() *cobra.Command {
 		},
 	}
 	p.client.add(cmd, 10*time.Minute)
+	cmd.Flags().BoolVar(&p.accept, "accept-differences", false, "promote it although conversions come out otherwise")
 	cmd.Flags().BoolVar(&p.force, "force", false, "promote it whatever the report says, and without waiting for it")
 	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "only print the report")
 	return cmd
@@ -104,32 +121,57 @@ func (p *promoteCommand) run(ctx context.Context, objects dynamic.ResourceInterf
 	if p.dryRun {
 		return nil
 	}
-	if r := candidate.Report; !p.force && (r.Failed > 0 || r.State != "Completed") {
-		return fmt.Errorf("wasmmodule/%s is not promoted, and the content before it stays in use; promote it all the same with --force", name)
+	accepts, err := p.accepts(name, candidate.Report)
+	if err != nil {
+		return err
 	}
-	if err := promote(ctx, objects, name, candidate.Digest, candidate.Revision); err != nil {
+	if err := promote(ctx, objects, name, candidate.Digest, candidate.Revision, accepts); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.out, "wasmmodule/%s promoted: %s\n", name, candidate.Digest)
 	return nil
 }
 
+// What a promotion accepts of the report, after the revision.
+const (
+	acceptsAnything    = "/force"
+	acceptsDifferences = "/differences=%d"
+)
+
+// accepts is what has to be accepted of a report, or an error when nobody did.
+func (p *promoteCommand) accepts(name string, r *moduleReport) (string, error) {
+	stays := fmt.Sprintf("wasmmodule/%s is not promoted, and the content before it stays in use", name)
+	switch {
+	case p.force:
+		return acceptsAnything, nil
+	case r.Failed > 0 || r.State != "Completed":
+		return "", fmt.Errorf("%s; promote it all the same with --force", stays)
+	case r.Different == 0:
+		return "", nil
+	case !p.accept:
+		return "", fmt.Errorf("%d of %d conversions come out otherwise, so %s; if that is what you want, promote it with --accept-differences", r.Different, r.Conversions, stays)
+	}
+	return fmt.Sprintf(acceptsDifferences, r.Different), nil
+}
+
 // awaitReport waits until the report on what waits is complete.
 func awaitReport(ctx context.Context, objects dynamic.ResourceInterface, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	name := obj.GetName()
+	var report *moduleReport
 	err := follow(ctx, objects, name, func(now *unstructured.Unstructured) (bool, error) {
 		obj = now
 		s := statusOf(now)
 		if s.Candidate == nil || s.Candidate.Report.ended() {
 			return true, nil
 		}
+		report = s.Candidate.Report
 		if c := s.condition(ready); c.Status == metav1.ConditionFalse && c.Reason == awaitingPromotion {
 			return true, fmt.Errorf("nothing of wasmmodule/%s serves that it could be compared with: %s --force", name, shown(c.Message))
 		}
 		return false, nil
 	})
 	if ctx.Err() != nil {
-		return nil, interrupted(ctx, err, fmt.Sprintf("live objects are still being converted; see how far it is with: kubectl get wasmmodule %s -o yaml", name))
+		return nil, interrupted(ctx, err, fmt.Sprintf("live objects are still being converted, %s; see how far it is with: wasmgate module promote %s --dry-run --timeout 1s", report.soFar(), name))
 	}
 	return obj, err
 }
@@ -138,11 +180,23 @@ func awaitReport(ctx context.Context, objects dynamic.ResourceInterface, obj *un
 func (r *moduleReport) print(out io.Writer) error {
 	fmt.Fprintln(out, shown(r.Message))
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
-	for i, s := range r.Samples {
+	for i, d := range r.Differences {
 		if i == 0 {
-			fmt.Fprintln(w, "OBJECT\tFROM\tTO\tDIFFERENCE")
+			fmt.Fprintln(w, "RESOURCE\tFROM\tTO\tFIELD\tCHANGE\tCOUNT\tEXAMPLE")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", shown(s.Object), s.From, s.To, shown(s.Difference))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", shown(d.Resource), d.From, d.To, shown(d.Path), d.Change, d.Count, shown(d.Example))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if r.Unlisted > 0 {
+		fmt.Fprintf(out, "%d differences are in fields that are not listed\n", r.Unlisted)
+	}
+	for i, f := range r.Failures {
+		if i == 0 {
+			fmt.Fprintln(w, "OBJECT\tFROM\tTO\tFAILURE")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", shown(f.Object), f.From, f.To, shown(f.Reason))
 	}
 	return w.Flush()
 }
@@ -159,8 +213,9 @@ func shown(text string) string {
 }
 
 // promote lets the candidate with that content serve, and waits until it does: of
-// that revision, "" for whatever configuration it has.
-func promote(ctx context.Context, objects dynamic.ResourceInterface, name, digest, revision string) error {
+// that revision, "" for whatever configuration it has. accepts is what is accepted
+// of its report.
+func promote(ctx context.Context, objects dynamic.ResourceInterface, name, digest, revision, accepts string) error {
 	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -169,7 +224,7 @@ func promote(ctx context.Context, objects dynamic.ResourceInterface, name, diges
 	if candidate == nil || candidate.Digest != digest || revision != "" && candidate.Revision != revision {
 		return fmt.Errorf("what was to be promoted of wasmmodule/%s, content %s, waits no more as it did", name, digest)
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{promotedAnnotation: candidate.Revision}}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{promotedAnnotation: candidate.Revision + accepts}}})
 	if err != nil {
 		return err
 	}

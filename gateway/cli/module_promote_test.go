@@ -27,35 +27,51 @@ func withCandidate(t *testing.T, report map[string]any) *fakeGateway {
 	g.set(modulesPath+"/m", map[string]any{"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule",
 		"metadata": map[string]any{"name": "m"}, "spec": map[string]any{"rollout": "Shadow"}, "status": waiting})
 	g.changed = func(g *fakeGateway, path string, obj map[string]any) {
-		if obj["metadata"].(map[string]any)["annotations"].(map[string]any)[promotedAnnotation] == "r2" {
+		if promotion, _ := obj["metadata"].(map[string]any)["annotations"].(map[string]any)[promotedAnnotation].(string); strings.HasPrefix(promotion, "r2") {
 			go g.later(path, func(o map[string]any) { o["status"] = servedBy("sha256:222", nil) })
 		}
 	}
 	return g
 }
 
-func reported(state string, failed int) map[string]any {
-	return map[string]any{"state": state, "message": "of 7 conversions some fail", "conversions": 7, "failed": failed,
-		"samples": []any{map[string]any{"object": "tabs one/two", "from": "v1", "to": "v2", "difference": "spec is gone"}}}
+func reported(state string, different, failed int) map[string]any {
+	r := map[string]any{"state": state, "message": "this is what came of it", "conversions": 7, "different": different, "failed": failed}
+	if different > 0 {
+		r["differences"] = []any{map[string]any{"resource": "tabs", "from": "v1", "to": "v2", "path": "spec", "change": "Gone", "count": different, "example": "one/two"}}
+		r["unlisted"] = 5
+	}
+	if failed > 0 {
+		r["failures"] = []any{map[string]any{"object": "tabs one/two", "from": "v1", "to": "v2", "reason": "it cannot"}}
+	}
+	return r
 }
 
 func TestModulePromote(t *testing.T) {
-	const table = "OBJECT         FROM   TO   DIFFERENCE\ntabs one/two   v1     v2   spec is gone\n"
+	const (
+		says     = "this is what came of it\n"
+		differs  = says + "RESOURCE   FROM   TO   FIELD   CHANGE   COUNT   EXAMPLE\ntabs       v1     v2   spec    Gone     3       one/two\n5 differences are in fields that are not listed\n"
+		fails    = says + "OBJECT         FROM   TO   FAILURE\ntabs one/two   v1     v2   it cannot\n"
+		promoted = "wasmmodule/m promoted: sha256:222\n"
+	)
 	for name, c := range map[string]struct {
 		report    map[string]any
 		flags     []string
 		refused   string
 		prints    string
-		promotion bool
+		promotion any // nil for none
 	}{
-		"all is well":       {reported("Completed", 0), nil, "", "of 7 conversions some fail\n" + table + "wasmmodule/m promoted: sha256:222\n", true},
-		"only looked at":    {reported("Completed", 0), []string{"--dry-run"}, "", "of 7 conversions some fail\n" + table, false},
-		"it fails":          {reported("Completed", 1), nil, "is not promoted", "", false},
-		"it cannot load":    {reported("Refused", 0), nil, "is not promoted", "", false},
-		"it fails, anyway":  {reported("Completed", 1), []string{"--force"}, "", "of 7 conversions some fail\n" + table + "wasmmodule/m promoted: sha256:222\n", true},
-		"without a report":  {nil, []string{"--force"}, "", "wasmmodule/m promoted: sha256:222\n", true},
-		"before it is done": {reported("Running", 0), []string{"--force"}, "", "of 7 conversions some fail\n" + table + "wasmmodule/m promoted: sha256:222\n", true},
-		"it takes long":     {reported("Running", 0), []string{"--timeout", "1ms"}, "", "", false},
+		"all is well":         {reported("Completed", 0, 0), nil, "", says + promoted, "r2"},
+		"only looked at":      {reported("Completed", 3, 0), []string{"--dry-run"}, "", differs, nil},
+		"it differs":          {reported("Completed", 3, 0), nil, "3 of 7 conversions come out otherwise, so wasmmodule/m is not promoted, and the content before it stays in use; if that is what you want, promote it with --accept-differences", "", nil},
+		"it differs, rightly": {reported("Completed", 3, 0), []string{"--accept-differences"}, "", differs + promoted, "r2/differences=3"},
+		"it fails":            {reported("Completed", 0, 1), []string{"--accept-differences"}, "is not promoted", "", nil},
+		"it does not end":     {reported("Stopped", 0, 0), []string{"--accept-differences"}, "is not promoted", "", nil},
+		"it cannot load":      {reported("Refused", 0, 0), nil, "is not promoted", "", nil},
+		"it fails, anyway":    {reported("Completed", 0, 1), []string{"--force"}, "", fails + promoted, "r2/force"},
+		"without a report":    {nil, []string{"--force"}, "", promoted, "r2/force"},
+		"before it is done":   {reported("Running", 0, 0), []string{"--force"}, "", says + promoted, "r2/force"},
+		"it takes long":       {reported("Running", 3, 1), []string{"--timeout", "1s"}, "so far conversions: 7, different: 3, failed: 1; see how far it is", "", nil},
+		"nothing is known":    {nil, []string{"--timeout", "1s"}, "still being converted, nothing was compared yet; see how far it is", "", nil},
 	} {
 		g := withCandidate(t, c.report)
 		out, err := command(t, append([]string{"module", "promote", "m", "--kubeconfig", g.kubeconfig}, c.flags...)...)
@@ -63,7 +79,7 @@ func TestModulePromote(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 		annotations, _ := g.copy(modulesPath + "/m")["metadata"].(map[string]any)["annotations"].(map[string]any)
-		if (annotations[promotedAnnotation] == "r2") != c.promotion {
+		if annotations[promotedAnnotation] != c.promotion {
 			t.Errorf("%s: %v", name, annotations)
 		}
 	}
@@ -74,10 +90,10 @@ func TestModulePromote(t *testing.T) {
 	if _, err := command(t, "module", "promote", "m", "--kubeconfig", lost.kubeconfig); err == nil || !strings.Contains(err.Error(), "nothing of wasmmodule/m serves that it could be compared with: it is lost; promote it with: promote m --force") {
 		t.Errorf("nothing serves: %v", err)
 	}
-	odd := reported("Completed", 0)
+	odd := reported("Completed", 3, 0)
 	odd["message"] = "one\x1b[2J"
-	odd["samples"].([]any)[0].(map[string]any)["difference"] = "spec.\x1b]0;x\a is gone"
-	if out, _ := command(t, "module", "promote", "m", "--dry-run", "--kubeconfig", withCandidate(t, odd).kubeconfig); !strings.HasPrefix(out, "one\ufffd[2J\n") || !strings.Contains(out, "spec.\ufffd]0;x\ufffd is gone") {
+	odd["differences"].([]any)[0].(map[string]any)["path"] = "spec.\x1b]0;x\a"
+	if out, _ := command(t, "module", "promote", "m", "--dry-run", "--kubeconfig", withCandidate(t, odd).kubeconfig); !strings.HasPrefix(out, "one\ufffd[2J\n") || !strings.Contains(out, "spec.\ufffd]0;x\ufffd") {
 		t.Errorf("a terminal would obey this: %q", out)
 	}
 	g := withCandidate(t, nil)
@@ -90,21 +106,21 @@ func TestModulePromote(t *testing.T) {
 // What was not reported on is not promoted: the same content may wait with
 // another configuration by now.
 func TestAnotherRevisionIsNotPromoted(t *testing.T) {
-	g := withCandidate(t, reported("Completed", 0))
+	g := withCandidate(t, reported("Completed", 0, 0))
 	client, err := dynamic.NewForConfig(&rest.Config{Host: g.URL, BearerToken: "t"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	modules := client.Resource(schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", Resource: "wasmmodules"})
 	for _, c := range []struct{ digest, revision string }{{"sha256:222", "r1"}, {"sha256:111", "r2"}, {"sha256:111", ""}} {
-		if err := promote(t.Context(), modules, "m", c.digest, c.revision); err == nil || !strings.Contains(err.Error(), "waits no more") {
+		if err := promote(t.Context(), modules, "m", c.digest, c.revision, ""); err == nil || !strings.Contains(err.Error(), "waits no more") {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	if _, ok := g.copy(modulesPath + "/m")["metadata"].(map[string]any)["annotations"]; ok {
 		t.Error("something was promoted")
 	}
-	if err := promote(t.Context(), modules, "m", "sha256:222", ""); err != nil {
+	if err := promote(t.Context(), modules, "m", "sha256:222", "", ""); err != nil {
 		t.Error(err)
 	}
 }

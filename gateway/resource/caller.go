@@ -15,6 +15,9 @@ type Caller struct {
 	UserAgent string
 	// RequestID names the request in logs and audit events.
 	RequestID string
+	// Own tells that a part of the gateway writes by itself, which no name of a
+	// user tells: a client may impersonate any.
+	Own bool
 }
 
 // GatewayGroup is the group of the gateway's own parts.
@@ -25,6 +28,6 @@ const GatewayGroup = authn.Masters
 func Component(name string) Caller {
 	return Caller{
 		User:         &authn.User{Name: "system:wasmgate:" + name, Groups: []string{GatewayGroup, authn.AllAuthenticated}},
-		FieldManager: name, UserAgent: "wasmgate/" + name,
+		FieldManager: name, UserAgent: "wasmgate/" + name, Own: true,
 	}
 }

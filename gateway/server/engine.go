@@ -37,6 +37,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/limiting"
 	"github.com/wasmgate/wasmgate/gateway/modulehost"
+	"github.com/wasmgate/wasmgate/gateway/modulestatus"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
 	"github.com/wasmgate/wasmgate/gateway/protection"
@@ -100,7 +101,7 @@ func (g *gateway) addAdmission(o *resource.Options) {
 		},
 	})
 	o.Mutators = []resource.Mutator{g.admission}
-	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, g.admission}
+	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, modulestatus.Guard{}, g.admission}
 	if ranges := limiting.New(o.Catalog); ranges != nil && on(options.LimitRanger) {
 		o.Mutators = []resource.Mutator{ranges, g.admission, ranges}
 		o.Validators = slices.Insert(o.Validators, 1, resource.Validator(ranges))

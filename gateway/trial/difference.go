@@ -3,10 +3,14 @@ package trial
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/module"
 )
 
 func decode(data []byte, into any) error {
@@ -15,24 +19,64 @@ func decode(data []byte, into any) error {
 	return d.Decode(into)
 }
 
-// difference is the path of the first difference between two JSON values, and
-// how they differ there.
-func difference(path string, now, next any) (string, bool) {
+// change is what differs at a path, in a word of [module.Place].
+type change struct{ path, what string }
+
+// maxChanges is how many changes of one object are looked for.
+const maxChanges = 1000
+
+// changes are where two JSON objects differ, in the order of their keys, each
+// once: all elements of an array have the same path.
+func changes(now, next []byte) []change {
+	var a, b any
+	if errors.Join(decode(now, &a), decode(next, &b)) != nil {
+		return []change{{named(nil), module.Unreadable}}
+	}
+	w := walk{seen: map[change]bool{}}
+	w.values(a, b)
+	return w.found
+}
+
+// walk is a comparison of two JSON values.
+type walk struct {
+	path  []step // of what is being compared
+	found []change
+	seen  map[change]bool
+}
+
+func (w *walk) note(what string) {
+	c := change{named(w.path), what}
+	if !w.seen[c] && len(w.found) < maxChanges {
+		w.seen[c] = true
+		w.found = append(w.found, c)
+	}
+}
+
+// at does something with the path extended by a step.
+func (w *walk) at(s step, do func()) {
+	w.path = append(w.path, s)
+	do()
+	w.path = w.path[:len(w.path)-1]
+}
+
+func (w *walk) values(now, next any) {
 	switch a := now.(type) {
 	case map[string]any:
 		if b, ok := next.(map[string]any); ok {
-			return inObject(path, a, b)
+			w.objects(a, b)
+			return
 		}
 	case []any:
 		if b, ok := next.([]any); ok {
-			return inArray(path, a, b)
+			w.arrays(a, b)
+			return
 		}
 	default:
 		if !isContainer(next) && now == next {
-			return "", false
+			return
 		}
 	}
-	return named(path) + " is another value", true
+	w.note(module.Changed)
 }
 
 func isContainer(v any) bool {
@@ -43,7 +87,7 @@ func isContainer(v any) bool {
 	return false
 }
 
-func inObject(path string, a, b map[string]any) (string, bool) {
+func (w *walk) objects(a, b map[string]any) {
 	keys := slices.Collect(maps.Keys(a))
 	for key := range b {
 		if _, ok := a[key]; !ok {
@@ -54,45 +98,61 @@ func inObject(path string, a, b map[string]any) (string, bool) {
 	for _, key := range keys {
 		x, had := a[key]
 		y, has := b[key]
-		switch at := path + "." + key; {
-		case !has:
-			return named(at) + " is gone", true
-		case !had:
-			return named(at) + " is new", true
-		default:
-			if where, differ := difference(at, x, y); differ {
-				return where, true
+		w.at(step{field: key}, func() {
+			switch {
+			case !has:
+				w.note(module.Gone)
+			case !had:
+				w.note(module.Added)
+			default:
+				w.values(x, y)
 			}
-		}
+		})
 	}
-	return "", false
 }
 
-func inArray(path string, a, b []any) (string, bool) {
-	for i := range min(len(a), len(b)) {
-		if where, differ := difference(path+"["+strconv.Itoa(i)+"]", a[i], b[i]); differ {
-			return where, true
+func (w *walk) arrays(a, b []any) {
+	w.at(step{element: true}, func() {
+		for i := range min(len(a), len(b)) {
+			w.values(a[i], b[i])
 		}
-	}
+	})
 	if len(a) != len(b) {
-		return named(path) + " has " + strconv.Itoa(len(b)) + " items, not " + strconv.Itoa(len(a)), true
+		w.note(module.Resized)
 	}
-	return "", false
 }
 
-// maxPath bounds a path in a report.
+// step leads to a field, or to any element of an array.
+type step struct {
+	field   string
+	element bool
+}
+
+// maxPath bounds a path in a report, in bytes.
 const maxPath = 200
 
+var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
 // named is a path as people write it.
-func named(path string) string {
-	if path == "" {
+func named(path []step) string {
+	if len(path) == 0 {
 		return "the object"
 	}
-	if path[0] == '.' {
-		path = path[1:]
+	var text strings.Builder
+	for i, s := range path {
+		switch {
+		case s.element:
+			text.WriteString("[*]")
+		case !plain.MatchString(s.field):
+			text.WriteString("[" + strconv.Quote(s.field) + "]")
+		case i > 0:
+			text.WriteString("." + s.field)
+		default:
+			text.WriteString(s.field)
+		}
+		if text.Len() > maxPath {
+			return strings.ToValidUTF8(text.String()[:maxPath], "") + "..."
+		}
 	}
-	if len(path) > maxPath {
-		path = strings.ToValidUTF8(path[:maxPath], "") + "..."
-	}
-	return path
+	return text.String()
 }

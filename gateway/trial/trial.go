@@ -10,7 +10,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,16 +20,13 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
+	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/paging"
 )
 
-const (
-	// maxSamples bounds the samples of a part.
-	maxSamples = 10
-	// pageSize bounds how many objects are read at a time.
-	pageSize = 1000
-)
+// pageSize bounds how many objects are read at a time.
+const pageSize = 1000
 
 // Trials is the shadow.Trials over a store. All fields are required.
 type Trials struct {
@@ -39,10 +37,10 @@ type Trials struct {
 }
 
 // Compare implements shadow.Trials: all objects as they are when it is their
-// turn, a page at a time. What fails with the module in use is not counted; and samples quote
+// turn, a page at a time. What fails with the module in use is not counted; and parts quote
 // no values, as who reads reports need not be allowed to read objects. What a
 // module says of its failure is its own affair.
-func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Report) error) error {
+func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Part) error) error {
 	r := t.Catalog.Snapshot().Resource(gr)
 	if r == nil {
 		return apierrors.NewNotFound(gr, "")
@@ -57,7 +55,7 @@ func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next 
 			served = append(served, schema.GroupVersion{Group: gr.Group, Version: v.Name}.String())
 		}
 	}
-	pair := converters{now: t.Converter(now), next: t.Converter(next)}
+	c := comparison{resource: gr.String(), now: t.Converter(now), next: t.Converter(next), told: told}
 	// Every page is read at the most recent revision: a pinned one would be
 	// compacted away under a long trial.
 	pager := paging.New(t.Store, paging.Options{Range: storage.Range{Prefix: rewriter.Prefix}, Max: pageSize})
@@ -66,23 +64,32 @@ func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next 
 		if err != nil || !ok {
 			return err
 		}
-		if err := comparePage(ctx, page, served, pair, told); err != nil {
+		if err := c.page(ctx, page, served); err != nil {
 			return err
 		}
 	}
 }
 
-// comparePage compares over the objects of one page, and tells of each call of
-// the two: one may take as long as the limit of a module allows.
-func comparePage(ctx context.Context, page storage.Page, served []string, pair converters, told func(module.Report) error) error {
-	c := comparison{converters: pair, told: told}
+// comparison is one that is under way.
+type comparison struct {
+	resource string
+	// now is the converter in use, and next the one that may follow it.
+	now, next conversion.Converter
+	told      func(module.Part) error
+	part      module.Part // of the call that is under way
+}
+
+// page compares over the objects of one page, and tells of each call of the two:
+// one may take as long as the limit of a module allows.
+func (c *comparison) page(ctx context.Context, page storage.Page, served []string) error {
 	byVersion := map[string][][]byte{}
 	for _, kv := range page.KVs {
 		if from := identify(kv.Value).APIVersion; from != "" { // what cannot be read has no version to leave
 			byVersion[from] = append(byVersion[from], kv.Value)
 		}
 	}
-	for from, objects := range byVersion {
+	for _, from := range slices.Sorted(maps.Keys(byVersion)) {
+		objects := byVersion[from]
 		for _, to := range served {
 			if to == from {
 				continue
@@ -97,16 +104,6 @@ func comparePage(ctx context.Context, page storage.Page, served []string, pair c
 		}
 	}
 	return nil
-}
-
-// converters are the one in use, and the one that may follow it.
-type converters struct{ now, next conversion.Converter }
-
-// comparison is one that is under way.
-type comparison struct {
-	converters
-	told   func(module.Report) error
-	report module.Report // of the call that is under way
 }
 
 // compare brings objects to a version with both converters, and returns what the
@@ -139,43 +136,45 @@ func (c *comparison) compare(ctx context.Context, from, to string, objects [][]b
 		}
 		return all, nil
 	}
+	var failed *plugins.CallError
+	c.part.Late = errors.As(err, &failed) && failed.Kind == plugins.Deadline
 	if now != nil { // else it fails today
-		c.report.Conversions++
-		c.report.Failed++
-		c.sample(objects[0], from, to, reasonOf(err))
+		c.part.Conversions++
+		c.part.Failed++
+		c.part.Failures = []module.Failure{{Object: c.resource + " " + nameOf(objects[0]), From: version(from), To: version(to), Reason: reasonOf(err)}}
 	}
 	return now, c.tell()
 }
 
 // tell hands over what came of a call.
 func (c *comparison) tell() error {
-	part := c.report
-	c.report = module.Report{}
+	part := c.part
+	c.part = module.Part{}
 	return c.told(part)
 }
 
 // count compares what two converters made of one object.
 func (c *comparison) count(from, to string, now, next []byte) {
-	c.report.Conversions++
+	c.part.Conversions++
 	if bytes.Equal(now, next) {
 		return
 	}
-	path, differ := firstDifference(now, next)
-	if !differ {
+	differ := changes(now, next)
+	if len(differ) == 0 {
 		return
 	}
-	c.report.Different++
-	c.sample(now, from, to, path)
+	c.part.Different++
+	name := nameOf(now)
+	for _, d := range differ {
+		place := module.Place{Resource: c.resource, From: version(from), To: version(to), Path: d.path, Change: d.what}
+		c.part.AddDifference(module.Difference{Place: place, Count: 1, Example: name})
+	}
 }
 
-func (c *comparison) sample(object []byte, from, to, difference string) {
-	if len(c.report.Samples) == maxSamples {
-		return
-	}
+// nameOf is the namespace and name of an object.
+func nameOf(object []byte) string {
 	id := identify(object).Metadata
-	c.report.Samples = append(c.report.Samples, module.Sample{
-		Object: strings.TrimPrefix(id.Namespace+"/"+id.Name, "/"), From: version(from), To: version(to), Difference: difference,
-	})
+	return strings.TrimPrefix(id.Namespace+"/"+id.Name, "/")
 }
 
 func version(apiVersion string) string { return apiVersion[strings.LastIndexByte(apiVersion, '/')+1:] }
@@ -204,13 +203,4 @@ func identify(data []byte) (id identity) {
 		return identity{}
 	}
 	return id
-}
-
-// firstDifference is where two JSON objects differ, in the order of their keys.
-func firstDifference(now, next []byte) (path string, differ bool) {
-	var a, b any
-	if err := errors.Join(decode(now, &a), decode(next, &b)); err != nil {
-		return fmt.Sprintf("cannot be compared: %v", err), true
-	}
-	return difference("", a, b)
 }

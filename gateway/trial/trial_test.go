@@ -16,26 +16,40 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-func TestTheFirstDifferenceIsNamed(t *testing.T) {
+func TestAllDifferencesAreNamed(t *testing.T) {
+	long := strings.Repeat("x", 199)
 	for _, test := range []struct{ now, next, want string }{
-		{`{"a":1,"b":[1,{"c":2}]}`, `{"b":[1,{"c":2}],"a":1}`, ""},
-		{`{"a":1}`, `{"a":2}`, "a is another value"},
-		{`{"a":1}`, `{"a":1.0}`, "a is another value"},
-		{`{"a":9007199254740993}`, `{"a":9007199254740992}`, "a is another value"},
-		{`{"a":null}`, `{}`, "a is gone"},
-		{`{}`, `{"a":null}`, "a is new"},
-		{`{"a":{"b":1}}`, `{"a":[1]}`, "a is another value"},
-		{`{"a":"x"}`, `{"a":{"b":1}}`, "a is another value"},
-		{`{"a":[1,2]}`, `{"a":[1,2,3]}`, "a has 3 items, not 2"},
-		{`{"a":[{"b":1},{"b":2}]}`, `{"a":[{"b":1},{"b":"2"}]}`, "a[1].b is another value"},
-		{`{"z":1,"b":1}`, `{"z":2,"b":2}`, "b is another value"},
-		{`[]`, `{}`, "the object is another value"},
-		{`{"` + strings.Repeat("x", 199) + `\u00fc":1}`, `{}`, strings.Repeat("x", 199) + "... is gone"},
+		{`{"a":1,"b":[1,{"c":2}]}`, `{"b":[1,{"c":2}],"a":1}`, "[]"},
+		{`{"a":1}`, `{"a":2}`, "[{a Changed}]"},
+		{`{"a":1}`, `{"a":1.0}`, "[{a Changed}]"},
+		{`{"a":9007199254740993}`, `{"a":9007199254740992}`, "[{a Changed}]"},
+		{`{"a":null}`, `{}`, "[{a Gone}]"},
+		{`{}`, `{"a":null}`, "[{a Added}]"},
+		{`{"a":{"b":1}}`, `{"a":[1]}`, "[{a Changed}]"},
+		{`{"a":"x"}`, `{"a":{"b":1}}`, "[{a Changed}]"},
+		{`{"a":[1,2]}`, `{"a":[1,3,3]}`, "[{a[*] Changed} {a Resized}]"},
+		{`{"a":[{"b":1},{"b":2}]}`, `{"a":[{"b":0},{"b":"2","c":1}]}`, "[{a[*].b Changed} {a[*].c Added}]"},
+		{`{"z":1,"b":1,"s":{"t":{"u":1,"v":1}}}`, `{"z":2,"b":2,"s":{"t":{"v":2}}}`, "[{b Changed} {s.t.u Gone} {s.t.v Changed} {z Changed}]"},
+		{`{"m":{"[*]":1,"example.com/a b":1,"":1}}`, `{"m":{}}`, `[{m[""] Gone} {m["[*]"] Gone} {m["example.com/a b"] Gone}]`},
+		{`[]`, `{}`, "[{the object Changed}]"},
+		{`{}`, `{`, "[{the object Unreadable}]"},
+		{`{"` + long + `yz":1}`, `{}`, "[{" + long + "y... Gone}]"},
+		{`{"` + long + `\u00fc":1}`, `{}`, `[{["` + long[:198] + "... Gone}]"},
 	} {
-		got, differ := firstDifference([]byte(test.now), []byte(test.next))
-		if got != test.want || differ != (test.want != "") {
-			t.Errorf("%s and %s: %q, %v; want %q", test.now, test.next, got, differ, test.want)
+		if got := fmt.Sprint(changes([]byte(test.now), []byte(test.next))); got != test.want {
+			t.Errorf("%s and %s: %s; want %s", test.now, test.next, got, test.want)
 		}
+	}
+	many := map[string]int{}
+	for i := range 2 * maxChanges {
+		many[fmt.Sprint(i)] = i
+	}
+	text, err := json.Marshal(many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(changes([]byte(`{}`), text)); got != maxChanges {
+		t.Errorf("%d changes of one object", got)
 	}
 }
 
@@ -101,7 +115,7 @@ func TestHistoryMayGoDuringATrial(t *testing.T) {
 	}
 	trials := Trials{Catalog: e.Catalog, Store: e.Store, Converter: func(string) *conversion.Bulk { return conversion.Batched(marks{}, conversion.Batch{}) }}
 	conversions := int64(0)
-	err = trials.Compare(t.Context(), controllertest.CronTabs, "now", "next", func(part module.Report) error {
+	err = trials.Compare(t.Context(), controllertest.CronTabs, "now", "next", func(part module.Part) error {
 		conversions += part.Conversions
 		rev, err := e.Store.Create(t.Context(), fmt.Sprint("/elsewhere/", conversions), nil, 0)
 		if err != nil {
@@ -130,11 +144,8 @@ func TestCompareLooksAtEveryObject(t *testing.T) {
 	}}
 	var got module.Report
 	skipped := 0
-	err := trials.Compare(t.Context(), controllertest.CronTabs, "now", "next", func(part module.Report) error {
-		got.Conversions += part.Conversions
-		got.Different += part.Different
-		got.Failed += part.Failed
-		got.Samples = append(got.Samples, part.Samples...)
+	err := trials.Compare(t.Context(), controllertest.CronTabs, "now", "next", func(part module.Part) error {
+		got.Add(part.Report)
 		if part.Conversions == 0 {
 			skipped++
 		}
@@ -146,17 +157,17 @@ func TestCompareLooksAtEveryObject(t *testing.T) {
 	if got.Conversions != 6 || got.Different != 1 || got.Failed != 1 || skipped != 1 {
 		t.Errorf("%+v, %d skipped", got, skipped)
 	}
-	text := fmt.Sprint(got.Samples)
-	for _, want := range []string{"{one/odd v1beta1 v1 extra is new}", "{one/broken v1 v1beta1 "} {
+	text := fmt.Sprint(got.Differences, got.Failures)
+	for _, want := range []string{"{crontabs.example.com v1beta1 v1 extra Added} 1 one/odd}", "{crontabs.example.com one/broken v1 v1beta1 "} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the samples lack %s: %s", want, text)
+			t.Errorf("the report lacks %s: %s", want, text)
 		}
 	}
 	if strings.Contains(text, "secret") {
-		t.Errorf("the samples quote values: %s", text)
+		t.Errorf("the report quotes values: %s", text)
 	}
 	stop := errors.New("stop")
-	if err := trials.Compare(t.Context(), controllertest.CronTabs, "now", "next", func(module.Report) error { return stop }); !errors.Is(err, stop) {
+	if err := trials.Compare(t.Context(), controllertest.CronTabs, "now", "next", func(module.Part) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("told's error: %v", err)
 	}
 }
@@ -181,7 +192,7 @@ func TestEachCallIsTold(t *testing.T) {
 	}
 	asked, stop := 0, errors.New("stop")
 	told := 0
-	err := comparePage(t.Context(), page, []string{"e.com/v1", "e.com/v2"}, converters{marks{}, slow{asked: &asked}}, func(part module.Report) error {
+	c := comparison{resource: "x.e.com", now: marks{}, next: slow{asked: &asked}, told: func(part module.Part) error {
 		told++
 		if part.Failed != 1 {
 			t.Errorf("told %+v", part)
@@ -190,7 +201,8 @@ func TestEachCallIsTold(t *testing.T) {
 			return stop
 		}
 		return nil
-	})
+	}}
+	err := c.page(t.Context(), page, []string{"e.com/v1", "e.com/v2"})
 	if !errors.Is(err, stop) || told != 3 || asked != 4 {
 		t.Errorf("%v after %d parts, and %d calls", err, told, asked)
 	}

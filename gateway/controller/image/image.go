@@ -1,6 +1,6 @@
 // Package image owns the WasmModules whose bytes come from a registry: it lets
 // the image that one names be fetched, keeps the module, and notes its digest in
-// the object, from which every gateway loads it as one that was uploaded.
+// the status, from which every gateway loads it as one that was uploaded.
 //
 // It must not know how registries are spoken to, nor how a module is loaded.
 package image
@@ -195,20 +195,13 @@ func (c *Controller) fetch(ctx context.Context, name, image string, secret types
 	return kept, err
 }
 
-// note writes into the object what its image is.
+// note writes into the status what the image is.
 func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, pulled module.PulledImage, kept Kept) (*unstructured.Unstructured, error) {
 	pulled.Manifest, pulled.Digest = kept.Manifest, kept.Digest
-	text, err := pulled.Encode()
-	if err != nil {
+	if err := module.SetPulled(obj, pulled); err != nil {
 		return nil, err
 	}
-	annotations := obj.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[module.PulledAnnotation] = text
-	obj.SetAnnotations(annotations)
-	return c.objects.Update(ctx, kinds.Modules, "", obj)
+	return c.objects.Update(ctx, kinds.Modules, "status", obj)
 }
 
 // report sets the condition to what is known.

@@ -155,7 +155,7 @@ func TestAnImageIsPulledOnceDespiteOtherWrites(t *testing.T) {
 			away.Store(true)
 		})
 		w.Fail(func(op string, _ controller.Key) error {
-			if op == "update" && away.Load() {
+			if op == "update/status" && away.Load() {
 				return apierrors.NewServiceUnavailable("the store is away")
 			}
 			return nil

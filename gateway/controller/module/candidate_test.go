@@ -85,8 +85,18 @@ func TestModule_candidateWaits(t *testing.T) {
 		})
 	}
 	promote("another")
+	obj = w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	promote(second.Revision) // which waited another time
+	controllertest.MustChange(t, w.Objects, kinds.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
+		if err := module.SetReport(obj, module.Report{State: module.Completed, Conversions: 7}); err != nil {
+			t.Error(err)
+		}
+	})
 	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
-	promote(second.Revision)
+	if c := candidate(); c.Revision == second.Revision || c.Report == nil {
+		t.Errorf("waiting again: %+v", c)
+	}
+	promote(candidate().Revision)
 	obj = w.expect(t, "True Compiled", "True Serving", digest("good 2"))
 	if _, found, _ := unstructured.NestedMap(obj.Object, "status", "candidate"); found {
 		t.Error("what serves waits no more")
@@ -177,7 +187,7 @@ func TestModule_aCandidateDoesNotServeForWhatIsLost(t *testing.T) {
 				if annotations == nil {
 					annotations = map[string]string{}
 				}
-				annotations[module.PromotedAnnotation] = c.Revision
+				annotations[module.PromotedAnnotation] = c.Revision + "/force"
 				obj.SetAnnotations(annotations)
 			})
 			w.expect(t, "True Compiled", "True Serving", digest("good 2"))
@@ -186,4 +196,173 @@ func TestModule_aCandidateDoesNotServeForWhatIsLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A promotion says what it accepts of the report, whoever makes it.
+func TestModule_aPromotionAcceptsWhatItNames(t *testing.T) {
+	clean := module.Report{State: module.Completed, Conversions: 7}
+	differs := module.Report{State: module.Completed, Conversions: 7, Different: 3, Message: "conversions: 7, different: 3"}
+	for name, c := range map[string]struct {
+		report  *module.Report
+		accepts string
+		lacks   string // "" for nothing
+	}{
+		"clean":                      {&clean, "", ""},
+		"clean, differences":         {&clean, "/differences=3", "accepts 3 differences and not 0"},
+		"not ended":                  {&module.Report{State: module.Running, Conversions: 7}, "", "serves when its trial has ended"},
+		"no report":                  {nil, "", "serves when its trial has ended"},
+		"no report, forced":          {nil, "/force", ""},
+		"differs":                    {&differs, "", "its trial: conversions: 7, different: 3; it was promoted, and does not serve, as that accepts 0 differences and not 3"},
+		"differs, accepted":          {&differs, "/differences=3", ""},
+		"differs, fewer accepted":    {&differs, "/differences=2", "accepts 2 differences"},
+		"differs, forced":            {&differs, "/force", ""},
+		"differs, something else":    {&differs, "/yes", "accepts 0 differences"},
+		"differs, no number":         {&differs, "/differences=all", "accepts 0 differences"},
+		"fails":                      {&module.Report{State: module.Completed, Conversions: 7, Failed: 1}, "", "accepts no failure"},
+		"fails, differences":         {&module.Report{State: module.Completed, Conversions: 7, Failed: 1, Different: 3}, "/differences=3", "accepts no failure"},
+		"stopped":                    {&module.Report{State: module.Stopped, Conversions: 7}, "", "accepts no failure"},
+		"cannot be loaded":           {&module.Report{State: module.Refused}, "", "accepts no failure"},
+		"fails, stopped, and forced": {&module.Report{State: module.Stopped, Failed: 3}, "/force", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newModuleWorld()
+			w.start(t)
+			spec := inlineSpec("good 1")
+			spec["rollout"] = "Shadow"
+			createModule(t, w, spec)
+			w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+			push(t, w, "good 2")
+			obj := w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+			candidate, _, _ := module.CandidateOf(obj, w.content.Digest)
+			if c.report != nil {
+				controllertest.MustChange(t, w.Objects, kinds.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
+					if err := module.SetReport(obj, *c.report); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			changeModule(t, w, func(obj *unstructured.Unstructured) {
+				obj.SetAnnotations(map[string]string{module.PromotedAnnotation: candidate.Revision + c.accepts})
+			})
+			if c.lacks == "" {
+				w.expect(t, "True Compiled", "True Serving", digest("good 2"))
+				return
+			}
+			controllertest.Eventually(t, w.Objects, c.lacks, func() bool {
+				_, _, message := controllertest.Condition(controllertest.MustGet(t, w.Objects, kinds.Modules, "", "tabs"), "Compiled")
+				return strings.Contains(message, c.lacks)
+			})
+			w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+		})
+	}
+}
+
+// push asks for other content.
+func push(t *testing.T, w *moduleWorld, bytes string) {
+	t.Helper()
+	changeModule(t, w, func(obj *unstructured.Unstructured) {
+		obj.Object["spec"].(map[string]any)["source"] = inlineSpec(bytes)["source"]
+		obj.SetGeneration(obj.GetGeneration() + 1)
+	})
+}
+
+// A revision that was promoted once, and replaced since, waits again; one that was
+// promoted and cannot be loaded stays what waits.
+func TestModule_aPromotionIsSpent(t *testing.T) {
+	w := newModuleWorld()
+	_, stop := w.start(t)
+	spec := inlineSpec("good 1")
+	spec["rollout"] = "Shadow"
+	createModule(t, w, spec)
+	w.expect(t, "True Compiled", "True Serving", digest("good 1"))
+	promote := func() {
+		changeModule(t, w, func(obj *unstructured.Unstructured) {
+			c, _, _ := module.CandidateOf(obj, w.content.Digest)
+			obj.SetAnnotations(map[string]string{module.PromotedAnnotation: c.Revision + "/force"})
+		})
+	}
+	rollout := func(how string) {
+		changeModule(t, w, func(obj *unstructured.Unstructured) {
+			obj.Object["spec"].(map[string]any)["rollout"] = how
+			obj.SetGeneration(obj.GetGeneration() + 1)
+		})
+	}
+	push(t, w, "good 2")
+	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	promote()
+	w.expect(t, "True Compiled", "True Serving", digest("good 2"))
+	rollout("Immediate")
+	push(t, w, "good 3")
+	w.expect(t, "True Compiled", "True Serving", digest("good 3"))
+	rollout("Shadow")
+	for range 2 { // the second start has nothing but the object
+		push(t, w, "good 2")
+		w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 3"))
+		push(t, w, "good 3")
+		w.expect(t, "True Compiled", "True Serving", digest("good 3"))
+		stop()
+		_, stop = w.start(t)
+	}
+
+	push(t, w, "bad 4")
+	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 3"))
+	promote()
+	obj := w.expect(t, "False MissingExport", "True PreviousRevision", digest("good 3"))
+	if c, _, ok := module.CandidateOf(obj, w.content.Digest); !ok || c.Digest != digest("bad 4") {
+		t.Errorf("waiting: %+v, %v", c, ok)
+	}
+}
+
+// What an earlier gateway wrote is understood, but for the image that it believed
+// to have pulled.
+func TestModule_whatAnEarlierGatewayWrote(t *testing.T) {
+	create := func(w *moduleWorld, spec map[string]any, status map[string]any) {
+		controllertest.MustCreate(t, w.Objects, kinds.Modules, map[string]any{
+			"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs", "annotations": map[string]any{
+				"wasmgate.dev/kept-revision":     `{"digest":"` + digest("good 1") + `","config":{"region":"eu"},"limits":{"MemoryBytes":7}}`,
+				"wasmgate.dev/pulled-image":      `{"image":"r/tabs:v1","manifest":"sha256:m","digest":"` + digest("good 1") + `"}`,
+				"wasmgate.dev/promoted-revision": "cafe",
+			}}, "spec": spec, "status": status,
+		})
+	}
+	status := func() map[string]any {
+		return map[string]any{"digest": digest("good 1"), "revisions": []any{map[string]any{"digest": digest("good 1"), "size": int64(6), "since": "2026-01-01T00:00:00Z"}}}
+	}
+	t.Run("a promoted revision", func(t *testing.T) {
+		w := newModuleWorld()
+		w.content.blobs[digest("good 1")] = []byte("good 1")
+		spec := inlineSpec("good 2")
+		spec["rollout"] = "Shadow"
+		create(w, spec, status())
+		modules, _ := w.start(t)
+		w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+		if rev, _ := modules.get("tabs"); string(rev.Config) != `{"region":"eu"}` || rev.Limits.MemoryBytes != 7 {
+			t.Errorf("%+v serves", rev)
+		}
+	})
+	t.Run("an image", func(t *testing.T) {
+		w := newModuleWorld()
+		w.content.blobs[digest("good 1")] = []byte("good 1")
+		spec := map[string]any{"source": map[string]any{"oci": map[string]any{"image": "r/tabs:v1"}}, "rollout": "Shadow"}
+		create(w, spec, status())
+		modules, _ := w.start(t)
+		w.expect(t, "False ContentMissing", "False ContentMissing", digest("good 1"))
+		if rev, ok := modules.get("tabs"); ok {
+			t.Errorf("%q serves, which was not pulled", rev.Bytes)
+		}
+		pulled := func(text string) {
+			w.content.mu.Lock()
+			w.content.blobs[digest(text)] = []byte(text)
+			w.content.mu.Unlock()
+			controllertest.MustChange(t, w.Objects, kinds.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
+				if err := module.SetPulled(obj, module.PulledImage{Image: "r/tabs:v1", Manifest: "sha256:m", Digest: digest(text)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		pulled("good 2") // which is another one by now
+		w.expect(t, "False AwaitingPromotion", "False AwaitingPromotion", digest("good 1"))
+		pulled("good 1")
+		w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	})
 }

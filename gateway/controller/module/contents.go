@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -93,8 +92,7 @@ func (c *Collector) referenced(ctx context.Context) (map[string]bool, error) {
 				used[digest] = true
 			}
 		}
-		var kept keptRevision
-		if json.Unmarshal([]byte(obj.GetAnnotations()[KeptAnnotation]), &kept) == nil {
+		if kept := readStatus(obj).kept(obj); kept != nil {
 			used[kept.Digest] = true
 		}
 		inline, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "inline")

@@ -41,8 +41,10 @@ func TestCollector_everyReferenceCounts(t *testing.T) {
 	create("uploaded", map[string]any{module.ContentAnnotation: "uploaded"}, upload, map[string]any{"digest": "serving"})
 	create("pinned", nil, map[string]any{"source": map[string]any{"upload": map[string]any{"digest": "pinned"}}},
 		map[string]any{"revisions": []any{map[string]any{"digest": "earlier"}, map[string]any{"digest": "earliest"}, "odd"}})
-	create("kept", map[string]any{module.KeptAnnotation: `{"digest":"kept"}`}, upload, nil)
-	create("odd", map[string]any{module.KeptAnnotation: "?"}, map[string]any{"source": map[string]any{"inline": "?"}}, nil)
+	create("kept", map[string]any{"wasmgate.dev/kept-revision": `{"digest":"kept"}`}, upload, nil)
+	create("kept-now", map[string]any{"wasmgate.dev/kept-revision": `{"digest":"forged"}`}, upload,
+		map[string]any{"acceptedRevision": "1", "keptConfiguration": map[string]any{"digest": "kept-now"}, "pulled": map[string]any{"digest": "pulled"}})
+	create("odd", map[string]any{"wasmgate.dev/kept-revision": "?"}, map[string]any{"source": map[string]any{"inline": "?"}}, nil)
 	create("inline", nil, inlineSpec("in"), nil)
 
 	contents := &sweptContents{}
@@ -50,7 +52,7 @@ func TestCollector_everyReferenceCounts(t *testing.T) {
 	if err := c.Reconcile(t.Context(), nil, c.Seeds()[0]); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"uploaded", "serving", "kept", "pinned", "earlier", "earliest", digest("in")}
+	want := []string{"uploaded", "serving", "kept", "kept-now", "pulled", "pinned", "earlier", "earliest", digest("in")}
 	slices.Sort(want)
 	if !slices.Equal(contents.used, want) {
 		t.Errorf("used %v, want %v", contents.used, want)

@@ -1,20 +1,17 @@
 package module
 
 import (
-	"encoding/json"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 )
 
-const (
-	// Pulled is the condition of a WasmModule that tells whether its image is in
-	// the store. The package image sets it.
-	Pulled = "Pulled"
-	// PulledAnnotation is what was pulled last, a [PulledImage] in JSON.
-	PulledAnnotation = "wasmgate.dev/pulled-image"
-)
+// Pulled is the condition of a WasmModule that tells whether its image is in the
+// store. The package image sets it.
+const Pulled = "Pulled"
 
 // PulledImage is what an image was when it was pulled. A tag may be another
 // image since; what serves does not change by that.
@@ -29,12 +26,6 @@ type PulledImage struct {
 	Digest   string `json:"digest"`
 }
 
-// Encode is the value of [PulledAnnotation].
-func (p PulledImage) Encode() (string, error) {
-	text, err := json.Marshal(p)
-	return string(text), err
-}
-
 // Image is the image that a module's bytes come from; ok is false when they
 // come from elsewhere.
 func Image(obj *unstructured.Unstructured) (image string, ok bool) {
@@ -44,11 +35,21 @@ func Image(obj *unstructured.Unstructured) (image string, ok bool) {
 	return image, ok
 }
 
-// PulledOf is what was pulled for a module last; ok is false for nothing.
+// PulledOf is what was pulled for a module last, as its status says, which the
+// gateway alone writes; ok is false for nothing.
 func PulledOf(obj *unstructured.Unstructured) (pulled PulledImage, ok bool) {
-	text := obj.GetAnnotations()[PulledAnnotation]
-	if text == "" || json.Unmarshal([]byte(text), &pulled) != nil {
+	tree, ok := kinds.Section(obj, "status")["pulled"].(map[string]any)
+	if !ok || runtime.DefaultUnstructuredConverter.FromUnstructured(tree, &pulled) != nil {
 		return PulledImage{}, false
 	}
 	return pulled, pulled.Digest != ""
+}
+
+// SetPulled notes what was pulled.
+func SetPulled(obj *unstructured.Unstructured, pulled PulledImage) error {
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pulled)
+	if err != nil {
+		return fmt.Errorf("write status of module %q: %w", obj.GetName(), err)
+	}
+	return unstructured.SetNestedMap(obj.Object, tree, "status", "pulled")
 }

@@ -77,10 +77,6 @@ type Content interface {
 const (
 	// ContentAnnotation is the digest of the content that was uploaded last.
 	ContentAnnotation = "wasmgate.dev/content-digest"
-	// KeptAnnotation remembers, while a bad revision is refused, or where
-	// revisions have to be promoted, how the good one that keeps serving was
-	// configured, for the time after a restart.
-	KeptAnnotation = "wasmgate.dev/kept-revision"
 	// RetryAnnotation is any text. A new one lets a gateway that ended while
 	// it loaded the content try once more, and an image be pulled again.
 	RetryAnnotation = "wasmgate.dev/retry"
@@ -300,7 +296,7 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 	}
 	rev, ok := lastGoodRevision(obj)
 	if !ok {
-		m.restored = true
+		m.restored = !unproven(obj, readStatus(obj))
 		return nil
 	}
 	if wanted != nil && wanted.Same(rev) {

@@ -104,8 +104,8 @@ func TestModule_aBadRevisionLeavesTheGoodOneServing(t *testing.T) {
 
 	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("good 3") })
 	obj = w.expect(t, "True Compiled", "True Serving", digest("good 3"))
-	if note, ok := obj.GetAnnotations()[module.KeptAnnotation]; ok {
-		t.Errorf("note left behind: %s", note)
+	if kept, found, _ := unstructured.NestedMap(obj.Object, "status", "keptConfiguration"); found {
+		t.Errorf("note left behind: %v", kept)
 	}
 }
 
@@ -229,9 +229,7 @@ func TestModule_whatIsHeldBackIsTriedAgain(t *testing.T) {
 		t.Error(message)
 	}
 	retry := func(obj *unstructured.Unstructured) {
-		annotations := obj.GetAnnotations()
-		annotations[module.RetryAnnotation] = "1"
-		obj.SetAnnotations(annotations)
+		obj.SetAnnotations(map[string]string{module.RetryAnnotation: "1"})
 	}
 	changeModule(t, w, retry)
 	w.expect(t, "True Compiled", "True Serving", digest("deadly"))

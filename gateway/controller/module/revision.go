@@ -23,10 +23,6 @@ type refusal struct {
 	message string
 }
 
-// maxKeptConfig bounds the configuration that is copied into an annotation: the
-// largest that a module with a schema takes.
-const maxKeptConfig = 64 << 10
-
 // wantedRevision is the revision that the object asks for. Bytes are set for
 // an inline source only, whose digest digestOf computes.
 func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string) (*plugins.Revision, *refusal) {
@@ -94,51 +90,6 @@ func PinnedDigest(upload any) string {
 	fields, _ := upload.(map[string]any)
 	digest, _ := fields["digest"].(string)
 	return digest
-}
-
-// lastGoodRevision is the revision that served before, without its bytes. Its
-// configuration is the present one unless another was kept.
-func lastGoodRevision(obj *unstructured.Unstructured) (rev plugins.Revision, ok bool) {
-	if digest, _ := kinds.Section(obj, "status")["digest"].(string); digest != "" {
-		rev.Digest, rev.Attempt = digest, obj.GetAnnotations()[RetryAnnotation]
-	} else {
-		return rev, false
-	}
-	var kept keptRevision
-	if text := obj.GetAnnotations()[KeptAnnotation]; text != "" &&
-		json.Unmarshal([]byte(text), &kept) == nil && kept.Digest == rev.Digest {
-		rev.Config, rev.Limits = kept.Config, kept.Limits
-		return rev, true
-	}
-	spec := kinds.Section(obj, "spec")
-	limits, _ := spec["limits"].(map[string]any)
-	var err error
-	if rev.Config, err = configOf(spec); err != nil {
-		return rev, false
-	}
-	if rev.Limits, err = parseLimits(limits); err != nil {
-		rev.Limits = plugins.Limits{} // the defaults, as the present ones are what is bad
-	}
-	return rev, true
-}
-
-// keptRevision is the value of [KeptAnnotation].
-type keptRevision struct {
-	Digest string          `json:"digest"`
-	Config json.RawMessage `json:"config,omitempty"`
-	Limits plugins.Limits  `json:"limits"`
-}
-
-// keep encodes how a revision is configured; "" when that is too much.
-func keep(rev plugins.Revision) string {
-	if len(rev.Config) > maxKeptConfig {
-		return ""
-	}
-	text, err := json.Marshal(keptRevision{Digest: rev.Digest, Config: rev.Config, Limits: rev.Limits})
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 // identity is the same for revisions that behave the same, in one attempt.

@@ -28,11 +28,7 @@ const (
 
 // NotReady says why a module serves nothing, "" when it does or nobody knows yet.
 func NotReady(obj *unstructured.Unstructured) string {
-	var s statusFields
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &s); err != nil {
-		return err.Error()
-	}
-	if c := meta.FindStatusCondition(s.Conditions, Ready); c != nil && c.Status == metav1.ConditionFalse {
+	if c := meta.FindStatusCondition(readStatus(obj).Conditions, Ready); c != nil && c.Status == metav1.ConditionFalse {
 		return c.Message
 	}
 	return ""
@@ -40,14 +36,29 @@ func NotReady(obj *unstructured.Unstructured) string {
 
 // statusFields is the status of a WasmModule as it is written.
 type statusFields struct {
-	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-	Digest             string             `json:"digest,omitempty"`
-	Size               int64              `json:"size,omitempty"`
-	ABI                int64              `json:"abi,omitempty"`
-	Hooks              []string           `json:"hooks,omitempty"`
-	Revisions          []servedRevision   `json:"revisions,omitempty"`
-	Candidate          *Candidate         `json:"candidate,omitempty"`
-	Conditions         []metav1.Condition `json:"conditions,omitempty"`
+	ObservedGeneration int64        `json:"observedGeneration,omitempty"`
+	Digest             string       `json:"digest,omitempty"`
+	Size               int64        `json:"size,omitempty"`
+	ABI                int64        `json:"abi,omitempty"`
+	Hooks              []string     `json:"hooks,omitempty"`
+	Pulled             *PulledImage `json:"pulled,omitempty"`
+	// Accepted names the revision that was let serve last; a gateway that does
+	// not know it is an earlier one.
+	Accepted string `json:"acceptedRevision,omitempty"`
+	// Kept is set where the spec may not say how what serves is configured.
+	Kept       *keptConfiguration `json:"keptConfiguration,omitempty"`
+	Revisions  []servedRevision   `json:"revisions,omitempty"`
+	Candidate  *Candidate         `json:"candidate,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// readStatus reads the status. One that cannot be read is none: nobody but
+// gateways writes it, and they make it right again.
+func readStatus(obj *unstructured.Unstructured) (s statusFields) {
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &s) != nil {
+		return statusFields{}
+	}
+	return s
 }
 
 // servedRevision is content that served.
@@ -99,20 +110,19 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	if m.reported == outcome {
 		return nil
 	}
-	if searching := status.Serving == nil && !m.restored; !searching {
-		var err error
-		if obj, err = c.keepRevision(ctx, obj, status.Serving, problem); err != nil {
-			return err
-		}
-	}
-	var old statusFields
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kinds.Section(obj, "status"), &old); err != nil {
-		old = statusFields{} // nobody but gateways writes it; make it right again
-	}
+	old := readStatus(obj)
 	fields := old.served(status, m.restored)
-	fields.Revisions = old.Revisions
-	if status.Serving != nil {
+	fields.Pulled, fields.Revisions, fields.Accepted = old.Pulled, old.Revisions, old.Accepted
+	if serving := status.Serving; serving != nil {
 		fields.Revisions = remember(old.Revisions, fields.Digest, fields.Size, metav1.NewTime(c.now().Truncate(time.Second)), historyLimit(obj))
+		if problem == nil || fields.Accepted == "" {
+			fields.Accepted = revisionName(*serving)
+		}
+		if problem != nil || promotes(obj) {
+			fields.Kept = keep(*serving)
+		}
+	} else if !m.restored {
+		fields.Kept = old.kept(obj)
 	}
 	fields.Candidate = nextCandidate(obj, old.Candidate, problem, c.content.Digest)
 	fields.settle(obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
@@ -126,31 +136,6 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	}
 	m.reported = outcome
 	return nil
-}
-
-// keepRevision notes how the revision that keeps serving is configured when
-// the object no longer says so, and drops the note when it does again. Where
-// revisions are promoted the note is always there: nothing else would tell a
-// gateway that was away what was, and what was not.
-func (c *Controller) keepRevision(ctx context.Context, obj *unstructured.Unstructured, serving *plugins.Revision, problem *refusal) (*unstructured.Unstructured, error) {
-	note := ""
-	if serving != nil && (problem != nil || promotes(obj)) {
-		note = keep(*serving)
-	}
-	annotations := obj.GetAnnotations()
-	if annotations[KeptAnnotation] == note {
-		return obj, nil
-	}
-	if note == "" {
-		delete(annotations, KeptAnnotation)
-	} else {
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[KeptAnnotation] = note
-	}
-	obj.SetAnnotations(annotations)
-	return c.objects.Update(ctx, kinds.Modules, "", obj)
 }
 
 // served is a status that says what serves. A digest stays while nothing does

@@ -39,7 +39,7 @@ type Trials interface {
 	// now and next, and tells of parts of the work as they are done: of no
 	// conversion where the module called now fails. It ends with the first error,
 	// which may be told's.
-	Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Report) error) error
+	Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Part) error) error
 }
 
 // Content has the bytes of modules by digest.
@@ -51,8 +51,6 @@ type Content interface {
 }
 
 const (
-	// maxSamples bounds what a report shows.
-	maxSamples = 10
 	// interval is how often a report that grows is written.
 	interval = 2 * time.Second
 	// conflictPause is how long the cache is given at first to see another's
@@ -64,6 +62,10 @@ const (
 	// module. One that waits for its limit at every object would else keep the
 	// candidates of others waiting for days.
 	patience = 5 * time.Minute
+	// lateInARow is how many calls one after the other may meet the limit of
+	// their time until a trial is stopped: a revision that loops does so for
+	// each object.
+	lateInARow = 3
 	// retryDelay is how often it is looked whether there is something to compare
 	// with.
 	retryDelay = time.Second
@@ -108,7 +110,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		return err
 	}
 	candidate, rev, ok := module.CandidateOf(obj, c.content.Digest)
-	if !ok || candidate.Report != nil && candidate.Report.Ended() {
+	if !ok || candidate.Report.Ended() {
 		return nil
 	}
 	if status, _ := c.modules.Status(key.Name); status.Serving == nil { // all would fail today, and nothing be compared
@@ -125,13 +127,16 @@ type trial struct {
 	written        time.Time
 	failing        time.Time // since when something failed, zero for nothing
 	skipped        int       // conversions that fail today
+	late           int       // calls in a row that met the limit of their time
 }
 
 var (
 	// errSuperseded ends a trial whose candidate waits no more.
 	errSuperseded = errors.New("the candidate waits no more")
 	// errFailing ends a trial in which something fails, and takes its time.
-	errFailing = errors.New("conversions fail")
+	errFailing = fmt.Errorf("it was stopped %s after the first failure", patience)
+	// errLate ends a trial of what does not end.
+	errLate = fmt.Errorf("it was stopped after %d calls in a row that did not end within their time, spec.limits.timeout", lateInARow)
 )
 
 // try loads a candidate, compares it over every resource that converts with the
@@ -158,11 +163,14 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 		return err
 	}
 	t.report.State = module.Running
+	if err := c.write(ctx, &t); err != nil {
+		return ignoreSuperseded(err)
+	}
 	err = c.compare(ctx, &t, resources)
 	switch {
 	case errors.Is(err, errSuperseded):
 		return nil
-	case err != nil && !errors.Is(err, errFailing):
+	case err != nil && !errors.Is(err, errFailing) && !errors.Is(err, errLate):
 		return err
 	}
 	t.report.State = module.Completed
@@ -171,7 +179,8 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 		t.report.Message += fmt.Sprintf("; %d fail with what serves, so that there was nothing to compare", t.skipped)
 	}
 	if err != nil {
-		t.report.Message += fmt.Sprintf("; it was ended %s after the first failure, and the other objects were not tried", patience)
+		t.report.State = module.Stopped
+		t.report.Message += fmt.Sprintf("; %s, and the other objects were not tried", err)
 	}
 	return c.finish(ctx, &t)
 }
@@ -182,7 +191,7 @@ func (c *Controller) waits(ctx context.Context, t *trial, why error) error {
 		return why
 	}
 	t.report = module.Report{State: module.Running, Message: kinds.Shorten("it cannot be tried yet: " + why.Error())}
-	if err := c.write(ctx, t); err != nil && !errors.Is(err, errSuperseded) {
+	if err := ignoreSuperseded(c.write(ctx, t)); err != nil {
 		return err
 	}
 	return why
@@ -191,7 +200,10 @@ func (c *Controller) waits(ctx context.Context, t *trial, why error) error {
 // compare lets all objects of resources be converted.
 func (c *Controller) compare(ctx context.Context, t *trial, resources []schema.GroupResource) error {
 	for _, gr := range resources {
-		err := c.trials.Compare(ctx, gr, t.name, candidateName(t.name), func(part module.Report) error { return c.add(ctx, t, gr, part) })
+		err := c.trials.Compare(ctx, gr, t.name, candidateName(t.name), func(part module.Part) error { return c.add(ctx, t, part) })
+		if errors.Is(err, errFailing) || errors.Is(err, errLate) {
+			return err
+		}
 		if err != nil && !apierrors.IsNotFound(err) { // not found: no longer served
 			return fmt.Errorf("try the candidate of module %q over %s: %w", t.name, gr, err)
 		}
@@ -214,28 +226,34 @@ func (c *Controller) finish(ctx context.Context, t *trial) error {
 		}
 		pause = min(2*pause, interval)
 	}
-	switch {
-	case errors.Is(err, errSuperseded):
-		return nil
-	case apierrors.IsConflict(err):
+	if apierrors.IsConflict(err) {
 		return fmt.Errorf("write the report on module %q: %v", t.name, err) // as no conflict, which would be tried again at once
+	}
+	return ignoreSuperseded(err)
+}
+
+// ignoreSuperseded returns err, or nil for one that says that the candidate waits
+// no more.
+func ignoreSuperseded(err error) error {
+	if errors.Is(err, errSuperseded) {
+		return nil
 	}
 	return err
 }
 
 // add counts a part, and from time to time writes what there is.
-func (c *Controller) add(ctx context.Context, t *trial, gr schema.GroupResource, part module.Report) error {
-	t.report.Conversions += part.Conversions
-	t.report.Different += part.Different
-	t.report.Failed += part.Failed
-	for _, s := range part.Samples {
-		if len(t.report.Samples) < maxSamples {
-			s.Object, s.Difference = gr.String()+" "+s.Object, kinds.Shorten(s.Difference)
-			t.report.Samples = append(t.report.Samples, s)
-		}
+func (c *Controller) add(ctx context.Context, t *trial, part module.Part) error {
+	for i := range part.Failures {
+		part.Failures[i].Reason = kinds.Shorten(part.Failures[i].Reason)
 	}
+	t.report.Add(part.Report)
 	if part.Conversions == 0 {
 		t.skipped++
+	}
+	if !part.Late {
+		t.late = 0
+	} else if t.late++; t.late == lateInARow {
+		return errLate
 	}
 	if (part.Failed > 0 || part.Conversions == 0) && t.failing.IsZero() {
 		t.failing = time.Now()

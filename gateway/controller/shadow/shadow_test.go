@@ -84,10 +84,10 @@ func (r *runtime) Digest(bytes []byte) string        { return string(bytes) }
 type trials struct {
 	mu    sync.Mutex
 	begun []string // guarded by mu: what was tried
-	one   func(ctx context.Context, told func(module.Report) error) error
+	one   func(ctx context.Context, told func(module.Part) error) error
 }
 
-func (t *trials) Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Report) error) error {
+func (t *trials) Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Part) error) error {
 	t.mu.Lock()
 	t.begun = append(t.begun, gr.String()+" "+now+" "+next)
 	t.mu.Unlock()
@@ -114,7 +114,7 @@ func (w world) Get(ctx context.Context, gr schema.GroupResource, namespace, name
 	return w.Objects.Get(ctx, gr, namespace, name)
 }
 
-func in(t *testing.T, one func(ctx context.Context, told func(module.Report) error) error, test func(t *testing.T, w world)) {
+func in(t *testing.T, one func(ctx context.Context, told func(module.Part) error) error, test func(t *testing.T, w world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{controllertest.New(), &runtime{loaded: map[string]plugins.Revision{}}, &trials{one: one}, nil}
@@ -163,8 +163,8 @@ func (w world) report(t *testing.T, after time.Duration) (digest string, r modul
 }
 
 // tells is a trial of which those parts are told.
-func tells(parts ...module.Report) func(context.Context, func(module.Report) error) error {
-	return func(_ context.Context, told func(module.Report) error) error {
+func tells(parts ...module.Part) func(context.Context, func(module.Part) error) error {
+	return func(_ context.Context, told func(module.Part) error) error {
 		for _, part := range parts {
 			if err := told(part); err != nil {
 				return err
@@ -175,8 +175,8 @@ func tells(parts ...module.Report) func(context.Context, func(module.Report) err
 }
 
 // endless is a trial that comes to an end only by what told replies.
-func endless(part module.Report) func(context.Context, func(module.Report) error) error {
-	return func(ctx context.Context, told func(module.Report) error) error {
+func endless(part module.Part) func(context.Context, func(module.Part) error) error {
+	return func(ctx context.Context, told func(module.Part) error) error {
 		for controller.Pause(ctx, 10*time.Second) {
 			if err := told(part); err != nil {
 				return err
@@ -187,19 +187,21 @@ func endless(part module.Report) func(context.Context, func(module.Report) error
 }
 
 func TestACandidateIsTriedOnce(t *testing.T) {
-	sample := module.Sample{Object: "one/two", From: "v1", To: "v2", Difference: "spec is gone"}
-	in(t, tells(module.Report{Conversions: 5, Different: 1, Samples: []module.Sample{sample}}, module.Report{Conversions: 2, Failed: 1}), func(t *testing.T, w world) {
+	place := module.Place{Resource: "crontabs.example.com", From: "v1", To: "v2", Path: "spec", Change: module.Gone}
+	one := module.Report{Conversions: 5, Different: 1, Differences: []module.Difference{{Place: place, Count: 1, Example: "one/two"}}}
+	two := module.Report{Conversions: 2, Different: 1, Failed: 1, Differences: []module.Difference{{Place: place, Count: 1, Example: "one/three"}},
+		Failures: []module.Failure{{Object: "crontabs.example.com one/four", From: "v1", To: "v2", Reason: "it cannot"}}}
+	in(t, tells(module.Part{Report: one}, module.Part{Report: two}), func(t *testing.T, w world) {
 		if begun := w.all(); begun != nil {
 			t.Errorf("the first revision was tried: %q", begun)
 		}
 		w.push(t, "good 2")
 		digest, r := w.report(t, time.Minute)
-		if digest != "good 2" || r.State != module.Completed || r.Conversions != 7 || r.Different != 1 || r.Failed != 1 || r.Message != "conversions: 7, different: 1, failed: 1" {
+		if digest != "good 2" || r.State != module.Completed || r.Conversions != 7 || r.Different != 2 || r.Failed != 1 || r.Message != "conversions: 7, different: 2, failed: 1" {
 			t.Errorf("%s: %+v", digest, r)
 		}
-		sample.Object = "crontabs.example.com one/two"
-		if !slices.Equal(r.Samples, []module.Sample{sample}) {
-			t.Errorf("%+v", r.Samples)
+		if want := []module.Difference{{Place: place, Count: 2, Example: "one/two"}}; !slices.Equal(r.Differences, want) || !slices.Equal(r.Failures, two.Failures) {
+			t.Errorf("%+v", r)
 		}
 		if _, loaded := w.Status("tabs@candidate"); loaded {
 			t.Error("the candidate is loaded still")
@@ -221,7 +223,7 @@ func TestACandidateThatCannotBeLoadedIsNotTried(t *testing.T) {
 
 // What keeps a trial from beginning is said, and what was missing may come.
 func TestATrialThatCannotBeginSaysWhy(t *testing.T) {
-	in(t, tells(module.Report{Conversions: 3}), func(t *testing.T, w world) {
+	in(t, tells(module.Part{Report: module.Report{Conversions: 3}}), func(t *testing.T, w world) {
 		w.absent.Store(true)
 		controllertest.MustChange(t, w.Objects, kinds.Modules, "", "", "tabs", func(obj *unstructured.Unstructured) {
 			obj.Object["spec"] = map[string]any{"rollout": "Shadow", "source": map[string]any{"upload": map[string]any{"digest": "good 2"}}}
@@ -244,21 +246,21 @@ func TestATrialThatCannotBeginSaysWhy(t *testing.T) {
 // A candidate that fails, and takes its time for each object, does not keep others
 // waiting for as long as there are objects.
 func TestATrialThatFailsIsBounded(t *testing.T) {
-	in(t, endless(module.Report{Conversions: 1, Failed: 1}), func(t *testing.T, w world) {
+	in(t, endless(module.Part{Report: module.Report{Conversions: 1, Failed: 1}}), func(t *testing.T, w world) {
 		w.push(t, "good 2")
 		_, r := w.report(t, 10*time.Minute)
-		if r.State != module.Completed || r.Failed != 32 || !strings.Contains(r.Message, "it was ended 5m0s after the first failure, and the other objects were not tried") {
+		if r.State != module.Stopped || r.Failed != 32 || len(r.Failures) != 0 || !strings.Contains(r.Message, "it was stopped 5m0s after the first failure, and the other objects were not tried") {
 			t.Errorf("%+v", r)
 		}
 	})
-	in(t, endless(module.Report{}), func(t *testing.T, w world) { // what serves hangs
+	in(t, endless(module.Part{}), func(t *testing.T, w world) { // what serves hangs
 		w.push(t, "good 2")
 		_, r := w.report(t, 10*time.Minute)
-		if r.State != module.Completed || !strings.Contains(r.Message, "conversions: 0, different: 0, failed: 0; 32 fail with what serves, so that there was nothing to compare; it was ended 5m0s") {
+		if r.State != module.Stopped || !strings.Contains(r.Message, "conversions: 0, different: 0, failed: 0; 32 fail with what serves, so that there was nothing to compare; it was stopped 5m0s") {
 			t.Errorf("%+v", r)
 		}
 	})
-	in(t, endless(module.Report{Conversions: 1}), func(t *testing.T, w world) {
+	in(t, endless(module.Part{Report: module.Report{Conversions: 1}}), func(t *testing.T, w world) {
 		w.push(t, "good 2")
 		if _, r := w.report(t, time.Hour); r.State != module.Running || r.Conversions < 300 {
 			t.Errorf("what does not fail is tried to the end: %+v", r)
@@ -266,9 +268,31 @@ func TestATrialThatFailsIsBounded(t *testing.T) {
 	})
 }
 
+// A revision that does not end is not tried for each object: neither the one that
+// waits, nor the one that serves.
+func TestATrialOfWhatDoesNotEndIsStopped(t *testing.T) {
+	for _, c := range []struct {
+		part module.Report
+		says string
+	}{
+		{module.Report{Conversions: 1, Failed: 1}, "conversions: 6, different: 0, failed: 5; it was stopped after 3 calls in a row that did not end within their time"},
+		{module.Report{}, "conversions: 1, different: 0, failed: 0; 5 fail with what serves, so that there was nothing to compare; it was stopped after 3 calls in a row"},
+	} {
+		late := module.Part{Report: c.part, Late: true}
+		well := module.Part{Report: module.Report{Conversions: 1}}
+		in(t, tells(late, late, well, late, late, late, late), func(t *testing.T, w world) {
+			w.push(t, "good 2")
+			_, r := w.report(t, time.Minute)
+			if r.State != module.Stopped || !strings.HasPrefix(r.Message, c.says) {
+				t.Errorf("%+v, want %s", r, c.says)
+			}
+		})
+	}
+}
+
 // A trial ends when its candidate waits no more, and the next one is tried.
 func TestASupersededTrialEnds(t *testing.T) {
-	in(t, endless(module.Report{Conversions: 1}), func(t *testing.T, w world) {
+	in(t, endless(module.Part{Report: module.Report{Conversions: 1}}), func(t *testing.T, w world) {
 		w.push(t, "good 2")
 		if digest, r := w.report(t, time.Minute); digest != "good 2" || r.State != module.Running || r.Conversions == 0 {
 			t.Errorf("%s: %+v", digest, r)
@@ -284,7 +308,7 @@ func TestASupersededTrialEnds(t *testing.T) {
 // end costs others no time.
 func TestAReportIsWrittenDespiteConflicts(t *testing.T) {
 	for conflicts, trials := range map[int]int{50: 1, 150: 2} {
-		in(t, tells(module.Report{Conversions: 1}), func(t *testing.T, w world) {
+		in(t, tells(module.Part{Report: module.Report{Conversions: 1}}), func(t *testing.T, w world) {
 			left := conflicts
 			w.Fail(func(op string, key controller.Key) error {
 				if _, loaded := w.Status("tabs@candidate"); op == "update/status" && loaded && w.all() != nil && left > 0 {
@@ -304,13 +328,13 @@ func TestAReportIsWrittenDespiteConflicts(t *testing.T) {
 // After a restart nothing is tried before there is something to compare with:
 // where every conversion fails today, nothing can come out otherwise.
 func TestATrialWaitsForWhatServes(t *testing.T) {
-	in(t, endless(module.Report{Conversions: 1}), func(t *testing.T, w world) {
+	in(t, endless(module.Part{Report: module.Report{Conversions: 1}}), func(t *testing.T, w world) {
 		w.push(t, "good 2")
 		w.report(t, time.Minute)
 		w.stop()
 		w.Remove("tabs")
 		w.isSlow(true)
-		w.one = tells(module.Report{Conversions: 3})
+		w.one = tells(module.Part{Report: module.Report{Conversions: 3}})
 		before := len(w.all())
 		stop := w.start(t)
 		defer stop()
