@@ -257,15 +257,66 @@ func TestModuleCommands_NameWhatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestModulePush_RefusedTellsOfTheModuleItMade(t *testing.T) {
+// A first push that is refused leaves nothing behind, and another one what was
+// there before.
+func TestModulePush_RefusedLeavesNothingBehind(t *testing.T) {
 	g := newFakeGateway(t)
 	g.refuses = true
-	const made = "wasmmodule/m was made for it and has no content yet"
-	if _, err := g.push(t, "m", "x"); err == nil || !strings.Contains(err.Error(), "upload refused: no: Invalid\n"+made) {
-		t.Errorf("%v", err)
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, []byte("max: 3\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := g.push(t, "m", "x"); err == nil || strings.Contains(err.Error(), made) {
-		t.Errorf("one that was there: %v", err)
+	for _, args := range [][]string{nil, {"--config", config}} {
+		if _, err := g.push(t, "m", "x", args...); err == nil || err.Error() != "upload refused: no: Invalid" {
+			t.Errorf("%v", err)
+		}
+		if len(g.objects) != 0 {
+			t.Errorf("left behind: %v", g.objects)
+		}
+	}
+	g.mu.Lock()
+	g.set(modulesPath+"/m", newModuleObject("m").Object)
+	g.mu.Unlock()
+	for _, args := range [][]string{nil, {"--config", config}} {
+		if _, err := g.push(t, "m", "x", args...); err == nil {
+			t.Error("one that was there: not refused")
+		}
+		if spec := g.copy(modulesPath + "/m")["spec"].(map[string]any); spec["config"] != nil {
+			t.Errorf("one that was there: %v", spec)
+		}
+	}
+}
+
+// With a configuration, content and configuration are asked for at once, and the
+// configuration before is replaced.
+func TestModulePush_WithAConfiguration(t *testing.T) {
+	g := moduleGateway(t)
+	write := func(text string) string {
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, c := range []struct{ content, config, want string }{
+		{"one", "max: 3\nold: true\n", `{"max":3,"old":true}`},
+		{"two", `{"max": 4}`, `{"max":4}`},
+		{"two", `[]`, `[]`},
+	} {
+		if out, err := g.push(t, "m", c.content, "--config", write(c.config)); err != nil || !strings.Contains(out, "wasmmodule/m ready") {
+			t.Errorf("%s: %v %s", c.config, err, out)
+		}
+		if config, _ := json.Marshal(g.copy(modulesPath + "/m")["spec"].(map[string]any)["config"]); string(config) != c.want {
+			t.Errorf("%s: %s", c.config, config)
+		}
+	}
+	for text, want := range map[string]string{"": "has no configuration", "a: b: c": "config.yaml: "} {
+		if _, err := g.push(t, "m", "three", "--config", write(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := g.push(t, "m", "three", "--config", "none.yaml"); err == nil {
+		t.Error("a file that is not there: accepted")
 	}
 }
 
@@ -273,11 +324,13 @@ func TestModulePush_RefusedTellsOfTheModuleItMade(t *testing.T) {
 func TestModuleList_Reasons(t *testing.T) {
 	g := newFakeGateway(t)
 	for name, conditions := range map[string][]any{
-		"fine":    {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", "")},
-		"waiting": {cond(compiled, "False", "AwaitingPromotion", ""), cond(ready, "True", "PreviousRevision", "")},
-		"empty":   {cond(compiled, "False", "ContentMissing", ""), cond(ready, "False", "ContentMissing", "")},
-		"image":   {cond(compiled, "False", "ContentMissing", ""), cond(ready, "False", "ContentMissing", ""), cond(pulled, "False", "PullFailed", "")},
-		"fresh":   {},
+		"fine":     {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", "")},
+		"waiting":  {cond(compiled, "False", "AwaitingPromotion", ""), cond(ready, "True", "PreviousRevision", "")},
+		"empty":    {cond(compiled, "False", "ContentMissing", ""), cond(ready, "False", "ContentMissing", "")},
+		"image":    {cond(compiled, "False", "ContentMissing", ""), cond(ready, "False", "ContentMissing", ""), cond(pulled, "False", "PullFailed", "")},
+		"fresh":    {},
+		"uncalled": {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", ""), cond("Healthy", "Unknown", "NoCalls", "")},
+		"failing":  {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", ""), cond("Healthy", "False", "CallsFail", "")},
 	} {
 		g.mu.Lock()
 		g.set(modulesPath+"/"+name, map[string]any{"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule",
@@ -288,7 +341,7 @@ func TestModuleList_Reasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"fine": `True +0 +\S+`, "waiting": `True .*AwaitingPromotion`, "empty": `False .*ContentMissing`, "image": `False .*PullFailed`, "fresh": `Unknown +0 +\S+`} {
+	for name, want := range map[string]string{"fine": `True +0 +\S+`, "waiting": `True .*AwaitingPromotion`, "empty": `False .*ContentMissing`, "image": `False .*PullFailed`, "fresh": `Unknown +0 +\S+`, "uncalled": `True +0 +\S+`, "failing": `True .*CallsFail`} {
 		if !regexp.MustCompile(`(?m)^` + name + ` +` + want + ` *$`).MatchString(out) {
 			t.Errorf("%s is not %s:\n%s", name, want, out)
 		}

@@ -105,6 +105,11 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(name, "/log") && name != "none/log":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "the log of "+strings.TrimSuffix(name, "/log")+"\n")
+	case r.Method == http.MethodDelete:
+		delete(g.objects, base+"/"+name)
+		status(w, 200, "")
+	case r.Method == http.MethodPut:
+		g.replace(w, r, base+"/"+name)
 	case r.Method == http.MethodPatch:
 		g.patch(w, r, base+"/"+name)
 	case name == "":
@@ -133,6 +138,17 @@ func (g *fakeGateway) create(w http.ResponseWriter, r *http.Request, base string
 	}
 	g.set(path, obj)
 	w.WriteHeader(201)
+	_ = json.NewEncoder(w).Encode(obj)
+	g.changed(g, path, obj)
+}
+
+func (g *fakeGateway) replace(w http.ResponseWriter, r *http.Request, path string) {
+	var obj map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&obj); err != nil || g.objects[path] == nil {
+		status(w, 400, "BadRequest")
+		return
+	}
+	g.set(path, obj)
 	_ = json.NewEncoder(w).Encode(obj)
 	g.changed(g, path, obj)
 }
@@ -192,8 +208,12 @@ func (g *fakeGateway) upload(w http.ResponseWriter, r *http.Request, path string
 		status(w, 422, "Invalid")
 		return
 	}
-	g.contents[path] = body
 	obj := g.copy(path)
+	if r.URL.Query().Get("dryRun") != "" {
+		_ = json.NewEncoder(w).Encode(obj)
+		return
+	}
+	g.contents[path] = body
 	sum := sha256.Sum256(body)
 	obj["metadata"].(map[string]any)["annotations"] = map[string]any{contentAnnotation: "sha256:" + hex.EncodeToString(sum[:])}
 	g.set(path, obj)

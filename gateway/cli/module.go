@@ -26,16 +26,18 @@ const (
 	compiled = "Compiled"
 	ready    = "Ready"
 	pulled   = "Pulled" // only of modules from a registry
+	healthy  = "Healthy"
 )
 
 // moduleStatus is the part of a WasmModule's status that is looked at here.
 type moduleStatus struct {
-	Digest     string             `json:"digest"`
-	Size       int64              `json:"size"`
-	Hooks      []string           `json:"hooks"`
-	Revisions  []moduleRevision   `json:"revisions"`
-	Candidate  *moduleCandidate   `json:"candidate"`
-	Conditions []metav1.Condition `json:"conditions"`
+	ObservedGeneration int64              `json:"observedGeneration"`
+	Digest             string             `json:"digest"`
+	Size               int64              `json:"size"`
+	Hooks              []string           `json:"hooks"`
+	Revisions          []moduleRevision   `json:"revisions"`
+	Candidate          *moduleCandidate   `json:"candidate"`
+	Conditions         []metav1.Condition `json:"conditions"`
 }
 
 // statusOf reads the status of a module; what it cannot read is left out.
@@ -93,6 +95,9 @@ func listModules(ctx context.Context, objects dynamic.ResourceInterface, out io.
 			if c.Status != metav1.ConditionTrue && c.Reason != "" {
 				reason = c.Reason // why it is not ready, the newest content does not serve, or there is none
 			}
+		}
+		if c := s.condition(healthy); reason == "" && c.Status == metav1.ConditionFalse {
+			reason = c.Reason
 		}
 		hooks := make([]string, len(s.Hooks))
 		for i, h := range s.Hooks {

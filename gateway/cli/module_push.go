@@ -34,9 +34,13 @@ const (
 
 // pushCommand is one run of `wasmgate module push`.
 type pushCommand struct {
-	client clientFlags
-	wait   bool
-	out    io.Writer
+	client     clientFlags
+	wait       bool
+	configFile string
+	out        io.Writer
+
+	// config is what the module is to be configured with, nil to leave that.
+	config any
 }
 
 func newModulePush() *cobra.Command {
@@ -46,9 +50,11 @@ func newModulePush() *cobra.Command {
 		Short: "Upload a WebAssembly module",
 		Long: "Upload a WebAssembly module, making the WasmModule NAME if there is none, and\n" +
 			"wait until it is ready. When the new content cannot be used, the reason is\n" +
-			"printed and the content before it stays in use.",
-		Example: "  wasmgate module push crontab crontab.wasm",
-		Args:    arguments(2, 2),
+			"printed and the content before it stays in use. With --config the content and\n" +
+			"what the file says as spec.config begin to serve together.",
+		Example: "  wasmgate module push crontab crontab.wasm\n" +
+			"  wasmgate module push limits limits.wasm --config limits.yaml",
+		Args: arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.out = cmd.OutOrStdout()
 			return p.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
@@ -59,12 +65,16 @@ func newModulePush() *cobra.Command {
 				if len(content) == 0 {
 					return fmt.Errorf("%s is empty", args[1])
 				}
+				if p.config, err = readConfig(p.configFile); err != nil {
+					return err
+				}
 				return p.run(ctx, cfg, args[0], content)
 			})
 		},
 	}
 	p.client.add(cmd, 5*time.Minute)
 	cmd.Flags().BoolVar(&p.wait, "wait", true, "wait until the module is ready")
+	cmd.Flags().StringVar(&p.configFile, "config", "", "`file` with the configuration of the module, spec.config, as YAML or JSON")
 	return cmd
 }
 
@@ -74,18 +84,23 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 		return err
 	}
 	objects := client.Resource(modules)
-	before, made, err := ensureModule(ctx, objects, name)
+	sum := sha256.Sum256(content)
+	digest := "sha256:" + hex.EncodeToString(sum[:])
+	before, made, err := p.ensureModule(ctx, objects, name, digest)
 	if err != nil {
 		return err
 	}
-	if err := upload(ctx, cfg, name, content); err != nil {
+	if p.config != nil && !made {
+		if before, err = p.configure(ctx, cfg, objects, name, digest, content); err != nil {
+			return err
+		}
+	}
+	if err := upload(ctx, cfg, name, content, false); err != nil {
 		if made {
-			err = fmt.Errorf("%w\nwasmmodule/%s was made for it and has no content yet", err, name)
+			err = withdrawn(ctx, objects, before, err)
 		}
 		return err
 	}
-	sum := sha256.Sum256(content)
-	digest := "sha256:" + hex.EncodeToString(sum[:])
 	if !p.wait {
 		fmt.Fprintf(p.out, "wasmmodule/%s uploaded: %s, %d bytes\n", name, digest, len(content))
 		return nil
@@ -103,10 +118,14 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 }
 
 // ensureModule returns the module, which it makes if there is none.
-func ensureModule(ctx context.Context, objects dynamic.ResourceInterface, name string) (obj *unstructured.Unstructured, made bool, err error) {
+func (p *pushCommand) ensureModule(ctx context.Context, objects dynamic.ResourceInterface, name, digest string) (obj *unstructured.Unstructured, made bool, err error) {
 	obj, err = objects.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		obj, err = objects.Create(ctx, newModuleObject(name), metav1.CreateOptions{})
+		fresh := newModuleObject(name)
+		if p.config != nil {
+			p.announce(fresh, digest)
+		}
+		obj, err = objects.Create(ctx, fresh, metav1.CreateOptions{})
 		made = err == nil
 		if apierrors.IsAlreadyExists(err) {
 			obj, err = objects.Get(ctx, name, metav1.GetOptions{})
@@ -121,15 +140,18 @@ func ensureModule(ctx context.Context, objects dynamic.ResourceInterface, name s
 	return obj, made, nil
 }
 
-// upload puts the bytes.
-func upload(ctx context.Context, cfg *rest.Config, name string, content []byte) error {
+// upload puts the bytes; dry only lets them be checked.
+func upload(ctx context.Context, cfg *rest.Config, name string, content []byte, dry bool) error {
 	client, err := modulesClient(cfg)
 	if err != nil {
 		return err
 	}
-	err = client.Put().Resource(modules.Resource).Name(name).SubResource("content").
-		SetHeader("Content-Type", "application/wasm").Body(content).Do(ctx).Error()
-	if err != nil {
+	put := client.Put().Resource(modules.Resource).Name(name).SubResource("content").
+		SetHeader("Content-Type", "application/wasm").Body(content)
+	if dry {
+		put.Param("dryRun", metav1.DryRunAll)
+	}
+	if err := put.Do(ctx).Error(); err != nil {
 		return fmt.Errorf("upload refused: %w", err)
 	}
 	return nil
@@ -143,7 +165,9 @@ func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceIn
 	var last moduleStatus
 	check := func(settled bool) func(*unstructured.Unstructured) (bool, error) {
 		return func(obj *unstructured.Unstructured) (bool, error) {
-			last = statusOf(obj)
+			if last = statusOf(obj); last.ObservedGeneration < before.GetGeneration() {
+				return false, nil // about the configuration before
+			}
 			if last.serves(digest) {
 				return true, nil
 			}

@@ -39,7 +39,9 @@ type Converters struct {
 	// Module returns the converter that the module called name is.
 	Module func(name string) *conversion.Bulk
 	// Known tells whether there is such a module.
-	Known   func(name string) bool
+	Known func(name string) bool
+	// Count is told what each call of a module that there is came to.
+	Count   func(name string, hook plugins.Hook, err error)
 	Metrics *metrics.Metrics
 	Log     zerolog.Logger
 }
@@ -94,7 +96,9 @@ func (c Converters) counted(module string, next func(conversion.Call)) func(conv
 			result, converted = "error", 0
 		}
 		label := module
-		if !c.Known(module) { // a name that a definition invents makes no label
+		if c.Known(module) {
+			c.Count(module, plugins.Convert, call.Err)
+		} else { // a name that a definition invents makes no label
 			label = ""
 		}
 		c.Metrics.PluginCall(label, string(plugins.Convert), result, call.Took.Seconds())

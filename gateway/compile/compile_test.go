@@ -14,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 func stored(t *testing.T, tree map[string]any) []byte {
@@ -70,6 +71,7 @@ func converters(log *bytes.Buffer) Converters {
 	return Converters{
 		Module:  func(name string) *conversion.Bulk { return conversion.Batched(refusing{}, conversion.Batch{}) },
 		Known:   func(name string) bool { return name == "mine" },
+		Count:   func(string, plugins.Hook, error) {},
 		Metrics: metrics.New(), Log: zerolog.New(log),
 	}
 }

@@ -3,6 +3,8 @@ package compile_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/compile"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // absent is the converter of a module that is not there.
@@ -26,9 +29,13 @@ func (absent) Convert(context.Context, string, [][]byte) ([][]byte, error) {
 // A definition can name any module; only those that exist become labels.
 func TestNamesThatDefinitionsInventAreNoLabels(t *testing.T) {
 	m := metrics.New()
+	var counted []string
 	c := compile.Converters{
-		Module:  func(string) *conversion.Bulk { return conversion.Batched(absent{}, conversion.Batch{}) },
-		Known:   func(name string) bool { return name == "known" },
+		Module: func(string) *conversion.Bulk { return conversion.Batched(absent{}, conversion.Batch{}) },
+		Known:  func(name string) bool { return name == "known" },
+		Count: func(name string, hook plugins.Hook, err error) {
+			counted = append(counted, fmt.Sprint(name, " ", hook, " ", err != nil))
+		},
 		Metrics: m, Log: zerolog.Nop(),
 	}
 	for _, name := range []string{"known", "invented"} {
@@ -44,6 +51,9 @@ func TestNamesThatDefinitionsInventAreNoLabels(t *testing.T) {
 		if _, err := converter.Convert(t.Context(), "example.com/v2", [][]byte{object}); err == nil {
 			t.Fatal("converted")
 		}
+	}
+	if want := []string{"known wasmgate_convert true"}; !slices.Equal(counted, want) {
+		t.Errorf("counted %q", counted)
 	}
 	out, err := m.Render()
 	if err != nil {

@@ -26,7 +26,7 @@ func init() {
 	sdk.Convert("v1beta1", "v1", func(o *sdk.Object) error {
 		host, _ := o.At("spec", "host").String()
 		_ = host
-		` + body + `
+		`+body+`
 	})
 	sdk.Convert("v1", "v1beta1", func(*sdk.Object) error { return nil })
 }

@@ -69,8 +69,8 @@ func TestAModuleFromARegistry(t *testing.T) {
 	api.Eventually(namespacePath+"/default/events", func(r *gatewaytest.Reply) bool {
 		return r.Contains(`"PullSecretInvalid"`) && r.Contains(`"Pulled"`) && r.Contains(`"Serving"`)
 	})
-	if list := api.Get(namespacePath + "/default/events").Want(200); strings.Count(string(list.Body), "was not pulled yet") != 1 {
-		t.Errorf("what two conditions say alike is no single event: %s", list.Body)
+	if list := api.Get(namespacePath + "/default/events").Want(200); strings.Count(string(list.Body), `"reason":"PullSecretInvalid"`) != 1 || list.Contains("was not pulled yet") {
+		t.Errorf("what conditions say alike is no single event: %s", list.Body)
 	}
 	for _, image := range []string{"tabs:v1", host + "/team/tabs", host + "/TEAM/tabs:v1", host + "/team/tabs@sha256:123"} {
 		api.Merge(path, object{"spec": object{"source": object{"oci": object{"image": image}}}}).WantStatus(422, "Invalid", "spec.source.oci.image: Invalid value: "+strconv.Quote(image))

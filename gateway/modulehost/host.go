@@ -50,7 +50,10 @@ type Config struct {
 	Lines Lines
 	// Lookup finds objects for modules that were granted them; nil finds none.
 	Lookup plugins.Lookup
-	Log    zerolog.Logger
+	// Count is told what each call of a module that there is came to, but for
+	// conversions, which are observed where they are asked for.
+	Count func(name string, hook plugins.Hook, err error)
+	Log   zerolog.Logger
 }
 
 // Lines keep what modules write, for a while.
@@ -71,6 +74,7 @@ type Host struct {
 	registry *modules.Registry
 	blobs    *blob.Blobs
 	marks    *quarantine.Marks
+	count    func(name string, hook plugins.Hook, err error)
 	settled  func() // calls of modules that are not there wait no more
 }
 
@@ -96,7 +100,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
 	settled := make(chan struct{})
-	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, settled: sync.OnceFunc(func() { close(settled) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
+	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, count: c.Count, settled: sync.OnceFunc(func() { close(settled) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
 	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Settled: settled, Observe: h.observe, IdleBytes: c.IdleBytes, Lookup: c.Lookup, Looked: c.Metrics.PluginLookup})
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
@@ -162,7 +166,9 @@ func (m *Host) call(ctx context.Context, name string, hook plugins.Hook, review 
 	if err != nil {
 		result = "error"
 	}
-	if !m.Known(name) { // a name that a configuration invents makes no label
+	if m.Known(name) {
+		m.count(name, hook, err)
+	} else { // a name that a configuration invents makes no label
 		label = ""
 	}
 	m.metrics.PluginCall(label, string(hook), result, time.Since(begun).Seconds())

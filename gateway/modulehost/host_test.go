@@ -32,7 +32,7 @@ import (
 func newHost(t *testing.T, change func(c *Config)) (*Host, *storagetest.Memory) {
 	t.Helper()
 	store := storagetest.NewMemory()
-	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: store, Root: "/blobs/", Metrics: metrics.New(), Lines: modulelog.New(), Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: store, Root: "/blobs/", Metrics: metrics.New(), Lines: modulelog.New(), Count: func(string, plugins.Hook, error) {}, Log: zerolog.Nop()}
 	if change != nil {
 		change(&c)
 	}
@@ -295,7 +295,7 @@ func TestInstancesAreInTheMetrics(t *testing.T) {
 	}
 	wants(1, 0, 128<<10)
 	h.registry.Remove("tabs")
-	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: storagetest.NewMemory(), Root: "/", Metrics: h.metrics, Lines: modulelog.New(), Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: storagetest.NewMemory(), Root: "/", Metrics: h.metrics, Lines: modulelog.New(), Count: func(string, plugins.Hook, error) {}, Log: zerolog.Nop()}
 	if second, err := New(t.Context(), c); err == nil || second != nil {
 		t.Errorf("metrics of two hosts: %v", err)
 	}
@@ -315,7 +315,7 @@ func sample(t *testing.T, body []byte, series string) int {
 
 func TestNewFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	c := Config{CacheDir: filepath.Join(file, "\x00"), Store: storagetest.NewMemory(), Root: "/", Metrics: metrics.New(), Lines: modulelog.New(), Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(file, "\x00"), Store: storagetest.NewMemory(), Root: "/", Metrics: metrics.New(), Lines: modulelog.New(), Count: func(string, plugins.Hook, error) {}, Log: zerolog.Nop()}
 	if h, err := New(t.Context(), c); err == nil || h != nil {
 		t.Errorf("a folder that cannot be: %v", err)
 	}

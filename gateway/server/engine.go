@@ -64,7 +64,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 			}
 		}
 	}
-	converters := compile.Converters{Module: g.modules.Converter, Known: g.modules.Known, Metrics: g.metrics, Log: g.log}
+	converters := compile.Converters{Module: g.modules.Converter, Known: g.modules.Known, Count: g.calls.Count, Metrics: g.metrics, Log: g.log}
 	log := g.log.With().Str("component", "engine").Logger()
 	served := catalog.New(catalog.Options{
 		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definitions.Definition()),

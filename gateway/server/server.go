@@ -22,6 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/calls"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
@@ -29,6 +30,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/identity"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/modulecalls"
 	"github.com/wasmgate/wasmgate/gateway/modulehost"
 	"github.com/wasmgate/wasmgate/gateway/modulelog"
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -64,6 +66,7 @@ type gateway struct {
 	modules   *modulehost.Host
 	orders    *ordering.Source
 	lines     *modulelog.Logs
+	calls     *modulecalls.Calls
 	admission *admitting.Admission
 	assigner  *assign.Assigner
 	health    *health.Registry
@@ -100,7 +103,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	g := &gateway{options: o, log: log, store: store, metrics: measured, lines: modulelog.New()}
+	g := &gateway{options: o, log: log, store: store, metrics: measured, lines: modulelog.New(), calls: modulecalls.New()}
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
@@ -154,7 +157,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		Compiler: processes,
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
 		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, IdleBytes: g.options.ModuleIdleMemory, Log: g.log, SafeMode: g.options.SafeMode,
-		Lookup: g.lookUp,
+		Lookup: g.lookUp, Count: g.calls.Count,
 	}); err != nil {
 		return err
 	}
@@ -304,7 +307,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 	g.hooks.namespaces()
 	loader := module.New(objects, g.modules, g.modules.Content())
 	work.Go(func() error {
-		controller.Run(ctx, g.log, objects, loader)
+		controller.Run(ctx, g.log, objects, loader, calls.New(objects, g.modules.Status, g.calls, nameAt(addr)))
 		return nil
 	})
 	work.Go(func() error { return g.lead(ctx, objects) })
@@ -322,6 +325,19 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 	}
 	g.hooks.modules()
 	return &options.Started{URL: url, Kubeconfig: g.options.KubeconfigPath(), DataDir: g.options.DataDir, Embedded: g.options.Embedded()}, nil
+}
+
+// nameAt is what this gateway is called among those of a store: its host and port.
+func nameAt(addr net.Addr) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		port = "unknown"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // compact drops old history as kube-apiserver does.

@@ -228,8 +228,13 @@ func TestAConfigurationIsCheckedBeforeItIsUsed(t *testing.T) {
 	if s, _ := r.Status("m"); s.Serving == nil || string(s.Serving.Config) != `{"region":"x"}` {
 		t.Errorf("serves %+v", s.Serving)
 	}
-	if err := load(``); err != nil {
+	if err := load(``); !errors.As(err, &refused) || refused.Reason != plugins.ConfigRefused || !strings.Contains(refused.Detail, "it has no configuration: config.region in body is required") {
 		t.Errorf("without a configuration: %v", err)
+	}
+	module = describing(`{"configSchema":{"type":"object","properties":{"region":{"type":"string"}}}}`).
+		With(plugins.ExportConfigure, plugintest.HookReturning(0, 0)).Bytes()
+	if err := load(``); err != nil {
+		t.Errorf("without a configuration, and none is required: %v", err)
 	}
 	module = describing(`{"configSchema":{"$ref":"#/definitions/a"}}`).With(plugins.ExportConfigure, plugintest.Func{Params: []byte{plugintest.I32, plugintest.I32}, Results: []byte{plugintest.I64}, Code: plugintest.Trap}).Bytes()
 	if err := load(`{}`); !errors.As(err, &refused) || refused.Reason != plugins.ConfigRefused || !strings.Contains(refused.Detail, "the schema of its configuration cannot be used") {

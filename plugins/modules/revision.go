@@ -78,7 +78,7 @@ func (r *revision) status() plugins.Status {
 }
 
 // describe takes over what the module says of itself, and checks its
-// configuration by that. Without a word about hooks it has those that it
+// configuration by that; none is an empty object. Without a word about hooks it has those that it
 // exports.
 func (r *revision) describe(ctx context.Context) (err error) {
 	if r.description, err = r.module.Describe(ctx); err != nil {
@@ -92,11 +92,15 @@ func (r *revision) describe(ctx context.Context) (err error) {
 	if errors.As(err, &refused) {
 		refused.Module = r.module.Name()
 	}
-	if err != nil || described.ConfigSchema == nil || len(r.Config) == 0 {
+	if err != nil || described.ConfigSchema == nil {
 		return err
 	}
-	if err := configuration.Check(described.ConfigSchema, r.Config); err != nil {
-		return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.ConfigRefused, Detail: "its configuration: " + err.Error(), Cause: err}
+	config, what := r.Config, "its configuration: "
+	if len(config) == 0 {
+		config, what = []byte("{}"), "it has no configuration: "
+	}
+	if err := configuration.Check(described.ConfigSchema, config); err != nil {
+		return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.ConfigRefused, Detail: what + err.Error(), Cause: err}
 	}
 	return nil
 }

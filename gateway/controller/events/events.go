@@ -65,8 +65,18 @@ type seen struct {
 	told       *rate.Limiter
 }
 
+// says tells that a condition of some type says what one without a type does.
+func (s seen) says(what metav1.Condition) bool {
+	for _, c := range s.conditions {
+		if c.Type = ""; c == what {
+			return true
+		}
+	}
+	return false
+}
+
 // New returns a controller for kinds whose conditions are good when they are
-// True.
+// True. What is Unknown is no news: it goes on.
 func New(objects Objects, watched ...schema.GroupResource) *Controller {
 	return &Controller{objects: objects, watched: watched, now: time.Now, seen: map[controller.Key]seen{}}
 }
@@ -107,11 +117,11 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 	}
 	told := map[metav1.Condition]bool{} // without a type: an event does not tell it
 	for _, condition := range conditions {
-		says := now.conditions[condition.Type]
-		if says == before.conditions[condition.Type] || now.told.TokensAt(c.now()) < 1 {
+		says, said := now.conditions[condition.Type], before.conditions[condition.Type]
+		if says == said || says.Status == metav1.ConditionUnknown || now.told.TokensAt(c.now()) < 1 {
 			continue
 		}
-		if says.Type = ""; told[says] {
+		if says.Type = ""; told[says] || said.Status != metav1.ConditionTrue && before.says(says) {
 			continue
 		}
 		told[says] = true

@@ -56,6 +56,7 @@ func set(t *testing.T, o *controllertest.Objects, conditions ...metav1.Condition
 			t.Error(err)
 		}
 	})
+	synctest.Wait()
 }
 
 func condition(status metav1.ConditionStatus, reason, message string) metav1.Condition {
@@ -113,9 +114,23 @@ func TestTheSameIsToldOnce(t *testing.T) {
 		if got := told(t, o); got != two {
 			t.Errorf("told %s", got)
 		}
-		set(t, o, compiled(bad), bad) // which is news of one
-		if got := told(t, o); got != two+"; "+one {
+		other := condition(metav1.ConditionFalse, "Odd", "it is odd")
+		set(t, o, compiled(other), good)
+		two = "Normal Serving WasmModule/tabs: it serves; Warning Missing WasmModule/tabs: no content; Warning Odd WasmModule/tabs: it is odd"
+		pulled := func(c metav1.Condition) metav1.Condition { c.Type = "Pulled"; return c }
+		set(t, o, compiled(other), good, pulled(other)) // which another said before
+		unknown := condition(metav1.ConditionUnknown, "Waiting", "it is on its way")
+		set(t, o, compiled(unknown), good, pulled(other))
+		set(t, o, compiled(other), good, pulled(other))
+		if got := told(t, o); got != two {
 			t.Errorf("told %s", got)
+		}
+		set(t, o, compiled(bad), good)
+		one = "Warning Missing WasmModule/tabs: no content"
+		two = strings.Replace(two, one, one+"; "+one, 1)
+		set(t, o, compiled(bad), bad) // which is news of one
+		if got := told(t, o); got != strings.Replace(two, one, one+"; "+one, 1) {
+			t.Errorf("told %s, want another of %s", got, two)
 		}
 	})
 }

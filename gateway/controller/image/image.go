@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -208,7 +209,8 @@ func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, p
 func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured) error {
 	condition := metav1.Condition{Type: module.Pulled, ObservedGeneration: obj.GetGeneration()}
 	if t, known := c.last(obj); known && t.refusal != nil {
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, t.refusal.Reason, t.wanted.Image+": "+t.refusal.Message
+		condition.Status, condition.Reason = metav1.ConditionFalse, t.refusal.Reason
+		condition.Message = t.wanted.Image + ": " + strings.TrimPrefix(t.refusal.Message, t.wanted.Image+": ") // which registries' words may begin with
 		if !t.refusal.Final {
 			condition.Message += "; it is tried again"
 		}

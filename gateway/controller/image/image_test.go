@@ -196,7 +196,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	})
 	in(t, oci("r/tabs:v1"), func(t *testing.T, w world) {
 		w.mu.Lock()
-		w.fails = &image.Refusal{Reason: "NotAModule", Message: "it has no layers", Final: true}
+		w.fails = &image.Refusal{Reason: "NotAModule", Message: "r/tabs:v1: it has no layers", Final: true} // as registries say it
 		w.mu.Unlock()
 		<-time.After(time.Hour)
 		w.expect(t, "False NotAModule r/tabs:v1: it has no layers")
@@ -210,7 +210,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		w.expect(t, "False NotAModule r/tabs:v2: it has no layers")
+		w.expect(t, "False NotAModule r/tabs:v2: r/tabs:v1: it has no layers") // which is another one
 	})
 }
 

@@ -33,7 +33,7 @@ func (c *Candidate) is(name string) bool {
 func newCandidate(rev plugins.Revision) *Candidate {
 	var times [4]byte
 	_, _ = rand.Read(times[:]) // never fails
-	return &Candidate{Revision: revisionName(rev) + "-" + hex.EncodeToString(times[:]), Digest: rev.Digest}
+	return &Candidate{Revision: RevisionName(rev) + "-" + hex.EncodeToString(times[:]), Digest: rev.Digest}
 }
 
 // nextCandidate is the status.candidate that goes with an outcome. A report stays
@@ -47,7 +47,7 @@ func nextCandidate(obj *unstructured.Unstructured, old *Candidate, problem *refu
 	switch {
 	case unusable != nil:
 		return nil
-	case old.is(revisionName(*rev)):
+	case old.is(RevisionName(*rev)):
 		return old
 	case problem.reason == awaitingPromotion:
 		return newCandidate(*rev)
@@ -63,7 +63,7 @@ func CandidateOf(obj *unstructured.Unstructured, digestOf func([]byte) string) (
 		return c, rev, false
 	}
 	wanted, unusable := wantedRevision(obj, digestOf)
-	if unusable != nil || !waits.is(revisionName(*wanted)) {
+	if unusable != nil || !waits.is(RevisionName(*wanted)) {
 		return c, rev, false // the status is about another revision still
 	}
 	return *waits, *wanted, true

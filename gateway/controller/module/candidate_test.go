@@ -346,7 +346,7 @@ func TestModule_whatAnEarlierGatewayWrote(t *testing.T) {
 		spec := map[string]any{"source": map[string]any{"oci": map[string]any{"image": "r/tabs:v1"}}, "rollout": "Shadow"}
 		create(w, spec, status())
 		modules, _ := w.start(t)
-		w.expect(t, "False ContentMissing", "False ContentMissing", digest("good 1"))
+		w.expect(t, "Unknown ContentMissing", "Unknown ContentMissing", digest("good 1"))
 		if rev, ok := modules.get("tabs"); ok {
 			t.Errorf("%q serves, which was not pulled", rev.Bytes)
 		}

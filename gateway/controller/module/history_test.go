@@ -90,7 +90,7 @@ func TestAPinnedDigestIsWhatServes(t *testing.T) {
 		obj.SetAnnotations(map[string]string{module.ContentAnnotation: digest("two")})
 	})
 	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = pin("three") })
-	obj := w.expect(t, "False ContentMissing", "True PreviousRevision", digest("one"))
+	obj := w.expect(t, "Unknown ContentMissing", "True PreviousRevision", digest("one"))
 	if _, _, message := controllertest.Condition(obj, "Compiled"); message != fmt.Sprintf("content %s is not in the store; upload it with: wasmgate module push tabs file.wasm", digest("three")) {
 		t.Error(message)
 	}

@@ -2,7 +2,10 @@ package module
 
 import (
 	"fmt"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -52,4 +55,14 @@ func SetPulled(obj *unstructured.Unstructured, pulled PulledImage) error {
 		return fmt.Errorf("write status of module %q: %w", obj.GetName(), err)
 	}
 	return unstructured.SetNestedMap(obj.Object, tree, "status", "pulled")
+}
+
+// notPulled is why there is no content of an image: what the package image says of
+// the last try, if that was about this image.
+func notPulled(obj *unstructured.Unstructured, image string) *refusal {
+	c := meta.FindStatusCondition(readStatus(obj).Conditions, Pulled)
+	if c == nil || c.Status != metav1.ConditionFalse || !strings.HasPrefix(c.Message, image+": ") {
+		return &refusal{reason: "ContentMissing", message: image + " was not pulled yet", expected: true}
+	}
+	return &refusal{reason: c.Reason, message: c.Message}
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -126,6 +128,9 @@ type loaded struct {
 	looked atomic.Bool
 	// restored tells that the search for an earlier good revision has ended.
 	restored bool
+	// awaited is what is on its way, "" for nothing, and since when.
+	awaited string
+	since   time.Time
 	// reported is the last outcome that was written. Another gateway may come
 	// to another; writing only what is new keeps the two from correcting each
 	// other for ever.
@@ -177,10 +182,36 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		err = errors.Join(err, restoreErr)
 	}
 	m.looked.Store(true)
+	if left := c.patience(obj, m, problem); left > 0 {
+		q.AddAfter(key, left)
+	}
 	if reportErr := c.report(ctx, obj, m, problem); reportErr != nil {
 		return kinds.IgnoreNotFound(reportErr)
 	}
 	return err
+}
+
+// expectedWithin is how long content may be on its way before that it is missing
+// is told as a failure.
+const expectedWithin = time.Minute
+
+// patience is for how long yet a problem is none, as what is missing is expected;
+// then it is one.
+func (c *Controller) patience(obj *unstructured.Unstructured, m *loaded, problem *refusal) time.Duration {
+	if problem == nil || !problem.expected {
+		m.awaited = ""
+		return 0
+	}
+	told := meta.FindStatusCondition(readStatus(obj).Conditions, Compiled)
+	if what := problem.reason + problem.message; m.awaited != what {
+		m.awaited, m.since = what, c.now()
+		if told != nil && told.Status == metav1.ConditionFalse && told.Reason == problem.reason { // for longer than this gateway knows
+			m.since = time.Time{}
+		}
+	}
+	left := expectedWithin - c.now().Sub(m.since)
+	problem.expected = left > 0
+	return left
 }
 
 // load makes the revision that obj asks for serve. A problem is for the
@@ -203,10 +234,10 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 		switch rev.Bytes, err = c.content.Get(ctx, rev.Digest); {
 		case errors.Is(err, ErrNoContent):
 			m.tried(obj, *rev, !promotes(obj))
-			return &refusal{"ContentMissing", fmt.Sprintf("content %s is not in the store; %s", rev.Digest, missingHint(obj))}, err
+			return &refusal{reason: "ContentMissing", message: fmt.Sprintf("content %s is not in the store; %s", rev.Digest, missingHint(obj)), expected: !served(obj, rev.Digest)}, err
 		case errors.Is(err, ErrContentDamaged):
 			m.tried(obj, *rev, !promotes(obj))
-			return &refusal{"ContentDamaged", fmt.Sprintf("content %s is not what was stored; %s", rev.Digest, missingHint(obj))}, err
+			return &refusal{reason: "ContentDamaged", message: fmt.Sprintf("content %s is not what was stored; %s", rev.Digest, missingHint(obj))}, err
 		case err != nil:
 			return nil, err
 		}
@@ -259,7 +290,7 @@ func (c *Controller) set(ctx context.Context, name string, rev plugins.Revision)
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return &refusal{"LoadFailed", err.Error()}, err
+		return &refusal{reason: "LoadFailed", message: err.Error()}, err
 	}
 	return nil, nil
 }
@@ -273,10 +304,12 @@ func (c *Controller) serving(name string) plugins.Status {
 // refusalOf words what the runtime refuses. The error besides is for what may
 // be accepted when tried again.
 func (c *Controller) refusalOf(name string, refused *plugins.LoadError) (*refusal, error) {
-	r := &refusal{string(refused.Reason), refused.Detail}
+	r := &refusal{reason: string(refused.Reason), message: refused.Detail}
 	switch refused.Reason {
 	case plugins.Quarantined:
 		r.message += "; give it other content, or let it be tried once more with: " + retryCommand(name)
+	case plugins.ConfigRefused:
+		r.message += fmt.Sprintf("; give it another spec.config, or push it with one: wasmgate module push %s FILE.wasm --config CONFIG.yaml", name)
 	case plugins.CompileMemory:
 		r.message += "; " + compilerHint(name, "--module-compile-memory")
 	case plugins.CompileTime:

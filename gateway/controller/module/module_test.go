@@ -41,7 +41,7 @@ func TestModule_upload(t *testing.T) {
 	w := newModuleWorld()
 	modules, _ := w.start(t)
 	createModule(t, w, map[string]any{"source": map[string]any{"upload": map[string]any{}}})
-	obj := w.expect(t, "False ContentMissing", "False ContentMissing", "")
+	obj := w.expect(t, "Unknown ContentMissing", "Unknown ContentMissing", "")
 	if _, _, message := controllertest.Condition(obj, "Compiled"); message != "upload it with: wasmgate module push tabs file.wasm" {
 		t.Error(message)
 	}

@@ -30,8 +30,8 @@ func promotes(obj *unstructured.Unstructured) bool {
 	return kinds.Section(obj, "spec")["rollout"] == shadowRollout
 }
 
-// revisionName is the same for revisions that convert the same.
-func revisionName(rev plugins.Revision) string {
+// RevisionName is the same for revisions that behave the same.
+func RevisionName(rev plugins.Revision) string {
 	rev.Attempt = ""
 	sum := sha256.Sum256([]byte(identity(rev)))
 	return hex.EncodeToString(sum[:6])
@@ -79,7 +79,7 @@ func (c *Controller) hold(obj *unstructured.Unstructured, rev plugins.Revision) 
 	if !promotes(obj) {
 		return nil
 	}
-	name, status := revisionName(rev), readStatus(obj)
+	name, status := RevisionName(rev), readStatus(obj)
 	accepted := acceptedRevision(obj, status)
 	if accepted == "" || accepted == name {
 		return nil
@@ -101,7 +101,7 @@ func (c *Controller) hold(obj *unstructured.Unstructured, rev plugins.Revision) 
 			says = append(says, lacks)
 		}
 	}
-	return &refusal{awaitingPromotion, fmt.Sprintf("%s; see status.candidate, and let it serve with: wasmgate module promote %s", strings.Join(says, "; "), obj.GetName())}
+	return &refusal{reason: awaitingPromotion, message: fmt.Sprintf("%s; see status.candidate, and let it serve with: wasmgate module promote %s", strings.Join(says, "; "), obj.GetName())}
 }
 
 // unknownRevision is the name of a revision that served, and of which nothing
@@ -115,7 +115,7 @@ func acceptedRevision(obj *unstructured.Unstructured, status statusFields) strin
 		return status.Accepted
 	}
 	if last, ok := lastGoodRevision(obj); ok {
-		return revisionName(last)
+		return RevisionName(last)
 	}
 	if servedLast(obj) != "" {
 		return unknownRevision

@@ -21,6 +21,8 @@ import (
 type refusal struct {
 	reason  string
 	message string
+	// expected: it is on its way, as nothing went wrong that is known.
+	expected bool
 }
 
 // wantedRevision is the revision that the object asks for. Bytes are set for
@@ -34,11 +36,11 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 	image, hasImage := Image(obj)
 	switch {
 	case len(source) > 1:
-		return nil, &refusal{"SourceInvalid", "spec.source must have exactly one of inline, upload and oci"}
+		return nil, &refusal{reason: "SourceInvalid", message: "spec.source must have exactly one of inline, upload and oci"}
 	case hasInline:
 		bytes, err := base64.StdEncoding.DecodeString(inline)
 		if err != nil {
-			return nil, &refusal{"SourceInvalid", "spec.source.inline: " + err.Error()}
+			return nil, &refusal{reason: "SourceInvalid", message: "spec.source.inline: " + err.Error()}
 		}
 		rev.Bytes, rev.Digest = bytes, digestOf(bytes)
 	case hasUpload:
@@ -46,27 +48,27 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 			rev.Digest = obj.GetAnnotations()[ContentAnnotation]
 		}
 		if rev.Digest == "" {
-			return nil, &refusal{"ContentMissing", uploadHint(obj.GetName())}
+			return nil, &refusal{reason: "ContentMissing", message: uploadHint(obj.GetName()), expected: true}
 		}
 	case hasImage:
 		pulled, ok := PulledOf(obj)
 		if !ok || pulled.Image != image {
-			return nil, &refusal{"ContentMissing", image + " was not pulled yet; the condition " + Pulled + " says more"}
+			return nil, notPulled(obj, image)
 		}
 		rev.Digest = pulled.Digest
 	default:
-		return nil, &refusal{"SourceNotSupported", "spec.source must have inline, upload or oci; nothing else is supported"}
+		return nil, &refusal{reason: "SourceNotSupported", message: "spec.source must have inline, upload or oci; nothing else is supported"}
 	}
 	var err error
 	if rev.Config, err = configOf(spec); err != nil {
-		return nil, &refusal{"ConfigInvalid", err.Error()}
+		return nil, &refusal{reason: "ConfigInvalid", message: err.Error()}
 	}
 	if promotes(obj) && len(rev.Config) > maxKeptConfig { // after a restart nobody would know which was promoted
-		return nil, &refusal{"ConfigInvalid", fmt.Sprintf("spec.config: it has %d bytes; with spec.rollout: %s at most %d are allowed", len(rev.Config), shadowRollout, maxKeptConfig)}
+		return nil, &refusal{reason: "ConfigInvalid", message: fmt.Sprintf("spec.config: it has %d bytes; with spec.rollout: %s at most %d are allowed", len(rev.Config), shadowRollout, maxKeptConfig)}
 	}
 	limits, _ := spec["limits"].(map[string]any)
 	if rev.Limits, err = parseLimits(limits); err != nil {
-		return nil, &refusal{"LimitsInvalid", err.Error()}
+		return nil, &refusal{reason: "LimitsInvalid", message: err.Error()}
 	}
 	return rev, nil
 }

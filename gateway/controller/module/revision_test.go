@@ -18,7 +18,6 @@ func TestModule_problemsOfTheSpec(t *testing.T) {
 		"no base64": {map[string]any{"source": map[string]any{"inline": "???"}}, "SourceInvalid", "spec.source.inline"},
 		"two sources": {map[string]any{"source": map[string]any{"inline": "AA==", "upload": map[string]any{}}},
 			"SourceInvalid", "exactly one"},
-		"not pulled": {map[string]any{"source": map[string]any{"oci": map[string]any{"image": "localhost/tabs:v1"}}}, "ContentMissing", "localhost/tabs:v1 was not pulled yet; the condition Pulled says more"},
 		"limits": {map[string]any{"source": map[string]any{"inline": "AA=="}, "limits": map[string]any{"memory": "lots", "timeout": "soon"}},
 			"LimitsInvalid", `spec.limits.timeout: "soon"`},
 		"a configuration that cannot be kept": {map[string]any{"source": map[string]any{"inline": "AA=="}, "rollout": "Shadow", "config": strings.Repeat("x", 64<<10)},

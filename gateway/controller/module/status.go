@@ -26,9 +26,9 @@ const (
 	Ready = "Ready"
 )
 
-// NotReady says why a module serves nothing, "" when it does or nobody knows yet.
+// NotReady says why a module serves nothing, "" when it does or nobody looked yet.
 func NotReady(obj *unstructured.Unstructured) string {
-	if c := meta.FindStatusCondition(readStatus(obj).Conditions, Ready); c != nil && c.Status == metav1.ConditionFalse {
+	if c := meta.FindStatusCondition(readStatus(obj).Conditions, Ready); c != nil && c.Status != metav1.ConditionTrue {
 		return c.Message
 	}
 	return ""
@@ -46,7 +46,9 @@ type statusFields struct {
 	// not know it is an earlier one.
 	Accepted string `json:"acceptedRevision,omitempty"`
 	// Kept is set where the spec may not say how what serves is configured.
-	Kept       *keptConfiguration `json:"keptConfiguration,omitempty"`
+	Kept *keptConfiguration `json:"keptConfiguration,omitempty"`
+	// Calls is about the revision that serves.
+	Calls      *Calls             `json:"calls,omitempty"`
 	Revisions  []servedRevision   `json:"revisions,omitempty"`
 	Candidate  *Candidate         `json:"candidate,omitempty"`
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
@@ -66,6 +68,11 @@ type servedRevision struct {
 	Digest string      `json:"digest"`
 	Size   int64       `json:"size,omitempty"`
 	Since  metav1.Time `json:"since,omitzero"`
+}
+
+// served tells that content served before.
+func served(obj *unstructured.Unstructured, digest string) bool {
+	return slices.ContainsFunc(readStatus(obj).Revisions, func(r servedRevision) bool { return r.Digest == digest })
 }
 
 // servedLast is the content that served last, "" for none.
@@ -116,7 +123,7 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	if serving := status.Serving; serving != nil {
 		fields.Revisions = remember(old.Revisions, fields.Digest, fields.Size, metav1.NewTime(c.now().Truncate(time.Second)), historyLimit(obj))
 		if problem == nil || fields.Accepted == "" {
-			fields.Accepted = revisionName(*serving)
+			fields.Accepted = RevisionName(*serving)
 		}
 		if problem != nil || promotes(obj) {
 			fields.Kept = keep(*serving)
@@ -126,6 +133,11 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	}
 	fields.Candidate = nextCandidate(obj, old.Candidate, problem, c.content.Digest)
 	fields.settle(obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
+	if searching := status.Serving == nil && !m.restored; searching {
+		fields.Calls = old.Calls
+	} else {
+		fields.beginCalls(old.Calls, status.Serving != nil)
+	}
 	if !equality.Semantic.DeepEqual(old, fields) {
 		if err := kinds.SetStatus(obj, &fields); err != nil {
 			return err
@@ -160,6 +172,10 @@ func (s *statusFields) settle(generation int64, serving bool, problem *refusal, 
 	s.ObservedGeneration = generation
 	compiled := metav1.Condition{Type: Compiled, Status: metav1.ConditionTrue, Reason: "Compiled"}
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Serving"}
+	bad := metav1.ConditionFalse
+	if problem != nil && problem.expected {
+		bad = metav1.ConditionUnknown
+	}
 	switch {
 	case problem == nil:
 		compiled.Message = fmt.Sprintf("ABI %d, hooks: %s", s.ABI, strings.Join(s.Hooks, ", "))
@@ -168,12 +184,12 @@ func (s *statusFields) settle(generation int64, serving bool, problem *refusal, 
 			ready.Message += ", and is not kept beside the object: " + unkept
 		}
 	case serving:
-		compiled.Status, compiled.Reason, compiled.Message = metav1.ConditionFalse, problem.reason, problem.message
+		compiled.Status, compiled.Reason, compiled.Message = bad, problem.reason, problem.message
 		ready.Reason = "PreviousRevision"
 		ready.Message = fmt.Sprintf("the newest revision does not serve (%s); %s keeps serving", problem.reason, s.Digest)
 	default:
-		compiled.Status, compiled.Reason, compiled.Message = metav1.ConditionFalse, problem.reason, problem.message
-		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, problem.reason, problem.message
+		compiled.Status, compiled.Reason, compiled.Message = bad, problem.reason, problem.message
+		ready.Status, ready.Reason, ready.Message = bad, problem.reason, problem.message
 	}
 	for _, condition := range []metav1.Condition{compiled, ready} {
 		condition.Message, condition.ObservedGeneration = kinds.Shorten(condition.Message), generation

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+)
+
+// A module that is ready and fails is told apart from one that works: in its
+// conditions, by an event, in tables; and by each of two gateways.
+func TestCallsThatFailAreSaidOfTheModule(t *testing.T) {
+	gatewaytest.SkipExternal(t)
+	g := gatewaytest.Start(t, gatewaytest.Options{})
+	other := gatewaytest.Start(t, gatewaytest.Options{EtcdServers: g.EtcdURL})
+	api, path, k := g.API(t), modulePath+"/tabs", g.Kubectl(t)
+	bad, good := converter(t, `if host == "one" { panic("it is one") }; return nil`), converter(t, `return nil`)
+	health := func(status, reason string) object {
+		t.Helper()
+		r := api.Eventually(path, func(r *gatewaytest.Reply) bool {
+			c := condition(r.Object(), "Healthy")
+			return c["status"] == status && c["reason"] == reason
+		})
+		return condition(r.Object(), "Healthy")
+	}
+	mustContain(t, g.CLI(t, "module", "push", "tabs", good), "ready")
+	health("Unknown", "NoCalls")
+	c := newWasmCronTabs(t, &g.Server, "tabs")
+	c.create("one")
+	api.Get(c.path("v1", "one")).Want(200)
+	health("True", "CallsSucceed")
+
+	mustContain(t, g.CLI(t, "module", "push", "tabs", bad), "ready")
+	if status := api.Get(c.path("v1", "one")); status.Code != 500 {
+		t.Fatalf("it works: %s", status.Body)
+	}
+	message := health("False", "CallsFail").Str("message")
+	mustContain(t, message, " calls failed since ", "the last one, of wasmgate_convert: Trap: ", "it is one", "see: wasmgate module logs tabs")
+	if ready := condition(api.Get(path).Object(), "Ready"); ready["status"] != "True" {
+		t.Errorf("it is not ready: %v", ready)
+	}
+	api.Eventually(namespacePath+"/default/events?fieldSelector=involvedObject.name=tabs", func(r *gatewaytest.Reply) bool { return r.Contains(`"reason":"CallsFail"`) })
+	mustContain(t, k.Must("describe", "wasmmodule", "tabs"), "Warning  CallsFail")
+	for _, table := range []string{k.Must("get", "wasmmodules"), g.CLI(t, "module", "list")} {
+		row := ""
+		for line := range strings.Lines(table) {
+			if strings.HasPrefix(line, "tabs ") {
+				row = line
+			}
+		}
+		if !strings.Contains(row, "True") || !strings.Contains(row, "False") && !strings.Contains(row, "CallsFail") {
+			t.Errorf("nothing tells that calls fail:\n%s", table)
+		}
+	}
+
+	gatewaytest.Eventually(t, "calls fail at the other gateway, too", func() bool {
+		r, err := other.API(t).Try("GET", c.path("v1", "one"), nil)
+		return err == nil && r.Code == 500
+	})
+	api.Eventually(path, func(r *gatewaytest.Reply) bool {
+		failing, _ := r.Object().At("status.calls.failing").([]any)
+		return len(failing) == 2
+	})
+	mustContain(t, g.CLI(t, "module", "push", "tabs", good), "ready")
+	health("Unknown", "NoCalls")
+	api.Get(c.path("v1", "one")).Want(200)
+	health("True", "CallsSucceed")
+}
