@@ -17,7 +17,13 @@ type Description struct {
 	// ConfigSchema is the JSON schema that the module's configuration has to
 	// match, nil for any.
 	ConfigSchema json.RawMessage `json:"configSchema"`
+	// Conversions are what the hook [Convert] converts; nil when the module does
+	// not say.
+	Conversions []Conversion `json:"conversions"`
 }
+
+// maxConversions and maxName bound what a description says of conversions.
+const maxConversions, maxName = 1000, 63
 
 // ParseDescription reads a description; none is the zero value. The error is a
 // *LoadError without the module's name.
@@ -30,6 +36,11 @@ func ParseDescription(data []byte) (d Description, err error) {
 	}
 	if string(d.ConfigSchema) == "null" {
 		d.ConfigSchema = nil
+	}
+	for _, c := range d.Conversions {
+		if len(d.Conversions) > maxConversions || c.From == "" || c.To == "" || max(len(c.Kind), len(c.From), len(c.To)) > maxName {
+			return Description{}, &LoadError{Reason: BadDescription, Detail: fmt.Sprintf("its description names %d conversions, of %d at most, each from and to a version, of %d bytes at most", len(d.Conversions), maxConversions, maxName)}
+		}
 	}
 	return d, nil
 }

@@ -37,6 +37,8 @@ type Status struct {
 	Size    int
 	ABI     int
 	Hooks   []Hook
+	// Conversions are what the module says that it converts, nil when it does not.
+	Conversions []Conversion
 	// Description is the JSON object of the module about itself, nil for none.
 	Description []byte
 	// Failure is why the last revision that was set does not serve; nil when it
@@ -55,6 +57,6 @@ func (s Status) Digest() string {
 
 // Clone is a copy that shares nothing that anybody changes.
 func (s Status) Clone() Status {
-	s.Hooks, s.Description = slices.Clone(s.Hooks), bytes.Clone(s.Description)
+	s.Hooks, s.Conversions, s.Description = slices.Clone(s.Hooks), slices.Clone(s.Conversions), bytes.Clone(s.Description)
 	return s
 }

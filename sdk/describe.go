@@ -1,7 +1,14 @@
 package sdk
 
+import (
+	"maps"
+	"slices"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
+)
+
 // appendDescription is what a module says about itself: the hooks that it has
-// functions for, as the SDK exports all of them.
+// functions for, as the SDK exports all of them, and what it converts.
 func appendDescription(dst []byte) []byte {
 	dst = append(dst, `{"hooks":[`...)
 	first := true
@@ -18,6 +25,7 @@ func appendDescription(dst []byte) []byte {
 		dst, first = append(append(append(dst, '"'), h.name...), '"'), false
 	}
 	dst = append(dst, ']')
+	dst = appendConversions(dst)
 	if configSchema != "" {
 		dst = append(append(dst, `,"configSchema":`...), configSchema...)
 	}
@@ -32,4 +40,31 @@ func converts() bool {
 		}
 	}
 	return false
+}
+
+// maxNamedConversions is how many conversions a module names; one that has more says
+// nothing of them.
+const maxNamedConversions = 1000
+
+// appendConversions names the versions of each kind that are converted, by one
+// function or by several.
+func appendConversions(dst []byte) []byte {
+	start, count := len(dst), 0
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		for _, c := range kinds[name].conversions() {
+			if dst = append(dst, ','); count == 0 {
+				dst = append(dst, `"conversions":[`...)
+			}
+			if dst = append(dst, '{'); name != "" {
+				dst = append(rawjson.AppendString(append(dst, `"kind":`...), name), ',')
+			}
+			dst = rawjson.AppendString(append(dst, `"from":`...), c.from)
+			dst = append(rawjson.AppendString(append(dst, `,"to":`...), c.to), '}')
+			count++
+		}
+	}
+	if count == 0 || count > maxNamedConversions {
+		return dst[:start]
+	}
+	return append(dst, ']')
 }

@@ -3,6 +3,7 @@ package sdk
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,18 +63,31 @@ func FuzzHandlePriority(f *testing.F) {
 	})
 }
 
-func TestAModuleSaysWhichHooksItHas(t *testing.T) {
+func TestAModuleSaysWhatItHas(t *testing.T) {
 	wasKinds, wasAdmits, wasPriority := kinds, admits, prioritizes
 	t.Cleanup(func() { kinds, admits, prioritizes = wasKinds, wasAdmits, wasPriority })
 	convert := func() { Convert("a", "b", func(*Object) error { return nil }) }
+	further := func() { Convert("b", "c", func(*Object) error { return nil }) }
+	both := func() {
+		For(`A"`).Convert("b", "a", func(*Object) error { return nil })
+		For(`A"`).Convert("a", "b", func(*Object) error { return nil })
+	}
+	many := func() { // a circle of 33 versions: more pairs than are named
+		for i := range 33 {
+			Convert(strconv.Itoa(i), strconv.Itoa((i+1)%33), func(*Object) error { return nil })
+		}
+	}
 	admit := func() { Admit(func(*Review) error { return nil }) }
 	order := func() { Prioritize(func(_ string, v []string) []string { return v }) }
 	for want, register := range map[string][]func(){
-		`{"hooks":[]}`:                      {func() { For("Kind") }},
-		`{"hooks":["wasmgate_convert"]}`:    {convert},
-		`{"hooks":["wasmgate_admit"]}`:      {admit},
-		`{"hooks":["wasmgate_prioritize"]}`: {order},
-		`{"hooks":["wasmgate_convert","wasmgate_admit","wasmgate_prioritize"]}`: {order, admit, convert},
+		`{"hooks":[]}`: {func() { For("Kind") }},
+		`{"hooks":["wasmgate_convert"],"conversions":[{"from":"a","to":"b"}]}`: {convert},
+		`{"hooks":["wasmgate_admit"]}`:                                         {admit},
+		`{"hooks":["wasmgate_prioritize"]}`:                                    {order},
+		`{"hooks":["wasmgate_convert","wasmgate_admit","wasmgate_prioritize"],"conversions":[{"from":"a","to":"b"}]}`: {order, admit, convert},
+		`{"hooks":["wasmgate_convert"],"conversions":[{"from":"a","to":"b"},{"from":"a","to":"c"},{"from":"b","to":"c"},` +
+			`{"kind":"A\"","from":"a","to":"b"},{"kind":"A\"","from":"b","to":"a"}]}`: {convert, further, both},
+		`{"hooks":["wasmgate_convert"]}`: {many},
 	} {
 		kinds, admits, prioritizes = map[string]*Kind{}, nil, nil
 		for _, r := range register {

@@ -1,5 +1,10 @@
 package sdk
 
+import (
+	"maps"
+	"slices"
+)
+
 // Func converts one object in place, from the version it was registered with
 // to the next. It changes the fields that differ; apiVersion, kind and metadata
 // are taken care of, and of metadata only labels and annotations may be changed.
@@ -74,6 +79,29 @@ func (k *Kind) route(from, to string) []step {
 		}
 	}
 	return nil
+}
+
+// versions is a pair of them.
+type versions struct{ from, to string }
+
+// conversions are all pairs of versions that there is a route between, sorted.
+func (k *Kind) conversions() (all []versions) {
+	known := map[string]bool{}
+	for from, steps := range k.steps {
+		known[from] = true
+		for _, s := range steps {
+			known[s.to] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(known))
+	for _, from := range names {
+		for _, to := range names {
+			if from != to && k.route(from, to) != nil {
+				all = append(all, versions{from, to})
+			}
+		}
+	}
+	return all
 }
 
 // kindFor only reads, since it runs while requests are served.

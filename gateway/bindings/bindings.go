@@ -49,7 +49,16 @@ func (b Bindings) Validate(ctx context.Context, w *resource.Write) error {
 	}
 	var errs field.ErrorList
 	told := map[string]bool{}
+	warn := func(warning string) {
+		if warning != "" && !told[warning] && w.Options.Warn != nil {
+			told[warning] = true
+			w.Options.Warn(warning)
+		}
+	}
 	for _, ref := range now {
+		if ref.Hook == plugins.Convert { // versions come and go while it stays
+			warn(b.lacking(ref, w.Object().Object))
+		}
 		if slices.ContainsFunc(before, func(r module.Reference) bool { return r.Module == ref.Module && r.Hook == ref.Hook }) {
 			continue
 		}
@@ -57,10 +66,7 @@ func (b Bindings) Validate(ctx context.Context, w *resource.Write) error {
 		if wrong != nil {
 			errs = append(errs, wrong)
 		}
-		if warning != "" && !told[warning] && w.Options.Warn != nil {
-			told[warning] = true
-			w.Options.Warn(warning)
-		}
+		warn(warning)
 	}
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(w.Kind().GroupKind(), w.Name, errs)
@@ -85,6 +91,20 @@ func (b Bindings) check(ref module.Reference) (warning string, wrong *field.Erro
 		return "", field.Invalid(ref.Path, ref.Module, fmt.Sprintf("the module does not have the hook %s; it has %s", ref.Hook, strings.Join(names, ", ")))
 	}
 	return "", nil
+}
+
+// lacking warns of a definition that needs conversions which its module does not
+// name among those that it makes.
+func (b Bindings) lacking(ref module.Reference, definition map[string]any) (warning string) {
+	status, _ := b.Status(ref.Module)
+	if status.Serving == nil {
+		return ""
+	}
+	lacking := plugins.Lacking(status.Conversions, module.Needs(definition))
+	if len(lacking) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: WasmModule %q does not convert %s, which this definition needs; until it does, objects cannot be read and written there", ref.Path, ref.Module, module.Named(lacking))
 }
 
 // fails says what becomes of calls of a hook that cannot be made.

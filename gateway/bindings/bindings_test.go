@@ -135,3 +135,32 @@ func TestOnlyWhatIsNewIsChecked(t *testing.T) {
 		t.Errorf("deleted: %v, %q", err, w.warned)
 	}
 }
+
+// A module that says what it converts is compared with what the definition needs,
+// whenever that is written; one that does not say is left alone.
+func TestADefinitionThatNeedsMoreIsWarnedOf_WP01(t *testing.T) {
+	w := newWorld(t)
+	w.serve("tabs", plugins.Convert)
+	const second = `{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}}`
+	versions := func(more string) string {
+		return `{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}` + more + `]}}`
+	}
+	w.wants("it does not say", w.create(kinds.Definitions, "a", "tabs"), "")
+	w.wants("it does not say", w.patch(kinds.Definitions, "a.example.com", versions(","+second)), "")
+	w.says("tabs", plugins.Conversion{From: "v1", To: "v2"})
+	lacks := `spec.conversion.webhook.clientConfig.url: WasmModule "tabs" does not convert v2 to v1, which this definition needs; until it does, objects cannot be read and written there`
+	w.wants("another change", w.patch(kinds.Definitions, "a.example.com", `{"metadata":{"labels":{"a":"b"}}}`), "", lacks)
+	w.wants("no need", w.patch(kinds.Definitions, "a.example.com", versions("")), "")
+	w.wants("needed again", w.patch(kinds.Definitions, "a.example.com", versions(","+second)), "", lacks)
+	w.says("tabs", plugins.Conversion{From: "v1", To: "v2"}, plugins.Conversion{From: "v2", To: "v1"})
+	w.wants("it converts", w.patch(kinds.Definitions, "a.example.com", `{"metadata":{"labels":{"a":"c"}}}`), "")
+	w.says("tabs", plugins.Conversion{Kind: "Other", From: "v1", To: "v2"})
+	w.wants("another kind", w.patch(kinds.Definitions, "a.example.com", `{"metadata":{"labels":{"a":"d"}}}`), "", strings.Replace(lacks, "v2 to v1", "v1 to v2, v2 to v1", 1))
+}
+
+// says lets a module that serves say what it converts.
+func (w *world) says(name string, conversions ...plugins.Conversion) {
+	s := w.modules[name]
+	s.Conversions = conversions
+	w.modules[name] = s
+}

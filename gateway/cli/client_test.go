@@ -320,6 +320,20 @@ func TestModulePush_WithAConfiguration(t *testing.T) {
 	}
 }
 
+func TestPairsOfVersions(t *testing.T) {
+	for want, all := range map[string][]moduleConversion{
+		"":                          nil,
+		"v1->v2":                    {{"", "v1", "v2"}},
+		"v1<->v2":                   {{"", "v1", "v2"}, {"", "v2", "v1"}},
+		"K:v1<->v2,v1->v2":          {{"K", "v1", "v2"}, {"K", "v2", "v1"}, {"", "v1", "v2"}},
+		"a->b,b->c,c->d,and 2 more": {{"", "a", "b"}, {"", "b", "c"}, {"", "c", "d"}, {"", "d", "e"}, {"", "e", "f"}},
+	} {
+		if got := pairs(all); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // A module that serves says in the list why its newest content does not.
 func TestModuleList_Reasons(t *testing.T) {
 	g := newFakeGateway(t)
@@ -331,6 +345,7 @@ func TestModuleList_Reasons(t *testing.T) {
 		"fresh":    {},
 		"uncalled": {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", ""), cond("Healthy", "Unknown", "NoCalls", "")},
 		"failing":  {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", ""), cond("Healthy", "False", "CallsFail", "")},
+		"lacking":  {cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", ""), cond("ConversionsComplete", "False", "ConversionMissing", "")},
 	} {
 		g.mu.Lock()
 		g.set(modulesPath+"/"+name, map[string]any{"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule",
@@ -341,7 +356,7 @@ func TestModuleList_Reasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"fine": `True +0 +\S+`, "waiting": `True .*AwaitingPromotion`, "empty": `False .*ContentMissing`, "image": `False .*PullFailed`, "fresh": `Unknown +0 +\S+`, "uncalled": `True +0 +\S+`, "failing": `True .*CallsFail`} {
+	for name, want := range map[string]string{"fine": `True +0 +\S+`, "waiting": `True .*AwaitingPromotion`, "empty": `False .*ContentMissing`, "image": `False .*PullFailed`, "fresh": `Unknown +0 +\S+`, "uncalled": `True +0 +\S+`, "failing": `True .*CallsFail`, "lacking": `True .*ConversionMissing`} {
 		if !regexp.MustCompile(`(?m)^` + name + ` +` + want + ` *$`).MatchString(out) {
 			t.Errorf("%s is not %s:\n%s", name, want, out)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,6 +28,8 @@ const (
 	ready    = "Ready"
 	pulled   = "Pulled" // only of modules from a registry
 	healthy  = "Healthy"
+	// conversionsComplete is False for a module that lacks what definitions need.
+	conversionsComplete = "ConversionsComplete"
 )
 
 // moduleStatus is the part of a WasmModule's status that is looked at here.
@@ -35,6 +38,7 @@ type moduleStatus struct {
 	Digest             string             `json:"digest"`
 	Size               int64              `json:"size"`
 	Hooks              []string           `json:"hooks"`
+	Conversions        []moduleConversion `json:"conversions"`
 	Revisions          []moduleRevision   `json:"revisions"`
 	Candidate          *moduleCandidate   `json:"candidate"`
 	Conditions         []metav1.Condition `json:"conditions"`
@@ -86,7 +90,7 @@ func listModules(ctx context.Context, objects dynamic.ResourceInterface, out io.
 		return noModules(err)
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(w, "NAME\tREADY\tSIZE\tHOOKS\tDIGEST\tAGE\tREASON")
+	fmt.Fprintln(w, "NAME\tREADY\tSIZE\tHOOKS\tCONVERTS\tDIGEST\tAGE\tREASON")
 	for i := range list.Items {
 		obj := &list.Items[i]
 		s := statusOf(obj)
@@ -96,17 +100,51 @@ func listModules(ctx context.Context, objects dynamic.ResourceInterface, out io.
 				reason = c.Reason // why it is not ready, the newest content does not serve, or there is none
 			}
 		}
-		if c := s.condition(healthy); reason == "" && c.Status == metav1.ConditionFalse {
-			reason = c.Reason
+		for _, c := range []metav1.Condition{s.condition(healthy), s.condition(conversionsComplete)} {
+			if reason == "" && c.Status == metav1.ConditionFalse {
+				reason = c.Reason
+			}
 		}
 		hooks := make([]string, len(s.Hooks))
 		for i, h := range s.Hooks {
 			hooks[i] = strings.TrimPrefix(h, "wasmgate_")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", obj.GetName(), s.condition(ready).Status, s.Size, strings.Join(hooks, ","),
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", obj.GetName(), s.condition(ready).Status, s.Size, strings.Join(hooks, ","), shown(pairs(s.Conversions)),
 			shortDigest(s.Digest), duration.HumanDuration(time.Since(obj.GetCreationTimestamp().Time)), reason)
 	}
 	return w.Flush()
+}
+
+// moduleConversion is what a module says that it converts.
+type moduleConversion struct{ Kind, From, To string }
+
+// maxPairs is how many pairs of versions are shown of a module.
+const maxPairs = 3
+
+// pairs are the versions that are converted, in one direction or in both.
+func pairs(all []moduleConversion) string {
+	var texts []string
+	done := map[moduleConversion]bool{}
+	for _, c := range all {
+		back := moduleConversion{c.Kind, c.To, c.From}
+		arrow := "->"
+		if slices.Contains(all, back) {
+			arrow = "<->"
+		}
+		if done[back] {
+			continue
+		}
+		done[c] = true
+		text := c.From + arrow + c.To
+		if c.Kind != "" {
+			text = c.Kind + ":" + text
+		}
+		texts = append(texts, text)
+	}
+	if more := len(texts) - maxPairs; more > 0 {
+		texts = append(texts[:maxPairs], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, ",")
 }
 
 // shortDigest is enough of a digest for a person to compare.

@@ -22,6 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/compile"
 	"github.com/wasmgate/wasmgate/gateway/components"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/coverage"
 	"github.com/wasmgate/wasmgate/gateway/controller/definition"
 	"github.com/wasmgate/wasmgate/gateway/controller/events"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
@@ -188,6 +189,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			module.NewCollector(as("modules"), g.modules.Contents()),
 			image.New(as("modules"), g.modules.Images()),
 			shadow.New(as("modules"), g.modules, g.modules.Content(), trial.Trials{Catalog: g.engine.Catalog(), Store: g.store, Converter: g.modules.Converter}),
+			coverage.New(as("modules")),
 			events.New(as("events"), kinds.Modules, kinds.Priorities),
 			garbage.New(as("garbage-collector")),
 		}

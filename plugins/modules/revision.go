@@ -20,8 +20,10 @@ type revision struct {
 	module      *wasm.Module
 	instances   *pool.Pool[*wasm.Instance]
 	description []byte
-	// hooks are those that the module has.
-	hooks []plugins.Hook
+	// hooks are those that the module has, and conversions what it says that it
+	// converts.
+	hooks       []plugins.Hook
+	conversions []plugins.Conversion
 	// epoch is the same only for revisions that follow each other and convert
 	// alike: a call that met a revision in between must not pass for one that
 	// did not.
@@ -73,7 +75,7 @@ func (r *revision) close() {
 func (r *revision) status() plugins.Status {
 	return plugins.Status{
 		Serving: &r.Revision, Size: r.module.Size(), ABI: plugins.ABIVersion,
-		Hooks: r.hooks, Description: r.description,
+		Hooks: r.hooks, Conversions: r.conversions, Description: r.description,
 	}
 }
 
@@ -86,6 +88,7 @@ func (r *revision) describe(ctx context.Context) (err error) {
 	}
 	described, err := plugins.ParseDescription(r.description)
 	if err == nil {
+		r.conversions = described.Conversions
 		r.hooks, err = described.HooksOf(r.module.Hooks())
 	}
 	var refused *plugins.LoadError

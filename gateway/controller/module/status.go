@@ -36,12 +36,13 @@ func NotReady(obj *unstructured.Unstructured) string {
 
 // statusFields is the status of a WasmModule as it is written.
 type statusFields struct {
-	ObservedGeneration int64        `json:"observedGeneration,omitempty"`
-	Digest             string       `json:"digest,omitempty"`
-	Size               int64        `json:"size,omitempty"`
-	ABI                int64        `json:"abi,omitempty"`
-	Hooks              []string     `json:"hooks,omitempty"`
-	Pulled             *PulledImage `json:"pulled,omitempty"`
+	ObservedGeneration int64                `json:"observedGeneration,omitempty"`
+	Digest             string               `json:"digest,omitempty"`
+	Size               int64                `json:"size,omitempty"`
+	ABI                int64                `json:"abi,omitempty"`
+	Hooks              []string             `json:"hooks,omitempty"`
+	Conversions        []plugins.Conversion `json:"conversions,omitempty"`
+	Pulled             *PulledImage         `json:"pulled,omitempty"`
 	// Accepted names the revision that was let serve last; a gateway that does
 	// not know it is an earlier one.
 	Accepted string `json:"acceptedRevision,omitempty"`
@@ -156,12 +157,12 @@ func (old statusFields) served(now plugins.Status, restored bool) statusFields {
 	s := statusFields{Conditions: append([]metav1.Condition(nil), old.Conditions...)}
 	switch {
 	case now.Serving != nil:
-		s.Digest, s.Size, s.ABI = now.Digest(), int64(now.Size), int64(now.ABI)
+		s.Digest, s.Size, s.ABI, s.Conversions = now.Digest(), int64(now.Size), int64(now.ABI), now.Conversions
 		for _, h := range now.Hooks {
 			s.Hooks = append(s.Hooks, string(h))
 		}
 	case !restored:
-		s.Digest, s.Size, s.ABI, s.Hooks = old.Digest, old.Size, old.ABI, old.Hooks
+		s.Digest, s.Size, s.ABI, s.Hooks, s.Conversions = old.Digest, old.Size, old.ABI, old.Hooks, old.Conversions
 	}
 	return s
 }
