@@ -91,7 +91,7 @@ func TestTypes(t *testing.T) {
 		"memory": {XIntOrString: true},
 		"at":     {Type: "string", Format: "date-time"},
 		"for":    {Type: "string"},
-		"raw":    {Type: "object", XPreserveUnknownFields: ptr(true)},
+		"raw":    {Type: "object", XPreserveUnknownFields: ptr(true), XMapType: ptr("atomic")},
 		"any":    {XPreserveUnknownFields: ptr(true)},
 	} {
 		if got := s.Properties[name]; !reflect.DeepEqual(got, want) {

@@ -21,6 +21,13 @@ func anyObject() *apiextensionsv1.JSONSchemaProps {
 	return s
 }
 
+// extension is an object of any kind, which has one owner.
+func extension() *apiextensionsv1.JSONSchemaProps {
+	s := anyObject()
+	s.XMapType = ptr("atomic")
+	return s
+}
+
 func intOrString() *apiextensionsv1.JSONSchemaProps {
 	return &apiextensionsv1.JSONSchemaProps{XIntOrString: true}
 }
@@ -38,7 +45,7 @@ var byType = map[reflect.Type]func() *apiextensionsv1.JSONSchemaProps{
 	reflect.TypeFor[metav1.Duration]():                              text(""),
 	reflect.TypeFor[intstr.IntOrString]():                           intOrString,
 	reflect.TypeFor[resource.Quantity]():                            intOrString,
-	reflect.TypeFor[runtime.RawExtension]():                         anyObject,
+	reflect.TypeFor[runtime.RawExtension]():                         extension,
 	reflect.TypeFor[metav1.FieldsV1]():                              anyObject,
 	reflect.TypeFor[json.RawMessage]():                              anything,
 	reflect.TypeFor[apiextensionsv1.JSON]():                         anything,

@@ -94,7 +94,7 @@ func listOptions(v url.Values, watch, streamed bool) (*internalversion.ListOptio
 }
 
 // writeOptions reads the options of create, update and patch. applies tells a
-// patch that is an apply.
+// patch that is an apply. What is wrong is told in kube-apiserver's order.
 func writeOptions(v url.Values, kind string, applies bool, w *warnings) (resource.WriteOptions, error) {
 	o := resource.WriteOptions{Warn: w.add}
 	if len(v) == 0 && !applies {
@@ -103,13 +103,8 @@ func writeOptions(v url.Values, kind string, applies bool, w *warnings) (resourc
 	path := field.NewPath("")
 	var errs field.ErrorList
 	var err *field.Error
-	if o.DryRun, err = dryRun(v["dryRun"]); err != nil {
-		errs = append(errs, err)
-	}
 	o.FieldValidation = v.Get("fieldValidation")
 	o.Caller.FieldManager = v.Get("fieldManager")
-	errs = append(errs, validation.ValidateFieldManager(o.Caller.FieldManager, field.NewPath("fieldManager"))...)
-	errs = append(errs, fieldValidation(path, o.FieldValidation)...)
 	if applies && o.Caller.FieldManager == "" {
 		errs = append(errs, field.Required(field.NewPath("fieldManager"), "is required for apply patch"))
 	}
@@ -118,6 +113,11 @@ func writeOptions(v url.Values, kind string, applies bool, w *warnings) (resourc
 			errs = append(errs, field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))
 		}
 	}
+	errs = append(errs, validation.ValidateFieldManager(o.Caller.FieldManager, field.NewPath("fieldManager"))...)
+	if o.DryRun, err = dryRun(v["dryRun"]); err != nil {
+		errs = append(errs, err)
+	}
+	errs = append(errs, fieldValidation(path, o.FieldValidation)...)
 	if len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 	}
