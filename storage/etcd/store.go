@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -117,6 +118,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	defer cancel()
 	if err := s.Healthy(ctx); err != nil {
 		_ = client.Close() // the reason is err
+		if reason := unanswered(c.Endpoints, tlsConfig); reason != nil {
+			err = fmt.Errorf("%w: %w", reason, err)
+		}
 		return nil, fmt.Errorf("etcd: %v did not answer: %w", c.Endpoints, err)
 	}
 	if err := checkVersions(ctx, client, c.Endpoints); err != nil {
@@ -126,14 +130,25 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
+// Errors of the files in a [Config].
+var (
+	ErrCAFile      = errors.New("the file with the authorities")
+	ErrCertificate = errors.New("the client certificate and its key")
+)
+
 func clientTLS(c Config) (*tls.Config, error) {
 	if c.CertFile == "" && c.KeyFile == "" && c.CAFile == "" {
 		return nil, nil
 	}
+	if c.CAFile != "" {
+		if _, err := (transport.TLSInfo{TrustedCAFile: c.CAFile}).ClientConfig(); err != nil {
+			return nil, fmt.Errorf("etcd: %w: %w", ErrCAFile, err)
+		}
+	}
 	info := transport.TLSInfo{CertFile: c.CertFile, KeyFile: c.KeyFile, TrustedCAFile: c.CAFile}
 	conf, err := info.ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("etcd: client certificate: %w", err)
+		return nil, fmt.Errorf("etcd: %w: %w", ErrCertificate, err)
 	}
 	return conf, nil
 }
