@@ -4,15 +4,22 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 
 // readBody reads the body of a request that has a meaning for one. What
 // somebody sends who may not do what is asked for, or along with a question,
-// never gets into memory.
-func (h *Handler) readBody(r *Request, i *Info) (err error) {
-	read := r.ReadBody
-	r.ReadBody = nil
-	if read == nil || !i.Resource || !hasBody(i.Verb) {
+// never gets into memory. What is decoded later is weighed.
+func (h *Handler) readBody(c *call) (err error) {
+	read := c.ReadBody
+	c.ReadBody = nil
+	if read == nil || !c.Resource || !hasBody(c.Verb) {
 		return nil
 	}
-	r.Body, err = read(h.bodyLimit(i))
-	return err
+	content := h.contentOf(&c.Info)
+	if content != nil {
+		c.Body, err = read(content.MaxBytes())
+		return err
+	}
+	if c.Body, err = read(h.MaxBodyBytes); err != nil {
+		return err
+	}
+	return c.weigh()
 }
 
 // hasBody tells the verbs whose requests have one.
@@ -24,13 +31,12 @@ func hasBody(verb string) bool {
 	return false
 }
 
-// bodyLimit is how large the body of a request may be.
-func (h *Handler) bodyLimit(i *Info) int {
-	if i.Verb == "update" && i.Name != "" {
-		gr := schema.GroupResource{Group: i.Group, Resource: i.Plural}
-		if c := h.Contents[ContentPath{gr, i.Subresource}]; c != nil {
-			return c.MaxBytes()
-		}
+// contentOf is what receives the body of a request as it is; nil when it is
+// decoded.
+func (h *Handler) contentOf(i *Info) Content {
+	if i.Verb != "update" || i.Name == "" {
+		return nil
 	}
-	return h.MaxBodyBytes
+	gr := schema.GroupResource{Group: i.Group, Resource: i.Plural}
+	return h.Contents[ContentPath{gr, i.Subresource}]
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/deadline"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -96,7 +97,7 @@ type ContentPath struct {
 }
 
 // Config is what a [Handler] needs. All fields are required but Contents,
-// Questions, Reviews, Auditor and BookmarkInterval.
+// Questions, Reviews, Auditor, Bounds and BookmarkInterval.
 type Config struct {
 	Engine        *resource.Engine
 	Authenticator authn.Authenticator
@@ -117,6 +118,8 @@ type Config struct {
 	UnsafeDeletion bool
 	// NoWatchLists refuses watches that are to begin with what exists.
 	NoWatchLists bool
+	// Bounds is how much may be under way at a time; nil for anything.
+	Bounds *bounds.Bounds
 	// MaxBodyBytes is the largest request body, except for Contents.
 	MaxBodyBytes int
 	// RequestTimeout ends every request but watches.
@@ -136,7 +139,8 @@ type Handler struct{ Config }
 func New(c Config) *Handler { return &Handler{c} }
 
 // Serve is the whole life of a request, in this order: recover from panics,
-// classify, count, bound the time, authenticate, authorize, read the body, answer.
+// classify, count, bound the time, authenticate, authorize, bound what it takes,
+// read the body, answer.
 func (h *Handler) Serve(r *Request) (resp *Response) {
 	r.ID, r.cbor, r.uncompressed = requestID(r.ID), h.CBOR, h.Uncompressed
 	end := func(int) {}
@@ -151,12 +155,14 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 		compress(r, resp)
 		resp.Headers = append(resp.Headers, Header{auditHeader, r.ID})
 		if resp.Stream == nil {
+			c.stay.Leave()
 			end(resp.Code)
 			return
 		}
 		stream, code := resp.Stream, resp.Code
 		resp.Stream = func(ctx context.Context, w FrameWriter) { // its panics are the transport's business
 			defer end(code)
+			defer c.stay.Leave()
 			stream(ctx, w)
 		}
 	}()
@@ -174,7 +180,10 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 		return errorResponse(err)
 	}
 	c.caller = resource.Caller{User: user, UserAgent: r.UserAgent, RequestID: r.ID}
-	if err := h.readBody(r, &c.Info); err != nil {
+	if err := h.enter(c); err != nil {
+		return errorResponse(err)
+	}
+	if err := h.readBody(c); err != nil {
 		return errorResponse(err)
 	}
 	if streams {

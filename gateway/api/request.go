@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -64,6 +65,8 @@ type call struct {
 	caller resource.Caller
 	// record is what an auditor is told; nil when there is none.
 	record *Audit
+	// stay is what the request takes of what there is for all.
+	stay bounds.Stay
 }
 
 // offer is what the request, about t, can be answered with.

@@ -60,6 +60,8 @@ func etcdFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.EtcdKeyFile, "etcd-keyfile", "", "PEM `file` with the private key of --etcd-certfile")
 	f.DurationVar(&o.EtcdCompactionInterval, "etcd-compaction-interval", o.EtcdCompactionInterval, "how often the history in etcd is compacted; 0 means never")
 	f.StringVar(&o.EmbeddedEtcdClientURL, "embedded-etcd-client-url", "", "`URL` on which the embedded etcd listens for clients such as etcdctl, without authentication; for debugging")
+	f.BoolVar(&o.EmbeddedEtcdOpen, "embedded-etcd-open", false, "let --embedded-etcd-client-url be no loopback address: whoever reaches it can read and change everything")
+	f.BoolVar(&o.ShareWithKubeAPIServer, "share-with-kube-apiserver", false, "serve a store that a running kube-apiserver serves, too")
 	return f
 }
 
@@ -80,6 +82,7 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.StringSliceVar(&o.DisableAdmissionPlugins, "disable-admission-plugins", nil, "admission `plugins` to switch off, comma-separated")
 	f.Int64Var(&o.ViewCacheBytes, "view-cache", o.ViewCacheBytes, "how many `bytes` of memory are used to remember objects at other versions, in other encodings and compressed; 0 means any number")
 	f.IntVar(&o.MaxRequestBodyBytes, "max-request-body", o.MaxRequestBodyBytes, "the largest request body in `bytes`; the content of modules has a limit of its own")
+	f.Int64Var(&o.MaxDecodingMemory, "max-decoding-memory", o.MaxDecodingMemory, "how many `bytes` of memory decoding the bodies of requests may take at a time, though never less than for the largest body; 0 means any number")
 	return f
 }
 

@@ -35,6 +35,11 @@ type Serve struct {
 	// EmbeddedEtcdClientURL, if set, makes the embedded etcd listen for
 	// clients there, without authentication.
 	EmbeddedEtcdClientURL string
+	// EmbeddedEtcdOpen lets that be an address that others than this machine's
+	// processes reach.
+	EmbeddedEtcdOpen bool
+	// ShareWithKubeAPIServer serves a store that a kube-apiserver serves, too.
+	ShareWithKubeAPIServer bool
 
 	// DataDir holds everything the gateway keeps on disk.
 	DataDir string
@@ -78,6 +83,10 @@ type Serve struct {
 	// MaxRequestBodyBytes is the largest request body, except for the content
 	// of modules.
 	MaxRequestBodyBytes int
+	// MaxDecodingMemory is how much memory decoding the bodies of requests may take
+	// at a time, in bytes; 0 means no bound. It is never less than what the largest
+	// body can ask for.
+	MaxDecodingMemory int64
 	// RuntimeConfig turns versions of built-in kinds on and off: KEY=true, KEY=false,
 	// or KEY alone for true. Which keys there are is told by whoever has the kinds.
 	RuntimeConfig []string
@@ -146,6 +155,7 @@ func Default() Serve {
 		RequestTimeout:         time.Minute,
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
+		MaxDecodingMemory:      1 << 30,
 		ServiceAccountIssuer:   "https://kubernetes.default.svc",
 		AuditLogMaxSize:        100,
 		AuditLogMaxBackup:      10,
@@ -276,11 +286,14 @@ func (s Serve) Validate() error {
 	if s.MinRequestTimeout <= 0 {
 		bad("min-request-timeout", "must be greater than 0, got %d", s.MinRequestTimeout)
 	}
+	s.validateModules(bad)
+	s.validateBounds(bad)
+	return errors.Join(errs...)
+}
+
+func (s Serve) validateModules(bad func(flag, format string, args ...any)) {
 	if s.ModuleQuota < 0 {
 		bad("module-quota", "must not be negative, got %d", s.ModuleQuota)
-	}
-	if s.ViewCacheBytes < leastViewCache && s.ViewCacheBytes != 0 {
-		bad("view-cache", "must be 0, for any number, or at least %d bytes, got %d", leastViewCache, s.ViewCacheBytes)
 	}
 	if s.ModuleIdleMemory < 0 {
 		bad("module-idle-memory", "must not be negative, got %d", s.ModuleIdleMemory)
@@ -291,10 +304,18 @@ func (s Serve) Validate() error {
 	if s.ModuleCompileTime < time.Second && s.ModuleCompileTime != 0 {
 		bad("module-compile-time", "must be 0, for any time, or at least a second, got %s", s.ModuleCompileTime)
 	}
+}
+
+func (s Serve) validateBounds(bad func(flag, format string, args ...any)) {
+	if s.ViewCacheBytes < leastViewCache && s.ViewCacheBytes != 0 {
+		bad("view-cache", "must be 0, for any number, or at least %d bytes, got %d", leastViewCache, s.ViewCacheBytes)
+	}
 	if s.MaxRequestBodyBytes < 1<<10 {
 		bad("max-request-body", "must be at least 1024 bytes, got %d", s.MaxRequestBodyBytes)
 	}
-	return errors.Join(errs...)
+	if s.MaxDecodingMemory < 0 {
+		bad("max-decoding-memory", "must not be negative, got %d", s.MaxDecodingMemory)
+	}
 }
 
 func (s Serve) validateEtcd(bad func(flag, format string, args ...any)) {
@@ -321,9 +342,19 @@ func (s Serve) validateEtcd(bad func(flag, format string, args ...any)) {
 	if !s.Embedded() {
 		bad("embedded-etcd-client-url", "there is no embedded etcd with --etcd-servers")
 	}
-	if !isURL(s.EmbeddedEtcdClientURL) {
-		bad("embedded-etcd-client-url", "%q is not a URL such as http://127.0.0.1:2379", s.EmbeddedEtcdClientURL)
+	switch u, err := url.Parse(s.EmbeddedEtcdClientURL); {
+	case err != nil || u.Scheme != "http" && u.Scheme != "unix" || u.Host+u.Path == "":
+		bad("embedded-etcd-client-url", "%q is not a URL such as http://127.0.0.1:2379 or unix:///run/etcd.sock", s.EmbeddedEtcdClientURL)
+	case u.Scheme == "http" && !loopback(u.Hostname()) && !s.EmbeddedEtcdOpen:
+		bad("embedded-etcd-client-url", "%s is no loopback address: whoever reaches it reads and changes everything, Secrets too, for nobody is asked who they are; "+
+			"name 127.0.0.1 or a unix socket, or set --embedded-etcd-open if this is meant", u.Host)
 	}
+}
+
+// loopback reports whether only processes of this machine reach a host.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (s Serve) validateServing(bad func(flag, format string, args ...any)) {

@@ -21,7 +21,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		EtcdServers: []string{"127.0.0.1:2379"}, EtcdPrefix: "registry/", EtcdCertFile: "c",
 		EmbeddedEtcdClientURL: "http://127.0.0.1:1", EtcdCompactionInterval: -1,
 		BindAddress: "localhost", SecurePort: 70000, TLSCertFile: "c",
-		ShutdownDelay: -time.Second, ModuleQuota: -1, ModuleIdleMemory: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
+		ShutdownDelay: -time.Second, ModuleQuota: -1, ModuleIdleMemory: -1, MaxDecodingMemory: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
 	}
 	err := o.Validate()
 	if err == nil {
@@ -34,12 +34,35 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		"--secure-port: must be between 0 and 65535, got 70000", "--tls-cert-file: ", "--data-dir: ",
 		"--event-ttl: ", "--request-timeout: ", "--shutdown-delay-duration: ", "--min-request-timeout: ",
 		"--max-request-body: ", "--module-quota: must not be negative, got -1", "--view-cache: must be 0, for any number, or at least 16777216 bytes, got 1", "--module-idle-memory: must not be negative, got -1",
+		"--max-decoding-memory: must not be negative, got -1",
 		"--module-compile-memory: must be 0, for any number, or at least 268435456 bytes, got 1", "--module-compile-time: must be 0, for any time, or at least a second, got 1ns",
 		`--api: must be all or crd, got ""`,
 		"--service-cluster-ip-range: ", `--service-node-port-range: "" is not a range such as 30000-32767`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q", want)
+		}
+	}
+}
+
+// Nobody is asked who they are, so only this machine may ask.
+func TestValidate_EmbeddedEtcdIsNotOpenedByMistake(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://127.0.0.1:2379": "", "http://127.9.9.9:1": "", "http://[::1]:2379": "", "http://localhost:2379": "", "unix:///run/etcd.sock": "",
+		"http://0.0.0.0:2379": "no loopback", "http://[::]:2379": "no loopback", "http://192.0.2.1:2379": "no loopback", "http://:2379": "no loopback",
+		"http://example.com:2379": "no loopback", "http://[::ffff:192.0.2.1]:2379": "no loopback", "http://localhost.example.com:1": "no loopback",
+		"https://127.0.0.1:2379": "is not a URL such as", "127.0.0.1:2379": "is not a URL such as", "unix://": "is not a URL such as",
+	} {
+		o := Default()
+		o.EmbeddedEtcdClientURL = url
+		err := o.Validate()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", url, err, want)
+		}
+		if o.EmbeddedEtcdOpen = true; want == "no loopback" {
+			if err := o.Validate(); err != nil {
+				t.Errorf("%s is meant: %v", url, err)
+			}
 		}
 	}
 }

@@ -244,6 +244,8 @@ func testBodies(t *testing.T, g *instance) {
 		"empty":          {"application/json", "", 400, ""},
 		"two documents":  {"application/yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: first\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: second\n", 400, "several documents"},
 		"YAML bomb":      {"application/yaml", "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]", 400, "larger than"},
+		"many objects":   {"application/json", `{"a":[` + strings.Repeat("{},", 1_000_000) + "{}]}", 413, "decoding the body takes about"},
+		"much YAML":      {"application/yaml", "a: [" + strings.Repeat("{a},", 700_000) + "]", 413, "decoding the body takes about"},
 		"deep":           {"application/json", strings.Repeat("[", 1<<20), 400, ""},
 		"not an object":  {"application/json", "[]", 400, ""},
 		"another kind":   {"application/json", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, 400, ""},

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/audit"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/calls"
 	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
@@ -55,6 +56,11 @@ const drainTimeout = 30 * time.Second
 // bodyBudget is how much memory the bodies of requests may take together: four
 // of the largest modules, or at least four of the largest objects.
 const bodyBudget = 4 * plugins.MaxModuleBytes
+
+// leastDecoding is how many times the largest body there is room for at least:
+// common objects take up to thirty times their size, and one body may take three
+// eighths of all.
+const leastDecoding = 80
 
 // gateway is a gateway being run.
 type gateway struct {
@@ -190,6 +196,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		Questions: g.questions(),
 		Reviews:   reviews.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
 		Log:       g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Bounds:         bounds.New(g.limits()),
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
 	g.http = transport.New(transport.Options{
@@ -213,6 +220,15 @@ func (g *gateway) auditor() (api.Auditor, error) {
 		return nil, err
 	}
 	return g.audit, nil
+}
+
+// limits are what may be under way at a time.
+func (g *gateway) limits() bounds.Limits {
+	var l bounds.Limits
+	if most := g.options.MaxDecodingMemory; most > 0 {
+		l.Bytes = max(most, leastDecoding*int64(g.options.MaxRequestBodyBytes))
+	}
+	return l
 }
 
 // newTokens makes what signs and believes the tokens of service accounts.

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/etcd"
 )
 
@@ -35,7 +38,10 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 			Endpoints: o.EtcdServers, CAFile: o.EtcdCAFile, CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, Logger: log, Observe: observe,
 		})
 		if err != nil {
-			return nil, nil, fmt.Errorf("--etcd-servers: %w", err)
+			return nil, nil, fmt.Errorf("%s: %w", flagOf(err), err)
+		}
+		if err := alone(ctx, s, o, log); err != nil {
+			return nil, nil, errors.Join(err, s.Close())
 		}
 		return s, s.Close, nil
 	}
@@ -49,4 +55,43 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 		log.Warn().Str("url", url).Msg("embedded etcd listens for clients without authentication")
 	}
 	return e.Store(), e.Close, nil
+}
+
+// flagOf is the flag that an error of [etcd.Open] is about.
+func flagOf(err error) string {
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.Is(err, etcd.ErrCAFile) || errors.As(err, &unknown):
+		return "--etcd-cafile"
+	case errors.Is(err, etcd.ErrCertificate):
+		return "--etcd-certfile, --etcd-keyfile"
+	}
+	return "--etcd-servers"
+}
+
+// foreignLeases are where kube-apiservers say that they are alive, by keys that
+// vanish soon after they are not.
+var foreignLeases = []string{"masterleases/", "peerserverleases/"}
+
+// alone refuses a store that a kube-apiserver serves, unless that is meant: its
+// controllers and those here would do the same work, and both would give away the
+// same addresses.
+func alone(ctx context.Context, s *etcd.Store, o options.Serve, log zerolog.Logger) error {
+	for _, leases := range foreignLeases {
+		page, err := s.Range(ctx, storage.Range{Prefix: o.EtcdPrefix + "/" + leases, Limit: 1})
+		if err != nil {
+			return fmt.Errorf("--etcd-servers: looking for other servers: %w", err)
+		}
+		if len(page.KVs) == 0 {
+			continue
+		}
+		if o.ShareWithKubeAPIServer {
+			log.Warn().Str("key", page.KVs[0].Key).Msg("a kube-apiserver serves the same store")
+			return nil
+		}
+		return fmt.Errorf("--etcd-servers: a kube-apiserver serves this store below %s: its lease is %s. "+
+			"Both would allocate the same addresses and run the same controllers. Name another etcd or another --etcd-prefix, "+
+			"wait half a minute if it was just stopped, or set --share-with-kube-apiserver if this is meant", o.EtcdPrefix, page.KVs[0].Key)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"os"
 
 	"github.com/rs/zerolog"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -36,7 +37,7 @@ func listenClients(s *etcdserver.EtcdServer, address string, log zerolog.Logger)
 	case "http":
 		ln, err = net.Listen("tcp", u.Host)
 	case "unix":
-		ln, err = net.Listen("unix", u.Host+u.Path)
+		ln, err = privateSocket(u.Host + u.Path)
 	default:
 		return nil, fmt.Errorf("etcd: client URL %q: scheme must be http or unix", address)
 	}
@@ -59,6 +60,18 @@ func listenClients(s *etcdserver.EtcdServer, address string, log zerolog.Logger)
 		}
 	}()
 	return l, nil
+}
+
+// privateSocket listens where only the user of this process can connect.
+func privateSocket(path string) (net.Listener, error) {
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
 }
 
 // maintenance is etcd's own, but for what tells a health service, which there is

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -30,5 +31,23 @@ func TestDefragmentOverTheListener(t *testing.T) {
 	}
 	if kv, err := e.Store().Get(t.Context(), "/a"); err != nil || string(kv.Value) != "b" {
 		t.Errorf("%s, %v", kv.Value, err)
+	}
+}
+
+// Only the user of this process connects to a socket in the file system.
+func TestSocketIsPrivate(t *testing.T) {
+	dir, err := os.MkdirTemp("", "etcd") // short, as names of sockets are
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ln, err := privateSocket(filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	info, err := os.Stat(filepath.Join(dir, "s"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// weigh takes the memory that the body of c will take once it is decoded from
+// what there is for all requests: a few bytes of YAML are a kilobyte then. It
+// refuses what would take so much that hardly anything were left for others.
+func (c *call) weigh() error {
+	n := weight(c.ContentType, c.Body)
+	if most := c.stay.Most(); most > 0 && n > most {
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"decoding the body takes about %d MiB of memory, at most %d MiB are allowed: send fewer values at a time", n>>20, most>>20))
+	}
+	if c.stay.Take(n) {
+		return nil
+	}
+	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", retryAfter)
+}
+
+// What a piece of a body takes in bytes while it is decoded, with what the
+// collector has not come to yet, as measured with three megabytes of each alone:
+// trees of maps and lists in JSON and CBOR, nodes of a document besides them in
+// YAML, and for a message the largest Go type that is repeated. perByte is for
+// the text itself, and its copies.
+const (
+	perByte                           = 4
+	perObject, perList, perElement    = 400, 64, 100
+	perPair, perOpening, perBlockItem = 700, 700, 220
+	perMap, perItem                   = 300, 50
+	perMessage, perField              = 1000, 64
+	// perNested is a byte of messages that are nested too deeply to be counted.
+	perNested = 500
+	// unsure is the weight above which it is worth another look at the body to
+	// tell what separates values from what is in texts.
+	unsure = 32 << 20
+)
+
+// weight is about how much memory decoding a body takes, told without doing so:
+// by what separates its values.
+func weight(contentType string, body []byte) int {
+	if len(body) == 0 {
+		return 0
+	}
+	r := Request{ContentType: contentType}
+	media, err := r.bodyMedia()
+	if err != nil {
+		return 0 // it is refused unread
+	}
+	switch media {
+	case mediaProtobuf:
+		messages, fields, ok := wire.Count(body)
+		if !ok {
+			return perNested * len(body)
+		}
+		return perByte*len(body) + perMessage*messages + perField*fields
+	case mediaCBOR, mediaApplyCBOR:
+		items, maps := cborItems(body)
+		return perByte*len(body) + perItem*items + perMap*maps
+	case mediaYAML, string(resource.ApplyPatchType):
+		return yamlWeight(body)
+	}
+	return jsonWeight(body)
+}
+
+// jsonWeight is the weight of JSON.
+func jsonWeight(body []byte) int {
+	n := perByte*len(body) + perObject*count(body, '{') + perList*count(body, '[') + perElement*count(body, ',')
+	if n < unsure {
+		return n
+	}
+	n = perByte * len(body)
+	for inside, i := false, 0; i < len(body); i++ {
+		switch b := body[i]; {
+		case b == '"':
+			inside = !inside
+		case inside && b == '\\':
+			i++
+		case inside:
+		case b == '{':
+			n += perObject
+		case b == '[':
+			n += perList
+		case b == ',':
+			n += perElement
+		}
+	}
+	return n
+}
+
+// yamlWeight is the weight of YAML, and of JSON that is called so.
+func yamlWeight(body []byte) int {
+	n := perByte*len(body) + perPair*(count(body, ':')+count(body, ',')+count(body, '?')) +
+		perOpening*(count(body, '{')+count(body, '[')) + perBlockItem*count(body, '-')
+	if n >= unsure && json.Valid(body) {
+		return jsonWeight(body)
+	}
+	return n
+}
+
+func count(body []byte, separator byte) int { return bytes.Count(body, []byte{separator}) }
+
+// The heads of CBOR's items: a major type in three bits, and in the others an
+// argument, or where it is.
+const (
+	cborBytesType, cborTextType, cborMapType = 2, 3, 5
+	cborOneByte, cborEightBytes              = 24, 27
+)
+
+// cborItems is how many items there are in CBOR, and how many of them are maps,
+// up to what is none.
+func cborItems(data []byte) (items, maps int) {
+	for len(data) > 0 {
+		major, low := data[0]>>5, data[0]&0x1f
+		data = data[1:]
+		argument := uint64(low)
+		if low >= cborOneByte && low <= cborEightBytes {
+			size := 1 << (low - cborOneByte)
+			if len(data) < size {
+				return items, maps
+			}
+			argument = 0
+			for _, b := range data[:size] {
+				argument = argument<<8 | uint64(b)
+			}
+			data = data[size:]
+		}
+		items++
+		switch major {
+		case cborMapType:
+			maps++
+		case cborBytesType, cborTextType:
+			if low > cborEightBytes { // in pieces, which are items
+				continue
+			}
+			if argument > uint64(len(data)) {
+				return items, maps
+			}
+			data = data[argument:]
+		}
+	}
+	return items, maps
+}

@@ -1,0 +1,161 @@
+// Package bounds owns how much may be under way at a time, for one user and for
+// all together: requests, watches, and bytes of memory for what they send.
+//
+// Of what is shared nobody gets all: one user has at most half of the requests,
+// and at most as many bytes as are left for the others; a part of them is for
+// requests that take little. It must not know what a request is about, nor how one
+// is refused.
+package bounds
+
+import "sync"
+
+// Limits are the bounds; 0 means none.
+type Limits struct {
+	// Reading and Changing are how many requests of all users may be under way
+	// that only read, and that change something.
+	Reading, Changing int
+	// Watches is how many watches, and other requests without a foreseeable end,
+	// one user may have.
+	Watches int
+	// Bytes is how much memory the bodies of all requests, and what is made of
+	// them, may take together.
+	Bytes int64
+}
+
+// Kind is what a request takes up.
+type Kind int
+
+// The kinds of requests.
+const (
+	// Reads is a request that changes nothing.
+	Reads Kind = iota
+	// Changes is a request that changes something.
+	Changes
+	// Lasts is a watch, or another request without a foreseeable end.
+	Lasts
+	kinds
+)
+
+// Bounds counts what is under way. It is safe for concurrent use.
+type Bounds struct {
+	limits Limits
+
+	mu    sync.Mutex
+	all   [kinds]int
+	bytes int64
+	users map[string]*account
+}
+
+// account is what one user has under way.
+type account struct {
+	of    [kinds]int
+	bytes int64
+}
+
+// New makes Bounds with nothing under way.
+func New(l Limits) *Bounds { return &Bounds{limits: l, users: map[string]*account{}} }
+
+// Stay is what one request has taken. Its zero value has taken nothing and is
+// bounded by nothing. It must not be copied once it was used, and is used by one
+// goroutine at a time.
+type Stay struct {
+	of      *Bounds
+	user    string
+	account *account
+	kind    Kind
+	exempt  bool
+	bytes   int64
+}
+
+// Enter lets a request of a user in, unless there are too many; s then counts
+// until [Stay.Leave]. Who is exempt is counted and let in even so, but for what
+// [Limits.Watches] bounds.
+func (b *Bounds) Enter(s *Stay, user string, exempt bool, k Kind) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.users[user]
+	if a == nil {
+		a = &account{}
+	}
+	if !b.room(a, exempt, k) {
+		return false
+	}
+	b.users[user] = a
+	a.of[k]++
+	b.all[k]++
+	*s = Stay{of: b, user: user, account: a, kind: k, exempt: exempt}
+	return true
+}
+
+// room reports whether there is room for one more request.
+func (b *Bounds) room(a *account, exempt bool, k Kind) bool {
+	limit := [kinds]int{b.limits.Reading, b.limits.Changing, b.limits.Watches}[k]
+	switch {
+	case limit == 0:
+		return true
+	case k == Lasts:
+		return a.of[k] < limit
+	}
+	return exempt || b.all[k] < limit && a.of[k] < (limit+1)/2
+}
+
+// A part of the bytes, one in so many, is kept for those who take little at a
+// time, no more than one in so many.
+const kept, small = 4, 64
+
+// Take reserves n more bytes until [Stay.Leave], or none if there are not so
+// many. Who is exempt may have all that are left.
+func (s *Stay) Take(n int) bool {
+	b := s.of
+	if b == nil || b.limits.Bytes == 0 {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left := b.limits.Bytes - b.bytes
+	if int64(n) > b.limits.Bytes/small {
+		left -= b.limits.Bytes / kept
+	}
+	if int64(n) > left || !s.exempt && s.account.bytes+int64(n) > left {
+		return false
+	}
+	b.bytes += int64(n)
+	s.account.bytes += int64(n)
+	s.bytes += int64(n)
+	return true
+}
+
+// Most is the most bytes that can be taken at once when nothing else is under
+// way; 0 for any number.
+func (s *Stay) Most() int {
+	if s.of == nil {
+		return 0
+	}
+	return int((s.of.limits.Bytes - s.of.limits.Bytes/kept) / 2)
+}
+
+// Leave gives back what s has taken. It may be called more than once.
+func (s *Stay) Leave() {
+	b := s.of
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := s.account
+	a.of[s.kind]--
+	b.all[s.kind]--
+	a.bytes -= s.bytes
+	b.bytes -= s.bytes
+	if *a == (account{}) {
+		delete(b.users, s.user)
+	}
+	*s = Stay{}
+}
+
+// Bytes is how much memory is taken.
+func (b *Bounds) Bytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes
+}
