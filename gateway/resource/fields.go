@@ -1,19 +1,14 @@
 package resource
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"maps"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -66,25 +61,7 @@ func (w *Write) manage(ctx context.Context) error {
 		return err
 	}
 	w.decided(out)
-	return w.checkManagers()
-}
-
-// checkManagers refuses managedFields that a client sent and that no entry of
-// ours could look like.
-func (w *Write) checkManagers() error {
-	m := w.managed
-	if m.sent == nil || bytes.Equal(m.sent, m.live) || bytes.Equal(m.next, m.live) {
-		return nil
-	}
-	var entries []metav1.ManagedFieldsEntry
-	if err := json.Unmarshal(m.next, &entries); m.next != nil && err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	errs := validation.ValidateManagedFields(entries, field.NewPath("metadata", "managedFields"))
-	if len(errs) == 0 {
-		return nil
-	}
-	return apierrors.NewInvalid(w.Resource.Def.GroupKind(), w.object.GetName(), errs)
+	return w.checkSent()
 }
 
 func (w *Write) decided(out apply.Outcome) {

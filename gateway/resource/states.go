@@ -194,23 +194,11 @@ func (w *Write) Replace(ctx context.Context, version string, tree map[string]any
 		}
 	}
 	if !w.stored {
-		w.takeManaged(tree)
+		var err error
+		if w.managed.next, err = object.TakeManaged(tree); err != nil {
+			return apierrors.NewInternalError(err)
+		}
 	}
 	w.object = asUnstructured(tree)
 	return nil
-}
-
-// takeManaged takes over what somebody else made of the managedFields, if that
-// can be read.
-func (w *Write) takeManaged(tree map[string]any) {
-	managed := object.Detach(tree)
-	odd, err := object.TakeManaged(tree)
-	switch {
-	case managed != nil:
-		w.managed.next = managed
-	case err != nil || odd != nil && string(odd) != "[]":
-		w.Options.warn(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests")
-	default:
-		w.managed.next = nil
-	}
 }

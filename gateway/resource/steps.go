@@ -74,12 +74,16 @@ func (w *Write) mutate(ctx context.Context) error {
 			return err
 		}
 	}
+	owners, err := w.owners()
+	if err != nil || len(w.engine.o.Mutators) == 0 {
+		return err
+	}
 	for _, m := range w.engine.o.Mutators {
 		if err := m.Mutate(ctx, w); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.judgeOwners(owners)
 }
 
 func (w *Write) validate(ctx context.Context) error {
