@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 
 var tree = admissiontest.Tree
 
-// connect implements Connect: the host of the URL is the name of the answer.
+// connect implements Dial: the host of the URL is the name of the answer.
 func (w *world) connect(c admissionv1.WebhookClientConfig) (Caller, error) {
 	if c.URL == nil {
 		return nil, errors.New("nowhere")

@@ -43,11 +43,11 @@ type Hook struct {
 	uncallable error // why there is no caller
 }
 
-// Connect makes the caller of a webhook, without a connection.
-type Connect func(c admissionv1.WebhookClientConfig) (Caller, error)
+// Dial makes the caller of a webhook, without a connection.
+type Dial func(c admissionv1.WebhookClientConfig) (Caller, error)
 
 // Validating compiles the webhooks of a configuration, which is not changed.
-func Validating(c *admissionv1.ValidatingWebhookConfiguration, connect Connect) []*Hook {
+func Validating(c *admissionv1.ValidatingWebhookConfiguration, connect Dial) []*Hook {
 	out := make([]*Hook, len(c.Webhooks))
 	for i, h := range c.Webhooks {
 		out[i] = compile(c.Name, &admissionv1.MutatingWebhook{
@@ -60,7 +60,7 @@ func Validating(c *admissionv1.ValidatingWebhookConfiguration, connect Connect) 
 }
 
 // Mutating does the same.
-func Mutating(c *admissionv1.MutatingWebhookConfiguration, connect Connect) []*Hook {
+func Mutating(c *admissionv1.MutatingWebhookConfiguration, connect Dial) []*Hook {
 	out := make([]*Hook, len(c.Webhooks))
 	for i := range c.Webhooks {
 		out[i] = compile(c.Name, &c.Webhooks[i], connect, true)
@@ -68,7 +68,7 @@ func Mutating(c *admissionv1.MutatingWebhookConfiguration, connect Connect) []*H
 	return out
 }
 
-func compile(configuration string, w *admissionv1.MutatingWebhook, connect Connect, mutating bool) *Hook {
+func compile(configuration string, w *admissionv1.MutatingWebhook, connect Dial, mutating bool) *Hook {
 	h := &Hook{
 		Name: w.Name, Configuration: configuration, Mutating: mutating, scope: hookScope(w),
 		ignores:  w.FailurePolicy != nil && *w.FailurePolicy == admissionv1.Ignore,

@@ -18,11 +18,14 @@ const (
 	Create = "CREATE"
 	Update = "UPDATE"
 	Delete = "DELETE"
+	// Connect connects a client: its object are the options of that, and it has
+	// no others.
+	Connect = "CONNECT"
 )
 
 // Request is a write as webhooks see it. It is used by one write at a time.
 type Request struct {
-	// Operation is [Create], [Update] or [Delete].
+	// Operation is [Create], [Update], [Delete] or [Connect].
 	Operation string
 	// Resource and Kind are those of the request, at its version.
 	Resource schema.GroupVersionResource
@@ -39,7 +42,7 @@ type Request struct {
 	Namespace, Name string
 	User            User
 	DryRun          bool
-	// Options of the request, with their kind.
+	// Options of the request, with their kind; nil of a connection.
 	Options runtime.Object
 	Objects Objects
 	// Namespaces are asked for labels only where a webhook selects by them.

@@ -131,6 +131,10 @@ type Version struct {
 	Typed func() runtime.Object
 }
 
+// Question tells that objects are answered and kept nowhere: there is nothing to
+// do with them but to create them.
+func (d *Definition) Question() bool { return slices.Equal(d.Verbs, []string{"create"}) }
+
 // Native tells that this version has a Go type, as the kinds of Kubernetes
 // itself do: it takes strategic merge patches and protobuf, and a body that
 // leaves out apiVersion and kind. All other kinds are treated as custom
@@ -182,6 +186,9 @@ type Subresource struct {
 	// Kind, when its Kind is set, is the kind of the subresource's body; else
 	// the body is the object itself.
 	Kind schema.GroupVersionKind
+	// Body is that kind, with one version, where its objects have metadata; nil
+	// else, and where the body is the object itself or its Scale.
+	Body *Definition
 	// Scale maps the object to and from autoscaling/v1 Scale; only for "scale".
 	Scale *Scale
 }

@@ -142,6 +142,7 @@ func (k *dataKind) subresource(name string, s *fileSubresource, whole crd.Strate
 	if out.Verbs == nil {
 		out.Verbs = []string{"get", "patch", "update"}
 	}
+	out.Body = bodyOf(s.Kind)
 	if s.Scale == nil {
 		out.Update = &dataStrategy{*newStrategy(whole.NamespaceScoped(), noRules), k, name}
 		return out
@@ -153,6 +154,20 @@ func (k *dataKind) subresource(name string, s *fileSubresource, whole crd.Strate
 		out.Scale.LabelSelectorPath = *s.Scale.LabelSelectorPath
 	}
 	return out
+}
+
+// bodyOf is a kind that has metadata, nil of another.
+func bodyOf(gvk schema.GroupVersionKind) *crd.Definition {
+	fresh, err := freshOf(gvk)
+	if err != nil {
+		return nil
+	}
+	typed := reflect.TypeOf(fresh())
+	return &crd.Definition{Group: gvk.Group, Kind: gvk.Kind, StorageVersion: gvk.Version, Versions: []*crd.Version{{
+		Name: gvk.Version, Shape: &shape{fresh: fresh}, Strategy: newStrategy(true, noRules),
+		Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(typed) }),
+		Typed:  func() runtime.Object { return fresh() },
+	}}}
 }
 
 // writes tells whether a write through a subresource, or of the whole for "",

@@ -79,16 +79,16 @@ func (s *dataStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Obje
 			keep(tree, was, name)
 		}
 	}
-	if sub := k.version.Subresources[s.subresource]; sub != nil {
-		for _, name := range sub.KeptMetadata {
-			keep(ensure(tree, "metadata"), child(was, "metadata"), name)
-		}
-	}
 	k.dropGated(tree, was)
 	if k.also.prepareUpdate != nil {
 		k.also.prepareUpdate(s.subresource, tree, was)
 	}
 	s.count(tree, was)
+	if sub := k.version.Subresources[s.subresource]; sub != nil {
+		for _, name := range sub.KeptMetadata {
+			keep(ensure(tree, "metadata"), child(was, "metadata"), name)
+		}
+	}
 }
 
 func (s *dataStrategy) count(tree, was map[string]any) {

@@ -14,7 +14,7 @@ import (
 // connector makes callers of webhooks.
 type connector struct{ module ModuleCall }
 
-// connect implements [admission.Connect]: a module is called in this process,
+// connect implements [admission.Dial]: a module is called in this process,
 // anything else over HTTPS.
 func (c connector) connect(config admissionv1.WebhookClientConfig) (admission.Caller, error) {
 	out := webhook.Config{CABundle: config.CABundle, MaxReplyBytes: admission.MaxReplyBytes, UserAgent: "wasmgate-admission"}

@@ -14,13 +14,13 @@ import (
 // hooks are the webhooks of one kind of configuration.
 type hooks = source[[]*admission.Hook, *admission.Set]
 
-func mutatingHooks(c *catalog.Catalog, connect admission.Connect, log zerolog.Logger) *hooks {
+func mutatingHooks(c *catalog.Catalog, connect admission.Dial, log zerolog.Logger) *hooks {
 	return newSource(c, "mutatingwebhookconfigurations", log, howHooks(true, func(m *admissionv1.MutatingWebhookConfiguration) []*admission.Hook {
 		return admission.Mutating(m, connect)
 	}))
 }
 
-func validatingHooks(c *catalog.Catalog, connect admission.Connect, log zerolog.Logger) *hooks {
+func validatingHooks(c *catalog.Catalog, connect admission.Dial, log zerolog.Logger) *hooks {
 	return newSource(c, "validatingwebhookconfigurations", log, howHooks(false, func(v *admissionv1.ValidatingWebhookConfiguration) []*admission.Hook {
 		return admission.Validating(v, connect)
 	}))

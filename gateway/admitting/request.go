@@ -23,15 +23,30 @@ const logPeriod = 10 * time.Second
 
 // request is a write as webhooks see it.
 func (h *Admission) request(w *resource.Write) *admission.Request {
-	def := w.Resource.Def
-	r := h.about(w.Target, w.Options)
-	r.Operation, r.Kind, r.Options, r.Objects, r.Namespaces = string(w.Operation()), w.Kind(), options(w), states{w}, spaces{w}
+	def, who := w.Resource.Def, w.Options.Caller.User
+	if who == nil {
+		who = authn.AnonymousUser()
+	}
+	r := &admission.Request{
+		Operation: string(w.Operation()), Resource: def.GVR(w.Version.Name), Kind: w.Kind(), Subresource: w.Subresource,
+		Namespace: w.Namespace, Name: w.Name, User: who, DryRun: w.Options.DryRun, Options: options(w), Objects: states{w}, Namespaces: spaces{w},
+		Authorizer: h.authorizer,
+		Warn: func(text string) {
+			if w.Options.Warn != nil {
+				w.Options.Warn(text)
+			}
+		},
+		Ignored: func(hook *admission.Hook, err error) {
+			h.log.Warn().Str("configuration", hook.Configuration).Err(err).Msg("failure ignored")
+		},
+	}
+	r.Called = h.called(r)
 	for _, v := range def.Versions {
 		if v.Served && v.Name != w.Version.Name && (w.Subresource == "" || v.Subresources[w.Subresource] != nil) {
 			r.Versions = append(r.Versions, other(def.GVK(v.Name).GroupVersion(), r.Resource.Group))
 		}
 	}
-	if r.Name = w.Name; r.Operation == admission.Create {
+	if r.Operation == admission.Create && w.Subresource == "" {
 		r.Name = w.Object().GetName() // "" until the server has made it
 	}
 	if def.Group == "" && def.Plural == "namespaces" {
@@ -51,35 +66,14 @@ func other(gv schema.GroupVersion, group string) string {
 	return gv.Group + "/" + gv.Version
 }
 
-// about is what webhooks see of every request for a target.
-func (h *Admission) about(t resource.Target, o resource.WriteOptions) *admission.Request {
-	who := o.Caller.User
-	if who == nil {
-		who = authn.AnonymousUser()
-	}
-	r := &admission.Request{
-		Resource:    t.Resource.Def.GVR(t.Version.Name),
-		Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
-		User: who, DryRun: o.DryRun, Authorizer: h.authorizer,
-		Warn: func(text string) {
-			if o.Warn != nil {
-				o.Warn(text)
-			}
-		},
-		Ignored: func(hook *admission.Hook, err error) {
-			h.log.Warn().Str("configuration", hook.Configuration).Err(err).Msg("failure ignored")
-		},
-	}
-	r.Called = h.called(r)
-	return r
-}
-
 // options are those of the request, in the form that webhooks get.
 func options(w *resource.Write) runtime.Object {
 	dryRun, manager, validation := dryRun(w.Options), w.Options.Caller.FieldManager, w.Options.FieldValidation
 	switch w.Operation() {
 	case resource.OperationCreate:
-		return createOptions(w.Options)
+		return &metav1.CreateOptions{TypeMeta: kind("CreateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
+	case resource.OperationConnect:
+		return nil
 	case resource.OperationUpdate:
 		return &metav1.UpdateOptions{TypeMeta: kind("UpdateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
 	}
@@ -89,10 +83,6 @@ func options(w *resource.Write) runtime.Object {
 	}
 	out.TypeMeta, out.DryRun = kind("DeleteOptions"), dryRun
 	return out
-}
-
-func createOptions(o resource.WriteOptions) runtime.Object {
-	return &metav1.CreateOptions{TypeMeta: kind("CreateOptions"), DryRun: dryRun(o), FieldManager: o.Caller.FieldManager, FieldValidation: o.FieldValidation}
 }
 
 func kind(name string) metav1.TypeMeta {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,6 +120,10 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "question"}: question("create"),
 			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "log"}:      question("get"),
 		},
+		Connections: map[ContentPath]Connection{
+			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "shell"}: connection(false),
+			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "proxy"}: connection(true),
+		},
 		RequestTimeout: patience, MinWatchTimeout: patience,
 	}
 	for _, f := range change {
@@ -144,6 +150,19 @@ func (q question) Answer(_ context.Context, t resource.Target, contentType strin
 		text += " dry run of " + o.Caller.User.Name + " as " + o.Caller.FieldManager
 	}
 	return &Response{Code: 200, ContentType: "text/plain", Body: []byte(text)}, nil
+}
+
+// connection passes requests on, or not.
+type connection bool
+
+func (c connection) Passes() bool { return bool(c) }
+
+func (c connection) Connect(_ context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*Response, error) {
+	o.Warn("connected")
+	if t.Name == "none" {
+		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
+	}
+	return &Response{Code: 200, ContentType: "text/plain", Body: fmt.Appendf(nil, "%s to %s at %q with %q by %s", t.Subresource, t.Name, path, query.Encode(), o.Caller.User.Name)}, nil
 }
 
 // define stores a definition as its controller leaves it, and waits until it

@@ -61,29 +61,12 @@ type Content interface {
 // Question is a subresource that is not an object: what is asked of a module, for
 // example, or of a pod's node.
 type Question interface {
-	// Verb is how it is asked: "get", or "create" with a body; "" for either, and
-	// [AnyVerb] for all there are and whatever path follows, whose body does not
-	// matter.
+	// Verb is how it is asked: "get", or "create" with a body.
 	Verb() string
 	// Answer returns the reply about the named object, which may not exist, or
 	// a status error. The body is JSON, or protobuf as the content type says.
 	// What it changes it changes as o says, which is empty when it is only read.
 	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error)
-}
-
-// AnyVerb is the verb of a [Question] that takes every request.
-const AnyVerb = "*"
-
-// takes tells whether a question is asked by a verb.
-func takes(q Question, verb string) bool {
-	switch want := q.Verb(); want {
-	case AnyVerb:
-		return true
-	case "":
-		return verb == "get" || verb == "create"
-	default:
-		return verb == want
-	}
 }
 
 // Review answers an object of a kind that is a question, whose status it sets;
@@ -97,7 +80,7 @@ type ContentPath struct {
 }
 
 // Config is what a [Handler] needs. All fields are required but Contents,
-// Questions, Reviews, Auditor, Bounds and BookmarkInterval.
+// Questions, Connections, Reviews, Auditor, Bounds and BookmarkInterval.
 type Config struct {
 	Engine        *resource.Engine
 	Authenticator authn.Authenticator
@@ -106,6 +89,7 @@ type Config struct {
 	Observer      Observer
 	Contents      map[ContentPath]Content
 	Questions     map[ContentPath]Question
+	Connections   map[ContentPath]Connection
 	Reviews       map[schema.GroupResource]Review
 	// Auditor is told of every request; nil for nobody.
 	Auditor Auditor
@@ -210,7 +194,7 @@ func (h *Handler) serves(i *Info) bool {
 		return r != nil
 	}
 	path := ContentPath{r.GroupResource(), i.Subresource}
-	return v.Subresources[i.Subresource] != nil || h.Contents[path] != nil || h.Questions[path] != nil
+	return v.Subresources[i.Subresource] != nil || h.Contents[path] != nil || h.Questions[path] != nil || h.Connections[path] != nil
 }
 
 // allow authenticates and authorizes, and returns who it is.
@@ -439,8 +423,11 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 	if to := h.Contents[path]; to != nil && i.Name != "" && i.below == "" {
 		return h.content(ctx, c, t, to)
 	}
-	if q := h.Questions[path]; q != nil && i.Name != "" && (i.below == "" || q.Verb() == AnyVerb) {
+	if q := h.Questions[path]; q != nil && i.Name != "" && i.below == "" {
 		return h.question(ctx, c, t, q)
+	}
+	if to := h.Connections[path]; to != nil && i.Name != "" && (i.below == "" || to.Passes()) {
+		return h.connect(ctx, c, t, to)
 	}
 	s := t.Version.Subresources[i.Subresource]
 	switch native := t.Version.Native(); {
@@ -463,7 +450,7 @@ func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (
 }
 
 func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Question) (*Response, error) {
-	if !takes(q, c.Verb) {
+	if c.Verb != q.Verb() {
 		return methodNotAllowed(t, c.Verb), nil
 	}
 	if c.Verb != "create" {
@@ -478,12 +465,9 @@ func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Qu
 	if err != nil {
 		return nil, err
 	}
-	var contentType string
-	var body []byte
-	if q.Verb() == c.Verb { // else nobody looks at it
-		if contentType, body, err = questionBody(c.Request); err != nil {
-			return nil, err
-		}
+	contentType, body, err := questionBody(c.Request)
+	if err != nil {
+		return nil, err
 	}
 	c.caller.FieldManager = o.Caller.FieldManager
 	o.Caller = c.caller

@@ -20,6 +20,9 @@ type Resource struct {
 	Def *crd.Definition
 	// Owners is the field management of the kind.
 	Owners *apply.Kind
+	// Bodies is that of what is sent to subresources, by version and subresource,
+	// where that is of a kind of its own.
+	Bodies map[Part]*apply.Kind
 
 	bucket    *watchcache.Bucket[*Entry]
 	converter *conversion.Bulk
@@ -83,9 +86,28 @@ func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *R
 		conv = conversion.None{}
 	}
 	return &Resource{
-		Def: def, Owners: apply.NewKind(def), bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
+		Def: def, Owners: apply.NewKind(def), Bodies: bodiesOf(def), bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
 		epoch: epochs.Add(1), root: c.prefix + def.KeyPrefix + "/", spared: c.spared, memory: c.memory,
 	}
+}
+
+// Part is a subresource of a version.
+type Part struct{ Version, Subresource string }
+
+func bodiesOf(def *crd.Definition) map[Part]*apply.Kind {
+	var out map[Part]*apply.Kind
+	for _, v := range def.Versions {
+		for name, s := range v.Subresources {
+			if s.Body == nil {
+				continue
+			}
+			if out == nil {
+				out = map[Part]*apply.Kind{}
+			}
+			out[Part{v.Name, name}] = apply.NewKind(s.Body)
+		}
+	}
+	return out
 }
 
 // GroupResource is the resource's group and plural.

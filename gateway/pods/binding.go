@@ -18,50 +18,49 @@ import (
 // binding puts a pod on a node.
 type binding struct {
 	as    As
-	admit Admit
+	judge Judge
 }
 
 // Verb implements api.Question.
 func (binding) Verb() string { return "create" }
 
 // Answer implements api.Question.
-func (b binding) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+func (b binding) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*api.Response, error) {
 	var wanted corev1.Binding
-	if err := b.admit.sent(ctx, t, contentType, body, &wanted, "Binding", []schema.GroupVersion{corev1.SchemeGroupVersion}, o); err != nil {
+	sent := body{contentType: contentType, data: data, kind: "Binding", versions: []schema.GroupVersion{corev1.SchemeGroupVersion}, keeps: true, validate: func() error {
+		if wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node" {
+			return apierrors.NewBadRequest("the target of a binding is a Node that has a name")
+		}
+		return nil
+	}}
+	if err := sent.read(ctx, b.judge, t, &wanted, o); err != nil {
 		return nil, err
 	}
-	if wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node" {
-		return nil, apierrors.NewBadRequest("the target of a binding is a Node that has a name")
+	bind := resource.Edit{DryRun: o.DryRun, Change: func(u *unstructured.Unstructured) error {
+		p, err := typed(u)
+		if err != nil {
+			return err
+		}
+		if err := bindable(p); err != nil {
+			return apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, t.Name, err)
+		}
+		return bind(u, &wanted)
+	}}
+	if wanted.UID != "" {
+		bind.Meant.UID = &wanted.UID
 	}
-	objects := b.as(o.Caller)
-	p, u, err := pod(ctx, objects, t)
-	if err != nil {
-		return nil, err
+	if wanted.ResourceVersion != "" {
+		bind.Meant.ResourceVersion = &wanted.ResourceVersion
 	}
-	if err := bindable(&wanted, p); err != nil {
-		return nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, t.Name, err)
-	}
-	if err := bind(u, &wanted); err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	if !o.DryRun {
-		_, err = objects.Update(ctx, kind, "binding", u)
-	}
-	if err != nil {
+	if _, err := b.as(o.Caller).Edit(ctx, kind, "binding", t.Namespace, t.Name, bind); err != nil {
 		return nil, err
 	}
 	return done()
 }
 
-// bindable tells why a pod is not the one that is meant, or cannot be bound.
-func bindable(wanted *corev1.Binding, p *corev1.Pod) error {
+// bindable tells why a pod cannot be bound.
+func bindable(p *corev1.Pod) error {
 	switch {
-	case wanted.UID != "" && wanted.UID != p.UID:
-		//lint:ignore ST1005 as kube-apiserver says it
-		return fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", wanted.UID, p.UID)
-	case wanted.ResourceVersion != "" && wanted.ResourceVersion != p.ResourceVersion:
-		//lint:ignore ST1005 as above
-		return fmt.Errorf("Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", wanted.ResourceVersion, p.ResourceVersion)
 	case p.DeletionTimestamp != nil:
 		return fmt.Errorf("pod %s is being deleted, cannot be assigned to a host", p.Name)
 	case p.Spec.NodeName != "":
@@ -72,37 +71,27 @@ func bindable(wanted *corev1.Binding, p *corev1.Pod) error {
 	return nil
 }
 
-// bind writes into a pod where it is to run.
+// bind writes into a pod where it is to run. What a scheduler said before, that
+// there was no node, or which one it hoped for, makes room.
 func bind(u *unstructured.Unstructured, wanted *corev1.Binding) error {
-	if len(wanted.Annotations) > 0 {
-		all := u.GetAnnotations()
-		if all == nil {
-			all = map[string]string{}
-		}
-		maps.Copy(all, wanted.Annotations)
-		u.SetAnnotations(all)
-	}
+	u.SetAnnotations(with(u.GetAnnotations(), wanted.Annotations))
+	u.SetLabels(with(u.GetLabels(), wanted.Labels))
 	if err := unstructured.SetNestedField(u.Object, wanted.Target.Name, "spec", "nodeName"); err != nil {
-		return err
+		return apierrors.NewInternalError(err)
 	}
-	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
-	if err != nil {
-		return err
-	}
-	return unstructured.SetNestedSlice(u.Object, scheduled(conditions), "status", "conditions")
+	unstructured.RemoveNestedField(u.Object, "status", "nominatedNodeName")
+	return condition(u, corev1.PodCondition{Type: corev1.PodScheduled, LastProbeTime: metav1.Time{}})
 }
 
-// scheduled are conditions of a pod that has a node: what a scheduler said
-// before, that there was none, makes room.
-func scheduled(conditions []any) []any {
-	now := map[string]any{
-		"type": string(corev1.PodScheduled), "status": "True", "lastTransitionTime": metav1.Now().UTC().Format("2006-01-02T15:04:05Z"),
+// with is what there is and what is added, which counts more.
+func with(is, added map[string]string) map[string]string {
+	if len(added) == 0 {
+		return is
 	}
-	for i, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == now["type"] {
-			conditions[i] = now
-			return conditions
-		}
+	out := maps.Clone(is)
+	if out == nil {
+		out = map[string]string{}
 	}
-	return append(conditions, now)
+	maps.Copy(out, added)
+	return out
 }

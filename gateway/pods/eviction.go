@@ -2,6 +2,7 @@ package pods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,7 @@ import (
 // eviction deletes a pod unless a disruption budget forbids it.
 type eviction struct {
 	as    As
-	admit Admit
+	judge Judge
 }
 
 // evictionVersions are those that an eviction may be of.
@@ -34,72 +35,141 @@ var evictionVersions = []schema.GroupVersion{policyv1.SchemeGroupVersion, policy
 func (eviction) Verb() string { return "create" }
 
 // Answer implements api.Question.
-func (e eviction) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+func (e eviction) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*api.Response, error) {
 	var wanted policyv1.Eviction
-	if err := e.admit.sent(ctx, t, contentType, body, &wanted, "Eviction", evictionVersions, o); err != nil {
-		return nil, err
-	}
-	if how := wanted.DeleteOptions; how != nil {
-		if errs := validation.ValidateDeleteOptions(how); len(errs) > 0 {
-			return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
-		}
-	}
-	objects := e.as(o.Caller)
-	p, _, err := pod(ctx, objects, t)
-	if err != nil {
+	sent := body{contentType: contentType, data: data, kind: "Eviction", versions: evictionVersions, validate: func() error { return nil }}
+	if err := sent.read(ctx, e.judge, t, &wanted, o); err != nil {
 		return nil, err
 	}
 	how := metav1.DeleteOptions{}
 	if wanted.DeleteOptions != nil {
 		how = *wanted.DeleteOptions
 	}
-	dry := o.DryRun || len(how.DryRun) > 0
-	if err := e.allow(ctx, p, dry); err != nil {
-		return nil, err
+	if errs := validation.ValidateDeleteOptions(&how); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
-	if dry {
+	if o.DryRun {
 		how.DryRun = []string{metav1.DryRunAll}
 	}
-	if how.Preconditions == nil {
-		how.Preconditions = &metav1.Preconditions{}
-	}
-	if how.Preconditions.UID == nil { // another pod of the name was not asked about
-		how.Preconditions.UID = &p.UID
-	}
-	if p.Status.Phase == corev1.PodPending && how.Preconditions.ResourceVersion == nil { // one that runs by now was not asked about
-		how.Preconditions.ResourceVersion = &p.ResourceVersion
-	}
-	if err := objects.Delete(ctx, kind, t.Namespace, t.Name, how); err != nil {
+	if err := e.evict(ctx, e.as(o.Caller), t, how); err != nil {
 		return nil, err
 	}
 	return done()
 }
 
-// spendAttempts is how often a budget is read again that somebody else spent of
-// meanwhile.
-const spendAttempts = 20
+// attempts is how often a pod, or its budget, is looked at again that somebody
+// else changed meanwhile.
+const attempts = 20
 
-// allow asks the pod's disruption budget, and spends of it. A pod that has ended,
-// or has not begun, disturbs nobody.
-func (e eviction) allow(ctx context.Context, p *corev1.Pod, dry bool) error {
-	if p.Status.Phase == corev1.PodPending || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
-		return nil
-	}
-	objects := e.as(self)
-	var err error
-	for range spendAttempts {
-		var b *policyv1.PodDisruptionBudget
-		if b, err = budget(ctx, objects, p); b == nil || err != nil {
-			return err
-		}
-		if err = spend(ctx, objects, b, p, dry); !apierrors.IsConflict(err) {
-			return err
-		}
+// errBegun tells that a pod runs by now, about which nobody was asked.
+var errBegun = errors.New("the pod has begun to run")
+
+// evict marks and deletes a pod if its budget allows that, for as long as what
+// allowed it holds, whoever else writes the pod.
+func (e eviction) evict(ctx context.Context, objects Objects, t resource.Target, how metav1.DeleteOptions) error {
+	err := errBegun
+	for n := 0; n < attempts && errors.Is(err, errBegun); n++ {
 		if err := objects.Fresh(ctx); err != nil {
 			return err
 		}
+		p, problem := pod(ctx, objects, t)
+		if problem != nil {
+			return problem
+		}
+		if how.Preconditions == nil || how.Preconditions.UID == nil { // another pod of the name is not asked about
+			how.Preconditions = how.Preconditions.DeepCopy()
+			if how.Preconditions == nil {
+				how.Preconditions = &metav1.Preconditions{}
+			}
+			how.Preconditions.UID = &p.UID
+		}
+		may, problem := e.allow(ctx, p, len(how.DryRun) > 0)
+		if problem != nil {
+			return problem
+		}
+		err = e.end(ctx, objects, t, how, may)
+	}
+	if errors.Is(err, errBegun) {
+		return apierrors.NewConflict(kind, t.Name, err)
 	}
 	return err
+}
+
+// end writes into the pod why it goes, and deletes it.
+func (e eviction) end(ctx context.Context, objects Objects, t resource.Target, how metav1.DeleteOptions, may func(*corev1.Pod) error) error {
+	asked := func(u *unstructured.Unstructured) error {
+		p, err := typed(u)
+		if err != nil {
+			return err
+		}
+		return may(p)
+	}
+	if len(how.DryRun) == 0 {
+		meant := *how.Preconditions
+		now, err := objects.Edit(ctx, kind, "status", t.Namespace, t.Name, resource.Edit{Change: func(u *unstructured.Unstructured) error {
+			if err := resource.Mismatch(schema.GroupResource{Resource: "Pod"}, t.Name, &meant, u.GetUID(), u.GetResourceVersion()); err != nil {
+				return err
+			}
+			if err := asked(u); err != nil {
+				return err
+			}
+			return condition(u, corev1.PodCondition{Type: corev1.DisruptionTarget, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting"})
+		}})
+		if err != nil {
+			return err
+		}
+		if meant.ResourceVersion != nil { // it is this write that made another
+			revision := now.GetResourceVersion()
+			how.Preconditions = &metav1.Preconditions{UID: meant.UID, ResourceVersion: &revision}
+		}
+	}
+	return objects.Remove(ctx, kind, t.Namespace, t.Name, how, asked)
+}
+
+// allow asks the pod's disruption budget, and spends of it. A pod that has ended,
+// or has not begun, disturbs nobody. What is returned tells whether what was
+// decided holds of the pod as it is later.
+func (e eviction) allow(ctx context.Context, p *corev1.Pod, dry bool) (may func(*corev1.Pod) error, err error) {
+	if idle(p) {
+		return func(now *corev1.Pod) error {
+			if !idle(now) {
+				return errBegun
+			}
+			return nil
+		}, nil
+	}
+	objects := e.as(self)
+	for range attempts {
+		var b *policyv1.PodDisruptionBudget
+		if b, err = budget(ctx, objects, p); err != nil {
+			return nil, err
+		}
+		switch {
+		case b == nil:
+			return always, nil
+		case !ready(p) && spares(b):
+			return func(now *corev1.Pod) error {
+				if ready(now) {
+					return refused(10, "The disruption budget %s is still being processed by the server.", b.Name)
+				}
+				return nil
+			}, nil
+		}
+		if err = spend(ctx, objects, b, p, dry); !apierrors.IsConflict(err) {
+			return always, err
+		}
+		if err := objects.Fresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+func always(*corev1.Pod) error { return nil }
+
+// idle tells that a pod does nothing that anybody would miss.
+func idle(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodPending || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil
 }
 
 // budget is the disruption budget of a pod, nil if it has none.
@@ -131,17 +201,17 @@ func budget(ctx context.Context, objects Objects, p *corev1.Pod) (*policyv1.PodD
 // not seen.
 const maxDisrupted = 2000
 
+// spares tells that a pod that is not ready costs a budget nothing: enough others
+// are, or the budget says so.
+func spares(b *policyv1.PodDisruptionBudget) bool {
+	p, s := b.Spec.UnhealthyPodEvictionPolicy, &b.Status
+	return p != nil && *p == policyv1.AlwaysAllow || s.CurrentHealthy >= s.DesiredHealthy && s.DesiredHealthy > 0
+}
+
 // spend takes one disruption from a budget, so that the next eviction finds one
-// less before the budget's controller has counted again. A pod that is not ready
-// costs nothing while enough others are, or if the budget says so.
+// less before the budget's controller has counted again.
 func spend(ctx context.Context, objects Objects, b *policyv1.PodDisruptionBudget, p *corev1.Pod, dry bool) error {
 	s := &b.Status
-	if !ready(p) {
-		always := b.Spec.UnhealthyPodEvictionPolicy != nil && *b.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
-		if always || s.CurrentHealthy >= s.DesiredHealthy && s.DesiredHealthy > 0 {
-			return nil
-		}
-	}
 	switch {
 	case s.ObservedGeneration < b.Generation:
 		return refused(10, "The disruption budget %s is still being processed by the server.", b.Name)

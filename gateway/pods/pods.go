@@ -3,8 +3,6 @@ package pods
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,18 +19,38 @@ import (
 // Objects are the objects that there are. Errors are the API's status errors;
 // objects that are returned belong to the caller.
 type Objects interface {
-	// Get reads an object at its storage version, from the cache.
+	Reader
+	Writer
+}
+
+// Reader reads objects at their storage versions, from the cache.
+type Reader interface {
+	// Get reads one; a NotFound when there is none.
 	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// List reads all objects of a kind ("" = in all namespaces), from the cache.
+	// List reads all objects of a kind ("" = in all namespaces).
 	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
-	// Update writes obj through a subresource; its resourceVersion must be
-	// current, else it is a Conflict.
-	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// Delete deletes like a client's DELETE.
-	Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error
 	// Fresh waits until the cache holds everything that was committed before
 	// the call.
 	Fresh(ctx context.Context) error
+}
+
+// Writer writes objects.
+type Writer interface {
+	// Update writes obj through a subresource; its resourceVersion must be
+	// current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Edit changes an object through a subresource, again and again while others
+	// write it, and returns what it has become. Admission is not asked.
+	Edit(ctx context.Context, gr schema.GroupResource, subresource, namespace, name string, e resource.Edit) (*unstructured.Unstructured, error)
+	// Remove deletes like a client's DELETE an object of which may says yes to the
+	// stored state. Admission is not asked.
+	Remove(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions, may func(obj *unstructured.Unstructured) error) error
+}
+
+// Judge lets admission change and judge what a client sends. An error is the
+// client's.
+type Judge interface {
+	Judge(ctx context.Context, t resource.Target, s resource.Sent, o resource.WriteOptions) error
 }
 
 var (
@@ -46,54 +64,31 @@ type As func(resource.Caller) Objects
 // self is who writes what no client asked for.
 var self = resource.Component("pods")
 
-// Admit asks admission about an object of a kind that is made at a subresource,
-// and returns what it becomes. An error is the client's.
-type Admit func(ctx context.Context, t resource.Target, kind schema.GroupVersionKind, tree map[string]any, o resource.WriteOptions) (map[string]any, error)
+// Questions are the subresources that are asked, by name.
+func Questions(as As, judge Judge) map[api.ContentPath]api.Question {
+	return map[api.ContentPath]api.Question{
+		{GroupResource: kind, Subresource: "binding"}:  binding{as, judge},
+		{GroupResource: kind, Subresource: "eviction"}: eviction{as, judge},
+		{GroupResource: kind, Subresource: "log"}:      log{as},
+	}
+}
 
-// Questions are the subresources by name.
-func Questions(as As, admit Admit) map[api.ContentPath]api.Question {
-	out := map[api.ContentPath]api.Question{
-		{GroupResource: kind, Subresource: "binding"}:  binding{as, admit},
-		{GroupResource: kind, Subresource: "eviction"}: eviction{as, admit},
-		{GroupResource: kind, Subresource: "log"}:      kubelet{as, "get"},
-		{GroupResource: kind, Subresource: "proxy"}:    kubelet{as, api.AnyVerb},
+// typed is a pod in its Go type.
+func typed(u *unstructured.Unstructured) (*corev1.Pod, error) {
+	p := &corev1.Pod{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, p); err != nil {
+		return nil, apierrors.NewInternalError(err)
 	}
-	for _, name := range []string{"exec", "attach", "portforward"} {
-		out[api.ContentPath{GroupResource: kind, Subresource: name}] = kubelet{as, ""}
-	}
-	return out
+	return p, nil
 }
 
 // pod reads a pod.
-func pod(ctx context.Context, objects Objects, t resource.Target) (*corev1.Pod, *unstructured.Unstructured, error) {
+func pod(ctx context.Context, objects Reader, t resource.Target) (*corev1.Pod, error) {
 	u, err := objects.Get(ctx, kind, t.Namespace, t.Name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p := &corev1.Pod{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, p); err != nil {
-		return nil, nil, apierrors.NewInternalError(err)
-	}
-	return p, u, nil
-}
-
-// made asks admission about an object that a client makes for a pod, and reads
-// into it what it becomes.
-func (a Admit) made(ctx context.Context, t resource.Target, kind schema.GroupVersionKind, object metav1.Object, o resource.WriteOptions) error {
-	object.SetName(t.Name)
-	object.SetNamespace(t.Namespace)
-	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	tree["apiVersion"], tree["kind"] = kind.GroupVersion().String(), kind.Kind
-	if tree, err = a(ctx, t, kind, tree, o); err != nil {
-		return err
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, object); err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	return nil
+	return typed(u)
 }
 
 // done is the reply to what was done.
@@ -104,25 +99,32 @@ func done() (*api.Response, error) {
 	return &api.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
 }
 
-// kubelet is what only the node of a pod could answer.
-type kubelet struct {
-	as   As
-	verb string
-}
-
-// Verb implements api.Question.
-func (k kubelet) Verb() string { return k.verb }
-
-var errNoKubelet = errors.New("this server does not reach the kubelets of nodes")
-
-// Answer implements api.Question.
-func (k kubelet) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*api.Response, error) {
-	p, _, err := pod(ctx, k.as(self), t)
+// condition gives a pod a condition that holds, in the place of what was said of
+// its type before. Since when it holds stays what it was, if it did.
+func condition(u *unstructured.Unstructured, c corev1.PodCondition) error {
+	all, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
 	if err != nil {
-		return nil, err
+		return apierrors.NewInternalError(err)
 	}
-	if p.Spec.NodeName == "" {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %s does not have a host assigned", t.Name))
+	c.Status, c.LastTransitionTime = corev1.ConditionTrue, metav1.Now()
+	now, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&c)
+	if err != nil {
+		return apierrors.NewInternalError(err)
 	}
-	return nil, apierrors.NewInternalError(fmt.Errorf("node %s: %w", p.Spec.NodeName, errNoKubelet))
+	at := len(all)
+	for i, one := range all {
+		if was, ok := one.(map[string]any); ok && was["type"] == now["type"] {
+			if at = i; was["status"] == now["status"] {
+				now["lastTransitionTime"] = was["lastTransitionTime"]
+			}
+		}
+	}
+	if at == len(all) {
+		all = append(all, nil)
+	}
+	all[at] = now
+	if err := unstructured.SetNestedSlice(u.Object, all, "status", "conditions"); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	return nil
 }

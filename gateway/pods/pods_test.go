@@ -2,6 +2,7 @@ package pods
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -19,14 +21,58 @@ import (
 // world has a namespace with a pod.
 func world(t *testing.T) *realengine.Engine {
 	t.Helper()
-	e := realengine.Start(t)
-	for gr, text := range map[schema.GroupResource]string{
-		{Resource: "namespaces"}: "metadata: {name: ns}",
-	} {
-		create(t, e, gr, text)
-	}
+	return judged(t, nil)
+}
+
+// judged is a world whose requests a stage of admission judges, if it is not nil.
+func judged(t *testing.T, s *stage) *realengine.Engine {
+	t.Helper()
+	e := realengine.With(t, func(*catalog.Catalog) (o resource.Options) {
+		if s != nil {
+			o.Mutators, o.Validators = []resource.Mutator{s}, []resource.Validator{s}
+		}
+		return o
+	})
+	create(t, e, schema.GroupResource{Resource: "namespaces"}, "metadata: {name: ns}")
 	create(t, e, kind, "metadata: {name: p, namespace: ns, labels: {app: a}}\nspec: {containers: [{name: c, image: i}]}")
 	return e
+}
+
+// stage is mutating and validating admission that notes what it is asked about. It
+// changes and refuses nothing, unless it is told to.
+type stage struct {
+	asked          []string
+	change, refuse func(w *resource.Write) error
+}
+
+func (s *stage) note(what string, w *resource.Write) {
+	path := w.Resource.Def.Plural
+	if w.Subresource != "" {
+		path += "/" + w.Subresource
+	}
+	s.asked = append(s.asked, fmt.Sprintf("%s %s %s %s", what, w.Operation(), path, w.Kind().Kind))
+}
+
+func (s *stage) Mutate(_ context.Context, w *resource.Write) error {
+	s.note("mutating", w)
+	if s.change == nil {
+		return nil
+	}
+	return s.change(w)
+}
+
+func (s *stage) Validate(_ context.Context, w *resource.Write) error {
+	s.note("validating", w)
+	if s.refuse == nil {
+		return nil
+	}
+	return s.refuse(w)
+}
+
+// at is a subresource of a pod.
+func at(e *realengine.Engine, subresource, name string) resource.Target {
+	r := e.Catalog.Snapshot().Resource(kind)
+	return resource.Target{Resource: r, Version: r.Def.Version("v1"), Namespace: "ns", Name: name, Subresource: subresource}
 }
 
 func create(t *testing.T, e *realengine.Engine, gr schema.GroupResource, text string) {
@@ -51,12 +97,21 @@ func ask(t *testing.T, e *realengine.Engine, subresource, name, body string) str
 
 func askWith(t *testing.T, e *realengine.Engine, subresource, name, body string, o resource.WriteOptions) string {
 	t.Helper()
-	q := Questions(func(c resource.Caller) Objects { return e.Internal.As(c) }, allowAll)[api.ContentPath{GroupResource: kind, Subresource: subresource}]
+	return askAs(t, e, func(c resource.Caller) Objects { return e.Internal.As(c) }, subresource, name, body, o)
+}
+
+func askAs(t *testing.T, e *realengine.Engine, as As, subresource, name, body string, o resource.WriteOptions) string {
+	t.Helper()
 	contentType := runtime.ContentTypeJSON
 	if strings.HasPrefix(body, string([]byte("k8s\x00"))) {
 		contentType = runtime.ContentTypeProtobuf
 	}
-	resp, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: name}, contentType, []byte(body), o)
+	path := api.ContentPath{GroupResource: kind, Subresource: subresource}
+	if c := Connections(as, e.Verbs)[path]; c != nil {
+		_, err := c.Connect(t.Context(), at(e, subresource, name), "", nil, o)
+		return err.Error()
+	}
+	resp, err := Questions(as, e.Verbs)[path].Answer(t.Context(), at(e, subresource, name), contentType, []byte(body), o)
 	if err != nil {
 		return err.Error()
 	}
@@ -101,7 +156,7 @@ func TestBinding(t *testing.T) {
 	if got := ask(t, e, "binding", "p", body); !strings.Contains(got, `already assigned to node "n"`) {
 		t.Error(got)
 	}
-	for _, name := range []string{"log", "exec", "attach", "portforward", "proxy"} {
+	for _, name := range []string{"log", "exec", "attach", "portforward"} {
 		if got := ask(t, e, name, "p", ""); !strings.Contains(got, errNoKubelet.Error()) {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -145,14 +200,14 @@ func TestEviction(t *testing.T) {
 }
 
 func TestHowSubresourcesAreAsked(t *testing.T) {
-	for name, want := range map[string]string{"binding": "create", "eviction": "create", "log": "get", "exec": "", "attach": "", "portforward": "", "proxy": api.AnyVerb} {
+	for name, want := range map[string]string{"binding": "create", "eviction": "create", "log": "get"} {
 		if got := Questions(nil, nil)[api.ContentPath{GroupResource: kind, Subresource: name}].Verb(); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-}
-
-// allowAll is an admission that allows everything.
-func allowAll(_ context.Context, _ resource.Target, _ schema.GroupVersionKind, tree map[string]any, _ resource.WriteOptions) (map[string]any, error) {
-	return tree, nil
+	for name, want := range map[string]bool{"exec": false, "attach": false, "portforward": false, "proxy": true} {
+		if got := Connections(nil, nil)[api.ContentPath{GroupResource: kind, Subresource: name}].Passes(); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
 }

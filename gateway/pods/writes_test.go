@@ -2,10 +2,7 @@ package pods
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -195,43 +191,6 @@ func TestBudgetsOfPodsThatAreNotReady(t *testing.T) {
 	}
 }
 
-// whose notes who writes.
-type whose struct {
-	Objects
-	caller string
-	writes *[]string
-}
-
-func (w whose) Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	*w.writes = append(*w.writes, "update "+w.caller)
-	return w.Objects.Update(ctx, gr, subresource, obj)
-}
-
-func (w whose) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error {
-	*w.writes = append(*w.writes, "delete "+w.caller)
-	return w.Objects.Delete(ctx, gr, namespace, name, o)
-}
-
-// Pods are bound and deleted by who asked, so that admission can tell.
-func TestWhoAskedIsWhoWrites(t *testing.T) {
-	e := world(t)
-	var writes []string
-	questions := Questions(func(c resource.Caller) Objects { return whose{e.Internal.As(c), c.FieldManager, &writes} }, allowAll)
-	for _, c := range []struct{ subresource, body string }{{"binding", onNode}, {"eviction", evict("p")}} {
-		q := questions[api.ContentPath{GroupResource: kind, Subresource: c.subresource}]
-		o := resource.WriteOptions{Caller: resource.Component("alice")}
-		if _, err := q.Answer(t.Context(), resource.Target{Namespace: "ns", Name: "p"}, "", []byte(c.body), o); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Fresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := strings.Join(writes, ", "); got != "update alice, delete alice" {
-		t.Error(got)
-	}
-}
-
 func budgetOf(allowed int64) map[string]any {
 	return map[string]any{"observedGeneration": int64(1), "disruptionsAllowed": allowed, "currentHealthy": int64(8), "desiredHealthy": int64(5), "expectedPods": int64(8)}
 }
@@ -256,38 +215,4 @@ func setStatus(t *testing.T, e *realengine.Engine, gr schema.GroupResource, name
 		t.Fatal(err)
 	}
 	look(t, e, gr, name)
-}
-
-// Admission is asked about the Binding or Eviction itself, as the client made it,
-// before anything else; what it makes of it counts.
-func TestAdmissionIsAskedAboutWhatIsMade_WP02(t *testing.T) {
-	e := world(t)
-	var seen []string
-	deny := errors.New("not on a Sunday")
-	admit := func(_ context.Context, target resource.Target, kind schema.GroupVersionKind, tree map[string]any, o resource.WriteOptions) (map[string]any, error) {
-		u := &unstructured.Unstructured{Object: tree}
-		seen = append(seen, fmt.Sprintf("%s %s %s/%s %s by %s", target.Subresource, kind, u.GetNamespace(), u.GetName(), u.GetKind(), o.Caller.FieldManager))
-		if kind.Kind == "Eviction" {
-			return nil, deny
-		}
-		return tree, unstructured.SetNestedField(tree, "another", "target", "name")
-	}
-	questions := Questions(func(c resource.Caller) Objects { return e.Internal.As(c) }, admit)
-	for subresource, body := range map[string]string{"binding": onNode, "eviction": evict("p")} {
-		target := resource.Target{Namespace: "ns", Name: "p", Subresource: subresource}
-		_, err := questions[api.ContentPath{GroupResource: kind, Subresource: subresource}].Answer(t.Context(), target, "", []byte(body), resource.WriteOptions{Caller: resource.Component("test")})
-		if subresource == "eviction" && !errors.Is(err, deny) || subresource == "binding" && err != nil {
-			t.Errorf("%s: %v", subresource, err)
-		}
-	}
-	if err := e.Fresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if node, _, _ := unstructured.NestedString(look(t, e, kind, "p").Object, "spec", "nodeName"); node != "another" {
-		t.Errorf("it is on %q", node)
-	}
-	slices.Sort(seen)
-	if want := "[binding /v1, Kind=Binding ns/p Binding by test eviction policy/v1, Kind=Eviction ns/p Eviction by test]"; fmt.Sprint(seen) != want {
-		t.Errorf("asked about %v", seen)
-	}
 }

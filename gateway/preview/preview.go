@@ -15,6 +15,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/crd/priority"
@@ -29,6 +30,8 @@ type Preview struct {
 	Versions func(ctx context.Context, group string) ([]string, error)
 	// Exists fails for a module that does not exist.
 	Exists func(ctx context.Context, t resource.Target) error
+	// Judge lets admission change and judge what a client sends.
+	Judge func(ctx context.Context, t resource.Target, s resource.Sent, o resource.WriteOptions) error
 	// Prioritize asks the module called name; the reply belongs to accept.
 	Prioritize func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error
 }
@@ -38,19 +41,25 @@ const maxVersions = 1000
 
 const media = "application/json"
 
+var reviewKind = schema.FromAPIVersionAndKind(priority.APIVersion, priority.ReviewKind)
+
 // Verb implements api.Question.
 func (Preview) Verb() string { return "create" }
 
 // Answer implements api.Question: the request is completed with the versions
 // that are served if it names none, and comes back with the module's response.
-func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, _ resource.WriteOptions) (*api.Response, error) {
-	request, err := read(contentType, body)
+func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+	sent, err := read(contentType, body)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.Exists(ctx, t); err != nil {
 		return nil, err
 	}
+	if err := p.Judge(ctx, t, resource.Sent{Kind: reviewKind, Object: sent, Prepare: func(context.Context) error { return check(sent.Request) }}, o); err != nil {
+		return nil, err
+	}
+	request := sent.Request
 	if len(request.Versions) == 0 {
 		if request.Versions, err = p.Versions(ctx, request.Group); err != nil {
 			return nil, apierrors.NewInternalError(err)
@@ -90,7 +99,7 @@ func unanswered(name string, err error) error {
 }
 
 // read reads and checks what is asked.
-func read(contentType string, body []byte) (*priority.Request, error) {
+func read(contentType string, body []byte) (*priority.Review, error) {
 	if m, _, err := mime.ParseMediaType(contentType); contentType != "" && (err != nil || m != media) {
 		return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
@@ -104,10 +113,13 @@ func read(contentType string, body []byte) (*priority.Request, error) {
 	if review.APIVersion != priority.APIVersion || review.Kind != priority.ReviewKind || review.Request == nil {
 		return nil, apierrors.NewBadRequest("the body is not a " + priority.ReviewKind + " of " + priority.APIVersion + " with a request")
 	}
-	return review.Request, check(review.Request)
+	return &review, check(review.Request)
 }
 
 func check(r *priority.Request) error {
+	if r == nil {
+		return apierrors.NewBadRequest("the " + priority.ReviewKind + " has no request")
+	}
 	var errs []error
 	for _, msg := range validation.IsDNS1123Subdomain(r.Group) {
 		errs = append(errs, fmt.Errorf("request.group: %q: %s", r.Group, msg))

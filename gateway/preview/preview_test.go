@@ -23,6 +23,7 @@ type asked struct {
 	reply   func(r *priority.Request) []string
 	missing bool
 	lacks   bool
+	judge   func(*priority.Review) error
 }
 
 func newAsked() *asked {
@@ -42,6 +43,14 @@ func newAsked() *asked {
 				return apierrors.NewNotFound(kinds.Modules, t.Name)
 			}
 			return nil
+		},
+		Judge: func(ctx context.Context, _ resource.Target, s resource.Sent, _ resource.WriteOptions) error {
+			if a.judge != nil {
+				if err := a.judge(s.Object.(*priority.Review)); err != nil {
+					return err
+				}
+			}
+			return s.Prepare(ctx)
 		},
 		Prioritize: func(_ context.Context, name string, review []byte, accept func([]byte) error) error {
 			a.reviews = append(a.reviews, name+" "+string(review))
@@ -168,5 +177,30 @@ func TestWhatAModuleDoesWrongIsSaid(t *testing.T) {
 	a.missing = true
 	if _, err := a.ask("", review(`{"group":"example.com"}`)); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Admission is asked before the module is, and what it makes of the question is
+// judged once more.
+func TestAdmissionIsAskedAboutPreviews_WP02(t *testing.T) {
+	const body = `{"apiVersion":"wasmgate.dev/v1","kind":"VersionPriorityReview","request":{"group":"example.com","versions":["v1","v2"]}}`
+	for _, c := range []struct {
+		judge func(*priority.Review) error
+		want  string
+	}{
+		{func(*priority.Review) error { return errors.New("not now") }, "not now"},
+		{func(r *priority.Review) error { r.Request = nil; return nil }, "has no request"},
+		{func(r *priority.Review) error { r.Request.Versions = []string{"V 1"}; return nil }, "request.versions[0]"},
+	} {
+		a := newAsked()
+		a.judge = c.judge
+		if _, err := a.ask("application/json", body); err == nil || !strings.Contains(err.Error(), c.want) || len(a.reviews) != 0 {
+			t.Errorf("%v, %d questions", err, len(a.reviews))
+		}
+	}
+	a := newAsked()
+	a.judge = func(r *priority.Review) error { r.Request.Versions = []string{"v3", "v4"}; return nil }
+	if got, err := a.ask("application/json", body); err != nil || !strings.Contains(got, `["v4","v3"]`) {
+		t.Errorf("%s, %v", got, err)
 	}
 }

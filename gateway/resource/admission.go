@@ -24,7 +24,7 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string, dryRun 
 	if t.Resource.Def.Terminating {
 		return apierrors.NewForbidden(t.GroupResource(), name, fmt.Errorf("create not allowed while custom resource definition is terminating"))
 	}
-	if t.Namespace == "" {
+	if t.Namespace == "" || t.Resource.Def.Question() { // it may be asked about any
 		return nil
 	}
 	entry, err := e.namespace(ctx, t.Namespace)

@@ -25,7 +25,10 @@ func (e *Engine) Create(ctx context.Context, t Target, body []byte, o WriteOptio
 // wantedName is the name that the client gave the object, or the beginning of
 // the one that it will get.
 func (w *Write) wantedName() string {
-	if w.generate != "" {
+	switch {
+	case w.sent != nil: // it is about that one
+		return w.Name
+	case w.generate != "":
 		return w.generate
 	}
 	return w.object.GetName()

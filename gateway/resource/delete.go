@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -55,6 +57,8 @@ type deleting struct {
 	options *metav1.DeleteOptions
 	// ofCollection: the request named the collection, not the object.
 	ofCollection bool
+	// may refuses to delete a stored state; nil allows it.
+	may func(obj *unstructured.Unstructured) error
 }
 
 // decode implements [source]; the options were decoded at the edge.
@@ -67,6 +71,13 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 	obj, def := w.object, w.Resource.Def
 	if err := w.preconditions(d.options.Preconditions, obj); err != nil {
 		return err
+	}
+	if d.may != nil {
+		managed := object.Detach(obj.Object)
+		err := d.may(obj)
+		if object.SetManaged(obj.Object, managed); err != nil {
+			return err
+		}
 	}
 	first := obj.GetDeletionTimestamp() == nil
 	if h := def.Hooks; h != nil {
@@ -147,17 +158,20 @@ func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions, def *crd.D
 
 // preconditions checks that obj, the present state, is the one that is meant.
 func (w *Write) preconditions(p *metav1.Preconditions, obj *unstructured.Unstructured) error {
-	if p == nil {
-		return nil
-	}
-	t, entry := w.Target, w.from.Entry
 	// Named by the kind, as kube-apiserver does it here.
-	gr := schema.GroupResource{Group: t.Resource.Def.Group, Resource: t.Resource.Def.Kind}
-	if p.UID != nil && *p.UID != obj.GetUID() {
-		return apierrors.NewConflict(gr, t.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, obj.GetUID()))
-	}
-	if p.ResourceVersion != nil && *p.ResourceVersion != fmt.Sprint(entry.Revision) {
-		return apierrors.NewConflict(gr, t.Name, fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%d). The object might have been modified", *p.ResourceVersion, entry.Revision))
+	gr := schema.GroupResource{Group: w.Resource.Def.Group, Resource: w.Resource.Def.Kind}
+	return Mismatch(gr, w.Name, p, obj.GetUID(), strconv.FormatInt(w.from.Revision, 10))
+}
+
+// Mismatch is the refusal of a deletion whose preconditions mean another object
+// of the name, or another state of it; nil if they do not.
+func Mismatch(kind schema.GroupResource, name string, p *metav1.Preconditions, uid types.UID, resourceVersion string) error {
+	switch {
+	case p == nil:
+	case p.UID != nil && *p.UID != uid:
+		return apierrors.NewConflict(kind, name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, uid))
+	case p.ResourceVersion != nil && *p.ResourceVersion != resourceVersion:
+		return apierrors.NewConflict(kind, name, fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, resourceVersion))
 	}
 	return nil
 }
@@ -201,7 +215,7 @@ func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalv
 // reply.
 func (e *Engine) deleteOne(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) error {
 	_, err := again(func() (*Written, error) {
-		out, err := e.remove(ctx, t, deleting{o.DeepCopy(), true}, w)
+		out, err := e.remove(ctx, t, deleting{options: o.DeepCopy(), ofCollection: true}, w)
 		if errors.Is(err, catalog.ErrReplaced) {
 			at := t.Resource.Def.GVR(t.Version.Name)
 			r, v := e.catalog.Snapshot().Find(at.Group, at.Version, at.Resource)

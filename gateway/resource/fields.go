@@ -55,6 +55,8 @@ func (w *Write) manage(ctx context.Context) error {
 		return nil
 	case w.stored:
 		return w.manageMetadata(ctx)
+	case w.sent != nil:
+		return w.manageSent(ctx)
 	}
 	out, err := w.Resource.Owners.Update(ctx, w.fieldChange(w.object.Object))
 	if err != nil {

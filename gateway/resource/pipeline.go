@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -19,6 +20,8 @@ const (
 	OperationCreate Operation = "CREATE"
 	OperationUpdate Operation = "UPDATE"
 	OperationDelete Operation = "DELETE"
+	// OperationConnect is no write: a client is connected.
+	OperationConnect Operation = "CONNECT"
 )
 
 // Write is one write on its way through the stages. Field management and
@@ -36,6 +39,7 @@ type Write struct {
 	put      bool // the client sent a whole object
 	stored   bool // works on what is stored, at whatever version that is
 	claims   []claim
+	sent     *schema.GroupVersionKind // the kind of what is kept nowhere; nil else
 
 	// What follows belongs to one attempt.
 	operation Operation
@@ -43,6 +47,7 @@ type Write struct {
 	present   []byte // the state that it starts from, at the request's version
 	old       *unstructured.Unstructured
 	object    *unstructured.Unstructured
+	scaled    map[string]any // the Scale that makes it so, until it is validated
 	managed   managed
 	generate  string // metadata.generateName, when it decides the name
 	ending    ending
@@ -220,7 +225,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 
 // begin forgets what an earlier attempt did.
 func (w *Write) begin(from origin) {
-	w.from, w.present, w.old, w.object, w.managed = from, nil, nil, nil, managed{}
+	w.from, w.present, w.old, w.object, w.scaled, w.managed = from, nil, nil, nil, nil, managed{}
 	w.ending, w.generate, w.draft, w.revision, w.out = stores, "", nil, 0, nil
 	switch {
 	case w.operation == OperationDelete:

@@ -57,6 +57,8 @@ type WriteOptions struct {
 	// create an object does so; nil allows it. It is not asked about creations
 	// as such, which were authorized before.
 	MayCreate func(ctx context.Context, name string) error
+	// unasked: admission is not asked.
+	unasked bool
 }
 
 func (o WriteOptions) warn(text string) {

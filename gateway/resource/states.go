@@ -21,6 +21,9 @@ import (
 // Kind is the kind of the objects that admission sees, at the version of the
 // request: a Scale for a write of a scale.
 func (w *Write) Kind() schema.GroupVersionKind {
+	if w.sent != nil {
+		return *w.sent
+	}
 	if w.scalePaths() != nil {
 		return schema.FromAPIVersionAndKind(scaleAPIVersion, scaleKind)
 	}
@@ -48,6 +51,9 @@ func (w *Write) NewAt(ctx context.Context, version string) (map[string]any, erro
 	if w.operation == OperationDelete {
 		return nil, nil
 	}
+	if w.scaled != nil {
+		return w.scaled, nil
+	}
 	tree := w.object.Object
 	if !w.stored {
 		tree = maps.Clone(tree)
@@ -55,6 +61,9 @@ func (w *Write) NewAt(ctx context.Context, version string) (map[string]any, erro
 			tree["metadata"] = maps.Clone(meta)
 		}
 		object.SetManaged(tree, w.managed.next)
+	}
+	if w.sent != nil {
+		return tree, nil
 	}
 	if w.object.GetAPIVersion() != w.Resource.Def.APIVersion(version) {
 		var err error
@@ -95,10 +104,16 @@ func (w *Write) shown(tree map[string]any) (map[string]any, error) {
 	return scale, nil
 }
 
-// Labels are those of the new state and of the present one, as far as there
-// are such. They are only to be read.
+// Labels are those of the objects that admission sees, as far as there are such:
+// of the new state and of the present one. They are only to be read. The options
+// of a connection have none, and can be selected by none.
 func (w *Write) Labels() (states []labels.Set, err error) {
-	if w.operation != OperationDelete {
+	switch {
+	case w.operation == OperationConnect:
+		return nil, nil
+	case w.scalePaths() != nil: // a Scale has none but those that the client sent
+		return []labels.Set{(&unstructured.Unstructured{Object: w.scaled}).GetLabels(), nil}, nil
+	case w.operation != OperationDelete:
 		states = append(states, w.object.GetLabels())
 	}
 	if w.from.Entry != nil {
@@ -145,7 +160,8 @@ func (w *Write) OverlayAt(ctx context.Context, version string, part map[string]a
 	if err != nil {
 		return nil, err
 	}
-	if w.scalePaths() != nil {
+	owners := w.ownership()
+	if owners == nil {
 		return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("there is no schema of %v to merge by", w.Kind()))
 	}
 	whole = maps.Clone(whole)
@@ -153,7 +169,7 @@ func (w *Write) OverlayAt(ctx context.Context, version string, part map[string]a
 		whole["metadata"] = maps.Clone(meta)
 	}
 	managed := object.Detach(whole)
-	out, err := w.Resource.Owners.Overlay(version, whole, part)
+	out, err := owners.Overlay(version, whole, part)
 	if err != nil || managed == nil {
 		return out, err
 	}
@@ -174,14 +190,14 @@ func (w *Write) Replace(ctx context.Context, version string, tree map[string]any
 		if err != nil {
 			return err
 		}
+		w.scaled = tree
 		return unstructured.SetNestedField(w.object.Object, replicas, fieldsOf(paths.SpecReplicasPath)...)
 	}
-	v := w.Resource.Def.Version(version)
-	if v == nil {
-		return apierrors.NewInternalError(fmt.Errorf("there is no version %q", version))
-	}
-	if _, err := v.Shape.FromClient(tree, false); err != nil {
+	if err := w.wellShaped(version, tree); err != nil {
 		return apierrors.NewInternalError(err)
+	}
+	if w.sent != nil {
+		return w.takeObject(tree)
 	}
 	at := w.Resource.Def.At(w.object.GetAPIVersion())
 	if at == nil {
@@ -193,12 +209,35 @@ func (w *Write) Replace(ctx context.Context, version string, tree map[string]any
 			return err
 		}
 	}
+	return w.takeObject(tree)
+}
+
+// wellShaped makes tree a well-formed object of a version, or of the kind that was
+// sent, if that is known.
+func (w *Write) wellShaped(version string, tree map[string]any) error {
+	v := w.Resource.Def.Version(version)
+	if w.sent != nil {
+		if v = w.body(); v == nil {
+			return nil
+		}
+	}
+	if v == nil {
+		return fmt.Errorf("there is no version %q", version)
+	}
+	_, err := v.Shape.FromClient(tree, false)
+	return err
+}
+
+// takeObject makes tree the new state.
+func (w *Write) takeObject(tree map[string]any) (err error) {
 	if !w.stored {
-		var err error
 		if w.managed.next, err = object.TakeManaged(tree); err != nil {
 			return apierrors.NewInternalError(err)
 		}
 	}
-	w.object = asUnstructured(tree)
+	w.object = &unstructured.Unstructured{Object: tree}
+	if w.sent == nil {
+		w.object = asUnstructured(tree)
+	}
 	return nil
 }

@@ -74,8 +74,11 @@ func (w *Write) mutate(ctx context.Context) error {
 			return err
 		}
 	}
+	if w.Options.unasked || len(w.engine.o.Mutators) == 0 {
+		return nil
+	}
 	owners, err := w.owners()
-	if err != nil || len(w.engine.o.Mutators) == 0 {
+	if err != nil {
 		return err
 	}
 	for _, m := range w.engine.o.Mutators {
@@ -87,6 +90,7 @@ func (w *Write) mutate(ctx context.Context) error {
 }
 
 func (w *Write) validate(ctx context.Context) error {
+	w.scaled = nil // from here on a Scale is what is made of it
 	switch {
 	case w.stored:
 		return nil // it was valid, and its source says what it may become
@@ -98,6 +102,9 @@ func (w *Write) validate(ctx context.Context) error {
 }
 
 func (w *Write) admit(ctx context.Context) error {
+	if w.Options.unasked {
+		return nil
+	}
 	for _, v := range w.engine.o.Validators {
 		if err := v.Validate(ctx, w); err != nil {
 			return err

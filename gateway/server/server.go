@@ -193,9 +193,9 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		Observer:  accounting.New(g.metrics),
 		Auditor:   auditor,
 		Contents:  map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
-		Questions: g.questions(),
-		Reviews:   reviews.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
-		Log:       g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Questions: g.questions(), Connections: g.connections(),
+		Reviews: reviews.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
+		Log:     g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 		Bounds:         bounds.New(g.limits()),
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
@@ -253,15 +253,26 @@ func (g *gateway) newTokens() (*serviceaccount.Tokens, error) {
 // questions are the subresources that are no part of an object.
 func (g *gateway) questions() map[api.ContentPath]api.Question {
 	out := map[api.ContentPath]api.Question{
-		{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Prioritize: g.modules.Prioritize},
+		{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Judge: g.engine.Judge, Prioritize: g.modules.Prioritize},
 		{GroupResource: kinds.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
 	}
-	maps.Copy(out, serviceaccount.Questions(g.tokens))
+	maps.Copy(out, serviceaccount.Questions(g.tokens, g.engine))
 	if g.assigner != nil {
-		maps.Copy(out, pods.Questions(func(c resource.Caller) pods.Objects { return g.engine.Internal(c) }, g.admission.Made))
+		maps.Copy(out, pods.Questions(g.pods, g.engine))
 	}
 	return out
 }
+
+// connections are the subresources that clients are connected to.
+func (g *gateway) connections() map[api.ContentPath]api.Connection {
+	if g.assigner == nil {
+		return nil
+	}
+	return pods.Connections(g.pods, g.engine)
+}
+
+// pods are the objects as somebody writes them.
+func (g *gateway) pods(c resource.Caller) pods.Objects { return g.engine.Internal(c) }
 
 // exists fails for an object that does not exist.
 func (g *gateway) exists(ctx context.Context, t resource.Target) error {

@@ -32,12 +32,21 @@ const (
 // maxAudiences is more than anybody needs.
 const maxAudiences = 100
 
+// Judge lets admission change and judge what a client sends. An error is the
+// client's.
+type Judge interface {
+	Judge(ctx context.Context, t resource.Target, s resource.Sent, o resource.WriteOptions) error
+}
+
 // Question is the subresource of an account that is asked for tokens.
-type Question struct{ Tokens *Tokens }
+type Question struct {
+	Tokens *Tokens
+	Judge  Judge
+}
 
 // Questions are the subresources by name.
-func Questions(t *Tokens) map[api.ContentPath]api.Question {
-	return map[api.ContentPath]api.Question{{GroupResource: accounts, Subresource: "token"}: Question{t}}
+func Questions(t *Tokens, judge Judge) map[api.ContentPath]api.Question {
+	return map[api.ContentPath]api.Question{{GroupResource: accounts, Subresource: "token"}: Question{t, judge}}
 }
 
 // Verb implements api.Question.
@@ -45,29 +54,23 @@ func (Question) Verb() string { return "create" }
 
 // Answer implements api.Question.
 func (q Question) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
-	wanted, err := read(contentType, body)
+	wanted, err := read(contentType, body, t)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Tokens.Objects.Fresh(ctx); err != nil { // the account may have been made just now
-		return nil, err
-	}
-	account, err := q.Tokens.Objects.Get(ctx, accounts, t.Namespace, t.Name)
-	if err != nil {
-		return nil, err
-	}
-	if err := validate(wanted, t); err != nil {
-		return nil, err
-	}
-	if len(wanted.Spec.Audiences) == 0 {
-		wanted.Spec.Audiences = []string{q.Tokens.Issuer}
-	}
+	var account *unstructured.Unstructured
 	now := q.Tokens.now()
+	if err := q.Judge.Judge(ctx, t, resource.Sent{Kind: requestKind, Object: wanted, Prepare: func(ctx context.Context) error {
+		account, err = q.Tokens.complete(ctx, wanted, t, now)
+		return err
+	}}, o); err != nil {
+		return nil, err
+	}
 	c, err := q.Tokens.claims(ctx, wanted, account, now)
 	if err != nil {
 		return nil, err
 	}
-	wanted.Name, wanted.Namespace, wanted.UID, wanted.CreationTimestamp = t.Name, t.Namespace, account.GetUID(), metav1.NewTime(now)
+	wanted.APIVersion, wanted.Kind = requestKind.ToAPIVersionAndKind()
 	wanted.Status = authenticationv1.TokenRequestStatus{ExpirationTimestamp: metav1.NewTime(c.ExpiresAt.Time)}
 	if !o.DryRun {
 		if wanted.Status.Token, err = q.Tokens.Key.write(c); err != nil {
@@ -81,7 +84,7 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 var requestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 
 // read is the request, with defaults.
-func read(contentType string, body []byte) (*authenticationv1.TokenRequest, error) {
+func read(contentType string, body []byte, t resource.Target) (*authenticationv1.TokenRequest, error) {
 	wanted := &authenticationv1.TokenRequest{}
 	said, err := api.ReadMessage(contentType, body, wanted, requestKind.Kind, requestKind.GroupVersion())
 	if err != nil {
@@ -90,7 +93,10 @@ func read(contentType string, body []byte) (*authenticationv1.TokenRequest, erro
 	if said != requestKind {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a TokenRequest: no kind %q is registered for version %q", said.Kind, said.Version, said.Kind, said.GroupVersion()))
 	}
-	wanted.APIVersion, wanted.Kind = requestKind.ToAPIVersionAndKind()
+	if n := wanted.Namespace; n != "" && n != t.Namespace {
+		return nil, apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	wanted.Namespace = t.Namespace
 	if wanted.Spec.ExpirationSeconds == nil {
 		seconds := int64(lasts)
 		wanted.Spec.ExpirationSeconds = &seconds
@@ -98,9 +104,33 @@ func read(contentType string, body []byte) (*authenticationv1.TokenRequest, erro
 	return wanted, nil
 }
 
-// validate words refusals as kube-apiserver does.
-func validate(wanted *authenticationv1.TokenRequest, t resource.Target) error {
-	gk := requestKind.GroupKind()
+// complete finds the account that a token is wanted for, writes into the request
+// what it leaves out, and validates it.
+func (t *Tokens) complete(ctx context.Context, wanted *authenticationv1.TokenRequest, of resource.Target, now time.Time) (*unstructured.Unstructured, error) {
+	if err := validateMetadata(wanted, of); err != nil {
+		return nil, err
+	}
+	if err := t.Objects.Fresh(ctx); err != nil { // the account may have been made just now
+		return nil, err
+	}
+	account, err := t.Objects.Get(ctx, accounts, of.Namespace, of.Name)
+	if err != nil {
+		return nil, err
+	}
+	if wanted.UID != "" && wanted.UID != account.GetUID() {
+		return nil, apierrors.NewConflict(schema.GroupResource{Group: requestKind.Group, Resource: requestKind.Kind}, of.Name,
+			fmt.Errorf("the UID in the token request (%s) does not match the UID of the service account (%s)", wanted.UID, account.GetUID()))
+	}
+	if len(wanted.Spec.Audiences) == 0 {
+		wanted.Spec.Audiences = []string{t.Issuer}
+	}
+	wanted.Name, wanted.Namespace, wanted.UID, wanted.CreationTimestamp = of.Name, of.Namespace, account.GetUID(), metav1.NewTime(now)
+	wanted.Status = authenticationv1.TokenRequestStatus{}
+	return account, validateSpec(&wanted.Spec)
+}
+
+// validateMetadata words refusals as kube-apiserver does.
+func validateMetadata(wanted *authenticationv1.TokenRequest, t resource.Target) error {
 	var errs field.ErrorList
 	if n := wanted.Name; n != "" && n != t.Name {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), n, "must match the service account name if specified"))
@@ -109,20 +139,28 @@ func validate(wanted *authenticationv1.TokenRequest, t resource.Target) error {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "namespace"), n, "must match the service account namespace if specified"))
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(gk, t.Name, errs)
+		return apierrors.NewInvalid(requestKind.GroupKind(), t.Name, errs)
 	}
-	spec, seconds := field.NewPath("spec"), *wanted.Spec.ExpirationSeconds
-	switch path := spec.Child("expirationSeconds"); {
-	case seconds < leastLasts:
-		errs = append(errs, field.Invalid(path, seconds, "may not specify a duration less than 10 minutes"))
-	case seconds > mostLasts:
-		errs = append(errs, field.Invalid(path, seconds, "may not specify a duration larger than 2^32 seconds"))
+	return nil
+}
+
+// validateSpec does so, too.
+func validateSpec(wanted *authenticationv1.TokenRequestSpec) error {
+	var errs field.ErrorList
+	spec := field.NewPath("spec")
+	switch seconds, path := wanted.ExpirationSeconds, spec.Child("expirationSeconds"); {
+	case seconds == nil:
+		errs = append(errs, field.Required(path, ""))
+	case *seconds < leastLasts:
+		errs = append(errs, field.Invalid(path, *seconds, "may not specify a duration less than 10 minutes"))
+	case *seconds > mostLasts:
+		errs = append(errs, field.Invalid(path, *seconds, "may not specify a duration larger than 2^32 seconds"))
 	}
-	if n := len(wanted.Spec.Audiences); n > maxAudiences {
+	if n := len(wanted.Audiences); n > maxAudiences {
 		errs = append(errs, field.TooMany(spec.Child("audiences"), n, maxAudiences))
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(gk, "", errs)
+		return apierrors.NewInvalid(requestKind.GroupKind(), "", errs)
 	}
 	return nil
 }

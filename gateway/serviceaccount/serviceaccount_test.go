@@ -94,12 +94,24 @@ func newTokens(t testing.TB, k *Key) (*Tokens, *time.Time) {
 }
 
 func ask(t *Tokens, body string) (*authenticationv1.TokenRequest, error) {
-	r, err := Question{t}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(body), resource.WriteOptions{})
+	r, err := Question{t, allowing{}}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(body), resource.WriteOptions{})
 	if err != nil {
 		return nil, err
 	}
 	out := &authenticationv1.TokenRequest{}
 	return out, json.Unmarshal(r.Body, out)
+}
+
+// allowing is an admission that allows what is valid, and changes it if it wants to.
+type allowing struct {
+	change func(*authenticationv1.TokenRequest)
+}
+
+func (a allowing) Judge(ctx context.Context, _ resource.Target, s resource.Sent, _ resource.WriteOptions) error {
+	if a.change != nil {
+		a.change(s.Object.(*authenticationv1.TokenRequest))
+	}
+	return s.Prepare(ctx)
 }
 
 // late are objects that the cache does not have yet.
@@ -227,6 +239,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		`{"spec":{"expirationSeconds":60}}`:          {422, `TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 10 minutes`},
 		`{"spec":{"expirationSeconds":99999999999}}`: {422, `TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 99999999999: may not specify a duration larger than 2^32 seconds`},
 		`{"metadata":{"name":"x"}}`:                  {422, `TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: "x": must match the service account name if specified`},
+		`{"metadata":{"namespace":"x"}}`:             {400, `the namespace of the provided object does not match the namespace sent on the request`},
+		`{"metadata":{"uid":"u0"}}`:                  {409, `Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "robot": the UID in the token request (u0) does not match the UID of the service account (u1)`},
 		`{"kind":"Foo","apiVersion":"v1"}`:           {400, `Foo in version "v1" cannot be handled as a TokenRequest: no kind "Foo" is registered for version "v1"`},
 		`[]`:                                         {400, `the object provided is unrecognized (must be of type TokenRequest)`},
 		`{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"nope"}}}`:            {404, `pods "nope" not found`},
@@ -242,13 +256,46 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %d %s", body, err, want.code, want.message)
 		}
 	}
-	_, err := Question{tokens}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "nobody"}, "application/json", []byte(`{}`), resource.WriteOptions{})
+	_, err := Question{tokens, allowing{}}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "nobody"}, "application/json", []byte(`{}`), resource.WriteOptions{})
 	if !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
-	r, err := Question{tokens}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(`{}`), resource.WriteOptions{DryRun: true})
+	r, err := Question{tokens, allowing{}}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(`{}`), resource.WriteOptions{DryRun: true})
 	if err != nil || !strings.Contains(string(r.Body), `"token":""`) {
 		t.Errorf("a dry run: %s %v", r.Body, err)
+	}
+}
+
+// What admission makes of a request is what is signed, and what it makes of it is
+// validated.
+func TestAdmissionChangesWhatIsWanted_WP02(t *testing.T) {
+	tokens, _ := newTokens(t, ecKey(t))
+	for _, c := range []struct {
+		change func(*authenticationv1.TokenRequest)
+		want   string
+	}{
+		{func(r *authenticationv1.TokenRequest) {
+			r.Spec.Audiences, r.Labels = []string{"other"}, map[string]string{"a": "b"}
+		}, ""},
+		{func(r *authenticationv1.TokenRequest) { r.Spec.ExpirationSeconds = new(int64) }, "may not specify a duration less than 10 minutes"},
+		{func(r *authenticationv1.TokenRequest) { r.Spec.ExpirationSeconds = nil }, "spec.expirationSeconds: Required value"},
+		{func(r *authenticationv1.TokenRequest) { r.Namespace = "other" }, "must match the service account namespace if specified"},
+	} {
+		r, err := Question{tokens, allowing{c.change}}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(`{"status":{"token":"mine"}}`), resource.WriteOptions{})
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			continue
+		}
+		out := &authenticationv1.TokenRequest{}
+		if err != nil || json.Unmarshal(r.Body, out) != nil || out.Labels["a"] != "b" || out.Kind != "TokenRequest" {
+			t.Fatalf("%s, %v", r.Body, err)
+		}
+		said, err := tokens.Key.read(out.Status.Token)
+		if err != nil || len(said.Audience) != 1 || said.Audience[0] != "other" {
+			t.Errorf("%+v, %v", said, err)
+		}
 	}
 }
 

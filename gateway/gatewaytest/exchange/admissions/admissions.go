@@ -46,6 +46,7 @@ func Stories() []exchange.Story {
 		{"WP-02 answers of mutating webhooks", patches},
 		{"WP-02 failure policies of webhooks", webhookFailures},
 		{"DRY-04 DRY-05 dry runs", dryRuns},
+		{"WP-02 what webhooks are asked about", asked},
 		{"namespaces that come and go", lifecycle},
 	} {
 		sc := &scene{Story: exchange.Story{Name: s.name}}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Connection is a subresource that a client is connected to: a shell in a pod, for
+// example. The request's body is what is sent, and nobody here looks at it.
+type Connection interface {
+	// Passes tells that requests are passed on: whatever verb they have, and
+	// whatever path follows. Else they are a get or a create.
+	Passes() bool
+	// Connect returns the reply about the named object, which may not exist, or a
+	// status error. The path is what follows the subresource, with its slash.
+	Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*Response, error)
+}
+
+func (h *Handler) connect(ctx context.Context, c *call, t resource.Target, to Connection) (*Response, error) {
+	if !to.Passes() && c.Verb != "get" && c.Verb != "create" {
+		return methodNotAllowed(t, c.Verb), nil
+	}
+	query, err := c.params.all()
+	if err != nil {
+		return nil, err
+	}
+	if query.Has("dryRun") {
+		return nil, apierrors.NewBadRequest("dryRun is not supported")
+	}
+	path := c.below
+	if path != "" {
+		path = "/" + path
+	}
+	if strings.HasSuffix(c.Info.Path, "/") {
+		path += "/"
+	}
+	var w warnings
+	return w.on(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.caller, Warn: w.add}))
+}

@@ -1,0 +1,86 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apistorage "k8s.io/apiserver/pkg/storage"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// What a request does beneath what admission was asked about: it is asked no
+// more, and who owns which field stays as it is.
+
+// Edit is a change of an object that exists.
+type Edit struct {
+	// Meant are what else than the name the object has to have.
+	Meant  metav1.Preconditions
+	DryRun bool
+	// Change changes obj, a state of the object at the storage version without its
+	// managedFields. It is called for each state that the edit is tried on, of
+	// which the last counts. Its error is the client's, unless there is a newer
+	// state to try.
+	Change func(obj *unstructured.Unstructured) error
+}
+
+// Edit makes a change through a subresource, again and again while others write
+// the object, and returns what it has become. Admission is not asked.
+func (i Internal) Edit(ctx context.Context, gr schema.GroupResource, subresource, namespace, name string, e Edit) (*unstructured.Unstructured, error) {
+	return written(again(func() (*Written, error) {
+		t, err := i.target(gr, namespace, name, subresource)
+		if err != nil {
+			return nil, err
+		}
+		return i.e.update(ctx, t, editing{e}, WriteOptions{Caller: i.caller, DryRun: e.DryRun, unasked: true}, false)
+	}))
+}
+
+// Remove is [Internal.Delete] of an object that may says yes to, which is called
+// with each stored state that the deletion is tried on. Admission is not asked.
+func (i Internal) Remove(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions, may func(obj *unstructured.Unstructured) error) error {
+	_, err := again(func() (*Written, error) {
+		t, err := i.target(gr, namespace, name, "")
+		if err != nil {
+			return nil, err
+		}
+		return i.e.remove(ctx, t, deleting{options: &o, may: may}, WriteOptions{Caller: i.caller, NoReply: true, DryRun: len(o.DryRun) > 0, unasked: true})
+	})
+	return err
+}
+
+// editing is the source of a state that is the present one, edited.
+type editing struct{ Edit }
+
+// decode implements [source]; there is no body.
+func (editing) decode(*Write) error { return nil }
+
+// change implements [source].
+func (e editing) change(_ context.Context, w *Write) error {
+	if err := w.meant(e.Meant); err != nil {
+		return err
+	}
+	w.object = asUnstructured(object.Clone(w.old.Object))
+	w.managed.next, w.managed.done = w.managed.live, true
+	return e.Change(w.object)
+}
+
+// meant refuses another object of the name than the one that is meant, and
+// another state of it, in the words of kube-apiserver's store.
+func (w *Write) meant(p metav1.Preconditions) error {
+	failed := func(field, want, have string) error {
+		why := fmt.Sprintf("Precondition failed: %s in precondition: %v, %s in object meta: %v", field, want, field, have)
+		return apierrors.NewConflict(w.GroupResource(), w.Name, apistorage.NewInvalidObjError(w.Resource.Key(w.Namespace, w.Name), why))
+	}
+	switch {
+	case p.UID != nil && *p.UID != w.old.GetUID():
+		return failed("UID", string(*p.UID), string(w.old.GetUID()))
+	case p.ResourceVersion != nil && *p.ResourceVersion != w.old.GetResourceVersion():
+		return failed("ResourceVersion", *p.ResourceVersion, w.old.GetResourceVersion())
+	}
+	return nil
+}
