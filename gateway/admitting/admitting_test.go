@@ -39,14 +39,25 @@ type world struct {
 	// sent are the requests that modules got, and answer what they say.
 	sent   []map[string]any
 	answer func(module string, request map[string]any) string
-	mu     sync.Mutex // of sent
+	mu     sync.Mutex // of sent and asked
+	// may answers what users may do, and asked are the questions.
+	may   authz.Authorizer
+	asked []authz.Attributes
+}
+
+// Authorize implements [authz.Authorizer]: it notes what it is asked.
+func (w *world) Authorize(ctx context.Context, a authz.Attributes) (bool, string, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, a)
+	w.mu.Unlock()
+	return w.may.Authorize(ctx, a)
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t}
+	w := &world{t: t, may: authz.Masters{}}
 	e := realengine.With(t, func(served *catalog.Catalog) resource.Options {
-		w.hooks = New(Config{Catalog: served, Authorizer: authz.Masters{}, Module: w.module, Metrics: metrics.New(), Log: zerolog.New(&w.log)})
+		w.hooks = New(Config{Catalog: served, Authorizer: w, Module: w.module, Metrics: metrics.New(), Log: zerolog.New(&w.log)})
 		return resource.Options{Mutators: []resource.Mutator{w.hooks}, Validators: []resource.Validator{w.hooks}}
 	})
 	w.Engine, w.store = e.Verbs, e.Store

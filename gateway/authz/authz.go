@@ -22,6 +22,8 @@ type Attributes struct {
 	// namespace's own name, as in Kubernetes.
 	Namespace string
 	Name      string
+	// Selectors narrow what a list, a watch or a deletion of a collection is about.
+	Selectors Selectors
 	// Path is the path of the request.
 	Path string
 	// ResourceRequest tells a request for a resource from one for a path.

@@ -91,7 +91,8 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 	}
 	if p := w.scalePaths(); p != nil {
 		// The reply is a Scale; without replicas there is none.
-		if _, found, err := scaleOf(p, tree); err != nil || !found {
+		scale, found, err := scaleOf(p, tree)
+		if w.scales = (&shownScales{now: scale, applied: true}); err != nil || !found {
 			return apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scaleKind}, w.Name, field.ErrorList{
 				field.Required(field.NewPath("spec", "replicas"), "nobody else says how many there are"),
 			})

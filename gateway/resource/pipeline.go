@@ -47,7 +47,7 @@ type Write struct {
 	present   []byte // the state that it starts from, at the request's version
 	old       *unstructured.Unstructured
 	object    *unstructured.Unstructured
-	scaled    map[string]any // the Scale that makes it so, until it is validated
+	scales    *shownScales // of a write of a scale, until it is validated
 	managed   managed
 	generate  string // metadata.generateName, when it decides the name
 	ending    ending
@@ -225,7 +225,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 
 // begin forgets what an earlier attempt did.
 func (w *Write) begin(from origin) {
-	w.from, w.present, w.old, w.object, w.scaled, w.managed = from, nil, nil, nil, nil, managed{}
+	w.from, w.present, w.old, w.object, w.scales, w.managed = from, nil, nil, nil, nil, managed{}
 	w.ending, w.generate, w.draft, w.revision, w.out = stores, "", nil, 0, nil
 	switch {
 	case w.operation == OperationDelete:

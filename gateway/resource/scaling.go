@@ -136,9 +136,11 @@ func (s scaling) change(_ context.Context, w *Write) error {
 	if err := w.validScale(wanted); err != nil {
 		return err
 	}
-	if w.scaled, err = runtime.DefaultUnstructuredConverter.ToUnstructured(wanted); err != nil {
+	sent, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
+	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
+	w.scales = &shownScales{now: sent}
 	w.object = asUnstructured(object.Clone(w.old.Object))
 	if wanted.ResourceVersion != "" {
 		w.object.SetResourceVersion(wanted.ResourceVersion)

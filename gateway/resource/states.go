@@ -51,8 +51,8 @@ func (w *Write) NewAt(ctx context.Context, version string) (map[string]any, erro
 	if w.operation == OperationDelete {
 		return nil, nil
 	}
-	if w.scaled != nil {
-		return w.scaled, nil
+	if s := w.scales; s != nil {
+		return s.now, s.tell(ctx, w)
 	}
 	tree := w.object.Object
 	if !w.stored {
@@ -79,6 +79,10 @@ func (w *Write) NewAt(ctx context.Context, version string) (map[string]any, erro
 func (w *Write) OldAt(ctx context.Context, version string) (map[string]any, error) {
 	if w.from.Entry == nil {
 		return nil, nil
+	}
+	if s := w.scales; s != nil {
+		err := s.tell(ctx, w)
+		return object.Clone(s.old), err
 	}
 	data, err := w.Resource.View(ctx, w.from.Entry, version)
 	if err != nil {
@@ -112,7 +116,7 @@ func (w *Write) Labels() (states []labels.Set, err error) {
 	case w.operation == OperationConnect:
 		return nil, nil
 	case w.scalePaths() != nil: // a Scale has none but those that the client sent
-		return []labels.Set{(&unstructured.Unstructured{Object: w.scaled}).GetLabels(), nil}, nil
+		return w.scales.labels(), nil
 	case w.operation != OperationDelete:
 		states = append(states, w.object.GetLabels())
 	}
@@ -190,7 +194,9 @@ func (w *Write) Replace(ctx context.Context, version string, tree map[string]any
 		if err != nil {
 			return err
 		}
-		w.scaled = tree
+		if w.scales != nil {
+			w.scales.now = tree
+		}
 		return unstructured.SetNestedField(w.object.Object, replicas, fieldsOf(paths.SpecReplicasPath)...)
 	}
 	if err := w.wellShaped(version, tree); err != nil {

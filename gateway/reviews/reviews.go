@@ -119,6 +119,7 @@ func (a Answers) decide(ctx context.Context, user *authn.User, r *authorizationv
 	case r != nil:
 		at.Verb, at.Group, at.Version, at.Resource, at.Subresource = r.Verb, r.Group, r.Version, r.Resource, r.Subresource
 		at.Namespace, at.Name, at.ResourceRequest = r.Namespace, r.Name, true
+		at.Selectors = authz.ReviewSelectors(r.FieldSelector, r.LabelSelector)
 	case n != nil:
 		at.Verb, at.Path = n.Verb, n.Path
 	}

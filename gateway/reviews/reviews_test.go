@@ -35,6 +35,9 @@ func TestReviews(t *testing.T) {
 		switch {
 		case a.Verb == "fail":
 			return false, "", errors.New("cannot tell")
+		case a.Verb == "list":
+			f, l := a.Selectors.Fields, a.Selectors.Labels
+			return len(f) == 1 && f[0].Field == "spec.nodeName" && f[0].Value == "n" && len(l) == 1 && l[0].String() == "a in (b)", "narrow", nil
 		case a.ResourceRequest:
 			want := authz.Attributes{User: a.User, Verb: "get", Group: "apps", Version: "v1", Resource: "deployments", Subresource: "scale", Namespace: "ns", Name: "nn", ResourceRequest: true}
 			return reflect.DeepEqual(a, want) && a.User.In("g"), "because", nil
@@ -56,6 +59,8 @@ func TestReviews(t *testing.T) {
 		{"authorization", "subjectaccessreviews", "user: bob\nuid: u\nextra: {k: [v]}\ngroups: [g]\n" + resource, "{allowed: true, reason: because}"},
 		{"authorization", "localsubjectaccessreviews", "groups: [g]\n" + resource, "{allowed: true, reason: because}"},
 		{"authorization", "subjectaccessreviews", "user: bob\nresourceAttributes: {verb: fail}", "{allowed: false, evaluationError: cannot tell}"},
+		{"authorization", "subjectaccessreviews", "user: bob\nresourceAttributes: {verb: list, resource: pods, fieldSelector: {rawSelector: spec.nodeName=n}, labelSelector: {requirements: [{key: a, operator: In, values: [b]}]}}", "{allowed: true, reason: narrow}"},
+		{"authorization", "subjectaccessreviews", "user: bob\nresourceAttributes: {verb: list, resource: pods}", "{allowed: false, reason: narrow}"},
 		{"authorization", "selfsubjectrulesreviews", "namespace: ns", "{incomplete: false, resourceRules: [], nonResourceRules: []}"},
 	} {
 		review := map[string]any{"spec": tree(t, tc.spec)}

@@ -127,7 +127,14 @@ func (s *scene) connections(pods string) {
 }
 
 func (s *scene) scales(scale string) {
-	s.Add(exchange.Step{Method: "PATCH", Path: scale + mark, Type: exchange.MergePatch, Body: `{"spec":{"replicas":2}}`})
-	s.Add(exchange.Step{Method: "PATCH", Path: scale + mark, Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"skip":"x"}},"spec":{"replicas":3}}`})
-	s.Add(exchange.Step{Method: "PUT", Path: scale + mark, Body: `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d","namespace":"` + s.ns + `","labels":{"skip":"x"}},"spec":{"replicas":4},"status":{"replicas":9}}`})
+	for _, step := range []exchange.Step{
+		{Method: "PATCH", Type: exchange.MergePatch, Body: `{"spec":{"replicas":2}}`},
+		{Method: "PATCH", Type: exchange.MergePatch, Body: `{"metadata":{"labels":{"skip":"x"}},"spec":{"replicas":3}}`},
+		{Method: "PUT", Body: `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d","namespace":"` + s.ns + `","labels":{"skip":"x"}},"spec":{"replicas":4},"status":{"replicas":9}}`},
+	} {
+		step.Path = scale + mark
+		// Who writes what it has not read yet asks again about what there is.
+		s.Add(exchange.Step{Method: "GET", Path: scale, Brief: true})
+		s.Add(step)
+	}
 }

@@ -1,0 +1,60 @@
+package resource
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/wasmgate/wasmgate/apply"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// shownScales are the Scales of a write as mutating admission sees them: the new one as
+// the client sent it, and who owns what of either, of which only the number is
+// kept. Validating admission sees what is stored.
+type shownScales struct {
+	now, old map[string]any
+	applied  bool
+	told     bool // they have their managedFields
+}
+
+// tell gives both their managedFields, when somebody is going to look.
+func (s *shownScales) tell(ctx context.Context, w *Write) (err error) {
+	if s.told {
+		return nil
+	}
+	s.told = true
+	if s.old, _, err = scaleOf(w.scalePaths(), w.old.Object); err != nil {
+		return err
+	}
+	replicas := map[string][]string{}
+	for _, v := range w.Resource.Def.Versions {
+		if sub := v.Subresources[w.Subresource]; sub != nil && sub.Scale != nil {
+			replicas[w.Resource.Def.APIVersion(v.Name)] = fieldsOf(sub.Scale.SpecReplicasPath)
+		}
+	}
+	live, next := apply.OfScale(w.managed.live, replicas), apply.OfScale(w.managed.next, replicas)
+	if !s.applied {
+		out, err := apply.Scales().Update(ctx, apply.Change{
+			Version: w.Kind().Version, Subresource: w.Subresource, Manager: w.Options.Caller.manager(), Time: time.Now(),
+			Live: s.old, LiveManaged: live, New: s.now, NewManaged: live,
+		})
+		if err != nil {
+			return err
+		}
+		next = out.Managed
+	}
+	object.SetManaged(s.now, next)
+	object.SetManaged(s.old, live)
+	return nil
+}
+
+// labels are those of both, of which only what the client sent may have some.
+func (s *shownScales) labels() []labels.Set {
+	if s == nil {
+		return []labels.Set{nil, nil}
+	}
+	return []labels.Set{(&unstructured.Unstructured{Object: s.now}).GetLabels(), nil}
+}
