@@ -53,7 +53,10 @@ func (r *moduleReport) ended() bool { return r != nil && r.State != "Running" }
 
 // soFar is what is known before that.
 func (r *moduleReport) soFar() string {
-	if r == nil || r.Conversions == 0 {
+	switch {
+	case r != nil && r.Conversions == 0 && r.Message != "":
+		return "nothing was compared yet: " + shown(r.Message)
+	case r == nil || r.Conversions == 0:
 		return "nothing was compared yet"
 	}
 	return fmt.Sprintf("so far conversions: %d, different: %d, failed: %d", r.Conversions, r.Different, r.Failed)

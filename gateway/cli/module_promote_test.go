@@ -71,6 +71,7 @@ func TestModulePromote(t *testing.T) {
 		"without a report":    {nil, []string{"--force"}, "", promoted, "r2/force"},
 		"before it is done":   {reported("Running", 0, 0), []string{"--force"}, "", says + promoted, "r2/force"},
 		"it takes long":       {reported("Running", 3, 1), []string{"--timeout", "1s"}, "so far conversions: 7, different: 3, failed: 1; see how far it is", "", nil},
+		"it is being loaded":  {map[string]any{"state": "Running", "message": "it is being loaded"}, []string{"--timeout", "1s"}, "still being converted, nothing was compared yet: it is being loaded; see how far it is", "", nil},
 		"nothing is known":    {nil, []string{"--timeout", "1s"}, "still being converted, nothing was compared yet; see how far it is", "", nil},
 	} {
 		g := withCandidate(t, c.report)

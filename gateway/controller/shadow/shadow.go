@@ -117,7 +117,16 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		q.AddAfter(key, retryDelay)
 		return nil
 	}
-	return kinds.IgnoreNotFound(c.try(ctx, trial{name: key.Name, revision: candidate.Revision}, rev))
+	t := trial{name: key.Name, revision: candidate.Revision, report: module.Report{State: module.Running, Message: "it is being loaded"}}
+	if r := candidate.Report; r != nil { // which may say why it could not be tried before
+		t.report.Message = r.Message
+	}
+	// The cache may not have the end of this very trial yet: that is a conflict,
+	// after which it is looked again, where later ones wait for the next write.
+	if err := c.put(ctx, &t); err != nil {
+		return kinds.IgnoreNotFound(ignoreSuperseded(err))
+	}
+	return kinds.IgnoreNotFound(c.try(ctx, t, rev))
 }
 
 // trial is one candidate being tried.
@@ -131,8 +140,8 @@ type trial struct {
 }
 
 var (
-	// errSuperseded ends a trial whose candidate waits no more.
-	errSuperseded = errors.New("the candidate waits no more")
+	// errSuperseded ends a trial whose candidate waits no more, or has its report.
+	errSuperseded = errors.New("the candidate waits no more, or was tried")
 	// errFailing ends a trial in which something fails, and takes its time.
 	errFailing = fmt.Errorf("it was stopped %s after the first failure", patience)
 	// errLate ends a trial of what does not end.
@@ -162,7 +171,7 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 	if err != nil {
 		return err
 	}
-	t.report.State = module.Running
+	t.report.Message = ""
 	if err := c.write(ctx, &t); err != nil {
 		return ignoreSuperseded(err)
 	}
@@ -185,18 +194,6 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 	return c.finish(ctx, &t)
 }
 
-// waits reports why a trial cannot begin, and returns that to be tried again.
-func (c *Controller) waits(ctx context.Context, t *trial, why error) error {
-	if ctx.Err() != nil {
-		return why
-	}
-	t.report = module.Report{State: module.Running, Message: kinds.Shorten("it cannot be tried yet: " + why.Error())}
-	if err := ignoreSuperseded(c.write(ctx, t)); err != nil {
-		return err
-	}
-	return why
-}
-
 // compare lets all objects of resources be converted.
 func (c *Controller) compare(ctx context.Context, t *trial, resources []schema.GroupResource) error {
 	for _, gr := range resources {
@@ -209,36 +206,6 @@ func (c *Controller) compare(ctx context.Context, t *trial, resources []schema.G
 		}
 	}
 	return nil
-}
-
-// finish writes the last report. A conflict is tried again here, not by trying
-// the candidate again, for some minutes: who is refused for longer is refused by
-// somebody, and others wait.
-func (c *Controller) finish(ctx context.Context, t *trial) error {
-	var err error
-	pause := conflictPause
-	for range finishAttempts {
-		if err = c.write(ctx, t); !apierrors.IsConflict(err) {
-			break
-		}
-		if !controller.Pause(ctx, pause) {
-			return ctx.Err()
-		}
-		pause = min(2*pause, interval)
-	}
-	if apierrors.IsConflict(err) {
-		return fmt.Errorf("write the report on module %q: %v", t.name, err) // as no conflict, which would be tried again at once
-	}
-	return ignoreSuperseded(err)
-}
-
-// ignoreSuperseded returns err, or nil for one that says that the candidate waits
-// no more.
-func ignoreSuperseded(err error) error {
-	if errors.Is(err, errSuperseded) {
-		return nil
-	}
-	return err
 }
 
 // add counts a part, and from time to time writes what there is.
@@ -265,26 +232,6 @@ func (c *Controller) add(ctx context.Context, t *trial, part module.Part) error 
 		return nil
 	}
 	return c.write(ctx, t)
-}
-
-// write puts the report into the status, unless the candidate is another by now.
-func (c *Controller) write(ctx context.Context, t *trial) error {
-	obj, err := c.objects.Get(ctx, kinds.Modules, "", t.name)
-	if err != nil {
-		return err
-	}
-	if candidate, _, ok := module.CandidateOf(obj, c.content.Digest); !ok || candidate.Revision != t.revision {
-		return errSuperseded
-	}
-	if err := module.SetReport(obj, t.report); err != nil {
-		return err
-	}
-	_, err = c.objects.Update(ctx, kinds.Modules, "status", obj)
-	if apierrors.IsConflict(err) && t.report.State == module.Running {
-		return nil // the next one will be written
-	}
-	t.written = time.Now()
-	return err
 }
 
 // converted are the resources that convert with a module.

@@ -304,6 +304,27 @@ func TestASupersededTrialEnds(t *testing.T) {
 	})
 }
 
+// A cache that does not have the end of a trial yet makes no other of it.
+func TestATrialThatEndedIsNotBegunAgain(t *testing.T) {
+	var w world
+	one := tells(module.Part{Report: module.Report{Conversions: 1}})
+	in(t, func(ctx context.Context, told func(module.Part) error) error {
+		w.Hold(kinds.Modules)
+		return one(ctx, told)
+	}, func(t *testing.T, begun world) {
+		w = begun
+		w.push(t, "good 2")
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if err := w.Fresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, r := w.report(t, time.Minute); r.State != module.Completed || len(w.all()) != 1 {
+			t.Errorf("%+v, tried: %q", r, w.all())
+		}
+	})
+}
+
 // A conflict at the end costs another write, not another trial; one that does not
 // end costs others no time.
 func TestAReportIsWrittenDespiteConflicts(t *testing.T) {
