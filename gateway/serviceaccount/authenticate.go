@@ -63,7 +63,11 @@ func (t *Tokens) Authenticate(r authn.Request) (*authn.User, bool, error) {
 		return nil, false, nil
 	}
 	c, err := t.Key.read(r.BearerToken)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.Issuer == keptIssuer && c.Secret != "":
+		err = t.believeKept(&c, r.BearerToken)
+	default:
 		err = t.believe(&c)
 	}
 	if err != nil {
@@ -124,8 +128,11 @@ func user(c *claims) *authn.User {
 	a := c.About
 	out := &authn.User{
 		Name: c.Subject, UID: a.Account.UID, Groups: []string{groupAll, groupPrefix + a.Namespace, authn.AllAuthenticated},
-		Extra: map[string][]string{extraPrefix + "credential-id": {"JTI=" + c.ID}},
 	}
+	if c.ID == "" { // it is bound to nothing but a Secret then
+		return out
+	}
+	out.Extra = map[string][]string{extraPrefix + "credential-id": {"JTI=" + c.ID}}
 	if a.Pod != nil {
 		out.Extra[extraPrefix+"pod-name"], out.Extra[extraPrefix+"pod-uid"] = []string{a.Pod.Name}, []string{a.Pod.UID}
 	}

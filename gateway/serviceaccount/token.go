@@ -12,6 +12,8 @@ import (
 type claims struct {
 	jwt.RegisteredClaims
 	About about `json:"kubernetes.io"`
+	// kept is said instead by tokens that are kept in Secrets.
+	kept
 }
 
 // about is whose the token is, and what it is bound to.
