@@ -65,7 +65,7 @@ func TestEtcdGoesAway(t *testing.T) {
 	etcd.Kill(t)
 	gatewaytest.Eventually(t, "not ready", func() bool { return api.Get("/readyz").Code == 500 })
 	api.Get(outageMaps + "/before?resourceVersion=0").Want(200)
-	api.Get(outageMaps+"/before").Want(500, 504)
+	api.Get(outageMaps+"/before").Want(503, 504)
 	api.Post(outageMaps, named("lost")).Want(500, 504)
 	etcd.Restart(t)
 	etcd.API(t).Post(outageMaps, named("elsewhere")).Want(201)

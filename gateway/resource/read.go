@@ -6,10 +6,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/storage"
 )
 
 // settleRead waits until the cache may answer a read at a resourceVersion
@@ -42,9 +44,19 @@ func (e *Engine) readError(ctx context.Context, err error, rev int64) error {
 		return catalog.ErrTimeout()
 	case rev > 0 && errors.Is(err, context.DeadlineExceeded):
 		return apistorage.NewTooLargeResourceVersionError(uint64(rev), uint64(e.cache.Revision()), 1)
+	case storage.KindOf(err) == storage.Unavailable:
+		return unanswered(err)
 	default:
 		return apierrors.NewInternalError(err)
 	}
+}
+
+// unanswered is what a reader is told of a store that does not answer: to try
+// again soon.
+func unanswered(err error) error {
+	out := apierrors.NewServiceUnavailable("etcd does not answer: " + err.Error())
+	out.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 2}
+	return out
 }
 
 // Form is which part of objects a reader wants.

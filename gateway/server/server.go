@@ -293,6 +293,10 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	work.Go(func() error { return ended(ctx, g.http.Serve(listener)) })
 	work.Go(func() error { return g.compact(background) })
 	work.Go(func() error {
+		g.watchStore(background)
+		return nil
+	})
+	work.Go(func() error {
 		s, err := g.start(background, listener.Addr(), work)
 		if s != nil && ctx.Err() == nil {
 			started(*s)
