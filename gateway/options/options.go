@@ -87,6 +87,11 @@ type Serve struct {
 	// at a time, in bytes; 0 means no bound. It is never less than what the largest
 	// body can ask for.
 	MaxDecodingMemory int64
+	// MaxRequestsInFlight and MaxMutatingRequestsInFlight are how many requests that
+	// only read, and that change something, may be under way; 0 means any number.
+	MaxRequestsInFlight, MaxMutatingRequestsInFlight int
+	// MaxWatchesPerUser is how many watches one user may have; 0 means any number.
+	MaxWatchesPerUser int
 	// RuntimeConfig turns versions of built-in kinds on and off: KEY=true, KEY=false,
 	// or KEY alone for true. Which keys there are is told by whoever has the kinds.
 	RuntimeConfig []string
@@ -156,18 +161,20 @@ func Default() Serve {
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
 		MaxDecodingMemory:      1 << 30,
-		ServiceAccountIssuer:   "https://kubernetes.default.svc",
-		AuditLogMaxSize:        100,
-		AuditLogMaxBackup:      10,
-		ViewCacheBytes:         1 << 30,
-		ModuleQuota:            1 << 30,
-		ModuleIdleMemory:       512 << 20,
-		ModuleCompileMemory:    1 << 30,
-		ModuleCompileTime:      time.Minute,
-		API:                    WholeAPI,
-		ServiceClusterIPRange:  "10.0.0.0/24",
-		ServiceNodePortRange:   "30000-32767",
-		EventTTL:               time.Hour,
+		MaxRequestsInFlight:    400, MaxMutatingRequestsInFlight: 200,
+		MaxWatchesPerUser:     10_000,
+		ServiceAccountIssuer:  "https://kubernetes.default.svc",
+		AuditLogMaxSize:       100,
+		AuditLogMaxBackup:     10,
+		ViewCacheBytes:        1 << 30,
+		ModuleQuota:           1 << 30,
+		ModuleIdleMemory:      512 << 20,
+		ModuleCompileMemory:   1 << 30,
+		ModuleCompileTime:     time.Minute,
+		API:                   WholeAPI,
+		ServiceClusterIPRange: "10.0.0.0/24",
+		ServiceNodePortRange:  "30000-32767",
+		EventTTL:              time.Hour,
 	}
 }
 
@@ -312,6 +319,13 @@ func (s Serve) validateBounds(bad func(flag, format string, args ...any)) {
 	}
 	if s.MaxRequestBodyBytes < 1<<10 {
 		bad("max-request-body", "must be at least 1024 bytes, got %d", s.MaxRequestBodyBytes)
+	}
+	for flag, n := range map[string]int{
+		"max-requests-inflight": s.MaxRequestsInFlight, "max-mutating-requests-inflight": s.MaxMutatingRequestsInFlight, "max-watches-per-user": s.MaxWatchesPerUser,
+	} {
+		if n < 0 {
+			bad(flag, "must not be negative, got %d", n)
+		}
 	}
 	if s.MaxDecodingMemory < 0 {
 		bad("max-decoding-memory", "must not be negative, got %d", s.MaxDecodingMemory)

@@ -21,7 +21,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		EtcdServers: []string{"127.0.0.1:2379"}, EtcdPrefix: "registry/", EtcdCertFile: "c",
 		EmbeddedEtcdClientURL: "http://127.0.0.1:1", EtcdCompactionInterval: -1,
 		BindAddress: "localhost", SecurePort: 70000, TLSCertFile: "c",
-		ShutdownDelay: -time.Second, ModuleQuota: -1, ModuleIdleMemory: -1, MaxDecodingMemory: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
+		ShutdownDelay: -time.Second, ModuleQuota: -1, ModuleIdleMemory: -1, MaxDecodingMemory: -1, MaxRequestsInFlight: -1, MaxMutatingRequestsInFlight: -1, MaxWatchesPerUser: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
 	}
 	err := o.Validate()
 	if err == nil {
@@ -34,7 +34,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		"--secure-port: must be between 0 and 65535, got 70000", "--tls-cert-file: ", "--data-dir: ",
 		"--event-ttl: ", "--request-timeout: ", "--shutdown-delay-duration: ", "--min-request-timeout: ",
 		"--max-request-body: ", "--module-quota: must not be negative, got -1", "--view-cache: must be 0, for any number, or at least 16777216 bytes, got 1", "--module-idle-memory: must not be negative, got -1",
-		"--max-decoding-memory: must not be negative, got -1",
+		"--max-decoding-memory: must not be negative, got -1", "--max-requests-inflight: ", "--max-mutating-requests-inflight: ", "--max-watches-per-user: must not be negative, got -1",
 		"--module-compile-memory: must be 0, for any number, or at least 268435456 bytes, got 1", "--module-compile-time: must be 0, for any time, or at least a second, got 1ns",
 		`--api: must be all or crd, got ""`,
 		"--service-cluster-ip-range: ", `--service-node-port-range: "" is not a range such as 30000-32767`,

@@ -224,9 +224,10 @@ func (g *gateway) auditor() (api.Auditor, error) {
 
 // limits are what may be under way at a time.
 func (g *gateway) limits() bounds.Limits {
-	var l bounds.Limits
-	if most := g.options.MaxDecodingMemory; most > 0 {
-		l.Bytes = max(most, leastDecoding*int64(g.options.MaxRequestBodyBytes))
+	o := g.options
+	l := bounds.Limits{Reading: o.MaxRequestsInFlight, Changing: o.MaxMutatingRequestsInFlight, Watches: o.MaxWatchesPerUser}
+	if most := o.MaxDecodingMemory; most > 0 {
+		l.Bytes = max(most, leastDecoding*int64(o.MaxRequestBodyBytes))
 	}
 	return l
 }

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
+)
+
+// One user has no more requests under way than half of what there may be, and
+// hinders neither others nor the probes; administrators always come in.
+func TestRequestsUnderWayAreBounded(t *testing.T) {
+	inside, release := make(chan struct{}), make(chan struct{})
+	w := newWorld(t, within(bounds.New(bounds.Limits{Reading: 4, Changing: 4})), func(c *Config) {
+		c.Reviews = map[schema.GroupResource]Review{
+			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, map[string]any) error {
+				inside <- struct{}{}
+				<-release
+				return nil
+			},
+		}
+	})
+	const review = `{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`
+	ask := func() *reply { return w.do("POST", selfReviews, review, "Authorization: Bearer bob") }
+	replies := make(chan *reply, 2)
+	for range 2 {
+		go func() { replies <- ask() }()
+		select {
+		case <-inside:
+		case <-time.After(patience):
+			t.Fatal("no review is under way")
+		}
+	}
+	refused := ask().want(429, "too many requests are under way")
+	if s := fmt.Sprint(refused.Headers); !strings.Contains(s, "{Retry-After 1}") {
+		t.Errorf("headers %s", s)
+	}
+	w.do("POST", widgets, a("one", `"size":1`)).want(201, "")
+	w.do("GET", widgets+"/one", "").want(200, "")
+	close(release)
+	for range 2 {
+		(<-replies).want(201, "")
+	}
+	go func() { <-inside }()
+	ask().want(201, "")
+}
+
+// A watch counts until it has ended, and gives back its place then.
+func TestWatchesOfAUserAreBounded(t *testing.T) {
+	w := newWorld(t, within(bounds.New(bounds.Limits{Watches: 2})))
+	ctx, leave := context.WithCancel(t.Context())
+	var ended []chan struct{}
+	for range 2 {
+		resp := w.Serve(request("GET", widgets+"?watch=1", ""))
+		if resp.Stream == nil {
+			t.Fatalf("%d", resp.Code)
+		}
+		done := make(chan struct{})
+		ended = append(ended, done)
+		go func() {
+			defer close(done)
+			resp.Stream(ctx, nowhere{})
+		}()
+	}
+	w.do("GET", widgets+"?watch=1", "").want(429, "too many")
+	w.do("GET", widgets, "").want(200, "")
+	leave()
+	for _, done := range ended {
+		<-done
+	}
+	again := w.Serve(request("GET", widgets+"?watch=1", ""))
+	if again.Stream == nil {
+		t.Fatalf("%d after two have left", again.Code)
+	}
+	again.Stream(ctx, nowhere{})
+	w.do("GET", widgets+"?watch=1&resourceVersion=nonsense", "").want(400, "")
+}
+
+// nowhere takes what a stream sends.
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) Flush() error                { return nil }
