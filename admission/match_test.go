@@ -74,11 +74,12 @@ func TestSelectors(t *testing.T) {
 			w.After = tree(t, `{"metadata":{"labels":{"team":"x"}}}`)
 			namespaced(w, r)
 		}, true},
-		"a namespace's own old labels": {team, func(w *world, r *Request) { w.After = tree(t, `{"metadata":{}}`); namespaced(w, r) }, false},
-		"a deleted namespace":          {team, func(w *world, r *Request) { namespaced(w, r); r.Operation, r.Namespace = Delete, "ns" }, true},
-		"a namespace's status":         {team, func(w *world, r *Request) { namespaced(w, r); r.Subresource, r.Namespace = "status", "ns" }, true},
-		"both":                         {strings.TrimSuffix(team, "}") + "," + label[1:], nil, true},
-		"one of both":                  {strings.TrimSuffix(team, "}") + "," + label[1:], func(w *world, r *Request) { w.After = tree(t, `{"metadata":{}}`) }, false},
+		"a namespace's own old labels":   {team, func(w *world, r *Request) { w.After = tree(t, `{"metadata":{}}`); namespaced(w, r) }, false},
+		"a namespace without a name yet": {team, func(w *world, r *Request) { namespaced(w, r); r.Namespace, r.Name = "", "" }, false},
+		"a deleted namespace":            {team, func(w *world, r *Request) { namespaced(w, r); r.Operation, r.Namespace = Delete, "ns" }, true},
+		"a namespace's status":           {team, func(w *world, r *Request) { namespaced(w, r); r.Subresource, r.Namespace = "status", "ns" }, true},
+		"both":                           {strings.TrimSuffix(team, "}") + "," + label[1:], nil, true},
+		"one of both":                    {strings.TrimSuffix(team, "}") + "," + label[1:], func(w *world, r *Request) { w.After = tree(t, `{"metadata":{}}`) }, false},
 	} {
 		w := newWorld(t)
 		r := w.request()

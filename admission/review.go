@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
@@ -81,13 +83,16 @@ func orNull(data []byte) []byte {
 
 // parseReview reads the reply to a review of a version with a uid. Both
 // versions of reviews have the same fields; v1beta1 was never checked as
-// strictly.
+// strictly: what it does not say of itself is what was asked for.
 func parseReview(reply []byte, review, uid string, mutating bool) (*admissionv1.AdmissionResponse, error) {
 	var got admissionv1.AdmissionReview
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got.TypeMeta); err != nil {
 		return nil, &unreadable{fmt.Errorf("couldn't get version/kind; json parse error: %w", err)}
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got); err != nil {
+		return nil, &unreadable{err}
+	}
+	if err := readable(got.TypeMeta, review); review == "v1beta1" && err != nil {
 		return nil, &unreadable{err}
 	}
 	out := got.Response
@@ -107,6 +112,27 @@ func parseReview(reply []byte, review, uid string, mutating bool) (*admissionv1.
 		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, gvk)
 	}
 	return out, checkPatch(out, mutating)
+}
+
+// readable reports what a reply says that it is, if that is no review of a
+// version. It may be silent about it.
+func readable(is metav1.TypeMeta, review string) error {
+	want := schema.GroupVersion{Group: strings.TrimSuffix(reviewGroup, "/"), Version: review}.WithKind(reviewKind)
+	gv, err := schema.ParseGroupVersion(is.APIVersion)
+	if err != nil {
+		return err
+	}
+	got := gv.WithKind(is.Kind)
+	if got.Kind == "" {
+		got.Kind = want.Kind
+	}
+	if got.Version == "" && (got.Group == "" || got.Group == want.Group) {
+		got.Group, got.Version = want.Group, want.Version
+	}
+	if got != want {
+		return fmt.Errorf("expected webhook response of %v, got %v", want, got)
+	}
+	return nil
 }
 
 // unreadable is a reply that is no review.

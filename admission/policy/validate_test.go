@@ -46,7 +46,7 @@ func TestWhatValidationsSay_CEL20(t *testing.T) {
 		"the namespace":                 {`"validations":[{"expression":"namespaceObject.metadata.labels.team == 'y'","messageExpression":"namespaceObject.metadata.name"}]`, "", "ns", 422, nil},
 		"a binding about others":        {`"validations":[{"expression":"false"}]`, `,"matchResources":{"objectSelector":{"matchLabels":{"a":"c"}}}`, "", 0, nil},
 		"a binding about this":          {`"validations":[{"expression":"false"}]`, `,"matchResources":{"objectSelector":{"matchLabels":{"a":"b"}}}`, "failed expression: false", 422, nil},
-		"a policy about others":         {`!"matchConstraints":{"resourceRules":[{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs"]}],"objectSelector":{"matchLabels":{"a":"c"}}},"validations":[{"expression":"false"}]`, "", "", 0, nil},
+		"a policy about others":         {`!"matchConstraints":{"matchPolicy":"Equivalent","resourceRules":[{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs"]}],"objectSelector":{"matchLabels":{"a":"c"}}},"validations":[{"expression":"false"}]`, "", "", 0, nil},
 	} {
 		w := newWorld(t)
 		err := w.one(c.policy, c.binding)
@@ -105,6 +105,53 @@ func TestWhatBindingsDoWithDecisions(t *testing.T) {
 		}
 		if want.warned > 0 && w.warned[0] != `Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no` {
 			t.Errorf("warned %q", w.warned)
+		}
+	}
+}
+
+// What a policy excludes is not its business, whatever its other rules say.
+func TestExcludedRules(t *testing.T) {
+	rules := func(exclude string) string {
+		return `!"matchConstraints":{"matchPolicy":"Equivalent","resourceRules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"]}],"excludeResourceRules":[` + exclude + `]},"validations":[{"expression":"false"}]`
+	}
+	for exclude, refused := range map[string]bool{
+		``: true,
+		`{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs"]}`:                           false,
+		`{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v2"],"resources":["tabs"]}`:                           false, // it is the same request
+		`{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs/status"]}`:                    true,
+		`{"operations":["UPDATE"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs"]}`:                      true,
+		`{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs"],"resourceNames":["other"]}`: true,
+		`{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v1"],"resources":["tabs"],"resourceNames":["one"]}`:   false,
+	} {
+		if err := newWorld(t).one(rules(exclude), ""); (err != nil) != refused {
+			t.Errorf("excluding %s: %v", exclude, err)
+		}
+	}
+	// A binding excludes by rules of its own.
+	if err := newWorld(t).one(rules(""), `,"matchResources":{"excludeResourceRules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["tabs"]}]}`); err != nil {
+		t.Errorf("excluded by the binding: %v", err)
+	}
+}
+
+// What is wrong with a policy refuses, whatever its bindings would do with what it
+// says; but nothing if its failures are ignored.
+func TestFailuresRefuseWhateverBindingsDo(t *testing.T) {
+	const ignored = `"failurePolicy":"Ignore",`
+	for what, spec := range map[string]string{
+		"no constraints": `"validations":[{"expression":"true"}]`,
+		"no parameter":   tabs + `"paramKind":{"apiVersion":"example.com/v1","kind":"Limit"},"validations":[{"expression":"true"}]`,
+		"an annotation":  tabs + `"auditAnnotations":[{"key":"k","valueExpression":"string(object.nothing)"}]`,
+	} {
+		for _, actions := range []string{`"Warn"`, `"Audit"`, `"Warn","Audit"`} {
+			for _, failure := range []string{"", ignored} {
+				w := newWorld(t)
+				err := w.validate(w.request(), map[string]string{"p": "!" + failure + spec}, map[string]string{
+					"b": `"policyName":"p","validationActions":[` + actions + `],"paramRef":{"name":"none","parameterNotFoundAction":"Deny"}`,
+				})
+				if (err != nil) != (failure == "") || len(w.warned) > 0 {
+					t.Errorf("%s, %s%s: %v, %q", what, failure, actions, err, w.warned)
+				}
+			}
 		}
 	}
 }
@@ -190,7 +237,7 @@ func TestRequestsAreSeenAtTheVersionThatMatches_CEL13_CEL14(t *testing.T) {
 
 func TestNamespacesOfRequests(t *testing.T) {
 	w := newWorld(t)
-	all := map[string]string{"p": `!"matchConstraints":{"resourceRules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]},"validations":[{"expression":"namespaceObject == null"}]`}
+	all := map[string]string{"p": `!"matchConstraints":{"matchPolicy":"Equivalent","resourceRules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]},"validations":[{"expression":"namespaceObject == null"}]`}
 	bindings := map[string]string{"b": deny + `"policyName":"p"`}
 	for namespace, want := range map[string]string{"ns": "failed expression", "": "", "absent": `namespaces "absent" not found`} {
 		r := w.request()
