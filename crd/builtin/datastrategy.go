@@ -231,6 +231,9 @@ func (k *dataKind) dropGated(tree, was map[string]any) {
 			unstructured.RemoveNestedField(tree, parts...)
 		}
 	}
+	if plan, err := k.plan(); err == nil { // else validation says why
+		plan.Drop(tree, was)
+	}
 }
 
 // set puts a copy of v where path leads; nil takes away what is there.

@@ -37,7 +37,8 @@ type extension struct {
 
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
-	{Resource: "pods"}:                                                     {prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
+	{Resource: "pods"}:                                                     {defaults: completePod, prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
+	{Resource: "persistentvolumeclaims"}:                                   {prepareCreate: prepareVolumeClaim, prepareUpdate: prepareVolumeClaimUpdate},
 	{Resource: "limitranges"}:                                              {prepareCreate: nameLimitRange, validate: validateLimitRange},
 	{Resource: "resourcequotas"}:                                           {validate: validateQuota},
 	{Resource: "persistentvolumes"}:                                        {prepareCreate: prepareVolume},

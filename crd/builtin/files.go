@@ -17,7 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/plan"
 )
 
-// kinds/GROUP/PLURAL.yaml are the kinds, types/GROUP-VERSION.yaml what is said
+// kinds/GROUP/PLURAL.yaml are the kinds, types/GROUP-VERSION/*.yaml what is said
 // of Go types wherever they occur.
 //
 //go:embed kinds types
@@ -75,7 +75,7 @@ var library = sync.OnceValues(func() (*plan.Library, error) {
 
 // readTypes reads what is said of Go types, by their names.
 func readTypes() (map[string]plan.Additions, error) {
-	names, err := fs.Glob(files, "types/*.yaml")
+	names, err := fs.Glob(files, "types/*/*.yaml")
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,11 @@ func readTypes() (map[string]plan.Additions, error) {
 		if err := yaml.UnmarshalStrict(data, &types); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		pkg := strings.Replace(strings.TrimSuffix(path.Base(name), ".yaml"), "-", "/", 1)
+		pkg := strings.Replace(path.Base(path.Dir(name)), "-", "/", 1)
 		for t, additions := range types {
+			if all[pkg+"."+t] != nil {
+				return nil, fmt.Errorf("%s: %s is in another file, too", name, t)
+			}
 			all[pkg+"."+t] = additions
 		}
 	}

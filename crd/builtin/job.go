@@ -31,12 +31,26 @@ func podsOfJob(obj map[string]any) labels.Set {
 	return labels.Set{batchv1.ControllerUidLabel: uid, "controller-uid": uid, batchv1.JobNameLabel: name, "job-name": name}
 }
 
-// validateJob checks that a job whose client did not choose the selector has the
-// one that was made for it.
-func validateJob(subresource string, obj, old map[string]any) (errs field.ErrorList) {
-	job := new(batchv1.Job)
-	if subresource != "" || toTyped(obj, job) != nil || job.Spec.Selector == nil || job.Spec.ManualSelector != nil && *job.Spec.ManualSelector {
+// validateJob checks a job, or the status that is written of it.
+func validateJob(subresource string, obj, old map[string]any) field.ErrorList {
+	job, before := new(batchv1.Job), new(batchv1.Job)
+	if toTyped(obj, job) != nil || old != nil && toTyped(old, before) != nil {
 		return nil // what is no job, the schema says
+	}
+	switch subresource {
+	case "":
+		return append(validateJobSelector(job, obj, old), validateSuccessPolicy(&job.Spec, field.NewPath("spec", "successPolicy", "rules"))...)
+	case "status":
+		return validateJobStatus(job, before)
+	}
+	return nil
+}
+
+// validateJobSelector checks that a job whose client did not choose the selector
+// has the one that was made for it.
+func validateJobSelector(job *batchv1.Job, obj, old map[string]any) (errs field.ErrorList) {
+	if job.Spec.Selector == nil || job.Spec.ManualSelector != nil && *job.Spec.ManualSelector {
+		return nil
 	}
 	spec, made := field.NewPath("spec"), podsOfJob(obj)
 	keys := []string{"controller-uid", "job-name"}

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/formats"
 )
 
 // validateLimitRange refuses limits that contradict each other, or that their
@@ -41,6 +43,7 @@ func validateLimitRange(_ string, obj, _ map[string]any) (errs field.ErrorList) 
 				errs = append(errs, field.Required(path.Child("limits"), "either minimum or maximum storage value is required, but neither was provided"))
 			}
 		}
+		errs = append(errs, validateLimitNames(item, path)...)
 		errs = append(errs, validateBounds(item, path)...)
 	}
 	return errs
@@ -55,6 +58,27 @@ func validateLimitType(name string, path *field.Path) (errs field.ErrorList) {
 	standard := []corev1.LimitType{corev1.LimitTypePod, corev1.LimitTypeContainer, corev1.LimitTypePersistentVolumeClaim}
 	if errs == nil && !strings.Contains(name, "/") && !slices.Contains(standard, corev1.LimitType(name)) {
 		errs = append(errs, field.Invalid(path, name, "must be a standard limit type or fully qualified"))
+	}
+	return errs
+}
+
+// validateLimitNames checks the names of the resources that are limited.
+func validateLimitNames(item *corev1.LimitRangeItem, path *field.Path) (errs field.ErrorList) {
+	format := "container-resource"
+	if item.Type != corev1.LimitTypePod && item.Type != corev1.LimitTypeContainer {
+		format = "resource"
+	}
+	check, err := formats.Of(format)
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	for _, list := range []struct {
+		name string
+		of   corev1.ResourceList
+	}{{"max", item.Max}, {"min", item.Min}, {"default", item.Default}, {"defaultRequest", item.DefaultRequest}, {"maxLimitRequestRatio", item.MaxLimitRequestRatio}} {
+		for _, name := range slices.Sorted(maps.Keys(list.of)) {
+			errs = append(errs, check(string(name), path.Child(list.name).Key(string(name)))...)
+		}
 	}
 	return errs
 }
@@ -88,8 +112,15 @@ func validateBounds(item *corev1.LimitRangeItem, path *field.Path) (errs field.E
 		order(item.DefaultRequest, item.Default, "defaultRequest", item.DefaultRequest, "default request value %s is greater than default limit value %s")
 		order(item.Min, item.Default, "default", item.Min, "min value %s is greater than default value %s")
 		order(item.Default, item.Max, "default", item.Max, "default value %s is greater than max value %s")
-		if ratio, ok := item.MaxLimitRequestRatio[name]; ok && ratio.Cmp(resource.MustParse("1")) < 0 {
-			errs = append(errs, invalidQuantity(path.Child("maxLimitRequestRatio").Key(string(name)), ratio, fmt.Sprintf("ratio %s is less than 1", ratio.String())))
+		ratio, ok := item.MaxLimitRequestRatio[name]
+		at := path.Child("maxLimitRequestRatio").Key(string(name))
+		if ok && ratio.Cmp(resource.MustParse("1")) < 0 {
+			errs = append(errs, invalidQuantity(at, ratio, fmt.Sprintf("ratio %s is less than 1", ratio.String())))
+		}
+		low, bounded := item.Min[name]
+		high, both := item.Max[name]
+		if most := high.AsApproximateFloat64() / low.AsApproximateFloat64(); ok && bounded && both && ratio.AsApproximateFloat64() > most {
+			errs = append(errs, invalidQuantity(at, ratio, fmt.Sprintf("ratio %s is greater than max/min = %f", ratio.String(), most)))
 		}
 	}
 	return errs

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,13 +13,51 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// preparePod gives a new pod the status that every pod begins with.
+// completePod keeps in step what clients may say of a pod in two ways, and gives
+// it the least time to end where it has less than none.
+func completePod(obj map[string]any) {
+	pairAddresses(child(obj, "status"))
+	spec := child(obj, "spec")
+	if grace, ok := spec["terminationGracePeriodSeconds"].(int64); ok && grace < 0 {
+		spec["terminationGracePeriodSeconds"] = int64(1)
+	}
+}
+
+// pairAddresses keeps podIP the first of podIPs. Where they differ, podIP counts,
+// which is what clients of long ago know.
+func pairAddresses(status map[string]any) {
+	one, first := text(status, "podIP"), ""
+	if list, _ := status["podIPs"].([]any); len(list) > 0 {
+		item, _ := list[0].(map[string]any)
+		first = text(item, "ip")
+	}
+	switch {
+	case one == "" && first != "":
+		status["podIP"] = first
+	case one != first:
+		status["podIPs"] = []any{map[string]any{"ip": one}}
+	}
+}
+
+// preparePod gives a new pod the status that every pod begins with, and fills in
+// what it says of itself by its labels and annotations.
 func preparePod(_ context.Context, obj map[string]any) {
 	class := corev1.PodQOSBestEffort
 	if pod := new(corev1.Pod); toTyped(obj, pod) == nil {
 		class = qosClass(pod)
 	}
-	obj["status"] = map[string]any{"phase": string(corev1.PodPending), "qosClass": string(class)}
+	status := map[string]any{"phase": string(corev1.PodPending), "qosClass": string(class)}
+	obj["status"] = status
+	spec := child(obj, "spec")
+	if gates, _ := spec["schedulingGates"].([]any); len(gates) > 0 {
+		status["conditions"] = []any{map[string]any{
+			"type": string(corev1.PodScheduled), "status": "False", "reason": corev1.PodReasonSchedulingGated,
+			"message": "Scheduling is blocked due to non-empty scheduling gates", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+		}}
+	}
+	labels, _ := child(obj, "metadata")["labels"].(map[string]any)
+	selectByKeys(spec, labels)
+	confineByAnnotations(spec, child(obj, "metadata"))
 }
 
 const debuggers = "ephemeralContainers"
@@ -26,6 +65,9 @@ const debuggers = "ephemeralContainers"
 // narrowPod lets a write through a subresource change nothing of a pod's spec but
 // what the subresource is there for.
 func narrowPod(subresource string, obj, old map[string]any) {
+	if subresource == "status" {
+		keepClass(child(obj, "status"), child(old, "status"))
+	}
 	wanted, was := child(obj, "spec"), child(old, "spec")
 	if was == nil || subresource != "ephemeralcontainers" && subresource != "resize" {
 		return
@@ -45,6 +87,13 @@ func narrowPod(subresource string, obj, old map[string]any) {
 		keep(spec, wanted, debuggers)
 	}
 	obj["spec"] = spec
+}
+
+// keepClass keeps the class of a pod that a status does not mention.
+func keepClass(status, was map[string]any) {
+	if status != nil && text(status, "qosClass") == "" && text(was, "qosClass") != "" {
+		keep(status, was, "qosClass")
+	}
 }
 
 func byName(list any) map[string]map[string]any {
@@ -72,9 +121,17 @@ func podGrace(obj map[string]any, asked *int64) int64 {
 	}
 }
 
-// validatePod refuses ephemeral containers of a new pod, and changes of those
-// that are there.
-func validatePod(subresource string, obj, old map[string]any) field.ErrorList {
+// validatePod checks what no rule of one place can: annotations of containers,
+// resources of them and of the pod, and ephemeral containers, which a new pod has
+// none of, and which are not changed.
+func validatePod(subresource string, obj, old map[string]any) (errs field.ErrorList) {
+	if subresource == "" {
+		errs = append(validatePodAnnotations(obj, old), validatePodTotals(obj)...)
+	}
+	return append(errs, validateDebuggers(subresource, obj, old)...)
+}
+
+func validateDebuggers(subresource string, obj, old map[string]any) field.ErrorList {
 	now, path := byName(child(obj, "spec")[debuggers]), field.NewPath("spec", debuggers)
 	if old == nil && len(now) > 0 {
 		return field.ErrorList{field.Forbidden(path, "cannot be set on create")}

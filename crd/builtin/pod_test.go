@@ -62,7 +62,7 @@ func TestVolumesThatAreMountedExist(t *testing.T) {
 		object = `{"metadata":{"name":"p","namespace":"ns"},"spec":{`
 	)
 	for _, tc := range []struct{ kind, spec, want string }{
-		{"pod", mounts + `,"volumes":[{"name":"a"},{"name":"b"},{"name":"z"}]`, `[]`},
+		{"pod", mounts + `,"volumes":[{"name":"a"},{"name":"b"},{"name":"z","persistentVolumeClaim":{"claimName":"z"}}]`, `[]`},
 		{"pod", mounts + `,"volumes":[{"name":"a"}]`, `[spec.containers[0].volumeMounts[1].name: Not found: "b" spec.containers[0].volumeDevices[0].name: Not found: "z"]`},
 		{"deployment", labels, `[spec.template.spec.containers[0].volumeMounts[0].name: Not found: "a" spec.template.spec.containers[0].volumeMounts[1].name: Not found: "b" spec.template.spec.containers[0].volumeDevices[0].name: Not found: "z"]`},
 		{"statefulset", labels + `,"volumeClaimTemplates":[{"metadata":{"name":"a"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}]`,
@@ -85,7 +85,7 @@ func TestUpdatesOfPods(t *testing.T) {
 	v := definitions(t)["pod"].Versions[0]
 	for _, tc := range []struct{ was, now, want string }{
 		{`"tolerations":[{"key":"k","operator":"Exists"}]`, `"tolerations":[{"key":"x","operator":"Exists"}]`, "existing toleration can not be modified"},
-		{`"tolerations":[{"key":"k","operator":"Exists"}]`, `"tolerations":[{"key":"x","operator":"Exists"},{"key":"k","operator":"Exists","tolerationSeconds":7,"effect":""}]`, ""},
+		{`"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute"}]`, `"tolerations":[{"key":"x","operator":"Exists"},{"key":"k","operator":"Exists","tolerationSeconds":7,"effect":"NoExecute"}]`, ""},
 		{`"activeDeadlineSeconds":10`, `"activeDeadlineSeconds":20`, "must be less than or equal to previous value"},
 		{`"activeDeadlineSeconds":10`, `"hostname":""`, "must not update from a positive integer to nil value"},
 		{`"activeDeadlineSeconds":10`, `"activeDeadlineSeconds":5`, ""},

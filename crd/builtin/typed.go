@@ -96,10 +96,12 @@ func encodeManagers(entries []metav1.ManagedFieldsEntry) (object.Managed, error)
 	return object.Encode(list)
 }
 
-// child returns the object below key, or nil.
-func child(obj map[string]any, key string) map[string]any {
-	m, _ := obj[key].(map[string]any)
-	return m
+// child returns the object below a path of fields, nil when there is none.
+func child(obj map[string]any, path ...string) map[string]any {
+	for _, name := range path {
+		obj, _ = obj[name].(map[string]any)
+	}
+	return obj
 }
 
 // ensure returns the object below key and makes it when there is none.

@@ -25,8 +25,10 @@ type Addition struct {
 	Missing  string `json:"missing,omitempty"`
 	// Enum are all valid values of a string, or of the items of a list.
 	Enum []string `json:"enum,omitempty"`
-	// Format names a check of the value (see formats.go).
+	// Format names a check of the value (see package formats).
 	Format string `json:"format,omitempty"`
+	// Ratchet lets a value be what its Format refuses where it was that before.
+	Ratchet bool `json:"ratchet,omitempty"`
 	// Keys names a format that every key of a map has.
 	Keys string `json:"keys,omitempty"`
 	// Pattern is a regular expression for a string.
@@ -34,22 +36,41 @@ type Addition struct {
 	// Minimum and Maximum bound a number.
 	Minimum *int64 `json:"minimum,omitempty"`
 	Maximum *int64 `json:"maximum,omitempty"`
+	// AtMost are fields beside a number that it is not above, each with what is
+	// said then. One that is missing is 0.
+	AtMost map[string]string `json:"atMost,omitempty"`
+	// Grows says what is wrong with a number that is less than before; one that is
+	// missing is 0.
+	Grows string `json:"grows,omitempty"`
 	// MaxLength bounds a string, in bytes; MaxItems a list.
 	MaxLength *int `json:"maxLength,omitempty"`
 	MaxItems  *int `json:"maxItems,omitempty"`
 	// Unique names the field that no two items of a list share; "." for items
-	// that are equal themselves.
+	// that are equal themselves. Message replaces the usual one.
 	Unique string `json:"unique,omitempty"`
 	// OneOf are the fields of an object of which exactly one is set; "*" stands
 	// for all that the Go type has. AtMostOneOf allows none.
+	// Choice is what messages call them, as "volume".
 	OneOf       []string `json:"oneOf,omitempty"`
 	AtMostOneOf []string `json:"atMostOneOf,omitempty"`
+	Choice      string   `json:"choice,omitempty"`
+
+	// Among are the places whose texts a text has to be one of: the number of an
+	// object around it, from 0 for the nearest, and a path from there, as
+	// 2.volumes[].name.
+	Among []string `json:"among,omitempty"`
 
 	// Immutable refuses another value than the one that was there, except at
 	// the paths in Except. Message replaces the usual one.
 	Immutable bool     `json:"immutable,omitempty"`
 	Except    []string `json:"except,omitempty"`
 	Message   string   `json:"message,omitempty"`
+
+	// Gated drops the field, which is behind a gate that is off, unless the object
+	// had it somewhere before.
+	Gated bool `json:"gated,omitempty"`
+	// GoesEmpty drops the object, too, of which gated fields were all that there was.
+	GoesEmpty bool `json:"goesEmpty,omitempty"`
 
 	// Rules are conditions in CEL.
 	Rules []Rule `json:"rules,omitempty"`
@@ -61,6 +82,9 @@ type Rule struct {
 	// Rule is the CEL expression. One that speaks of oldSelf is asked on
 	// updates only.
 	Rule string `json:"rule"`
+	// If names a field: of an object that lacks it the rule is not asked. With
+	// "=" and a text it is asked only where the field is printed as that.
+	If string `json:"if,omitempty"`
 	// Message says what is wrong.
 	Message string `json:"message,omitempty"`
 	// MessageExpression gives the message in CEL.
@@ -68,8 +92,9 @@ type Rule struct {
 	// Reason is Invalid (the default), Forbidden, Required, NotFound, NotSupported,
 	// Duplicate or TooLong.
 	Reason string `json:"reason,omitempty"`
-	// FieldPath is the field below that the refusal names, as "spec.type", or
-	// "requests.[cpu]" for an entry of a map.
+	// FieldPath is the field below that the refusal names, as "spec.type",
+	// "requests.[cpu]" for an entry of a map, or "podIPs[0].ip" for an item of a
+	// list.
 	FieldPath string `json:"fieldPath,omitempty"`
 	// OptionalOldSelf asks a rule that speaks of oldSelf about new values, too:
 	// it is null then.

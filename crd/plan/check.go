@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/formats"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
@@ -18,10 +20,11 @@ import (
 type checker struct {
 	*Addition
 	pattern *regexp.Regexp
-	format  format
+	format  formats.Format
 	keys    func(string) []string
 	one     []string
 	most    []string
+	among   []spot
 	rules   []rule
 	except  [][]string
 }
@@ -38,17 +41,29 @@ type rule struct {
 
 func newChecker(a *Addition, t reflect.Type) (*checker, error) {
 	c := &checker{Addition: a, one: fieldsOf(a.OneOf, t), most: fieldsOf(a.AtMostOneOf, t)}
+	if a.Format == "ip" || a.Format == "cidr" || a.Format == "endpoint-ip" { // which were let be otherwise once
+		ratcheted := *a
+		ratcheted.Ratchet = true
+		c.Addition = &ratcheted
+	}
 	var err error
 	if a.Pattern != "" {
 		if c.pattern, err = regexp.Compile(a.Pattern); err != nil {
 			return nil, err
 		}
 	}
-	if c.format, err = formatOf(a.Format); err != nil {
+	if c.format, err = formats.Of(a.Format); err != nil {
 		return nil, err
 	}
-	if c.keys = texts[a.Keys]; c.keys == nil && a.Keys != "" {
+	if c.keys = formats.OfText(a.Keys); c.keys == nil && a.Keys != "" {
 		return nil, fmt.Errorf("there is no format %q of keys", a.Keys)
+	}
+	for _, text := range a.Among {
+		where, err := newSpot(text)
+		if err != nil {
+			return nil, err
+		}
+		c.among = append(c.among, where)
 	}
 	for _, r := range a.Rules {
 		made := rule{Rule: r, condition: expr.New(r.Rule), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, r.FieldPath)}
@@ -178,8 +193,8 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 	return errs
 }
 
-// empty tells a value that is none. An object with fields of its own is one even
-// if it has none of them.
+// empty reports whether a value is none: a text, a list or a map without anything
+// in it. An object is one even if it has no field.
 func (n *node) empty(v any) bool {
 	switch x := v.(type) {
 	case nil:
@@ -189,7 +204,7 @@ func (n *node) empty(v any) bool {
 	case []any:
 		return len(x) == 0
 	case map[string]any:
-		return len(x) == 0 && n.fields == nil
+		return len(x) == 0 && n.element != nil
 	}
 	return false
 }
@@ -205,13 +220,20 @@ func (c *checker) value(p place) field.ErrorList {
 		errs = append(errs, c.text(x, p.path)...)
 	case int64:
 		errs = append(errs, c.number(x, p.path)...)
+		errs = append(errs, c.bounded(x, p)...)
 	case []any:
 		errs = append(errs, c.items(x, p.path)...)
 	case map[string]any:
 		errs = append(errs, c.members(x, p.path)...)
 	}
-	if c.format != nil && p.value != nil {
+	if c.Grows != "" && number(p.value) < number(p.old) {
+		errs = append(errs, field.Invalid(p.path, number(p.value), c.Grows))
+	}
+	if c.format != nil && p.value != nil && !(c.Ratchet && reflect.DeepEqual(p.value, p.old)) {
 		errs = append(errs, c.format(p.value, p.path)...)
+	}
+	if s, ok := p.value.(string); ok && s != "" && c.among != nil && !found(c.among, p.up, s) {
+		errs = append(errs, field.NotFound(p.path, s))
 	}
 	for i := range c.rules {
 		if err := c.rules[i].ask(p); err != nil {
@@ -261,6 +283,27 @@ func (c *checker) number(x int64, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, x, c.because(usual))}
 }
 
+// bounded refuses a number above those beside it.
+func (c *checker) bounded(x int64, p place) field.ErrorList {
+	if len(c.AtMost) == 0 || len(p.up) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	beside, _ := p.up[0].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(c.AtMost)) {
+		if x > number(beside[name]) {
+			errs = append(errs, field.Invalid(p.path, x, c.AtMost[name]))
+		}
+	}
+	return errs
+}
+
+// number is a value as a number, 0 for none.
+func number(v any) int64 {
+	n, _ := v.(int64)
+	return n
+}
+
 func (c *checker) items(x []any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.MaxItems != nil && len(x) > *c.MaxItems {
@@ -282,7 +325,11 @@ func (c *checker) items(x []any, path *field.Path) field.ErrorList {
 			item, at = m[c.Unique], at.Child(c.Unique)
 		}
 		s, ok := item.(string)
-		if ok && s != "" && seen[s] {
+		switch {
+		case !ok || s == "" || !seen[s]:
+		case c.Message != "":
+			errs = append(errs, field.Invalid(at, s, c.Message))
+		default:
 			errs = append(errs, field.Duplicate(at, s))
 		}
 		seen[s] = true
@@ -294,15 +341,17 @@ func (c *checker) members(x map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.keys != nil {
 		for _, k := range sortedKeys(x) {
-			errs = append(errs, problems(path.Key(k), k, c.keys(k))...)
+			for _, m := range c.keys(k) {
+				errs = append(errs, field.Invalid(path.Key(k), k, m))
+			}
 		}
 	}
-	errs = append(errs, oneOf(x, c.one, path, true)...)
-	return append(errs, oneOf(x, c.most, path, false)...)
+	errs = append(errs, oneOf(x, c.one, c.Choice, path, true)...)
+	return append(errs, oneOf(x, c.most, c.Choice, path, false)...)
 }
 
 // oneOf refuses a second choice, and, if there has to be one, none.
-func oneOf(x map[string]any, names []string, path *field.Path, must bool) field.ErrorList {
+func oneOf(x map[string]any, names []string, what string, path *field.Path, must bool) field.ErrorList {
 	if names == nil {
 		return nil
 	}
@@ -314,10 +363,14 @@ func oneOf(x map[string]any, names []string, path *field.Path, must bool) field.
 		case chosen == "":
 			chosen = name
 		default:
-			errs = append(errs, field.Forbidden(path.Child(name), "may not specify more than 1 type"))
+			errs = append(errs, field.Forbidden(path.Child(name), "may not specify more than 1 "+strings.TrimSpace(what+" type")))
 		}
 	}
-	if chosen == "" && must {
+	switch {
+	case chosen != "" || !must:
+	case what != "":
+		errs = append(errs, field.Required(path, "must specify a "+what+" type"))
+	default:
 		errs = append(errs, field.Required(path, "must specify one of: "+strings.Join(names, ", ")))
 	}
 	return errs

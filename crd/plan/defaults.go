@@ -13,7 +13,14 @@ type defaulted struct {
 	from  *expr.Expression
 	// always: from counts also when there is a value.
 	always bool
+	// blank: an empty text is a value, not none.
+	blank bool
 }
+
+// lacks tells whether a field has no value: an empty text counts as none, as it
+// does wherever Kubernetes has a default for one, but where the Go type tells none
+// from it.
+func (d *defaulted) lacks(v any) bool { return v == nil || v == "" && !d.blank }
 
 func newDefaulted(name string, a *Addition) *defaulted {
 	switch {
@@ -81,7 +88,7 @@ func (n *node) fill(v any, up []any) error {
 
 func (n *node) fillFields(obj map[string]any, up []any) error {
 	for i := range n.filled {
-		if d := &n.filled[i]; d.from == nil && missing(obj[d.name]) {
+		if d := &n.filled[i]; d.from == nil && d.lacks(obj[d.name]) {
 			obj[d.name] = runtime.DeepCopyJSONValue(d.value)
 		}
 	}
@@ -95,7 +102,7 @@ func (n *node) fillFields(obj map[string]any, up []any) error {
 	}
 	for i := range n.filled {
 		d := &n.filled[i]
-		if d.from == nil || !d.always && !missing(obj[d.name]) {
+		if d.from == nil || !d.always && !d.lacks(obj[d.name]) {
 			continue
 		}
 		v, leave, err := d.from.Maybe(expr.Variables{Self: obj, Up: up})
@@ -115,10 +122,6 @@ func (n *node) fillFields(obj map[string]any, up []any) error {
 	}
 	return nil
 }
-
-// missing tells that a field has no value: an empty string counts as none, as
-// it does wherever Kubernetes has a default for one.
-func missing(v any) bool { return v == nil || v == "" }
 
 // around is what is around the fields of obj, the nearest first.
 func around(obj map[string]any, up []any) []any {

@@ -2,8 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wasmgate/wasmgate/crd/expr"
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
@@ -35,8 +39,9 @@ type node struct {
 	list    bool
 	filled  []defaulted
 	check   *checker
-	// busy tells that there is something to do here or below.
-	busy bool
+	// busy tells that there is something to do here or below, and gated that there
+	// are gated fields.
+	busy, gated bool
 }
 
 // Plan finds out what is to be done with objects of Go type t, of which own is
@@ -194,6 +199,7 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 	if err == nil {
 		err = n.knows(all)
 	}
+	n.gated = n.element != nil && n.element.gated || slices.ContainsFunc(slices.Collect(maps.Values(n.fields)), func(f *node) bool { return f.gated || f.check != nil && f.check.Gated })
 	n.busy = n.check != nil || len(n.filled) > 0 || len(n.order) > 0 || n.element != nil && n.element.busy
 	return n, err
 }
@@ -212,6 +218,7 @@ func (l *Library) structure(n *node, t reflect.Type, all *layer) error {
 		}
 		if below != nil && below.own != nil {
 			if d := newDefaulted(f.Name, below.own); d != nil {
+				d.blank = f.Type.Kind() == reflect.Pointer || f.Type == reflect.TypeFor[intstr.IntOrString]()
 				n.filled = append(n.filled, *d)
 			}
 		}

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,17 +17,21 @@ import (
 // ask returns what is wrong, if the condition is not met. A value for which the
 // condition cannot be evaluated does not meet it.
 func (r *rule) ask(p place) *field.Error {
-	if p.value == nil || r.change && p.old == nil {
+	if p.value == nil || r.change && p.old == nil || !r.concerns(p.value) {
 		return nil
 	}
 	vars := expr.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up}
 	path := p.path
 	if r.FieldPath != "" {
 		for _, name := range strings.Split(r.FieldPath, ".") {
+			name, index, indexed := item(name)
 			if key, ok := strings.CutPrefix(name, "["); ok {
 				path = path.Key(strings.TrimSuffix(key, "]"))
 			} else {
 				path = path.Child(name)
+			}
+			if indexed {
+				path = path.Index(index)
 			}
 		}
 	}
@@ -58,6 +64,16 @@ func (r *rule) ask(p place) *field.Error {
 	return r.refusal(path, value, message)
 }
 
+// concerns tells whether a value is one that the rule is asked about.
+func (r *rule) concerns(v any) bool {
+	if r.If == "" {
+		return true
+	}
+	name, want, exact := strings.Cut(r.If, "=")
+	have := valueAt(v, name)
+	return have != nil && (!exact || fmt.Sprint(have) == want)
+}
+
 func (r *rule) refusal(path *field.Path, value any, message string) *field.Error {
 	switch r.Reason {
 	case "Forbidden":
@@ -82,10 +98,24 @@ func valueAt(v any, path string) any {
 		return v
 	}
 	for _, name := range strings.Split(path, ".") {
+		name, index, indexed := item(name)
 		m, _ := v.(map[string]any)
 		v = m[name]
+		if list, _ := v.([]any); indexed && index < len(list) {
+			v = list[index]
+		}
 	}
 	return v
+}
+
+// item takes the index from a name that ends with one.
+func item(name string) (bare string, index int, ok bool) {
+	bare, number, found := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	index, err := strconv.Atoi(number)
+	if !found || err != nil || bare == "" {
+		return name, 0, false
+	}
+	return bare, index, true
 }
 
 // zero is the text or the number that a field below type t is when nothing is

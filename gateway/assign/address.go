@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,14 +21,17 @@ func (s *request) addresses(ctx context.Context) error {
 	if s.is(corev1.ServiceTypeExternalName) {
 		return nil
 	}
-	ip := text(s.spec, "clusterIP")
-	if list, _ := s.spec["clusterIPs"].([]any); ip == "" && len(list) > 0 {
-		ip, _ = list[0].(string)
-	}
+	ip, list := text(s.spec, "clusterIP"), texts(s.spec["clusterIPs"])
 	before := text(s.was, "clusterIP")
 	held := ip != "" && ip == before
 	if before != "" && !held && text(s.was, "type") != string(corev1.ServiceTypeExternalName) {
 		return s.invalid(clusterIPs.Index(0), []string{ip}, "may not change once set")
+	}
+	if contradict(ip, list) {
+		return nil // validation refuses it
+	}
+	if err := s.families(ip, list); err != nil {
+		return err
 	}
 	switch {
 	case ip == headless, held:
@@ -43,20 +47,89 @@ func (s *request) addresses(ctx context.Context) error {
 		}
 	}
 	s.spec["clusterIP"], s.spec["clusterIPs"] = ip, []any{ip}
-	family, policy := []any{"IPv4"}, "SingleStack"
-	if s.config.Addresses.Addr().Is6() {
-		family = []any{"IPv6"}
-	}
-	if ip == headless && len(child(s.spec, "selector")) == 0 {
-		family, policy = []any{"IPv4", "IPv6"}, "RequireDualStack"
-	}
-	if s.spec["ipFamilies"] == nil {
-		s.spec["ipFamilies"] = family
-	}
-	if s.spec["ipFamilyPolicy"] == nil {
-		s.spec["ipFamilyPolicy"] = policy
-	}
 	return nil
+}
+
+// contradict tells that a list of addresses does not go with the one that is
+// said besides, or is none of a service.
+func contradict(ip string, list []string) bool {
+	if len(list) == 2 && list[0] == ip {
+		a, errA := netip.ParseAddr(list[0])
+		b, errB := netip.ParseAddr(list[1])
+		return errA != nil || errB != nil || a.Is4() == b.Is4()
+	}
+	return len(list) > 1 || len(list) == 1 && list[0] != ip
+}
+
+// families sees to the families of a service's addresses, of which the cluster has
+// one. A service that only names what others are at may have both.
+func (s *request) families(ip string, list []string) error {
+	ours, other := "IPv4", "IPv6"
+	if s.config.Addresses.Addr().Is6() {
+		ours, other = other, ours
+	}
+	bare := ip == headless && len(child(s.spec, "selector")) == 0
+	if s.spec["ipFamilyPolicy"] == nil {
+		s.spec["ipFamilyPolicy"] = map[bool]string{true: "RequireDualStack", false: "SingleStack"}[bare]
+	}
+	policy, families := text(s.spec, "ipFamilyPolicy"), texts(s.spec["ipFamilies"])
+	at := field.NewPath("spec", "ipFamilyPolicy")
+	const must = "must be 'RequireDualStack' or 'PreferDualStack' when multiple "
+	switch {
+	case policy == "SingleStack" && len(list) > 1:
+		return s.invalid(at, policy, must+"cluster IPs are specified")
+	case policy == "SingleStack" && len(families) > 1:
+		return s.invalid(at, policy, must+"IP families are specified")
+	case len(list) > len(families) && len(list) > 1:
+		return s.invalid(clusterIPs.Index(len(list)-1), list, other+" is not configured on this cluster")
+	case len(families) == 0:
+		families = []string{ours}
+	}
+	if bare && len(families) == 1 && policy != "SingleStack" {
+		families = append(families, map[string]string{ours: other, other: ours}[families[0]])
+	}
+	if !bare && policy == "RequireDualStack" {
+		return s.invalid(at, policy, "this cluster is not configured for dual-stack services")
+	}
+	all := make([]any, len(families))
+	for i, f := range families {
+		if !bare && f == other {
+			return s.invalid(field.NewPath("spec", "ipFamilies").Index(i), f, "not configured on this cluster")
+		}
+		all[i] = f
+	}
+	s.spec["ipFamilies"] = all
+	return nil
+}
+
+// texts are the texts in a list.
+func texts(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		s, _ := item.(string)
+		out = append(out, s)
+	}
+	return out
+}
+
+// pairAddresses finds out what is meant where an address and the list that it
+// begins are not both said, as clients of long ago know one of them.
+func pairAddresses(spec, was map[string]any) {
+	ip, before := text(spec, "clusterIP"), text(was, "clusterIP")
+	list, had := texts(spec["clusterIPs"]), texts(was["clusterIPs"])
+	same := slices.Equal(list, had)
+	switch {
+	case was == nil && ip != "" && len(list) == 0:
+		spec["clusterIPs"] = []any{ip}
+	case was == nil || ip == before && len(list) > 0:
+	case ip == before:
+		spec["clusterIPs"] = was["clusterIPs"]
+	case ip == "" && same:
+		delete(spec, "clusterIPs")
+	case same:
+		spec["clusterIPs"] = []any{ip}
+	}
 }
 
 var clusterIPs = field.NewPath("spec", "clusterIPs")

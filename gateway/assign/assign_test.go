@@ -138,6 +138,43 @@ func TestServicesGetAddresses(t *testing.T) {
 	}
 }
 
+// What is said of a service's addresses in two ways has to be the same, and what
+// the cluster has not is refused, as by kube-apiserver.
+func TestAddressesThatContradict(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30009})
+	for spec, want := range map[string]string{
+		`"clusterIPs":["10.0.0.92"]`:                                     "spec.clusterIPs: Invalid value: [\"10.0.0.92\"]: must be empty when `clusterIP` is not specified",
+		`"clusterIPs":["None"]`:                                          "must be empty when `clusterIP` is not specified",
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.92"]`:             "first value must match `clusterIP`",
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.91","10.0.0.92"]`: "may specify no more than one IP for each IP family",
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.91","fd00::1"],"ipFamilyPolicy":"PreferDualStack"`: "spec.clusterIPs[1]: Invalid value: [\"10.0.0.91\",\"fd00::1\"]: IPv6 is not configured on this cluster",
+		`"ipFamilies":["IPv6"]`:                                              "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster",
+		`"ipFamilies":["IPv4","IPv6"]`:                                       "spec.ipFamilyPolicy: Invalid value: \"SingleStack\": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
+		`"ipFamilyPolicy":"RequireDualStack"`:                                "this cluster is not configured for dual-stack services",
+		`"type":"ExternalName","externalName":"x.y","clusterIP":"10.0.0.91"`: "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
+		`"type":"NodePort","clusterIP":"None"`:                               "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services",
+	} {
+		if _, refusal := w.create(services, service("bad", spec), true); !strings.Contains(refusal, want) {
+			t.Errorf("%s: %s", spec, refusal)
+		}
+	}
+	s := w.must(services, "", service("a", `"clusterIP":"10.0.0.91"`))
+	if !reflect.DeepEqual(at(s, "spec", "clusterIPs"), []any{"10.0.0.91"}) {
+		t.Errorf("%v", s["spec"])
+	}
+	for spec, want := range map[string]string{
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.92"]`: "first value must match `clusterIP`",
+		`"clusterIP":"10.0.0.92","clusterIPs":["10.0.0.91"]`: "may not change once set",
+		`"clusterIPs":["10.0.0.91"]`:                         "",
+		`"clusterIP":"","clusterIPs":["10.0.0.92"]`:          "first value must match `clusterIP`",
+		`"clusterIP":"10.0.0.91"`:                            "",
+	} {
+		if _, refusal := w.write(services, "a", service("a", spec), true); !strings.Contains(refusal, want) || want == "" && refusal != "" {
+			t.Errorf("after %s: %q", spec, refusal)
+		}
+	}
+}
+
 // Of a dry run nothing is left, and what is left of a write that failed serves
 // the same service again.
 func TestAddressesAreNotLost(t *testing.T) {
@@ -280,6 +317,27 @@ func TestPodsGetAPriority(t *testing.T) {
 }
 
 // All was tried on kube-apiserver 1.36.3.
+// What a pod's class decides the pod does not, but may repeat.
+func TestPodsDoNotChooseTheirPriority(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30001})
+	pod := func(spec string) string {
+		return `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}],` + spec + `}}`
+	}
+	const critical = `"priorityClassName":"system-node-critical"`
+	for spec, want := range map[string]string{
+		critical + `,"priority":7`:                               `pods "p" is forbidden: the integer value of priority (7) must not be provided in pod spec; priority admission controller computed 2000001000 from the given PriorityClass name`,
+		`"priority":7`:                                           "priority admission controller computed 0 from the given PriorityClass name",
+		critical + `,"preemptionPolicy":"Never"`:                 `the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name`,
+		critical + `,"priority":2000001000`:                      "",
+		critical + `,"preemptionPolicy":"PreemptLowerPriority"`:  "",
+		`"priority":0,"preemptionPolicy":"PreemptLowerPriority"`: "",
+	} {
+		if _, refusal := w.create(pods, pod(spec), true); !strings.Contains(refusal, want) || want == "" && refusal != "" {
+			t.Errorf("%s: %q", spec, refusal)
+		}
+	}
+}
+
 func TestPodsGetWhatTheirRuntimeClassSays(t *testing.T) {
 	w := newWorld(t, "10.1.0.0/24", Ports{First: 30000, Last: 30009})
 	w.must(runtimeClasses, "", `{"metadata":{"name":"kata"},"handler":"kata","overhead":{"podFixed":{"cpu":"250m","memory":"1Gi"}},"scheduling":{"nodeSelector":{"vm":"yes"},"tolerations":[{"key":"vm","operator":"Exists","effect":"NoSchedule"}]}}`)

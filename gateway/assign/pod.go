@@ -43,6 +43,9 @@ func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]a
 	if err != nil {
 		return err
 	}
+	if err := class.contradicted(w.Object().GetName(), spec); err != nil {
+		return err
+	}
 	spec["priority"] = class.value
 	if spec["preemptionPolicy"] == nil {
 		spec["preemptionPolicy"] = class.preemption
@@ -57,6 +60,17 @@ type priority struct {
 	name       string
 	value      int64
 	preemption string
+}
+
+// contradicted refuses a pod that says otherwise than its class.
+func (p priority) contradicted(name string, spec map[string]any) error {
+	if n, ok := spec["priority"].(int64); ok && n != p.value {
+		return apierrors.NewForbidden(pods, name, fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", n, p.value))
+	}
+	if said := text(spec, "preemptionPolicy"); said != "" && p.preemption != "" && said != p.preemption {
+		return apierrors.NewForbidden(pods, name, fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", said, p.preemption))
+	}
+	return nil
 }
 
 // priority looks a class up; without a name it is the default, if there is one.

@@ -29,6 +29,7 @@ func (a *Assigner) service(ctx context.Context, w *resource.Write, tree map[stri
 		}
 		was = child(old.Object, "spec")
 	}
+	pairAddresses(spec, was)
 	inherit(spec, was)
 	s := &request{Assigner: a, write: w, spec: spec, was: was}
 	err := s.addresses(ctx)

@@ -1,8 +1,13 @@
-package plan
+// Package formats owns the checks of values that the files of built-in kinds name:
+// those of apimachinery, with its messages, and those of what a pod may say that
+// takes more than a line.
+//
+// It must not know kinds, nor where in an object a value is.
+package formats
 
 import (
 	"fmt"
-	"path"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// format checks a value that is there.
-type format func(v any, path *field.Path) field.ErrorList
+// Format checks a value that is there.
+type Format func(v any, path *field.Path) field.ErrorList
 
 // texts are the checks of strings that files may name: those of apimachinery,
 // with its messages.
@@ -36,11 +41,18 @@ var texts = map[string]func(string) []string{
 	"http-header-name": validation.IsHTTPHeaderName,
 	"path-segment":     content.IsPathSegmentName,
 	"schedule":         schedule,
+	"time-zone":        timeZone,
 	"driver-name":      func(s string) []string { return validation.IsQualifiedName(strings.ToLower(s)) },
+	"dns-search":       search,
+	"local-path":       localPath,
+	"file-path":        filePath,
+	"iscsi-name":       iscsiName,
+	"sysctl":           sysctl,
+	"attribute":        attribute,
 }
 
 // others are the checks of other values.
-var others = map[string]format{
+var others = map[string]Format{
 	"port":             number(validation.IsValidPortNum),
 	"port-or-name":     portOrName,
 	"user-id":          number(func(n int) []string { return validation.IsValidUserID(int64(n)) }),
@@ -48,21 +60,54 @@ var others = map[string]format{
 	"ip":               ip,
 	"cidr":             cidr,
 	"domain-path":      domainPath,
+	"domain-path!":     wholeDomainPath,
 	"percent-or-count": percentOrCount,
+	"up-to-all":        notAboveAll,
 	"quantity":         quantity,
 	"label-selector":   labelSelector,
 	"labels":           labels,
 	"annotations":      annotations,
 	"pod-template":     podTemplate,
+	"ip-address":       address,
+	"endpoint-ip":      endpointIP,
+	"csi-driver":       csiDriver,
+	"signer-name":      signerName,
+
+	"extended-resource":   extendedResource,
+	"qualified-attribute": qualifiedAttribute,
+	"device-toleration":   deviceToleration,
+	"any":                 func(any, *field.Path) field.ErrorList { return nil },
+	"amounts":             amountsOfNode,
+	"container-resource":  containerResource,
+	"resource":            resourceName,
+	"container-resources": containerResources,
+	"container-limits":    containerLimits,
+	"pod-resources":       podResources,
+	"env-field":           fieldOf(envFields),
+	"volume-field":        fieldOf(volumeFields),
+	"resource-field":      resourceField,
+	"projected-paths":     projectedPaths,
+	"template-metadata":   templateMetadata,
+	"env-var":             envVar,
+	"toleration":          toleration,
+	"node-requirement":    nodeRequirement,
+	"node-field":          nodeField,
 }
 
-// formatOf is the check of that name.
-func formatOf(name string) (format, error) {
+// Of is the check of a name, nil for no name. A name that ends with "!" is that of
+// a check of texts that are not let be empty.
+func Of(name string) (Format, error) {
 	if name == "" {
 		return nil, nil
 	}
 	if f := texts[name]; f != nil {
 		return text(f), nil
+	}
+	if f := texts[strings.TrimSuffix(name, "!")]; f != nil {
+		return func(v any, path *field.Path) field.ErrorList {
+			s, _ := v.(string)
+			return problems(path, s, f(s))
+		}, nil
 	}
 	if f := others[name]; f != nil {
 		return f, nil
@@ -70,9 +115,12 @@ func formatOf(name string) (format, error) {
 	return nil, fmt.Errorf("there is no format %q", name)
 }
 
+// OfText is the check of texts of a name, nil if there is none.
+func OfText(name string) func(string) []string { return texts[name] }
+
 // text makes a format of a check of strings. Empty ones are none: whether there
 // has to be one is another question.
-func text(check func(string) []string) format {
+func text(check func(string) []string) Format {
 	return func(v any, path *field.Path) field.ErrorList {
 		s, _ := v.(string)
 		if s == "" {
@@ -82,7 +130,7 @@ func text(check func(string) []string) format {
 	}
 }
 
-func number(check func(int) []string) format {
+func number(check func(int) []string) Format {
 	return func(v any, path *field.Path) field.ErrorList {
 		n, ok := v.(int64)
 		if !ok {
@@ -105,7 +153,7 @@ func ip(v any, path *field.Path) field.ErrorList {
 	if s == "" {
 		return nil
 	}
-	return validation.IsValidIPForLegacyField(path, s, false, nil)
+	return validation.IsValidIPForLegacyField(path, s, true, nil)
 }
 
 func cidr(v any, path *field.Path) field.ErrorList {
@@ -113,15 +161,29 @@ func cidr(v any, path *field.Path) field.ErrorList {
 	if s == "" {
 		return nil
 	}
-	return validation.IsValidCIDRForLegacyField(path, s, false, nil)
+	return validation.IsValidCIDRForLegacyField(path, s, true, nil)
 }
 
 func domainPath(v any, path *field.Path) field.ErrorList {
-	s, _ := v.(string)
-	if s == "" {
+	if v == "" {
 		return nil
 	}
+	return wholeDomainPath(v, path)
+}
+
+func wholeDomainPath(v any, path *field.Path) field.ErrorList {
+	s, _ := v.(string)
 	return validation.IsDomainPrefixedPath(path, s)
+}
+
+// notAboveAll is percentOrCount that is not more than all there is.
+func notAboveAll(v any, path *field.Path) field.ErrorList {
+	errs := percentOrCount(v, path)
+	s, _ := v.(string)
+	if n, err := strconv.Atoi(strings.TrimSuffix(s, "%")); errs == nil && err == nil && n > 100 {
+		errs = append(errs, field.Invalid(path, s, "must not be greater than 100%"))
+	}
+	return errs
 }
 
 // percentOrCount is a number that is not negative, or a percentage.
@@ -196,20 +258,4 @@ func host(s string) []string {
 		return validation.IsWildcardDNS1123Subdomain(s)
 	}
 	return validation.IsDNS1123Subdomain(s)
-}
-
-func absolute(s string) []string {
-	if path.IsAbs(s) {
-		return nil
-	}
-	return []string{"must be an absolute path"}
-}
-
-func noParent(s string) []string {
-	for _, part := range strings.Split(s, "/") {
-		if part == ".." {
-			return []string{"must not contain '..'"}
-		}
-	}
-	return nil
 }

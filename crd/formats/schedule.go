@@ -1,7 +1,8 @@
-package plan
+package formats
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,4 +102,24 @@ func (p part) number(text string) (int, bool) {
 	}
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0
+}
+
+// zonePart is a part of the name of a time zone.
+var zonePart = regexp.MustCompile(`^[A-Za-z\.\-_0-9+]{1,14}$`)
+
+// timeZone checks the name of a time zone that everybody has.
+func timeZone(s string) []string {
+	for _, part := range strings.Split(s, "/") {
+		if part == "." || part == ".." || strings.HasPrefix(part, "-") || !zonePart.MatchString(part) {
+			return []string{"unknown time zone " + s}
+		}
+	}
+	var problems []string
+	if strings.EqualFold(s, "Local") {
+		problems = append(problems, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
+	}
+	if _, err := time.LoadLocation(s); err != nil {
+		problems = append(problems, err.Error())
+	}
+	return problems
 }
