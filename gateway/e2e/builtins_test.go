@@ -26,7 +26,7 @@ func TestTableOfBuiltInRequests_VERB01(t *testing.T) {
 		t.Run(resource, func(t *testing.T) {
 			t.Parallel()
 			for _, story := range stories {
-				t.Run(story.Name, func(t *testing.T) { compareBuiltIns(t, all, story) })
+				t.Run(story.Name, func(t *testing.T) { compareWith(t, all, story, builtins.Recordings, builtins.Texts) })
 			}
 		})
 	}
@@ -44,9 +44,10 @@ func byResource(stories []exchange.Story) map[string][]exchange.Story {
 	return out
 }
 
-// compareBuiltIns tells a story and compares it with its recording.
-func compareBuiltIns(t *testing.T, c *table, story exchange.Story) {
-	want, err := story.Unpack(filepath.Join("..", "..", builtins.Recordings, story.Name+".json.gz"))
+// compareWith tells a story and compares it with its recording, which is in a
+// folder of its package, with texts of the replies.
+func compareWith(t *testing.T, c *table, story exchange.Story, recordings string, texts func([]exchange.Reply) ([]exchange.Texts, error)) {
+	want, err := story.Unpack(filepath.Join("..", "..", recordings, story.Name+".json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +60,9 @@ func compareBuiltIns(t *testing.T, c *table, story exchange.Story) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts, err := builtins.Texts(replies)
+	answers, err := texts(replies)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.compare(t, story, want, texts)
+	c.compare(t, story, want, answers)
 }

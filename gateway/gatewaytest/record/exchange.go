@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/builtins"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/layouts"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/mistakes"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/quotas"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/refusals"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/requests"
@@ -52,6 +53,20 @@ func recordBuiltInRequests(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	return s.recordPacked(ctx, stories, builtins.Recordings, builtins.Texts)
+}
+
+// recordMistakes records which wrong objects of built-in kinds are refused.
+func recordMistakes(ctx context.Context, s *server) error {
+	stories, err := mistakes.Stories()
+	if err != nil {
+		return err
+	}
+	return s.recordPacked(ctx, stories, mistakes.Recordings, mistakes.Texts)
+}
+
+// recordPacked tells stories and writes texts of the replies, one file a story.
+func (s *server) recordPacked(ctx context.Context, stories []exchange.Story, folder string, texts func([]exchange.Reply) ([]exchange.Texts, error)) error {
 	var failed error
 	for _, story := range stories {
 		if !strings.Contains(story.Name, s.story) {
@@ -61,11 +76,11 @@ func recordBuiltInRequests(ctx context.Context, s *server) error {
 		var err error
 		for range tellings {
 			if err == nil {
-				err = t.tell(ctx, story, exchange.HTTP(client, s.url, s.token), builtins.Texts)
+				err = t.tell(ctx, story, exchange.HTTP(client, s.url, s.token), texts)
 			}
 		}
 		if err == nil {
-			err = story.Pack(filepath.Join(builtins.Recordings, story.Name+".json.gz"), t.texts())
+			err = story.Pack(filepath.Join(folder, story.Name+".json.gz"), t.texts())
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", story.Name, err))

@@ -59,6 +59,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"generated schemas and objects", recordGenerated},
 		{"a table of requests", recordRequests},
 		{"requests for built-in kinds", recordBuiltInRequests},
+		{"wrong objects of built-in kinds", recordMistakes},
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
 		{"versions with other fields", recordLayouts},
