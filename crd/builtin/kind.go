@@ -29,7 +29,7 @@ type goType[T any] interface {
 // kind describes a built-in kind that has a Go type.
 type kind[T any] struct {
 	group, version, name, plural string
-	shortNames                   []string
+	shortNames, categories       []string
 	namespaced                   bool
 	verbs                        []string
 	// alike are other versions of the group whose protobuf messages have the
@@ -58,6 +58,7 @@ func define[T any, P goType[T]](k kind[T]) *crd.Definition {
 		Kind:           k.name,
 		ListKind:       k.name + "List",
 		ShortNames:     k.shortNames,
+		Categories:     k.categories,
 		Namespaced:     k.namespaced,
 		StorageVersion: k.version,
 		KeyPrefix:      k.plural,

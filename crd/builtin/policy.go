@@ -111,7 +111,7 @@ func policyKind[T any, P goType[T]](name, plural, storedAs string, r rules[T], c
 	r.warn = func(p, _ *T) []string { return warnStaticName(P(p).GetName()) }
 	return define[T, P](kind[T]{
 		group: admissionv1.GroupName, version: "v1", name: name, plural: plural,
-		alike: []string{"v1beta1", "v1alpha1"}, storedAs: storedAs,
+		alike: []string{"v1beta1", "v1alpha1"}, storedAs: storedAs, categories: extending,
 		defaults: func(obj map[string]any) {
 			spec := ensure(obj, "spec")
 			byDefault(spec, "failurePolicy", string(admissionv1.Fail))
@@ -124,7 +124,7 @@ func policyKind[T any, P goType[T]](name, plural, storedAs string, r rules[T], c
 func bindingKind[T any, P goType[T]](name, plural, storedAs string, read func(*T) binding) *crd.Definition {
 	return define[T, P](kind[T]{
 		group: admissionv1.GroupName, version: "v1", name: name, plural: plural,
-		alike: []string{"v1beta1", "v1alpha1"}, storedAs: storedAs,
+		alike: []string{"v1beta1", "v1alpha1"}, storedAs: storedAs, categories: extending,
 		defaults: defaultBinding,
 		rules: rules[T]{
 			prepareCreate:  countFromOne,

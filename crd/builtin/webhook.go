@@ -17,6 +17,9 @@ type (
 	mutatingWebhook         = admissionv1.MutatingWebhook
 )
 
+// extending is the category of what extends the API.
+var extending = []string{"api-extensions"}
+
 func validatingWebhooks() *crd.Definition {
 	return webhookKind("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false, func(c *validatingConfiguration) webhooks {
 		hooks := make([]mutatingWebhook, len(c.Webhooks))
@@ -47,7 +50,7 @@ type webhooks struct {
 func webhookKind[T any, P goType[T]](name, plural string, mutating bool, read func(*T) webhooks) *crd.Definition {
 	return define[T, P](kind[T]{
 		group: admissionv1.GroupName, version: "v1", name: name, plural: plural,
-		alike:    []string{"v1beta1"},
+		alike: []string{"v1beta1"}, categories: extending,
 		defaults: func(obj map[string]any) { defaultWebhooks(obj, mutating) },
 		rules: rules[T]{
 			prepareCreate: func(obj map[string]any) { ensure(obj, "metadata")["generation"] = int64(1) },
