@@ -171,13 +171,13 @@ func TestQuickKnowsItsLimits(t *testing.T) {
 		schema, fields string
 		want           bool
 	}{
-		{set, `"a":["x","y"]`, true}, {set, `"a":["x","x"]`, false}, {set, `"a":[]`, true}, {set, `"b":["x","x"]`, true}, {free, `"a":["x","x"]`, true},
+		{set, `"a":["x","y"]`, true}, {set, `"a":["x","x"]`, false}, {set, `"a":["x","y","x"]`, false}, {set, `"a":["x","y","z","y"]`, false}, {set, `"a":[]`, true}, {set, `"b":["x","x"]`, true}, {free, `"a":["x","x"]`, true},
 		{set, elements(manyElements-1, `"%d"`), true}, {set, elements(manyElements, `"%d"`), false},
-		{any, `"a":[1,"1",true]`, true}, {any, `"a":[1,1]`, false}, {any, `"a":[1.5,2]`, false}, {any, `"a":[{},{}]`, false}, {any, `"a":[null]`, false},
-		{byKey, `"a":[{"k":"x"},{"k":"y"}]`, true}, {byKey, `"a":[{"k":"x"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{}]`, false},
+		{any, `"a":[1,"1",true]`, true}, {any, `"a":[1,1]`, false}, {any, `"a":[1,"1",1]`, false}, {any, `"a":[1.5,2]`, false}, {any, `"a":[{},{}]`, false}, {any, `"a":[null]`, false},
+		{byKey, `"a":[{"k":"x"},{"k":"y"}]`, true}, {byKey, `"a":[{"k":"x"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{"k":"y"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{}]`, false},
 		{byKey, elements(manyElements-1, `{"k":"%d"}`), true}, {byKey, elements(manyElements, `{"k":"%d"}`), false},
-		{two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"y","l":1}]`, true}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1.0}]`, false}, {two, `"a":[{"k":"x"}]`, false},
-		{deep, `"b":{"x":[{"a":["x"]},{"a":["y","z"]}],"y":[]}`, true}, {deep, `"b":{"x":[{"a":["x"]},{"a":["y","y"]}]}`, false}, {deep, `"b":{"y":[],"x":[{"a":["x","x"]}]}`, false},
+		{two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"y","l":1}]`, true}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1.0}]`, false}, {two, `"a":[{"k":"x"}]`, false},
+		{deep, `"b":{"x":[{"a":["x"]},{"a":["y","z"]}],"y":[]}`, true}, {deep, `"b":{"x":[{"a":["x"]},{"a":["y","y"]}]}`, false}, {deep, `"b":{"y":[],"x":[{"a":["x","x"]}]}`, false}, {deep, `"b":{"x":[{"a":["x","y","x"]}]}`, false},
 		{`{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}}`, `"a":"x"`, false},
 		{`{type: object, properties: {a: {type: array, items: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}}}`, `"a":["x"]`, false},
 		{`{type: object, additionalProperties: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}`, `"a":"x"`, false},

@@ -185,6 +185,29 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 	}
 }
 
+// What somebody else deletes while a collection is deleted holds nothing up.
+func TestDeleteCollectionBesideOtherDeletions_VERB04(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.create(w.at(v1, ""), tab(v1, name, "h", "1"))
+	}
+	err := w.DeleteCollection(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, func(l *List) error {
+		if len(l.Entries) != 3 {
+			t.Errorf("%d objects", len(l.Entries))
+		}
+		for _, name := range []string{"a", "b"} {
+			w.must(w.Delete(w.ctx(), w.at(v1, name), deletion(), WriteOptions{}))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if left, err := w.List(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}); err != nil || len(left.Entries) != 0 {
+		t.Errorf("left are %d, %v", len(left.Entries), err)
+	}
+}
+
 // What a kind does not let go stays, for clients and for the gateway itself.
 func TestAKindMayRefuseADeletion_RES05(t *testing.T) {
 	w := newWorld(t)

@@ -88,41 +88,50 @@ func TestWatchSelection_WATCH02(t *testing.T) {
 	byLabel := w.watch(w.at(v1beta1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(start), LabelSelector: on})
 	byField := w.watch(w.at(v1beta1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(start), FieldSelector: fields.ParseSelectorOrDie("hostPort=h:1")})
 	byName := w.watch(w.at(v1beta1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(start), FieldSelector: fields.ParseSelectorOrDie("metadata.name=a")})
+	at := map[string]int64{} // by what was written
+	note := func(what string) { at[what] = w.revision() }
 	w.create(w.at(v1, ""), tab(v1, "a", "h", "1"))
-	w.merge("a", `{"metadata":{"labels":{"on":"1"}}}`)                   // enters by label
-	w.merge("a", `{"port":"2"}`)                                         // leaves by field
-	w.merge("a", `{"metadata":{"labels":null}}`)                         // leaves by label
-	w.merge("a", `{"port":"1","metadata":{"labels":{"on":"1"}}}`)        // enters both
+	note("new")
+	w.merge("a", `{"metadata":{"labels":{"on":"1"}}}`) // enters by label
+	note("label")
+	w.merge("a", `{"port":"2"}`) // leaves by field
+	note("port")
+	w.merge("a", `{"metadata":{"labels":null}}`) // leaves by label
+	note("bare")
+	w.merge("a", `{"port":"1","metadata":{"labels":{"on":"1"}}}`) // enters both
+	note("both")
 	w.create(w.at(v1, ""), tab(v1, "b", "h", "3", `"labels":{"x":"y"}`)) // concerns nobody
 	w.must(w.Delete(w.ctx(), w.at(v1, "b"), deletion(), WriteOptions{}))
 	w.must(w.Delete(w.ctx(), w.at(v1, "a"), deletion(), WriteOptions{}))
-	end := w.revision()
-	w.wait(end)
+	note("gone")
+	w.wait(at["gone"])
 	for _, c := range []struct {
-		watch *Watch
-		want  string
+		watch  *Watch
+		want   string
+		writes string // that the events are of
 	}{
-		{byLabel, "ADDED a:1,MODIFIED a:2,DELETED a:2,ADDED a:1,DELETED a:1"},
-		{byField, "ADDED a:1,MODIFIED a:1,DELETED a:1,ADDED a:1,DELETED a:1"},
-		{byName, "ADDED a:1,MODIFIED a:1,MODIFIED a:2,MODIFIED a:2,MODIFIED a:1,DELETED a:1"},
+		{byLabel, "ADDED a:1,MODIFIED a:2,DELETED a:2,ADDED a:1,DELETED a:1", "label,port,bare,both,gone"},
+		{byField, "ADDED a:1,MODIFIED a:1,DELETED a:1,ADDED a:1,DELETED a:1", "new,label,port,both,gone"},
+		{byName, "ADDED a:1,MODIFIED a:1,MODIFIED a:2,MODIFIED a:2,MODIFIED a:1,DELETED a:1", "new,label,port,bare,both,gone"},
 	} {
-		events, err := follow(w.ctx(), c.watch, w.at(v1, "").Resource, v1beta1, strings.Count(c.want, ",")+1)
+		writes := strings.Split(c.writes, ",")
+		events, err := follow(w.ctx(), c.watch, w.at(v1, "").Resource, v1beta1, len(writes))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, e := range events {
+		for i, e := range events {
 			got = append(got, w.brief(e))
+			_, data, _ := strings.Cut(e, " ")
+			if rev := w.parse([]byte(data)).GetResourceVersion(); rev != fmt.Sprint(at[writes[i]]) {
+				t.Errorf("%s, written at %d, shows revision %s", w.brief(e), at[writes[i]], rev)
+			}
 		}
 		if s := strings.Join(got, ","); s != c.want {
 			t.Errorf("got %s, want %s", s, c.want)
 		}
-		_, data, _ := strings.Cut(events[len(events)-1], " ")
-		if rev := w.parse([]byte(data)).GetResourceVersion(); rev != fmt.Sprint(end) {
-			t.Errorf("the deletion at %d shows revision %s", end, rev)
-		}
-		if rev := c.watch.Revision(); rev != end {
-			t.Errorf("seen up to %d of %d", rev, end)
+		if rev := c.watch.Revision(); rev != at["gone"] {
+			t.Errorf("seen up to %d of %d", rev, at["gone"])
 		}
 	}
 }
