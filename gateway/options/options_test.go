@@ -78,3 +78,10 @@ func TestValidate_EmbeddedEtcd(t *testing.T) {
 		t.Errorf("certificates for the embedded etcd: %v", err)
 	}
 }
+
+// A page can be asked for, and a watch go on, for as long as with kube-apiserver.
+func TestHistoryIsKeptForFiveMinutes_LIST06(t *testing.T) {
+	if kept := Default().EtcdCompactionInterval; kept != 5*time.Minute {
+		t.Errorf("history is kept for %v", kept)
+	}
+}

@@ -208,6 +208,28 @@ func TestDeleteCollectionBesideOtherDeletions_VERB04(t *testing.T) {
 	}
 }
 
+// A pod that has time to end is still there after an update, and after an update that
+// releases its last finalizer; it goes with a deletion that leaves it none.
+func TestUpdatesDoNotCutAGracePeriodShort_DEL03(t *testing.T) {
+	w := newWorld(t)
+	pods := w.builtin("pods", "default", "")
+	for name, finalizers := range map[string]string{"free": `[]`, "held": `["example.com/f"]`} {
+		w.create(pods, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"`+name+`","finalizers":`+finalizers+`},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+		at := w.builtin("pods", "default", name)
+		w.must(w.Delete(w.ctx(), at, propagation(t, "grace=30"), WriteOptions{}))
+		for _, patch := range []string{`{"metadata":{"labels":{"a":"b"}}}`, `{"metadata":{"finalizers":null}}`} {
+			w.must(w.Patch(w.ctx(), at, types.MergePatchType, []byte(patch), WriteOptions{}))
+			if left := w.read(at).GetDeletionGracePeriodSeconds(); left == nil || *left != 30 {
+				t.Errorf("%s after %s has %v seconds", name, patch, left)
+			}
+		}
+		w.must(w.Delete(w.ctx(), at, propagation(t, "grace=0"), WriteOptions{}))
+		if _, err := w.entry(w.ctx(), at, ""); !apierrors.IsNotFound(err) {
+			t.Errorf("%s without time: %v", name, err)
+		}
+	}
+}
+
 // What a kind does not let go stays, for clients and for the gateway itself.
 func TestAKindMayRefuseADeletion_RES05(t *testing.T) {
 	w := newWorld(t)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/modules"
+	"github.com/wasmgate/wasmgate/plugins/wasm"
 )
 
 // Who set a revision has the last word, when its hooks are known; without
@@ -43,5 +45,37 @@ func TestARevisionTakesOverByConsent(t *testing.T) {
 	rev.Consent = nil
 	if s, err = r.Set(t.Context(), "m", rev); err != nil || s.Digest() != digestOf(second) || s.Failure != nil {
 		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// remembering is a compiler that keeps what it has made.
+type remembering struct {
+	*wasm.Engine
+	made []*wasm.Module
+}
+
+func (c *remembering) Load(ctx context.Context, src wasm.Source) (*wasm.Module, error) {
+	m, err := c.Engine.Load(ctx, src)
+	c.made = append(c.made, m)
+	return m, err
+}
+
+// A revision that nobody consents to is closed: its code takes memory.
+func TestARevisionWithoutConsentIsClosed(t *testing.T) {
+	e, err := engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &remembering{Engine: e}
+	r := modules.New(modules.Config{Compiler: c})
+	defer r.Close(context.Background())
+	module := echo("{}")
+	_, err = r.Set(t.Context(), "m", plugins.Revision{Bytes: module, Digest: digestOf(module), Consent: func([]plugins.Hook) error { return errors.New("no") }})
+	if err == nil || len(c.made) != 1 {
+		t.Fatalf("%v, %d modules", err, len(c.made))
+	}
+	if i, err := c.made[0].Instantiate(t.Context()); err == nil {
+		_ = i.Close()
+		t.Error("it can still be started")
 	}
 }

@@ -1,5 +1,7 @@
 package modules
 
+import "github.com/wasmgate/wasmgate/plugins"
+
 // Left is closed when the load of a module that was left alone has ended; it is
 // nil when there is none.
 func Left(r *Registry, name string) <-chan struct{} {
@@ -8,3 +10,6 @@ func Left(r *Registry, name string) <-chan struct{} {
 	}
 	return nil
 }
+
+// Find is how a call of a hook that admits finds objects for a module.
+func Find(r *Registry, name string) plugins.Lookup { return r.lookupFor(name, plugins.Admit) }
