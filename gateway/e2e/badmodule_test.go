@@ -76,8 +76,8 @@ func TestBadModules(t *testing.T) {
 		if got := c.api.Get(modulePath + "/" + module).Str("status.digest"); got != served {
 			t.Errorf("served is %s, was %s", got, served)
 		}
-		c.api.Delete(modulePath+"/"+module).Want(403, 409, 422)
-		content(c.api, module, good).Want(200, 201)
+		c.api.Delete(modulePath + "/" + module).Want(409)
+		content(c.api, module, good).Want(200)
 		awaitCondition(c.api, modulePath+"/"+module, "Ready", "True")
 	})
 	t.Run("WP-01 a definition may name a module that is not there yet", func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestBadModules(t *testing.T) {
 		})
 		c.create("one")
 		c.api.Get(c.path("v1", "one")).Want(200)
-		c.api.Get(c.path("v1beta1", "one")).Want(500, 503)
+		c.api.Get(c.path("v1beta1", "one")).Want(500)
 	})
 	t.Run("CRD-21 urls that name no module are refused", func(t *testing.T) {
 		api := s.API(t)
@@ -118,13 +118,13 @@ func TestFaultyModule(t *testing.T) {
 			o := c.object("v1beta1", "fault-"+fault, `{"host":"h"}`)
 			o.Set("metadata.annotations", map[string]any{"fault": fault})
 			c.api.Post(c.list("v1beta1"), o).Want(201)
-			r := c.api.Get(c.path("v1", "fault-"+fault)).Want(500, 503, 504)
+			r := c.api.Get(c.path("v1", "fault-"+fault)).Want(500)
 			if o := r.Object(); o.Str("kind") != "Status" || o.Str("status") != "Failure" ||
 				!strings.Contains(strings.ToLower(o.Str("message")), strings.ToLower(why)) || !strings.Contains(o.Str("message"), "conversion webhook for ") {
 				t.Errorf("%s, want %q in it", r.Body, why)
 			}
 			c.api.Get(c.path("v1", "well")).Want(200).Equal("spec.host", "h")
-			c.api.Get(c.list("v1")).Want(500, 503, 504)
+			c.api.Get(c.list("v1")).Want(500)
 			c.api.Get(c.list("v1beta1")).Want(200)
 			c.api.Get(c.list("v1"), "Accept", metaList).Want(200)
 			c.api.Delete(c.path("v1beta1", "fault-"+fault)).Want(200)

@@ -19,11 +19,11 @@ import (
 func TestAcceptsWhatTheRuntimeAccepts(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
 	if err != nil {
-		t.Skipf("the runtime's source is not there: %v", err)
+		t.Fatalf("the runtime's source is not there: %v", err)
 	}
 	modules, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "internal/integration_test/spectest/v2/testdata/*.wasm"))
 	if err != nil || len(modules) == 0 {
-		t.Skipf("the runtime's test data are not there: %v", err)
+		t.Fatalf("the runtime's test data are not there: %v", err)
 	}
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
 	defer r.Close(t.Context())
