@@ -120,7 +120,7 @@ func TestStoreTrouble(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := w.entry(w.ctx(), one, "")
-	refused(t, err, 500, "InternalError", "gone fishing")
+	refused(t, err, 503, "ServiceUnavailable", "etcd does not answer")
 	_, err = w.Patch(w.ctx(), one, types.MergePatchType, []byte(`{"port":"2"}`), WriteOptions{})
 	refused(t, err, 500, "ServerTimeout", "")
 	_, err = w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "two", "h", "1")), WriteOptions{})
