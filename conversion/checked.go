@@ -21,18 +21,19 @@ func Checked(c Converter) Converter {
 	if isChecked(c) {
 		return c
 	}
-	return newChecked(c, false)
+	return newChecked(c)
 }
 
-func newChecked(c Converter, lean bool) *checked {
+func newChecked(c Converter) *checked {
 	_, read := c.(Reader)
-	return &checked{inner: c, lean: lean, read: read}
+	return &checked{inner: c, read: read, told: asWebhook}
 }
 
 type checked struct {
 	inner Converter
 	lean  bool // it is not sent managedFields
 	read  bool // it is a Reader
+	told  Told
 }
 
 // isChecked knows the converters that keep the contract.
@@ -48,7 +49,7 @@ func (c *checked) Epoch() uint64 { return c.inner.Epoch() }
 
 func (c *checked) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(objects))
-	one := call{desired: desired, sent: make([]view, 0, len(objects))}
+	one := call{told: c.told, desired: desired, sent: make([]view, 0, len(objects))}
 	send := make([][]byte, 0, len(objects))
 	places := make([]int, 0, len(objects))
 	for i, data := range objects {

@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,8 +9,8 @@ import (
 )
 
 // Error is a failed conversion. Clients see it as a Status with code 500, no
-// reason and Error() as the message, which is kube-apiserver's wording whoever
-// converted: None, a webhook or a Wasm module.
+// reason and Error() as the message, which is kube-apiserver's wording; a Wasm
+// module is called one, where that says webhook.
 type Error struct {
 	// From and Kind are the apiVersion and kind of the first object concerned.
 	From string
@@ -50,6 +51,7 @@ const maxNamed = 10
 
 // call collects what the errors of one call of a converter have in common.
 type call struct {
+	told    Told
 	desired string
 	sent    []view
 }
@@ -62,6 +64,9 @@ func (c *call) gvk() string {
 	}
 	return v + ", Kind=" + c.sent[0].kindString()
 }
+
+// subject is what the messages are about.
+func (c *call) subject() string { return c.told.Converter + " for " + c.gvk() }
 
 func (c *call) error(reason string, cause error, about []view) *Error {
 	e := &Error{
@@ -82,12 +87,21 @@ func (c *call) error(reason string, cause error, about []view) *Error {
 
 // failed is the error of a call that gave no reply.
 func (c *call) failed(cause error) error {
-	return c.error(fmt.Sprintf("conversion webhook for %s failed: %v", c.gvk(), cause), cause, c.sent)
+	var verdict *review.Failure
+	if errors.As(cause, &verdict) {
+		return c.error(fmt.Sprintf("%s failed: %v", c.subject(), cause), cause, c.sent)
+	}
+	e := c.error(fmt.Sprintf("%s failed: %v%s", c.subject(), cause, c.told.Hint), cause, c.sent)
+	var unread *review.SyntaxError
+	if errors.As(cause, &unread) {
+		e.logged = fmt.Sprintf("%s failed: %s", c.subject(), unread.LogText())
+	}
+	return e
 }
 
 // count is the error of a reply with too few or too many objects.
 func (c *call) count(got int) error {
-	return c.error(fmt.Sprintf("conversion webhook for %s returned %d objects, expected %d", c.gvk(), got, len(c.sent)), nil, c.sent)
+	return c.error(fmt.Sprintf("%s returned %d objects, expected %d%s", c.subject(), got, len(c.sent), c.told.Hint), nil, c.sent)
 }
 
 // refused is the error of an object in a reply that breaks the contract. One
@@ -100,18 +114,18 @@ func (c *call) refused(index int, p *problem) error {
 	case p.what == unreadable && !many:
 		reason = p.why
 	case p.what == badMetadata && many:
-		reason = fmt.Sprintf("conversion webhook for %s returned invalid metadata in object at index %d: %s", c.gvk(), index, p.why)
+		reason = fmt.Sprintf("%s returned invalid metadata in object at index %d: %s", c.subject(), index, p.why)
 	case p.what == badMetadata:
-		reason = fmt.Sprintf("conversion webhook for %s returned invalid metadata: %s", c.gvk(), p.why)
+		reason = fmt.Sprintf("%s returned invalid metadata: %s", c.subject(), p.why)
 	case many:
-		reason = fmt.Sprintf("conversion webhook for %s returned invalid converted object at index %d: %s", c.gvk(), index, p.why)
+		reason = fmt.Sprintf("%s returned invalid converted object at index %d: %s", c.subject(), index, p.why)
 	case p.what == badType:
-		reason = fmt.Sprintf("conversion webhook for %s returned invalid object at index 0: %s", c.gvk(), p.why)
+		reason = fmt.Sprintf("%s returned invalid object at index 0: %s", c.subject(), p.why)
 	default:
-		reason = fmt.Sprintf("conversion webhook for %s returned invalid object: %s", c.gvk(), p.why)
+		reason = fmt.Sprintf("%s returned invalid object: %s", c.subject(), p.why)
 	}
-	e := c.error(reason, nil, about)
-	e.logged = fmt.Sprintf("conversion webhook for %s returned an object, at index %d, whose %s", c.gvk(), index, p.what)
+	e := c.error(reason+c.told.Hint, nil, about)
+	e.logged = fmt.Sprintf("%s returned an object, at index %d, whose %s", c.subject(), index, p.what)
 	return e
 }
 

@@ -13,12 +13,26 @@ const managedFields = "managedFields"
 // converter may change.
 //
 // A converter that is checked already is returned as it is.
-func Lean(c Converter) Converter {
+func Lean(c Converter, told Told) Converter {
 	if isChecked(c) {
 		return c
 	}
-	return newChecked(c, true)
+	lean := newChecked(c)
+	lean.lean, lean.told = true, told
+	return lean
 }
+
+// Told is how messages about a converter speak of it.
+type Told struct {
+	// Converter is what it is.
+	Converter string
+	// Hint ends the messages about its failures, but for those that are its own
+	// words; "" for none.
+	Hint string
+}
+
+// asWebhook is what kube-apiserver says.
+var asWebhook = Told{Converter: "conversion webhook"}
 
 // unmanaged is the object without its managedFields, of which there have to be
 // some.

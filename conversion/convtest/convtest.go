@@ -177,15 +177,19 @@ func (s Subject) concurrent(t *testing.T, convert conversion.Converter) {
 }
 
 // Faults runs the table of faults over a converter whose replies are made by
-// [faults.Reply]: each is refused in the same words, whoever carried it.
-func Faults(t *testing.T, c conversion.Converter) {
+// [faults.Reply]: each is refused in the same words, whoever carried it, but for
+// how he is told of.
+func Faults(t *testing.T, c conversion.Converter, told conversion.Told) {
 	checked := conversion.Checked(c)
 	for _, f := range faults.All {
 		t.Run(f.Name, func(t *testing.T) {
 			out, err := checked.Convert(t.Context(), V1, [][]byte{faults.Object(f.Name)})
 			want := f.Want
 			if !f.Whole {
-				want = faults.Prefix + want
+				want = told.Converter + faults.About + want
+			}
+			if !f.Verdict {
+				want += told.Hint
 			}
 			var typed *conversion.Error
 			if out != nil || !errors.As(err, &typed) || err.Error() != want {

@@ -165,7 +165,7 @@ func (r *reply) parse(body []byte) error {
 		err = fmt.Errorf("invalid character %q after top-level value", body[rawjson.Space(body, end)])
 	}
 	if err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+		return syntaxError(body, err)
 	}
 	return nil
 }

@@ -46,11 +46,11 @@ func TestResponse_CRD14_CRD15_CRD16(t *testing.T) {
 		{"failed", strings.Replace(ok, `"status":"Success"`, `"status":"Failed","message":"hostPort could not be parsed"`, 1), V1, "hostPort could not be parsed"},
 		{"failed without message", strings.Replace(ok, "Success", "Failed", 1), V1, "response.result.status was 'Failed', not 'Success'"},
 		{"no result", strings.Replace(ok, `"result":{"status":"Success"},`, "", 1), V1, "response.result.status was '', not 'Success'"},
-		{"not JSON", "{nope", V1, "couldn't get version/kind; json parse error: invalid JSON"},
+		{"not JSON", "{nope", V1, `couldn't get version/kind; json parse error: invalid JSON at byte 1, near "{nope"`},
 		{"trailing", ok + "xx", V1, "couldn't get version/kind; json parse error: invalid character 'x' after top-level value"},
 		{"array", "[]", V1, "couldn't get version/kind; json parse error: expected an object, got an array"},
-		{"an object that is not JSON", strings.Replace(ok, `{"a":1}`, `{"a":tru}`, 1), V1, "couldn't get version/kind; json parse error: invalid JSON"},
-		{"a field that is not JSON", strings.Replace(ok, `"uid":"u"`, `"uid":"u","x":tru`, 1), V1, "couldn't get version/kind; json parse error: invalid JSON"},
+		{"an object that is not JSON", strings.Replace(ok, `{"a":1}`, `{"a":tru}`, 1), V1, `couldn't get version/kind; json parse error: invalid JSON at byte 143, near "ertedObjects\":[{\"a\":tru}, {\"b\":[]} ]}}"`},
+		{"a field that is not JSON", strings.Replace(ok, `"uid":"u"`, `"uid":"u","x":tru`, 1), V1, `couldn't get version/kind; json parse error: invalid JSON at byte 92, near "nse\":{\"uid\":\"u\",\"x\":tru,\"result\":{\"statu"`},
 		{"status", strings.Replace(ok, `"Success"`, `1`, 1), V1, "couldn't get version/kind; json parse error: response.result.status is not a string"},
 		{"message", strings.Replace(ok, `"Success"`, `"Success","message":{}`, 1), V1, "couldn't get version/kind; json parse error: response.result.message is not a string"},
 		{"null result", strings.Replace(ok, `{"status":"Success"}`, `null`, 1), V1, "response.result.status was '', not 'Success'"},
@@ -139,5 +139,14 @@ func TestWhatAConverterSaysIsBounded(t *testing.T) {
 		if got := Cut(3, in); got != want {
 			t.Errorf("Cut(3, %q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// A log is read by others than those who may read the objects.
+func TestLogsQuoteNothingOfAReply_CRD16(t *testing.T) {
+	_, err := ParseResponse([]byte(`{"secret":tru}`), V1, "u")
+	var unread *SyntaxError
+	if !errors.As(err, &unread) || strings.Contains(unread.LogText(), "secret") || !strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %v", err)
 	}
 }

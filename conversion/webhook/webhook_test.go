@@ -70,7 +70,7 @@ func TestFaults_CRD15_CRD16_CRD17(t *testing.T) {
 			t.Error(err)
 		}
 		_, _ = w.Write(faults.Reply(body))
-	})}))
+	})}), conversion.Told{Converter: "conversion webhook"})
 }
 
 func TestRequest_CRD13(t *testing.T) {
@@ -142,7 +142,7 @@ func TestBadReplies_CRD15_CRD16(t *testing.T) {
 			http.Redirect(w, r, "https://127.0.0.1:1/", http.StatusTemporaryRedirect)
 		}, "the server responded with the status code 307 but did not return more information"},
 		{"empty", status(200, "", ""), "0-length response with status code: 200 and content type: application/json"},
-		{"html", status(200, "text/html", "<html>"), "couldn't get version/kind; json parse error: invalid JSON"},
+		{"html", status(200, "text/html", "<html>"), `couldn't get version/kind; json parse error: invalid JSON at byte 0, near "<html>"`},
 		{"failed", status(200, "", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"the-uid","result":{"status":"Failed","message":"hostPort could not be parsed into a separate host and port"}}}`), "hostPort could not be parsed into a separate host and port"},
 		{"too large", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(make([]byte, 2<<20))

@@ -120,7 +120,8 @@ func TestFaultyModule(t *testing.T) {
 			c.api.Post(c.list("v1beta1"), o).Want(201)
 			r := c.api.Get(c.path("v1", "fault-"+fault)).Want(500)
 			if o := r.Object(); o.Str("kind") != "Status" || o.Str("status") != "Failure" ||
-				!strings.Contains(strings.ToLower(o.Str("message")), strings.ToLower(why)) || !strings.Contains(o.Str("message"), "conversion webhook for ") {
+				!strings.Contains(strings.ToLower(o.Str("message")), strings.ToLower(why)) || !strings.Contains(o.Str("message"), "conversion module \""+module+"\" for ") ||
+				!strings.Contains(o.Str("message"), "wasmgate module logs "+module) {
 				t.Errorf("%s, want %q in it", r.Body, why)
 			}
 			c.api.Get(c.path("v1", "well")).Want(200).Equal("spec.host", "h")

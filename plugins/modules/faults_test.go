@@ -3,6 +3,7 @@ package modules_test
 import (
 	"testing"
 
+	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/convtest"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
 )
@@ -11,5 +12,8 @@ import (
 func TestFaults_CRD15_CRD16_CRD17(t *testing.T) {
 	r := registry(t)
 	set(t, r, "faulty", plugintest.Build(t, plugintest.Faulty))
-	convtest.Faults(t, r.Converter("faulty"))
+	convtest.Faults(t, r.Converter("faulty"), conversion.Told{
+		Converter: `conversion module "faulty"`,
+		Hint:      "; what it wrote is told by: wasmgate module logs faulty",
+	})
 }

@@ -16,14 +16,17 @@ import (
 type Fault struct {
 	// Name is what an object's field "fault" says to get this reply.
 	Name string
-	// Want is the message of the refusal, after Prefix; with Whole it is all of
-	// it.
+	// Want is the message of the refusal, after what converts and About; with
+	// Whole it is all of it.
 	Want  string
 	Whole bool
+	// Verdict says that these are the converter's own words, or its lack of them.
+	Verdict bool
 }
 
-// Prefix starts the messages about the objects of this package.
-const Prefix = "conversion webhook for example.com/v1beta1, Kind=Thing "
+// About is what messages about the objects of this package say that they are
+// about.
+const About = " for example.com/v1beta1, Kind=Thing "
 
 // Object asks for a fault; it is at example.com/v1beta1.
 func Object(fault string) []byte {
@@ -32,13 +35,13 @@ func Object(fault string) []byte {
 
 // All are the faults. The messages are kube-apiserver's.
 var All = []Fault{
-	{Name: "failed", Want: "failed: it is not my day"},
-	{Name: "failed without words", Want: "failed: response.result.status was 'Failed', not 'Success'"},
-	{Name: "no result", Want: "failed: response.result.status was '', not 'Success'"},
+	{Name: "failed", Want: "failed: it is not my day", Verdict: true},
+	{Name: "failed without words", Want: "failed: response.result.status was 'Failed', not 'Success'", Verdict: true},
+	{Name: "no result", Want: "failed: response.result.status was '', not 'Success'", Verdict: true},
 	{Name: "no response", Want: "failed: no response provided"},
 	{Name: "another review", Want: "failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got example.com/v1, Kind=Review"},
 	{Name: "review of v1beta1", Want: "failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion"},
-	{Name: "not JSON", Want: "failed: couldn't get version/kind; json parse error: invalid JSON"},
+	{Name: "not JSON", Want: `failed: couldn't get version/kind; json parse error: invalid JSON at byte 1, near "{nonsense"`},
 	{Name: "an array", Want: "failed: couldn't get version/kind; json parse error: expected an object, got an array"},
 	{Name: "more after it", Want: "failed: couldn't get version/kind; json parse error: invalid character 'x' after top-level value"},
 	{Name: "no objects", Want: "returned 0 objects, expected 1"},
