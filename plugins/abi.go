@@ -1,6 +1,6 @@
 package plugins
 
-// ABI 1, by export name; the hooks are exports too.
+// ABI 1, by export name; the hooks are exports too. Authors read docs/abi.md.
 const (
 	// ABIVersion is the version that is spoken here.
 	ABIVersion = 1

@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -162,6 +164,16 @@ Next, in another terminal:
   export KUBECONFIG=%s
   kubectl api-resources
   kubectl create namespace demo
-  wasmgate module push NAME FILE.wasm
-`, s.URL, store, shellQuote(path))
+  %s module push NAME FILE.wasm
+`, s.URL, store, shellQuote(path), called())
+}
+
+// called is how this program is run again from the same folder.
+func called() string {
+	typed := os.Args[0]
+	self, err := os.Executable()
+	if err != nil || strings.Contains(self, string(filepath.Separator)+"go-build") { // of go run, gone when it ends
+		return "go run ."
+	}
+	return shellQuote(typed)
 }

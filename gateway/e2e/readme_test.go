@@ -153,7 +153,7 @@ func indented(markdown string) []string {
 
 func shell(t *testing.T, dir string, env []string, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-e", "-c", script)
 	cmd.Dir, cmd.Env = dir, env
