@@ -201,19 +201,20 @@ func (h *Handler) serves(i *Info) bool {
 func (h *Handler) allow(c *call) (*authn.User, error) {
 	r, i := c.Request, &c.Info
 	open := !i.Resource && authz.Open(i.Verb, i.Path)
-	user, ok, err := h.Authenticator.Authenticate(authn.Request{BearerToken: BearerToken(r.Authorization), ClientCerts: r.ClientCerts})
+	shown := authn.Request{BearerToken: BearerToken(r.Authorization), ClientCerts: r.ClientCerts}
+	user, ok, err := h.Authenticator.Authenticate(shown)
 	if err != nil {
 		h.Log.Debug().Err(err).Msg("credentials refused")
 	}
 	if !ok {
-		if !open {
+		if !open || !shown.Empty() { // who shows what is wrong is told so, even where nothing is needed
 			return nil, authz.UnauthorizedError()
 		}
 		user = authn.AnonymousUser()
 	}
 	c.known(user)
 	if r.Impersonate != nil {
-		if user, err = h.impersonate(user, r.Impersonate); err != nil {
+		if user, err = h.impersonate(user, r.Impersonate, i); err != nil {
 			return nil, err
 		}
 		c.impersonates(user)

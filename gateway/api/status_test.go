@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -142,34 +140,6 @@ func TestBearerToken(t *testing.T) {
 	} {
 		if got := BearerToken(header); got != want {
 			t.Errorf("%q: %q", header, got)
-		}
-	}
-}
-
-// Who asks to be somebody else is never served as who they are.
-func TestImpersonate(t *testing.T) {
-	h := New(Config{Authorizer: authz.Masters{}})
-	admin := &authn.User{Name: "admin", Groups: []string{authn.Masters}}
-	bob := &authn.User{Name: "bob", Groups: []string{authn.AllAuthenticated}}
-	for name, c := range map[string]struct {
-		user *authn.User
-		as   Impersonation
-		want *authn.User
-		fail string
-	}{
-		"a user":        {admin, Impersonation{User: "carol"}, &authn.User{Name: "carol", Groups: []string{authn.AllAuthenticated}}, ""},
-		"with all":      {admin, Impersonation{User: "carol", UID: "7", Groups: []string{"dev"}}, &authn.User{Name: "carol", UID: "7", Groups: []string{"dev", authn.AllAuthenticated}}, ""},
-		"nobody":        {admin, Impersonation{User: authn.Anonymous}, &authn.User{Name: authn.Anonymous, Groups: []string{authn.Unauthenticated}}, ""},
-		"only a group":  {admin, Impersonation{Groups: []string{authn.Masters}}, nil, `requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"system:masters"}, Extra:map[string][]string(nil)} without impersonating a user name`},
-		"only a uid":    {admin, Impersonation{UID: "7"}, nil, `requested &user.DefaultInfo{Name:"", UID:"7", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name`},
-		"only an extra": {admin, Impersonation{Extra: map[string][]string{"scopes": {"x"}}}, nil, `requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"scopes":[]string{"x"}}} without impersonating a user name`},
-		"with an extra": {admin, Impersonation{User: "carol", Extra: map[string][]string{"scopes": {"x"}}}, &authn.User{Name: "carol", Groups: []string{authn.AllAuthenticated}, Extra: map[string][]string{"scopes": {"x"}}}, ""},
-		"not allowed":   {bob, Impersonation{User: "admin"}, nil, `users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope`},
-		"by an unknown": {authn.AnonymousUser(), Impersonation{User: "x", Groups: []string{authn.Masters}}, nil, `User "system:anonymous" cannot impersonate`},
-	} {
-		got, err := h.impersonate(c.user, &c.as)
-		if !reflect.DeepEqual(got, c.want) || (c.fail == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fail) {
-			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
 }

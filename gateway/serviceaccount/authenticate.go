@@ -32,9 +32,7 @@ var (
 
 // The names that Kubernetes gives accounts, and what is known of their tokens.
 const (
-	userPrefix  = "system:serviceaccount:"
-	groupAll    = "system:serviceaccounts"
-	groupPrefix = "system:serviceaccounts:"
+	userPrefix  = authn.ServiceAccountPrefix
 	extraPrefix = "authentication.kubernetes.io/"
 )
 
@@ -127,7 +125,7 @@ const ending = time.Minute
 func user(c *claims) *authn.User {
 	a := c.About
 	out := &authn.User{
-		Name: c.Subject, UID: a.Account.UID, Groups: []string{groupAll, groupPrefix + a.Namespace, authn.AllAuthenticated},
+		Name: c.Subject, UID: a.Account.UID, Groups: append(authn.ServiceAccountGroups(a.Namespace), authn.AllAuthenticated),
 	}
 	if c.ID == "" { // it is bound to nothing but a Secret then
 		return out
@@ -137,7 +135,7 @@ func user(c *claims) *authn.User {
 		out.Extra[extraPrefix+"pod-name"], out.Extra[extraPrefix+"pod-uid"] = []string{a.Pod.Name}, []string{a.Pod.UID}
 	}
 	if a.Node != nil {
-		out.Extra[extraPrefix+"node-name"], out.Extra[extraPrefix+"node-uid"] = []string{a.Node.Name}, []string{a.Node.UID}
+		out.Extra[authn.NodeNameKey], out.Extra[extraPrefix+"node-uid"] = []string{a.Node.Name}, []string{a.Node.UID}
 	}
 	return out
 }
