@@ -23,6 +23,8 @@ func (w *Write) commitWith(ctx context.Context, postings []Posting) (err error) 
 	switch {
 	case w.operation == OperationCreate && w.Options.DryRun:
 		return w.mustNotExist(ctx, key)
+	case w.operation == OperationCreate && w.named > 0:
+		return atRevision()
 	case w.operation == OperationCreate:
 		w.revision, err = store.Create(ctx, key, w.draft.Stored, w.ttl())
 	case w.ending == keeps:
@@ -39,7 +41,7 @@ func (w *Write) commitWith(ctx context.Context, postings []Posting) (err error) 
 		return o
 	}
 	if err != nil {
-		return w.notCommitted(err)
+		return w.notCommitted(ctx, err)
 	}
 	w.engine.noteNamespace(w.Resource, w.revision)
 	w.engine.settle(ctx, w.Resource, w.revision)
@@ -48,7 +50,7 @@ func (w *Write) commitWith(ctx context.Context, postings []Posting) (err error) 
 
 // notCommitted tells what becomes of a write that the store refused, or whose
 // outcome nobody knows.
-func (w *Write) notCommitted(err error) error {
+func (w *Write) notCommitted(ctx context.Context, err error) error {
 	var s *storage.Error
 	if errors.As(err, &s) {
 		switch {
@@ -61,7 +63,7 @@ func (w *Write) notCommitted(err error) error {
 		case (s.Kind == storage.Exists || s.Kind == storage.NotFound) && w.exists == mayExist:
 			return superseded{}
 		case s.Kind == storage.Exists:
-			return w.storeError(err) // with another name it may go well
+			return w.alreadyExists(ctx) // with another name it may go well
 		}
 	}
 	return final{w.storeError(err)}
@@ -90,7 +92,7 @@ func (w *Write) mustNotExist(ctx context.Context, key string) error {
 	case err == nil && w.exists == mayExist:
 		return superseded{}
 	case err == nil:
-		return apierrors.NewAlreadyExists(w.GroupResource(), w.Name)
+		return w.alreadyExists(ctx)
 	case storage.KindOf(err) == storage.NotFound:
 		return nil
 	}

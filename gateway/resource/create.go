@@ -3,11 +3,14 @@ package resource
 import (
 	"context"
 	"errors"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage/names"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // errModified is the reason of every optimistic-lock conflict.
@@ -34,6 +37,38 @@ func (w *Write) wantedName() string {
 	return w.object.GetName()
 }
 
+// atRevision refuses to create an object at a revision, where a dry run shows it.
+func atRevision() error {
+	return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+}
+
+// alreadyExists refuses to create what is there. Whether it is about to go is told
+// in kube-apiserver's words: clients look for these, and wait.
+func (w *Write) alreadyExists(ctx context.Context) error {
+	refusal := apierrors.NewAlreadyExists(w.GroupResource(), w.Name)
+	there, err := w.engine.current(ctx, w.Target, true)
+	if err != nil {
+		return refusal
+	}
+	meta, err := w.Resource.Metadata(there.Entry)
+	if err == nil && object.Field(meta, "deletionTimestamp") != nil {
+		refusal.ErrStatus.Message = beingDeleted + refusal.ErrStatus.Message
+	}
+	return refusal
+}
+
+const beingDeleted = "object is being deleted: "
+
+// noName is the refusal of a name that was made up and is taken, in words that say
+// that some name would do.
+func (w *Write) noName(taken error) error {
+	refusal := apierrors.NewGenerateNameConflict(w.GroupResource(), w.Name, 1)
+	if strings.HasPrefix(taken.Error(), beingDeleted) {
+		refusal.ErrStatus.Message = beingDeleted + refusal.ErrStatus.Message
+	}
+	return refusal
+}
+
 // createsAtOnce are strategies that do what rest.BeforeCreate does with most
 // objects by themselves, and say no to the others.
 type createsAtOnce interface {
@@ -50,8 +85,8 @@ func alive(obj *unstructured.Unstructured) {
 // kind whether it is valid.
 func (w *Write) prepareCreate(ctx context.Context) error {
 	obj := w.object
-	if rv := obj.GetResourceVersion(); rv != "" && rv != "0" {
-		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+	if rev, err := parseRevision(obj.GetResourceVersion()); err == nil && rev > 0 { // what is none is nothing, as for kube-apiserver
+		w.named = rev
 	}
 	obj.SetResourceVersion("")
 	alive(obj)

@@ -189,6 +189,14 @@ func unprocessable(err error) error {
 	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }
 
+// unmergeable tells what the library has against a strategic merge patch: a 422,
+// where kube-apiserver says the same as an error of its own.
+func unmergeable(err error) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid, Message: err.Error(),
+	}}
+}
+
 // invalidPatch is the refusal of a patch whose outcome is no object.
 func invalidPatch(outcome []byte, err error) error {
 	const shown = 4096
@@ -228,7 +236,7 @@ func strategicPatcher(body []byte, typed func() runtime.Object) (patch, []string
 			errors.Is(err, mergepatch.ErrUnsupportedStrategicMergePatchFormat):
 			return nil, apierrors.NewBadRequest(err.Error())
 		case err != nil:
-			return nil, unprocessable(err)
+			return nil, unmergeable(err)
 		}
 		// As the fields of a Go value they cannot be changed.
 		tree["kind"], tree["apiVersion"] = from.tree["kind"], from.tree["apiVersion"]

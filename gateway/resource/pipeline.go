@@ -50,6 +50,7 @@ type Write struct {
 	scales    *shownScales // of a write of a scale, until it is validated
 	managed   managed
 	generate  string // metadata.generateName, when it decides the name
+	named     int64  // the revision that the client gave what it creates
 	ending    ending
 	draft     *catalog.Draft
 	revision  int64 // at which it is in the store
@@ -128,7 +129,7 @@ func (w *Write) attempt(ctx context.Context) error {
 		err = inOrder(ctx, w.validate, w.admit, w.convert, inTime, w.commit) // under another name
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
-		return apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1) // in words that say that some name would do
+		return w.noName(err)
 	}
 	if err != nil {
 		return err
@@ -226,7 +227,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 // begin forgets what an earlier attempt did.
 func (w *Write) begin(from origin) {
 	w.from, w.present, w.old, w.object, w.scales, w.managed = from, nil, nil, nil, nil, managed{}
-	w.ending, w.generate, w.draft, w.revision, w.out = stores, "", nil, 0, nil
+	w.ending, w.generate, w.named, w.draft, w.revision, w.out = stores, "", 0, nil, 0, nil
 	switch {
 	case w.operation == OperationDelete:
 	case from.Entry == nil:

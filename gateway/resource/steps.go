@@ -174,8 +174,12 @@ func (w *Write) reply(ctx context.Context) (err error) {
 		w.out.Object, err = w.Resource.View(ctx, w.from.Entry, w.Version.Name)
 	case w.Options.DryRun:
 		w.out.Object, err = w.draft.View(ctx, w.Version.Name)
-		if err == nil && w.from.Entry != nil {
-			w.out.Object, err = object.WithRevision(w.out.Object, w.from.Revision)
+		shown := w.named
+		if w.from.Entry != nil {
+			shown = w.from.Revision
+		}
+		if err == nil && shown != 0 {
+			w.out.Object, err = object.WithRevision(w.out.Object, shown)
 		}
 	}
 	if err != nil {

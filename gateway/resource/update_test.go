@@ -242,6 +242,20 @@ func TestDryRunChangesNothing_DRY01(t *testing.T) {
 	}
 }
 
+// Who creates what is about to go is told so, and can wait.
+func TestCreateBesideWhatIsBeingDeleted_RES09_DEL(t *testing.T) {
+	w := newWorld(t)
+	all := w.at(v1, "")
+	w.create(all, tab(v1, "one", "h", "1", `"finalizers":["example.com/f"]`))
+	w.must(w.Delete(w.ctx(), w.at(v1, "one"), deletion(), WriteOptions{}))
+	for _, o := range []WriteOptions{{}, {DryRun: true}} {
+		_, err := w.Create(w.ctx(), all, []byte(tab(v1, "one", "h", "1")), o)
+		refused(t, err, 409, "AlreadyExists", `object is being deleted: crontabs.example.com "one" already exists`)
+		_, err = w.Create(w.ctx(), all, []byte(tab(v1, "one", "h", "1", `"generateName":"o"`)), o)
+		refused(t, err, 409, "AlreadyExists", `object is being deleted: crontabs.example.com "one" already exists, the server was not able to generate a unique name for the object`)
+	}
+}
+
 func TestCreate_RES09_VERB04(t *testing.T) {
 	w := newWorld(t)
 	all := w.at(v1, "")
@@ -262,6 +276,12 @@ func TestCreate_RES09_VERB04(t *testing.T) {
 	refused(t, err, 404, "NotFound", `namespaces "nowhere" not found`)
 	_, err = create(tab(v1, "two", "h", "1", `"resourceVersion":"5"`))
 	refused(t, err, 400, "BadRequest", "resourceVersion should not be set on objects to be created")
+	_, err = create(tab(v1, "t_o", "h", "1", `"resourceVersion":"5"`))
+	refused(t, err, 422, "Invalid", "metadata.name")
+	dry, err := w.Create(w.ctx(), all, []byte(tab(v1, "two", "h", "1", `"resourceVersion":"5"`)), WriteOptions{DryRun: true})
+	if err != nil || !strings.Contains(string(dry.Object), `"resourceVersion":"5"`) {
+		t.Errorf("a dry run with a resourceVersion: %+v %v", dry, err)
+	}
 	_, err = create(tab(v1, "two", "h", "1", `"namespace":"other"`))
 	refused(t, err, 400, "BadRequest", "does not match the namespace")
 	_, err = create(tab(v1beta1, "two", "h", "1"))
