@@ -354,6 +354,14 @@ func (r *reply) header(name string) string {
 	return ""
 }
 
+// version is the resourceVersion of the object in the reply.
+func (r *reply) version() string {
+	r.t.Helper()
+	meta, _ := r.tree()["metadata"].(map[string]any)
+	version, _ := meta["resourceVersion"].(string)
+	return version
+}
+
 // tree is the body, parsed.
 func (r *reply) tree() map[string]any {
 	r.t.Helper()

@@ -178,11 +178,20 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	return h.object(ctx, c)
 }
 
+// methods are those of HTTP.
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions, http.MethodTrace, http.MethodConnect,
+}
+
 // observe begins the count of a request.
 func (h *Handler) observe(c *call) func(code int) {
 	shown := c.Info
 	if !h.serves(&shown) {
 		shown = Info{Verb: c.Verb}
+	}
+	if !c.Resource && !slices.Contains(methods, c.Method) { // clients may invent them
+		shown.Verb = "other"
 	}
 	return h.Observer.Begin(&shown, strings.Contains(c.Query, "dryRun=All"))
 }
@@ -287,20 +296,15 @@ func (h *Handler) ready() bool {
 func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapshot) (*Response, error) {
 	i := &c.Info
 	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
-	if res == nil || i.scoped && i.Namespace == "" {
+	if res == nil {
 		return unknownResource(snapshot, i), nil
 	}
 	t := resource.Target{Resource: res, Version: version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
 	if !res.Def.Namespaced {
 		t.Namespace = ""
-		if i.scoped {
-			return unknownResource(snapshot, i), nil
-		}
-	} else if i.Namespace == "" && (i.Name != "" || i.Verb != "list" && i.Verb != "watch") {
-		if i.Name == "" && version.Native() { // kube-apiserver tells its own kinds from custom ones here
-			return methodNotAllowed(t, i.Verb), nil
-		}
-		return unknownResource(snapshot, i), nil
+	}
+	if resp := misplaced(snapshot, i, t); resp != nil {
+		return resp, nil
 	}
 	resp, err := h.verb(ctx, c, t)
 	if errors.Is(err, catalog.ErrReplaced) {
@@ -313,6 +317,22 @@ func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapsho
 		h.deprecated(c, version, resp)
 	}
 	return resp, nil
+}
+
+// misplaced answers requests whose path has a namespace too many, or lacks one; nil
+// of all others. An empty name of a namespace is none, and lists and watches are
+// about all namespaces then. kube-apiserver tells its own kinds from custom ones here.
+func misplaced(snapshot *catalog.Snapshot, i *Info, t resource.Target) *Response {
+	switch native := t.Version.Native(); {
+	case !t.Resource.Def.Namespaced && i.scoped:
+	case !t.Resource.Def.Namespaced, i.Namespace != "", i.Name == "" && (i.Verb == "list" || i.Verb == "watch"):
+		return nil
+	case native && i.scoped:
+		return errorResponse(apierrors.NewBadRequest("Namespace parameter required."))
+	case native && i.Name == "":
+		return methodNotAllowed(t, i.Verb)
+	}
+	return unknownResource(snapshot, i)
 }
 
 // deprecated tells everybody who wants to know that a deprecated version was
@@ -334,7 +354,16 @@ func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot)
 			return resp
 		}
 	}
-	return notFound()
+	if r.Method == http.MethodGet {
+		return notFound()
+	}
+	read := *r
+	read.Method = http.MethodGet
+	switch resp := h.document(ctx, &read, s); {
+	case r.Method == http.MethodHead, resp.Code == http.StatusNotFound:
+		return resp
+	}
+	return unrouted(http.StatusMethodNotAllowed) // there is something to read
 }
 
 // verb dispatches to the verbs.
@@ -342,6 +371,9 @@ func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Respon
 	i := &c.Info
 	if i.Subresource != "" {
 		return h.subresource(ctx, c, t)
+	}
+	if i.old && c.Method != http.MethodGet {
+		return methodNotAllowed(t, i.Verb), nil
 	}
 	verbs := t.Resource.Def.ServedVerbs()
 	if t.Version.Native() && i.Name != "" && !slices.ContainsFunc(verbs, named) {
@@ -420,6 +452,12 @@ func allowed(verbs []string, verb string) bool {
 // subresource answers requests below an object's name.
 func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (*Response, error) {
 	i := &c.Info
+	if i.old { // they were for objects only
+		if t.Version.Native() {
+			return unknownResource(h.Engine.Catalog().Snapshot(), i), nil
+		}
+		return methodNotAllowed(t, i.Verb), nil
+	}
 	path := ContentPath{t.Resource.GroupResource(), i.Subresource}
 	if to := h.Contents[path]; to != nil && i.Name != "" && i.below == "" {
 		return h.content(ctx, c, t, to)

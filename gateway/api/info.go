@@ -23,6 +23,8 @@ type Info struct {
 	below string
 	// scoped: the path says in which namespace, and does not name one.
 	scoped bool
+	// old: the path asks for a watch, as it was done before there was a parameter.
+	old bool
 }
 
 // namespaceSubresources are the third segments below a namespace that are
@@ -49,6 +51,9 @@ func parseInfo(method, path string, watch bool) Info {
 		return i
 	}
 	parts := strings.Split(rest, "/")
+	if parts[0] == "watch" && len(parts) > 1 {
+		i.old, parts = true, parts[1:]
+	}
 	if parts[0] == "namespaces" && len(parts) > 2 && !(len(parts) == 3 && i.Group == "" && namespaceSubresources[parts[2]]) {
 		i.Namespace, i.scoped = parts[1], true
 		parts = parts[2:]
@@ -63,7 +68,9 @@ func parseInfo(method, path string, watch bool) Info {
 	if len(parts) > 2 {
 		i.Subresource, i.below = parts[2], strings.Join(parts[3:], "/")
 	}
-	i.Verb = verb(method, i.Name != "", watch)
+	if i.Verb = verb(method, i.Name != "", watch); i.old {
+		i.Verb = "watch"
+	}
 	return i
 }
 

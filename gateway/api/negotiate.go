@@ -114,8 +114,8 @@ func notAcceptable(offered []string) error {
 }
 
 // mismatched is the refusal of metadata in the form for a list where there is one
-// object, or the reverse. It names the Go type that kube-apiserver has there.
-func (f form) mismatched(t resource.Target, is, suffix string) error {
+// object. It names the Go type that kube-apiserver has there.
+func (f form) mismatched(t resource.Target) error {
 	internal, _, _ := strings.Cut(cmp.Or(t.Resource.Def.Group, "core"), ".")
 	kind := internal + "." + t.Resource.Def.Kind
 	switch {
@@ -126,7 +126,7 @@ func (f form) mismatched(t resource.Target, is, suffix string) error {
 	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: fmt.Sprintf("you requested %s, but the requested object is %s (*%s%s)", f.as, is, kind, suffix),
+		Message: fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", f.as, kind),
 	}}
 }
 

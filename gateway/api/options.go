@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
@@ -43,7 +44,28 @@ func parseParams(raw string) params {
 	if err != nil {
 		err = apierrors.NewBadRequest(err.Error())
 	}
+	withoutBareDryRun(raw, v)
 	return params{v, err}
+}
+
+// withoutBareDryRun takes a dryRun without "=" from the parameters: the
+// documentation says that it asks for nothing (row DRY-03). One that is empty
+// stays, and is refused: whoever left out what belongs there did not mean to write.
+func withoutBareDryRun(raw string, v url.Values) {
+	const name = "dryRun"
+	if !slices.Contains(v[name], "") {
+		return
+	}
+	delete(v, name)
+	for part := range strings.SplitSeq(raw, "&") {
+		key, value, given := strings.Cut(part, "=")
+		if key, err := url.QueryUnescape(key); err != nil || key != name || !given {
+			continue
+		}
+		if value, err := url.QueryUnescape(value); err == nil {
+			v.Add(name, value)
+		}
+	}
 }
 
 // all are the parameters of a request that must not be misread.
@@ -86,6 +108,7 @@ func listOptions(v url.Values, watch, streamed bool) (*internalversion.ListOptio
 		}
 	}
 	o.Watch = watch
+	internalversion.SetListOptionsDefaults(o, streamed)
 	if errs := listvalidation.ValidateListOptions(o, streamed); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}
@@ -100,81 +123,44 @@ func writeOptions(v url.Values, kind string, applies bool, w *warnings) (resourc
 	if len(v) == 0 && !applies {
 		return o, nil
 	}
-	path := field.NewPath("")
-	var errs field.ErrorList
-	var err *field.Error
-	o.FieldValidation = v.Get("fieldValidation")
-	o.Caller.FieldManager = v.Get("fieldManager")
-	if applies && o.Caller.FieldManager == "" {
-		errs = append(errs, field.Required(field.NewPath("fieldManager"), "is required for apply patch"))
+	var said metav1.PatchOptions // the options of a creation and of an update are part of it
+	if err := metav1.Convert_url_Values_To_v1_PatchOptions(&v, &said, nil); err != nil {
+		return o, apierrors.NewBadRequest(err.Error())
 	}
-	if force, ok := v["force"]; ok && kind == "PatchOptions" {
-		if o.Caller.Force = slices.Contains(force, "true"); !applies {
-			errs = append(errs, field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))
-		}
-	}
-	errs = append(errs, validation.ValidateFieldManager(o.Caller.FieldManager, field.NewPath("fieldManager"))...)
-	if o.DryRun, err = dryRun(v["dryRun"]); err != nil {
-		errs = append(errs, err)
-	}
-	errs = append(errs, fieldValidation(path, o.FieldValidation)...)
-	if len(errs) > 0 {
+	if errs := validWrite(&said, kind, applies); len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 	}
+	o.DryRun, o.FieldValidation = len(said.DryRun) > 0, said.FieldValidation
+	o.Caller.FieldManager, o.Caller.Force = said.FieldManager, applies && said.Force != nil && *said.Force
 	return o, nil
 }
 
-func fieldValidation(_ *field.Path, level string) field.ErrorList {
-	switch level {
-	case "", "Ignore", "Warn", "Strict":
-		return nil
+// validWrite is what is wrong with the options of a write, in kube-apiserver's
+// order.
+func validWrite(o *metav1.PatchOptions, kind string, applies bool) field.ErrorList {
+	if kind != "PatchOptions" {
+		return validation.ValidateCreateOptions(&metav1.CreateOptions{DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation})
 	}
-	return field.ErrorList{field.NotSupported(field.NewPath("fieldValidation"), level, []string{"", "Ignore", "Strict", "Warn"})}
-}
-
-// dryRun reads the parameter: absent or empty is a real request.
-func dryRun(values []string) (bool, *field.Error) {
-	on := false
-	for _, v := range values {
-		switch v {
-		case "":
-		case metav1.DryRunAll:
-			on = true
-		default:
-			return false, unknownDryRun(values)
-		}
+	of := types.MergePatchType
+	if applies {
+		of = types.ApplyYAMLPatchType
 	}
-	return on, nil
-}
-
-func unknownDryRun(values []string) *field.Error {
-	return field.NotSupported(field.NewPath("dryRun"), values, []string{metav1.DryRunAll})
+	return validation.ValidatePatchOptions(o, of)
 }
 
 // deleteOptions reads the options of a deletion from its body, or from the
-// query when there is none.
+// query when there is none. The engine says what is wrong with them.
 func deleteOptions(r *Request, v url.Values) (*metav1.DeleteOptions, resource.WriteOptions, error) {
 	o := &metav1.DeleteOptions{}
 	var w resource.WriteOptions
-	var sent []string // in the body, where an empty value is not the bare parameter
 	if len(r.Body) > 0 {
 		if err := bodyDeleteOptions(r, o); err != nil {
 			return nil, w, err
 		}
-		sent = o.DryRun
 	} else if err := internalscheme.ParameterCodec.DecodeParameters(v, metav1.SchemeGroupVersion, o); err != nil {
 		return nil, w, apierrors.NewBadRequest(err.Error())
 	}
-	dry, ferr := dryRun(o.DryRun)
-	if slices.Contains(sent, "") {
-		ferr = unknownDryRun(sent)
-	}
-	if ferr != nil {
-		return nil, w, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", field.ErrorList{ferr})
-	}
-	if w.DryRun = dry; !dry {
-		o.DryRun = nil
-	}
+	w.DryRun = len(o.DryRun) > 0
 	return o, w, nil
 }
 

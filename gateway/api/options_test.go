@@ -57,17 +57,27 @@ func TestWriteOptions(t *testing.T) {
 	if err != nil || !o.DryRun || o.FieldValidation != "Strict" {
 		t.Errorf("%+v %v", o, err)
 	}
-	if o, err = writeOptions(url.Values{"dryRun": {""}}, "CreateOptions", false, &w); err != nil || o.DryRun {
-		t.Errorf("an empty dryRun: %+v %v", o, err)
-	}
 	for name, v := range map[string]url.Values{
 		"dryRun":          {"dryRun": {"Some"}},
+		"an empty dryRun": {"dryRun": {""}},
 		"one of two":      {"dryRun": {"All", "Some"}},
+		"one is empty":    {"dryRun": {"All", ""}},
 		"fieldValidation": {"fieldValidation": {"strict"}},
 		"fieldManager":    {"fieldManager": {strings.Repeat("x", 200)}},
 	} {
 		if _, err := writeOptions(v, "CreateOptions", false, &w); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "CreateOptions.meta.k8s.io") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestBareDryRun_DRY03(t *testing.T) {
+	for query, want := range map[string][]string{
+		"dryRun": nil, "dryRun&pretty=true": nil, "dryRun=": {""}, "dryRun&dryRun=": {""}, "dryRun=&dryRun=All": {"", "All"}, "dryRun&dryRun=All": {"All"}, "dry%52un": nil, "dry%52un=": {""}, "xdryRun=&dryRun=All": {"All"},
+	} {
+		v, err := parseParams(query).all()
+		if err != nil || !reflect.DeepEqual(v["dryRun"], want) {
+			t.Errorf("%q: %q %v", query, v["dryRun"], err)
 		}
 	}
 }
@@ -94,7 +104,8 @@ func TestDeleteOptions_DEL(t *testing.T) {
 		"false protobuf":    {contentType: mediaProtobuf, body: `{}`, is: apierrors.IsBadRequest},
 		"damaged protobuf":  {contentType: mediaProtobuf, body: "k8s\x00\xff\xff", is: apierrors.IsBadRequest},
 		"damaged message":   {contentType: mediaProtobuf, body: "k8s\x00\x12\x02\xff\xff", is: apierrors.IsBadRequest},
-		"dryRun":            {query: "dryRun=Some", is: apierrors.IsInvalid},
+		"revision":          {query: "resourceVersion=5&uid=x&limit=1"},
+		"dryRun":            {query: "dryRun=", dry: true}, // which is then refused
 		"grace not integer": {query: "gracePeriodSeconds=x", is: apierrors.IsBadRequest},
 	} {
 		v, err := url.ParseQuery(c.query)
@@ -114,13 +125,6 @@ func TestDeleteOptions_DEL(t *testing.T) {
 	}
 	if err != nil || !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v %v", o, err)
-	}
-}
-
-func TestWithoutListOptions(t *testing.T) {
-	got := withoutListOptions(url.Values{"limit": {"1"}, "labelSelector": {"a"}, "dryRun": {"All"}, "timeoutSeconds": {"1"}})
-	if !reflect.DeepEqual(got, url.Values{"dryRun": {"All"}}) {
-		t.Errorf("%v", got)
 	}
 }
 
@@ -193,7 +197,7 @@ func TestDeleteOptions_CarryPropagationAndGrace_DEL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, _, err := deleteOptions(&c.r, withoutListOptions(v))
+		o, _, err := deleteOptions(&c.r, v)
 		//lint:ignore SA1019 clients still send it
 		if err != nil || o.GracePeriodSeconds == nil || *o.GracePeriodSeconds != 5 || !reflect.DeepEqual(o.OrphanDependents, c.orphan) || !reflect.DeepEqual(o.PropagationPolicy, c.policy) {
 			t.Errorf("%s: %+v %v", name, o, err)
@@ -218,7 +222,7 @@ func TestForceIsForApplies(t *testing.T) {
 			t.Errorf("%s: %v", value, err)
 		}
 		o, err := writeOptions(url.Values{"force": {value}, "fieldManager": {"m"}}, "PatchOptions", true, &w)
-		if err != nil || o.Caller.Force != (value == "true") {
+		if err != nil || o.Caller.Force != (value != "false") {
 			t.Errorf("%s of an apply: %v, %v", value, o.Caller.Force, err)
 		}
 		if o, err := writeOptions(url.Values{"force": {value}}, "UpdateOptions", false, &w); err != nil || o.Caller.Force {

@@ -29,7 +29,7 @@ func wants(f form) resource.Form {
 func (h *Handler) one(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
 	switch f.as {
 	case "PartialObjectMetadataList":
-		return nil, f.mismatched(t, "not a list", "")
+		return nil, f.mismatched(t)
 	case "PartialObjectMetadata":
 		return f.partial(data), nil
 	case "Table":
@@ -87,9 +87,6 @@ func (f form) listKind(t resource.Target) (apiVersion, kind string) {
 // streamed: head, objects as they are remembered, tail. All else is made of the
 // objects in JSON while it is sent.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
-	if f.as == "PartialObjectMetadata" {
-		return nil, f.mismatched(t, "a list", "List")
-	}
 	in := f.encoding(t)
 	if f.media == mediaProtobuf {
 		return h.messages(ctx, f, t, l, in)

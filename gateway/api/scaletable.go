@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// scaleTable prints the scales of built-in kinds.
+// scaleTable prints scales, of whatever kind.
 type scaleTable struct{}
 
 // ConvertToTable implements [rest.TableConvertor].

@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -41,8 +43,8 @@ type stream struct {
 }
 
 // watch answers a watch: what can be refused is refused before the stream
-// begins; a start that is too old is an ERROR event in it, as kube-apiserver
-// does it.
+// begins; a start that is too old, or not reached yet, is an ERROR event in it, as
+// kube-apiserver does it.
 func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
@@ -52,13 +54,17 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 		return nil, notAcceptable(c.offer(t).streamed())
 	}
 	o, err := listOptions(v, true, !h.NoWatchLists)
+	if err == nil && t.Name != "" {
+		err = onlyNamed(o, t.Name)
+		t.Name = ""
+	}
 	if err != nil {
 		return nil, err
 	}
 	sctx, cancel := context.WithTimeout(ctx, h.RequestTimeout)
 	w, err := h.Engine.Watch(sctx, t, o)
 	cancel()
-	if err != nil && !apierrors.IsResourceExpired(err) {
+	if err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err) {
 		return nil, err
 	}
 	lifetime := h.lifetime(o)
@@ -76,6 +82,18 @@ func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Respo
 			s.fail(err)
 		}
 	}}, nil
+}
+
+// onlyNamed has options select the object of a name, which an old path has.
+func onlyNamed(o *internalversion.ListOptions, name string) error {
+	if o.FieldSelector == nil || o.FieldSelector.Empty() {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name)
+		return nil
+	}
+	if selected, ok := o.FieldSelector.RequiresExactMatch(metav1.ObjectNameField); !ok || selected != name {
+		return apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
+	}
+	return nil
 }
 
 // maxLifetime is the longest watch, so that no number of seconds overflows.
@@ -98,12 +116,7 @@ func (s *stream) run(ctx context.Context) error {
 	if err := s.initial(ctx); err != nil {
 		return err
 	}
-	var due <-chan time.Time
-	if s.bookmarks > 0 {
-		ticker := time.NewTicker(s.bookmarks)
-		defer ticker.Stop()
-		due = ticker.C
-	}
+	due := s.nextBookmark(ctx)
 	last := s.watch.InitialRevision
 	for {
 		select {
@@ -112,6 +125,7 @@ func (s *stream) run(ctx context.Context) error {
 		case <-s.watch.Replaced:
 			return nil
 		case <-due:
+			due = s.nextBookmark(ctx)
 			if rev := s.watch.Revision(); rev > last {
 				last = rev
 				if err := s.bookmark(ctx, rev, false); err != nil {
@@ -127,6 +141,26 @@ func (s *stream) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// lastBookmark is how long before its end a watch has a bookmark, so that the next
+// one can begin where this one ends, however quiet the kind is.
+const lastBookmark = 2 * time.Second
+
+// nextBookmark is when the next bookmark is due; nil for never.
+func (s *stream) nextBookmark(ctx context.Context) <-chan time.Time {
+	if s.bookmarks == 0 {
+		return nil
+	}
+	wait := s.bookmarks
+	if end, ends := ctx.Deadline(); ends {
+		left := time.Until(end) - lastBookmark
+		if left < 0 {
+			return nil
+		}
+		wait = min(wait, left)
+	}
+	return time.After(wait)
 }
 
 // pending sends all that has happened, a piece at a time.

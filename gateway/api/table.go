@@ -28,7 +28,7 @@ type tableMeta struct {
 
 // tableOf prints objects (their JSON at the request's version) as a Table in JSON.
 func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta, v url.Values) ([]byte, error) {
-	p, err := newPrinter(ctx, t, v)
+	p, err := newPrinter(ctx, t, m.version, v)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta
 // tableList is tableOf for a collection, in the client's form: rows are made while
 // it is sent.
 func tableList(ctx context.Context, f form, t resource.Target, items [][]byte, m tableMeta, v url.Values) (*Response, error) {
-	p, err := newPrinter(context.WithoutCancel(ctx), t, v) // the rest is made when the request was answered
+	p, err := newPrinter(context.WithoutCancel(ctx), t, f.version, v) // the rest is made when the request was answered
 	if err != nil {
 		return nil, err
 	}
@@ -103,17 +103,18 @@ type printer struct {
 	convertor interface {
 		ConvertToTable(ctx context.Context, list, options runtime.Object) (*metav1.Table, error)
 	}
+	version   string // of meta.k8s.io, that bare metadata is shown at
 	include   metav1.IncludeObjectPolicy
 	noHeaders bool
 }
 
-func newPrinter(ctx context.Context, t resource.Target, v url.Values) (*printer, error) {
+func newPrinter(ctx context.Context, t resource.Target, version string, v url.Values) (*printer, error) {
 	include, err := includeObject(v)
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{ctx: ctx, convertor: t.Version.Table, include: include, noHeaders: v.Get("noHeaders") == "true"}
-	if scaling(t) && t.Version.Native() {
+	p := &printer{ctx: ctx, convertor: t.Version.Table, version: version, include: include, noHeaders: v.Get("noHeaders") == "true"}
+	if scaling(t) {
 		p.convertor = scaleTable{}
 	}
 	return p, nil
@@ -137,7 +138,7 @@ func (p *printer) print(items [][]byte, noHeaders bool) (*metav1.Table, error) {
 		return nil, apierrors.NewInternalError(fmt.Errorf("the table of %d objects has %d rows", len(items), len(table.Rows)))
 	}
 	for i := range table.Rows {
-		if table.Rows[i].Object, err = rowObject(p.include, items[i]); err != nil {
+		if table.Rows[i].Object, err = p.rowObject(items[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -159,8 +160,8 @@ func includeObject(v url.Values) (metav1.IncludeObjectPolicy, error) {
 	}
 }
 
-func rowObject(p metav1.IncludeObjectPolicy, data []byte) (runtime.RawExtension, error) {
-	switch p {
+func (p *printer) rowObject(data []byte) (runtime.RawExtension, error) {
+	switch p.include {
 	case metav1.IncludeNone:
 		return runtime.RawExtension{}, nil
 	case metav1.IncludeObject:
@@ -171,5 +172,8 @@ func rowObject(p metav1.IncludeObjectPolicy, data []byte) (runtime.RawExtension,
 		return runtime.RawExtension{}, apierrors.NewInternalError(err)
 	}
 	out := append([]byte(nil), partialHead...)
+	if p.version == "v1beta1" {
+		out = append(out[:0], partialHeadV1beta1...)
+	}
 	return runtime.RawExtension{Raw: append(append(out, data[s:e]...), '}')}, nil
 }

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/url"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -14,6 +16,9 @@ import (
 func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
+		return nil, err
+	}
+	if err := exported(v); err != nil {
 		return nil, err
 	}
 	if scaling(t) {
@@ -32,10 +37,24 @@ func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Respons
 	return render(http.StatusOK, f, t.Version, data)
 }
 
+// exported refuses a parameter that once took from an object what a server sets: who
+// sends it would believe that it was done.
+func exported(v url.Values) error {
+	asked := v["export"]
+	if len(asked) == 0 {
+		return nil
+	}
+	var export bool
+	if err := runtime.Convert_Slice_string_To_bool(&asked, &export, nil); err != nil || !export {
+		return err
+	}
+	return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
+}
+
 // getMessage is get as protobuf.
 func (h *Handler) getMessage(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
 	if f.as == "PartialObjectMetadataList" {
-		return nil, f.mismatched(t, "not a list", "")
+		return nil, f.mismatched(t)
 	}
 	m, err := h.Engine.GetMessage(ctx, t, v.Get("resourceVersion"), wants(f))
 	if err != nil {
@@ -197,7 +216,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
-	o, w, err := deleteOptions(c.Request, withoutListOptions(v))
+	o, w, err := deleteOptions(c.Request, v)
 	if err != nil {
 		return nil, err
 	}
@@ -210,17 +229,6 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 		return err
 	})
 	return said.on(resp, h.unlisted(ctx, t, err))
-}
-
-// withoutListOptions keeps only what a deletion reads.
-func withoutListOptions(v url.Values) url.Values {
-	out := url.Values{}
-	for _, k := range []string{"dryRun", "gracePeriodSeconds", "ignoreStoreReadErrorWithClusterBreakingPotential", "orphanDependents", "propagationPolicy"} {
-		if x, ok := v[k]; ok {
-			out[k] = x
-		}
-	}
-	return out
 }
 
 func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Response, error) {

@@ -89,6 +89,59 @@ func TestWatch_Refusals(t *testing.T) {
 	if e, ok := f.next(); ok {
 		t.Errorf("after the error: %s", e.raw)
 	}
+	f = w.watch(t, widgets+"?watch=1&resourceVersion=999999999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", nil)
+	if e, ok := f.next(); !ok || e.Type != "ERROR" || e.Object.Kind != "Status" || e.Object.Code != 504 {
+		t.Errorf("a streamed list of the future: %s", e.raw)
+	}
+}
+
+// The paths of before there was a parameter watch, too.
+func TestWatch_OldPaths(t *testing.T) {
+	w := newWorld(t)
+	w.do("POST", widgets, a("one", "")).want(201, "")
+	w.do("POST", widgets, a("two", "")).want(201, "")
+	w.do("POST", configMaps, `{"metadata":{"name":"c"}}`).want(201, "")
+	const group, namespace = "/apis/example.com/v1/watch", "/namespaces/default"
+	for path, names := range map[string][]string{
+		group + "/widgets": {"one", "two"}, group + namespace + "/widgets": {"one", "two"}, group + namespace + "/widgets/two": {"two"},
+		group + namespace + "/widgets/two?fieldSelector=metadata.name%3Dtwo": {"two"}, group + "/widgets?watch=0": {"one", "two"},
+		"/api/v1/watch/configmaps": {"c"}, "/api/v1/watch" + namespace + "/configmaps/c": {"c"}, "/api/v1/watch" + namespace: {"default"},
+	} {
+		f := w.watch(t, path, nil)
+		for _, name := range names {
+			f.want("ADDED", name)
+		}
+	}
+	f := w.watch(t, group+namespace+"/widgets/three", nil)
+	w.do("POST", widgets, a("four", "")).want(201, "")
+	w.do("POST", widgets, a("three", "")).want(201, "")
+	f.want("ADDED", "three")
+	w.do("GET", group+namespace+"/widgets/two?fieldSelector=metadata.name%3Done", "").want(400, "fieldSelector metadata.name doesn't match requested name")
+	w.do("POST", group+"/widgets", `{}`).want(405, "watch is not supported")
+	w.do("DELETE", "/api/v1/watch"+namespace+"/configmaps/c", "").want(405, "")
+	w.do("GET", group+namespace+"/widgets/two/status", "").want(405, "watch is not supported")
+	w.do("GET", "/api/v1/watch"+namespace+"/pods/p/log", "").want(404, "")
+	w.do("GET", group+"/nothings", "").want(404, "")
+	w.do("GET", "/api/v1/watch", "").want(404, "")
+}
+
+// A namespace of no name is every namespace to who reads collections.
+func TestEmptyNamespace(t *testing.T) {
+	w := newWorld(t)
+	w.do("POST", widgets, a("one", "")).want(201, "")
+	w.do("POST", configMaps, `{"metadata":{"name":"c"}}`).want(201, "")
+	w.do("GET", "/apis/example.com/v1/namespaces//widgets", "").want(200, `"name":"one"`)
+	w.do("GET", "/api/v1/namespaces//configmaps", "").want(200, `"name":"c"`)
+	w.watch(t, "/api/v1/namespaces//configmaps?watch=1", nil).want("ADDED", "c")
+	for _, method := range []string{"GET", "PUT", "PATCH", "DELETE"} {
+		w.do(method, "/api/v1/namespaces//configmaps/c", `{}`).want(400, "Namespace parameter required.")
+		w.do(method, "/apis/example.com/v1/namespaces//widgets/one", `{}`).want(404, "")
+	}
+	w.do("DELETE", "/api/v1/namespaces//configmaps", "").want(400, "Namespace parameter required.")
+	w.do("POST", "/api/v1/namespaces//configmaps", `{"metadata":{"name":"d"}}`).want(400, "Namespace parameter required.")
+	w.do("DELETE", "/apis/example.com/v1/namespaces//widgets", "").want(404, "")
+	w.do("GET", "/api/v1/namespaces//nodes", "").want(404, "")
+	w.do("GET", configMaps+"/c", "").want(200, "")
 }
 
 // A version that nothing can be converted to is told so in the stream.
@@ -177,12 +230,42 @@ func TestBookmarks_HaveOnlyARevision_WATCH06(t *testing.T) {
 	} {
 		f := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=true", nil, "Accept: "+accept)
 		f.want("ADDED", "one")
+		f.want("BOOKMARK", "") // who begins with what exists is told that this was all
 		// The revision moves on without an event of these objects.
 		w.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"x"}}`).want(201, "")
 		e := f.want("BOOKMARK", "")
 		if got := e.Object.Kind + " " + e.Object.APIVersion; got != kind || len(e.Object.Metadata) != 1 || e.Object.Spec != nil || e.version() == "" {
 			t.Errorf("%s", e.raw)
 		}
+	}
+}
+
+// A watch of nothing and one of everything that exists both tell where the initial
+// events end, whether the client asked for these or not: kube-apiserver takes them
+// for streamed lists.
+func TestBookmarks_EndInitialEventsUnasked_WATCH09_RV11_RV12(t *testing.T) {
+	w := newWorld(t)
+	for _, query := range []string{"", "&resourceVersion=", "&resourceVersion=0"} {
+		e := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=true"+query, nil).want("BOOKMARK", "")
+		if marks, _ := e.Object.Metadata["annotations"].(map[string]any); marks[metav1.InitialEventsAnnotationKey] != "true" || e.version() == "" {
+			t.Errorf("%s: %s", query, e.raw)
+		}
+	}
+	w.do("GET", widgets+"?watch=1&continue=x", "").want(422, "resourceVersionMatch is forbidden when continue is provided")
+}
+
+// A watch of a quiet kind has a bookmark before it ends, so that the next one can
+// begin there.
+func TestBookmarks_BeforeTheEnd_WATCH06(t *testing.T) {
+	w := newWorld(t)
+	made := w.do("POST", widgets, a("one", "")).want(201, "").version()
+	f := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion="+made, nil)
+	later := w.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"x"}}`).want(201, "").version()
+	if e := f.want("BOOKMARK", ""); e.version() != later {
+		t.Errorf("%s, and the last change was at %s", e.raw, later)
+	}
+	if e, ok := f.next(); ok {
+		t.Errorf("after it: %s", e.raw)
 	}
 }
 

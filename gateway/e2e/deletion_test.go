@@ -163,9 +163,20 @@ func TestDryRun(t *testing.T) {
 		c.api.Post(c.list("v1")+"?dryRun=Some", c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", `dryRun: Unsupported value`)
 		c.api.Post(c.list("v1")+"?dryRun=All&dryRun=Some", c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", "dryRun")
 		c.api.Get(c.path("v1", "four")).Want(404)
+		// An empty value is refused and nothing written: what belongs there was left out.
+		c.create("kept")
+		for _, empty := range []string{"?dryRun=", "?dryRun=&fieldValidation=Warn", "?dryRun&dryRun=", "?dryRun=&dryRun=All", "?dry%52un="} {
+			c.api.Post(c.list("v1")+empty, c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", "dryRun: Unsupported value")
+			for method, body := range map[string]any{"PUT": c.object("v1", "kept", `{}`), "PATCH": `{"spec":{"host":"x"}}`, "DELETE": nil} {
+				c.api.Do(method, c.path("v1", "kept")+empty, body, "Content-Type", map[bool]string{true: mergePatch, false: "application/json"}[method == "PATCH"]).WantStatus(422, "Invalid", "dryRun: Unsupported value")
+			}
+			c.api.Delete(c.list("v1")+empty).WantStatus(422, "Invalid", "dryRun: Unsupported value")
+			c.api.Get(c.path("v1", "kept")).Want(200).Equal("spec.host", "kept")
+			c.api.Get(c.path("v1", "four")).Want(404)
+		}
 		// The documentation lets a bare dryRun pass, kube-apiserver refuses it;
 		// it never is a dry run.
-		for _, bare := range []string{"?dryRun", "?dryRun=", "?fieldValidation=Warn&dryRun"} {
+		for _, bare := range []string{"?dryRun", "?fieldValidation=Warn&dryRun"} {
 			if c.s.External {
 				c.api.Post(c.list("v1")+bare, c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", `dryRun: Unsupported value: [""]`)
 				continue

@@ -189,7 +189,25 @@ func TestMediaTypes(t *testing.T) {
 		if l.RV() == "" || len(l.Items()) == 0 {
 			t.Errorf("list %v", l)
 		}
-		c.api.Get(c.list("v1"), "Accept", metaAccept).Want(406)
+		// Of a collection the list is meant, as the documentation has it; to
+		// kube-apiserver it has to be named.
+		at := "?resourceVersionMatch=Exact&resourceVersion=" + l.RV()
+		for _, path := range []string{c.list("v1"), c.list("v1beta1"), namespacePath, "/apis/apps/v1/deployments"} {
+			if c.s.External {
+				c.api.Get(path, "Accept", metaAccept).Want(406)
+				continue
+			}
+			named, meant := c.api.Get(path+at, "Accept", metaList).Want(200), c.api.Get(path+at, "Accept", metaAccept).Want(200)
+			o := meant.Equal("kind", "PartialObjectMetadataList").Object()
+			if o.RV() == "" || o.Names() != named.Object().Names() {
+				t.Errorf("%s: %v", path, o)
+			}
+			for _, item := range o.Items() {
+				if item.Str("kind") != "PartialObjectMetadata" || len(item) != 3 {
+					t.Errorf("%s: more than metadata: %v", path, item)
+				}
+			}
+		}
 		c.api.Get(one, "Accept", metaList).Want(406)
 		w := c.api.Watch(c.list("v1")+"?watch=1&resourceVersion="+l.RV(), "Accept", metaAccept)
 		c.touch("one", "18")

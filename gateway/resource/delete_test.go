@@ -71,6 +71,8 @@ func TestPreconditions_DEL05(t *testing.T) {
 	}
 	_, err := w.Delete(w.ctx(), one, &metav1.DeleteOptions{GracePeriodSeconds: new(int64), PropagationPolicy: new(metav1.DeletionPropagation)}, WriteOptions{})
 	refused(t, err, 422, "Invalid", "propagationPolicy")
+	_, err = w.Delete(w.ctx(), one, &metav1.DeleteOptions{DryRun: []string{""}}, WriteOptions{DryRun: true})
+	refused(t, err, 422, "Invalid", `dryRun: Unsupported value: [""]: supported values: "All"`)
 	w.must(w.Delete(w.ctx(), one, &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &rev}}, WriteOptions{}))
 	_, err = w.Delete(w.ctx(), one, deletion(), WriteOptions{})
 	refused(t, err, 404, "NotFound", "")

@@ -53,16 +53,16 @@ func (e *Engine) Watch(ctx context.Context, t Target, o *internalversion.ListOpt
 	if t.Namespace != "" {
 		w.prefix = t.Namespace + "/"
 	}
-	initial := o.ResourceVersion == "" || o.ResourceVersion == "0"
+	rev, err := parseRevision(o.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	initial := rev == 0
 	if o.SendInitialEvents != nil {
 		initial = *o.SendInitialEvents
 		w.InitialEnd = initial && o.AllowWatchBookmarks
 	}
-	if !initial && o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		rev, err := parseRevision(o.ResourceVersion)
-		if err != nil {
-			return nil, err
-		}
+	if !initial && rev != 0 {
 		w.InitialRevision = rev
 		return w, w.start(t, rev)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
@@ -90,7 +91,11 @@ func (s *Server) withBody(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 		if b.conn != nil {
 			b.conn.begin(&b.client)
 		}
-		next(ctx)
+		if slices.Contains(methods, string(ctx.Method())) {
+			next(ctx)
+		} else { // which the framework would not hand on
+			s.answer(ctx)
+		}
 		if b.conn != nil && b.conn.end() {
 			ctx.SetConnectionClose() // nobody waits for what was sent ahead
 		}

@@ -17,20 +17,25 @@ import (
 )
 
 // handle is the only route.
-func (s *Server) handle(c *fiber.Ctx) (err error) {
+func (s *Server) handle(c *fiber.Ctx) error {
+	s.answer(c.Context())
+	return nil
+}
+
+// answer has the handler answer a request.
+func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	defer func() {
 		if p := recover(); p != nil { // the handler has its own; this one keeps the process
 			s.options.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("request failed")
-			err = fiber.NewError(http.StatusInternalServerError, "this request caused apiserver to panic. Look in the logs for details")
+			s.reply(ctx, api.Failure(http.StatusInternalServerError, "this request caused apiserver to panic. Look in the logs for details"))
 		}
 	}()
-	ctx := c.Context()
 	head := look(&ctx.Request.Header)
 	if head.wrong != "" {
 		ctx.SetConnectionClose()
 		discardRest(ctx)
 		s.reply(ctx, api.Failure(http.StatusBadRequest, head.wrong))
-		return nil
+		return
 	}
 	r := s.request(ctx)
 	if head.impersonates {
@@ -42,7 +47,6 @@ func (s *Server) handle(c *fiber.Ctx) (err error) {
 		r.ReadBody = b.read
 	}
 	s.reply(ctx, s.options.Handler.Serve(r))
-	return nil
 }
 
 // request copies what the handler may keep. The body comes later, and the

@@ -69,6 +69,12 @@ const (
 	writeBuffer = 16 << 10
 )
 
+// methods are those that the framework knows, the most frequent first.
+var methods = []string{
+	http.MethodGet, http.MethodPatch, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodHead,
+	http.MethodOptions, http.MethodTrace, http.MethodConnect,
+}
+
 // New makes a server.
 func New(o Options) *Server {
 	// Small records first, and larger ones later, would make several of a reply
@@ -82,10 +88,7 @@ func New(o Options) *Server {
 		StreamRequestBody: true, ReadTimeout: headTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, Concurrency: 1 << 18,
 		ErrorHandler: s.frameworkError, DisablePreParseMultipartForm: true,
-		RequestMethods: []string{
-			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch,
-			http.MethodOptions, http.MethodTrace, http.MethodConnect,
-		},
+		RequestMethods: methods,
 	})
 	s.app.Server().HeaderReceived = limits
 	s.app.Server().Handler = s.withBody(s.app.Server().Handler)
