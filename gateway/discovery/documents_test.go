@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -117,7 +118,10 @@ func TestNegotiation(t *testing.T) {
 	for _, tc := range []struct{ path, accept, contentType, prefix string }{
 		{"/apis", "application/yaml", "application/yaml", "apiVersion: v1\ngroups:"},
 		{"/apis", "application/vnd.kubernetes.protobuf, */*", "application/vnd.kubernetes.protobuf", "k8s\x00"},
-		{"/apis", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", aggregatedType("v2beta1"), `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2beta1"`},
+		{"/apis", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2beta1"`},
+		{"/apis", "application/yaml;as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io", "application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "apiVersion: apidiscovery.k8s.io/v2\nitems:"},
+		{"/api", "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "k8s\x00"},
+		{"/apis", "text/html;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "", ""},
 		{"/apis", "text/html, application/json;q=0.5", "application/json", `{"kind":"APIGroupList"`},
 		{"/apis", "application/yaml;q=0", "application/yaml", "apiVersion: v1\ngroups:"},
 		{"/apis", "text/html", "", ""},
@@ -147,6 +151,18 @@ func TestProtobuf(t *testing.T) {
 	}
 	if err := group.Unmarshal(envelope.Raw); err != nil || envelope.Kind != "APIGroup" || group.PreferredVersion.Version != "v1" {
 		t.Errorf("%v %+v %v", envelope.TypeMeta, group, err)
+	}
+}
+
+func TestProtobufOfAllGroups(t *testing.T) {
+	body, _, _, _ := New(definitions(t), options(t)).Lookup("/apis", runtime.ContentTypeProtobuf+";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	var envelope runtime.Unknown
+	var list apidiscoveryv2.APIGroupDiscoveryList
+	if err := envelope.Unmarshal(bytes.TrimPrefix(body, []byte("k8s\x00"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := list.Unmarshal(envelope.Raw); err != nil || envelope.Kind != "APIGroupDiscoveryList" || len(list.Items) == 0 || len(list.Items[0].Versions[0].Resources) == 0 {
+		t.Errorf("%v %+v %v", envelope.TypeMeta, list, err)
 	}
 }
 

@@ -16,16 +16,19 @@ var (
 	yamlFormat     = &format{runtime.ContentTypeYAML, encodeYAML}
 	protobufFormat = &format{runtime.ContentTypeProtobuf, encodeProtobuf}
 
-	aggregatedFormats = map[string]*format{
-		"v2":      {aggregatedType("v2"), encodeJSON},
-		"v2beta1": {aggregatedType("v2beta1"), encodeJSON},
-	}
+	aggregatedFormats = map[string]map[*format]*format{"v2": aggregated("v2"), "v2beta1": aggregated("v2beta1")}
 )
 
 const aggregatedGroup, aggregatedKind = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
 
-func aggregatedType(version string) string {
-	return "application/json;g=" + aggregatedGroup + ";v=" + version + ";as=" + aggregatedKind
+// aggregated are the formats of the list of all groups at a version, by those of
+// other documents.
+func aggregated(version string) map[*format]*format {
+	out := map[*format]*format{}
+	for _, f := range []*format{jsonFormat, yamlFormat, protobufFormat} {
+		out[f] = &format{f.contentType + ";g=" + aggregatedGroup + ";v=" + version + ";as=" + aggregatedKind, f.encode}
+	}
+	return out
 }
 
 // negotiate picks the form that accept likes best, or none.
@@ -37,8 +40,8 @@ func (p *page) negotiate(accept string) (*document, *format) {
 		if as, ok := clause.Params["as"]; ok {
 			version := clause.Params["v"]
 			doc := p.aggregated[version]
-			if doc != nil && as == aggregatedKind && clause.Params["g"] == aggregatedGroup && formatOf(clause) == jsonFormat {
-				return doc, aggregatedFormats[version]
+			if f := aggregatedFormats[version][formatOf(clause)]; doc != nil && f != nil && as == aggregatedKind && clause.Params["g"] == aggregatedGroup {
+				return doc, f
 			}
 			continue
 		}
