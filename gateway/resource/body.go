@@ -35,16 +35,39 @@ func (t Target) decodeBody(body []byte, o WriteOptions) (map[string]any, error) 
 	if err != nil {
 		return nil, t.Unrecognized(noKind(body, err), body)
 	}
+	problems := slices.Concat(o.Problems, duplicates)
 	if err := t.checkKind(tree, body); err != nil {
+		if meant, ok := t.meant(tree); ok { // it is read before it is refused
+			if err := meant.read(tree, problems, body, o); err != nil {
+				return nil, err
+			}
+		}
 		return nil, err
 	}
-	if err := t.wellFormed(tree, slices.Concat(o.Problems, duplicates), body, o); err != nil {
-		if _, ok := err.(apierrors.APIStatus); ok {
-			return nil, err
-		}
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.gvk().Version, t.Resource.Def.Kind, err))
+	if err := t.read(tree, problems, body, o); err != nil {
+		return nil, err
 	}
 	return tree, nil
+}
+
+// meant is the target at another version, which an object says that it is of.
+func (t Target) meant(tree map[string]any) (Target, bool) {
+	apiVersion, _ := tree["apiVersion"].(string)
+	v := t.Resource.Def.At(apiVersion)
+	if v == nil || v == t.Version || tree["kind"] != t.Resource.Def.Kind {
+		return t, false
+	}
+	t.Version = v
+	return t, true
+}
+
+// read makes what a client sent well-formed, or refuses it.
+func (t Target) read(tree map[string]any, problems []string, body []byte, o WriteOptions) error {
+	err := t.wellFormed(tree, problems, body, o)
+	if _, told := err.(apierrors.APIStatus); err == nil || told {
+		return err
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.gvk().Version, t.Resource.Def.Kind, err))
 }
 
 // noKind is why a body does not even tell its kind, in the words of

@@ -82,3 +82,19 @@ func TestUnknownAndDuplicateFieldsComeAsTheyAreFound_FV01(t *testing.T) {
 		refused(t, err, 400, "BadRequest", `: strict decoding error: `+c.want)
 	}
 }
+
+// A body of another version is read by that version before it is refused.
+func TestUnknownFieldsOfAnotherVersion_FV01_FV02(t *testing.T) {
+	w := newWorld(t)
+	const body = `{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"x","odd":1},"hostPort":"h:1","host":"h","z":1}`
+	var warned []string
+	_, err := w.at(v1, "").decodeBody([]byte(body), WriteOptions{Warn: func(text string) { warned = append(warned, text) }})
+	refused(t, err, 400, "BadRequest", "the API version in the data (example.com/v1beta1) does not match the expected API version (example.com/v1)")
+	if got := strings.Join(warned, ", "); got != `unknown field "metadata.odd", unknown field "host", unknown field "z"` {
+		t.Errorf("warnings %s", got)
+	}
+	_, err = w.at(v1, "").decodeBody([]byte(body), WriteOptions{FieldValidation: "Strict"})
+	refused(t, err, 400, "BadRequest", `CronTab in version "v1beta1" cannot be handled as a CronTab: strict decoding error: unknown field "metadata.odd", unknown field "host", unknown field "z"`)
+	_, err = w.at(v1, "").decodeBody([]byte(body), WriteOptions{FieldValidation: "Ignore", Warn: func(text string) { t.Error(text) }})
+	refused(t, err, 400, "BadRequest", "the API version in the data")
+}

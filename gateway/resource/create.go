@@ -62,7 +62,7 @@ const beingDeleted = "object is being deleted: "
 // noName is the refusal of a name that was made up and is taken, in words that say
 // that some name would do.
 func (w *Write) noName(taken error) error {
-	refusal := apierrors.NewGenerateNameConflict(w.GroupResource(), w.Name, 1)
+	refusal := apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1)
 	if strings.HasPrefix(taken.Error(), beingDeleted) {
 		refusal.ErrStatus.Message = beingDeleted + refusal.ErrStatus.Message
 	}
