@@ -112,7 +112,7 @@ func TestReads(t *testing.T) {
 	w.do("DELETE", widgets+"?sendInitialEvents=true", "").want(422, "sendInitialEvents is forbidden for list")
 	w.do("GET", widgets, "", "Accept: text/html").want(406, "")
 	w.do("GET", widgets, "", metaForm+"PartialObjectMetadataList").want(200, `"kind":"PartialObjectMetadataList"`).want(200, `{"kind":"PartialObjectMetadata"`).without(`"spec"`)
-	w.do("GET", widgets, "", metaForm+"PartialObjectMetadata").want(406, "you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)")
+	w.do("GET", widgets, "", metaForm+"PartialObjectMetadata").want(200, `"kind":"PartialObjectMetadataList"`).without(`"spec"`)
 	w.do("GET", widgets+"/w1", "", metaForm+"PartialObjectMetadataList").want(406, "you requested PartialObjectMetadataList, but the requested object is not a list (*unstructured.Unstructured)")
 	page := w.do("GET", widgets+"?limit=2", "", metaForm+"Table").want(200, `"cells":["w1",1]`).without(`"w2"`).tree()
 	meta := page["metadata"].(map[string]any)
@@ -210,7 +210,7 @@ func TestAddresses_VERB01(t *testing.T) {
 		{"GET", "/api/v1/nothings", 404, "the server could not find the requested resource"},
 		{"GET", "/apis/apps/v9/things", 404, ""},
 		{"GET", "/apis/coordination.k8s.io/v1/things", 404, "the server could not find"},
-		{"GET", "/apis/example.com/v1/namespaces//widgets", 404, ""},
+		{"GET", "/apis/example.com/v1/namespaces//widgets", 200, "WidgetList"},
 		{"GET", group + "/widgets/one", 404, ""},
 		{"GET", group + "/widgets/one/status", 404, ""},
 		{"POST", group + "/widgets", 404, ""},

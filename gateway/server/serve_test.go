@@ -84,7 +84,7 @@ func testIdentity(t *testing.T, g *instance) {
 		"bob, too large":          {"bobtoken", "POST", "/api/v1/namespaces", strings.Repeat("x", 4<<20), nil, 403, "cannot create"},
 		"administrator as bob":    {g.token, "GET", "/api/v1/namespaces/x", "", []string{"Impersonate-User: bob"}, 403, `User "bob" cannot get`},
 		"administrator as master": {g.token, "GET", "/api/v1/namespaces/x", "", []string{"Impersonate-User: eve", "Impersonate-Group: system:masters"}, 404, `namespaces "x" not found`},
-		"bob as master":           {"bobtoken", "GET", "/api/v1/namespaces/x", "", []string{"Impersonate-User: eve", "Impersonate-Group: system:masters"}, 403, `cannot impersonate resource "users"`},
+		"bob as master":           {"bobtoken", "GET", "/api/v1/namespaces/x", "", []string{"Impersonate-User: eve", "Impersonate-Group: system:masters"}, 403, `cannot impersonate-on:user-info:get resource "namespaces"`},
 		"another master":          {"admintoken", "GET", "/api/v1/namespaces/x", "", nil, 404, "not found"},
 	} {
 		got := g.as(c.token, c.method, c.path, c.body, c.headers...)
@@ -146,7 +146,7 @@ func testAddresses(t *testing.T, g *instance) {
 		"unknown group":             {"GET", "/apis/nope/v1/foos", 404, plain},
 		"unknown group document":    {"GET", "/apis/nope", 404, plain},
 		"unknown path":              {"GET", "/nope", 404, plain},
-		"legacy watch":              {"GET", "/api/v1/watch/namespaces", 404, "application/json"},
+		"legacy watch":              {"GET", "/api/v1/watch/namespaces?timeoutSeconds=1", 200, "application/json"},
 		"unknown subresource":       {"GET", "/api/v1/namespaces/default/nope", 404, "application/json"},
 		"options":                   {"OPTIONS", "/api/v1/namespaces", 405, "application/json"},
 		"trace":                     {"TRACE", "/api/v1/namespaces", 405, "application/json"},
@@ -157,7 +157,7 @@ func testAddresses(t *testing.T, g *instance) {
 		"traversal":                 {"GET", "/api/v1/namespaces/default/%2e%2e/%2e%2e/nope", 404, "application/json"},
 		"not UTF-8":                 {"GET", "/api/v1/namespaces/%ff%00", 404, "application/json"},
 		"encoded slash":             {"GET", "/api/v1/namespaces%2Fdefault", 404, "application/json"},
-		"empty namespace":           {"GET", "/api/v1/namespaces//configmaps", 404, "application/json"},
+		"empty namespace":           {"GET", "/api/v1/namespaces//configmaps", 200, "application/json"},
 		"empty name":                {"GET", "/api/v1/namespaces/default/configmaps//status", 404, "application/json"},
 		"empty segment":             {"GET", "/api/v1//namespaces", 404, "application/json"},
 		"query that is none":        {"GET", "/api/v1/namespaces?limit=%zz", 400, "application/json"},
