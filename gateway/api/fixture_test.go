@@ -494,11 +494,3 @@ func unready(t *testing.T) *resource.Engine {
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
 	})})
 }
-
-// docFunc is a document that looks at its context.
-type docFunc func(ctx context.Context)
-
-func (f docFunc) Serve(ctx context.Context, _ *Request, _ *catalog.Snapshot) *Response {
-	f(ctx)
-	return &Response{Code: 200}
-}

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Question) (*Response, error) {
+	if c.Verb != q.Verb() {
+		return methodNotAllowed(t, c.Verb), nil
+	}
+	if c.Verb != "create" {
+		return q.Answer(ctx, t, "", nil, resource.WriteOptions{})
+	}
+	v, err := c.params.all()
+	if err != nil {
+		return nil, err
+	}
+	var w warnings
+	o, err := writeOptions(v, "CreateOptions", false, &w)
+	if err != nil {
+		return nil, err
+	}
+	contentType, body, err := questionBody(c.Request)
+	if err != nil {
+		return nil, err
+	}
+	c.caller.FieldManager = o.Caller.FieldManager
+	o.Caller = c.caller
+	return w.on(q.Answer(ctx, t, contentType, body, o))
+}
+
+func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Content) (*Response, error) {
+	if c.Verb != "update" {
+		return methodNotAllowed(t, c.Verb), nil
+	}
+	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		return to.Put(ctx, t, c.ContentType, c.Body, o)
+	})
+}

@@ -1,0 +1,15 @@
+package api
+
+import (
+	"context"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+)
+
+// docFunc is a document that looks at its context.
+type docFunc func(ctx context.Context)
+
+func (f docFunc) Serve(ctx context.Context, _ *Request, _ *catalog.Snapshot) *Response {
+	f(ctx)
+	return &Response{Code: 200}
+}
