@@ -39,8 +39,9 @@ func (h *Handler) audit(c *call) {
 	}
 }
 
-// known notes who sent the request.
+// known notes who sent the request, for the log and for an auditor.
 func (c *call) known(u *authn.User) {
+	c.caller.User = u
 	if c.record != nil {
 		c.record.User = u
 	}

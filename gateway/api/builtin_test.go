@@ -29,7 +29,7 @@ func TestKindsDifferInUpdatesAndDeletions_DEL(t *testing.T) {
 		{core + in + "persistentvolumeclaims", "PersistentVolumeClaim", `"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}`, true, false},
 		{core + "persistentvolumes", "PersistentVolume", `"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},"hostPath":{"path":"/x"}}`, true, false},
 		{core + in + "pods", "Pod", `"spec":` + pod, true, false},
-		{core + in + "services", "Service", `"spec":{"clusterIP":"None","ports":[{"port":80}]}`, true, false},
+		{core + in + "services", "Service", `"spec":{"clusterIP":"None","clusterIPs":["None"],"ports":[{"port":80}]}`, true, false},
 		{resources + "deviceclasses", "DeviceClass", `"spec":{}`, true, false},
 		{resources + in + "resourceclaims", "ResourceClaim", `"spec":{}`, true, false},
 		{resources + in + "resourceclaimtemplates", "ResourceClaimTemplate", `"spec":{"spec":{}}`, true, false},

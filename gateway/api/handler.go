@@ -153,7 +153,7 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	h.audit(c)
 	c.params = parseParams(r.Query)
 	c.Info = parseInfo(r.Method, r.Path, c.params.watch())
-	end = h.observe(c)
+	end = h.logged(c, h.observe(c))
 	streams := c.Resource && c.Verb == "watch"
 	timeout, err := c.params.timeout(h.RequestTimeout)
 	if err != nil && !streams {

@@ -399,7 +399,7 @@ func TestCredentials_InTheLog(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.Log = zerolog.New(&log).Level(zerolog.DebugLevel) })
 	w.do("GET", "/version", "").want(200, "")
 	w.do("GET", widgets, "", "Authorization: ").want(401, "")
-	if log.Len() > 0 {
+	if strings.Contains(log.String(), "credentials") {
 		t.Errorf("%s", log.String())
 	}
 	w.do("GET", widgets, "", "Authorization: Bearer c2VjcmV0").want(401, "")
