@@ -47,7 +47,7 @@ func byResource(stories []exchange.Story) map[string][]exchange.Story {
 // compareWith tells a story and compares it with its recording, which is in a
 // folder of its package, with texts of the replies.
 func compareWith(t *testing.T, c *table, story exchange.Story, recordings string, texts func([]exchange.Reply) ([]exchange.Texts, error)) {
-	want, err := story.Unpack(filepath.Join("..", "..", recordings, story.Name+".json.gz"))
+	want, err := story.Unpack(filepath.Join("..", "..", recordings, story.File()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // packed is the recording of one story with many steps, few of which are
@@ -28,6 +29,9 @@ const mostUnpacked = 64 << 20
 // ErrOtherRequests is that of a recording that was made of other requests: it
 // has to be made anew.
 var ErrOtherRequests = errors.New("what is recorded are the replies to other requests")
+
+// File is the name of the file that a story's packed recording is in.
+func (s Story) File() string { return strings.ReplaceAll(s.Name, " ", "-") + ".json.gz" }
 
 // Pack writes the texts of the replies to a story's steps into a small file.
 func (s Story) Pack(path string, replies []string) error {

@@ -55,5 +55,8 @@ func read(step Step, resp *http.Response) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if n := d.InputOffset(); n > 0 { // frames were not read beyond their end
+		all.Truncate(int(n))
+	}
 	return all.Bytes(), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/layouts"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/mistakes"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/parameters"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/quotas"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/refusals"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/requests"
@@ -65,6 +66,11 @@ func recordMistakes(ctx context.Context, s *server) error {
 	return s.recordPacked(ctx, stories, mistakes.Recordings, mistakes.Texts)
 }
 
+// recordParameters records the table of the parameters of queries.
+func recordParameters(ctx context.Context, s *server) error {
+	return s.recordPacked(ctx, parameters.Stories(), parameters.Recordings, builtins.Texts)
+}
+
 // recordPacked tells stories and writes texts of the replies, one file a story.
 func (s *server) recordPacked(ctx context.Context, stories []exchange.Story, folder string, texts func([]exchange.Reply) ([]exchange.Texts, error)) error {
 	var failed error
@@ -80,7 +86,7 @@ func (s *server) recordPacked(ctx context.Context, stories []exchange.Story, fol
 			}
 		}
 		if err == nil {
-			err = story.Pack(filepath.Join(folder, story.Name+".json.gz"), t.texts())
+			err = story.Pack(filepath.Join(folder, story.File()), t.texts())
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", story.Name, err))

@@ -60,6 +60,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"a table of requests", recordRequests},
 		{"requests for built-in kinds", recordBuiltInRequests},
 		{"wrong objects of built-in kinds", recordMistakes},
+		{"parameters of queries", recordParameters},
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
 		{"versions with other fields", recordLayouts},
