@@ -101,11 +101,10 @@ func (c *typeComparison) compare(path string, ours *Type, ref schema.TypeRef) {
 	}
 }
 
-// freeForm tells that a type is that of a RawExtension. client-go takes it for
-// one value, as kube-apiserver once did, which now merges it by its fields: a
-// test of kube-openapi's schemaconv tells of the difference.
+// freeForm tells that a type is that of a RawExtension: an object of any kind that
+// has one owner, as client-go's atomic type has.
 func freeForm(t *Type) bool {
-	return t != nil && t.scalar == noScalar && t.list == nil && t.object != nil && !t.object.atomic && len(t.object.fields) == 0 && t.object.element == deducedType
+	return t != nil && t.scalar == noScalar && t.list == nil && t.object != nil && t.object.atomic && len(t.object.fields) == 0 && t.object.element == deducedType
 }
 
 // keys compares what missing keys of items are taken for; other defaults mean
