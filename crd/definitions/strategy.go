@@ -70,8 +70,20 @@ func (s *strategy) Validate(ctx context.Context, obj runtime.Object) field.Error
 	if err != nil {
 		return unreadable(err)
 	}
-	errs := replaceModuleURL(in)
+	errs := append(foreign(in), replaceModuleURL(in)...)
 	return append(errs, guarded(func() field.ErrorList { return s.create.Validate(ctx, in) })...)
+}
+
+// ownGroup is the group of the gateway's own kinds.
+const ownGroup = "wasmgate.dev"
+
+// foreign refuses a new definition of the gateway's own group: it would be served
+// beside the built-in kinds, or never.
+func foreign(in *apiextensions.CustomResourceDefinition) field.ErrorList {
+	if in.Spec.Group != ownGroup {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("spec", "group"), ownGroup, "it is the group of the gateway's own kinds; choose another one")}
 }
 
 func (s *strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {

@@ -123,6 +123,8 @@ func TestValidate(t *testing.T) {
 		{"CRD-02 no scope", []string{"spec.scope", ""}, isInvalid + `spec.scope: Required value`},
 		{"CRD-02 odd scope", []string{"spec.scope", "Global"},
 			isInvalid + `spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
+		{"CRD-02 the gateway's own group", []string{"spec.group", "wasmgate.dev", "metadata.name", "bars.wasmgate.dev"},
+			`CustomResourceDefinition.apiextensions.k8s.io "bars.wasmgate.dev" is invalid: spec.group: Invalid value: "wasmgate.dev": it is the group of the gateway's own kinds; choose another one`},
 		{"CRD-03 no storage version", []string{"spec.versions", `[{name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}]`},
 			isInvalid + `[spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version, status.storedVersions: Invalid value: null: must have at least one stored version]`},
 		{"CRD-03 two storage versions", []string{"spec.versions", `[{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}, {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]`},
