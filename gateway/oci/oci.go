@@ -101,11 +101,14 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 	}
 	ctx, came, stop := watched(ctx)
 	defer stop()
-	local := isLoopback(ref.Host())
+	local := ""
+	if isLoopback(ref.Host()) {
+		local = ref.Host()
+	}
 	repo := &remote.Repository{
 		Client:           &auth.Client{Client: c.http(local, came), Cache: auth.NewCache(), Credential: login.credential(ref)},
 		Reference:        ref,
-		PlainHTTP:        local,
+		PlainHTTP:        local != "",
 		MaxMetadataBytes: maxManifest,
 	}
 	manifest, digest, err := fetchManifest(ctx, repo)
@@ -223,9 +226,10 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }
 
-// http follows redirects, which registries use for layers. local tells that the
-// registry is on this machine; came is called whenever something comes.
-func (c Client) http(local bool, came func()) *http.Client {
+// http follows redirects, which registries use for layers. local is the host and
+// port of a registry on this machine, "" for another; came is called whenever
+// something comes.
+func (c Client) http(local string, came func()) *http.Client {
 	base := c.Transport
 	if base == nil {
 		base = http.DefaultTransport
@@ -233,16 +237,17 @@ func (c Client) http(local bool, came func()) *http.Client {
 	return &http.Client{Transport: private{base: heard{base, came}, local: local}}
 }
 
-// private makes no request that others can read: neither the first one nor what a
-// registry sends to, for a token or a layer, leaves the machine by HTTP.
+// private makes no request that others can read, or get in the registry's place:
+// by HTTP only a registry on this machine is asked, and nothing that one sends to,
+// for a token or a layer.
 type private struct {
 	base  http.RoundTripper
-	local bool
+	local string
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (p private) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != "https" && !(p.local && isLoopback(r.URL.Host)) {
+	if r.URL.Scheme != "https" && (p.local == "" || r.URL.Host != p.local) {
 		return nil, fmt.Errorf("the registry sends to %s, which is asked without HTTPS", r.URL.Redacted())
 	}
 	return p.base.RoundTrip(r)
