@@ -75,8 +75,7 @@ func TestRequest_EndsWithItsClient(t *testing.T) {
 // request.
 func TestRequest_ThatLastsLosesNothing(t *testing.T) {
 	inside, goOn := make(chan struct{}), make(chan struct{})
-	var r *running
-	r = run(t, nil, func(o *Options) {
+	r := run(t, nil, func(o *Options) {
 		o.Handler = unread(func(req *api.Request) *api.Response {
 			beside := req.Path == "/first"
 			if beside {

@@ -85,7 +85,7 @@ func TestModule_candidateWaits(t *testing.T) {
 		})
 	}
 	promote("another")
-	obj = w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
+	w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 1"))
 	promote(second.Revision) // which waited another time
 	controllertest.MustChange(t, w.Objects, kinds.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
 		if err := module.SetReport(obj, module.Report{State: module.Completed, Conversions: 7}); err != nil {

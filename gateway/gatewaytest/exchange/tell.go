@@ -50,6 +50,7 @@ func (s Story) Tell(ctx context.Context, send Send) ([]Reply, error) {
 	}
 	if s.Definition != "" {
 		r, err := s.begin(ctx, send)
+		r.unorderedCauses = s.Unordered
 		if err != nil || r.Code != http.StatusCreated {
 			return []Reply{r}, err
 		}

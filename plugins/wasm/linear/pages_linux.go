@@ -49,7 +49,7 @@ type pages struct {
 }
 
 // span is a run of pages by address, as the kernel has it.
-type span struct{ from, to, kind uint64 }
+type span struct{ from, to, _ uint64 }
 
 // own are the pages of memory that are its own, in order, relative to its begin;
 // it is good until the next call. memory is whole pages.

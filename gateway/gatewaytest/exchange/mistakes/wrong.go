@@ -3,7 +3,6 @@ package mistakes
 import (
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -115,10 +114,6 @@ func with(v map[string]any, name string, x any) map[string]any {
 	}
 	return v
 }
-
-var (
-	quantity = regexp.MustCompile(`^[0-9]+(m|Ki|Mi|Gi)?$`)
-)
 
 // others are what is tried in place of a value.
 func others(v any, t reflect.Type) []any {
