@@ -53,6 +53,8 @@ type Config struct {
 	// Count is told what each call of a module that there is came to, but for
 	// conversions, which are observed where they are asked for.
 	Count func(name string, hook plugins.Hook, err error)
+	// Begun is told when a revision begins to serve; nil tells nobody.
+	Begun func(name string, rev plugins.Revision)
 	Log   zerolog.Logger
 }
 
@@ -75,6 +77,7 @@ type Host struct {
 	blobs    *blob.Blobs
 	marks    *quarantine.Marks
 	count    func(name string, hook plugins.Hook, err error)
+	begun    func(name string, rev plugins.Revision)
 	settled  func() // calls of modules that are not there wait no more
 }
 
@@ -100,7 +103,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
 	settled := make(chan struct{})
-	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, count: c.Count, settled: sync.OnceFunc(func() { close(settled) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
+	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, count: c.Count, begun: c.Begun, settled: sync.OnceFunc(func() { close(settled) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
 	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Settled: settled, Observe: h.observe, IdleBytes: c.IdleBytes, Lookup: c.Lookup, Looked: c.Metrics.PluginLookup})
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
@@ -177,7 +180,10 @@ func (m *Host) call(ctx context.Context, name string, hook plugins.Hook, review 
 
 // Set implements module.Runtime.
 func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error {
-	_, err := m.registry.Set(ctx, name, rev)
+	status, err := m.registry.Set(ctx, name, rev)
+	if err == nil && status.Serving != nil && m.begun != nil {
+		m.begun(name, *status.Serving)
+	}
 	return err
 }
 

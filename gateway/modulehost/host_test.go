@@ -301,6 +301,28 @@ func TestInstancesAreInTheMetrics(t *testing.T) {
 	}
 }
 
+// Who counts calls is told when a revision begins to serve, before its first call.
+func TestABeginningIsTold(t *testing.T) {
+	var begun []string
+	h, _ := newHost(t, func(c *Config) {
+		c.Begun = func(name string, rev plugins.Revision) { begun = append(begun, name+" "+rev.Digest) }
+	})
+	first, second := writing("one"), writing("two")
+	broken := writing("three")
+	broken.Bytes, broken.Digest = []byte("x"), "sha256:x"
+	for _, rev := range []plugins.Revision{first, second} {
+		if err := h.Set(t.Context(), "tabs", rev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Set(t.Context(), "tabs", broken); err == nil {
+		t.Error("it is no module")
+	}
+	if want := []string{"tabs " + first.Digest, "tabs " + second.Digest}; !slices.Equal(begun, want) {
+		t.Errorf("told of %q, want %q", begun, want)
+	}
+}
+
 // sample is the value of a metric.
 func sample(t *testing.T, body []byte, series string) int {
 	t.Helper()

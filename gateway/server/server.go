@@ -164,6 +164,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
 		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, IdleBytes: g.options.ModuleIdleMemory, Log: g.log, SafeMode: g.options.SafeMode,
 		Lookup: g.lookUp, Count: g.calls.Count,
+		Begun: func(name string, rev plugins.Revision) { g.calls.Look(name, module.RevisionName(rev)) },
 	}); err != nil {
 		return err
 	}

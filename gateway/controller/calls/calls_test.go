@@ -2,6 +2,7 @@ package calls_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,12 +24,12 @@ var one, two = plugins.Revision{Digest: "sha256:1"}, plugins.Revision{Digest: "s
 // gateway is one that runs a module.
 type gateway struct {
 	*modulecalls.Calls
-	serves plugins.Revision
+	serves atomic.Pointer[plugins.Revision]
 	stop   func()
 }
 
 func (g *gateway) status(string) (plugins.Status, bool) {
-	return plugins.Status{Serving: &g.serves}, true
+	return plugins.Status{Serving: g.serves.Load()}, true
 }
 
 func (g *gateway) fails() {
@@ -65,7 +66,8 @@ func (w world) serve(t *testing.T, rev plugins.Revision) {
 
 func (w world) start(t *testing.T, name string) *gateway {
 	t.Helper()
-	g := &gateway{Calls: modulecalls.New(), serves: one}
+	g := &gateway{Calls: modulecalls.New()}
+	g.serves.Store(&one)
 	g.stop = controllertest.Start(t, w.Objects, calls.New(w.Objects, g.status, g.Calls, name))
 	synctest.Wait()
 	return g
@@ -166,7 +168,7 @@ func TestWhatWasSaidIsOfOneRevision(t *testing.T) {
 		defer func() { a.stop() }()
 		w.expect(t, 6*time.Second, "Unknown NoCalls no call was made since those that failed")
 		a.fails()
-		a.serves = two // before the status says so
+		a.serves.Store(&two) // before the status says so
 		w.expect(t, time.Minute, "Unknown NoCalls no call was made since those that failed")
 		w.serve(t, two)
 		w.expect(t, time.Minute, noCalls)
