@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"syscall"
 
 	"github.com/rs/zerolog"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -65,6 +66,11 @@ func listenClients(s *etcdserver.EtcdServer, address string, log zerolog.Logger)
 // privateSocket listens where only the user of this process can connect.
 func privateSocket(path string) (net.Listener, error) {
 	ln, err := net.Listen("unix", path)
+	if errors.Is(err, syscall.EADDRINUSE) && abandoned(path) {
+		if err = os.Remove(path); err == nil {
+			ln, err = net.Listen("unix", path)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +78,19 @@ func privateSocket(path string) (net.Listener, error) {
 		return nil, errors.Join(err, ln.Close())
 	}
 	return ln, nil
+}
+
+// abandoned reports whether path is a socket that nobody listens at any more, as a
+// process leaves it that was killed.
+func abandoned(path string) bool {
+	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
+		return false
+	}
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // maintenance is etcd's own, but for what tells a health service, which there is

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,5 +50,41 @@ func TestSocketIsPrivate(t *testing.T) {
 	info, err := os.Stat(filepath.Join(dir, "s"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// What a process left that was killed is in nobody's way; a socket that somebody
+// listens at, and any other file, is.
+func TestASocketThatWasLeftIsTakenOver(t *testing.T) {
+	dir, err := os.MkdirTemp("", "etcd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "s")
+	first, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ln, err := privateSocket(path); err == nil {
+		_ = ln.Close()
+		t.Error("a socket that is in use was taken")
+	}
+	first.SetUnlinkOnClose(false)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := privateSocket(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ln.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := privateSocket(path); err == nil {
+		t.Error("a file was taken for a socket")
 	}
 }

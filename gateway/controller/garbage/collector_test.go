@@ -347,5 +347,5 @@ func TestAnOwnerOfNoVersionKeepsADependent(t *testing.T) {
 	w.delete(owner, foreground)
 	w.collect()
 	w.becomes(owner, "-")
-	w.is(made{Key: key(maps, "one")}, "other")
+	w.becomes(made{Key: key(maps, "one")}, "other")
 }

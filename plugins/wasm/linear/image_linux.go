@@ -91,7 +91,9 @@ func (i *image) fill(memory []byte) error {
 		return nil
 	}
 	var err error
-	i.view, err = unix.Mmap(i.file, 0, len(memory), unix.PROT_READ, unix.MAP_SHARED)
+	// Private, though it is only read: before Linux 6.7 a file that is sealed
+	// against writes cannot be mapped shared.
+	i.view, err = unix.Mmap(i.file, 0, len(memory), unix.PROT_READ, unix.MAP_PRIVATE)
 	return err
 }
 
