@@ -168,7 +168,11 @@ func (s *dataStrategy) validate(tree, was map[string]any) field.ErrorList {
 	}
 	var errs field.ErrorList
 	if s.subresource == "" {
-		errs = plan.Validate(tree, was)
+		var kept []string
+		if was != nil { // what is kept was judged when it was written, perhaps beside another spec
+			kept = s.kind.version.Kept
+		}
+		errs = plan.Validate(tree, was, kept...)
 	} else {
 		for _, name := range topFields(reflect.TypeOf(s.kind.fresh()).Elem()) {
 			if name != "metadata" && s.kind.writes(s.subresource, name) {

@@ -94,13 +94,14 @@ func fieldsOf(names []string, t reflect.Type) []string {
 	return all
 }
 
-// Validate checks an object; old is nil for a new one.
-func (p *Plan) Validate(obj, old map[string]any) field.ErrorList {
+// Validate checks an object; old is nil for a new one. The fields at the top that
+// are named in but are not judged themselves, as the write does not change them.
+func (p *Plan) Validate(obj, old map[string]any, but ...string) field.ErrorList {
 	var before any
 	if old != nil {
 		before = old
 	}
-	return p.root.validate(place{value: obj, old: before})
+	return p.root.validate(place{value: obj, old: before, but: but})
 }
 
 // ValidateField checks one field of an object, and what is below it, for a write
@@ -125,6 +126,8 @@ type place struct {
 	key        string // in a map
 	// opens: at this value nothing is immutable.
 	opens bool
+	// but: fields that are not judged.
+	but []string
 }
 
 // maxProblems is how many problems of one object are told, about.
@@ -172,6 +175,9 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 	before, _ := p.old.(map[string]any)
 	below := around(obj, p.up)
 	for _, name := range n.order {
+		if slices.Contains(p.but, name) {
+			continue
+		}
 		child, v := n.fields[name], obj[name]
 		path := p.path.Child(name)
 		var was any
