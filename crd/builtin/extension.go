@@ -39,6 +39,8 @@ type extension struct {
 var extensions = map[schema.GroupResource]extension{
 	{Resource: "pods"}:                                                     {defaults: completePod, prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
 	{Resource: "persistentvolumeclaims"}:                                   {prepareCreate: prepareVolumeClaim, prepareUpdate: prepareVolumeClaimUpdate},
+	{Resource: "services"}:                                                 {validate: validateService},
+	{Group: "networking.k8s.io", Resource: "servicecidrs"}:                 {validate: validateServiceCIDR},
 	{Resource: "limitranges"}:                                              {prepareCreate: nameLimitRange, validate: validateLimitRange},
 	{Resource: "resourcequotas"}:                                           {validate: validateQuota},
 	{Resource: "persistentvolumes"}:                                        {prepareCreate: prepareVolume},

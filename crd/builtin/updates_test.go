@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -14,8 +16,22 @@ func TestWhatUpdatesMayChange_UPD02(t *testing.T) {
 		plain       = `{"metadata":{"name":"x"},"spec":{"ports":[{"port":1}],"type":"ClusterIP"},"status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}}`
 		pod         = `{"metadata":{"name":"x"},"spec":{"containers":[{"name":"c","image":"i","terminationMessagePolicy":"File","imagePullPolicy":"Always","resources":{"claims":[{"name":"gpu"}],"limits":{"example.com/a":"1"}}}],"resourceClaims":[{"name":"gpu","resourceClaimName":"g"}],"restartPolicy":"Always","dnsPolicy":"ClusterFirst"},"status":{"containerStatuses":[{"name":"c"`
 		twoFamilies = `spec.cidrs: Invalid value: ["10.0.0.0/16","10.1.0.0/16"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`
+		annotation  = `"service.beta.kubernetes.io/load-balancer-source-ranges":`
+		secret      = `,"controllerExpandSecretRef":{"namespace":"n","name":`
 	)
+	immovable := func(key, value string) string {
+		return `spec.nodeAffinity: Invalid value: {"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"` + key + `","operator":"In","values":["` + value + `"]}]}]}}: field is immutable, except for updating from beta label to GA`
+	}
 	cidrs := func(list string) string { return `{"metadata":{"name":"x"},"spec":{"cidrs":[` + list + `]}}` }
+	ranges := func(annotation, list string) string {
+		return `{"metadata":{"name":"x","annotations":{` + annotation + `}},"spec":{"ports":[{"port":1}],"type":"LoadBalancer","loadBalancerSourceRanges":[` + list + `]}}`
+	}
+	volume := func(source, affinity string) string {
+		return `{"metadata":{"name":"x"},"spec":{"capacity":{"storage":"1"},"accessModes":["ReadWriteOnce"],"csi":{"driver":"d","volumeHandle":"h"` + source + `}` + affinity + `}}`
+	}
+	near := func(key, value string) string {
+		return `,"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"` + key + `","operator":"In","values":["` + value + `"]}]}]}}`
+	}
 	defs := definitions(t)
 	for name, tc := range map[string]struct{ kind, sub, old, body, want string }{
 		"service with an ingress, of another type": {"service", "", service, plain, ``},
@@ -30,6 +46,20 @@ func TestWhatUpdatesMayChange_UPD02(t *testing.T) {
 		"another range":                    {"servicecidr", "", cidrs(`"10.0.0.0/16"`), cidrs(`"10.1.0.0/16"`), `spec.cidrs[0]: Invalid value: "10.1.0.0/16": field is immutable`},
 		"another second range":             {"servicecidr", "", cidrs(`"10.0.0.0/16","2001:db8::/64"`), cidrs(`"10.0.0.0/16","2001:db9::/64"`), `spec.cidrs[1]: Invalid value: "2001:db9::/64": field is immutable`},
 		"a range less":                     {"servicecidr", "", cidrs(`"10.0.0.0/16","2001:db8::/64"`), cidrs(`"10.0.0.0/16"`), `spec.cidrs: Invalid value: ["10.0.0.0/16"]: field is immutable`},
+		"ranges that were let be once":     {"service", "", ranges(``, `"10.0.0.1/8"," 010.0.0.0/8"`), ranges(``, `"010.0.0.0/8 "`), ``},
+		"another that is no range":         {"service", "", ranges(``, `"10.0.0.1/8"`), ranges(``, `"10.0.0.2/8"`), `spec.LoadBalancerSourceRanges[0]: Invalid value: "10.0.0.2/8": must not have bits set beyond the prefix length`},
+		"annotation that was let be once":  {"service", "", ranges(annotation+`"x"`, ``), ranges(annotation+`"x"`, ``), ``},
+		"another annotation":               {"service", "", ranges(annotation+`"x"`, ``), ranges(annotation+`"y"`, ``), `metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]: Invalid value: "y": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`},
+		"stable label of a zone":           {"persistentvolume", "", volume(``, near("failure-domain.beta.kubernetes.io/zone", "a")), volume(``, near("topology.kubernetes.io/zone", "a")), ``},
+		"stable label of a type":           {"persistentvolume", "", volume(``, near("beta.kubernetes.io/instance-type", "a")), volume(``, near("node.kubernetes.io/instance-type", "a")), ``},
+		"stable label of another zone":     {"persistentvolume", "", volume(``, near("failure-domain.beta.kubernetes.io/zone", "a")), volume(``, near("topology.kubernetes.io/zone", "b")), immovable("topology.kubernetes.io/zone", "b")},
+		"stable label of another matter":   {"persistentvolume", "", volume(``, near("failure-domain.beta.kubernetes.io/zone", "a")), volume(``, near("topology.kubernetes.io/region", "a")), immovable("topology.kubernetes.io/region", "a")},
+		"beta label":                       {"persistentvolume", "", volume(``, near("topology.kubernetes.io/zone", "a")), volume(``, near("failure-domain.beta.kubernetes.io/zone", "a")), immovable("failure-domain.beta.kubernetes.io/zone", "a")},
+		"place of a volume":                {"persistentvolume", "", volume(``, ``), volume(``, near("topology.kubernetes.io/zone", "a")), ``},
+		"no place of a volume":             {"persistentvolume", "", volume(``, near("topology.kubernetes.io/zone", "a")), volume(``, ``), `spec.nodeAffinity: Invalid value: null: field is immutable, except for updating from beta label to GA`},
+		"secret to expand a volume":        {"persistentvolume", "", volume(``, ``), volume(secret+`"a"}`, ``), ``},
+		"another secret":                   {"persistentvolume", "", volume(secret+`"a"}`, ``), volume(secret+`"b"}`, ``), `spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation`},
+		"secret and another of the source": {"persistentvolume", "", volume(``, ``), volume(`,"readOnly":true`+secret+`"a"}`, ``), `spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := defs[tc.kind]
@@ -63,6 +93,61 @@ func TestRangesOfServicesAreOfTwoFamilies(t *testing.T) {
 	} {
 		if got := message(creation(t, d, `{"metadata":{"name":"x"},"spec":{"cidrs":[`+list+`]}}`)); got != want {
 			t.Errorf("got  %v\nwant %v", got, want)
+		}
+	}
+}
+
+// A load balancer's ranges may have spaces around them; the annotation counts where
+// the field is empty.
+func TestRangesOfSources(t *testing.T) {
+	const (
+		annotation = `metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]: `
+		noRange    = `must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`
+		only       = "Forbidden: may only be used when `type` is 'LoadBalancer'"
+	)
+	d := definitions(t)["service"]
+	for _, tc := range []struct{ kind, annotation, list, want string }{
+		{"LoadBalancer", ``, `" 10.0.0.0/8 "`, ``},
+		{"LoadBalancer", ``, `" "`, `spec.LoadBalancerSourceRanges[0]: Invalid value: "": ` + noRange},
+		{"LoadBalancer", ``, `"10.0.0.1/8"`, `spec.LoadBalancerSourceRanges[0]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length`},
+		{"LoadBalancer", ` 10.0.0.0/8 , fd00::/8`, ``, ``},
+		{"LoadBalancer", ` `, ``, ``},
+		{"LoadBalancer", `10.0.0.0/8,`, ``, annotation + `Invalid value: "": ` + noRange},
+		{"LoadBalancer", `x`, `"10.0.0.0/8"`, ``},
+		{"ClusterIP", `10.0.0.0/8`, ``, annotation + only},
+		{"ClusterIP", ``, `"10.0.0.0/8"`, `spec.LoadBalancerSourceRanges: ` + only},
+		{"ClusterIP", ``, ``, ``},
+	} {
+		body := `{"metadata":{"name":"x"`
+		if tc.annotation != "" {
+			body += `,"annotations":{"service.beta.kubernetes.io/load-balancer-source-ranges":"` + tc.annotation + `"}`
+		}
+		body += `},"spec":{"type":"` + tc.kind + `","ports":[{"port":1}],"loadBalancerSourceRanges":[` + tc.list + `]}}`
+		if got := message(creation(t, d, body)); got != tc.want {
+			t.Errorf("%+v: got %s", tc, got)
+		}
+	}
+}
+
+// What is said of rolling updates counts for nothing where there are none.
+func TestRollingUpdatesOfDaemonSets(t *testing.T) {
+	const odd = `{"maxSurge":"200%","maxUnavailable":5}`
+	d := definitions(t)["daemonset"]
+	for _, tc := range []struct {
+		strategy, want string
+		kept           map[string]any
+	}{
+		{`"type":"OnDelete","rollingUpdate":{}`, ``, map[string]any{}},
+		{`"type":"OnDelete","rollingUpdate":` + odd, ``, map[string]any{"maxSurge": "200%", "maxUnavailable": int64(5)}},
+		{`"rollingUpdate":{}`, ``, map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)}},
+		{`"rollingUpdate":` + odd, `[spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "200%": must not be greater than 100%, spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "200%": may not be set when maxUnavailable is non-zero]`, map[string]any{"maxSurge": "200%", "maxUnavailable": int64(5)}},
+	} {
+		body := `{"metadata":{"name":"x"},"spec":{"updateStrategy":{` + tc.strategy + `},"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}`
+		if got := message(creation(t, d, body)); !slices.Equal(said(got), said(tc.want)) {
+			t.Errorf("%s: %s", tc.strategy, got)
+		}
+		if got := child(shaped(t, d, body).Object, "spec", "updateStrategy", "rollingUpdate"); !reflect.DeepEqual(got, tc.kept) {
+			t.Errorf("%s: %v is made", tc.strategy, got)
 		}
 	}
 }

@@ -72,6 +72,10 @@ type Addition struct {
 	// GoesEmpty drops the object, too, of which gated fields were all that there was.
 	GoesEmpty bool `json:"goesEmpty,omitempty"`
 
+	// When names a field beside this one, with "=" and a text: where it is not
+	// printed as that, nothing is judged of this one, nor below it.
+	When string `json:"when,omitempty"`
+
 	// Rules are conditions in CEL.
 	Rules []Rule `json:"rules,omitempty"`
 }

@@ -179,6 +179,9 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 			continue
 		}
 		child, v := n.fields[name], obj[name]
+		if child.check != nil && !concerns(child.check.When, obj) {
+			continue
+		}
 		path := p.path.Child(name)
 		var was any
 		if before != nil {

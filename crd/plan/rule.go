@@ -17,7 +17,7 @@ import (
 // ask returns what is wrong, if the condition is not met. A value for which the
 // condition cannot be evaluated does not meet it.
 func (r *rule) ask(p place) *field.Error {
-	if p.value == nil || r.change && p.old == nil || !r.concerns(p.value) {
+	if p.value == nil || r.change && p.old == nil || !concerns(r.If, p.value) {
 		return nil
 	}
 	vars := expr.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up}
@@ -64,12 +64,13 @@ func (r *rule) ask(p place) *field.Error {
 	return r.refusal(path, value, message)
 }
 
-// concerns tells whether a value is one that the rule is asked about.
-func (r *rule) concerns(v any) bool {
-	if r.If == "" {
+// concerns tells whether a value has the field, or the field with the text, that
+// is named; each has what has no name.
+func concerns(named string, v any) bool {
+	if named == "" {
 		return true
 	}
-	name, want, exact := strings.Cut(r.If, "=")
+	name, want, exact := strings.Cut(named, "=")
 	have := valueAt(v, name)
 	return have != nil && (!exact || fmt.Sprint(have) == want)
 }
