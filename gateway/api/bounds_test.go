@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
@@ -54,10 +55,12 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 // A watch counts until it has ended, and gives back its place then.
 func TestWatchesOfAUserAreBounded(t *testing.T) {
 	w := newWorld(t, within(bounds.New(bounds.Limits{Watches: 2})))
+	w.Authorizer = trusting{}
+	const bob = "Authorization: Bearer bob"
 	ctx, leave := context.WithCancel(t.Context())
 	var ended []chan struct{}
 	for range 2 {
-		resp := w.Serve(request("GET", widgets+"?watch=1", ""))
+		resp := w.Serve(request("GET", widgets+"?watch=1", "", bob))
 		if resp.Stream == nil {
 			t.Fatalf("%d", resp.Code)
 		}
@@ -68,18 +71,36 @@ func TestWatchesOfAUserAreBounded(t *testing.T) {
 			resp.Stream(ctx, nowhere{})
 		}()
 	}
-	w.do("GET", widgets+"?watch=1", "").want(429, "too many")
-	w.do("GET", widgets, "").want(200, "")
+	w.do("GET", widgets+"?watch=1", "", bob).want(429, "too many")
+	w.do("GET", widgets, "", bob).want(200, "")
+	var masters []*Response // may have any number
+	for range 3 {
+		resp := w.Serve(request("GET", widgets+"?watch=1", ""))
+		if resp.Stream == nil {
+			t.Fatalf("%d for a master", resp.Code)
+		}
+		masters = append(masters, resp)
+	}
 	leave()
+	for _, resp := range masters {
+		resp.Stream(ctx, nowhere{})
+	}
 	for _, done := range ended {
 		<-done
 	}
-	again := w.Serve(request("GET", widgets+"?watch=1", ""))
+	again := w.Serve(request("GET", widgets+"?watch=1", "", bob))
 	if again.Stream == nil {
 		t.Fatalf("%d after two have left", again.Code)
 	}
 	again.Stream(ctx, nowhere{})
 	w.do("GET", widgets+"?watch=1&resourceVersion=nonsense", "").want(400, "")
+}
+
+// trusting lets everybody do everything.
+type trusting struct{}
+
+func (trusting) Authorize(context.Context, authz.Attributes) (bool, string, error) {
+	return true, "", nil
 }
 
 // nowhere takes what a stream sends.

@@ -129,6 +129,12 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	r.ID, r.cbor, r.uncompressed = requestID(r.ID), h.CBOR, h.Uncompressed
 	end := func(int) {}
 	c := &call{Request: r}
+	handedOver := false
+	defer func() {
+		if !handedOver {
+			c.stay.Leave()
+		}
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			h.Log.Error().Interface("panic", p).Str("path", r.Path).Str("request", r.ID).Bytes("stack", debug.Stack()).Msg("request failed")
@@ -139,7 +145,6 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 		compress(r, resp)
 		resp.Headers = append(resp.Headers, Header{auditHeader, r.ID})
 		if resp.Stream == nil {
-			c.stay.Leave()
 			end(resp.Code)
 			return
 		}
@@ -149,6 +154,7 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 			defer c.stay.Leave()
 			stream(ctx, w)
 		}
+		handedOver = true
 	}()
 	h.audit(c)
 	c.params = parseParams(r.Query)

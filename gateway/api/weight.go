@@ -16,14 +16,37 @@ import (
 // refuses what would take so much that hardly anything were left for others.
 func (c *call) weigh() error {
 	n := weight(c.ContentType, c.Body)
-	if most := c.stay.Most(); most > 0 && n > most {
+	if err := c.take(n, n); err != nil {
+		return err
+	}
+	more := c.aliased()
+	return c.take(more, n+more)
+}
+
+// take takes n bytes of memory for a body that needs whole in all.
+func (c *call) take(n, whole int) error {
+	if most := c.stay.Most(); most > 0 && whole > most {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
-			"decoding the body takes about %d MiB of memory, at most %d MiB are allowed: send fewer values at a time", n>>20, most>>20))
+			"decoding the body takes about %d MiB of memory, at most %d MiB are allowed: send fewer values at a time", whole>>20, most>>20))
 	}
 	if c.stay.Take(n) {
 		return nil
 	}
 	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", retryAfter)
+}
+
+// aliased is how much memory decoding the body takes besides its weight when each
+// alias stands for what it refers to. Telling it takes the weight itself.
+func (c *call) aliased() int {
+	media, err := c.bodyMedia()
+	if err != nil || media != mediaYAML && media != string(resource.ApplyPatchType) || !mayAlias(c.Body) || json.Valid(c.Body) {
+		return 0
+	}
+	n, err := expanded(c.Body)
+	if err != nil || n.bytes > maxExpanded {
+		return 0 // it is refused
+	}
+	return perByte*n.bytes + perNode*n.nodes
 }
 
 // What a piece of a body takes in bytes while it is decoded, with what the
@@ -36,9 +59,12 @@ const (
 	perObject, perList, perElement    = 400, 64, 100
 	perPair, perOpening, perBlockItem = 700, 700, 220
 	perMap, perItem                   = 300, 50
+	perNode                           = 300
 	perMessage, perField              = 1000, 64
 	// perNested is a byte of messages that are nested too deeply to be counted.
 	perNested = 500
+	// perEndless is more than there is for all.
+	perEndless = 1 << 40
 	// unsure is the weight above which it is worth another look at the body to
 	// tell what separates values from what is in texts.
 	unsure = 32 << 20
@@ -57,11 +83,7 @@ func weight(contentType string, body []byte) int {
 	}
 	switch media {
 	case mediaProtobuf:
-		messages, fields, ok := wire.Count(body)
-		if !ok {
-			return perNested * len(body)
-		}
-		return perByte*len(body) + perMessage*messages + perField*fields
+		return messageWeight(body)
 	case mediaCBOR, mediaApplyCBOR:
 		items, maps := cborItems(body)
 		return perByte*len(body) + perItem*items + perMap*maps
@@ -69,6 +91,18 @@ func weight(contentType string, body []byte) int {
 		return yamlWeight(body)
 	}
 	return jsonWeight(body)
+}
+
+// messageWeight is the weight of protobuf.
+func messageWeight(body []byte) int {
+	c := wire.Count(body)
+	switch {
+	case c.Endless:
+		return perEndless
+	case c.Deep:
+		return perNested * len(body)
+	}
+	return perByte*(len(body)+c.Beyond) + perMessage*c.Messages + perField*c.Fields
 }
 
 // jsonWeight is the weight of JSON.

@@ -50,6 +50,8 @@ func TestABodyThatIsLargeOnceDecodedIsRefused(t *testing.T) {
 		"dashes":   {mediaYAML, filled("a:\n", "-\n", "")},
 		"JSON":     {mediaJSON, filled(`{"a":[`, `{},`, `0]}`)},
 		"CBOR":     {mediaCBOR, string(cbor)},
+		"aliases":  {mediaYAML, "a: &a [" + strings.Repeat("0,", 300) + "]\nb: [" + strings.Repeat("*a,", 300) + "]\n"},
+		"groups":   {mediaProtobuf, filled("k8s\x00\x13\x14", "\x6a\x00", "")},
 		"protobuf": {mediaProtobuf, filled("k8s\x00", "\x12\x00", "")},
 	} {
 		for _, user := range []string{"bob", "admin"} {
@@ -139,6 +141,56 @@ func TestTheWeightIsWhatDecodingAllocates(t *testing.T) {
 		took, said := decoded(func() { c.decode(c.body) }), weight(c.media, []byte(c.body))
 		if said < took/2 || said > 4*took {
 			t.Errorf("%s: %d bytes for a body whose decoders allocate %d", name, said, took)
+		}
+	}
+}
+
+// What aliases stand for is weighed, not only where they are.
+func TestAliasesWeighWhatTheyStandFor(t *testing.T) {
+	for name, one := range map[string]string{
+		"numbers": strings.Repeat("0,", 300),
+		"lists":   strings.Repeat("[],", 300),
+		"maps":    strings.Repeat("{},", 300),
+		"pairs":   strings.Repeat("{a: b},", 300),
+		"texts":   strings.Repeat("x", 10_000),
+	} {
+		body := "a: &a [" + one + "]\nb: [" + strings.Repeat("*a,", 80) + "]\n"
+		c := call{Request: &Request{ContentType: mediaYAML, Body: []byte(body)}}
+		took, said := decoded(func() { _, _ = yamlToJSON(c.Body) }), weight(mediaYAML, c.Body)+c.aliased()
+		if said < took/2 || said > 6*took {
+			t.Errorf("%s: %d bytes for a body whose decoders allocate %d", name, said, took)
+		}
+	}
+}
+
+// panicking is an auditor that fails.
+type panicking struct{}
+
+func (panicking) Audit(*Audit) { panic("no audit") }
+
+// What a request has reserved is given back even when telling of it fails.
+func TestAPanicOfTheAuditorLosesNoMemory(t *testing.T) {
+	all := bounds.New(bounds.Limits{Bytes: 2 << 20, Watches: 1, Changing: 2})
+	w := newWorld(t, within(all))
+	w.Auditor, w.Authorizer = panicking{}, trusting{}
+	const bob = "Authorization: Bearer bob"
+	for _, r := range []*Request{request("POST", widgets, a("one", `"size":1`), bob), request("GET", widgets+"?watch=1", "", bob)} {
+		func() {
+			defer func() { _ = recover() }()
+			resp := w.Serve(r)
+			if resp.Stream != nil {
+				t.Error("a watch that nobody was told of began")
+				return
+			}
+		}()
+	}
+	if n := all.Bytes(); n != 0 {
+		t.Errorf("%d bytes are taken by nobody", n)
+	}
+	var s bounds.Stay
+	for _, k := range []bounds.Kind{bounds.Lasts, bounds.Changes} {
+		if !all.Enter(&s, "bob", false, k) {
+			t.Errorf("no room for kind %d", k)
 		}
 	}
 }

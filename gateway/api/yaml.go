@@ -105,53 +105,67 @@ func noteRepeated(body []byte, prefix string, o *resource.WriteOptions) {
 // for what it refers to; no object of that size can be stored.
 const maxExpanded = 16 << 20
 
+// mayAlias reports whether a document may have aliases.
+func mayAlias(body []byte) bool {
+	return bytes.IndexByte(body, '&') >= 0 && bytes.IndexByte(body, '*') >= 0
+}
+
 // boundAliases refuses a document that would become huge as JSON. The library
 // counts nodes and not their size: three megabytes that repeat one long string
 // by aliases would be hundreds of gigabytes.
 func boundAliases(body []byte) error {
-	if bytes.IndexByte(body, '&') < 0 || bytes.IndexByte(body, '*') < 0 {
+	if !mayAlias(body) {
 		return nil
 	}
-	var doc goyaml.Node
-	if err := goyaml.Unmarshal(body, &doc); err != nil {
-		return err
-	}
-	e := expansion{anchors: map[*goyaml.Node]int{}}
-	n, err := e.size(&doc)
-	if err == nil && n > maxExpanded {
+	n, err := expanded(body)
+	if err == nil && n.bytes > maxExpanded {
 		err = fmt.Errorf("yaml: the document with its aliases replaced is larger than %d bytes", maxExpanded)
 	}
 	return err
 }
 
-// expansion computes sizes, each anchor's once.
-type expansion struct{ anchors map[*goyaml.Node]int }
+// extent is how large a document is once each alias stands for what it refers to:
+// about how many bytes of JSON, and of how many nodes. It is exact enough up to
+// maxExpanded bytes, and just larger than that beyond.
+type extent struct{ bytes, nodes int }
 
-// pending is the size of an anchor that is being computed.
-const pending = -1
+// expanded is the extent of a document.
+func expanded(body []byte) (extent, error) {
+	var doc goyaml.Node
+	if err := goyaml.Unmarshal(body, &doc); err != nil {
+		return extent{}, err
+	}
+	return expansion{anchors: map[*goyaml.Node]extent{}}.size(&doc)
+}
 
-// size is about how much JSON a node becomes; it is exact enough up to
-// maxExpanded, and just larger than that beyond.
-func (e expansion) size(n *goyaml.Node) (int, error) {
+// expansion computes extents, each anchor's once.
+type expansion struct{ anchors map[*goyaml.Node]extent }
+
+// pending is the extent of an anchor that is being computed.
+var pending = extent{bytes: -1}
+
+// size is the extent of a node.
+func (e expansion) size(n *goyaml.Node) (extent, error) {
 	if n.Kind == goyaml.AliasNode {
 		n = n.Alias
 		if known, ok := e.anchors[n]; ok && known != pending {
 			return known, nil
 		} else if ok {
-			return 0, fmt.Errorf("anchor %q contains itself", n.Anchor)
+			return extent{}, fmt.Errorf("anchor %q contains itself", n.Anchor)
 		}
 	}
 	if n.Anchor != "" {
 		e.anchors[n] = pending
 	}
-	total := len(n.Value) + 3 // quotes or brackets, and a comma
+	total := extent{bytes: len(n.Value) + 3, nodes: 1} // quotes or brackets, and a comma
 	for _, c := range n.Content {
 		size, err := e.size(c)
 		if err != nil {
-			return 0, err
+			return extent{}, err
 		}
-		if total += size; total > maxExpanded {
-			total = maxExpanded + 1
+		total.nodes += size.nodes
+		if total.bytes += size.bytes; total.bytes > maxExpanded {
+			total.bytes = maxExpanded + 1
 			break
 		}
 	}

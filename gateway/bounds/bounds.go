@@ -15,7 +15,7 @@ type Limits struct {
 	// that only read, and that change something.
 	Reading, Changing int
 	// Watches is how many watches, and other requests without a foreseeable end,
-	// one user may have.
+	// one user may have who is not exempt.
 	Watches int
 	// Bytes is how much memory the bodies of all requests, and what is made of
 	// them, may take together.
@@ -68,8 +68,7 @@ type Stay struct {
 }
 
 // Enter lets a request of a user in, unless there are too many; s then counts
-// until [Stay.Leave]. Who is exempt is counted and let in even so, but for what
-// [Limits.Watches] bounds.
+// until [Stay.Leave]. Who is exempt is counted and let in even so.
 func (b *Bounds) Enter(s *Stay, user string, exempt bool, k Kind) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,12 +90,12 @@ func (b *Bounds) Enter(s *Stay, user string, exempt bool, k Kind) bool {
 func (b *Bounds) room(a *account, exempt bool, k Kind) bool {
 	limit := [kinds]int{b.limits.Reading, b.limits.Changing, b.limits.Watches}[k]
 	switch {
-	case limit == 0:
+	case limit == 0 || exempt:
 		return true
 	case k == Lasts:
 		return a.of[k] < limit
 	}
-	return exempt || b.all[k] < limit && a.of[k] < (limit+1)/2
+	return b.all[k] < limit && a.of[k] < (limit+1)/2
 }
 
 // A part of the bytes, one in so many, is kept for those who take little at a

@@ -86,7 +86,7 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.IntVar(&o.MaxRequestBodyBytes, "max-request-body", o.MaxRequestBodyBytes, "the largest request body in `bytes`; the content of modules has a limit of its own")
 	f.IntVar(&o.MaxRequestsInFlight, "max-requests-inflight", o.MaxRequestsInFlight, "how `many` requests that only read may be under way, half of them one user's; 0 means any number")
 	f.IntVar(&o.MaxMutatingRequestsInFlight, "max-mutating-requests-inflight", o.MaxMutatingRequestsInFlight, "how `many` requests that change something may be under way, half of them one user's; 0 means any number")
-	f.IntVar(&o.MaxWatchesPerUser, "max-watches-per-user", o.MaxWatchesPerUser, "how `many` watches one user may have; 0 means any number")
+	f.IntVar(&o.MaxWatchesPerUser, "max-watches-per-user", o.MaxWatchesPerUser, "how `many` watches one user may have who is not in system:masters; 0 means any number")
 	f.Int64Var(&o.MaxDecodingMemory, "max-decoding-memory", o.MaxDecodingMemory, "how many `bytes` of memory decoding the bodies of requests may take at a time, though never less than for the largest body; 0 means any number")
 	return f
 }

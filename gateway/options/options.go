@@ -90,7 +90,8 @@ type Serve struct {
 	// MaxRequestsInFlight and MaxMutatingRequestsInFlight are how many requests that
 	// only read, and that change something, may be under way; 0 means any number.
 	MaxRequestsInFlight, MaxMutatingRequestsInFlight int
-	// MaxWatchesPerUser is how many watches one user may have; 0 means any number.
+	// MaxWatchesPerUser is how many watches one user may have who is not in
+	// system:masters; 0 means any number.
 	MaxWatchesPerUser int
 	// RuntimeConfig turns versions of built-in kinds on and off: KEY=true, KEY=false,
 	// or KEY alone for true. Which keys there are is told by whoever has the kinds.
