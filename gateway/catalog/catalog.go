@@ -407,22 +407,24 @@ func (c *Catalog) advance(revision int64) {
 
 // AwaitRedefined waits until the catalog knows what became of r's definition
 // after revision: it returns nil when r stands for a later one too, and
-// [ErrReplaced] when it does not.
-func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int64) error {
+// [ErrReplaced] when it does not. A definition that is gone from the store is
+// known to be gone only when its last form, which takes no new objects, is not
+// served any more.
+func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int64, gone bool) error {
 	for {
 		c.mu.Lock()
 		changed := c.changed
 		c.mu.Unlock()
-		select {
-		case <-r.replaced:
+		now := c.Snapshot().Resource(r.GroupResource())
+		ends := gone && now != nil && now.Def.Terminating
+		switch {
+		case ends: // its removal is still to come
+		case r.Current() != nil:
 			return ErrReplaced
-		default:
-		}
-		if r.definedAt.Load() != revision {
+		case r.definedAt.Load() != revision:
 			return nil
 		}
 		select {
-		case <-r.replaced:
 		case <-changed:
 		case <-ctx.Done():
 			return ErrTimeout()

@@ -202,7 +202,7 @@ func TestBadDefinitionBeingDeleted(t *testing.T) {
 	if now == before || now == nil || !now.Def.Terminating || before.Def.Terminating || now.Def.StorageVersion != "v1" {
 		t.Fatalf("served: %+v", now)
 	}
-	if before.Current() == nil || d.AwaitRedefined(t.Context(), before, rev) != ErrReplaced {
+	if before.Current() == nil || d.AwaitRedefined(t.Context(), before, rev, false) != ErrReplaced {
 		t.Error("the form before is not replaced")
 	}
 	if err := d.writable(now, "x"); err != nil {
@@ -229,7 +229,7 @@ func TestWriterComparesTheDefinition_CRD24(t *testing.T) {
 	if storage.KindOf(err) != storage.Changed {
 		t.Errorf("under revision %d: %v", first, err)
 	}
-	if err := d.AwaitRedefined(t.Context(), r, first); err != nil {
+	if err := d.AwaitRedefined(t.Context(), r, first, false); err != nil {
 		t.Error(err)
 	}
 	if err := d.writable(r, "same"); err != nil {
@@ -237,7 +237,7 @@ func TestWriterComparesTheDefinition_CRD24(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := d.AwaitRedefined(ctx, r, second); err == nil {
+	if err := d.AwaitRedefined(ctx, r, second, false); err == nil {
 		t.Error("nothing changed after the second revision")
 	}
 	d.put("tabs", "", "serve v2")

@@ -91,6 +91,46 @@ func TestDefinitionDeletedByAnotherGateway_CRD24(t *testing.T) {
 	}
 }
 
+// A creation that the store refuses because the definition is gone answers as if
+// there were none, though the gateway has only seen that it is being deleted.
+func TestDefinitionGoneBeforeAGatewayKnows_CRD24(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.NewMemory()
+		a := worldOver(t, store)
+		b := worldOver(t, store)
+		at := b.at(v1beta1, "one")
+		proceed := b.conv.Block()
+		defer proceed()
+		made := make(chan error, 1)
+		go func() {
+			_, err := b.Create(b.ctx(), at, []byte(tab(v1beta1, "one", "h", "1")), WriteOptions{})
+			made <- err
+		}()
+		b.conv.Await(1)
+		a.define(v1, true)
+		b.wait(b.raw(b.builtin("customresourcedefinitions", "", "crontabs.example.com")).Revision)
+		synctest.Wait()
+		release := b.store.holdUp()
+		crds := a.builtin("customresourcedefinitions", "", "crontabs.example.com")
+		if _, err := store.Delete(a.ctx(), crds.Resource.Key("", "crontabs.example.com"), a.raw(crds).Revision); err != nil {
+			t.Fatal(err)
+		}
+		proceed()
+		synctest.Wait()
+		if len(made) != 0 {
+			release()
+			t.Fatalf("answered from a definition that is gone: %v", <-made)
+		}
+		release()
+		if err := <-made; !errors.Is(err, catalog.ErrReplaced) {
+			t.Errorf("the creation in flight: %v", err)
+		}
+		if b.catalog.Snapshot().Resource(cronTabs) != nil {
+			t.Error("whoever is turned away finds the definition again")
+		}
+	})
+}
+
 // A change of a definition that changes nothing of what is served disturbs no
 // write, on whichever gateway.
 func TestDefinitionTouchedByAnotherGateway(t *testing.T) {

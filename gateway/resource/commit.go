@@ -57,7 +57,7 @@ func (w *Write) notCommitted(ctx context.Context, err error) error {
 		case w.lost(s):
 			return errUnclaimed
 		case s.Kind == storage.Changed:
-			return &redefined{s.Revision}
+			return &redefined{s.Revision, s.Current == nil}
 		case s.Kind == storage.Conflict && s.Current != nil:
 			return superseded{catalog.NewEntry(*s.Current)}
 		case (s.Kind == storage.Exists || s.Kind == storage.NotFound) && w.exists == mayExist:

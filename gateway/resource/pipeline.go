@@ -163,8 +163,11 @@ func inOrder(ctx context.Context, stages ...func(context.Context) error) error {
 type final struct{ error }
 
 // redefined tells that the definition has another revision than the one that
-// the resource stood for; nothing was written.
-type redefined struct{ since int64 }
+// the resource stood for, or is gone; nothing was written.
+type redefined struct {
+	since int64
+	gone  bool
+}
 
 func (*redefined) Error() string { return "the definition changed" }
 
@@ -209,7 +212,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 		case errors.Is(refused, errUnclaimed):
 			w.release(ctx)
 		case errors.As(refused, &changed):
-			err = w.engine.catalog.AwaitRedefined(ctx, w.Resource, changed.since)
+			err = w.engine.catalog.AwaitRedefined(ctx, w.Resource, changed.since, changed.gone)
 		case errors.As(refused, &done):
 			return nil, done.error
 		case from.Entry == nil || from.live || ctx.Err() != nil:
