@@ -63,16 +63,11 @@ func (a *Assigner) Config() Config { return a.config }
 
 // Mutate implements [resource.Mutator].
 func (a *Assigner) Mutate(ctx context.Context, w *resource.Write) error {
-	if w.Subresource != "" || w.Operation() == resource.OperationDelete {
+	if w.Operation() == resource.OperationDelete {
 		return nil
 	}
-	var change func(context.Context, *resource.Write, map[string]any) error
-	switch w.Resource.GroupResource() {
-	case services:
-		change = a.service
-	case pods:
-		change = a.pod
-	default:
+	change := a.decides(w.Resource.GroupResource(), w.Subresource)
+	if change == nil {
 		return nil
 	}
 	tree, err := w.NewAt(ctx, w.Version.Name)
@@ -80,6 +75,23 @@ func (a *Assigner) Mutate(ctx context.Context, w *resource.Write) error {
 		return err
 	}
 	return change(ctx, w, tree)
+}
+
+// decides is what is decided about an object, nil for nothing.
+func (a *Assigner) decides(gr schema.GroupResource, subresource string) func(context.Context, *resource.Write, map[string]any) error {
+	switch {
+	case gr == claims && subresource == "status":
+		return a.claimStatus
+	case subresource != "":
+		return nil
+	case gr == services:
+		return a.service
+	case gr == pods:
+		return a.pod
+	case gr == claims, gr == claimTemplates:
+		return a.claim
+	}
+	return nil
 }
 
 func child(m map[string]any, name string) map[string]any {

@@ -95,7 +95,7 @@ func (w *Write) prepareCreate(ctx context.Context) error {
 	if w.generate != "" {
 		obj.SetName(names.SimpleNameGenerator.GenerateName(w.generate))
 	}
-	if s, ok := w.Version.Strategy.(createsAtOnce); !ok || !s.AcceptCreate(w.Namespace, obj) {
+	if s, ok := w.Version.Strategy.(createsAtOnce); !ok || len(w.mistakes) > 0 || !s.AcceptCreate(w.Namespace, obj) {
 		if err := w.beforeCreate(ctx); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -34,7 +35,7 @@ func (w *Write) beforeCreate(ctx context.Context) error {
 	}
 	ctx = crd.WithNotes(w.scope(ctx, w.Options))
 	s.PrepareForCreate(ctx, obj)
-	if errs := rest.ValidateCreate(ctx, obj, s); len(errs) > 0 {
+	if errs := slices.Concat(w.mistakes, rest.ValidateCreate(ctx, obj, s)); len(errs) > 0 {
 		return w.invalid(errs)
 	}
 	warn(ctx, s.WarningsOnCreate(ctx, obj))
@@ -64,7 +65,7 @@ func (w *Write) beforeUpdate(ctx context.Context) error {
 	if n := old.GetDeletionGracePeriodSeconds(); n != nil && obj.GetDeletionGracePeriodSeconds() == nil {
 		obj.SetDeletionGracePeriodSeconds(n)
 	}
-	if errs := rest.ValidateUpdate(ctx, obj, old, s); len(errs) > 0 {
+	if errs := slices.Concat(w.mistakes, rest.ValidateUpdate(ctx, obj, old, s)); len(errs) > 0 {
 		return w.invalid(errs)
 	}
 	warn(ctx, s.WarningsOnUpdate(ctx, obj, old))

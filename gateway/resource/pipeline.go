@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -49,8 +50,9 @@ type Write struct {
 	object    *unstructured.Unstructured
 	scales    *shownScales // of a write of a scale, until it is validated
 	managed   managed
-	generate  string // metadata.generateName, when it decides the name
-	named     int64  // the revision that the client gave what it creates
+	generate  string          // metadata.generateName, when it decides the name
+	named     int64           // the revision that the client gave what it creates
+	mistakes  field.ErrorList // those that mutating admission found
 	ending    ending
 	draft     *catalog.Draft
 	revision  int64 // at which it is in the store
@@ -109,6 +111,10 @@ func (w *Write) Old(ctx context.Context) (*unstructured.Unstructured, error) {
 	}
 	return w.old, nil
 }
+
+// Mistaken has validation refuse the new state for mistakes that only a [Mutator]
+// can find, and tell them before its own.
+func (w *Write) Mistaken(errs ...*field.Error) { w.mistakes = append(w.mistakes, errs...) }
 
 // attempt is the way of every write, of custom and built-in kinds, of clients
 // and of the gateway itself: the one place that shows the order.
@@ -229,7 +235,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 
 // begin forgets what an earlier attempt did.
 func (w *Write) begin(from origin) {
-	w.from, w.present, w.old, w.object, w.scales, w.managed = from, nil, nil, nil, nil, managed{}
+	w.from, w.present, w.old, w.object, w.scales, w.mistakes, w.managed = from, nil, nil, nil, nil, nil, managed{}
 	w.ending, w.generate, w.named, w.draft, w.revision, w.out = stores, "", 0, nil, 0, nil
 	switch {
 	case w.operation == OperationDelete:

@@ -59,7 +59,7 @@ type updatesAtOnce interface {
 // change is valid. A deletion that nothing holds up any more ends here.
 func (w *Write) prepareUpdate(ctx context.Context) error {
 	unstructured.RemoveNestedField(w.object.Object, "metadata", "selfLink")
-	if s, ok := w.strategy.(updatesAtOnce); !ok || !s.AcceptUpdate(ctx, w.Namespace, w.object, w.old) {
+	if s, ok := w.strategy.(updatesAtOnce); !ok || len(w.mistakes) > 0 || !s.AcceptUpdate(ctx, w.Namespace, w.object, w.old) {
 		if err := w.beforeUpdate(ctx); err != nil {
 			return err
 		}
