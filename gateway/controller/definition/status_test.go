@@ -156,3 +156,23 @@ func TestCRDStatus_looksAtAStateOnce(t *testing.T) {
 		t.Errorf("after a change, looked at %d times", n)
 	}
 }
+
+// A controller that begins while its cache is behind gives away no name that a
+// definition has which it does not see yet.
+func TestCRDStatus_namesThatTheCacheDoesNotShowYetAreTaken(t *testing.T) {
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, kinds.Definitions, controllertest.CRDTree("others", "CronTab", "v1"))
+	o.Hold(kinds.Definitions)
+	first := controllertest.CRDTree("crontabs", "CronTab", "v1")
+	first["status"] = map[string]any{"acceptedNames": first["spec"].(map[string]any)["names"], "conditions": []any{
+		map[string]any{"type": "NamesAccepted", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z", "reason": "", "message": ""},
+	}}
+	controllertest.MustCreate(t, o, kinds.Definitions, first)
+	controllertest.Start(t, o, definition.NewStatus(o, firstComeFirstServed))
+	controllertest.Eventually(t, o, "the other is judged", func() bool {
+		return o.Fresh(t.Context()) == nil && accepted(t, o, "others.example.com") != ""
+	})
+	if a, b := accepted(t, o, "crontabs.example.com"), accepted(t, o, "others.example.com"); a != "True" || b != "False" {
+		t.Errorf("the first has its names: %s, the other: %s", a, b)
+	}
+}

@@ -299,6 +299,39 @@ func TestTheSecretIsShownToThePuller(t *testing.T) {
 	}
 }
 
+// Another Secret is tried at once, however long the next try would be away, and
+// whether or not there was to be one.
+func TestAnotherSecretIsTriedAtOnce(t *testing.T) {
+	named := func(secret string) map[string]any {
+		source := oci("r/tabs:v1")
+		source["oci"].(map[string]any)["pullSecret"] = map[string]any{"namespace": "n", "name": secret}
+		return source
+	}
+	for name, first := range map[string]map[string]any{"after one that is absent": named("absent"), "after none": oci("r/tabs:v1")} {
+		t.Run(name, func(t *testing.T) {
+			in(t, first, func(t *testing.T, w world) {
+				w.mu.Lock()
+				w.fails = &image.Refusal{Reason: "NotAModule", Message: "it has no layers", Final: true}
+				w.mu.Unlock()
+				<-time.After(time.Hour)
+				controllertest.MustCreate(t, w.Objects, kinds.Namespaces, controllertest.NamespaceTree("n"))
+				controllertest.MustCreate(t, w.Objects, kinds.Secrets, map[string]any{
+					"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "n", "name": "s"}, "type": "kubernetes.io/dockerconfigjson",
+					"data": map[string]any{".dockerconfigjson": base64.StdEncoding.EncodeToString([]byte("the login"))},
+				})
+				w.has("r/tabs:v1", "one")
+				w.change(t, func(obj *unstructured.Unstructured) {
+					obj.Object["spec"] = map[string]any{"source": named("s")}
+				})
+				w.expect(t, "True Pulled r/tabs:v1 is sha256:manifest-of-one, its module sha256:one")
+				if asked, _ := w.seen(); len(asked) == 0 || asked[len(asked)-1] != "r/tabs:v1 the login" {
+					t.Errorf("asked %q", asked)
+				}
+			})
+		})
+	}
+}
+
 // A module that comes from elsewhere has no such condition, nor one that changed
 // to that.
 func TestOtherSourcesAreLeftAlone(t *testing.T) {

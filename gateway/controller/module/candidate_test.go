@@ -340,6 +340,18 @@ func TestModule_whatAnEarlierGatewayWrote(t *testing.T) {
 			t.Errorf("%+v serves", rev)
 		}
 	})
+	t.Run("how another content was configured", func(t *testing.T) {
+		w := newModuleWorld()
+		w.content.blobs[digest("good 2")] = []byte("good 2")
+		spec := inlineSpec("good 3")
+		spec["rollout"], spec["config"] = "Shadow", "us"
+		create(w, spec, map[string]any{"digest": digest("good 2")})
+		modules, _ := w.start(t)
+		w.expect(t, "False AwaitingPromotion", "True PreviousRevision", digest("good 2"))
+		if rev, _ := modules.get("tabs"); string(rev.Config) != `"us"` || rev.Limits.MemoryBytes != 0 {
+			t.Errorf("%+v serves, configured as another content was", rev)
+		}
+	})
 	t.Run("an image", func(t *testing.T) {
 		w := newModuleWorld()
 		w.content.blobs[digest("good 1")] = []byte("good 1")
