@@ -20,7 +20,10 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *api.Response) {
 	ended := sync.OnceFunc(s.streams.Done)
 	taken, ours := ctx.Conn().(*conn)
 	if ours { // a connection that breaks first is closed and never taken over
-		taken.unstarted = ended
+		taken.unstarted = func() {
+			defer ended()
+			s.letGo(r)
+		}
 		taken.leave()
 	}
 	ctx.HijackSetNoResponse(true)
@@ -55,16 +58,27 @@ func untilGone(conn net.Conn) {
 	}
 }
 
-// stream sends a stream to its end. A panic ends this stream only, and leaves
-// it without its last chunk, so that the client sees that something broke.
+// letGo ends a stream that nobody will read. Only the stream knows what it holds.
+func (s *Server) letGo(r *api.Response) {
+	defer s.survive()
+	ctx, cancel := context.WithCancel(s.ctx)
+	cancel()
+	r.Stream(ctx, nowhere{})
+}
+
+// survive, deferred, makes a panic the end of one stream only.
+func (s *Server) survive() {
+	if p := recover(); p != nil {
+		s.options.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("stream failed")
+	}
+}
+
+// stream sends a stream to its end. A panic leaves it without its last chunk, so
+// that the client sees that something broke.
 func (s *Server) stream(ctx context.Context, conn net.Conn, r *api.Response) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.options.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("stream failed")
-		}
-	}()
+	defer s.survive()
 	if s.ctx.Err() != nil {
-		r.Stream(ctx, nowhere{}) // it has to end, too
+		s.letGo(r)
 		turnAway(conn)
 		return
 	}

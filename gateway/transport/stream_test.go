@@ -229,24 +229,45 @@ func (c breakingConn) SetWriteDeadline(at time.Time) error {
 }
 
 // A connection that breaks between the handler and the stream never becomes
-// one, and a shutdown does not wait for it.
-func TestStream_ThatNeverBeginsIsNotWaitedFor(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var broken atomic.Bool
-	r := runOn(t, breaking{l, &broken}, func(*api.Request) *api.Response {
-		broken.Store(true)
-		return streaming(func(context.Context, api.FrameWriter) { t.Error("it began") })
-	})
-	if replies := r.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n"); len(replies) != 0 {
-		t.Errorf("%+v", replies)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := r.server.Shutdown(ctx); err != nil {
-		t.Error(err)
+// one: what the stream holds is let go, nobody is sent anything, and a shutdown
+// does not wait for it, though it may panic.
+func TestStream_ThatNeverBeginsIsLetGo(t *testing.T) {
+	for name, last := range map[string]func(){"returns": func() {}, "panics": func() { panic("in Stream") }} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var broken atomic.Bool
+			let := make(chan error, 1)
+			r := runOn(t, breaking{l, &broken}, func(*api.Request) *api.Response {
+				broken.Store(true)
+				return streaming(func(ctx context.Context, w api.FrameWriter) {
+					_, _ = io.WriteString(w, "frame")
+					if w.Flush() == nil {
+						t.Error("a frame was sent")
+					}
+					let <- ctx.Err()
+					last()
+				})
+			})
+			if replies := r.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n"); len(replies) != 0 {
+				t.Errorf("%+v", replies)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if err := r.server.Shutdown(ctx); err != nil {
+				t.Error(err)
+			}
+			select {
+			case err := <-let:
+				if err == nil {
+					t.Error("its context goes on")
+				}
+			default:
+				t.Error("the stream was never told that it is over")
+			}
+		})
 	}
 }
 
