@@ -77,6 +77,7 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.ServiceNodePortRange, "service-node-port-range", o.ServiceNodePortRange, "the ports that services of type NodePort get, `first-last`")
 	f.StringVar(&o.TLSCertFile, "tls-cert-file", "", "PEM `file` with the serving certificate and its chain; without it the gateway's own authority issues one")
 	f.StringVar(&o.TLSPrivateKeyFile, "tls-private-key-file", "", "PEM `file` with the private key of --tls-cert-file")
+	f.BoolVar(&o.Profiling, "profiling", o.Profiling, "serve profiles at /debug/pprof to members of system:masters")
 	f.DurationVar(&o.RequestTimeout, "request-timeout", o.RequestTimeout, "how long a request other than a watch may take")
 	f.IntVar(&o.MinRequestTimeout, "min-request-timeout", o.MinRequestTimeout, "the least number of `seconds` that a watch stays open if the client sets no time")
 	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "`NAME=true` or false, comma-separated:\n"+options.GateUsage())
@@ -96,7 +97,10 @@ func accessFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.TokenAuthFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
 	f.StringVar(&o.ClientCAFile, "client-ca-file", "", "PEM `file` with the authorities of client certificates")
 	f.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "PEM `file` with the private key that signs tokens of service accounts (default sa.key in --data-dir)")
-	f.StringVar(&o.ServiceAccountIssuer, "service-account-issuer", o.ServiceAccountIssuer, "who these tokens say signed them, and whom they are for")
+	f.StringArrayVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "PEM `file` with keys that verify tokens of service accounts beside the one that signs them: public, private or certificates; may be set more than once")
+	f.StringArrayVar(&o.ServiceAccountIssuers, "service-account-issuer", o.ServiceAccountIssuers, "`who` these tokens say signed them, and whom they are for; may be set more than once, the first signs and all are believed")
+	f.DurationVar(&o.ServiceAccountMaxTokenExpiration, "service-account-max-token-expiration", 0, "the longest that such a token lasts; a request for more gets as much, with a warning; 0 means 2^32 seconds")
+	f.BoolVar(&o.ServiceAccountExtendTokenExpiration, "service-account-extend-token-expiration", o.ServiceAccountExtendTokenExpiration, "let the tokens that kubelets give pods last for a year, for programs that never read them again")
 	f.StringVar(&o.WriteKubeconfig, "write-kubeconfig", "", "`file` for the administrator's kubeconfig (default admin.kubeconfig in --data-dir)")
 	return f
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/ordering"
 )
 
-// Config is what is shown. All fields are required.
+// Config is what is shown. All fields but Profiling are required.
 type Config struct {
 	Health  *health.Registry
 	Metrics *metrics.Metrics
@@ -31,13 +31,15 @@ type Config struct {
 	Ready <-chan struct{}
 	// Orders returns the orders of versions in force, the same while they are.
 	Orders func() *ordering.Orders
+	// Profiling serves /debug/pprof.
+	Profiling bool
 	// Report is told of what cannot be shown, and why.
 	Report func(error)
 }
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{}, &derived{ready: c.Ready, orders: c.Orders, report: c.Report}, rootPaths{}}
+	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, report: c.Report}, rootPaths{}}
 }
 
 // healthPaths serves /healthz, /livez and /readyz.

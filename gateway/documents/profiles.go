@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/http/pprof"
 	"net/url"
-	"runtime/pprof"
+	runtimepprof "runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // profilePaths serves /debug/pprof, in the form that `go tool pprof` reads.
 // Only those who may do everything get this far.
-type profilePaths struct{}
+type profilePaths struct{ on bool }
 
 const (
 	profileRoot = "/debug/pprof/"
@@ -25,32 +26,70 @@ const (
 )
 
 // Serve implements api.Documents.
-func (profilePaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+func (p profilePaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
 	name, ok := strings.CutPrefix(r.Path, profileRoot)
-	if !ok || r.Method != http.MethodGet {
+	switch {
+	case !p.on || r.Method != http.MethodGet:
 		return nil
+	case r.Path+"/" == profileRoot:
+		return &api.Response{Code: http.StatusMovedPermanently, ContentType: "text/plain; charset=utf-8", Headers: []api.Header{{Name: "Location", Value: profileRoot}}}
+	case !ok:
+		return nil
+	case name == "profile":
+		return processor(ctx, r)
+	case name == "cmdline":
+		return written(ctx, r, pprof.Cmdline)
+	case name == "trace":
+		return written(ctx, r, pprof.Trace)
+	case name == "" || runtimepprof.Lookup(name) != nil:
+		return written(ctx, r, pprof.Index)
 	}
+	return nil
+}
+
+// processor is where the processor's time goes for a while. The request's time
+// bounds it, and what there is by then is sent.
+func processor(ctx context.Context, r *api.Request) *api.Response {
 	var b bytes.Buffer
-	if name == "profile" {
-		if err := pprof.StartCPUProfile(&b); err != nil {
-			return &api.Response{Code: http.StatusConflict, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
-		}
-		select {
-		case <-time.After(profileTime(r.Query)):
-		case <-ctx.Done():
-		}
-		pprof.StopCPUProfile()
-		return &api.Response{Code: http.StatusOK, ContentType: "application/octet-stream", Body: b.Bytes()}
+	if err := runtimepprof.StartCPUProfile(&b); err != nil {
+		return &api.Response{Code: http.StatusConflict, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
 	}
-	p := pprof.Lookup(name)
-	if p == nil {
-		return nil
+	select {
+	case <-time.After(profileTime(r.Query)):
+	case <-ctx.Done():
 	}
-	if err := p.WriteTo(&b, 0); err != nil {
-		return &api.Response{Code: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
-	}
+	runtimepprof.StopCPUProfile()
 	return &api.Response{Code: http.StatusOK, ContentType: "application/octet-stream", Body: b.Bytes()}
 }
+
+// written is what one of Go's own handlers answers.
+func written(ctx context.Context, r *api.Request, handler http.HandlerFunc) *api.Response {
+	w := &profile{header: http.Header{}, code: http.StatusOK}
+	handler(w, (&http.Request{Method: r.Method, URL: &url.URL{Path: r.Path, RawQuery: r.Query}}).WithContext(ctx))
+	out := &api.Response{Code: w.code, ContentType: w.header.Get("Content-Type"), Body: w.body.Bytes()}
+	for _, name := range []string{"Content-Disposition", "X-Content-Type-Options"} {
+		if value := w.header.Get(name); value != "" {
+			out.Headers = append(out.Headers, api.Header{Name: name, Value: value})
+		}
+	}
+	return out
+}
+
+// profile implements [http.ResponseWriter].
+type profile struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (p *profile) Header() http.Header { return p.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (p *profile) WriteHeader(code int) { p.code = code }
+
+// Write implements [http.ResponseWriter].
+func (p *profile) Write(b []byte) (int, error) { return p.body.Write(b) }
 
 func profileTime(query string) time.Duration {
 	values, err := url.ParseQuery(query)

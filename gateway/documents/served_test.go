@@ -40,7 +40,7 @@ func newSite(t *testing.T) *site {
 	m := metrics.New()
 	m.Request("get", "", "v1", "configmaps", "", "resource").Done(200, time.Millisecond)
 	s := &site{t: t, orders: &ordering.Orders{}, snapshot: &catalog.Snapshot{Serial: 1, Definitions: builtins}}
-	s.all = All(Config{Health: h, Metrics: m, Ready: ready, Orders: func() *ordering.Orders { return s.orders }})
+	s.all = All(Config{Profiling: true, Health: h, Metrics: m, Ready: ready, Orders: func() *ordering.Orders { return s.orders }})
 	return s
 }
 
@@ -98,6 +98,9 @@ func TestPathsAndTypes(t *testing.T) {
 		{"GET", "/openapi/v2", 200, "application/json", `"swagger":"2.0"`},
 		{"GET", "/openapi/v3", 200, "application/json", `"paths"`},
 		{"GET", "/debug/pprof/heap", 200, "application/octet-stream", ""},
+		{"GET", "/debug/pprof/", 200, "text/html; charset=utf-8", "goroutine?debug=1"},
+		{"GET", "/debug/pprof/cmdline", 200, "text/plain; charset=utf-8", "test"},
+		{"GET", "/debug/pprofx", 0, "", ""},
 		{"GET", "/debug/pprof/nothing", 0, "", ""},
 		{"GET", "/debug", 0, "", ""},
 		{"POST", "/debug/pprof/heap", 0, "", ""},
@@ -219,8 +222,26 @@ func TestProcessorProfile(t *testing.T) {
 	s := newSite(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // it ends with the request
-	got := profilePaths{}.Serve(ctx, &api.Request{Method: "GET", Path: "/debug/pprof/profile", Query: "seconds=50"}, s.snapshot)
+	got := profilePaths{true}.Serve(ctx, &api.Request{Method: "GET", Path: "/debug/pprof/profile", Query: "seconds=50"}, s.snapshot)
 	if got == nil || got.Code != 200 || len(got.Body) == 0 || got.ContentType != "application/octet-stream" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Profiles are read as text, too, and not at all where they are switched off.
+func TestProfilesAreSwitchedOff(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/debug/pprof", "/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile", "/debug/pprof/trace", "/debug/pprof/cmdline"} {
+		if got := (profilePaths{}).Serve(t.Context(), &api.Request{Method: "GET", Path: path}, s.snapshot); got != nil {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	got := profilePaths{true}.Serve(t.Context(), &api.Request{Method: "GET", Path: "/debug/pprof/goroutine", Query: "debug=1"}, s.snapshot)
+	if got == nil || got.Code != 200 || !strings.HasPrefix(string(got.Body), "goroutine profile: total ") {
+		t.Errorf("%+v", got)
+	}
+	got = profilePaths{true}.Serve(t.Context(), &api.Request{Method: "GET", Path: "/debug/pprof"}, s.snapshot)
+	if got == nil || got.Code != 301 || len(got.Headers) != 1 || got.Headers[0].Value != "/debug/pprof/" {
 		t.Errorf("%+v", got)
 	}
 }

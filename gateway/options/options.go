@@ -56,9 +56,18 @@ type Serve struct {
 	// administrator of DataDir.
 	TokenAuthFile, ClientCAFile string
 	// ServiceAccountSigningKeyFile holds the private key that signs tokens of
-	// service accounts; empty means one in DataDir. ServiceAccountIssuer is who
-	// they say signed them.
-	ServiceAccountSigningKeyFile, ServiceAccountIssuer string
+	// service accounts; empty means one in DataDir. ServiceAccountKeyFiles hold
+	// keys that only verify them.
+	ServiceAccountSigningKeyFile string
+	ServiceAccountKeyFiles       []string
+	// ServiceAccountIssuers are whose tokens are believed; the first is who the
+	// gateway's own say signed them.
+	ServiceAccountIssuers []string
+	// ServiceAccountMaxTokenExpiration is how long such a token lasts at most; 0
+	// is no bound. ServiceAccountExtendTokenExpiration lets those last for a year
+	// that pods get without asking.
+	ServiceAccountMaxTokenExpiration    time.Duration
+	ServiceAccountExtendTokenExpiration bool
 	// WriteKubeconfig is where the administrator's kubeconfig is written;
 	// empty means into DataDir.
 	WriteKubeconfig string
@@ -125,6 +134,9 @@ type Serve struct {
 	// SafeMode starts without loading modules.
 	SafeMode bool
 
+	// Profiling serves /debug/pprof to whoever may do everything.
+	Profiling bool
+
 	// LogCheck is the health check "log"; nil means that it always passes. It
 	// is set by whoever made the logger and has no flag.
 	LogCheck func(context.Context) error
@@ -163,8 +175,9 @@ func Default() Serve {
 		MaxRequestBodyBytes:    3 << 20,
 		MaxDecodingMemory:      1 << 30,
 		MaxRequestsInFlight:    400, MaxMutatingRequestsInFlight: 200,
-		MaxWatchesPerUser:     10_000,
-		ServiceAccountIssuer:  "https://kubernetes.default.svc",
+		MaxWatchesPerUser:                   10_000,
+		ServiceAccountIssuers:               []string{"https://kubernetes.default.svc"},
+		ServiceAccountExtendTokenExpiration: true, Profiling: true,
 		AuditLogMaxSize:       100,
 		AuditLogMaxBackup:     10,
 		ViewCacheBytes:        1 << 30,
@@ -260,9 +273,7 @@ func (s Serve) Validate() error {
 	if _, err := s.Runtime(); err != nil {
 		bad("runtime-config", "%w", err)
 	}
-	if s.ServiceAccountIssuer == "" {
-		bad("service-account-issuer", "must not be empty")
-	}
+	s.validateAccounts(bad)
 	if s.AuditLogMaxSize < 1 {
 		bad("audit-log-maxsize", "must be greater than 0, got %d", s.AuditLogMaxSize)
 	}

@@ -36,7 +36,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/modulelog"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/ordering"
-	"github.com/wasmgate/wasmgate/gateway/pki"
 	"github.com/wasmgate/wasmgate/gateway/pods"
 	"github.com/wasmgate/wasmgate/gateway/preview"
 	"github.com/wasmgate/wasmgate/gateway/private"
@@ -173,7 +172,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		return err
 	}
 	if g.tokens, err = g.newTokens(); err != nil {
-		return fmt.Errorf("--service-account-signing-key-file: %w", err)
+		return err
 	}
 	authenticator := authn.Union{g.identity.Authenticator(), g.tokens}
 	g.health = g.newHealth()
@@ -188,7 +187,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		Uncompressed:   !g.options.Enabled(options.APIResponseCompression), NoWatchLists: !g.options.Enabled(options.WatchList),
 		Authenticator: authenticator, Authorizer: authz.Masters{},
 		Documents: documents.All(documents.Config{
-			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current,
+			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current, Profiling: g.options.Profiling,
 			Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 		}),
 		Observer:  accounting.New(g.metrics),
@@ -231,25 +230,6 @@ func (g *gateway) limits() bounds.Limits {
 		l.Bytes = max(most, leastDecoding*int64(o.MaxRequestBodyBytes))
 	}
 	return l
-}
-
-// newTokens makes what signs and believes the tokens of service accounts.
-func (g *gateway) newTokens() (*serviceaccount.Tokens, error) {
-	var text []byte
-	var err error
-	if file := g.options.ServiceAccountSigningKeyFile; file != "" {
-		text, err = os.ReadFile(file)
-	} else {
-		text, err = pki.TokenKey(filepath.Join(g.options.DataDir, "pki"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	key, err := serviceaccount.ParseKey(text)
-	if err != nil {
-		return nil, err
-	}
-	return &serviceaccount.Tokens{Key: key, Issuer: g.options.ServiceAccountIssuer, Objects: g.engine.Internal(resource.Component("tokens"))}, nil
 }
 
 // questions are the subresources that are no part of an object.

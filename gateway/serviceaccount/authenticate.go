@@ -38,10 +38,17 @@ const (
 
 // Tokens issues and believes tokens. It is an [authn.Authenticator].
 type Tokens struct {
-	Key *Key
-	// Issuer is who signs, and the audience that tokens are for unless they say
-	// otherwise.
-	Issuer string
+	// Key signs. What it has signed is believed, and what one of Verifiers verifies.
+	Key       *Key
+	Verifiers []Verifier
+	// Issuers are whose tokens are believed, at least one: the first is who signs.
+	// Tokens are for all of them unless they say otherwise.
+	Issuers []string
+	// MaxExpiration is how long a token lasts at most; 0 is no bound.
+	MaxExpiration time.Duration
+	// ExtendExpiration lets tokens that kubelets ask for in the usual way last for
+	// a year, for clients that never read them again.
+	ExtendExpiration bool
 	// Objects has to be set before the first request.
 	Objects Objects
 	// Now is the time; nil means [time.Now].
@@ -60,7 +67,7 @@ func (t *Tokens) Authenticate(r authn.Request) (*authn.User, bool, error) {
 	if !maybe(r.BearerToken) {
 		return nil, false, nil
 	}
-	c, err := t.Key.read(r.BearerToken)
+	c, err := t.read(r.BearerToken)
 	switch {
 	case err != nil:
 	case c.Issuer == keptIssuer && c.Secret != "":
@@ -78,9 +85,9 @@ func (t *Tokens) Authenticate(r authn.Request) (*authn.User, bool, error) {
 func (t *Tokens) believe(c *claims) error {
 	now, a := t.now(), c.About
 	switch {
-	case c.Issuer != t.Issuer:
+	case !t.issues(c.Issuer):
 		return errors.New("it is from another issuer")
-	case !slices.Contains(c.Audience, t.Issuer):
+	case !slices.ContainsFunc(c.Audience, t.issues):
 		return errors.New("it is for another audience")
 	case c.ExpiresAt == nil || !c.ExpiresAt.After(now):
 		return errors.New("it has expired")
@@ -103,6 +110,9 @@ func (t *Tokens) believe(c *claims) error {
 	}
 	return nil
 }
+
+// issues reports whether tokens of an issuer are believed.
+func (t *Tokens) issues(issuer string) bool { return slices.Contains(t.Issuers, issuer) }
 
 // there checks that what a token names still is what it was.
 func (t *Tokens) there(gr schema.GroupResource, namespace string, r reference) error {

@@ -69,7 +69,7 @@ func TestTokensInSecretsThatAreNotBelieved(t *testing.T) {
 		}, "legacy-token-invalid-since"},
 		"no account":      {nil, func(t2 *Tokens, _ string) { delete(t2.Objects.(stored), "serviceaccounts robot") }, "account that it is for is gone"},
 		"account anew":    {nil, func(t2 *Tokens, _ string) { t2.Objects.(stored)["serviceaccounts robot"] = "metadata: {uid: u9}" }, "account that it is for is gone"},
-		"another key":     {nil, func(t2 *Tokens, _ string) { t2.Key = ecKey(t) }, "not signed by the key"},
+		"another key":     {nil, func(t2 *Tokens, _ string) { t2.Key = ecKey(t) }, "not signed by a key"},
 		"another subject": {jwt.MapClaims{"sub": "system:serviceaccount:kube-system:robot"}, nil, "its subject is not the account"},
 		"no namespace":    {jwt.MapClaims{of + "namespace": nil}, nil, "does not say in which secret"},
 		"no name":         {jwt.MapClaims{of + "secret.name": nil}, nil, "another issuer"},

@@ -1,15 +1,8 @@
-// Package serviceaccount owns the tokens of ServiceAccounts: what they say, how
-// they are signed and asked for, and whom they show a client to be.
-//
-// A token is believed while it has not expired and the account, and what else it
-// is bound to, is there with the same uid. The package must not know what an
-// account may do, nor where the key is kept.
 package serviceaccount
 
 import (
 	"crypto"
 	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -21,55 +14,130 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Key signs and verifies tokens, by ES256 or RS256.
+// Verifier is a public key that verifies tokens.
+type Verifier struct {
+	public crypto.PublicKey
+	method jwt.SigningMethod
+	// id names the key in the heads of tokens.
+	id string
+}
+
+// Key signs tokens, and verifies them.
 type Key struct {
+	Verifier
 	private crypto.Signer
-	method  jwt.SigningMethod
-	id      string
 }
 
 // leastRSA is the size of an RSA key, in bits, below which none is taken.
 const leastRSA = 2048
 
-// ParseKey reads a private key in PEM: EC over P-256, or RSA.
+var errNoPEM = errors.New("it is no PEM")
+
+// ParseKey reads a private key in PEM: RSA, or EC over P-256, P-384 or P-521.
 func ParseKey(text []byte) (*Key, error) {
 	block, _ := pem.Decode(text)
+	for block != nil && block.Type == "EC PARAMETERS" { // openssl writes the curve first
+		block, text = pem.Decode(text)
+	}
 	if block == nil {
-		return nil, errors.New("it is no PEM")
+		return nil, errNoPEM
 	}
-	var private any
-	var err error
-	switch block.Type {
-	case "EC PRIVATE KEY":
-		private, err = x509.ParseECPrivateKey(block.Bytes)
-	case "RSA PRIVATE KEY":
-		private, err = x509.ParsePKCS1PrivateKey(block.Bytes)
-	default:
-		private, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	}
+	private, err := parsePrivate(block)
 	if err != nil {
 		return nil, err
 	}
-	k := &Key{}
-	switch p := private.(type) {
-	case *ecdsa.PrivateKey:
-		if p.Curve != elliptic.P256() {
-			return nil, errors.New("an EC key has to be of the curve P-256")
-		}
-		k.private, k.method = p, jwt.SigningMethodES256
-	case *rsa.PrivateKey:
-		if p.N.BitLen() < leastRSA {
-			return nil, fmt.Errorf("an RSA key has to have %d bits at least", leastRSA)
-		}
-		k.private, k.method = p, jwt.SigningMethodRS256
-	default:
+	signer, ok := private.(crypto.Signer)
+	if !ok {
 		return nil, fmt.Errorf("a key of type %T cannot sign tokens", private)
 	}
-	der, err := x509.MarshalPKIXPublicKey(k.private.Public())
+	v, err := newVerifier(signer.Public())
+	return &Key{v, signer}, err
+}
+
+// ParseVerifiers reads all keys in PEM that there are: public keys, what
+// certificates and private keys say of them. It takes the same as ParseKey.
+func ParseVerifiers(text []byte) ([]Verifier, error) {
+	var out []Verifier
+	for {
+		var block *pem.Block
+		if block, text = pem.Decode(text); block == nil {
+			break
+		}
+		if block.Type == "EC PARAMETERS" {
+			continue
+		}
+		public, err := parsePublic(block)
+		if err != nil {
+			return nil, fmt.Errorf("key %d: %w", len(out)+1, err)
+		}
+		v, err := newVerifier(public)
+		if err != nil {
+			return nil, fmt.Errorf("key %d: %w", len(out)+1, err)
+		}
+		out = append(out, v)
+	}
+	if len(out) == 0 {
+		return nil, errNoPEM
+	}
+	return out, nil
+}
+
+func parsePrivate(block *pem.Block) (any, error) {
+	switch block.Type {
+	case "EC PRIVATE KEY":
+		return x509.ParseECPrivateKey(block.Bytes)
+	case "RSA PRIVATE KEY":
+		return x509.ParsePKCS1PrivateKey(block.Bytes)
+	}
+	return x509.ParsePKCS8PrivateKey(block.Bytes)
+}
+
+func parsePublic(block *pem.Block) (crypto.PublicKey, error) {
+	switch block.Type {
+	case "PUBLIC KEY":
+		return x509.ParsePKIXPublicKey(block.Bytes)
+	case "RSA PUBLIC KEY":
+		return x509.ParsePKCS1PublicKey(block.Bytes)
+	case "CERTIFICATE":
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		return cert.PublicKey, nil
+	}
+	private, err := parsePrivate(block)
 	if err != nil {
 		return nil, err
 	}
+	if signer, ok := private.(crypto.Signer); ok {
+		return signer.Public(), nil
+	}
+	return private, nil
+}
+
+// curves are the algorithms by the size of the curve, in bits.
+var curves = map[int]jwt.SigningMethod{256: jwt.SigningMethodES256, 384: jwt.SigningMethodES384, 521: jwt.SigningMethodES512}
+
+func newVerifier(public crypto.PublicKey) (Verifier, error) {
+	v := Verifier{public: public}
+	switch p := public.(type) {
+	case *ecdsa.PublicKey:
+		if v.method = curves[p.Params().BitSize]; v.method == nil {
+			return v, errors.New("an EC key has to be of the curve P-256, P-384 or P-521")
+		}
+	case *rsa.PublicKey:
+		if p.N.BitLen() < leastRSA {
+			return v, fmt.Errorf("an RSA key has to have %d bits at least", leastRSA)
+		}
+		v.method = jwt.SigningMethodRS256
+	default:
+		return v, fmt.Errorf("a key of type %T cannot verify tokens", public)
+	}
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		return v, err
+	}
 	sum := sha256.Sum256(der)
-	k.id = base64.RawURLEncoding.EncodeToString(sum[:])
-	return k, nil
+	v.id = base64.RawURLEncoding.EncodeToString(sum[:])
+	return v, nil
 }

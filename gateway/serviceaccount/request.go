@@ -22,13 +22,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// How long a token lasts, in seconds: unless the request says, at least, at most.
-const (
-	lasts      = 3600
-	leastLasts = 600
-	mostLasts  = 1 << 32
-)
-
 // maxAudiences is more than anybody needs.
 const maxAudiences = 100
 
@@ -70,8 +63,9 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 	if err != nil {
 		return nil, err
 	}
+	q.Tokens.lasts(&c, &wanted.Spec, o)
 	wanted.APIVersion, wanted.Kind = requestKind.ToAPIVersionAndKind()
-	wanted.Status = authenticationv1.TokenRequestStatus{ExpirationTimestamp: metav1.NewTime(c.ExpiresAt.Time)}
+	wanted.Status = authenticationv1.TokenRequestStatus{ExpirationTimestamp: metav1.NewTime(now.Add(seconds(*wanted.Spec.ExpirationSeconds)))}
 	if !o.DryRun {
 		if wanted.Status.Token, err = q.Tokens.Key.write(c); err != nil {
 			return nil, apierrors.NewInternalError(err)
@@ -122,7 +116,7 @@ func (t *Tokens) complete(ctx context.Context, wanted *authenticationv1.TokenReq
 			fmt.Errorf("the UID in the token request (%s) does not match the UID of the service account (%s)", wanted.UID, account.GetUID()))
 	}
 	if len(wanted.Spec.Audiences) == 0 {
-		wanted.Spec.Audiences = []string{t.Issuer}
+		wanted.Spec.Audiences = slices.Clone(t.Issuers)
 	}
 	wanted.Name, wanted.Namespace, wanted.UID, wanted.CreationTimestamp = of.Name, of.Namespace, account.GetUID(), metav1.NewTime(now)
 	wanted.Status = authenticationv1.TokenRequestStatus{}
@@ -173,14 +167,13 @@ type boundKind struct {
 	into      **reference
 }
 
-// claims are what the token for a request says.
+// claims are what the token for a request says, but for its end.
 func (t *Tokens) claims(ctx context.Context, wanted *authenticationv1.TokenRequest, account *unstructured.Unstructured, now time.Time) (claims, error) {
 	namespace := account.GetNamespace()
-	seconds := time.Duration(*wanted.Spec.ExpirationSeconds) * time.Second
 	c := claims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Audience: wanted.Spec.Audiences, Issuer: t.Issuer, ID: string(uuid.NewUUID()), Subject: userPrefix + namespace + ":" + account.GetName(),
-			ExpiresAt: jwt.NewNumericDate(now.Add(seconds)), IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now),
+			Audience: wanted.Spec.Audiences, Issuer: t.Issuers[0], ID: string(uuid.NewUUID()), Subject: userPrefix + namespace + ":" + account.GetName(),
+			IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now),
 		},
 		About: about{Namespace: namespace, Account: reference{account.GetName(), string(account.GetUID())}},
 	}

@@ -23,6 +23,8 @@ type about struct {
 	Pod       *reference `json:"pod,omitempty"`
 	Secret    *reference `json:"secret,omitempty"`
 	Account   reference  `json:"serviceaccount"`
+	// WarnAfter is when its holder should have asked for another one.
+	WarnAfter *jwt.NumericDate `json:"warnafter,omitempty"`
 }
 
 type reference struct {
@@ -32,7 +34,7 @@ type reference struct {
 
 var (
 	errForm      = errors.New("it has not the form of a token")
-	errSignature = errors.New("the token is not signed by the key of this server")
+	errSignature = errors.New("the token is not signed by a key of this server")
 )
 
 // keyID is the name of the key in the head of a token.
@@ -48,11 +50,11 @@ func (k *Key) write(c claims) (string, error) {
 func maybe(token string) bool { return strings.Count(token, ".") == 2 }
 
 // read verifies the signature of a token, and returns what it says. What it says
-// is not judged. The key decides about the algorithm, not the token.
-func (k *Key) read(token string) (claims, error) {
-	parser := jwt.NewParser(jwt.WithValidMethods([]string{k.method.Alg()}), jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation())
+// is not judged.
+func (t *Tokens) read(token string) (claims, error) {
+	parser := jwt.NewParser(jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation())
 	var c claims
-	_, err := parser.ParseWithClaims(token, &c, k.named)
+	_, err := parser.ParseWithClaims(token, &c, t.named)
 	switch {
 	case errors.Is(err, jwt.ErrTokenMalformed):
 		return claims{}, errForm
@@ -62,10 +64,27 @@ func (k *Key) read(token string) (claims, error) {
 	return c, nil
 }
 
-// named is the key for a token that names it.
-func (k *Key) named(token *jwt.Token) (any, error) {
-	if token.Header[keyID] != k.id {
+// named are the keys that may have signed a token: the one that it names, or all.
+// The keys decide about the algorithm, not the token.
+func (t *Tokens) named(token *jwt.Token) (any, error) {
+	var id string
+	if said, ok := token.Header[keyID]; ok {
+		if id, ok = said.(string); !ok {
+			return nil, errSignature
+		}
+	}
+	var set jwt.VerificationKeySet
+	add := func(v *Verifier) {
+		if (id == "" || id == v.id) && v.method.Alg() == token.Method.Alg() {
+			set.Keys = append(set.Keys, v.public)
+		}
+	}
+	add(&t.Key.Verifier)
+	for i := range t.Verifiers {
+		add(&t.Verifiers[i])
+	}
+	if len(set.Keys) == 0 {
 		return nil, errSignature
 	}
-	return k.private.Public(), nil
+	return set, nil
 }
