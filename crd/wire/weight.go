@@ -11,6 +11,8 @@ import (
 type Counts struct {
 	// Messages and Fields are how many messages there are, and other fields.
 	Messages, Fields int
+	// Numbers is how many numbers there may be in lists that are one field each.
+	Numbers int
 	// Beyond is how many bytes are decoded once more: decoders let a key or value
 	// of a map reach beyond its entry, into what follows.
 	Beyond int
@@ -28,7 +30,7 @@ func Count(data []byte) Counts {
 		data = data[len(Magic):]
 	}
 	c := counter{left: mostLooks * len(data), again: fewBeyond + mostBeyond*len(data)}
-	c.message(data, len(data))
+	c.message(data, len(data), path{})
 	c.Deep, c.Endless = c.left < 0, c.again < 0
 	return c.Counts
 }
@@ -53,7 +55,8 @@ type counter struct {
 // message counts the fields that begin in the first end bytes of data if these
 // are a message. As an entry of a map it may have one that ends later in data.
 // It reads as the generated decoders do: protowire refuses some of what they take.
-func (c *counter) message(data []byte, end int) {
+// The message is at a path.
+func (c *counter) message(data []byte, end int, at path) {
 	c.left -= end
 	for i := 0; i < end && c.left >= 0 && c.again >= 0; {
 		tag, n := uvarint(data[i:])
@@ -75,15 +78,49 @@ func (c *counter) message(data []byte, end int) {
 			return
 		}
 		c.Messages++
-		past := i + int(size)
+		past, inner := i+int(size), path{at[1], at[2], int32(tag >> 3)}
+		if mayPack(inner) {
+			c.packed(data[i:past])
+		}
 		if past <= end {
-			c.message(data[i:end], int(size))
+			c.message(data[i:end], int(size), inner)
 		} else {
 			c.Beyond += int(size)
 			c.again -= int(size) + 1
-			c.message(data[i:past], int(size))
+			c.message(data[i:past], int(size), inner)
 		}
 		i = past
+	}
+}
+
+// path is the number of a field, after those of the two fields that it is within.
+type path [3]int32
+
+// mayPack reports whether a field may be a list of numbers: encoders may write a
+// list as one field, a byte for each number. The fields of some other types, which
+// are texts, have such paths, too.
+func mayPack(p path) bool {
+	switch p[2] {
+	case 2: // exit codes of containers that are started again
+		return p == path{25, 2, 2}
+	case 3: // exit codes of failed pods, groups of a process
+		return p == path{1, 2, 3} || p == path{13, 1, 3}
+	case 4: // groups of a pod
+		return p[1] == 14
+	case 6, 7: // what devices have
+		return p[1] == 2 && (p[0] == 1 || p[0] == 2)
+	}
+	return false
+}
+
+// packed counts numbers as decoders do, which make room for all of them at once:
+// by their last bytes.
+func (c *counter) packed(data []byte) {
+	c.left -= len(data)
+	for _, b := range data {
+		if b < 0x80 {
+			c.Numbers++
+		}
 	}
 }
 

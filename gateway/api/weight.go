@@ -60,7 +60,7 @@ const (
 	perPair, perOpening, perBlockItem = 700, 700, 220
 	perMap, perItem                   = 300, 50
 	perNode                           = 300
-	perMessage, perField              = 1000, 64
+	perMessage, perField, perNumber   = 1000, 64, 64
 	// perNested is a byte of messages that are nested too deeply to be counted.
 	perNested = 500
 	// perEndless is more than there is for all.
@@ -102,7 +102,7 @@ func messageWeight(body []byte) int {
 	case c.Deep:
 		return perNested * len(body)
 	}
-	return perByte*(len(body)+c.Beyond) + perMessage*c.Messages + perField*c.Fields
+	return perByte*(len(body)+c.Beyond) + perMessage*c.Messages + perField*c.Fields + perNumber*c.Numbers
 }
 
 // jsonWeight is the weight of JSON.
