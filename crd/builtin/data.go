@@ -98,7 +98,7 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 	out := &crd.Version{
 		Name:         v.Name,
 		Served:       v.Served,
-		Shape:        &shape{fresh: k.fresh, defaults: k.fill},
+		Shape:        &shape{fresh: k.fresh, sent: also.fromClient, defaults: k.fill},
 		Strategy:     &dataStrategy{*newStrategy(d.Namespaced, noRules), k, ""},
 		Subresources: map[string]*crd.Subresource{},
 		Table:        newColumns(v.AdditionalPrinterColumns, t),

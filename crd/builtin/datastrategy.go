@@ -37,6 +37,11 @@ func (s *dataStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set 
 			set.Insert(fieldpath.Path{{FieldName: &name}})
 		}
 	}
+	if sub := s.kind.version.Subresources[s.subresource]; sub != nil {
+		for _, path := range sub.Resets {
+			set.Insert(pathOf(strings.Split(path, ".")))
+		}
+	}
 	if set.Empty() {
 		return nil
 	}
@@ -46,6 +51,14 @@ func (s *dataStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set 
 		out[fieldpath.APIVersion(gv.String())] = set
 	}
 	return out
+}
+
+// pathOf is a path of field names.
+func pathOf(names []string) (path fieldpath.Path) {
+	for _, name := range names {
+		path = append(path, fieldpath.PathElement{FieldName: &name})
+	}
+	return path
 }
 
 func (s *dataStrategy) AllowCreateOnUpdate(context.Context) bool { return s.kind.file.CreateOnUpdate }
@@ -151,8 +164,9 @@ func (s *dataStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object
 		return errs
 	}
 	errs = validation.ValidateObjectMetaUpdate(m, o, metadataPath)
+	sub := s.kind.version.Subresources[s.subresource]
 	switch {
-	case s.kind.file.LenientMetadata:
+	case s.kind.file.LenientMetadata, sub != nil && sub.LenientMetadata:
 	case s.subresource == "":
 		errs = append(errs, s.validateMeta(m)...)
 	default:

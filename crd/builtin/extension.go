@@ -19,6 +19,8 @@ import (
 // extension is what a kind needs that no file can say. Functions that are nil
 // do nothing; trees are changed in place; old is nil for a new object.
 type extension struct {
+	// fromClient completes what a client sent, before defaults.
+	fromClient func(obj map[string]any)
 	// defaults come before those of the file.
 	defaults func(obj map[string]any)
 	// prepareCreate may find in ctx who asks.
@@ -43,8 +45,8 @@ var extensions = map[schema.GroupResource]extension{
 	{Group: "networking.k8s.io", Resource: "servicecidrs"}:                 {validate: validateServiceCIDR},
 	{Resource: "limitranges"}:                                              {prepareCreate: nameLimitRange, validate: validateLimitRange},
 	{Resource: "resourcequotas"}:                                           {validate: validateQuota},
-	{Resource: "persistentvolumes"}:                                        {prepareCreate: prepareVolume},
-	{Group: "apps", Resource: "daemonsets"}:                                {prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
+	{Resource: "persistentvolumes"}:                                        {prepareCreate: prepareVolume, prepareUpdate: notePhase},
+	{Group: "apps", Resource: "daemonsets"}:                                {fromClient: countNoTemplate, prepareCreate: prepareDaemonSet, prepareUpdate: countTemplate},
 	{Group: "resource.k8s.io", Resource: "deviceclasses"}:                  {validate: validateDeviceClass},
 	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                 {validate: validateClaim},
 	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:         {validate: validateClaimTemplate},

@@ -116,6 +116,11 @@ type fileSubresource struct {
 	Writes []string `json:"writes,omitempty"`
 	// KeptMetadata are the fields of metadata that stay, too.
 	KeptMetadata []string `json:"keptMetadata,omitempty"`
+	// Resets are the paths that a write owns nothing of, besides the fields at the
+	// top that stay. What is kept may be owned all the same, as in kube-apiserver.
+	Resets []string `json:"resets,omitempty"`
+	// LenientMetadata allows finalizers that are not qualified.
+	LenientMetadata bool `json:"lenientMetadata,omitempty"`
 	// Kind is the kind of the body, when it is not the object.
 	Kind schema.GroupVersionKind `json:"kind,omitzero"`
 	// Scale makes it a scale.

@@ -14,9 +14,33 @@ func prepareVolume(_ context.Context, obj map[string]any) {
 	ensure(obj, "status")["lastPhaseTransitionTime"] = time.Now().UTC().Format(time.RFC3339)
 }
 
+// notePhase notes when a volume entered another phase, unless the controller of
+// volumes says so, and keeps the time of one that stays.
+func notePhase(subresource string, obj, old map[string]any) {
+	if subresource != "status" {
+		return
+	}
+	const since = "lastPhaseTransitionTime"
+	status, was := ensure(obj, "status"), child(old, "status")
+	switch same := text(status, "phase") == text(was, "phase"); {
+	case same && status[since] == nil:
+		keep(status, was, since)
+	case !same && (status[since] == nil || status[since] == was[since]):
+		status[since] = time.Now().UTC().Format(time.RFC3339)
+	}
+}
+
 // templateGeneration counts the templates that a daemon set had; controllers
 // of long ago read it.
 const templateGeneration = "deprecated.daemonset.template.generation"
+
+// countNoTemplate has who sends a daemon set own the count, sent or not, as clients
+// of kube-apiserver do. Before anything is counted it is 0.
+func countNoTemplate(obj map[string]any) {
+	if text(obj, "metadata", "annotations", templateGeneration) == "" {
+		setTemplateGeneration(obj, 0)
+	}
+}
 
 func prepareDaemonSet(_ context.Context, obj map[string]any) { setTemplateGeneration(obj, 1) }
 

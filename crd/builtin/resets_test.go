@@ -36,6 +36,11 @@ func TestWritesResetWhatTheyCannotChange_SSA05(t *testing.T) {
 			t.Errorf("%s resets everything", test.d.Kind)
 		}
 	}
+	status := definitions(t)["pod"].Versions[0].Subresources["status"].Update.(rest.ResetFieldsStrategy).GetResetFields()["v1"]
+	want := fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "deletionTimestamp"), fieldpath.MakePathOrDie("metadata", "ownerReferences"))
+	if !status.Equals(want) {
+		t.Errorf("a Pod's status resets %v", status)
+	}
 	if got := definitions(t)["configmap"].Versions[0].Strategy.(rest.ResetFieldsStrategy).GetResetFields(); len(got) != 0 {
 		t.Errorf("a ConfigMap resets %v", got)
 	}

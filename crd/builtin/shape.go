@@ -11,7 +11,9 @@ import (
 // shape makes trees what a Go type can hold: unknown fields go, values of
 // a wrong type are errors, and what JSON always prints of it is there.
 type shape struct {
-	fresh    func() goObject
+	fresh func() goObject
+	// sent completes what a client sent, before defaults; nil does nothing.
+	sent     func(obj map[string]any)
 	defaults func(obj map[string]any) error
 }
 
@@ -36,6 +38,9 @@ func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
 	}
 	if err := replace(obj, typed); err != nil {
 		return nil, err
+	}
+	if s.sent != nil {
+		s.sent(obj)
 	}
 	return unknown, s.fill(obj)
 }

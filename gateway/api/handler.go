@@ -318,6 +318,7 @@ func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapsho
 	}
 	if err != nil {
 		resp = errorResponse(err)
+		resp.unrouted = errors.As(err, &resource.Unrouted{})
 	}
 	if version.Deprecated && !resp.unrouted {
 		h.deprecated(c, version, resp)
@@ -345,7 +346,7 @@ func misplaced(snapshot *catalog.Snapshot, i *Info, t resource.Target) *Response
 // asked for.
 func (h *Handler) deprecated(c *call, v *crd.Version, resp *Response) {
 	if v.Warning != "" {
-		resp.Headers = append(resp.Headers, warningHeader(v.Warning))
+		resp.Headers = slices.Insert(resp.Headers, 0, warningHeader(v.Warning))
 	}
 	h.Observer.Deprecated(&c.Info, v.RemovedRelease)
 	c.annotate("k8s.io/deprecated", "true")

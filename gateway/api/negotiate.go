@@ -150,11 +150,11 @@ func unknownMedia(o offer) error {
 	if o.collection {
 		offered = append(offered, o.streamed()...)
 	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
+	return resource.Unrouted{StatusError: &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
 		Message: "406: Not Acceptable\n\nAvailable representations: " + strings.Join(offered, ", "),
 		Details: &metav1.StatusDetails{},
-	}}
+	}}}
 }
 
 // form is what a clause asks for, if it can be had as media.

@@ -123,14 +123,18 @@ func (t Target) patcher(kind types.PatchType, body []byte, typed func() runtime.
 	return nil, nil, UnsupportedPatch(t)
 }
 
+// Unrouted is a refusal that kube-apiserver makes before it knows what version a
+// request is about, and so without that version's warning.
+type Unrouted struct{ *apierrors.StatusError }
+
 // UnsupportedPatch is the refusal of a patch whose media type the target does
 // not take.
 func UnsupportedPatch(t Target) error {
 	if t.Version != nil && t.Version.Native() {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{
+		return Unrouted{&apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
 			Message: "415: Unsupported Media Type", Details: &metav1.StatusDetails{},
-		}}
+		}}}
 	}
 	accepted := string(types.JSONPatchType) + ", " + string(types.MergePatchType) + ", " + string(ApplyPatchType)
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",

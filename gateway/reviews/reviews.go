@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -64,7 +65,7 @@ func spec(review map[string]any, into any) error {
 }
 
 func (a Answers) self(_ context.Context, user *authn.User, review map[string]any) error {
-	unnamed(review)
+	review["metadata"] = map[string]any{"creationTimestamp": time.Now().UTC().Format(time.RFC3339)}
 	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: user.Info()})
 }
 
