@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -29,11 +30,19 @@ const (
 type histRecorder struct {
 	t     *testing.T
 	begun time.Time
-	ns    string
+	kinds []*histKind
 	next  atomic.Int64
+	// acknowledged is the last revision of a write that was.
+	acknowledged atomic.Int64
 
 	mu  sync.Mutex
 	ops []porcupine.Operation
+	// told is what replies said of single objects, lists what lists said, both
+	// by letter of the kind.
+	told  map[string][]histEvent
+	lists map[string][]histList
+	// codes counts the replies by their code.
+	codes map[int]int
 }
 
 func (h *histRecorder) now() int64 { return int64(time.Since(h.begun)) }
@@ -52,6 +61,17 @@ func (h *histRecorder) done(client int, call int64, in histInput, out histOutput
 	h.ops = append(h.ops, porcupine.Operation{ClientId: client, Input: in, Call: call, Output: out, Return: end})
 }
 
+// tell notes what a reply said of an object.
+func (h *histRecorder) tell(k *histKind, name string, s histSeen) {
+	rv, err := strconv.ParseInt(s.rv, 10, 64)
+	if err != nil {
+		h.t.Errorf("%s has the resourceVersion %q", name, s.rv)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told[k.letter] = append(h.told[k.letter], histEvent{rv: rv, name: name, value: s.value})
+}
+
 // histClient does one thing after the other, at one of the gateways: when that
 // one is gone it goes to the next.
 type histClient struct {
@@ -60,10 +80,16 @@ type histClient struct {
 	apis []*gatewaytest.API
 	at   int
 	rnd  *rand.Rand
+	// kind and version are those of what it does now.
+	kind    *histKind
+	version string
 	// seen are the objects that it has read, by name.
 	seen map[string]histSeen
+	// listed is the revision of its last list of a kind.
+	listed map[string]int64
 }
 
+// histSeen is an object as it was read.
 type histSeen struct{ value, rv string }
 
 // run works until stop is closed.
@@ -74,8 +100,13 @@ func (c *histClient) run(stop <-chan struct{}) {
 			return
 		default:
 		}
+		c.kind = c.h.kinds[0]
+		if c.rnd.IntN(4) == 0 {
+			c.kind = c.h.kinds[c.rnd.IntN(len(c.h.kinds))]
+		}
+		c.version = c.kind.versions[c.rnd.IntN(len(c.kind.versions))]
 		n := c.h.next.Add(1)
-		c.one(fmt.Sprintf("o%d-%d", n/histRound, c.rnd.IntN(histObjects)), fmt.Sprint("v", n))
+		c.one(fmt.Sprintf("%s%d-%d", c.kind.letter, n/histRound, c.rnd.IntN(histObjects)), fmt.Sprint("v", n))
 	}
 }
 
@@ -83,25 +114,22 @@ func (c *histClient) run(stop <-chan struct{}) {
 func (c *histClient) one(name, value string) {
 	seen, known := c.seen[name]
 	in := histInput{name: name, value: value}
-	object := func(rv string) string {
-		return fmt.Sprintf(`{"metadata":{"name":%q,"resourceVersion":%q},"data":{"v":%q}}`, name, rv, value)
-	}
-	all := configMaps(c.h.ns)
+	all := c.kind.list(c.version)
 	path := all + "/" + name
 	switch n := c.rnd.IntN(100); {
-	case n < 35:
+	case n < 30:
 		c.read(name, path)
-	case n < 40:
-		c.list(all)
+	case n < 42:
+		c.list(all, []string{histNow, histNow, histAny, histExact, histPages}[c.rnd.IntN(5)])
 	case n < 60:
 		in.verb = histCreate
-		c.write(in, "POST", all, object(""))
+		c.write(in, "POST", all, c.kind.body(c.version, name, "", value))
 	case n < 75 && known:
 		in.verb, in.was = histPut, seen.value
-		c.write(in, "PUT", path, object(seen.rv))
+		c.write(in, "PUT", path, c.kind.body(c.version, name, seen.rv, value))
 	case n < 92:
 		in.verb = histPatch
-		c.write(in, "PATCH", path, fmt.Sprintf(`{"data":{"v":%q}}`, value))
+		c.write(in, "PATCH", path, c.kind.fields(c.version, value))
 	default:
 		in.verb, in.value = histDelete, ""
 		c.write(in, "DELETE", path, nil)
@@ -116,10 +144,18 @@ func (c *histClient) try(method, path string, body any) (r *gatewaytest.Reply, s
 		kind = mergePatch
 	}
 	r, err := c.apis[c.at].Try(method, path, body, "Content-Type", kind)
-	if err == nil && r.Code != 503 {
+	if err == nil {
+		c.h.mu.Lock()
+		c.h.codes[r.Code]++
+		c.h.mu.Unlock()
+	}
+	if err == nil && r.Code < 500 {
 		return r, true
 	}
 	c.at = (c.at + 1) % len(c.apis)
+	if err == nil && r.Code != 503 {
+		return r, true
+	}
 	if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
 		pause(c.rnd)
 		return nil, false
@@ -144,48 +180,26 @@ func (c *histClient) read(name, path string) {
 		out.outcome = histMissing
 		delete(c.seen, name)
 	case r.Code == 200:
-		s, _ := readSeen(r.Body)
-		c.seen[name] = s
-		out = histOutput{histDone, s.value}
+		out = histOutput{histDone, c.see(name, r)}
+	case r.Code < 500:
+		c.h.t.Errorf("GET %s: %d %s", path, r.Code, r.Body)
 	}
 	c.h.done(c.id, call, histInput{verb: histRead, name: name}, out)
 }
 
-func readSeen(body []byte) (histSeen, string) {
-	var o struct {
-		Metadata struct{ Name, ResourceVersion string }
-		Data     struct{ V string }
+// see notes the object of a reply, and returns its value.
+func (c *histClient) see(name string, r *gatewaytest.Reply) string {
+	o, err := readSeen(r.Body)
+	if err != nil || o.Metadata.Name != name {
+		c.h.t.Errorf("for %s there came %s", name, r.Body)
 	}
-	_ = json.Unmarshal(body, &o) // what cannot be read is no value that was written
-	return histSeen{o.Data.V, o.Metadata.ResourceVersion}, o.Metadata.Name
+	s := histSeen{o.value(c.kind, c.version), o.Metadata.ResourceVersion}
+	c.seen[name] = s
+	c.h.tell(c.kind, name, s)
+	return s.value
 }
 
-// list reads all objects at once, and that others are not there.
-func (c *histClient) list(all string) {
-	call := c.h.now()
-	r, _ := c.try("GET", all, nil)
-	if r == nil || r.Code != 200 {
-		return
-	}
-	var l struct{ Items []json.RawMessage }
-	if err := json.Unmarshal(r.Body, &l); err != nil {
-		c.h.t.Error(err)
-	}
-	found := map[string]string{}
-	for _, item := range l.Items {
-		s, name := readSeen(item)
-		c.seen[name], found[name] = s, s.value
-	}
-	round := (c.h.next.Load() - 1) / histRound
-	for i := range histObjects {
-		name := fmt.Sprintf("o%d-%d", round, i)
-		out := histOutput{histMissing, ""}
-		if value, ok := found[name]; ok {
-			out = histOutput{histDone, value}
-		}
-		c.h.done(c.id, call, histInput{verb: histRead, name: name}, out)
-	}
-}
+func readSeen(body []byte) (o histObject, err error) { return o, json.Unmarshal(body, &o) }
 
 // write does a write. A 5xx may come after it was done, and while it still may be.
 func (c *histClient) write(in histInput, method, path string, body any) {
@@ -199,6 +213,13 @@ func (c *histClient) write(in histInput, method, path string, body any) {
 	case r == nil || r.Code >= 500:
 	case r.Code == 200 || r.Code == 201:
 		out.outcome = histDone
+		if in.verb == histDelete {
+			break
+		}
+		if got := c.see(in.name, r); got != in.value {
+			c.h.t.Errorf("%s %s of %s: the reply has %s", method, path, in.value, got)
+		}
+		c.acknowledged(c.seen[in.name].rv)
 	case r.Code == 404:
 		out.outcome = histMissing
 	case r.Code == 409 && in.verb == histCreate:
@@ -211,4 +232,16 @@ func (c *histClient) write(in histInput, method, path string, body any) {
 		c.h.t.Errorf("%s %s: %d %s", method, path, r.Code, r.Body)
 	}
 	c.h.done(c.id, call, in, out)
+}
+
+// acknowledged notes the revision of a write: lists that are asked for from now
+// on must include it.
+func (c *histClient) acknowledged(rv string) {
+	n, _ := strconv.ParseInt(rv, 10, 64)
+	for {
+		last := c.h.acknowledged.Load()
+		if n <= last || c.h.acknowledged.CompareAndSwap(last, n) {
+			return
+		}
+	}
 }

@@ -1,12 +1,13 @@
 package e2e
 
 import (
-	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -16,125 +17,136 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
 )
 
-var histFor = flag.Duration("history", 15*time.Second, "how long TestLinearizable writes and kills")
+var (
+	histRounds = flag.Int("histories.rounds", 1, "how many rounds TestLinearizable has")
+	histEach   = flag.Duration("histories.each", 6*time.Second, "how long a round of TestLinearizable is at least; with 45s and more, gateways are also stopped for longer than a leader's lease")
+)
 
 const (
 	histClients  = 16
-	histWatchers = 4
-	// histCalm is how long everything works between two kills.
-	histCalm = time.Second
+	histWatchers = 6
 	// histCheck bounds the check of a history, whose time grows with what is
 	// unknown.
 	histCheck = 2 * time.Minute
 )
 
-// TestLinearizable has 16 clients write and read the same objects through two
-// gateways while these and their etcd are killed and started again: all that
-// clients were told can be explained by each operation taking effect at one
-// moment between its call and its return, and every watcher saw every change
-// once, in order.
+// TestLinearizable has 16 clients write and read the same objects, of a custom
+// resource at two versions that a module converts and of a built-in kind,
+// through two gateways, while these and their etcd are killed, stopped and cut
+// off from each other. All that clients were told can be explained by each
+// operation taking effect at one moment between its call and its return; every
+// watcher saw every change once, in order; every list is all objects as they
+// were at its revision.
 func TestLinearizable_RV05_WATCH02_WATCH04_PER01(t *testing.T) {
 	gatewaytest.SkipExternal(t)
 	t.Parallel()
-	etcd := gatewaytest.Start(t, gatewaytest.Options{Args: []string{"--etcd-compaction-interval", "0"}})
-	var gateways []*gatewaytest.Gateway
-	var apis []*gatewaytest.API
+	quiet := []string{"--etcd-compaction-interval", "0"}
+	etcd := gatewaytest.Start(t, gatewaytest.Options{Args: quiet})
+	w := &histWorld{etcd: etcd, rnd: rand.New(rand.NewPCG(3, 0))}
 	for range 2 {
-		g := gatewaytest.Start(t, gatewaytest.Options{EtcdServers: etcd.EtcdURL, Args: []string{"--etcd-compaction-interval", "0", "--request-timeout", "2s"}})
-		gateways, apis = append(gateways, g), append(apis, g.API(t))
+		l := gatewaytest.NewLink(t, etcd.EtcdURL)
+		w.links = append(w.links, l)
+		w.gateways = append(w.gateways, gatewaytest.Start(t, gatewaytest.Options{EtcdServers: l.URL, Args: append(quiet, "--request-timeout", "2s")}))
 	}
-	h := &histRecorder{t: t, begun: time.Now(), ns: namespace(t, apis[0])}
-	from := apis[0].Get(configMaps(h.ns)).Want(200).Object().RV()
-	watchers, ended := watchHistory(t, h.ns, from, apis)
+	pushModule(t, w.gateways[0].API(t), "crontab", gatewaytest.Module(t, crontabModule))
+	tabs := newWasmCronTabs(t, &w.gateways[0].Server, "crontab")
+	kind := histTabs(tabs.group, tabs.ns)
+	tabs.api.Post(kind.list("v1beta1"), kind.body("v1beta1", "first", "", "v0")).Want(201)
+	for _, g := range w.gateways { // until it serves and converts
+		g.API(t).Eventually(kind.list("v1")+"/first", func(r *gatewaytest.Reply) bool { return r.Code == 200 })
+	}
+	for i := range *histRounds {
+		t.Run(fmt.Sprintf("round %d", i+1), func(t *testing.T) { w.round(t, i, tabs.group) })
+	}
+}
+
+// round has clients and watchers at work in a namespace of their own while
+// faults befall the world, and checks what they were told.
+func (w *histWorld) round(t *testing.T, round int, group string) {
+	// The first half of the clients is patient, the other leaves before a
+	// gateway that is stopped goes on.
+	var patient, hasty []*gatewaytest.API
+	for _, g := range w.gateways {
+		patient = append(patient, g.API(t))
+		api := g.API(t)
+		api.Patience = 3 * time.Second
+		hasty = append(hasty, api)
+	}
+	ns := namespace(t, patient[0])
+	kinds := []*histKind{histTabs(group, ns), histMaps(ns)}
+	h := &histRecorder{t: t, begun: time.Now(), kinds: kinds, told: map[string][]histEvent{}, lists: map[string][]histList{}, codes: map[int]int{}}
+	from := number(t, patient[0].Get(configMaps(ns)).Want(200).Object().RV())
+	watchers, ended := watchHistory(t, kinds, from, patient, round)
 
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
 	for i := range histClients {
-		c := &histClient{h: h, id: i, apis: apis, at: i % len(apis), rnd: rand.New(rand.NewPCG(1, uint64(i))), seen: map[string]histSeen{}}
+		c := &histClient{h: h, id: i, apis: patient, at: i % len(patient), rnd: rand.New(rand.NewPCG(uint64(round), uint64(i))), seen: map[string]histSeen{}, listed: map[string]int64{}}
+		if i >= histClients/2 {
+			c.apis = hasty
+		}
 		clients.Go(func() { c.run(stop) })
 	}
-	kills := disturb(t, append(gateways, etcd))
+	faults := w.disturb(t, *histEach)
 	close(stop)
 	clients.Wait()
 
-	truth := written(t, &etcd.Server, "/registry/configmaps/"+h.ns+"/", number(t, from))
-	for _, w := range watchers {
-		gatewaytest.Eventually(t, "a watcher sees everything", func() bool { return w.has(len(truth)) })
+	truth := map[string][]histEvent{}
+	store := w.etcd.Etcd(t)
+	for _, k := range kinds {
+		truth[k.letter] = written(t, store, k, from)
+	}
+	for _, x := range watchers {
+		gatewaytest.Eventually(t, "a watcher sees everything", func() bool { return x.has(len(truth[x.kind.letter])) })
 	}
 	ended()
-	resumed := 0
+	resumed := h.compare(t, truth, watchers)
+	h.check(t)
+	h.sums(t, faults, resumed)
+}
+
+// compare compares what watchers, lists and replies said with what etcd has. It
+// returns how often watchers began again.
+func (h *histRecorder) compare(t *testing.T, truth map[string][]histEvent, watchers []*histWatcher) (resumed int) {
+	t.Helper()
 	for i, w := range watchers {
 		resumed += w.resumed
-		for n := range max(len(truth), len(w.events)) {
-			if n >= len(truth) || n >= len(w.events) || truth[n] != w.events[n] {
-				t.Errorf("watcher %d: event %d differs: %q, etcd has %q", i, n, at(w.events, n), at(truth, n))
-				break
-			}
+		if err := wrongEvents(truth[w.kind.letter], w.events); err != nil {
+			t.Errorf("watcher %d: %v", i, err)
 		}
 	}
-	unknown := 0
+	for letter, events := range truth {
+		wrong := append(wrongLists(events, h.lists[letter]), wrongReplies(events, h.told[letter])...)
+		for _, err := range wrong[:min(len(wrong), 5)] {
+			t.Error(err)
+		}
+		if len(wrong) > 5 {
+			t.Errorf("and %d more", len(wrong)-5)
+		}
+	}
+	return resumed
+}
+
+// sums says what the round consisted of, and fails when it shows too little.
+func (h *histRecorder) sums(t *testing.T, faults map[string]int, resumed int) {
+	t.Helper()
+	unknown, verbs, all := 0, map[string]int{}, 0
 	for _, op := range h.ops {
+		verbs[op.Input.(histInput).verb]++
 		if op.Return == never {
 			unknown++
 		}
 	}
-	t.Logf("%d operations, %d of them unknown, %d kills, %d events for each of %d watchers, which began again %d times", len(h.ops), unknown, kills, len(truth), histWatchers, resumed)
-	if len(h.ops) < 500 || kills < 3 || unknown == 0 || resumed < kills {
+	lists := map[string]int{}
+	for _, l := range slices.Concat(slices.Collect(maps.Values(h.lists))...) {
+		lists[l.how]++
+	}
+	for _, n := range faults {
+		all += n
+	}
+	t.Logf("%d operations %v, %d of them unknown; lists %v; replies %v; watchers began again %d times; faults %v", len(h.ops), verbs, unknown, lists, h.codes, resumed, faults)
+	if len(h.ops) < 500 || len(verbs) < 5 || len(lists) < 4 || unknown == 0 || resumed < all {
 		t.Error("that shows nothing")
-	}
-	h.check(t)
-}
-
-func at(all []string, n int) string {
-	if n < len(all) {
-		return all[n]
-	}
-	return "nothing"
-}
-
-// watchHistory starts watchers, which end when the function it returns is
-// called.
-func watchHistory(t *testing.T, ns, from string, apis []*gatewaytest.API) ([]*histWatcher, func()) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	watchers := make([]*histWatcher, histWatchers)
-	for i := range watchers {
-		w := &histWatcher{t: t, path: configMaps(ns), rv: from, apis: apis, at: i % len(apis), rnd: rand.New(rand.NewPCG(2, uint64(i)))}
-		watchers[i] = w
-		running.Go(func() { w.run(ctx) })
-	}
-	return watchers, func() {
-		cancel()
-		running.Wait()
-	}
-}
-
-// disturb kills one after the other, or two at once, and starts them again. It
-// returns how often.
-func disturb(t *testing.T, all []*gatewaytest.Gateway) (kills int) {
-	t.Helper()
-	rnd := rand.New(rand.NewPCG(3, 0))
-	calm := time.NewTicker(histCalm)
-	defer calm.Stop()
-	for end := time.After(*histFor); ; {
-		select {
-		case <-end:
-			return kills
-		case <-calm.C:
-		}
-		first := all[kills%len(all)]
-		first.Kill(t)
-		if second := all[rnd.IntN(len(all))]; second != first && rnd.IntN(3) == 0 {
-			second.Kill(t)
-			if second == all[len(all)-1] { // the etcd, without which nobody starts
-				first, second = second, first
-			}
-			first.Restart(t)
-			first = second
-		}
-		first.Restart(t)
-		kills++
-		calm.Reset(histCalm)
 	}
 }
 

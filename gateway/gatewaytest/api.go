@@ -1,6 +1,7 @@
 package gatewaytest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,8 @@ type API struct {
 	s *Server
 	// Token replaces the server's administrator token; "-" sends none.
 	Token string
+	// Patience is how long a request may take; zero means a minute.
+	Patience time.Duration
 }
 
 // API returns a plain HTTP client for a test.
@@ -50,7 +53,7 @@ func (a *API) Do(method, path string, body any, headers ...string) *Reply {
 
 // Try is Do for requests that may get no reply.
 func (a *API) Try(method, path string, body any, headers ...string) (*Reply, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(a.Patience, requestTimeout))
 	defer cancel()
 	resp, err := a.send(ctx, method, path, body, headers)
 	if err != nil {
