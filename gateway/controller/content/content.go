@@ -86,8 +86,10 @@ func Delete(ctx context.Context, objects Objects, s controller.Scope, items []me
 }
 
 // Sweep deletes everything in a scope and returns what is still there
-// afterwards.
-func Sweep(ctx context.Context, objects Objects, s controller.Scope) ([]metav1.PartialObjectMetadata, []error) {
+// afterwards. It deletes nothing when mine fails, which is called once it is known
+// what that is: whoever stood still meanwhile may have listed what belongs to
+// another that took the place of what is emptied.
+func Sweep(ctx context.Context, objects Objects, s controller.Scope, mine func(context.Context) error) ([]metav1.PartialObjectMetadata, []error) {
 	// Something created a moment ago may not be in the cache yet; after Fresh
 	// it is.
 	if err := objects.Fresh(ctx); err != nil {
@@ -99,6 +101,9 @@ func Sweep(ctx context.Context, objects Objects, s controller.Scope) ([]metav1.P
 	}
 	if len(items) == 0 {
 		return nil, nil
+	}
+	if err := mine(ctx); err != nil {
+		return items, []error{err}
 	}
 	if errs := Delete(ctx, objects, s, items); len(errs) > 0 {
 		return items, errs

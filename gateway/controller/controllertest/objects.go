@@ -42,6 +42,8 @@ type Objects struct {
 	changed   chan struct{}
 	followers map[*follower]bool
 	writes    int
+	// made is what was created, as it was sent.
+	made map[controller.Key]*unstructured.Unstructured
 }
 
 // New returns Objects that serve the kinds of the controllers, config maps and
@@ -51,7 +53,7 @@ func New(more ...*crd.Definition) *Objects {
 		served: map[schema.GroupResource]*crd.Definition{},
 		stored: map[controller.Key]*unstructured.Unstructured{}, cached: map[controller.Key]*unstructured.Unstructured{},
 		held: map[schema.GroupResource]bool{}, broken: map[schema.GroupResource]bool{},
-		changed: make(chan struct{}), followers: map[*follower]bool{},
+		changed: make(chan struct{}), followers: map[*follower]bool{}, made: map[controller.Key]*unstructured.Unstructured{},
 	}
 	o.Serve(builtIn(kinds.Namespaces, "Namespace", false))
 	o.Serve(builtIn(kinds.Definitions, "CustomResourceDefinition", false))
@@ -96,6 +98,27 @@ func (o *Objects) Hold(gr schema.GroupResource) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.held[gr] = true
+}
+
+// HoldAll is Hold of every kind.
+func (o *Objects) HoldAll() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for gr := range o.served {
+		o.held[gr] = true
+	}
+}
+
+// Wake lets the followers look at an object, as a resync does, whether or not
+// reads see its last change.
+func (o *Objects) Wake(key controller.Key) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for f := range o.followers {
+		if f.gr == key.GroupResource {
+			f.push(key)
+		}
+	}
 }
 
 // Break lets every read of whole objects of a kind fail, as a broken converter

@@ -42,16 +42,30 @@ func (o *Objects) Create(_ context.Context, gr schema.GroupResource, obj *unstru
 			return nil, apierrors.NewForbidden(gr, key.Name, errors.New("the namespace is being terminated"))
 		}
 	}
+	return o.createLocked(key, obj).DeepCopy(), nil
+}
+
+func (o *Objects) createLocked(key controller.Key, obj *unstructured.Unstructured) *unstructured.Unstructured {
+	o.made[key] = obj.DeepCopy()
 	obj = obj.DeepCopy()
 	obj.SetUID(types.UID(fmt.Sprintf("uid-%d", o.revision+1)))
 	obj.SetCreationTimestamp(metav1.Now())
 	obj.SetGeneration(1)
-	if gr == kinds.Namespaces {
+	if key.GroupResource == kinds.Namespaces {
 		obj.Object["spec"] = map[string]any{"finalizers": []any{"kubernetes"}}
 		obj.Object["status"] = map[string]any{"phase": "Active"}
 	}
 	o.commitLocked(key, obj)
-	return obj.DeepCopy(), nil
+	return obj
+}
+
+// Replace puts another object, as the one of that name was created, in its place,
+// as who deletes it, whatever finalizers it has, and creates it again.
+func (o *Objects) Replace(key controller.Key) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.commitLocked(key, nil)
+	o.createLocked(key, o.made[key])
 }
 
 // Update writes an object through a subresource.

@@ -101,9 +101,12 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 // are, their changes wake key.
 func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controller.Key, gr schema.GroupResource, obj *unstructured.Unstructured) (bool, error) {
 	scope := controller.Scope{GroupResource: gr}
-	left, errs := c.sweep(ctx, scope)
+	left, errs := c.sweep(ctx, scope, obj)
 	if len(errs) > 0 {
 		err := errors.Join(errs...)
+		if slices.ContainsFunc(errs, apierrors.IsConflict) { // it is another one by now
+			return false, errs[0]
+		}
 		_, statusErr := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
 			"InstanceDeletionFailed", fmt.Sprintf("could not issue all deletes: %v", kinds.Shorten(err.Error()))))
 		if apierrors.IsConflict(statusErr) {
@@ -123,16 +126,27 @@ func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controlle
 
 // sweep deletes the instances and returns those that are still there. What is
 // served under the name of a built-in kind is that kind.
-func (c *Finalizer) sweep(ctx context.Context, s controller.Scope) (left []metav1.PartialObjectMetadata, errs []error) {
+func (c *Finalizer) sweep(ctx context.Context, s controller.Scope, obj *unstructured.Unstructured) (left []metav1.PartialObjectMetadata, errs []error) {
+	// Once there is another definition of that name, what was listed may be its own.
+	mine := func(ctx context.Context) error {
+		if err := c.served.Fresh(ctx); err != nil {
+			return err
+		}
+		now, err := c.objects.GetMetadata(ctx, kinds.Definitions, "", obj.GetName())
+		if apierrors.IsNotFound(err) || err == nil && now.UID != obj.GetUID() {
+			return apierrors.NewConflict(kinds.Definitions, obj.GetName(), errors.New("the definition that was being emptied is gone"))
+		}
+		return err
+	}
 	isBuiltIn := slices.ContainsFunc(c.objects.Served(), func(d *crd.Definition) bool {
 		return builtIn(d) && d.Is(s.GroupResource)
 	})
 	if !isBuiltIn {
-		if left, errs = content.Sweep(ctx, c.served, s); len(left) > 0 || len(errs) > 0 {
+		if left, errs = content.Sweep(ctx, c.served, s, mine); len(left) > 0 || len(errs) > 0 {
 			return left, errs
 		}
 	}
-	return content.Sweep(ctx, c.stored, s)
+	return content.Sweep(ctx, c.stored, s, mine)
 }
 
 // builtIn tells the kinds that no CustomResourceDefinition defines.

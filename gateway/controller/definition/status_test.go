@@ -168,8 +168,17 @@ func TestCRDStatus_namesThatTheCacheDoesNotShowYetAreTaken(t *testing.T) {
 		map[string]any{"type": "NamesAccepted", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z", "reason": "", "message": ""},
 	}}
 	controllertest.MustCreate(t, o, kinds.Definitions, first)
+	judged := make(chan struct{})
+	once := sync.OnceFunc(func() { close(judged) })
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "update/status" && key.Name == "others.example.com" {
+			once()
+		}
+		return nil
+	})
 	controllertest.Start(t, o, definition.NewStatus(o, firstComeFirstServed))
-	controllertest.Eventually(t, o, "the other is judged", func() bool {
+	<-judged // until then nothing but the controller lets the cache catch up
+	controllertest.Eventually(t, o, "the other is written", func() bool {
 		return o.Fresh(t.Context()) == nil && accepted(t, o, "others.example.com") != ""
 	})
 	if a, b := accepted(t, o, "crontabs.example.com"), accepted(t, o, "others.example.com"); a != "True" || b != "False" {

@@ -98,7 +98,7 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 			return kinds.IgnoreNotFound(err)
 		}
 	}
-	left, err := c.empty(ctx, ns.Name)
+	left, err := c.empty(ctx, &ns)
 	if err != nil {
 		return err
 	}
@@ -120,17 +120,20 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 
 // empty deletes everything in the namespace, pods first, and returns what is
 // left of it.
-func (c *Finalizer) empty(ctx context.Context, namespace string) (*remains, error) {
+func (c *Finalizer) empty(ctx context.Context, ns *corev1.Namespace) (*remains, error) {
 	for {
-		found, err := c.remaining(ctx, namespace)
+		found, err := c.remaining(ctx, ns.Name)
 		if err != nil || found.empty() {
 			return found, err
+		}
+		if err := c.same(ctx, ns); err != nil {
+			return nil, err
 		}
 		failures := found.failures
 		failures = append(failures, found.delete(ctx)...)
 		// While one kind was emptied another may have been filled, so all are
 		// looked at again.
-		left, err := c.remaining(ctx, namespace)
+		left, err := c.remaining(ctx, ns.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -141,6 +144,20 @@ func (c *Finalizer) empty(ctx context.Context, namespace string) (*remains, erro
 			return left, nil
 		}
 	}
+}
+
+// same fails with a Conflict once ns is gone. What was listed before may then
+// belong to another namespace of that name: this leader may have stood still while
+// the next let ns go.
+func (c *Finalizer) same(ctx context.Context, ns *corev1.Namespace) error {
+	if err := c.objects.Fresh(ctx); err != nil {
+		return err
+	}
+	now, err := c.objects.Get(ctx, kinds.Namespaces, "", ns.Name)
+	if apierrors.IsNotFound(err) || err == nil && now.GetUID() != ns.UID {
+		return apierrors.NewConflict(kinds.Namespaces, ns.Name, errors.New("the namespace that was being emptied is gone"))
+	}
+	return err
 }
 
 // remaining is what goes next of what was committed to the namespace before the
