@@ -119,8 +119,14 @@ func (b *body) read(limit int) ([]byte, error) {
 	if end == chunked {
 		end = limit + 1 // one byte more than there may be
 	}
+	if b.conn != nil && b.length == chunked {
+		defer b.conn.body.end()
+	}
 	var data []byte
 	for len(data) < end {
+		if b.conn != nil && b.length == chunked {
+			b.conn.body.allow(b.got)
+		}
 		if len(data) == cap(data) {
 			var err error
 			if data, err = b.grow(data, end); err != nil {

@@ -66,6 +66,8 @@ type conn struct {
 	heard bool
 	// ended: the client sent all that it will send, and somebody wanted more.
 	ended bool
+	// body bounds what a body in chunks takes on the connection.
+	body allowance
 	// said is what the client's headers said last.
 	said said
 	// unstarted, if not nil, ends a stream that was to begin here.
@@ -84,6 +86,9 @@ func (c *conn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	c.ended = err == io.EOF
+	if err == nil {
+		err = c.body.take(n)
+	}
 	return n, err
 }
 

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"net/http"
 
 	"github.com/valyala/fasthttp"
 )
@@ -11,11 +12,14 @@ type headLook struct {
 	// wrong tells what is wrong with a head that the framework accepts and
 	// that another server in front of this one may read differently, so that
 	// the two would not agree where a request ends or what its headers are.
+	// what HTTP itself says has to be refused, is that, too.
 	wrong string
+	// code is the answer to what is wrong; 0 for 400.
+	code int
 	// impersonates: there are headers that ask for another identity.
 	impersonates bool
 
-	lengths, encodings int
+	lengths, encodings, hosts, authorizations int
 }
 
 // look reads the lines of a head.
@@ -26,8 +30,15 @@ func look(h *fasthttp.RequestHeader) headLook {
 			f.wrong = f.line(line)
 		}
 	}
+	f.request(h)
 	switch {
 	case f.wrong != "":
+	case f.hosts > 1:
+		f.wrong = "Host is given more than once"
+	case f.hosts == 0 && h.IsHTTP11():
+		f.wrong = "HTTP/1.1 needs a Host"
+	case f.authorizations > 1:
+		f.wrong = "Authorization is given more than once"
 	case f.encodings > 1 || f.lengths > 1:
 		f.wrong = "the length of the body is given more than once"
 	case f.encodings > 0 && f.lengths > 0:
@@ -36,6 +47,41 @@ func look(h *fasthttp.RequestHeader) headLook {
 		f.wrong = "HTTP/1.0 has no Transfer-Encoding"
 	}
 	return f
+}
+
+// request tells what is wrong with the line before the headers.
+func (f *headLook) request(h *fasthttp.RequestHeader) {
+	if version := h.Protocol(); len(version) < 6 || version[5] != '1' { // "HTTP/1.1"
+		f.wrong, f.code = "the HTTP version is neither 1.0 nor 1.1", http.StatusHTTPVersionNotSupported
+		return
+	}
+	uri := h.RequestURI()
+	if len(uri) == 0 || uri[0] == '/' || f.wrong != "" {
+		return
+	}
+	switch _, absolute := withoutHost(uri); {
+	case absolute, string(uri) == "*" && string(h.Method()) == http.MethodOptions, string(h.Method()) == http.MethodConnect:
+	default:
+		f.wrong = "the target of the request is neither a path nor a URL"
+	}
+}
+
+// withoutHost is the path and query of a URL, which is what clients send to proxies.
+func withoutHost(uri []byte) (rest []byte, absolute bool) {
+	scheme, rest, ok := bytes.Cut(uri, []byte("://"))
+	if !ok || !bytes.EqualFold(scheme, []byte("https")) && !bytes.EqualFold(scheme, []byte("http")) {
+		return uri, false
+	}
+	switch i := bytes.IndexAny(rest, "/?#"); {
+	case i == 0:
+		return uri, false // it names no host
+	case i < 0:
+		return []byte("/"), true
+	case rest[i] == '/':
+		return rest[i:], true
+	default:
+		return append([]byte("/"), rest[i:]...), true
+	}
 }
 
 // line notes one header line and tells what is wrong with it.
@@ -57,6 +103,19 @@ func (f *headLook) line(line []byte) string {
 			if f.encodings++; !bytes.EqualFold(bytes.TrimSpace(value), []byte("chunked")) {
 				return "the only Transfer-Encoding is chunked"
 			}
+		}
+	case 'h':
+		if named(name, fasthttp.HeaderHost) {
+			f.hosts++
+		}
+	case 'a':
+		if named(name, fasthttp.HeaderAuthorization) {
+			f.authorizations++
+		}
+	case 'e':
+		if named(name, fasthttp.HeaderExpect) && !bytes.EqualFold(bytes.TrimSpace(value), []byte("100-continue")) {
+			f.code = http.StatusExpectationFailed
+			return "the only Expect is 100-continue"
 		}
 	case 'i':
 		const prefix = "Impersonate-"

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	if head.wrong != "" {
 		ctx.SetConnectionClose()
 		discardRest(ctx)
-		s.reply(ctx, api.Failure(http.StatusBadRequest, head.wrong))
+		s.reply(ctx, api.Failure(cmp.Or(head.code, http.StatusBadRequest), head.wrong))
 		return
 	}
 	r := s.request(ctx)
@@ -151,7 +152,11 @@ func path(h *fasthttp.RequestHeader) string {
 
 // rawPath is the path as it was sent.
 func rawPath(h *fasthttp.RequestHeader) string {
-	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
+	uri := h.RequestURI()
+	if len(uri) > 0 && uri[0] != '/' {
+		uri, _ = withoutHost(uri)
+	}
+	path, _, _ := bytes.Cut(uri, []byte("?"))
 	return string(path)
 }
 
