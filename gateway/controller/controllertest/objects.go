@@ -207,6 +207,18 @@ func (o *Objects) List(_ context.Context, gr schema.GroupResource, namespace str
 	return all, nil
 }
 
+// Visit calls fn for the objects of a kind in the cache, by name, until it fails.
+func (o *Objects) Visit(ctx context.Context, gr schema.GroupResource, namespace string, fn func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error) error {
+	all, err := o.List(ctx, gr, namespace)
+	for _, obj := range all {
+		revision, _ := strconv.ParseInt(obj.GetResourceVersion(), 10, 64) // it is one of commitLocked
+		if err = fn(obj.GetName(), revision, func() (*unstructured.Unstructured, error) { return obj, nil }); err != nil {
+			break
+		}
+	}
+	return err
+}
+
 // ListMetadata reads the metadata of the objects of a kind from the cache.
 func (o *Objects) ListMetadata(_ context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error) {
 	if err := o.failure("list", controller.Key{GroupResource: gr, Namespace: namespace}); err != nil {

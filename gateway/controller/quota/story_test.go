@@ -1,0 +1,45 @@
+package quota_test
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/controller/quota"
+)
+
+// What a quota says is used is what there is, whatever happens to who counts.
+func TestCountWhateverHappens_ADM04(t *testing.T) {
+	controllertest.Story{
+		World: func(t *testing.T) *controllertest.Objects {
+			o := controllertest.New(&crd.Definition{Plural: kinds.Quotas.Resource, Kind: "ResourceQuota", Namespaced: true, StorageVersion: "v1", KeyPrefix: kinds.Quotas.Resource})
+			controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("work"))
+			for _, name := range []string{"a", "b"} {
+				controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", name))
+			}
+			for name, hard := range map[string]string{"q": "5", "low": "1"} {
+				controllertest.MustCreate(t, o, kinds.Quotas, map[string]any{"metadata": map[string]any{"name": name, "namespace": "work"},
+					"spec": map[string]any{"hard": map[string]any{"configmaps": hard}}})
+			}
+			return o
+		},
+		Lead: func(s *controllertest.Seat) []controller.Controller { return []controller.Controller{quota.New(s)} },
+		Main: controller.Key{GroupResource: kinds.Quotas, Namespace: "work", Name: "q"},
+		Outcome: func(t *testing.T, o *controllertest.Objects) string {
+			var all []string
+			for _, name := range []string{"q", "low"} {
+				obj := controllertest.MustGet(t, o, kinds.Quotas, "work", name)
+				used, _, _ := unstructured.NestedString(obj.Object, "status", "used", "configmaps")
+				hard, _, _ := unstructured.NestedString(obj.Object, "status", "hard", "configmaps")
+				all = append(all, used+" of "+hard)
+			}
+			return fmt.Sprint(all)
+		},
+		Want: "[2 of 5 2 of 1]",
+	}.Tell(t)
+}
