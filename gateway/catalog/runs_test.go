@@ -141,6 +141,23 @@ func TestRunsAreBounded(t *testing.T) {
 	}
 }
 
+// Of those that are joined one is kept in each encoding, the latest, beside all
+// others.
+func TestOneJoinedRunIsKept(t *testing.T) {
+	e := NewEntry(storage.KV{})
+	joined := func(variant string) Encoding { return Encoding{variant: variant, joined: true} }
+	for _, in := range []Encoding{{variant: "a"}, joined("a"), joined("b"), joined("a"), {variant: "b"}, joined("b")} {
+		e.addRun(&run{Encoding: in})
+	}
+	var kept []string
+	for n := e.runs.Load(); n != nil; n = n.next {
+		kept = append(kept, fmt.Sprint(n.variant, n.Encoding.joined))
+	}
+	if want := "[btrue bfalse atrue afalse]"; fmt.Sprint(kept) != want {
+		t.Errorf("kept are %v, want %s", kept, want)
+	}
+}
+
 func TestRunsAreMadeAtOnce(t *testing.T) {
 	p := newPile(t, 10*runLength)
 	var wg sync.WaitGroup

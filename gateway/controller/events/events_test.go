@@ -181,3 +181,33 @@ func TestAnEventThatCannotBeCreated(t *testing.T) {
 		})
 	}
 }
+
+// Gateways that both believe to lead tell once, one that leads next tells nothing
+// again, and of another object of the name it is told anew.
+func TestTwoLeadersTellOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, stop := world(t)
+		second := controllertest.Start(t, o, events.New(o, kinds.Modules))
+		synctest.Wait()
+		bad := condition(metav1.ConditionFalse, "Broken", "it does not load")
+		const once = "Warning Broken WasmModule/tabs: it does not load"
+		set(t, o, bad)
+		if got := told(t, o); got != once {
+			t.Errorf("told by two: %s", got)
+		}
+		o.Wake(controller.Key{GroupResource: kinds.Modules, Name: "tabs"})
+		stop()
+		second()
+		next := controllertest.Start(t, o, events.New(o, kinds.Modules))
+		defer next()
+		if got := told(t, o); got != once {
+			t.Errorf("told by the next: %s", got)
+		}
+		o.Replace(controller.Key{GroupResource: kinds.Modules, Name: "tabs"})
+		synctest.Wait()
+		set(t, o, bad)
+		if got := told(t, o); got != once+"; "+once {
+			t.Errorf("told of another object: %s", got)
+		}
+	})
+}

@@ -55,3 +55,21 @@ func TestAReferenceThatDoesNotBlockIsNoCircle(t *testing.T) {
 	w.becomes(a, "-")
 	w.becomes(b, "-")
 }
+
+// What an owner keeps is not written.
+func TestWhatIsKeptIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	owner := w.create(key(maps, "owner"), nil, nil, nil)
+	kept := w.create(key(tabs, "kept"), nil, []made{owner}, nil)
+	var changed atomic.Int32
+	w.failing(func(op string, k controller.Key) error {
+		if op == "update" && k.Name == "kept" {
+			changed.Add(1)
+		}
+		return nil
+	})
+	w.keeps(kept, "[owner]", w.collect())
+	if n := changed.Load(); n != 0 {
+		t.Errorf("it was written %d times", n)
+	}
+}

@@ -141,6 +141,24 @@ func TestModule_transientFailureIsRetried(t *testing.T) {
 	w.expect(t, "True Compiled", "True Serving", digest("good"))
 }
 
+// While it fails, the status says so.
+func TestModule_transientFailureIsTold(t *testing.T) {
+	w := newModuleWorld()
+	modules, _ := w.start(t)
+	modules.mu.Lock()
+	modules.transient = 1 << 30
+	modules.mu.Unlock()
+	createModule(t, w, inlineSpec("good"))
+	obj := w.expect(t, "False LoadFailed", "False LoadFailed", "")
+	if _, _, message := controllertest.Condition(obj, "Compiled"); message != "the disk is full" {
+		t.Errorf("it says %q", message)
+	}
+	modules.mu.Lock()
+	modules.transient = 0
+	modules.mu.Unlock()
+	w.expect(t, "True Compiled", "True Serving", digest("good"))
+}
+
 // A newer revision that came while this gateway was away is loaded after the one
 // that served.
 func TestModule_whatServedServesFirst(t *testing.T) {

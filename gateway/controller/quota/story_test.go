@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -42,4 +43,17 @@ func TestCountWhateverHappens_ADM04(t *testing.T) {
 		},
 		Want: "[2 of 5 2 of 1]",
 	}.Tell(t)
+}
+
+// What cannot be counted now is counted again, as it is told to be a failure.
+func TestAFailureToCountIsTold_ADM04(t *testing.T) {
+	o := controllertest.New(&crd.Definition{Plural: kinds.Quotas.Resource, Kind: "ResourceQuota", Namespaced: true, StorageVersion: "v1", KeyPrefix: kinds.Quotas.Resource})
+	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("work"))
+	controllertest.MustCreate(t, o, kinds.Quotas, map[string]any{"metadata": map[string]any{"name": "q", "namespace": "work"},
+		"spec": map[string]any{"hard": map[string]any{"configmaps": "5"}}})
+	o.Break(controllertest.ConfigMaps)
+	err := quota.New(o).Reconcile(t.Context(), nil, controller.Key{GroupResource: kinds.Quotas, Namespace: "work", Name: "q"})
+	if err == nil || !strings.Contains(err.Error(), "configmaps") {
+		t.Errorf("it says %v", err)
+	}
 }

@@ -1,0 +1,24 @@
+package formats
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// An amount of huge pages is that of whole pages, whose size is in the name.
+func TestAmountsOfHugePages(t *testing.T) {
+	for text, want := range map[string]bool{
+		"hugepages-2Mi 4Mi": true, "hugepages-2Mi 2Mi": true, "hugepages-2Mi 0": true, "hugepages-1Gi 3Gi": true,
+		"hugepages-2Mi 3Mi": false, "hugepages-2Mi 1": false, "hugepages-2Mi -2Mi": false, "hugepages-2Mi 500m": false,
+		"hugepages-0 2Mi": false, "hugepages- 2Mi": false, "hugepages-500m 2Mi": false, "hugepages-x 2Mi": false,
+	} {
+		name, quantity, _ := strings.Cut(text, " ")
+		errs := amount(name, resource.MustParse(quantity), field.NewPath("limits"))
+		if ok := len(errs) == 0; ok != want {
+			t.Errorf("%s: %v", text, errs)
+		}
+	}
+}
