@@ -28,7 +28,7 @@ func TestTokenFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := LoadTokenFile(path)
+	tokens, err := FollowTokenFile(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestTokenFile_MalformedNamesTheLineAndNotTheToken(t *testing.T) {
 			}
 		})
 	}
-	if _, err := LoadTokenFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := FollowTokenFile(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }

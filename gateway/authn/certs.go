@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 )
 
@@ -34,17 +33,15 @@ func NewClientCerts(bundle []byte, now func() time.Time) (*ClientCerts, error) {
 	return &ClientCerts{roots: roots, now: now}, nil
 }
 
-// LoadClientCAFile reads the PEM bundle of --client-ca-file.
-func LoadClientCAFile(path string) (*ClientCerts, error) {
-	bundle, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("client CA file: %w", err)
-	}
-	c, err := NewClientCerts(bundle, nil)
-	if err != nil {
-		return nil, fmt.Errorf("client CA file %s: %w", path, err)
-	}
-	return c, nil
+// FollowClientCAFile follows the PEM bundle of --client-ca-file.
+func FollowClientCAFile(path string, failed func(error)) (*Following, error) {
+	return Follow(path, func(bundle []byte) (Authenticator, error) {
+		c, err := NewClientCerts(bundle, nil)
+		if err != nil {
+			return nil, fmt.Errorf("client CA file %s: %w", path, err)
+		}
+		return c, nil
+	}, failed, nil)
 }
 
 // Authenticate implements [Authenticator].

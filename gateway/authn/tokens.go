@@ -1,12 +1,12 @@
 package authn
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 )
 
@@ -54,19 +54,16 @@ func (t *Tokens) Authenticate(r Request) (*User, bool, error) {
 	return user, true, nil
 }
 
-// LoadTokenFile reads a file in kube-apiserver's --token-auth-file format. The
-// file is read once; it is not watched.
-func LoadTokenFile(path string) (*Tokens, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("token file: %w", err)
-	}
-	defer f.Close()
-	t, err := ParseTokens(f)
-	if err != nil {
-		return nil, fmt.Errorf("token file %s: %w", path, err)
-	}
-	return t, nil
+// FollowTokenFile follows a file in kube-apiserver's --token-auth-file format.
+// Unlike there, a token that is taken from it counts no longer.
+func FollowTokenFile(path string, failed func(error)) (*Following, error) {
+	return Follow(path, func(data []byte) (Authenticator, error) {
+		t, err := ParseTokens(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("token file %s: %w", path, err)
+		}
+		return t, nil
+	}, failed, nil)
 }
 
 // ParseTokens reads CSV records of token, user name, user uid and, optionally,

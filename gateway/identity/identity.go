@@ -26,9 +26,17 @@ type Identity struct {
 	clientCA      bool
 }
 
+// Changed is told when the file of a flag was read again, or, with an error, that
+// it cannot be and what it said before still counts. It must not block.
+type Changed func(flag string, err error)
+
+func reread(flag string, changed Changed) func(error) {
+	return func(err error) { changed(flag, err) }
+}
+
 // New makes what the options ask for. It creates certificates and a token in
 // the data directory when there are none.
-func New(o options.Serve) (*Identity, error) {
+func New(o options.Serve, changed Changed) (*Identity, error) {
 	dir := filepath.Join(o.DataDir, "pki")
 	id := &Identity{}
 	var err error
@@ -49,14 +57,14 @@ func New(o options.Serve) (*Identity, error) {
 	}
 	union := authn.Union{own}
 	if o.TokenAuthFile != "" {
-		tokens, err := authn.LoadTokenFile(o.TokenAuthFile)
+		tokens, err := authn.FollowTokenFile(o.TokenAuthFile, reread("--token-auth-file", changed))
 		if err != nil {
 			return nil, fmt.Errorf("--token-auth-file: %w", err)
 		}
 		union = append(union, tokens)
 	}
 	if o.ClientCAFile != "" {
-		certs, err := authn.LoadClientCAFile(o.ClientCAFile)
+		certs, err := authn.FollowClientCAFile(o.ClientCAFile, reread("--client-ca-file", changed))
 		if err != nil {
 			return nil, fmt.Errorf("--client-ca-file: %w", err)
 		}

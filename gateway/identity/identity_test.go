@@ -2,12 +2,14 @@ package identity
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -35,6 +37,8 @@ func file(t *testing.T, content string) string {
 }
 
 // who is the user that a token belongs to, "" for nobody.
+func unchanged(string, error) {}
+
 func who(t *testing.T, i *Identity, token string) (name string, groups []string) {
 	t.Helper()
 	user, ok, err := i.Authenticator().Authenticate(authn.Request{BearerToken: token})
@@ -47,7 +51,7 @@ func who(t *testing.T, i *Identity, token string) (name string, groups []string)
 func TestWhoIsBelieved(t *testing.T) {
 	o := serve(t)
 	o.TokenAuthFile = file(t, "bobtoken,bob,1,dev\n")
-	i, err := New(o)
+	i, err := New(o, unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +64,7 @@ func TestWhoIsBelieved(t *testing.T) {
 	if name, _ := who(t, i, "other"); name != "" {
 		t.Errorf("a stranger is %s", name)
 	}
-	again, err := New(o)
+	again, err := New(o, unchanged)
 	if err != nil || again.admin != i.admin {
 		t.Errorf("the administrator's token changed: %v", err)
 	}
@@ -68,7 +72,7 @@ func TestWhoIsBelieved(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	o := serve(t)
-	i, err := New(o)
+	i, err := New(o, unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,17 +85,17 @@ func TestTLS(t *testing.T) {
 	}
 	// The gateway's own authority will do for clients, too.
 	o.ClientCAFile = filepath.Join(o.DataDir, "pki", "ca.crt")
-	if i, err = New(o); err != nil || i.TLS().ClientAuth != tls.RequestClientCert {
+	if i, err = New(o, unchanged); err != nil || i.TLS().ClientAuth != tls.RequestClientCert {
 		t.Errorf("client certificates are not asked for: %v", err)
 	}
 	// And its certificate may come from files.
 	o = serve(t)
 	pki := filepath.Join(filepath.Dir(o.DataDir), "data", "pki")
-	if _, err := New(o); err != nil {
+	if _, err := New(o, unchanged); err != nil {
 		t.Fatal(err)
 	}
 	o.TLSCertFile, o.TLSPrivateKeyFile = filepath.Join(pki, "serving.crt"), filepath.Join(pki, "serving.key")
-	if _, err := New(o); err != nil {
+	if _, err := New(o, unchanged); err != nil {
 		t.Error(err)
 	}
 }
@@ -108,7 +112,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		o := serve(t)
 		c.change(&o)
-		if i, err := New(o); err == nil || i != nil || !strings.Contains(err.Error(), c.want) {
+		if i, err := New(o, unchanged); err == nil || i != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -121,7 +125,7 @@ func TestWriteKubeconfig(t *testing.T) {
 	} {
 		o := serve(t)
 		o.BindAddress = bind
-		i, err := New(o)
+		i, err := New(o, unchanged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,12 +139,39 @@ func TestWriteKubeconfig(t *testing.T) {
 		}
 	}
 	o := serve(t)
-	i, err := New(o)
+	i, err := New(o, unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.WriteKubeconfig = file(t, "") + "/x"
 	if _, err := i.WriteKubeconfig(o, &net.TCPAddr{Port: 1}); err == nil {
 		t.Error("written below a file")
+	}
+}
+
+// Whose token is taken from the file, or whose authority is, is known no longer.
+func TestFilesAreReadAgain(t *testing.T) {
+	o := serve(t)
+	o.TokenAuthFile = file(t, "bobtoken,bob,1,dev\n")
+	told := make(chan string, 10)
+	i, err := New(o, func(flag string, err error) { told <- fmt.Sprint(flag, " ", err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(o.TokenAuthFile, []byte("cattoken,cat,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); ; {
+		bob, _ := who(t, i, "bobtoken")
+		cat, _ := who(t, i, "cattoken")
+		if bob == "" && cat == "cat" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%q and %q are known", bob, cat)
+		}
+	}
+	if got := <-told; got != "--token-auth-file <nil>" {
+		t.Error(got)
 	}
 }

@@ -148,7 +148,7 @@ func (g *gateway) close(ctx context.Context) error {
 // build makes every part; nothing runs yet.
 func (g *gateway) build(ctx context.Context) (err error) {
 	g.showGates()
-	if g.identity, err = identity.New(g.options); err != nil {
+	if g.identity, err = identity.New(g.options, g.reread); err != nil {
 		return err
 	}
 	processes, err := compiler.New(compiler.Limits{MemoryBytes: g.options.ModuleCompileMemory, CPU: g.options.ModuleCompileTime})
@@ -201,7 +201,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	})
 	g.http = transport.New(transport.Options{
 		Handler: handler, TLS: g.identity.TLS(),
-		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Log: g.log.With().Str("component", "http").Logger(),
+		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Refused: refused(auditor), Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil
 }

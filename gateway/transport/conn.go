@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ type listener struct {
 	net.Listener
 	tls         *tls.Config
 	connections *connections
+	server      *Server
 	log         zerolog.Logger
 }
 
@@ -30,7 +32,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		raw, err := l.Listener.Accept()
 		switch {
 		case err == nil:
-			c := &conn{Conn: tls.Server(raw, l.tls), raw: raw, among: l.connections}
+			c := &conn{Conn: tls.Server(raw, l.tls), raw: raw, among: l.connections, server: l.server}
 			l.connections.add(c)
 			return c, nil
 		case !passing(err):
@@ -59,7 +61,9 @@ type conn struct {
 	raw net.Conn
 	// among are the connections that it is one of; nil in tests of its own.
 	among *connections
-	turn  turn
+	// server is told of what is refused here.
+	server *Server
+	turn   turn
 	// unread: the client may still be sending a body that nobody reads.
 	unread bool
 	// heard: the client has sent something.
@@ -103,6 +107,9 @@ func (c *conn) Handshake() error {
 	if errors.As(err, &header) && header.Conn != nil && plainHTTP(header.RecordHeader) {
 		_ = c.raw.SetWriteDeadline(time.Now().Add(time.Second))
 		_, _ = io.WriteString(c.raw, plainReply) // it is a courtesy
+		c.server.tell(Refusal{Remote: c.RemoteAddr(), Code: http.StatusBadRequest, Message: "plain HTTP, where TLS has to be"})
+	} else if err != nil {
+		c.server.refusedTLS(c.RemoteAddr(), err)
 	}
 	return err
 }

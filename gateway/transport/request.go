@@ -35,7 +35,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	if head.wrong != "" {
 		ctx.SetConnectionClose()
 		discardRest(ctx)
-		s.reply(ctx, api.Failure(cmp.Or(head.code, http.StatusBadRequest), head.wrong))
+		s.refuse(ctx, Refusal{Method: string(ctx.Method()), Path: path(&ctx.Request.Header), Code: cmp.Or(head.code, http.StatusBadRequest), Message: head.wrong})
 		return
 	}
 	r := s.request(ctx)
@@ -188,7 +188,7 @@ func (s *Server) frameworkError(c *fiber.Ctx, err error) error {
 		discardRest(ctx)
 	}
 	s.options.Log.Debug().Int("code", code).Str("reason", message).Msg("request not read")
-	s.reply(ctx, api.Failure(code, message))
+	s.refuse(ctx, Refusal{Code: code, Message: message})
 	return nil
 }
 

@@ -31,7 +31,9 @@ type Options struct {
 	// BodyBudget is how many bytes the bodies of all requests that are being
 	// answered may take together, at least as many as the largest may have.
 	BodyBudget int
-	Log        zerolog.Logger
+	// Refused, if not nil, is told of what never became a request. It must not block.
+	Refused func(Refusal)
+	Log     zerolog.Logger
 }
 
 // Server serves one listener.
@@ -112,7 +114,7 @@ func (s *Server) Serve(l net.Listener) error {
 		return nil
 	}
 	go s.connections.watch(s.drained)
-	err := s.app.Listener(&listener{Listener: l, tls: s.options.TLS, connections: &s.connections, log: s.options.Log})
+	err := s.app.Listener(&listener{Listener: l, tls: s.options.TLS, connections: &s.connections, server: s, log: s.options.Log})
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serving: %w", err)
 	}

@@ -1,0 +1,107 @@
+package authn
+
+import (
+	"bytes"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A file that changes counts as it is now; while it makes no sense, as it was.
+func TestFilesAreFollowed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	write := func(content []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := newIssuer(t, "first"), newIssuer(t, "second")
+	alice := pkix.Name{CommonName: "alice"}
+	shown := func(i issuer) Request {
+		return Request{ClientCerts: []*x509.Certificate{i.client(t, alice, x509.ExtKeyUsageClientAuth)}}
+	}
+	for name, c := range map[string]struct {
+		parse         func([]byte) (Authenticator, error)
+		before, after []byte
+		old, fresh    Request
+	}{
+		"tokens": {
+			func(data []byte) (Authenticator, error) { return ParseTokens(bytes.NewReader(data)) },
+			[]byte("aaaa,bob,1\n"), []byte("bbbb,bob,1\n"), Request{BearerToken: "aaaa"}, Request{BearerToken: "bbbb"},
+		},
+		"authorities": {
+			func(data []byte) (Authenticator, error) { return NewClientCerts(data, nil) },
+			first.pem(), second.pem(), shown(first), shown(second),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write([]byte("\"nonsense"))
+			if f, err := Follow(path, c.parse, nil, nil); err == nil {
+				t.Fatalf("began with nonsense: %+v", f)
+			}
+			write(c.before)
+			now, told := time.Now(), []error{}
+			f, err := Follow(path, c.parse, func(err error) { told = append(told, err) }, func() time.Time { return now })
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect := func(when string, old, fresh bool) {
+				t.Helper()
+				if _, ok, _ := f.Authenticate(c.old); ok != old {
+					t.Errorf("%s, who was known is now: %v", when, ok)
+				}
+				if _, ok, _ := f.Authenticate(c.fresh); ok != fresh {
+					t.Errorf("%s, who is new is known: %v", when, ok)
+				}
+			}
+			expect("at first", true, false)
+			for _, trouble := range []func(){func() { write([]byte("\"nonsense")) }, func() { _ = os.Remove(path) }} {
+				trouble()
+				for range 3 {
+					now = now.Add(lookEvery)
+					expect("while the file makes no sense", true, false)
+				}
+			}
+			if len(told) != 2 || told[0] == nil || told[1] == nil {
+				t.Errorf("told %v, want two mistakes, each once", told)
+			}
+			write(c.after)
+			now = now.Add(lookEvery)
+			expect("after a change", false, true)
+			if len(told) != 3 || told[2] != nil {
+				t.Errorf("told %v of the change", told)
+			}
+			now = now.Add(lookEvery)
+			expect("later", false, true)
+			if len(told) != 3 {
+				t.Errorf("told %v of nothing", told)
+			}
+		})
+	}
+}
+
+// BenchmarkFollowing is what a file that may change adds to a request.
+func BenchmarkFollowing(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "tokens")
+	if err := os.WriteFile(path, []byte("token,bob,1\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	parse := func(data []byte) (Authenticator, error) { return ParseTokens(bytes.NewReader(data)) }
+	f, err := Follow(path, parse, func(error) {}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, a := range map[string]Authenticator{"followed": f, "fixed": *f.current.Load()} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, ok, _ := a.Authenticate(Request{BearerToken: "token"}); !ok {
+					b.Fatal("not known")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,27 @@
+package server
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/transport"
+)
+
+// refused has an auditor keep a record of what never became a request: there is no
+// user, and of what was asked for only what could be read. It is nil without one.
+func refused(auditor api.Auditor) func(transport.Refusal) {
+	if auditor == nil {
+		return nil
+	}
+	return func(r transport.Refusal) {
+		now := time.Now()
+		auditor.Audit(&api.Audit{
+			Request: &api.Request{ID: string(uuid.NewUUID()), Method: r.Method, Path: r.Path, Remote: r.Remote},
+			Info:    api.Info{Verb: strings.ToLower(r.Method)}, Received: now, Answered: now,
+			Code: r.Code, Failure: api.Failure(r.Code, r.Message).Body,
+		})
+	}
+}
