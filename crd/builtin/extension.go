@@ -50,7 +50,7 @@ var extensions = map[schema.GroupResource]extension{
 	{Group: "resource.k8s.io", Resource: "deviceclasses"}:                  {validate: validateDeviceClass},
 	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                 {validate: validateClaim},
 	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:         {validate: validateClaimTemplate},
-	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {prepareCreate: prepareSigningRequest},
+	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {prepareCreate: prepareSigningRequest, prepareUpdate: narrowSigning, validate: validateSigning},
 	{Group: "autoscaling", Resource: "horizontalpodautoscalers"}:           {defaults: plainAutoscaler, layouts: layouts{"autoscaling/v1": newLayout(translate.AutoscalerV2, translate.AutoscalerV1)}},
 	{Group: "batch", Resource: "jobs"}:                                     {prepareCreate: prepareJob, defaults: defaultJob, validate: validateJob},
 	{Resource: "serviceaccounts"}: {

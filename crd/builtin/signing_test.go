@@ -1,0 +1,55 @@
+package builtin
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// signingOf is a signing request with conditions of types, each for a reason.
+func signingOf(t *testing.T, reason string, types ...string) *unstructured.Unstructured {
+	t.Helper()
+	conditions := []string{}
+	for _, kind := range types {
+		conditions = append(conditions, `{"type":"`+kind+`","status":"True","reason":"`+reason+`"}`)
+	}
+	return shaped(t, definitions(t)["certificatesigningrequest"], `{"metadata":{"name":"r","uid":"u","resourceVersion":"7"},
+		"spec":{"request":"YQ==","signerName":"example.com/s","usages":["client auth"]},"status":{"conditions":[`+strings.Join(conditions, ",")+`]}}`)
+}
+
+// Who may write the status of a signing request does not thereby approve it, and
+// nobody takes a decision back. The errors are kube-apiserver's.
+func TestSigningRequestsAreApprovedByWhoMay_UPD02(t *testing.T) {
+	for _, test := range []struct {
+		subresource string
+		was, now    []string
+		want        string
+	}{
+		{"status", nil, []string{"Approved"}, `updates may not add a condition of type "Approved"`},
+		{"status", nil, []string{"Denied"}, `updates may not add a condition of type "Denied"`},
+		{"status", nil, []string{"Failed"}, ""},
+		{"status", []string{"Approved"}, []string{"Approved", "Failed"}, ""},
+		{"status", []string{"Approved"}, nil, `updates may not remove a condition of type "Approved"`},
+		{"status", []string{"Failed"}, nil, `updates may not remove a condition of type "Failed"`},
+		{"approval", nil, []string{"Approved"}, ""},
+		{"approval", []string{"Denied"}, nil, `updates may not remove a condition of type "Denied"`},
+		{"approval", []string{"Approved"}, []string{"Approved", "Denied"}, "Approved and Denied conditions are mutually exclusive"},
+	} {
+		update := definitions(t)["certificatesigningrequest"].Versions[0].Subresources[test.subresource].Update
+		obj, old := signingOf(t, "new", test.now...), signingOf(t, "old", test.was...)
+		update.PrepareForUpdate(t.Context(), obj, old)
+		errs := update.ValidateUpdate(t.Context(), obj, old)
+		if test.want == "" && len(errs) > 0 || test.want != "" && !strings.Contains(fmt.Sprint(errs), test.want) {
+			t.Errorf("%s %v -> %v: %v", test.subresource, test.was, test.now, errs)
+		}
+		approved := conditionsOf(obj.Object["status"].(map[string]any), "Approved")
+		if test.subresource == "status" && len(test.was) > 0 && len(approved) > 0 && approved[0]["reason"] != "old" {
+			t.Errorf("a status changes an approval to %v", approved[0])
+		}
+		if failed := conditionsOf(obj.Object["status"].(map[string]any), "Failed"); len(failed) > 0 && failed[0]["lastTransitionTime"] == nil {
+			t.Errorf("a condition has no time: %v", failed[0])
+		}
+	}
+}
