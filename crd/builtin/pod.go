@@ -67,6 +67,7 @@ const debuggers = "ephemeralContainers"
 func narrowPod(subresource string, obj, old map[string]any) {
 	if subresource == "status" {
 		keepClass(child(obj, "status"), child(old, "status"))
+		keepObserved(child(obj, "status"), child(old, "status"))
 	}
 	wanted, was := child(obj, "spec"), child(old, "spec")
 	if was == nil || subresource != "ephemeralcontainers" && subresource != "resize" {
@@ -93,6 +94,33 @@ func narrowPod(subresource string, obj, old map[string]any) {
 func keepClass(status, was map[string]any) {
 	if status != nil && text(status, "qosClass") == "" && text(was, "qosClass") != "" {
 		keep(status, was, "qosClass")
+	}
+}
+
+// keepObserved keeps the generations that a status and its conditions were observed at
+// where those of the new one are not said.
+func keepObserved(status, was map[string]any) {
+	const observed = "observedGeneration"
+	keepMissing := func(obj, old map[string]any) {
+		if n, _ := obj[observed].(int64); n == 0 && obj != nil && old[observed] != nil {
+			obj[observed] = old[observed]
+		}
+	}
+	keepMissing(status, was)
+	before := map[string][]map[string]any{}
+	list, _ := was["conditions"].([]any)
+	for _, item := range list {
+		if c, ok := item.(map[string]any); ok {
+			before[text(c, "type")] = append(before[text(c, "type")], c)
+		}
+	}
+	list, _ = status["conditions"].([]any)
+	for _, item := range list {
+		c, _ := item.(map[string]any)
+		if earlier := before[text(c, "type")]; len(earlier) > 0 {
+			before[text(c, "type")] = earlier[1:]
+			keepMissing(c, earlier[0])
+		}
 	}
 }
 

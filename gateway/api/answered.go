@@ -7,11 +7,14 @@ import (
 )
 
 func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Question) (*Response, error) {
-	if c.Verb != q.Verb() {
+	if c.Verb != q.Verb() || c.bodiless(t) {
 		return methodNotAllowed(t, c.Verb), nil
 	}
 	if c.Verb != "create" {
 		return q.Answer(ctx, t, "", nil, resource.WriteOptions{})
+	}
+	if _, err := c.offer(t).negotiate(c.Accept); err != nil {
+		return nil, err
 	}
 	v, err := c.params.all()
 	if err != nil {

@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -21,8 +23,13 @@ type Connection interface {
 	Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*Response, error)
 }
 
+// connects tells that a request is to be connected to something.
+func (h *Handler) connects(i *Info) bool {
+	return i.Subresource != "" && h.Connections[ContentPath{schema.GroupResource{Group: i.Group, Resource: i.Plural}, i.Subresource}] != nil
+}
+
 func (h *Handler) connect(ctx context.Context, c *call, t resource.Target, to Connection) (*Response, error) {
-	if !to.Passes() && c.Verb != "get" && c.Verb != "create" {
+	if !to.Passes() && (c.Verb != "get" && c.Verb != "create" || c.Method == http.MethodHead) {
 		return methodNotAllowed(t, c.Verb), nil
 	}
 	query, err := c.params.all()

@@ -162,12 +162,12 @@ func (h *Handler) Serve(r *Request) (resp *Response) {
 	end = h.logged(c, h.observe(c))
 	streams := c.Resource && c.Verb == "watch"
 	timeout, err := c.params.timeout(h.RequestTimeout)
-	if err != nil && !streams {
+	if err != nil && !streams && !h.connects(&c.Info) { // those last as long as they last
 		return errorResponse(err)
 	}
 	user, err := h.allow(c)
 	if err != nil {
-		return errorResponse(err)
+		return barred(err)
 	}
 	c.caller = resource.Caller{User: user, UserAgent: r.UserAgent, RequestID: r.ID}
 	if err := h.enter(c); err != nil {

@@ -58,8 +58,8 @@ type offer struct {
 	messages bool
 	// parts: tables and metadata may be asked for.
 	parts bool
-	// answered: it is a question, which no table shows.
-	answered bool
+	// untabled: no table shows it.
+	untabled bool
 	// native words refusals as for the kinds of Kubernetes itself.
 	native bool
 	// collection: it is about many objects, and may be a watch.
@@ -180,7 +180,7 @@ func (o offer) form(c goautoneg.Accept, media string) (form, bool) {
 	}
 	switch f.as {
 	case "Table":
-		return f, !o.answered && (media == mediaJSON || media == mediaYAML)
+		return f, !o.untabled && (media == mediaJSON || media == mediaYAML)
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		return f, true
 	}

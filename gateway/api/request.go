@@ -73,9 +73,21 @@ type call struct {
 func (c *call) offer(t resource.Target) offer {
 	native := t.Version.Native()
 	return offer{
-		cbor: c.cbor, messages: native, parts: true, native: native, answered: t.Resource.Def.Answered(),
+		cbor: c.cbor, messages: native, parts: true, native: native, untabled: untabled(t),
 		collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch"),
 	}
+}
+
+// untabled tells what no table shows: questions, and what is below an object that
+// is not its status or its scale.
+func untabled(t resource.Target) bool {
+	switch t.Subresource {
+	case "":
+		return t.Resource.Def.Answered()
+	case "status", "scale":
+		return false
+	}
+	return t.Version.Native()
 }
 
 // asked is the form that the client wants of t, and its parameters.

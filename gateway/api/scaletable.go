@@ -12,15 +12,22 @@ import (
 )
 
 // scaleTable prints scales, of whatever kind.
-type scaleTable struct{}
+type scaleTable struct {
+	// native tells that kube-apiserver prints the scale, which does not call names such.
+	native bool
+}
 
 // ConvertToTable implements [rest.TableConvertor].
-func (scaleTable) ConvertToTable(_ context.Context, obj runtime.Object, o runtime.Object) (*metav1.Table, error) {
+func (s scaleTable) ConvertToTable(_ context.Context, obj runtime.Object, o runtime.Object) (*metav1.Table, error) {
 	out := &metav1.Table{}
 	if opts, ok := o.(*metav1.TableOptions); !ok || !opts.NoHeaders {
+		format := "name"
+		if s.native {
+			format = ""
+		}
 		about := metav1.ObjectMeta{}.SwaggerDoc()
 		out.ColumnDefinitions = []metav1.TableColumnDefinition{
-			{Name: "Name", Type: "string", Format: "name", Description: about["name"]},
+			{Name: "Name", Type: "string", Format: format, Description: about["name"]},
 			{Name: "Desired", Type: "integer", Description: autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"]},
 			{Name: "Available", Type: "integer", Description: autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]},
 			{Name: "Age", Type: "string", Description: about["creationTimestamp"]},

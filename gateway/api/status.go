@@ -43,6 +43,19 @@ func errorResponse(err error) *Response {
 	return resp
 }
 
+// barred is the reply to who may not do what is asked for. Its words are in part
+// those of the request, which no browser shall take for more than they are.
+func barred(err error) *Response {
+	resp := errorResponse(err)
+	if resp.Code != http.StatusUnauthorized {
+		resp.Headers = append(resp.Headers, nosniff)
+	}
+	return resp
+}
+
+// nosniff tells browsers not to guess what a body is.
+var nosniff = Header{"X-Content-Type-Options", "nosniff"}
+
 func statusResponse(s metav1.Status) *Response {
 	return &Response{Code: int(s.Code), ContentType: mediaJSON, Body: statusJSON(s)}
 }
@@ -60,7 +73,7 @@ func statusJSON(s metav1.Status) []byte {
 func notFound() *Response {
 	return &Response{
 		Code: http.StatusNotFound, ContentType: "text/plain; charset=utf-8", Body: []byte("404 page not found\n"),
-		Headers: []Header{{"X-Content-Type-Options", "nosniff"}},
+		Headers: []Header{nosniff},
 	}
 }
 

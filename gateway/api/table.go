@@ -115,7 +115,7 @@ func newPrinter(ctx context.Context, t resource.Target, version string, v url.Va
 	}
 	p := &printer{ctx: ctx, convertor: t.Version.Table, version: version, include: include, noHeaders: v.Get("noHeaders") == "true"}
 	if scaling(t) {
-		p.convertor = scaleTable{}
+		p.convertor = scaleTable{native: t.Version.Native()}
 	}
 	return p, nil
 }

@@ -112,7 +112,7 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 	}
 	data, err := h.written(ctx, f, t, out.Object, v)
 	if err != nil {
-		return nil, err
+		return w.on(nil, err)
 	}
 	return w.on(render(code, f, t.Version, data))
 }
@@ -147,11 +147,11 @@ func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Resp
 }
 
 func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+	media, err := c.bodyMedia()
+	if err != nil || !c.applies(media) && !t.Patches(types.PatchType(media)) { // before anything else is looked at
+		return nil, resource.UnsupportedPatch(t)
+	}
 	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		media, err := c.bodyMedia()
-		if err != nil {
-			return nil, resource.UnsupportedPatch(t)
-		}
 		if c.applies(media) {
 			return h.apply(ctx, c, t, media, o)
 		}

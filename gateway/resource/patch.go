@@ -127,18 +127,27 @@ func (t Target) patcher(kind types.PatchType, body []byte, typed func() runtime.
 // request is about, and so without that version's warning.
 type Unrouted struct{ *apierrors.StatusError }
 
+// Patches reports whether the target takes patches of a kind.
+func (t Target) Patches(kind types.PatchType) bool {
+	switch kind {
+	case types.JSONPatchType, types.MergePatchType:
+		return true
+	}
+	return kind == types.StrategicMergePatchType && t.Version.Native()
+}
+
 // UnsupportedPatch is the refusal of a patch whose media type the target does
 // not take.
 func UnsupportedPatch(t Target) error {
-	if t.Version != nil && t.Version.Native() {
-		return Unrouted{&apierrors.StatusError{ErrStatus: metav1.Status{
-			Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-			Message: "415: Unsupported Media Type", Details: &metav1.StatusDetails{},
-		}}}
+	err := &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s, %s", types.JSONPatchType, types.MergePatchType, ApplyPatchType),
+	}}
+	if t.Version != nil && t.Version.Native() { // its router says so
+		err.ErrStatus.Message, err.ErrStatus.Details = "415: Unsupported Media Type", &metav1.StatusDetails{}
+		return Unrouted{err}
 	}
-	accepted := string(types.JSONPatchType) + ", " + string(types.MergePatchType) + ", " + string(ApplyPatchType)
-	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",
-		"the body of the request was in an unknown format - accepted media types include: "+accepted, 0, false)
+	return err
 }
 
 func jsonPatcher(body []byte) (patch, []string, error) {

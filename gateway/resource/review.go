@@ -4,6 +4,7 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -43,7 +44,7 @@ func (e *Engine) reviewed(ctx context.Context, t Target, tree map[string]any, o 
 	}
 	validate := func(ctx context.Context) error {
 		if errs := t.Version.Strategy.Validate(t.scope(ctx, o), w.object); len(errs) > 0 {
-			return apierrors.NewInvalid(t.Resource.Def.GroupKind(), w.object.GetName(), errs)
+			return apierrors.NewInvalid(schema.GroupKind{Group: t.Resource.Def.Group}, "", errs) // kube-apiserver names no kind
 		}
 		return nil
 	}

@@ -80,6 +80,9 @@ func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) 
 	if err := spec(review, &s); err != nil {
 		return err
 	}
+	if s.Token == "" {
+		return apierrors.NewBadRequest("token is required for TokenReview in authentication")
+	}
 	status := &authenticationv1.TokenReviewStatus{}
 	user, ok, err := a.Authenticator.Authenticate(authn.Request{BearerToken: s.Token})
 	if err != nil {

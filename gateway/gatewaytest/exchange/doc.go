@@ -28,6 +28,8 @@ type Step struct {
 	Method, Path, Type, Body string
 	// Accept is the media type that is asked for, unless it is empty.
 	Accept string
+	// Headers are names and values in turn of further headers, any of them repeatedly.
+	Headers []string
 	// Until is a text that the reply will hold once the server has taken up an
 	// earlier change of the definition; the request is repeated until then.
 	Until string

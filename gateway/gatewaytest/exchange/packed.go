@@ -92,6 +92,9 @@ func (s Story) digest() string {
 	h := sha256.New()
 	for _, step := range s.Steps {
 		fmt.Fprintf(h, "%q %q %q %q %q\n", step.Method, step.Path, step.Type, step.Body, step.Accept)
+		if len(step.Headers) > 0 {
+			fmt.Fprintf(h, "%q\n", step.Headers)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

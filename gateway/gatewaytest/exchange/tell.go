@@ -28,6 +28,9 @@ func HTTP(client *http.Client, url, token string) Send {
 		if step.Accept != "" {
 			req.Header.Set("Accept", step.Accept)
 		}
+		for i := 0; i+1 < len(step.Headers); i += 2 {
+			req.Header.Add(step.Headers[i], step.Headers[i+1])
+		}
 		resp, err := client.Do(req)
 		if err != nil {
 			return 0, nil, nil, err

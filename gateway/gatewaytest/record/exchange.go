@@ -11,6 +11,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/admissions"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/builtins"
+	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/combined"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/generated"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/layouts"
 	"github.com/wasmgate/wasmgate/gateway/gatewaytest/exchange/mistakes"
@@ -69,6 +70,11 @@ func recordMistakes(ctx context.Context, s *server) error {
 // recordParameters records the table of the parameters of queries.
 func recordParameters(ctx context.Context, s *server) error {
 	return s.recordPacked(ctx, parameters.Stories(), parameters.Recordings, builtins.Texts)
+}
+
+// recordCombined records requests that combine subresources, parameters and identities.
+func recordCombined(ctx context.Context, s *server) error {
+	return s.recordPacked(ctx, combined.Stories(), combined.Recordings, builtins.Texts)
 }
 
 // recordPacked tells stories and writes texts of the replies, one file a story.

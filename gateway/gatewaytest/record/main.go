@@ -61,6 +61,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"requests for built-in kinds", recordBuiltInRequests},
 		{"wrong objects of built-in kinds", recordMistakes},
 		{"parameters of queries", recordParameters},
+		{"combined requests", recordCombined},
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
 		{"versions with other fields", recordLayouts},
