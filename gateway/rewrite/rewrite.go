@@ -34,25 +34,25 @@ type Rewriter struct {
 }
 
 // Count implements migration.Rewriter.
-func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (int64, error) {
+func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (n, revision int64, err error) {
 	w, err := r.Catalog.Rewriter(gr)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	page, err := r.Store.Range(ctx, storage.Range{Prefix: w.Prefix, Limit: 1, Count: true})
-	return page.Count, err
+	return page.Count, page.Revision, err
 }
 
 // Rewrite implements migration.Rewriter.
 func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
 	w, err := r.Catalog.Rewriter(gr)
 	if err != nil {
-		return migrate.Progress{Cursor: o.From}, err
+		return migrate.Progress{Cursor: o.From, Revision: o.Since}, err
 	}
 	failures := r.Metrics.MigrationFailures(gr.Group, gr.Resource)
 	var counted int64
-	return migrate.Run(ctx, fenced{r.Store, w.Writer}, migrate.Options{
-		Prefix: w.Prefix, From: migrate.Progress{Cursor: o.From}, Rewrite: w.Rewrite, Rate: o.Rate,
+	reached, err := migrate.Run(ctx, fenced{r.Store, w.Writer}, migrate.Options{
+		Prefix: w.Prefix, From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: w.Rewrite, Rate: o.Rate,
 		Progress: func(p migrate.Progress) error {
 			r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
 			failures.Add(float64(p.Failed - counted))
@@ -60,6 +60,8 @@ func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migrat
 			return progress(p)
 		},
 	})
+	failures.Add(float64(reached.Failed - counted)) // of a page that it did not end
+	return reached, err
 }
 
 // fenced is a store that is updated under the definition that the rewrite knows

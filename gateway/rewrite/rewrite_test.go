@@ -218,15 +218,15 @@ func TestMigrationThatFails_CRD32(t *testing.T) {
 func TestCountAndRewrite_unknownResource(t *testing.T) {
 	w := newWorld(t, 1)
 	none := schema.GroupResource{Group: "example.com", Resource: "nothings"}
-	if _, err := w.rewriter.Count(t.Context(), none); err == nil {
+	if _, _, err := w.rewriter.Count(t.Context(), none); err == nil {
 		t.Error("nothing was counted")
 	}
 	p, err := w.rewriter.Rewrite(t.Context(), none, migration.RewriteOptions{From: "here"}, func(migrate.Progress) error { return nil })
 	if err == nil || p.Cursor != "here" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if n, err := w.rewriter.Count(t.Context(), controllertest.CronTabs); n != 2 || err != nil {
-		t.Errorf("%d, %v", n, err)
+	if n, rev, err := w.rewriter.Count(t.Context(), controllertest.CronTabs); n != 2 || rev == 0 || err != nil {
+		t.Errorf("%d of %d, %v", n, rev, err)
 	}
 	if v, ok := (Serving{w.Catalog}).Serving(t.Context(), none); ok || v != "" {
 		t.Errorf("serving %s", v)

@@ -109,21 +109,6 @@ func TestKeyGivesUp(t *testing.T) {
 	}
 }
 
-// TestRunEndsWithinThePage: what ends during a page has not finished it.
-func TestRunEndsWithinThePage(t *testing.T) {
-	m := fill(t, 10)
-	ctx, cancel := context.WithCancel(t.Context())
-	p, err := Run(ctx, m, Options{Prefix: "/p/", PageSize: 5, Concurrency: 1, Rewrite: func(_ context.Context, kv storage.KV) ([]byte, bool, error) {
-		if kv.Key == "/p/0009" {
-			cancel()
-		}
-		return nil, false, nil
-	}})
-	if !errors.Is(err, context.Canceled) || p.Cursor != "/p/0004" || p.Done != 5 || p.Total != 10 {
-		t.Errorf("%+v, %v", p, err)
-	}
-}
-
 // TestTotalFollowsWhatAppears: keys that come and go while a run is under way.
 func TestTotalFollowsWhatAppears(t *testing.T) {
 	m := fill(t, 10)

@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -23,6 +27,8 @@ const (
 	// maxConflicts is how often one key may be changed under our hands before
 	// it counts as failed.
 	maxConflicts = 100
+	// finishKeys is how long keys that were begun may take after the end.
+	finishKeys = 2 * time.Second
 )
 
 // Store is what a migration needs of a storage.Store.
@@ -38,6 +44,10 @@ type Options struct {
 	// From is the progress of an earlier run to go on from; its zero value
 	// starts at the beginning.
 	From Progress
+	// Since is the Revision of that progress, when the earlier run may have gone
+	// on after it: what it rewrote then counts as rewritten by this one, as far
+	// as the store still knows what was there. Zero means that it did not.
+	Since int64
 	// Rewrite returns what a key's value should become, or changed=false if it
 	// is as it should be. It is called concurrently, possibly several times
 	// for a key, must not change kv.Value and must have no side effects. An
@@ -68,6 +78,10 @@ type Progress struct {
 	Failed    int64 `json:"failed"`
 	// Failures are the first failed keys.
 	Failures []Failure `json:"failures,omitempty"`
+	// Revision is one of the store from before anything after Cursor was
+	// rewritten, or Since. It is zero when the run has ended and it is known that
+	// nothing was.
+	Revision int64 `json:"revision,omitempty"`
 }
 
 // Failure is one key that could not be rewritten.
@@ -84,8 +98,8 @@ type Failure struct {
 // written while it runs must already be as Rewrite wants them.
 //
 // It fails when the store cannot be read or takes no more data, when Progress fails, or with ctx's
-// error; in each case the last progress given to Progress can be resumed from,
-// and nothing is lost: what was rewritten after it is skipped then.
+// error, after it has finished the keys that it had begun; in each case what it
+// returns can be resumed from, and so can the last progress given to Progress.
 func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 	if o.PageSize <= 0 {
 		o.PageSize = defaultPageSize
@@ -101,6 +115,7 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 		o.PageSize = min(o.PageSize, max(1, int(o.Rate)))
 	}
 	r := &run{store: store, o: o, pace: rate.NewLimiter(limit, 1), p: o.From}
+	r.p.Revision = o.Since
 	// Every page is read at the most recent revision: a pinned one would be
 	// compacted away under a long run.
 	pager := paging.New(store, paging.Options{
@@ -120,12 +135,13 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 		if !ok {
 			return r.p, nil
 		}
-		before := r.p
 		if err := r.page(ctx, page); err != nil {
-			return before, fmt.Errorf("migrate %s: %w", o.Prefix, err)
+			return r.p, fmt.Errorf("migrate %s: %w", o.Prefix, err)
 		}
 		if o.Progress != nil {
-			if err := o.Progress(r.p); err != nil {
+			reached := r.p
+			reached.Revision = cmp.Or(o.Since, page.Revision)
+			if err := o.Progress(reached); err != nil {
 				return r.p, fmt.Errorf("migrate %s: save progress: %w", o.Prefix, err)
 			}
 		}
@@ -136,41 +152,81 @@ type run struct {
 	store Store
 	o     Options
 	pace  *rate.Limiter
-
-	mu   sync.Mutex // guards the fields below while a page is under way
-	p    Progress
-	away error // the store stopped answering: the page is not done
+	p     Progress
 }
 
-// page handles all keys of a page and moves the cursor past them, or fails
-// when ctx ends first.
+// outcome is what became of one key of a page.
+type outcome struct {
+	begun, rewritten bool
+	err              error
+}
+
+// page handles the keys of a page and moves the cursor past them. When ctx ends
+// or the store stops answering, it moves past those before the first that is not
+// done, and fails.
 func (r *run) page(ctx context.Context, page storage.Page) error {
-	// The backing array is shared with progress that was handed out.
-	r.p.Failures = slices.Clone(r.p.Failures)
-	work := make(chan storage.KV)
+	finish, cancel := outlive(ctx)
+	defer cancel()
+	outcomes := make([]outcome, len(page.KVs))
+	work := make(chan int)
+	var gone atomic.Bool
 	var wg sync.WaitGroup
 	for range min(r.o.Concurrency, len(page.KVs)) {
 		wg.Go(func() {
-			for kv := range work {
-				rewritten, err := r.key(ctx, kv)
-				r.note(kv.Key, rewritten, err)
+			for i := range work {
+				rewritten, err := r.key(finish, page.KVs[i])
+				if err != nil && finish.Err() != nil {
+					err = &awayError{err}
+				}
+				outcomes[i] = outcome{true, rewritten, err}
+				if away := (*awayError)(nil); errors.As(err, &away) {
+					gone.Store(true)
+				}
 			}
 		})
 	}
 	var err error
-	for _, kv := range page.KVs {
-		if err = r.pace.Wait(ctx); err != nil {
+	for i := range page.KVs {
+		if err = r.pace.Wait(ctx); err != nil || gone.Load() {
 			break
 		}
-		work <- kv
+		work <- i
 	}
 	close(work)
 	wg.Wait()
-	if err != nil || ctx.Err() != nil || r.away != nil {
-		return errors.Join(ctx.Err(), err, r.away)
-	}
-	if n := len(page.KVs); n > 0 {
-		r.p.Cursor = page.KVs[n-1].Key
+	return errors.Join(ctx.Err(), err, r.take(page, outcomes))
+}
+
+// outlive returns a context for keys that were begun: it ends a while after ctx,
+// so that what they become is known.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	finish, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(finishKeys):
+			cancel()
+		case <-finish.Done():
+		}
+	})
+	return finish, func() { stop(); cancel() }
+}
+
+// take counts the outcomes up to the first key that is not done, whose error it
+// returns.
+func (r *run) take(page storage.Page, outcomes []outcome) error {
+	// The backing array is shared with progress that was handed out.
+	r.p.Failures = slices.Clone(r.p.Failures)
+	for i, out := range outcomes {
+		away := (*awayError)(nil)
+		if errors.As(out.err, &away) {
+			r.p.Revision = cmp.Or(r.o.Since, page.Revision)
+			return away.cause
+		}
+		if !out.begun {
+			return nil
+		}
+		r.note(page.KVs[i].Key, out.rewritten, out.err)
+		r.p.Cursor = page.KVs[i].Key
 	}
 	if r.p.Total = max(r.p.Total, r.p.Done); !page.More {
 		r.p.Total = r.p.Done
@@ -181,10 +237,17 @@ func (r *run) page(ctx context.Context, page storage.Page) error {
 // key rewrites one key unless it is as it should be, and reports whether it
 // did.
 func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
+	var tried []byte // which may have been written
 	for range maxConflicts {
 		value, changed, err := r.rewrite(ctx, kv)
-		if err != nil || !changed {
+		if err != nil {
 			return false, err
+		}
+		if !changed {
+			if tried != nil && bytes.Equal(tried, kv.Value) {
+				return true, nil
+			}
+			return r.before(ctx, kv)
 		}
 		_, err = r.store.Update(ctx, kv.Key, value, kv.Revision, 0)
 		var e *storage.Error
@@ -201,6 +264,7 @@ func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
 			kv = *e.Current
 		case e.Kind == storage.Conflict, e.Kind == storage.Unavailable:
 			// Whether the write happened is not known: look.
+			tried = value
 			if kv, err = r.store.Get(ctx, kv.Key); err != nil {
 				if storage.KindOf(err) == storage.NotFound {
 					return false, nil
@@ -241,13 +305,25 @@ func (e *awayError) Error() string { return e.cause.Error() }
 
 func (e *awayError) Unwrap() error { return e.cause }
 
-func (r *run) note(key string, rewritten bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if away := (*awayError)(nil); errors.As(err, &away) {
-		r.away = away.cause
-		return
+// before reports whether a key that is as it should be was not so at o.Since.
+func (r *run) before(ctx context.Context, kv storage.KV) (bool, error) {
+	if r.o.Since == 0 || kv.Revision <= r.o.Since {
+		return false, nil
 	}
+	was, err := r.store.Range(ctx, storage.Range{Prefix: kv.Key, Limit: 1, Revision: r.o.Since})
+	switch kind := storage.KindOf(err); {
+	case err != nil && (kind == storage.Compacted || kind == storage.FutureRevision):
+		return false, nil // nobody knows any more
+	case err != nil:
+		return false, &awayError{err}
+	case len(was.KVs) == 0 || was.KVs[0].Key != kv.Key:
+		return false, nil
+	}
+	_, changed, err := r.rewrite(ctx, was.KVs[0])
+	return changed && err == nil, nil
+}
+
+func (r *run) note(key string, rewritten bool, err error) {
 	r.p.Done++
 	switch {
 	case err != nil:

@@ -238,7 +238,7 @@ func (u unsure) Update(ctx context.Context, key string, value []byte, rev int64,
 func TestRunUnknownOutcome(t *testing.T) {
 	m := fill(t, 5)
 	p, err := Run(t.Context(), unsure{m}, Options{Prefix: "/p/", Rewrite: toV2})
-	if err != nil || p.Failed != 0 || p.Done != 5 {
+	if err != nil || p.Failed != 0 || p.Done != 5 || p.Rewritten != 5 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	wantAll(t, m, 5)

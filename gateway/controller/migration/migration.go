@@ -42,14 +42,18 @@ type Objects interface {
 type RewriteOptions struct {
 	// From is the cursor of an earlier call's progress; "" is the beginning.
 	From string
+	// Since is the Revision of that progress, if that call may have gone on
+	// after it; else zero.
+	Since int64
 	// Rate is the most objects per second; zero means as fast as it goes.
 	Rate float64
 }
 
 // Rewriter writes stored objects again at their storage version.
 type Rewriter interface {
-	// Count returns how many objects of a resource are stored.
-	Count(ctx context.Context, gr schema.GroupResource) (int64, error)
+	// Count returns how many objects of a resource are stored, at which revision
+	// of the store.
+	Count(ctx context.Context, gr schema.GroupResource) (n, revision int64, err error)
 	// Rewrite goes once through all stored objects of a resource, from
 	// opts.From on. It calls progress, from its own goroutine, after every
 	// page at least. An error of progress, of ctx or of the store ends it; what
@@ -133,6 +137,7 @@ func (m *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	if err != nil {
 		return j.report(ctx, failed, err.Error())
 	}
+	j.saved = obj.GetAnnotations()[ProgressAnnotation]
 	j.state = readState(obj)
 	if j.controls.paused {
 		return j.report(ctx, paused, "paused by annotation "+PausedAnnotation)
@@ -181,6 +186,10 @@ func (e *later) Error() string { return e.message }
 // errControlsChanged means that somebody paused, throttled or deleted the
 // migration while it ran.
 var errControlsChanged = errors.New("the migration's annotations changed")
+
+// errElsewhere means that somebody else carries the migration out, or has: this
+// gateway is, or soon will be told that it is, the leader no more.
+var errElsewhere = errors.New("the migration is carried out elsewhere")
 
 func resourceOf(obj *unstructured.Unstructured) schema.GroupResource {
 	resource, _ := kinds.Section(obj, "spec")["resource"].(map[string]any)

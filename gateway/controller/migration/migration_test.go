@@ -446,3 +446,43 @@ func TestStorageVersionChange_CRD25_CRD30(t *testing.T) {
 		t.Errorf("%d migrations, %v", len(all), err)
 	}
 }
+
+// A gateway that was stopped for so long that another leads now does not put its
+// own progress, nor its conditions, over what that one wrote.
+func TestMigration_leavesTheRecordToWhoLeads_CRD32(t *testing.T) {
+	const theirs = `{"total":10,"done":7,"rewritten":7,"skipped":0,"failed":0,"rate":1,"cursor":"work/tab-006","pass":1,"storageVersion":"v1","generation":2,"uid":"UID"}`
+	for name, ended := range map[string]bool{"another is at it": false, "another has ended it": true} {
+		t.Run(name, func(t *testing.T) {
+			o := controllertest.WithCronTabs(t, 0)
+			r := newRewriter("v1", oldObjects(10))
+			crd := controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition)
+			said := strings.NewReplacer("UID", string(crd.GetUID())).Replace(theirs)
+			r.visit = func(_ context.Context, call int, name string) error {
+				if call != 1 || name != "work/tab-004" {
+					return nil
+				}
+				annotate(t, o, migration.ProgressAnnotation, said)
+				if ended {
+					controllertest.MustChange(t, o, kinds.Migrations, "status", "", migrationName, func(obj *unstructured.Unstructured) {
+						_ = unstructured.SetNestedSlice(obj.Object, []any{map[string]any{"type": "Succeeded", "status": "True", "reason": "Theirs",
+							"message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}}, "status", "conditions")
+					})
+				}
+				return nil
+			}
+			createMigration(t, o, nil)
+			stop := startMigration(t, o, r)
+			migrationIs(t, o, "Succeeded")
+			if !ended {
+				if from := r.calls[1].From; from != "work/tab-006" {
+					t.Errorf("it went on from %q", from)
+				}
+				return
+			}
+			stop()
+			if got := controllertest.MustGet(t, o, kinds.Migrations, "", migrationName).GetAnnotations()[migration.ProgressAnnotation]; got != said {
+				t.Errorf("the record became %s", got)
+			}
+		})
+	}
+}

@@ -51,10 +51,10 @@ func (r *memoryRewriter) Serving(context.Context, schema.GroupResource) (string,
 	return r.serving, r.serving != ""
 }
 
-func (r *memoryRewriter) Count(context.Context, schema.GroupResource) (int64, error) {
+func (r *memoryRewriter) Count(context.Context, schema.GroupResource) (n, revision int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return int64(len(r.versions)), nil
+	return int64(len(r.versions)), 1, nil
 }
 
 func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, opts migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {

@@ -25,6 +25,9 @@ type job struct {
 	gr       schema.GroupResource
 	controls controls
 	state    State
+	// saved is the annotation that holds the progress, as this job read or last
+	// wrote it, and saving what it may have written.
+	saved, saving string
 }
 
 // run makes passes until one is clean, then ends the migration.
@@ -70,11 +73,11 @@ func (j *job) run(ctx context.Context) error {
 func (j *job) begin(ctx context.Context, target target) error {
 	s := &j.state
 	if s.StorageVersion != target.StorageVersion || s.UID != target.UID {
-		total, err := j.rewriter.Count(ctx, j.gr)
+		total, revision, err := j.rewriter.Count(ctx, j.gr)
 		if err != nil {
 			return fmt.Errorf("count %s: %w", j.gr, err)
 		}
-		*s = State{Pass: 1, Total: total}
+		*s = State{Pass: 1, Total: total, Revision: revision}
 	}
 	s.target = target
 	if err := j.save(ctx); err != nil {
@@ -88,7 +91,7 @@ func (j *job) begin(ctx context.Context, target target) error {
 func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
 	opts := RewriteOptions{}
 	if j.state.Pass == 1 {
-		opts = RewriteOptions{From: j.state.Cursor, Rate: j.controls.rate}
+		opts = RewriteOptions{From: j.state.Cursor, Since: j.state.Revision, Rate: j.controls.rate}
 	}
 	guarded, stop := j.guard(ctx)
 	defer stop()
@@ -112,9 +115,7 @@ func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
 	if err == nil {
 		return result, nil
 	}
-	if ctx.Err() == nil { // else this process no longer decides
-		err = errors.Join(err, j.save(ctx))
-	}
+	err = errors.Join(err, j.saveLast(ctx))
 	if errors.Is(context.Cause(guarded), errControlsChanged) && ctx.Err() == nil {
 		return result, errControlsChanged
 	}
@@ -127,7 +128,7 @@ func (j *job) passEnded(ctx context.Context, result migrate.Progress) error {
 	if s.Pass == 1 {
 		s.Total = s.Done
 	}
-	s.Pass, s.Cursor = s.Pass+1, ""
+	s.Pass, s.Cursor, s.Revision = s.Pass+1, "", 0
 	failed := s.Failed > 0
 	if failed {
 		s.FailedPasses++

@@ -3,10 +3,12 @@ package migration
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,6 +42,9 @@ type State struct {
 	Rate float64 `json:"rate"`
 	// Cursor is where the first pass goes on.
 	Cursor string `json:"cursor"`
+	// Revision is one of the store from before the first pass went on behind
+	// Cursor, while it may have; zero when it was stopped there.
+	Revision int64 `json:"revision,omitempty"`
 	// Pass is the pass that is under way, from 1; later ones only check.
 	Pass int `json:"pass"`
 	// FailedPasses counts the passes that left failed objects behind.
@@ -58,13 +63,16 @@ type target struct {
 // maxFailures bounds the names of failed objects that are kept.
 const maxFailures = 100
 
+// lastSave is how long the progress may take to be saved at the end.
+const lastSave = 2 * time.Second
+
 // readState reads the saved progress. What cannot be read counts as nothing
 // done: rewriting again is harmless.
 func readState(obj *unstructured.Unstructured) State {
 	var s State
 	saved := obj.GetAnnotations()[ProgressAnnotation]
 	if saved == "" || json.Unmarshal([]byte(saved), &s) != nil ||
-		s.Done < 0 || s.Total < 0 || s.Pass < 0 || s.FailedPasses < 0 {
+		s.Done < 0 || s.Total < 0 || s.Revision < 0 || s.Pass < 0 || s.FailedPasses < 0 {
 		s = State{}
 	}
 	s.Pass = max(1, s.Pass)
@@ -85,7 +93,7 @@ func (s State) add(p migrate.Progress) State {
 	s.Skipped += p.Skipped
 	s.Failed += p.Failed
 	s.Failures = withNames(s.Failures, p.Failures)
-	s.Cursor = p.Cursor
+	s.Cursor, s.Revision = p.Cursor, p.Revision
 	return s
 }
 
@@ -118,31 +126,50 @@ func readControls(obj *unstructured.Unstructured) (controls, error) {
 	return c, nil
 }
 
-// save writes the progress into the annotation.
+// save writes the progress into the annotation, unless somebody else did since
+// this job read or wrote it.
 func (j *job) save(ctx context.Context) error {
-	text, err := json.Marshal(&j.state)
+	b, err := json.Marshal(&j.state)
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
 	}
-	return j.update(ctx, "", func(obj *unstructured.Unstructured) (bool, error) {
+	text := string(b)
+	err = j.update(ctx, "", func(obj *unstructured.Unstructured) (bool, error) {
 		annotations := obj.GetAnnotations()
-		if annotations[ProgressAnnotation] == string(text) {
+		switch annotations[ProgressAnnotation] {
+		case text:
 			return false, nil
+		case "", j.saved, j.saving:
+		default:
+			return false, errElsewhere
 		}
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[ProgressAnnotation] = string(text)
+		j.saving = text
+		annotations[ProgressAnnotation] = text
 		obj.SetAnnotations(annotations)
 		return true, nil
 	})
+	if err == nil {
+		j.saved = text
+	}
+	return err
+}
+
+// saveLast saves the progress, also when this gateway is about to end or has
+// lost the lead.
+func (j *job) saveLast(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
+	defer cancel()
+	return j.save(ctx)
 }
 
 // update changes the migration's object as it is now, through a subresource.
 // It is tried again while others change it too; change reports whether there
-// is anything to write.
+// is anything to write. One that has ended is not changed.
 func (j *job) update(ctx context.Context, subresource string, change func(*unstructured.Unstructured) (bool, error)) error {
-	for try := 0; ; try++ {
+	for try, fresh := 0, false; ; try++ {
 		obj, err := j.objects.Get(ctx, kinds.Migrations, "", j.key.Name)
 		if err != nil {
 			return err
@@ -150,7 +177,15 @@ func (j *job) update(ctx context.Context, subresource string, change func(*unstr
 		if obj.GetUID() != j.uid {
 			return apierrors.NewNotFound(kinds.Migrations, j.key.Name)
 		}
+		if ended(obj) {
+			return errElsewhere
+		}
 		changed, err := change(obj)
+		if errors.Is(err, errElsewhere) && !fresh { // or the cache is behind
+			if fresh, err = true, j.objects.Fresh(ctx); err == nil {
+				continue
+			}
+		}
 		if err != nil || !changed {
 			return err
 		}
