@@ -26,6 +26,12 @@ func nobody(kind string) made {
 // involved.
 func (w *world) reports() map[string]*unstructured.Unstructured {
 	w.t.Helper()
+	return w.eventsOf("OwnerRefInvalidNamespace")
+}
+
+// eventsOf are the events of a reason, by the object involved.
+func (w *world) eventsOf(reason string) map[string]*unstructured.Unstructured {
+	w.t.Helper()
 	if err := w.Internal.Fresh(w.ctx()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -35,7 +41,7 @@ func (w *world) reports() map[string]*unstructured.Unstructured {
 	}
 	out := map[string]*unstructured.Unstructured{}
 	for _, e := range all {
-		if reason, _, _ := unstructured.NestedString(e.Object, "reason"); reason == "OwnerRefInvalidNamespace" {
+		if is, _, _ := unstructured.NestedString(e.Object, "reason"); is == reason {
 			name, _, _ := unstructured.NestedString(e.Object, "involvedObject", "name")
 			out[name] = e
 		}
@@ -383,10 +389,25 @@ func TestUnreadableDependentsAreOrphaned_DEL05(t *testing.T) {
 	w.delete(owner, orphan)
 	w.eventually("it is looked at again and again", func() bool { return looks.Load() > 3 || w.state(owner) == "deleting example.com/f" })
 	w.is(owner, "deleting example.com/f orphan")
+	w.saysWhy(owner, "cannot be read; repair or remove it")
 	mend()
 	w.becomes(owner, "deleting example.com/f")
 	w.loosen(owner, "example.com/f")
 	w.is(one, "")
+}
+
+// saysWhy waits for an event on an owner that says why it is not deleted: for the
+// object "one".
+func (w *world) saysWhy(owner made, why string) {
+	w.t.Helper()
+	w.eventually("it is told why", func() bool { return w.eventsOf("UnreadableDependent")[owner.Name] != nil })
+	e := w.eventsOf("UnreadableDependent")[owner.Name]
+	message, _, _ := unstructured.NestedString(e.Object, "message")
+	uid, _, _ := unstructured.NestedString(e.Object, "involvedObject", "uid")
+	kind, _, _ := unstructured.NestedString(e.Object, "involvedObject", "kind")
+	if want := "configmaps/default/one " + why; !strings.HasSuffix(message, want) || uid != string(owner.ref.UID) || kind != owner.ref.Kind {
+		w.t.Errorf("%s %s is told %q, want ... %q", kind, uid, message, want)
+	}
 }
 
 // Who collects after a change of the leader never read it, and leaves what may
@@ -402,6 +423,7 @@ func TestWhatWasNeverReadMayHaveOwners_DEL05(t *testing.T) {
 	w.delete(owner, orphan)
 	w.becomes(far, "-") // its dependents are in its namespace
 	w.is(owner, "deleting orphan")
+	w.saysWhy(owner, "cannot be read and may be one; repair or remove it")
 	mend()
 	w.becomes(owner, "-")
 	w.becomes(one, "")

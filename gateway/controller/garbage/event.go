@@ -21,6 +21,9 @@ const (
 	// invalidNamespace is the reason of events about references across
 	// namespaces.
 	invalidNamespace = "OwnerRefInvalidNamespace"
+	// unreadDependent is the reason of events about deletions that an object holds
+	// up which cannot be read.
+	unreadDependent = "UnreadableDependent"
 	// reporter is who such events are from.
 	reporter = "garbage-collector-controller"
 	// maxName is the longest name that an object may have.
@@ -43,22 +46,36 @@ func (c *Collector) elsewhere(ctx context.Context, r metav1.OwnerReference, plac
 	return false, nil
 }
 
-// reportMisplaced tells with an event that n refers to an owner in a namespace
-// that is not its own. What is told once for each of both is not told again
-// while the event is there. That nobody can be told holds nothing up.
+// reportMisplaced tells that n refers to an owner in a namespace that is not its
+// own.
 func (c *Collector) reportMisplaced(ctx context.Context, n node, r metav1.OwnerReference) {
-	obj, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.misplaced(n, r))
+	c.report(ctx, n, string(r.UID), invalidNamespace, fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+		r.APIVersion, r.Kind, n.Key.Namespace, r.Name, r.UID, n.Key.Namespace))
+}
+
+// heldUp is why the deletion of owner goes no further: for an object that cannot be
+// read. Whoever looks at owner is told, too.
+func (c *Collector) heldUp(ctx context.Context, owner node, by controller.Key, why string) error {
+	c.report(ctx, owner, by.String(), unreadDependent, fmt.Sprintf("it is not deleted before its dependents are orphaned: %s %s; repair or remove it", by, why))
+	return fmt.Errorf("orphan the dependents of %s: %s %s; repair or remove it", owner, by, why)
+}
+
+// report tells something about n with an event. What is told once for n and what
+// else it is about is not told again while the event is there. That nobody can be
+// told holds nothing up.
+func (c *Collector) report(ctx context.Context, n node, about, reason, message string) {
+	obj, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.event(n, about, reason, message))
 	if err == nil {
 		_, err = c.objects.Create(ctx, events, &unstructured.Unstructured{Object: obj})
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
-		c.log.Warn().Err(err).Stringer("object", n).Str("owner", r.Name).Msg("a reference to an owner in another namespace could not be reported")
+		c.log.Warn().Err(err).Stringer("object", n).Str("reason", reason).Str("message", message).Msg("an event could not be made")
 	}
 }
 
-func (c *Collector) misplaced(n node, r metav1.OwnerReference) *corev1.Event {
+func (c *Collector) event(n node, about, reason, message string) *corev1.Event {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(string(n.UID) + "/" + string(r.UID))) // never fails
+	_, _ = h.Write([]byte(string(n.UID) + "/" + about)) // never fails
 	suffix := fmt.Sprintf(".%016x", h.Sum64())
 	namespace := n.Key.Namespace
 	if namespace == "" {
@@ -73,10 +90,7 @@ func (c *Collector) misplaced(n node, r metav1.OwnerReference) *corev1.Event {
 		TypeMeta:       metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
 		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: n.Key.Name[:min(len(n.Key.Name), maxName-len(suffix))] + suffix},
 		InvolvedObject: involved,
-		Type:           corev1.EventTypeWarning,
-		Reason:         invalidNamespace,
-		Message: fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
-			r.APIVersion, r.Kind, n.Key.Namespace, r.Name, r.UID, n.Key.Namespace),
+		Type:           corev1.EventTypeWarning, Reason: reason, Message: message,
 		Source:         corev1.EventSource{Component: reporter},
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 		ReportingController: reporter,

@@ -29,17 +29,17 @@ func (x *index) owns(uid types.UID) bool {
 	return x.owners[uid] != nil
 }
 
-// unread finds an object that may depend on an owner at a place, and could never
-// be read.
-func (x *index) unread(place controller.Key) (controller.Key, bool) {
+// unread finds the first object, by its name, that may depend on an owner at a
+// place, and could never be read.
+func (x *index) unread(place controller.Key) (first controller.Key, found bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for key := range x.blank {
-		if place.Namespace == "" || place.Namespace == key.Namespace {
-			return key, true
+		if (place.Namespace == "" || place.Namespace == key.Namespace) && (!found || key.String() < first.String()) {
+			first, found = key, true
 		}
 	}
-	return controller.Key{}, false
+	return first, found
 }
 
 // lacks tells whether it is known that no object of the uid is at a place, and
