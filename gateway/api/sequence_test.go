@@ -215,3 +215,49 @@ func FuzzLayouts_MT05_MT11(f *testing.F) {
 		}
 	})
 }
+
+// pieces counts what is written, and the longest piece of it.
+type pieces struct{ total, longest int }
+
+// Write implements [io.Writer].
+func (p *pieces) Write(b []byte) (int, error) {
+	p.total, p.longest = p.total+len(b), max(p.longest, len(b))
+	return len(b), nil
+}
+
+// A plain list is sent item by item, from what the cache holds: neither a piece nor
+// what is allocated for it all grows with the list.
+func TestPlainListsTakeLittleMemory_MT14(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.MaxBodyBytes = 1 << 20 })
+	const many, each = 100, 20 << 10
+	for i := range many {
+		w.do("POST", configMaps, configMap(fmt.Sprint("c", i), strings.Repeat("text ", each/5))).want(201, "")
+	}
+	for _, media := range []string{mediaJSON, mediaProtobuf} {
+		for _, query := range []string{"", "?resourceVersion=0", "?labelSelector=l!=x", fmt.Sprint("?limit=", many-1)} {
+			ask := func() (*Response, *pieces) {
+				resp, to := w.Serve(request("GET", configMaps+query, "", "Accept: "+media)), &pieces{}
+				if resp.Code != 200 || resp.ContentType != media || resp.Write == nil || resp.Body != nil {
+					t.Fatalf("%s %s: %d of %s is no list that is written", media, query, resp.Code, resp.ContentType)
+				}
+				if err := resp.Write(to); err != nil {
+					t.Fatal(err)
+				}
+				return resp, to
+			}
+			ask() // objects are encoded once, and remembered
+			var resp *Response
+			var sent *pieces
+			took := decoded(func() { resp, sent = ask() })
+			if sent.total != resp.Length || sent.total < (many-1)*each {
+				t.Errorf("%s %s: %d bytes of %d", media, query, sent.total, resp.Length)
+			}
+			if sent.longest > maxPiece+2*each {
+				t.Errorf("%s %s: a piece of %d bytes", media, query, sent.longest)
+			}
+			if took > sent.total/8 {
+				t.Errorf("%s %s: %d bytes are allocated for a list of %d", media, query, took, sent.total)
+			}
+		}
+	}
+}
