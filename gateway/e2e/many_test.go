@@ -63,6 +63,8 @@ func TestManyDependents_DEL05(t *testing.T) {
 		}
 		gatewaytest.Poll(10*time.Millisecond, func() bool { return false })
 	}
+	counted := fmt.Sprintf("\nwasmgate_garbage_collected_total %d\n", *dependents)
+	gatewaytest.Eventually(t, "each is counted once", func() bool { return api.Get("/metrics").Want(200).Contains(counted) })
 	slices.Sort(took)
 	t.Logf("gone after %v; a get meanwhile took %v at the median, %v at the 99th percentile; %s",
 		time.Since(began), took[len(took)/2], took[len(took)*99/100], memory(t, g))
