@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"k8s.io/apiserver/pkg/registry/rest"
 )
 
 // What may become of stored objects, and through which subresource. The messages
@@ -67,22 +65,7 @@ func TestWhatUpdatesMayChange_UPD02(t *testing.T) {
 		"secret and another of the source": {"persistentvolume", "", volume(``, ``), volume(`,"readOnly":true`+secret+`"a"}`, ``), `spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := defs[tc.kind]
-			old, obj := shaped(t, d, tc.old), shaped(t, d, tc.body)
-			old.SetUID("u")
-			for _, o := range []interface{ SetResourceVersion(string) }{old, obj} {
-				o.SetResourceVersion("7")
-			}
-			if d.Namespaced {
-				old.SetNamespace("bi-ns")
-				obj.SetNamespace("bi-ns")
-			}
-			obj.SetUID("u")
-			update := rest.RESTUpdateStrategy(d.Versions[0].Strategy)
-			if tc.sub != "" {
-				update = d.Versions[0].Subresources[tc.sub].Update
-			}
-			err := rest.BeforeUpdate(update, writeContext(d), obj, old)
+			err := change(t, defs[tc.kind], tc.sub, tc.old, tc.body)
 			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
 				t.Errorf("got  %v (%v)\nwant %v", got, err, tc.want)
 			}

@@ -43,6 +43,24 @@ func creation(t *testing.T, d *crd.Definition, body string) error {
 	return rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), obj)
 }
 
+// change is what is wrong with another state of an object, written whole or through
+// a subresource.
+func change(t *testing.T, d *crd.Definition, subresource, was, body string) error {
+	old, obj := shaped(t, d, was), shaped(t, d, body)
+	for _, o := range []*unstructured.Unstructured{old, obj} {
+		o.SetUID("u")
+		o.SetResourceVersion("7")
+		if d.Namespaced {
+			o.SetNamespace("bi-ns")
+		}
+	}
+	update := rest.RESTUpdateStrategy(d.Versions[0].Strategy)
+	if subresource != "" {
+		update = d.Versions[0].Subresources[subresource].Update
+	}
+	return rest.BeforeUpdate(update, writeContext(d), obj, old)
+}
+
 // message is what kube-apiserver would say, from the name on.
 func message(err error) string {
 	var status *apierrors.StatusError
@@ -114,20 +132,7 @@ func TestUpdate(t *testing.T) {
 		"event": {"event", "", `{"metadata":{"name":"e"},"involvedObject":{"namespace":"bi-ns"}}`, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"bi-ns"},"count":2}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := defs[tc.kind]
-			old, obj := shaped(t, d, tc.old), shaped(t, d, tc.body)
-			for _, o := range []*unstructured.Unstructured{old, obj} {
-				o.SetUID("u")
-				o.SetResourceVersion("7")
-				if d.Namespaced {
-					o.SetNamespace("bi-ns")
-				}
-			}
-			update := rest.RESTUpdateStrategy(d.Versions[0].Strategy)
-			if tc.sub != "" {
-				update = d.Versions[0].Subresources[tc.sub].Update
-			}
-			err := rest.BeforeUpdate(update, writeContext(d), obj, old)
+			err := change(t, defs[tc.kind], tc.sub, tc.old, tc.body)
 			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
 				t.Errorf("got  %v (%v)\nwant %v", got, err, tc.want)
 			}
