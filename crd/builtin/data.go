@@ -93,7 +93,11 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 		if err != nil {
 			return nil, err
 		}
-		return l.Plan(t, v.Fields)
+		p, err := l.Plan(t, v.Fields)
+		if err == nil {
+			p.ChangesFirst = f.ChangesFirst
+		}
+		return p, err
 	})
 	out := &crd.Version{
 		Name:         v.Name,

@@ -39,6 +39,9 @@ type file struct {
 	Generation []string `json:"generation,omitempty"`
 	// Verbs are those served, when not all are.
 	Verbs []string `json:"verbs,omitempty"`
+	// ChangesFirst tells of changes that are refused before what else is wrong, as
+	// kube-apiserver does with few kinds.
+	ChangesFirst bool `json:"changesFirst,omitempty"`
 	// OrphansByDefault leaves dependents when a deletion says nothing about them,
 	// and OrphanWarning tells the client so.
 	OrphansByDefault bool   `json:"orphansByDefault,omitempty"`

@@ -94,14 +94,20 @@ func fieldsOf(names []string, t reflect.Type) []string {
 	return all
 }
 
-// Validate checks an object; old is nil for a new one. The fields at the top that
+// Validate checks an object; old is nil for a new one. What is wrong with the
+// change comes after what is wrong with the object, if not ChangesFirst. The fields at the top that
 // are named in but are not judged themselves, as the write does not change them.
 func (p *Plan) Validate(obj, old map[string]any, but ...string) field.ErrorList {
 	var before any
 	if old != nil {
 		before = old
 	}
-	return p.root.validate(place{value: obj, old: before, but: but})
+	at := place{value: obj, old: before, but: but}
+	if p.ChangesFirst || old == nil {
+		return p.root.validate(at)
+	}
+	at.late = &field.ErrorList{}
+	return append(p.root.validate(at), *at.late...)
 }
 
 // ValidateField checks one field of an object, and what is below it, for a write
@@ -128,6 +134,22 @@ type place struct {
 	opens bool
 	// but: fields that are not judged.
 	but []string
+	// late is where the changes go that are refused, nil to tell them in place.
+	late *field.ErrorList
+}
+
+// ofChange is what is told in place of what is wrong with a change.
+func (p place) ofChange(errs ...*field.Error) field.ErrorList {
+	if p.late == nil {
+		return errs
+	}
+	*p.late = append(*p.late, errs...)
+	return nil
+}
+
+// tooMany reports whether enough problems are known.
+func (p place) tooMany(errs field.ErrorList) bool {
+	return len(errs) > maxProblems || p.late != nil && len(*p.late) > maxProblems
 }
 
 // maxProblems is how many problems of one object are told, about.
@@ -149,7 +171,7 @@ func (n *node) validate(p place) field.ErrorList {
 		if n.element != nil && n.element.busy {
 			before, _ := p.old.(map[string]any)
 			for _, k := range sortedKeys(x) {
-				errs = append(errs, n.element.validate(place{value: x[k], old: before[k], path: p.path.Key(k), up: p.up, key: k})...)
+				errs = append(errs, n.element.validate(place{value: x[k], old: before[k], path: p.path.Key(k), up: p.up, key: k, late: p.late})...)
 			}
 		}
 	case []any:
@@ -162,7 +184,8 @@ func (n *node) validate(p place) field.ErrorList {
 			if i < len(before) {
 				was = before[i]
 			}
-			if errs = append(errs, n.element.validate(place{value: item, old: was, path: p.path.Index(i), up: p.up})...); len(errs) > maxProblems {
+			errs = append(errs, n.element.validate(place{value: item, old: was, path: p.path.Index(i), up: p.up, late: p.late})...)
+			if p.tooMany(errs) {
 				return errs
 			}
 		}
@@ -188,16 +211,16 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 			was = before[name]
 		}
 		if child.check != nil && child.check.Required && child.empty(v) {
-			errs = append(errs, field.Required(path, child.check.Missing))
 			if child.check.Immutable && was != nil {
-				errs = append(errs, child.check.unchanged(place{value: v, old: was, path: path})...)
+				errs = append(errs, p.ofChange(child.check.unchanged(place{value: v, old: was, path: path})...)...)
 			}
+			errs = append(errs, field.Required(path, child.check.Missing))
 			continue
 		}
 		if v == nil && (was == nil || child.check == nil) {
 			continue
 		}
-		errs = append(errs, child.validate(place{value: v, old: was, path: path, up: below})...)
+		errs = append(errs, child.validate(place{value: v, old: was, path: path, up: below, late: p.late})...)
 	}
 	return errs
 }
@@ -222,7 +245,7 @@ func (n *node) empty(v any) bool {
 func (c *checker) value(p place) field.ErrorList {
 	var errs field.ErrorList
 	if p.old != nil && c.Immutable && !p.opens {
-		errs = append(errs, c.unchanged(p)...)
+		errs = append(errs, p.ofChange(c.unchanged(p)...)...)
 	}
 	switch x := p.value.(type) {
 	case string:
@@ -238,16 +261,20 @@ func (c *checker) value(p place) field.ErrorList {
 	if c.Grows != "" && number(p.value) < number(p.old) {
 		errs = append(errs, field.Invalid(p.path, number(p.value), c.Grows))
 	}
-	if c.format != nil && p.value != nil && !(c.Ratchet && reflect.DeepEqual(p.value, p.old)) {
-		errs = append(errs, c.format(p.value, p.path)...)
-	}
 	if s, ok := p.value.(string); ok && s != "" && c.among != nil && !found(c.among, p.up, s) {
 		errs = append(errs, field.NotFound(p.path, s))
 	}
 	for i := range c.rules {
-		if err := c.rules[i].ask(p); err != nil {
+		switch err := c.rules[i].ask(p); {
+		case err == nil:
+		case c.rules[i].change:
+			errs = append(errs, p.ofChange(err)...)
+		default:
 			errs = append(errs, err)
 		}
+	}
+	if c.format != nil && p.value != nil && !(c.Ratchet && reflect.DeepEqual(p.value, p.old)) {
+		errs = append(errs, c.format(p.value, p.path)...)
 	}
 	return errs
 }

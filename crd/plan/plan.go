@@ -29,7 +29,13 @@ func NewLibrary(types map[string]Additions) *Library {
 }
 
 // Plan is what is said of the objects of one kind. It is immutable.
-type Plan struct{ root *node }
+type Plan struct {
+	// ChangesFirst tells what is wrong with a change of a value before what is wrong
+	// with the value, where it is. Else all of a change comes last.
+	ChangesFirst bool
+
+	root *node
+}
 
 // node is what is said of the values at one place. Nodes of types are shared.
 type node struct {
@@ -60,7 +66,7 @@ func (l *Library) Plan(t reflect.Type, own Additions) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", reflectschema.Name(t), err)
 	}
-	return &Plan{n}, nil
+	return &Plan{root: n}, nil
 }
 
 // Check compiles all expressions of the plan, and returns what is wrong.

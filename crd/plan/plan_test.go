@@ -2,6 +2,7 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +136,29 @@ func TestValidation(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 		})
+	}
+}
+
+// What is wrong with the object is told before what is wrong with the change, but of
+// few kinds.
+func TestWhenChangesAreTold(t *testing.T) {
+	const old = `{spec: {replicas: 1, paused: true, selector: {matchLabels: {a: b}}, template: {spec: {containers: [{name: a}]}}}}`
+	now := strings.NewReplacer("true", "false", "a: b", "a: c", "replicas: 1", "replicas: 10").Replace(old)
+	p := deployments(t)
+	told := func() (fields []string) {
+		for _, e := range p.Validate(parsed(t, strings.Replace(now, "name: a", "name: A", 1)), parsed(t, old)) {
+			fields = append(fields, e.Field)
+		}
+		return fields
+	}
+	last := []string{"spec.replicas", "spec.template.spec.containers[0].name", "spec.selector", "spec.template", "spec.paused"}
+	if got := told(); !slices.Equal(got, last) {
+		t.Errorf("last: %q", got)
+	}
+	p.ChangesFirst = true
+	inPlace := []string{"spec.replicas", "spec.selector", "spec.template", "spec.template.spec.containers[0].name", "spec.paused"}
+	if got := told(); !slices.Equal(got, inPlace) {
+		t.Errorf("in place: %q", got)
 	}
 }
 
