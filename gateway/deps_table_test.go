@@ -122,7 +122,7 @@ var mayImport = map[string]string{
 	"gateway/transport":             "deadline gateway/api",
 	"gateway/trial":                 "conversion gateway/catalog gateway/controller/module plugins storage storage/paging",
 	"gateway/admitting":             "admission admission/policy crd crd/object crd/reflectschema gateway/authn gateway/authz gateway/catalog gateway/controller/kinds gateway/metrics gateway/resource storage/watchcache webhook",
-	"gateway/upload":                "crd gateway/controller/kinds gateway/controller/module gateway/resource plugins storage/blob",
+	"gateway/upload":                "crd gateway/api gateway/controller/kinds gateway/controller/module gateway/resource plugins storage storage/blob",
 
 	"examples/crontab":         "sdk",
 	"examples/crontab/module":  "examples/crontab",

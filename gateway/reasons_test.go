@@ -18,7 +18,7 @@ var reasons = []struct{ files, pattern string }{
 	{"modulehost/*.go", `Reason: "([A-Z]\w+)"`},
 	{"controller/module/*.go", `(?:[rR]eason:?|awaitingPromotion|NoCalls) +=? ?"([A-Z]\w+)"`},
 	{"controller/image/*.go", `(?:Reason:|Reason =) "([A-Z]\w+)"`},
-	{"controller/coverage/*.go", `(?:conversionMissing|complete) += "([A-Z]\w+)"`},
+	{"controller/module/needs.go", `(?:conversionMissing|complete) += "([A-Z]\w+)"`},
 	{"controller/calls/*.go", `calls\w+ += "([A-Z]\w+)"`},
 }
 

@@ -35,7 +35,15 @@ func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Qu
 }
 
 func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Content) (*Response, error) {
-	if c.Verb != "update" {
+	switch c.Verb {
+	case "update":
+	case "get":
+		v, err := c.params.all()
+		if err != nil {
+			return nil, err
+		}
+		return to.Get(ctx, t, v.Get("digest"))
+	default:
 		return methodNotAllowed(t, c.Verb), nil
 	}
 	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {

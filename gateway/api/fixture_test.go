@@ -256,6 +256,10 @@ func (u *uploads) Put(_ context.Context, t resource.Target, contentType string, 
 	return &resource.Written{Object: []byte(`{"kind":"Widget"}`)}, nil
 }
 
+func (u *uploads) Get(_ context.Context, t resource.Target, digest string) (*Response, error) {
+	return &Response{Code: 200, ContentType: "application/wasm", Body: []byte("bytes of " + t.Name + " " + digest)}, nil
+}
+
 func (u *uploads) MaxBytes() int { return 16 }
 
 // request is one to be sent by the administrator; headers are "Name: value".

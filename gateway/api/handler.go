@@ -48,9 +48,12 @@ type Observer interface {
 	Watching(i *Info) (sent func(events int))
 }
 
-// Content receives the bytes of a subresource that is not an object, such as
+// Content keeps the bytes of a subresource that is not an object, such as
 // a module's.
 type Content interface {
+	// Get returns the bytes of the named object that have a digest, "" for those
+	// that it uses, or a status error.
+	Get(ctx context.Context, t resource.Target, digest string) (*Response, error)
 	// Put stores body for the named object and returns the object as it then
 	// is, or a status error.
 	Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error)

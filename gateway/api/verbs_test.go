@@ -302,7 +302,10 @@ func TestContents(t *testing.T) {
 	w.do("PATCH", widgets+"/one/content", strings.Repeat("x", 17)).want(405, "")                     // the usual one
 	w.do("POST", widgets, strings.Repeat(" ", 1<<10-len(a("one", "")))+a("one", "")).want(201, "")   // just fits
 	w.do("POST", widgets, strings.Repeat(" ", 1<<10-len(a("two", ""))+1)+a("two", "")).want(500, "") // just does not
-	w.do("GET", widgets+"/one/content", "").want(405, "")
+	w.do("GET", widgets+"/one/content?digest=sha256:1", "").want(200, "bytes of one sha256:1")
+	w.do("GET", widgets+"/one/content?digest=%zz", "").want(400, "")
+	w.do("DELETE", widgets+"/one/content", "").want(405, "")
+	w.do("GET", widgets+"/one/content", "", "Authorization: Bearer bob").want(403, "")
 	w.do("PUT", "/api/v1/namespaces/default/configmaps/one/content", "{}").want(404, "")
 }
 

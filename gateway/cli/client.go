@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
 )
@@ -24,12 +25,64 @@ import (
 // clientFlags are the flags of every command that talks to a gateway.
 type clientFlags struct {
 	kubeconfig string
-	timeout    time.Duration
+	// overrides are what was given of the kubeconfig's content on the command line.
+	overrides clientcmd.ConfigOverrides
+	timeout   time.Duration
 }
 
+// add gives the command the flags, with kubectl's names for those that kubectl has.
 func (f *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {
 	cmd.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default KUBECONFIG, ~/.kube/config, or the one in ./wasmgate-data)")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", timeout, "how long to wait in all")
+	all := clientcmd.RecommendedConfigOverrideFlags("")
+	all.ClusterOverrideFlags.APIServer.ShortName = "s"
+	text := func(info clientcmd.FlagInfo, description string) clientcmd.FlagInfo {
+		info.Description = description
+		return info
+	}
+	clientcmd.BindOverrideFlags(&f.overrides, cmd.Flags(), clientcmd.ConfigOverrideFlags{
+		CurrentContext: text(all.CurrentContext, "`name` of the context in the kubeconfig (default the current one)"),
+		ContextOverrideFlags: clientcmd.ContextOverrideFlags{
+			ClusterName:  text(all.ContextOverrideFlags.ClusterName, "`name` of the cluster in the kubeconfig"),
+			AuthInfoName: text(all.ContextOverrideFlags.AuthInfoName, "`name` of the user in the kubeconfig"),
+		},
+		ClusterOverrideFlags: clientcmd.ClusterOverrideFlags{
+			APIServer:             text(all.ClusterOverrideFlags.APIServer, "`URL` of the gateway"),
+			CertificateAuthority:  text(all.ClusterOverrideFlags.CertificateAuthority, "PEM `file` with the authorities that verify the gateway"),
+			InsecureSkipTLSVerify: text(all.ClusterOverrideFlags.InsecureSkipTLSVerify, "do not verify the gateway's certificate: whoever is in between reads the credentials"),
+			TLSServerName:         text(all.ClusterOverrideFlags.TLSServerName, "`name` to verify the gateway's certificate for (default the host of its URL)"),
+		},
+		AuthOverrideFlags: clientcmd.AuthOverrideFlags{
+			Token:             text(all.AuthOverrideFlags.Token, "bearer `token`"),
+			ClientCertificate: text(all.AuthOverrideFlags.ClientCertificate, "PEM `file` with a client certificate"),
+			ClientKey:         text(all.AuthOverrideFlags.ClientKey, "PEM `file` with the private key of --client-certificate"),
+		},
+	})
+	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		names, err := kubeconfig.Contexts(f.kubeconfig)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// origin is where the server and the credentials come from, for messages: file is
+// the kubeconfig.
+func (f *clientFlags) origin(file string) (server, credentials string) {
+	server, credentials = file, file
+	if f.overrides.ClusterInfo.Server != "" {
+		server = "--server"
+	}
+	switch {
+	case f.overrides.AuthInfo.Token != "":
+		credentials = "--token"
+	case f.overrides.AuthInfo.ClientCertificate != "":
+		credentials = "--client-certificate"
+	case credentials == "":
+		credentials = "no kubeconfig"
+	}
+	return server, credentials
 }
 
 // run applies the environment to the flags and calls do with the configuration
@@ -38,7 +91,7 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 	if err := fromEnv(cmd.Flags()); err != nil {
 		return err
 	}
-	cfg, from, err := kubeconfig.Load(f.kubeconfig)
+	cfg, from, err := kubeconfig.Load(f.kubeconfig, &f.overrides)
 	if err != nil {
 		return err
 	}
@@ -47,7 +100,8 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 	cfg.QPS = -1
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	return advised(do(ctx, cfg), cfg.Host, from)
+	server, credentials := f.origin(from)
+	return advised(do(ctx, cfg), cfg.Host, server, credentials)
 }
 
 // withModules is run for commands that only look at modules, or change them.
@@ -62,16 +116,16 @@ func (f *clientFlags) withModules(cmd *cobra.Command, do func(context.Context, d
 }
 
 // advised adds what to do to errors of a gateway that cannot be reached, or
-// does not let in whoever asks. from is the kubeconfig that names it.
-func advised(err error, host, from string) error {
+// does not let in whoever asks. server and credentials are where the two come from.
+func advised(err error, host, server, credentials string) error {
 	advice := ""
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		advice = fmt.Sprintf("Nothing listens at %s, which %s names: is `wasmgate serve` running?", host, from)
+		advice = fmt.Sprintf("Nothing listens at %s, which %s names: is `wasmgate serve` running?", host, server)
 	case errors.As(err, &x509.UnknownAuthorityError{}):
-		advice = fmt.Sprintf("The certificate of %s is not of the authority that is in %s: is that the kubeconfig of another gateway?", host, from)
+		advice = fmt.Sprintf("The certificate of %s is not of the authority that is in %s: is that the kubeconfig of another gateway?", host, credentials)
 	case apierrors.IsUnauthorized(err):
-		advice = fmt.Sprintf("%s does not accept the credentials in %s: is that the kubeconfig of another gateway, or an old one?", host, from)
+		advice = fmt.Sprintf("%s does not accept the credentials in %s: are they of another gateway, or old?", host, credentials)
 	default:
 		return err
 	}
@@ -123,7 +177,7 @@ func followOnce(ctx context.Context, objects dynamic.ResourceInterface, name str
 		obj, ok := event.Object.(*unstructured.Unstructured)
 		switch {
 		case event.Type == watch.Deleted:
-			return true, fmt.Errorf("%s was deleted", name)
+			return true, fmt.Errorf("%s %w", name, errDeleted)
 		case event.Type == watch.Error || !ok:
 			return false, nil // too old or cut off: begin again with a get
 		}
@@ -133,6 +187,9 @@ func followOnce(ctx context.Context, objects dynamic.ResourceInterface, name str
 	}
 	return false, nil
 }
+
+// errDeleted is the end of following an object that was deleted.
+var errDeleted = errors.New("was deleted")
 
 // permanent tells an answer from the server from the lack of one: trying again
 // does not change an answer.

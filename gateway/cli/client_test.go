@@ -328,7 +328,7 @@ func TestPairsOfVersions(t *testing.T) {
 		"K:v1<->v2,v1->v2":          {{"K", "v1", "v2"}, {"K", "v2", "v1"}, {"", "v1", "v2"}},
 		"a->b,b->c,c->d,and 2 more": {{"", "a", "b"}, {"", "b", "c"}, {"", "c", "d"}, {"", "d", "e"}, {"", "e", "f"}},
 	} {
-		if got := pairs(all); got != want {
+		if got := pairs(all, maxPairs); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -57,7 +57,10 @@ type migrateCommand struct {
 	client clientFlags
 	noWait bool
 	rate   float64
-	out    io.Writer
+	format output
+	// out is for what the command prints, errOut for the progress where programs
+	// read the other.
+	out, errOut io.Writer
 }
 
 func newMigrate() *cobra.Command {
@@ -70,7 +73,7 @@ func newMigrate() *cobra.Command {
 		Example: "  wasmgate migrate crontabs.example.com",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m.out = cmd.OutOrStdout()
+			m.out, m.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return m.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
 				if m.rate < 0 {
 					return fmt.Errorf("--rate: must not be negative, got %v", m.rate)
@@ -81,6 +84,7 @@ func newMigrate() *cobra.Command {
 	}
 	m.client.add(cmd, 24*time.Hour)
 	cmd.Flags().BoolVar(&m.noWait, "no-wait", false, "start the migration and leave it to itself")
+	m.format.add(cmd, asJSON, asYAML, asName)
 	cmd.Flags().Float64Var(&m.rate, "rate", 0, "the most `objects` per second (default no limit)")
 	return cmd
 }
@@ -95,11 +99,15 @@ func (m *migrateCommand) run(ctx context.Context, cfg *rest.Config, asked schema
 		return err
 	}
 	objects := client.Resource(migrations)
-	name, err := m.create(ctx, objects, gr)
+	created, err := m.create(ctx, objects, gr)
 	if err != nil {
 		return err
 	}
+	name := created.GetName()
 	if m.noWait {
+		if m.format.forPrograms() {
+			return m.format.object(m.out, migrations.GroupResource(), created)
+		}
 		fmt.Fprintf(m.out, "storageversionmigration/%s created\n", name)
 		return nil
 	}
@@ -125,8 +133,8 @@ func resolve(cfg *rest.Config, asked schema.GroupResource) (schema.GroupResource
 	return found.GroupResource(), err
 }
 
-// create makes the migration and returns its name.
-func (m *migrateCommand) create(ctx context.Context, objects dynamic.ResourceInterface, gr schema.GroupResource) (name string, err error) {
+// create makes the migration.
+func (m *migrateCommand) create(ctx context.Context, objects dynamic.ResourceInterface, gr schema.GroupResource) (*unstructured.Unstructured, error) {
 	var annotations map[string]string
 	if m.rate > 0 {
 		annotations = map[string]string{rateAnnotation: strconv.FormatFloat(m.rate, 'f', -1, 64)}
@@ -141,24 +149,30 @@ func (m *migrateCommand) create(ctx context.Context, objects dynamic.ResourceInt
 		},
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	created, err := objects.Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
 	if apierrors.IsNotFound(err) {
-		return "", errors.New("the server has no StorageVersionMigration (storagemigration.k8s.io/v1): is it a wasmgate?")
+		return nil, errors.New("the server has no StorageVersionMigration (storagemigration.k8s.io/v1): is it a wasmgate?")
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot start the migration: %w", err)
+		return nil, fmt.Errorf("cannot start the migration: %w", err)
 	}
-	return created.GetName(), nil
+	return created, nil
 }
 
 // wait shows the progress until the migration has ended.
 func (m *migrateCommand) wait(ctx context.Context, objects dynamic.ResourceInterface, gr schema.GroupResource, name string) error {
-	bar := newProgressBar(m.out, gr.String())
+	shownOn := m.out
+	if m.format.forPrograms() {
+		shownOn = m.errOut
+	}
+	bar := newProgressBar(shownOn, gr.String())
 	began := time.Now()
 	var last progress
-	err := follow(ctx, objects, name, func(obj *unstructured.Unstructured) (bool, error) {
+	var obj *unstructured.Unstructured
+	err := follow(ctx, objects, name, func(state *unstructured.Unstructured) (bool, error) {
+		obj = state
 		var now progress
 		if json.Unmarshal([]byte(obj.GetAnnotations()[progressAnnotation]), &now) == nil {
 			now.paused = obj.GetAnnotations()[pausedAnnotation] == "true"
@@ -181,6 +195,9 @@ func (m *migrateCommand) wait(ctx context.Context, objects dynamic.ResourceInter
 	bar.end()
 	if err != nil {
 		return interrupted(ctx, err, fmt.Sprintf("the migration goes on without this command; see it with: kubectl get storageversionmigration %s -o yaml", name))
+	}
+	if m.format.forPrograms() {
+		return m.format.object(m.out, migrations.GroupResource(), obj)
 	}
 	fmt.Fprintf(m.out, "%s migrated: %s, %d rewritten, %d already at the storage version, in %s\n",
 		gr, objectsIn(last.Done), last.Rewritten, last.Skipped, time.Since(began).Round(10*time.Millisecond))

@@ -64,65 +64,116 @@ func (s moduleStatus) condition(name string) metav1.Condition {
 }
 
 func newModule() *cobra.Command {
-	return commands("module", "Upload WebAssembly modules, list them, look into them, promote them and roll them back",
-		newModulePush(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs())
+	return commands("module", "Upload and download WebAssembly modules, list them, look into them, promote, roll back and delete them",
+		newModulePush(), newModuleGet(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs(), newModuleDelete())
 }
 
 func newModuleList() *cobra.Command {
 	var client clientFlags
+	var format output
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the modules and whether they are ready",
 		Args:  arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
-				return listModules(ctx, objects, cmd.OutOrStdout())
+				list, err := objects.List(ctx, metav1.ListOptions{})
+				if err != nil {
+					return noModules(err)
+				}
+				if format.forPrograms() {
+					return format.list(cmd.OutOrStdout(), modules.GroupResource(), list)
+				}
+				return printModules(list.Items, format.format == asWide, cmd.OutOrStdout())
 			})
 		},
 	}
 	client.add(cmd, time.Minute)
+	format.add(cmd, asJSON, asYAML, asName, asWide)
 	return cmd
 }
 
-func listModules(ctx context.Context, objects dynamic.ResourceInterface, out io.Writer) error {
-	list, err := objects.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return noModules(err)
-	}
+// printModules prints the table of modules; wide shortens nothing, and says where
+// the bytes come from and what waits to be promoted.
+func printModules(all []unstructured.Unstructured, wide bool, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(w, "NAME\tREADY\tSIZE\tHOOKS\tCONVERTS\tDIGEST\tAGE\tREASON")
-	for i := range list.Items {
-		obj := &list.Items[i]
+	fmt.Fprint(w, "NAME\tREADY\tSIZE\tHOOKS\tCONVERTS\tDIGEST\tAGE\tREASON")
+	if wide {
+		fmt.Fprint(w, "\tSOURCE\tCANDIDATE")
+	}
+	fmt.Fprintln(w)
+	for i := range all {
+		obj := &all[i]
 		s := statusOf(obj)
-		reason := ""
-		for _, c := range []metav1.Condition{s.condition(compiled), s.condition(ready), s.condition(pulled)} {
-			if c.Status != metav1.ConditionTrue && c.Reason != "" {
-				reason = c.Reason // why it is not ready, the newest content does not serve, or there is none
-			}
-		}
-		for _, c := range []metav1.Condition{s.condition(healthy), s.condition(conversionsComplete)} {
-			if reason == "" && c.Status == metav1.ConditionFalse {
-				reason = c.Reason
-			}
-		}
 		hooks := make([]string, len(s.Hooks))
 		for i, h := range s.Hooks {
 			hooks[i] = strings.TrimPrefix(h, "wasmgate_")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", obj.GetName(), s.condition(ready).Status, s.Size, strings.Join(hooks, ","), shown(pairs(s.Conversions)),
-			shortDigest(s.Digest), duration.HumanDuration(time.Since(obj.GetCreationTimestamp().Time)), reason)
+		most, digest := maxPairs, shortDigest(s.Digest)
+		if wide {
+			most, digest = len(s.Conversions), s.Digest
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s", obj.GetName(), s.condition(ready).Status, s.Size, strings.Join(hooks, ","), shown(pairs(s.Conversions, most)),
+			digest, duration.HumanDuration(time.Since(obj.GetCreationTimestamp().Time)), s.reason())
+		if wide {
+			fmt.Fprintf(w, "\t%s\t%s", shown(sourceOf(obj)), s.candidateDigest())
+		}
+		fmt.Fprintln(w)
 	}
 	return w.Flush()
+}
+
+// reason is why a module is not ready, why its newest content does not serve, or
+// what else is wrong with it; "" for nothing.
+func (s moduleStatus) reason() (reason string) {
+	for _, c := range []metav1.Condition{s.condition(compiled), s.condition(ready), s.condition(pulled)} {
+		if c.Status != metav1.ConditionTrue && c.Reason != "" {
+			reason = c.Reason
+		}
+	}
+	for _, c := range []metav1.Condition{s.condition(healthy), s.condition(conversionsComplete)} {
+		if reason == "" && c.Status == metav1.ConditionFalse {
+			reason = c.Reason
+		}
+	}
+	return reason
+}
+
+// candidateDigest is the digest of what waits to be promoted, "" for nothing.
+func (s moduleStatus) candidateDigest() string {
+	if s.Candidate == nil {
+		return ""
+	}
+	return s.Candidate.Digest
+}
+
+// sourceOf is where the bytes of a module come from: upload, inline or an image.
+func sourceOf(obj *unstructured.Unstructured) string {
+	if image, ok, _ := unstructured.NestedString(obj.Object, "spec", "source", "oci", "image"); ok {
+		return image
+	}
+	if isUpload(obj) {
+		return "upload"
+	}
+	return "inline"
+}
+
+// warnIncomplete prints what definitions need of a module that it lacks.
+func (s moduleStatus) warnIncomplete(name string, out io.Writer) {
+	if c := s.condition(conversionsComplete); c.Status == metav1.ConditionFalse {
+		fmt.Fprintf(out, "Warning: wasmmodule/%s lacks conversions: %s\n", name, shown(c.Message))
+	}
 }
 
 // moduleConversion is what a module says that it converts.
 type moduleConversion struct{ Kind, From, To string }
 
-// maxPairs is how many pairs of versions are shown of a module.
+// maxPairs is how many pairs of versions a table shows of a module.
 const maxPairs = 3
 
-// pairs are the versions that are converted, in one direction or in both.
-func pairs(all []moduleConversion) string {
+// pairs are the versions that are converted, in one direction or in both, at most
+// so many.
+func pairs(all []moduleConversion, most int) string {
 	var texts []string
 	done := map[moduleConversion]bool{}
 	for _, c := range all {
@@ -141,8 +192,8 @@ func pairs(all []moduleConversion) string {
 		}
 		texts = append(texts, text)
 	}
-	if more := len(texts) - maxPairs; more > 0 {
-		texts = append(texts[:maxPairs], fmt.Sprintf("and %d more", more))
+	if more := len(texts) - most; more > 0 {
+		texts = append(texts[:most], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, ",")
 }

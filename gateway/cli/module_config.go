@@ -33,10 +33,12 @@ func readConfig(file string) (config any, err error) {
 	return config, nil
 }
 
-// announce lets a module ask for content and configuration at once: neither serves
-// without the other. The content may come later.
+// announce lets a module ask for content and, if there is one, for a configuration at
+// once: neither serves without the other. The content may come later.
 func (p *pushCommand) announce(obj *unstructured.Unstructured, digest string) {
-	obj.Object["spec"].(map[string]any)["config"] = p.config
+	if p.config != nil {
+		obj.Object["spec"].(map[string]any)["config"] = p.config
+	}
 	annotations := obj.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}

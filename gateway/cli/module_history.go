@@ -27,31 +27,51 @@ type moduleRevision struct {
 
 func newModuleHistory() *cobra.Command {
 	var client clientFlags
+	var format output
 	cmd := &cobra.Command{
-		Use:   "history NAME",
-		Short: "List the contents of a module that served and are kept",
-		Args:  arguments(1, 1),
+		Use:               "history NAME",
+		Short:             "List the contents of a module that served and are kept",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
 				obj, err := objects.Get(ctx, args[0], metav1.GetOptions{})
 				if err != nil {
 					return noModule(args[0], err)
 				}
+				if format.forPrograms() {
+					return format.value(cmd.OutOrStdout(), revisionsOf(obj))
+				}
 				return printHistory(obj, cmd.OutOrStdout())
 			})
 		},
 	}
 	client.add(cmd, time.Minute)
+	format.add(cmd, asJSON, asYAML)
 	return cmd
 }
 
+// shownRevision is content that served, as it is printed for programs.
+type shownRevision struct {
+	moduleRevision
+	Serves bool `json:"serves"`
+}
+
+// revisionsOf are the contents of a module that served, the last first.
+func revisionsOf(obj *unstructured.Unstructured) []shownRevision {
+	s, out := statusOf(obj), []shownRevision{}
+	for _, r := range s.Revisions {
+		out = append(out, shownRevision{r, r.Digest == s.Digest})
+	}
+	return out
+}
+
 func printHistory(obj *unstructured.Unstructured, out io.Writer) error {
-	s := statusOf(obj)
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
 	fmt.Fprintln(w, "DIGEST\tSIZE\tBEGAN TO SERVE\tSERVES")
-	for _, r := range s.Revisions {
+	for _, r := range revisionsOf(obj) {
 		serves := ""
-		if r.Digest == s.Digest {
+		if r.Serves {
 			serves = "yes"
 		}
 		fmt.Fprintf(w, "%s\t%d\t%s ago\t%s\n", r.Digest, r.Size, duration.HumanDuration(time.Since(r.Since.Time)), serves)
@@ -74,16 +94,18 @@ func newModuleRollback() *cobra.Command {
 			"serves, or to the one whose digest begins with DIGEST. Newer content that does not\n" +
 			"serve, as it waits to be promoted or was refused, is dropped. Configuration and\n" +
 			"limits stay as they are. See the contents with: wasmgate module history NAME",
-		Example: "  wasmgate module rollback crontab",
-		Args:    arguments(1, 2),
+		Example:           "  wasmgate module rollback crontab",
+		Args:              arguments(1, 2),
+		ValidArgsFunction: r.client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.push.out = cmd.OutOrStdout()
+			r.push.out, r.push.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return r.client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
 				return r.run(ctx, objects, args[0], strings.Join(args[1:], ""))
 			})
 		},
 	}
 	r.client.add(cmd, 5*time.Minute)
+	r.push.format.add(cmd, asJSON, asYAML, asName)
 	return cmd
 }
 
@@ -106,9 +128,9 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 	if _, err := objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		return err
 	}
-	waits, err := r.push.awaitReady(ctx, objects, obj, digest)
+	now, waits, err := r.push.awaitReady(ctx, objects, obj, digest)
 	if waits { // it served before, and is wanted back now
-		err = promote(ctx, objects, name, digest, "", acceptsAnything)
+		now, err = promote(ctx, objects, name, digest, "", acceptsAnything)
 	}
 	if err != nil {
 		return err
@@ -121,8 +143,7 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 	if wanted != "" && wanted != served {
 		did += fmt.Sprintf("; content %s, which did not serve, was dropped", wanted)
 	}
-	fmt.Fprintf(r.push.out, "wasmmodule/%s %s\n", name, did)
-	return nil
+	return r.push.done(now, did)
 }
 
 // serving is the content that serves calls, "" for none.

@@ -17,7 +17,8 @@ func newModuleLogs() *cobra.Command {
 		Short: "Print what a module wrote last",
 		Long: "Print what a module wrote to its standard error and logged last, on the gateway\n" +
 			"that answers: each keeps what its own instances wrote, since it started.",
-		Args: arguments(1, 1),
+		Args:              arguments(1, 1),
+		ValidArgsFunction: client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
 				text, err := moduleLog(ctx, cfg, args[0])

@@ -71,7 +71,9 @@ func (s moduleStatus) waits(digest string) bool {
 type promoteCommand struct {
 	client                clientFlags
 	accept, force, dryRun bool
-	out                   io.Writer
+	format                output
+	// out is for what the command prints, errOut for warnings.
+	out, errOut io.Writer
 }
 
 func newModulePromote() *cobra.Command {
@@ -83,16 +85,18 @@ func newModulePromote() *cobra.Command {
 			"that serves, print what comes out otherwise, and let the new one serve if nothing\n" +
 			"does. One that converts otherwise needs --accept-differences, and one that fails\n" +
 			"where the present one does not, --force.",
-		Example: "  wasmgate module promote crontab",
-		Args:    arguments(1, 1),
+		Example:           "  wasmgate module promote crontab",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: p.client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p.out = cmd.OutOrStdout()
+			p.out, p.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return p.client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
 				return p.run(ctx, objects, args[0])
 			})
 		},
 	}
 	p.client.add(cmd, 10*time.Minute)
+	p.format.add(cmd, asJSON, asYAML, asName)
 	cmd.Flags().BoolVar(&p.accept, "accept-differences", false, "promote it although conversions come out otherwise")
 	cmd.Flags().BoolVar(&p.force, "force", false, "promote it whatever the report says, and without waiting for it")
 	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "only print the report")
@@ -116,23 +120,26 @@ func (p *promoteCommand) run(ctx context.Context, objects dynamic.ResourceInterf
 	if candidate == nil {
 		return fmt.Errorf("the revision of wasmmodule/%s that waited does not any more; see it with: kubectl get wasmmodule %s -o yaml", name, name)
 	}
-	if candidate.Report != nil {
+	if candidate.Report != nil && !p.format.forPrograms() {
 		if err := candidate.Report.print(p.out); err != nil {
 			return err
 		}
 	}
 	if p.dryRun {
+		if p.format.forPrograms() {
+			return p.format.object(p.out, modules.GroupResource(), obj)
+		}
 		return nil
 	}
 	accepts, err := p.accepts(name, candidate.Report)
 	if err != nil {
 		return err
 	}
-	if err := promote(ctx, objects, name, candidate.Digest, candidate.Revision, accepts); err != nil {
+	if obj, err = promote(ctx, objects, name, candidate.Digest, candidate.Revision, accepts); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "wasmmodule/%s promoted: %s\n", name, candidate.Digest)
-	return nil
+	done := pushCommand{format: p.format, out: p.out, errOut: p.errOut}
+	return done.done(obj, "promoted: "+candidate.Digest)
 }
 
 // What a promotion accepts of the report, after the revision.
@@ -215,26 +222,27 @@ func shown(text string) string {
 	}, text)
 }
 
-// promote lets the candidate with that content serve, and waits until it does: of
-// that revision, "" for whatever configuration it has. accepts is what is accepted
-// of its report.
-func promote(ctx context.Context, objects dynamic.ResourceInterface, name, digest, revision, accepts string) error {
+// promote lets the candidate with that content serve, waits until it does, and
+// returns the module as it is then. revision is the one that is meant, "" for whatever
+// configuration it has; accepts is what is accepted of its report.
+func promote(ctx context.Context, objects dynamic.ResourceInterface, name, digest, revision, accepts string) (*unstructured.Unstructured, error) {
 	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	candidate := statusOf(obj).Candidate
 	if candidate == nil || candidate.Digest != digest || revision != "" && candidate.Revision != revision {
-		return fmt.Errorf("what was to be promoted of wasmmodule/%s, content %s, waits no more as it did", name, digest)
+		return nil, fmt.Errorf("what was to be promoted of wasmmodule/%s, content %s, waits no more as it did", name, digest)
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{promotedAnnotation: candidate.Revision + accepts}}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		return err
+		return nil, err
 	}
-	err = follow(ctx, objects, name, func(obj *unstructured.Unstructured) (bool, error) {
+	err = follow(ctx, objects, name, func(now *unstructured.Unstructured) (bool, error) {
+		obj = now
 		s := statusOf(obj)
 		switch c := s.condition(compiled); {
 		case s.serves(digest):
@@ -247,7 +255,7 @@ func promote(ctx context.Context, objects dynamic.ResourceInterface, name, diges
 		return false, nil
 	})
 	if ctx.Err() != nil {
-		return interrupted(ctx, err, fmt.Sprintf("the revision was promoted and the gateway goes on with it; see it with: kubectl get wasmmodule %s -o yaml", name))
+		return nil, interrupted(ctx, err, fmt.Sprintf("the revision was promoted and the gateway goes on with it; see it with: kubectl get wasmmodule %s -o yaml", name))
 	}
-	return err
+	return obj, err
 }

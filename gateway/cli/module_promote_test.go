@@ -114,14 +114,14 @@ func TestAnotherRevisionIsNotPromoted(t *testing.T) {
 	}
 	modules := client.Resource(schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", Resource: "wasmmodules"})
 	for _, c := range []struct{ digest, revision string }{{"sha256:222", "r1"}, {"sha256:111", "r2"}, {"sha256:111", ""}} {
-		if err := promote(t.Context(), modules, "m", c.digest, c.revision, ""); err == nil || !strings.Contains(err.Error(), "waits no more") {
+		if _, err := promote(t.Context(), modules, "m", c.digest, c.revision, ""); err == nil || !strings.Contains(err.Error(), "waits no more") {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	if _, ok := g.copy(modulesPath + "/m")["metadata"].(map[string]any)["annotations"]; ok {
 		t.Error("something was promoted")
 	}
-	if err := promote(t.Context(), modules, "m", "sha256:222", "", ""); err != nil {
+	if _, err := promote(t.Context(), modules, "m", "sha256:222", "", ""); err != nil {
 		t.Error(err)
 	}
 }

@@ -36,8 +36,11 @@ const (
 type pushCommand struct {
 	client     clientFlags
 	wait       bool
+	dryRun     bool
 	configFile string
-	out        io.Writer
+	format     output
+	// out is for what the command prints, errOut for warnings.
+	out, errOut io.Writer
 
 	// config is what the module is to be configured with, nil to leave that.
 	config any
@@ -51,12 +54,14 @@ func newModulePush() *cobra.Command {
 		Long: "Upload a WebAssembly module, making the WasmModule NAME if there is none, and\n" +
 			"wait until it is ready. When the new content cannot be used, the reason is\n" +
 			"printed and the content before it stays in use. With --config the content and\n" +
-			"what the file says as spec.config begin to serve together.",
+			"what the file says as spec.config begin to serve together. With --dry-run the\n" +
+			"gateway checks the content without compiling it, and keeps nothing.",
 		Example: "  wasmgate module push crontab crontab.wasm\n" +
 			"  wasmgate module push limits limits.wasm --config limits.yaml",
-		Args: arguments(2, 2),
+		Args:              arguments(2, 2),
+		ValidArgsFunction: p.client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p.out = cmd.OutOrStdout()
+			p.out, p.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return p.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
 				content, err := os.ReadFile(args[1])
 				if err != nil {
@@ -74,6 +79,8 @@ func newModulePush() *cobra.Command {
 	}
 	p.client.add(cmd, 5*time.Minute)
 	cmd.Flags().BoolVar(&p.wait, "wait", true, "wait until the module is ready")
+	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "only let the gateway check the content and the object")
+	p.format.add(cmd, asJSON, asYAML, asName)
 	cmd.Flags().StringVar(&p.configFile, "config", "", "`file` with the configuration of the module, spec.config, as YAML or JSON")
 	return cmd
 }
@@ -86,6 +93,9 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 	objects := client.Resource(modules)
 	sum := sha256.Sum256(content)
 	digest := "sha256:" + hex.EncodeToString(sum[:])
+	if p.dryRun {
+		return p.check(ctx, cfg, objects, name, digest, content)
+	}
 	before, made, err := p.ensureModule(ctx, objects, name, digest)
 	if err != nil {
 		return err
@@ -102,19 +112,63 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 		return err
 	}
 	if !p.wait {
-		fmt.Fprintf(p.out, "wasmmodule/%s uploaded: %s, %d bytes\n", name, digest, len(content))
-		return nil
+		obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return noModule(name, err)
+		}
+		return p.done(obj, fmt.Sprintf("uploaded: %s, %d bytes", digest, len(content)))
 	}
-	waits, err := p.awaitReady(ctx, objects, before, digest)
+	obj, waits, err := p.awaitReady(ctx, objects, before, digest)
 	if err != nil {
 		return err
 	}
 	if waits {
-		fmt.Fprintf(p.out, "wasmmodule/%s uploaded: %s, %d bytes; it waits to be promoted, with: wasmgate module promote %s\n", name, digest, len(content), name)
-		return nil
+		return p.done(obj, fmt.Sprintf("uploaded: %s, %d bytes; it waits to be promoted, with: wasmgate module promote %s", digest, len(content), name))
 	}
-	fmt.Fprintf(p.out, "wasmmodule/%s ready: %s, %d bytes\n", name, digest, len(content))
-	return nil
+	return p.done(obj, fmt.Sprintf("ready: %s, %d bytes", digest, len(content)))
+}
+
+// done prints what was done with a module, or the module as it is then, and warns
+// of what it lacks where it serves.
+func (p *pushCommand) done(obj *unstructured.Unstructured, did string) error {
+	statusOf(obj).warnIncomplete(obj.GetName(), p.errOut)
+	if p.format.forPrograms() {
+		return p.format.object(p.out, modules.GroupResource(), obj)
+	}
+	_, err := fmt.Fprintf(p.out, "wasmmodule/%s %s\n", obj.GetName(), did)
+	return err
+}
+
+// check lets the gateway say what it would of an upload, which does not happen.
+func (p *pushCommand) check(ctx context.Context, cfg *rest.Config, objects dynamic.ResourceInterface, name, digest string, content []byte) error {
+	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+	missing := apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	switch {
+	case err != nil && !missing:
+		return noModules(err)
+	case err == nil && !isUpload(obj):
+		return notUploaded(name)
+	}
+	// The bytes are checked before the module is looked for.
+	if err := upload(ctx, cfg, name, content, true); err != nil && !(missing && apierrors.IsNotFound(err)) {
+		return err
+	}
+	if dry := []string{metav1.DryRunAll}; missing {
+		fresh := newModuleObject(name)
+		p.announce(fresh, digest)
+		obj, err = objects.Create(ctx, fresh, metav1.CreateOptions{DryRun: dry})
+	} else {
+		p.announce(obj, digest)
+		obj, err = objects.Update(ctx, obj, metav1.UpdateOptions{DryRun: dry})
+	}
+	if err != nil {
+		return noModules(err)
+	}
+	if p.format.forPrograms() {
+		return p.format.object(p.out, modules.GroupResource(), obj)
+	}
+	_, err = fmt.Fprintf(p.out, "wasmmodule/%s can be uploaded (dry run): %s, %d bytes\n", name, digest, len(content))
+	return err
 }
 
 // ensureModule returns the module, which it makes if there is none.
@@ -135,9 +189,14 @@ func (p *pushCommand) ensureModule(ctx context.Context, objects dynamic.Resource
 		return nil, false, noModules(err)
 	}
 	if !isUpload(obj) {
-		return nil, false, fmt.Errorf("wasmmodule/%s does not take uploads: set its spec.source to {\"upload\": {}}", name)
+		return nil, false, notUploaded(name)
 	}
 	return obj, made, nil
+}
+
+// notUploaded is the error of uploading to a module whose bytes come from elsewhere.
+func notUploaded(name string) error {
+	return fmt.Errorf("wasmmodule/%s does not take uploads: set its spec.source to {\"upload\": {}}", name)
 }
 
 // upload puts the bytes; dry only lets them be checked.
@@ -158,13 +217,14 @@ func upload(ctx context.Context, cfg *rest.Config, name string, content []byte, 
 }
 
 // awaitReady waits until the gateway serves the digest or says why it does
-// not; waits tells that it has to be promoted first. before is the module as it
-// was before the upload.
-func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceInterface, before *unstructured.Unstructured, digest string) (waits bool, err error) {
+// not, and returns the module as it is then; waits tells that it has to be promoted
+// first. before is the module as it was before the upload.
+func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceInterface, before *unstructured.Unstructured, digest string) (obj *unstructured.Unstructured, waits bool, err error) {
 	name := before.GetName()
 	var last moduleStatus
 	check := func(settled bool) func(*unstructured.Unstructured) (bool, error) {
-		return func(obj *unstructured.Unstructured) (bool, error) {
+		return func(now *unstructured.Unstructured) (bool, error) {
+			obj = now
 			if last = statusOf(obj); last.ObservedGeneration < before.GetGeneration() {
 				return false, nil // about the configuration before
 			}
@@ -191,9 +251,9 @@ func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceIn
 	}
 	if ctx.Err() != nil {
 		c := last.condition(compiled)
-		return false, interrupted(ctx, err, fmt.Sprintf("the module was uploaded and the gateway goes on with it (Compiled is %s %s); see it with: kubectl get wasmmodule %s -o yaml", c.Status, c.Reason, name))
+		return nil, false, interrupted(ctx, err, fmt.Sprintf("the module was uploaded and the gateway goes on with it (Compiled is %s %s); see it with: kubectl get wasmmodule %s -o yaml", c.Status, c.Reason, name))
 	}
-	return waits, err
+	return obj, waits, err
 }
 
 // serves tells that calls are served by this content.

@@ -25,6 +25,7 @@ type previewCommand struct {
 	client clientFlags
 	file   string
 	spec   prioritySpec
+	format output
 }
 
 // prioritySpec is the spec of a VersionPriority.
@@ -53,6 +54,7 @@ func newPriorityPreview() *cobra.Command {
 		},
 	}
 	p.client.add(cmd, time.Minute)
+	p.format.add(cmd, asJSON, asYAML)
 	cmd.Flags().StringVar(&p.spec.Module, "module", "", "`name` of the WasmModule that is asked")
 	cmd.Flags().StringVarP(&p.file, "filename", "f", "", "`file` with a VersionPriority")
 	return cmd
@@ -111,20 +113,31 @@ func (p *previewCommand) run(ctx context.Context, cfg *rest.Config, out io.Write
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
-	heading := fmt.Sprintf("GROUP\tKUBERNETES ORDER\tORDER OF %s\n", p.spec.Module)
-	var errs []error
+	reviews, errs := []*priorityReview{}, []error(nil)
 	for _, group := range p.spec.Groups {
 		review, err := p.ask(ctx, client, group)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", group, err))
 			continue
 		}
-		fmt.Fprint(w, heading)
-		heading = ""
-		fmt.Fprintf(w, "%s\t%s\t%s\n", group, strings.Join(review.Request.Versions, ", "), strings.Join(review.Response.Versions, ", "))
+		reviews = append(reviews, review)
 	}
-	return errors.Join(append(errs, w.Flush())...)
+	if p.format.forPrograms() {
+		return errors.Join(append(errs, p.format.value(out, reviews))...)
+	}
+	return errors.Join(append(errs, p.print(out, reviews))...)
+}
+
+// print prints the orders for people; no heading without any.
+func (p *previewCommand) print(out io.Writer, reviews []*priorityReview) error {
+	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+	for i, review := range reviews {
+		if i == 0 {
+			fmt.Fprintf(w, "GROUP\tKUBERNETES ORDER\tORDER OF %s\n", p.spec.Module)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", review.Request.Group, strings.Join(review.Request.Versions, ", "), strings.Join(review.Response.Versions, ", "))
+	}
+	return w.Flush()
 }
 
 func (p *previewCommand) ask(ctx context.Context, client rest.Interface, group string) (*priorityReview, error) {

@@ -10,14 +10,22 @@ import (
 )
 
 func newVersion() *cobra.Command {
-	return &cobra.Command{
+	var format output
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  arguments(0, 0),
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "wasmgate %s %s %s/%s\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			if format.forPrograms() {
+				return format.value(cmd.OutOrStdout(), map[string]string{"version": Version(), "goVersion": runtime.Version(), "platform": platform})
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wasmgate %s %s %s\n", Version(), runtime.Version(), platform)
+			return err
 		},
 	}
+	format.add(cmd, asJSON, asYAML)
+	return cmd
 }
 
 // Version is the version that this program was built as: that of the module if

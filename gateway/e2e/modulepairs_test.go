@@ -66,6 +66,16 @@ func TestAMissingDirectionIsSaidBeforeItIsNeeded_WP01(t *testing.T) {
 	if _, warned, err := k.RunInput(string(manifest), "apply", "-f", "-"); err != nil || strings.Contains(warned, "does not convert") {
 		t.Errorf("warned of a module that converts all: %s", warned)
 	}
-	mustContain(t, g.CLI(t, "module", "push", "tabs", one), "ready") // a newer revision that lacks what there was
+	// A newer revision that lacks what there was: whoever lets it serve is told at once.
+	const warning = "Warning: wasmmodule/tabs lacks conversions: customresourcedefinitions/"
+	mustContain(t, g.CLI(t, "module", "push", "tabs", one), "ready", warning+name+" needs v1 to v1beta1")
 	missing("False", "ConversionMissing")
+	if out := g.CLI(t, "module", "rollback", "tabs"); !strings.Contains(out, "rolled back") || strings.Contains(out, "Warning") {
+		t.Errorf("the rollback to what converts all says\n%s", out)
+	}
+	mustContain(t, g.CLI(t, "module", "rollback", "tabs"), "rolled back", warning+name)
+	g.CLI(t, "module", "rollback", "tabs")
+	api.Merge(path, object{"spec": object{"rollout": "Shadow"}}).Want(200)
+	mustContain(t, g.CLI(t, "module", "push", "tabs", one), "waits to be promoted")
+	mustContain(t, g.CLI(t, "module", "promote", "tabs", "--force"), "promoted", warning+name)
 }

@@ -85,17 +85,17 @@ func clone(t *testing.T) (dir string, env []string) {
 	return dir, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "KUBECONFIG=", "KUBECACHEDIR="+filepath.Join(bin, "cache"))
 }
 
-// TestModulesDoc builds the module that docs/modules.md shows.
+// TestModulesDoc builds the module that docs/writing-modules.md shows.
 func TestModulesDoc(t *testing.T) {
 	gatewaytest.SkipExternal(t)
-	text, err := os.ReadFile(filepath.Join(root, "docs", "modules.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "writing-modules.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, source, _ := strings.Cut(string(text), "```go\n")
 	source, _, ok := strings.Cut(source, "```")
 	if !ok {
-		t.Fatal("docs/modules.md shows no Go source")
+		t.Fatal("docs/writing-modules.md shows no Go source")
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {

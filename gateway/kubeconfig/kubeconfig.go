@@ -11,8 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -130,12 +132,41 @@ const maxLocal = 1 << 20
 // ~/.kube/config), else from the data directory of a gateway that was started
 // here. What KUBECONFIG names is not replaced by anything else: of several files
 // some may be missing, as for kubectl, but not all. It also returns where the
-// configuration came from, for messages.
-func Load(explicit string) (*rest.Config, string, error) {
+// configuration came from, for messages. overrides is what takes precedence over
+// the file, such as its context or its server; nil is nothing. A server that is
+// named there needs no file.
+func Load(explicit string, overrides *clientcmd.ConfigOverrides) (*rest.Config, string, error) {
+	raw, from, err := load(explicit)
+	named := overrides != nil && overrides.ClusterInfo.Server != ""
+	if errors.Is(err, ErrNone) && named {
+		raw, err = clientcmdapi.NewConfig(), nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	cfg, err := clientcmd.NewDefaultClientConfig(*raw, overrides).ClientConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	}
+	return cfg, from, nil
+}
+
+// Contexts returns the names of the contexts that a command may choose, of the file
+// that [Load] would take.
+func Contexts(explicit string) ([]string, error) {
+	raw, _, err := load(explicit)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+}
+
+// load finds the file and reads it.
+func load(explicit string) (raw *clientcmdapi.Config, from string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = explicit
 	rules.WarnIfAllMissing = false
-	raw, err := rules.Load()
+	raw, err = rules.Load()
 	if err != nil {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	}
@@ -149,14 +180,10 @@ func Load(explicit string) (*rest.Config, string, error) {
 		if raw, err = loadLocal(); err != nil {
 			return nil, "", err
 		}
-		explicit = local
-	}
-	cfg, err := clientcmd.NewDefaultClientConfig(*raw, nil).ClientConfig()
-	if err != nil {
-		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+		return raw, local, nil
 	}
 	if explicit == "" {
 		explicit = rules.GetDefaultFilename()
 	}
-	return cfg, explicit, nil
+	return raw, explicit, nil
 }

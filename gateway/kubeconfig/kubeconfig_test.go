@@ -52,7 +52,7 @@ func TestWrite_ConnectsWithTokenAndTrust(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("mode %v, %v", info.Mode(), err)
 	}
-	cfg, from, err := Load(path)
+	cfg, from, err := Load(path, nil)
 	if err != nil || from != path {
 		t.Fatalf("%q %v", from, err)
 	}
@@ -89,7 +89,7 @@ func TestWrite_ReplacesWhatDiffersAndTightensTheMode(t *testing.T) {
 		t.Errorf("mode %v", after.Mode())
 	}
 	write(t, path, "https://two.example")
-	if cfg, _, err := Load(path); err != nil || cfg.Host != "https://two.example" {
+	if cfg, _, err := Load(path, nil); err != nil || cfg.Host != "https://two.example" {
 		t.Errorf("%v %v", cfg, err)
 	}
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".admin*"))
@@ -100,12 +100,12 @@ func TestWrite_ReplacesWhatDiffersAndTightensTheMode(t *testing.T) {
 
 func TestLoad_Order(t *testing.T) {
 	dir := here(t)
-	if _, _, err := Load(""); !errors.Is(err, ErrNone) {
+	if _, _, err := Load("", nil); !errors.Is(err, ErrNone) {
 		t.Fatalf("nothing there: %v", err)
 	}
 	check := func(explicit, want string) {
 		t.Helper()
-		cfg, from, err := Load(explicit)
+		cfg, from, err := Load(explicit, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,12 +165,12 @@ func TestLoad_DistrustsThePresentFolder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, _, err := Load("")
+			_, _, err := Load("", nil)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 			// Who names the file decides for himself.
-			if _, _, err := Load(filepath.Join(dir, DefaultDataDir, FileName)); err != nil && name != "a provider" {
+			if _, _, err := Load(filepath.Join(dir, DefaultDataDir, FileName), nil); err != nil && name != "a provider" {
 				t.Errorf("named: %v", err)
 			}
 		})
@@ -195,28 +195,28 @@ func TestLoad_Errors(t *testing.T) {
 		list(filepath.Join(dir, "there"), dir): dir,
 	} {
 		t.Setenv("KUBECONFIG", env)
-		if cfg, _, err := Load(""); err == nil || !strings.Contains(err.Error(), want) {
+		if cfg, _, err := Load("", nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("KUBECONFIG is %s: %v %v", env, cfg, err)
 		}
 	}
 	t.Setenv("KUBECONFIG", list(mistyped, filepath.Join(dir, "there")))
-	if cfg, _, err := Load(""); err != nil || cfg.Host != "https://there" {
+	if cfg, _, err := Load("", nil); err != nil || cfg.Host != "https://there" {
 		t.Errorf("one of two files is missing: %v %v", cfg, err)
 	}
-	if _, _, err := Load(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, _, err := Load(filepath.Join(dir, "none"), nil); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("missing file: %v", err)
 	}
 	bad := filepath.Join(dir, "bad")
 	if err := os.WriteFile(bad, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Load(bad); err == nil {
+	if _, _, err := Load(bad, nil); err == nil {
 		t.Error("a malformed file was accepted")
 	}
 	if err := os.WriteFile(bad, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Load(bad); err == nil || !strings.Contains(err.Error(), "empty") {
+	if _, _, err := Load(bad, nil); err == nil || !strings.Contains(err.Error(), "empty") {
 		t.Errorf("empty file: %v", err)
 	}
 }

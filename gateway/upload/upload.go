@@ -1,5 +1,6 @@
-// Package upload owns the content of modules as clients send it: a PUT of
-// application/wasm to a WasmModule's content, and the bytes in its spec.
+// Package upload owns the content of modules as clients send and fetch it: a PUT
+// of application/wasm to a WasmModule's content, a GET of it, and the bytes in its
+// spec.
 //
 // It must not know how a module is loaded or run.
 package upload
@@ -30,6 +31,9 @@ import (
 type Contents interface {
 	// PutBlob keeps data and returns its digest; the same again is no error.
 	PutBlob(ctx context.Context, data []byte) (digest string, err error)
+	// GetBlob returns the bytes that have the digest, which it has verified, or an
+	// error of the kind storage.NotFound when there are none.
+	GetBlob(ctx context.Context, digest string) ([]byte, error)
 }
 
 // Checker tells what can be told of a module without running it.
@@ -39,7 +43,7 @@ type Checker interface {
 	Check(name string, module []byte) error
 }
 
-// Upload is the api.Content that takes modules. All fields are required.
+// Upload is the api.Content of modules. All fields are required.
 type Upload struct {
 	Engine   *resource.Engine
 	Contents Contents
@@ -66,11 +70,13 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	if len(body) == 0 {
 		return nil, apierrors.NewBadRequest("the body is empty; send the bytes of the module")
 	}
-	if err := u.takesUpload(ctx, t, blob.Digest(body)); err != nil {
-		return nil, err
-	}
+	// The bytes come first: a dry run tells what is wrong with them before there
+	// is a module that they could be for.
 	if err := u.Checker.Check(t.Name, body); err != nil {
 		return nil, apierrors.NewInvalid(kind, t.Name, field.ErrorList{refusal(field.NewPath("content"), len(body), err)})
+	}
+	if err := u.takesUpload(ctx, t, blob.Digest(body)); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, module.ContentGrace/3) // the reference has to come in time
 	defer cancel()
@@ -105,13 +111,9 @@ func refusal(path *field.Path, size int, err error) *field.Error {
 // takesUpload refuses content for a module that takes its bytes from
 // elsewhere, or only others, before anything is kept.
 func (u Upload) takesUpload(ctx context.Context, t resource.Target, digest string) error {
-	data, err := u.Engine.Get(ctx, t, "", resource.Whole)
+	obj, err := u.object(ctx, t)
 	if err != nil {
 		return err
-	}
-	var obj unstructured.Unstructured
-	if err := obj.UnmarshalJSON(data); err != nil {
-		return apierrors.NewInternalError(err)
 	}
 	upload, ok, _ := unstructured.NestedMap(obj.Object, "spec", "source", "upload")
 	if !ok {

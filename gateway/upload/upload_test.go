@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
@@ -34,6 +35,17 @@ func (k *kept) PutBlob(_ context.Context, data []byte) (digest string, err error
 	}
 	k.blobs[k.Digest(data)] = data
 	return k.Digest(data), nil
+}
+
+func (k *kept) GetBlob(_ context.Context, digest string) ([]byte, error) {
+	if k.down != nil {
+		return nil, k.down
+	}
+	data, ok := k.blobs[digest]
+	if !ok {
+		return nil, &storage.Error{Kind: storage.NotFound}
+	}
+	return data, nil
 }
 
 func (k *kept) Digest(data []byte) string { return blob.Digest(data) }

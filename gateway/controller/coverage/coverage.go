@@ -13,8 +13,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -35,12 +33,6 @@ type Objects interface {
 	// be current, else it is a Conflict.
 	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
-
-// conversionMissing and complete are the reasons of the condition.
-const (
-	conversionMissing = "ConversionMissing"
-	complete          = "Complete"
-)
 
 // Controller compares what modules convert with what is needed. It runs in one
 // gateway.
@@ -169,16 +161,8 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured)
 	if err != nil {
 		return err
 	}
-	condition := metav1.Condition{Type: module.ConversionsComplete, ObservedGeneration: obj.GetGeneration(),
-		Status: metav1.ConditionTrue, Reason: complete, Message: "it converts all that definitions need"}
-	if lacks := c.lacks(obj.GetName(), module.ConversionsOf(obj)); len(lacks) > 0 {
-		condition.Status, condition.Reason = metav1.ConditionFalse, conversionMissing
-		condition.Message = kinds.Shorten(module.Told(lacks) + "; the module does not say that it converts that")
-	} else if meta.FindStatusCondition(before, module.ConversionsComplete) == nil {
-		return nil
-	}
 	after := slices.Clone(before)
-	meta.SetStatusCondition(&after, condition)
+	module.SetCompleteness(&after, obj.GetGeneration(), c.lacks(obj.GetName(), module.ConversionsOf(obj)))
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -77,29 +78,37 @@ func (c *Collector) referenced(ctx context.Context) (map[string]bool, error) {
 	}
 	used := map[string]bool{}
 	for _, obj := range modules {
-		used[obj.GetAnnotations()[ContentAnnotation]] = true
-		digest, _, _ := unstructured.NestedString(obj.Object, "status", "digest")
-		used[digest] = true
-		upload, _, _ := unstructured.NestedFieldNoCopy(obj.Object, "spec", "source", "upload")
-		used[PinnedDigest(upload)] = true
-		if pulled, ok := PulledOf(obj); ok {
-			used[pulled.Digest] = true
-		}
-		history, _, _ := unstructured.NestedSlice(obj.Object, "status", "revisions")
-		for _, r := range history {
-			if r, ok := r.(map[string]any); ok {
-				digest, _ := r["digest"].(string)
-				used[digest] = true
-			}
-		}
-		if kept := readStatus(obj).kept(obj); kept != nil {
-			used[kept.Digest] = true
-		}
-		inline, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "inline")
-		if bytes, err := base64.StdEncoding.DecodeString(inline); err == nil && inline != "" {
-			used[c.contents.Digest(bytes)] = true
+		for _, digest := range Digests(obj, c.contents.Digest) {
+			used[digest] = true
 		}
 	}
-	delete(used, "")
 	return used, nil
+}
+
+// Digests returns the digests of all contents that a module refers to: what is
+// asked for first, then what serves or served last, then the history. The same
+// digest may occur several times. digest makes one of bytes.
+func Digests(obj *unstructured.Unstructured, digest func(bytes []byte) string) []string {
+	upload, _, _ := unstructured.NestedFieldNoCopy(obj.Object, "spec", "source", "upload")
+	all := []string{PinnedDigest(upload), obj.GetAnnotations()[ContentAnnotation]}
+	inline, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "inline")
+	if bytes, err := base64.StdEncoding.DecodeString(inline); err == nil && inline != "" {
+		all = append(all, digest(bytes))
+	}
+	if pulled, ok := PulledOf(obj); ok {
+		all = append(all, pulled.Digest)
+	}
+	serves, _, _ := unstructured.NestedString(obj.Object, "status", "digest")
+	all = append(all, serves)
+	if kept := readStatus(obj).kept(obj); kept != nil {
+		all = append(all, kept.Digest)
+	}
+	history, _, _ := unstructured.NestedSlice(obj.Object, "status", "revisions")
+	for _, r := range history {
+		if r, ok := r.(map[string]any); ok {
+			digest, _ := r["digest"].(string)
+			all = append(all, digest)
+		}
+	}
+	return slices.DeleteFunc(all, func(d string) bool { return d == "" })
 }

@@ -1,18 +1,23 @@
 package module
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // ConversionsComplete is the condition of a WasmModule that tells whether it
 // converts all that definitions need of it: False while it does not, and True
-// once that was mended. The package coverage sets it.
+// once that was mended. It is set in the write that says what serves, and by the
+// package coverage when definitions change.
 const ConversionsComplete = "ConversionsComplete"
 
 // Needs are the conversions that a definition needs of its converter: from what
@@ -76,6 +81,48 @@ func Named(conversions []plugins.Conversion) string {
 // does not say.
 func ConversionsOf(obj *unstructured.Unstructured) []plugins.Conversion {
 	return readStatus(obj).Conversions
+}
+
+const (
+	// conversionMissing is the reason of a ConversionsComplete that is False.
+	conversionMissing = "ConversionMissing"
+	// complete is the reason of one that is True.
+	complete = "Complete"
+)
+
+// SetCompleteness sets ConversionsComplete among the conditions of a module whose
+// object has that generation. One that never lacked anything has no such
+// condition.
+func SetCompleteness(conditions *[]metav1.Condition, generation int64, lacks []Lack) {
+	condition := metav1.Condition{Type: ConversionsComplete, ObservedGeneration: generation,
+		Status: metav1.ConditionTrue, Reason: complete, Message: "it converts all that definitions need"}
+	if len(lacks) > 0 {
+		condition.Status, condition.Reason = metav1.ConditionFalse, conversionMissing
+		condition.Message = kinds.Shorten(Told(lacks) + "; the module does not say that it converts that")
+	} else if meta.FindStatusCondition(*conditions, ConversionsComplete) == nil {
+		return
+	}
+	meta.SetStatusCondition(conditions, condition)
+}
+
+// lacks returns what definitions need of the named module that is not among what
+// it converts, by the names of the definitions.
+func lacks(ctx context.Context, objects Lister, name string, has []plugins.Conversion) (lacks []Lack, err error) {
+	definitions, err := objects.List(ctx, kinds.Definitions, "")
+	if err != nil {
+		return nil, fmt.Errorf("list definitions: %w", err)
+	}
+	for _, definition := range definitions {
+		refs := References(kinds.Definitions, definition.Object)
+		if len(refs) == 0 || refs[0].Module != name {
+			continue
+		}
+		if lacking := plugins.Lacking(has, Needs(definition.Object)); len(lacking) > 0 {
+			lacks = append(lacks, Lack{Definition: definition.GetName(), Lacking: lacking})
+		}
+	}
+	slices.SortFunc(lacks, func(a, b Lack) int { return strings.Compare(a.Definition, b.Definition) })
+	return lacks, nil
 }
 
 // Lack is what a definition needs of a module and does not get.

@@ -134,6 +134,13 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	}
 	fields.Candidate = nextCandidate(obj, old.Candidate, problem, c.content.Digest)
 	fields.settle(obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
+	if !slices.Equal(old.Conversions, fields.Conversions) {
+		lacking, err := lacks(ctx, c.objects, obj.GetName(), fields.Conversions)
+		if err != nil {
+			return err
+		}
+		SetCompleteness(&fields.Conditions, obj.GetGeneration(), lacking)
+	}
 	if searching := status.Serving == nil && !m.restored; searching {
 		fields.Calls = old.Calls
 	} else {

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// getCommand is one run of `wasmgate module get`.
+type getCommand struct {
+	client clientFlags
+	digest string
+	out    io.Writer
+}
+
+func newModuleGet() *cobra.Command {
+	g := &getCommand{}
+	cmd := &cobra.Command{
+		Use:   "get NAME [FILE.wasm]",
+		Short: "Download the content of a module",
+		Long: "Download the content of a module that serves, and where none does the content\n" +
+			"that should, into a file, or to the standard output for - or no file. With --digest\n" +
+			"it is other content of the module. What arrives is compared with its digest.",
+		Example: "  wasmgate module get crontab crontab.wasm\n" +
+			"  wasmgate module get crontab - | sha256sum",
+		Args:              arguments(1, 2),
+		ValidArgsFunction: g.client.completeModules,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g.out = cmd.OutOrStdout()
+			file := append(args, "-")[1]
+			if f, ok := g.out.(*os.File); file == "-" && ok && term.IsTerminal(int(f.Fd())) {
+				return fmt.Errorf("the content of a module is not for a terminal; name a file: wasmgate module get %s FILE.wasm", args[0])
+			}
+			return g.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error { return g.run(ctx, cfg, args[0], file) })
+		},
+	}
+	g.client.add(cmd, 5*time.Minute)
+	cmd.Flags().StringVar(&g.digest, "digest", "", "`digest` of the content, or its beginning; see: wasmgate module history NAME")
+	return cmd
+}
+
+func (g *getCommand) run(ctx context.Context, cfg *rest.Config, name, file string) error {
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	obj, err := client.Resource(modules).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return noModule(name, err)
+	}
+	digest, err := contentDigest(obj, g.digest)
+	if err != nil {
+		return fmt.Errorf("wasmmodule/%s: %w", name, err)
+	}
+	content, err := download(ctx, cfg, name, digest)
+	if err != nil {
+		return err
+	}
+	if file == "-" {
+		_, err = g.out.Write(content)
+		return err
+	}
+	if err := writeWhole(file, content); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(g.out, "wasmmodule/%s written to %s: %s, %d bytes\n", name, file, digest, len(content))
+	return err
+}
+
+// contentDigest finds the content that is meant: what serves, or else what should,
+// or the one whose digest begins with prefix.
+func contentDigest(obj *unstructured.Unstructured, prefix string) (string, error) {
+	s := statusOf(obj)
+	all := []string{serving(obj), chosen(obj), s.Digest, s.candidateDigest()}
+	for _, r := range s.Revisions {
+		all = append(all, r.Digest)
+	}
+	prefix = strings.TrimPrefix(prefix, "sha256:")
+	var found []string
+	for _, digest := range all {
+		if digest != "" && strings.HasPrefix(strings.TrimPrefix(digest, "sha256:"), prefix) && !slices.Contains(found, digest) {
+			found = append(found, digest)
+		}
+	}
+	switch {
+	case len(found) == 0 && prefix == "":
+		return "", errors.New("it has no content yet")
+	case len(found) == 0:
+		return "", fmt.Errorf("it has no content whose digest begins with %q", prefix)
+	case len(found) > 1 && prefix != "":
+		return "", fmt.Errorf("the digests of %d contents begin with %q", len(found), prefix)
+	}
+	return found[0], nil
+}
+
+// download fetches the content of a module that has the digest, and verifies it.
+func download(ctx context.Context, cfg *rest.Config, name, digest string) ([]byte, error) {
+	client, err := modulesClient(cfg)
+	if err != nil {
+		return nil, err
+	}
+	result := client.Get().Resource(modules.Resource).Name(name).SubResource("content").Param("digest", digest).
+		SetHeader("Accept", "application/wasm, application/json;q=0.9").Do(ctx)
+	if err := result.Error(); err != nil { // says more than Raw's
+		return nil, noModule(name, err)
+	}
+	content, err := result.Raw()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(content)
+	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
+		return nil, fmt.Errorf("wasmmodule/%s: %d bytes with the digest %s arrived, not %s; try again", name, len(content), got, digest)
+	}
+	return content, nil
+}
+
+// writeWhole writes a file at once: it is never there in part.
+func writeWhole(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if _, err = f.Write(data); err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
