@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -30,11 +32,26 @@ func Main(run Runner) int {
 		<-again
 		os.Exit(1)
 	}()
-	if err := New(run).ExecuteContext(ctx); err != nil {
+	root := New(run)
+	root.SetArgs(typed(os.Args))
+	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		return 1
 	}
 	return 0
+}
+
+// typed is what was typed behind the program's name. Flags without a command are
+// those of serve, as is everything where the program is called kube-apiserver: so it
+// can stand in for that.
+func typed(argv []string) []string {
+	args := argv[1:]
+	asServer := filepath.Base(argv[0]) == "kube-apiserver"
+	flags := len(args) > 0 && strings.HasPrefix(args[0], "--") && args[0] != "--help" && args[0] != "--version"
+	if asServer || flags {
+		return append([]string{"serve"}, args...)
+	}
+	return args
 }
 
 // New returns the root command. run is what `wasmgate serve` calls.

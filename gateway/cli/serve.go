@@ -35,6 +35,9 @@ func newServe(run Runner) *cobra.Command {
 			if err := fromEnv(cmd.Flags()); err != nil {
 				return err
 			}
+			if err := o.UseCertDir(cmd.Flags().Changed("data-dir")); err != nil {
+				return err
+			}
 			if err := o.Validate(); err != nil {
 				return fmt.Errorf("the configuration is not valid:\n%w", err)
 			}
@@ -76,6 +79,7 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.ServiceClusterIPRange, "service-cluster-ip-range", o.ServiceClusterIPRange, "`CIDR` of the addresses that services get")
 	f.StringVar(&o.ServiceNodePortRange, "service-node-port-range", o.ServiceNodePortRange, "the ports that services of type NodePort get, `first-last`")
 	f.StringVar(&o.TLSCertFile, "tls-cert-file", "", "PEM `file` with the serving certificate and its chain; without it the gateway's own authority issues one")
+	f.StringVar(&o.CertDir, "cert-dir", "", "`directory` with apiserver.crt and apiserver.key, if they are there, for where --tls-cert-file is not given; --data-dir is by default below it")
 	f.StringVar(&o.TLSPrivateKeyFile, "tls-private-key-file", "", "PEM `file` with the private key of --tls-cert-file")
 	f.BoolVar(&o.Profiling, "profiling", o.Profiling, "serve profiles at /debug/pprof to members of system:masters")
 	f.DurationVar(&o.RequestTimeout, "request-timeout", o.RequestTimeout, "how long a request other than a watch may take")
@@ -83,6 +87,7 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "`NAME=true` or false, comma-separated:\n"+options.GateUsage())
 	f.StringSliceVar(&o.EnableAdmissionPlugins, "enable-admission-plugins", nil, "admission `plugins` to switch on, comma-separated; there are "+options.Plugins())
 	f.StringSliceVar(&o.DisableAdmissionPlugins, "disable-admission-plugins", nil, "admission `plugins` to switch off, comma-separated")
+	f.StringSliceVar(&o.Controllers, "controllers", o.Controllers, "the `controllers` that run, comma-separated: '*' for all, NAME for one, -NAME for all but one, as where kube-controller-manager has it; there are "+options.Controllers())
 	f.Int64Var(&o.ViewCacheBytes, "view-cache", o.ViewCacheBytes, "how many `bytes` of memory are used to remember objects at other versions, in other encodings and compressed; 0 means any number")
 	f.IntVar(&o.MaxRequestBodyBytes, "max-request-body", o.MaxRequestBodyBytes, "the largest request body in `bytes`; the content of modules has a limit of its own")
 	f.IntVar(&o.MaxRequestsInFlight, "max-requests-inflight", o.MaxRequestsInFlight, "how `many` requests that only read may be under way, half of them one user's; 0 means any number")
@@ -101,6 +106,8 @@ func accessFlags(o *options.Serve) flagGroup {
 	f.StringArrayVar(&o.ServiceAccountIssuers, "service-account-issuer", o.ServiceAccountIssuers, "`who` these tokens say signed them, and whom they are for; may be set more than once, the first signs and all are believed")
 	f.DurationVar(&o.ServiceAccountMaxTokenExpiration, "service-account-max-token-expiration", 0, "the longest that such a token lasts; a request for more gets as much, with a warning; 0 means 2^32 seconds")
 	f.BoolVar(&o.ServiceAccountExtendTokenExpiration, "service-account-extend-token-expiration", o.ServiceAccountExtendTokenExpiration, "let the tokens that kubelets give pods last for a year, for programs that never read them again")
+	f.BoolVar(&o.AllowPrivileged, "allow-privileged", o.AllowPrivileged, "has to be true: pods may have privileged containers")
+	f.StringSliceVar(&o.AuthorizationModes, "authorization-mode", nil, "`modes`, RBAC and Node; they do nothing yet, which the log says: only members of system:masters are authorized")
 	f.StringVar(&o.WriteKubeconfig, "write-kubeconfig", "", "`file` for the administrator's kubeconfig (default admin.kubeconfig in --data-dir)")
 	return f
 }

@@ -82,6 +82,18 @@ type Serve struct {
 	// and AuditLogMaxBackup how many of those before are kept; 0 is all.
 	AuditLogMaxSize, AuditLogMaxBackup int
 
+	// CertDir is where kube-apiserver has its serving certificate; see
+	// [Serve.UseCertDir].
+	CertDir string
+	// AllowPrivileged, which has to be true, allows privileged containers.
+	AllowPrivileged bool
+	// AuthorizationModes are kube-apiserver's modes, which do nothing here.
+	AuthorizationModes []string
+
+	// Controllers are the built-in controllers that run, in kube-controller-manager's
+	// syntax: "*", NAME, -NAME.
+	Controllers []string
+
 	// FeatureGates are settings such as CBORServingAndStorage=true.
 	FeatureGates []string
 	// RequestTimeout bounds every request but watches.
@@ -165,6 +177,8 @@ type Started struct {
 // Default returns the configuration of `wasmgate serve` without flags.
 func Default() Serve {
 	return Serve{
+		Controllers:            []string{everyController},
+		AllowPrivileged:        true,
 		EtcdPrefix:             "/registry",
 		EtcdCompactionInterval: 5 * time.Minute,
 		DataDir:                "./" + kubeconfig.DefaultDataDir,
@@ -265,6 +279,8 @@ func (s Serve) Validate() error {
 	s.validateEtcd(bad)
 	s.validateServing(bad)
 	s.validatePlugins(bad)
+	s.validateControllers(bad)
+	s.validateAsServer(bad)
 	for _, g := range s.FeatureGates {
 		if err := gateError(g); err != nil {
 			bad("feature-gates", "%v", err)

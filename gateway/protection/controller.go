@@ -26,18 +26,24 @@ type Objects interface {
 	Fresh(ctx context.Context) error
 }
 
-// Controller lets go of what is being deleted and not in use.
-type Controller struct{ objects Objects }
+// Controller lets go of what is being deleted and not in use, of one kind.
+type Controller struct {
+	objects Objects
+	kind    schema.GroupResource
+}
 
-// NewController makes the controller. It runs in one gateway.
-func NewController(objects Objects) *Controller { return &Controller{objects} }
+// NewController makes the controller of [Claims], [Volumes] or [Classes]. It runs in
+// one gateway.
+func NewController(objects Objects, kind schema.GroupResource) *Controller {
+	return &Controller{objects, kind}
+}
 
 // Name implements [controller.Controller].
-func (c *Controller) Name() string { return "storage-protection" }
+func (c *Controller) Name() string { return c.kind.Resource + "-protection" }
 
 // Watches implements [controller.Controller].
 func (c *Controller) Watches() []schema.GroupResource {
-	return []schema.GroupResource{claims, volumes, classes}
+	return []schema.GroupResource{c.kind}
 }
 
 // Reconcile implements [controller.Controller].

@@ -77,7 +77,7 @@ func (w world) asked(key controller.Key) (bool, []controller.Scope) {
 	if err := w.Fresh(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := NewController(w).Reconcile(w.t.Context(), q, key); err != nil {
+	if err := NewController(w, key.GroupResource).Reconcile(w.t.Context(), q, key); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.Fresh(w.t.Context()); err != nil {
@@ -99,7 +99,7 @@ func pod(spec string) string {
 
 // Each kind gets its finalizer once, and goes at once if nobody uses it.
 func TestUnusedGoesAtOnce(t *testing.T) {
-	for gr, manifest := range map[schema.GroupResource]string{claims: claim, classes: class, volumes: volume} {
+	for gr, manifest := range map[schema.GroupResource]string{Claims: claim, Classes: class, Volumes: volume} {
 		t.Run(gr.Resource, func(t *testing.T) {
 			w := newWorld(t)
 			obj := w.create(gr, manifest)
@@ -117,14 +117,14 @@ func TestUnusedGoesAtOnce(t *testing.T) {
 // of others are kept, at the creation and when it is let go.
 func TestFinalizersOfOthers(t *testing.T) {
 	w := newWorld(t)
-	obj := w.create(claims, "metadata: {name: data, finalizers: [kubernetes.io/pvc-protection, example.com/hold]}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n")
+	obj := w.create(Claims, "metadata: {name: data, finalizers: [kubernetes.io/pvc-protection, example.com/hold]}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n")
 	if got := obj.GetFinalizers(); len(got) != 2 {
 		t.Errorf("finalizers %q", got)
 	}
-	if gone, _ := w.deleted(claims, obj); gone {
+	if gone, _ := w.deleted(Claims, obj); gone {
 		t.Fatal("it is gone with another's finalizer")
 	}
-	left, err := w.Get(t.Context(), claims, "default", "data")
+	left, err := w.Get(t.Context(), Claims, "default", "data")
 	if err != nil || !slices.Equal(left.GetFinalizers(), []string{"example.com/hold"}) {
 		t.Errorf("left: %v, %v", left.GetFinalizers(), err)
 	}
@@ -133,11 +133,11 @@ func TestFinalizersOfOthers(t *testing.T) {
 // What is not being deleted keeps the finalizer.
 func TestNothingIsLetGoBeforeItsDeletion(t *testing.T) {
 	w := newWorld(t)
-	w.create(claims, claim)
-	if gone, _ := w.asked(controller.Key{GroupResource: claims, Namespace: "default", Name: "data"}); gone {
+	w.create(Claims, claim)
+	if gone, _ := w.asked(controller.Key{GroupResource: Claims, Namespace: "default", Name: "data"}); gone {
 		t.Error("it is gone")
 	}
-	if obj, err := w.Get(t.Context(), claims, "default", "data"); err != nil || len(obj.GetFinalizers()) != 1 {
+	if obj, err := w.Get(t.Context(), Claims, "default", "data"); err != nil || len(obj.GetFinalizers()) != 1 {
 		t.Errorf("%v, %v", obj, err)
 	}
 }
@@ -149,16 +149,16 @@ func TestUsedIsHeld(t *testing.T) {
 		user     string
 		held     bool
 	}{
-		"a claim by a pod on a node":       {claims, pods, claim, pod("  nodeName: node\n  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"), true},
-		"a claim by a pod that ended":      {claims, pods, claim, pod("  nodeName: node\n  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]\nstatus: {phase: Succeeded}"), true},
-		"a claim by a pod without a node":  {claims, pods, claim, pod("  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"), false},
-		"another claim":                    {claims, pods, claim, pod("  nodeName: node\n  volumes: [{name: v, persistentVolumeClaim: {claimName: other}}]"), false},
-		"a claim that only sounds like it": {claims, pods, "metadata: {name: web-v}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", pod("  nodeName: node\n  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]"), false},
-		"a class by a claim":               {classes, claims, class, "metadata: {name: data}\nspec: {volumeAttributesClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", true},
-		"a class that a claim still has":   {classes, claims, class, "metadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\nstatus: {currentVolumeAttributesClassName: fast}", true},
-		"a class that a claim gets":        {classes, claims, class, "metadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\nstatus: {modifyVolumeStatus: {targetVolumeAttributesClassName: fast, status: Pending}}", true},
-		"a class by a volume":              {classes, volumes, class, "metadata: {name: disk}\nspec: {volumeAttributesClassName: fast, capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], csi: {driver: d, volumeHandle: h}}", true},
-		"another class":                    {classes, volumes, class, volume, false},
+		"a claim by a pod on a node":       {Claims, pods, claim, pod("  nodeName: node\n  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"), true},
+		"a claim by a pod that ended":      {Claims, pods, claim, pod("  nodeName: node\n  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]\nstatus: {phase: Succeeded}"), true},
+		"a claim by a pod without a node":  {Claims, pods, claim, pod("  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"), false},
+		"another claim":                    {Claims, pods, claim, pod("  nodeName: node\n  volumes: [{name: v, persistentVolumeClaim: {claimName: other}}]"), false},
+		"a claim that only sounds like it": {Claims, pods, "metadata: {name: web-v}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", pod("  nodeName: node\n  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]"), false},
+		"a class by a claim":               {Classes, Claims, class, "metadata: {name: data}\nspec: {volumeAttributesClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", true},
+		"a class that a claim still has":   {Classes, Claims, class, "metadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\nstatus: {currentVolumeAttributesClassName: fast}", true},
+		"a class that a claim gets":        {Classes, Claims, class, "metadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\nstatus: {modifyVolumeStatus: {targetVolumeAttributesClassName: fast, status: Pending}}", true},
+		"a class by a volume":              {Classes, Volumes, class, "metadata: {name: disk}\nspec: {volumeAttributesClassName: fast, capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], csi: {driver: d, volumeHandle: h}}", true},
+		"another class":                    {Classes, Volumes, class, volume, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -192,8 +192,8 @@ func TestUsedIsHeld(t *testing.T) {
 func TestEphemeralVolume(t *testing.T) {
 	w := newWorld(t)
 	user := w.create(pods, pod("  nodeName: node\n  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]"))
-	obj := w.create(claims, "metadata: {name: web-v, ownerReferences: [{apiVersion: v1, kind: Pod, name: web, controller: true, uid: "+string(user.GetUID())+"}]}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
-	if gone, _ := w.deleted(claims, obj); gone {
+	obj := w.create(Claims, "metadata: {name: web-v, ownerReferences: [{apiVersion: v1, kind: Pod, name: web, controller: true, uid: "+string(user.GetUID())+"}]}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
+	if gone, _ := w.deleted(Claims, obj); gone {
 		t.Error("it is gone before its pod")
 	}
 }
@@ -201,21 +201,21 @@ func TestEphemeralVolume(t *testing.T) {
 // A volume is held while a claim has it, which its status tells.
 func TestBoundVolume(t *testing.T) {
 	w := newWorld(t)
-	obj := w.create(volumes, volume+"status: {phase: Bound}\n")
-	if gone, _ := w.deleted(volumes, obj); gone {
+	obj := w.create(Volumes, volume+"status: {phase: Bound}\n")
+	if gone, _ := w.deleted(Volumes, obj); gone {
 		t.Fatal("it is gone while it is bound")
 	}
-	obj, err := w.Get(t.Context(), volumes, "", "disk")
+	obj, err := w.Get(t.Context(), Volumes, "", "disk")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := unstructured.SetNestedField(obj.Object, "Released", "status", "phase"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Update(t.Context(), volumes, "status", obj); err != nil {
+	if _, err := w.Update(t.Context(), Volumes, "status", obj); err != nil {
 		t.Fatal(err)
 	}
-	if gone, _ := w.asked(controller.Key{GroupResource: volumes, Name: "disk"}); !gone {
+	if gone, _ := w.asked(controller.Key{GroupResource: Volumes, Name: "disk"}); !gone {
 		t.Error("it stays when it is released")
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// The kinds that are protected.
 var (
-	claims  = schema.GroupResource{Resource: "persistentvolumeclaims"}
-	volumes = schema.GroupResource{Resource: "persistentvolumes"}
-	classes = schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattributesclasses"}
-	pods    = schema.GroupResource{Resource: "pods"}
+	Claims  = schema.GroupResource{Resource: "persistentvolumeclaims"}
+	Volumes = schema.GroupResource{Resource: "persistentvolumes"}
+	Classes = schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattributesclasses"}
 )
+
+var pods = schema.GroupResource{Resource: "pods"}
 
 // kind is a kind of object that is protected.
 type kind struct {
@@ -26,20 +28,20 @@ type kind struct {
 type uses func(user, object *unstructured.Unstructured) bool
 
 var protected = map[schema.GroupResource]kind{
-	claims: {
+	Claims: {
 		finalizer: "kubernetes.io/pvc-protection",
 		users:     map[schema.GroupResource]uses{pods: podUsesClaim},
 	},
-	volumes: {
+	Volumes: {
 		finalizer: "kubernetes.io/pv-protection",
 		holds:     func(volume map[string]any) bool { return text(volume, "status", "phase") == "Bound" },
 	},
-	classes: {
+	Classes: {
 		finalizer: "kubernetes.io/vac-protection",
 		users: map[schema.GroupResource]uses{
-			claims: names([]string{"spec", "volumeAttributesClassName"}, []string{"status", "currentVolumeAttributesClassName"},
+			Claims: names([]string{"spec", "volumeAttributesClassName"}, []string{"status", "currentVolumeAttributesClassName"},
 				[]string{"status", "modifyVolumeStatus", "targetVolumeAttributesClassName"}),
-			volumes: names([]string{"spec", "volumeAttributesClassName"}),
+			Volumes: names([]string{"spec", "volumeAttributesClassName"}),
 		},
 	},
 }

@@ -45,6 +45,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/quotas"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/rewrite"
+	"github.com/wasmgate/wasmgate/gateway/rolewarning"
 	"github.com/wasmgate/wasmgate/gateway/trial"
 	"github.com/wasmgate/wasmgate/gateway/upload"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -102,7 +103,7 @@ func (g *gateway) addAdmission(o *resource.Options) {
 		},
 	})
 	o.Mutators = []resource.Mutator{g.admission}
-	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, modulestatus.Guard{}, g.admission}
+	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, modulestatus.Guard{}, rolewarning.Warner{}, g.admission}
 	if ranges := limiting.New(o.Catalog); ranges != nil && on(options.LimitRanger) {
 		o.Mutators = []resource.Mutator{ranges, g.admission, ranges}
 		o.Validators = slices.Insert(o.Validators, 1, resource.Validator(ranges))
@@ -132,12 +133,15 @@ func (g *gateway) showMemory(served *catalog.Catalog) error {
 	)
 }
 
-// showGates tells which features are on, and of settings that do nothing.
+// showGates tells which features are on, and warns of settings that do nothing.
 func (g *gateway) showGates() {
 	for _, gate := range g.options.Gates() {
 		g.metrics.Feature(gate.Name, gate.Stage, gate.On)
 	}
 	for _, w := range g.options.GateWarnings() {
+		g.log.Warn().Msg(w)
+	}
+	if w := g.options.AuthorizationWarning(); w != "" {
 		g.log.Warn().Msg(w)
 	}
 }
@@ -168,36 +172,67 @@ func (g *gateway) newAssigner(builtins []*crd.Definition) (*assign.Assigner, err
 	return assign.New(assign.Config{Addresses: addresses, Ports: assign.Ports{First: first, Last: last}}), err
 }
 
-// lead runs the controllers that must run in one place.
-func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
-	garbage := collectors{g, garbage.DefaultRate}
-	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
+// optional are controllers that --controllers can turn off, by their names there.
+type optional struct {
+	name string
+	of   []controller.Controller
+}
+
+// optional returns what kube-controller-manager does, too.
+func (g *gateway) optional(as func(part string) resource.Internal) []optional {
 	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
 	gone := leftovers.Gone{Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/gone/"}
+	all := []optional{
+		{options.Namespaces, []controller.Controller{namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored, gone)}},
+		{options.StorageVersionMigrator, []controller.Controller{
+			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
+			migration.NewAuto(as("migrations")),
+		}},
+		{options.ValidatingAdmissionPolicyTypes, []controller.Controller{
+			policystatus.New(as("admission"), func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {
+				return policy.Check(p, admitting.Types{Catalog: g.engine.Catalog()})
+			}),
+		}},
+		{options.GarbageCollector, []controller.Controller{collectors{g, garbage.DefaultRate}.New(as("garbage-collector"))}},
+	}
+	if g.engine.Catalog().Snapshot().Resource(kinds.Quotas) != nil {
+		all = append(all, optional{options.ResourceQuotas, []controller.Controller{quota.New(as("quotas"))}})
+	}
+	if g.assigner != nil {
+		for name, gr := range map[string]schema.GroupResource{
+			options.PersistentVolumeClaims: protection.Claims, options.PersistentVolumes: protection.Volumes, options.VolumeAttributesClasses: protection.Classes,
+		} {
+			all = append(all, optional{name, []controller.Controller{protection.NewController(as("storage-protection"), gr)}})
+		}
+	}
+	return all
+}
+
+// lead runs the controllers that must run in one place.
+func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
+	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
+	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
 		all := []controller.Controller{
 			namespace.NewBootstrap(as("namespaces")),
 			definition.NewStatus(as("definitions"), definitions.Conditions),
 			definition.NewFinalizer(as("definitions"), as("definitions"), stored),
-			namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored, gone),
-			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
-			migration.NewAuto(as("migrations")),
-			policystatus.New(as("admission"), func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {
-				return policy.Check(p, admitting.Types{Catalog: g.engine.Catalog()})
-			}),
 			priority.New(as("version-priorities"), g.modules, g.orders),
 			module.NewCollector(as("modules"), g.modules.Contents()),
 			image.New(as("modules"), g.modules.Images()),
 			shadow.New(as("modules"), g.modules, g.modules.Content(), trial.Trials{Catalog: g.engine.Catalog(), Store: g.store, Converter: g.modules.Converter}),
 			coverage.New(as("modules")),
 			events.New(as("events"), kinds.Modules, kinds.Priorities),
-			garbage.New(as("garbage-collector")),
-		}
-		if g.engine.Catalog().Snapshot().Resource(kinds.Quotas) != nil {
-			all = append(all, quota.New(as("quotas")))
 		}
 		if g.assigner != nil {
-			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), assign.NewLedger(as("services")), protection.NewController(as("storage-protection")))
+			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), assign.NewLedger(as("services")))
+		}
+		for _, c := range g.optional(as) {
+			if g.options.Runs(c.name) {
+				all = append(all, c.of...)
+			} else {
+				g.log.Info().Str("controller", c.name).Msg("turned off by --controllers")
+			}
 		}
 		controller.Run(ctx, g.log, objects, all...)
 	}))
