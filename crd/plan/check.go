@@ -107,7 +107,8 @@ func (p *Plan) Validate(obj, old map[string]any, but ...string) field.ErrorList 
 		return p.root.validate(at)
 	}
 	at.late = &field.ErrorList{}
-	return append(p.root.validate(at), *at.late...)
+	errs := p.root.validate(at) // which fills what comes late
+	return append(errs, *at.late...)
 }
 
 // ValidateField checks one field of an object, and what is below it, for a write

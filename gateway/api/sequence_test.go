@@ -249,6 +249,9 @@ func TestPlainListsTakeLittleMemory_MT14(t *testing.T) {
 			var resp *Response
 			var sent *pieces
 			took := decoded(func() { resp, sent = ask() })
+			for range 2 { // what others allocate meanwhile counts, too
+				took = min(took, decoded(func() { resp, sent = ask() }))
+			}
 			if sent.total != resp.Length || sent.total < (many-1)*each {
 				t.Errorf("%s %s: %d bytes of %d", media, query, sent.total, resp.Length)
 			}

@@ -1,9 +1,10 @@
 // Package audit owns the log of who asked for what: which form its lines have,
 // and that it takes neither memory without bound nor the time of requests.
 //
-// A line is an Event of audit.k8s.io/v1 at the level Metadata, one for each
-// request that was answered and one for each watch that began. It must not know how requests are answered, nor
-// what the log is used for.
+// A line is an Event of audit.k8s.io/v1 at the level Metadata: one for each
+// request that was answered, one for each watch that began, and one for what was
+// refused before it became a request. It must not know how requests are answered,
+// nor what the log is used for.
 package audit
 
 import (

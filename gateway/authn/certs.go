@@ -1,9 +1,11 @@
 package authn
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"time"
@@ -23,9 +25,20 @@ type ClientCerts struct {
 // NewClientCerts trusts the authorities in a PEM bundle. now tells the time
 // for expiry; nil means the system's clock.
 func NewClientCerts(bundle []byte, now func() time.Time) (*ClientCerts, error) {
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(bundle) {
-		return nil, errors.New("no certificate in PEM form found")
+	roots, count := x509.NewCertPool(), 0
+	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		roots.AddCert(c)
+		count++
+	}
+	if named := bytes.Count(bundle, []byte("-----BEGIN CERTIFICATE-----")); named == 0 || named != count {
+		return nil, fmt.Errorf("%d of %d certificates in PEM form can be read", count, named)
 	}
 	if now == nil {
 		now = time.Now

@@ -3,6 +3,8 @@ package authn
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -14,7 +16,7 @@ import (
 const lookEvery = time.Second
 
 // Following authenticates by what a file says now. While the file cannot be read,
-// or says nothing that makes sense, what it said last counts.
+// is being written, or says nothing that makes sense, what it said last counts.
 type Following struct {
 	path   string
 	parse  func([]byte) (Authenticator, error)
@@ -22,8 +24,10 @@ type Following struct {
 	now    func() time.Time
 
 	current atomic.Pointer[Authenticator]
-	// next is when to look again, in nanoseconds since 1970.
-	next atomic.Int64
+	// next is when to look again, as time since begun: a system clock that is set
+	// back puts nothing off.
+	next  atomic.Int64
+	begun time.Time
 
 	mu   sync.Mutex // held by whoever looks
 	seen [sha256.Size]byte
@@ -33,22 +37,30 @@ type Following struct {
 
 // Follow reads a file, which has to make sense now. failed is told, once, when it
 // no longer does, and with nil when it does again or has changed; it must not
-// block. now tells the time; nil means the system's clock.
+// block. now tells the time; nil means the system's clock. What is no regular file,
+// such as a pipe, can be read once, and does not change.
 func Follow(path string, parse func([]byte) (Authenticator, error), failed func(error), now func() time.Time) (*Following, error) {
 	if now == nil {
 		now = time.Now
 	}
-	f := &Following{path: path, parse: parse, failed: failed, now: now}
-	if _, err := f.look(); err != nil {
+	f := &Following{path: path, parse: parse, failed: failed, now: now, begun: now()}
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, err
 	}
-	f.next.Store(now().Add(lookEvery).UnixNano())
+	if _, err := f.read(); err != nil {
+		return nil, err
+	}
+	f.lookLater()
+	if !info.Mode().IsRegular() {
+		f.next.Store(math.MaxInt64)
+	}
 	return f, nil
 }
 
 // Authenticate implements [Authenticator].
 func (f *Following) Authenticate(r Request) (*User, bool, error) {
-	if f.now().UnixNano() >= f.next.Load() && f.mu.TryLock() {
+	if int64(f.now().Sub(f.begun)) >= f.next.Load() && f.mu.TryLock() {
 		f.refresh()
 		f.mu.Unlock()
 	}
@@ -57,9 +69,14 @@ func (f *Following) Authenticate(r Request) (*User, bool, error) {
 
 // refresh looks and tells what is new.
 func (f *Following) refresh() {
-	changed, err := f.look()
-	f.next.Store(f.now().Add(lookEvery).UnixNano())
+	whole, err := f.settled()
+	changed := false
+	if whole {
+		changed, err = f.read()
+	}
+	f.lookLater()
 	switch {
+	case err == nil && !whole:
 	case err != nil && err.Error() != f.trouble:
 		f.trouble = err.Error()
 		f.failed(err)
@@ -69,8 +86,24 @@ func (f *Following) refresh() {
 	}
 }
 
-// look reads the file, and what it says if that is something else.
-func (f *Following) look() (changed bool, err error) {
+func (f *Following) lookLater() { f.next.Store(int64(f.now().Sub(f.begun) + lookEvery)) }
+
+// settled reports whether the file was last written some time ago. Else it may not
+// be whole yet.
+func (f *Following) settled() (bool, error) {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() {
+		return false, fmt.Errorf("%s is no regular file any more", f.path)
+	}
+	age := f.now().Sub(info.ModTime())
+	return age < 0 || age >= lookEvery, nil
+}
+
+// read reads the file, and what it says if that is something else.
+func (f *Following) read() (changed bool, err error) {
 	data, err := os.ReadFile(f.path)
 	if err != nil {
 		return false, err

@@ -4,18 +4,24 @@ import (
 	"bytes"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 )
 
-// A file that changes counts as it is now; while it makes no sense, as it was.
+// A file that changes counts as it is now; while it is being written, or makes no
+// sense, as it was.
 func TestFilesAreFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	write := func(content []byte) {
+	now := time.Now()
+	write := func(content []byte, ago time.Duration) {
 		t.Helper()
 		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, now.Add(-ago)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,12 +45,12 @@ func TestFilesAreFollowed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write([]byte("\"nonsense"))
+			write([]byte("\"nonsense"), 0)
 			if f, err := Follow(path, c.parse, nil, nil); err == nil {
 				t.Fatalf("began with nonsense: %+v", f)
 			}
-			write(c.before)
-			now, told := time.Now(), []error{}
+			write(c.before, 0)
+			told := []error{}
 			f, err := Follow(path, c.parse, func(err error) { told = append(told, err) }, func() time.Time { return now })
 			if err != nil {
 				t.Fatal(err)
@@ -59,7 +65,7 @@ func TestFilesAreFollowed(t *testing.T) {
 				}
 			}
 			expect("at first", true, false)
-			for _, trouble := range []func(){func() { write([]byte("\"nonsense")) }, func() { _ = os.Remove(path) }} {
+			for _, trouble := range []func(){func() { write([]byte("\"nonsense"), time.Hour) }, func() { _ = os.Remove(path) }} {
 				trouble()
 				for range 3 {
 					now = now.Add(lookEvery)
@@ -69,7 +75,10 @@ func TestFilesAreFollowed(t *testing.T) {
 			if len(told) != 2 || told[0] == nil || told[1] == nil {
 				t.Errorf("told %v, want two mistakes, each once", told)
 			}
-			write(c.after)
+			now = now.Add(lookEvery)
+			write(nil, lookEvery/2)
+			expect("while it is written", true, false)
+			write(c.after, lookEvery/2)
 			now = now.Add(lookEvery)
 			expect("after a change", false, true)
 			if len(told) != 3 || told[2] != nil {
@@ -81,6 +90,44 @@ func TestFilesAreFollowed(t *testing.T) {
 				t.Errorf("told %v of nothing", told)
 			}
 		})
+	}
+}
+
+// What can be read only once is what it was then.
+func TestPipesAreReadOnce(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("aaaa,bob,1\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	f, err := Follow(fmt.Sprint("/dev/fd/", r.Fd()), func(data []byte) (Authenticator, error) { return ParseTokens(bytes.NewReader(data)) },
+		func(err error) { t.Errorf("told %v", err) }, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	if _, ok, _ := f.Authenticate(Request{BearerToken: "aaaa"}); !ok {
+		t.Error("forgotten")
+	}
+}
+
+// A bundle of which a part cannot be read is not taken for the rest of it.
+func TestBundlesAreWhole(t *testing.T) {
+	bundle := append(newIssuer(t, "first").pem(), newIssuer(t, "second").pem()...)
+	if _, err := NewClientCerts(bundle, nil); err != nil {
+		t.Error(err)
+	}
+	for _, cut := range [][]byte{bundle[:len(bundle)-40], bytes.Replace(bundle, []byte("MII"), []byte("AAA"), 1), nil} {
+		if _, err := NewClientCerts(cut, nil); err == nil {
+			t.Errorf("taken:\n%s", cut)
+		}
 	}
 }
 

@@ -36,9 +36,9 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// who is the user that a token belongs to, "" for nobody.
 func unchanged(string, error) {}
 
+// who is the user that a token belongs to, "" for nobody.
 func who(t *testing.T, i *Identity, token string) (name string, groups []string) {
 	t.Helper()
 	user, ok, err := i.Authenticator().Authenticate(authn.Request{BearerToken: token})
@@ -161,7 +161,9 @@ func TestFilesAreReadAgain(t *testing.T) {
 	if err := os.WriteFile(o.TokenAuthFile, []byte("cattoken,cat,1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); ; {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); ; <-tick.C {
 		bob, _ := who(t, i, "bobtoken")
 		cat, _ := who(t, i, "cattoken")
 		if bob == "" && cat == "cat" {

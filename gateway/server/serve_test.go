@@ -345,8 +345,10 @@ const moduleObject = `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metad
 
 func testModuleContent(t *testing.T, g *instance) {
 	const path = "/apis/wasmgate.dev/v1/wasmmodules"
-	if got := g.do("PUT", path+"/m/content", "x", "Content-Type: application/wasm"); got.code != 404 {
-		t.Errorf("no such module: %d %s", got.code, got.body)
+	for _, method := range []string{"PUT", "GET"} {
+		if got := g.do(method, path+"/m/content", string(plugintest.Echo("{}").Bytes()), "Content-Type: application/wasm"); got.code != 404 {
+			t.Errorf("%s of no such module: %d %s", method, got.code, got.body)
+		}
 	}
 	if got := g.do("POST", path, moduleObject); got.code != 201 {
 		t.Fatalf("%d %s", got.code, got.body)
@@ -369,7 +371,7 @@ func testModuleContent(t *testing.T, g *instance) {
 		"a dry bomb":   {"PUT", "?dryRun=All", "application/wasm", string(bomb.Module), 422},
 		"too large":    {"PUT", "", "application/wasm", string(make([]byte, 65<<20)), 413},
 		"other method": {"POST", "", "application/wasm", "x", 405},
-		"read":         {"GET", "", "", "", 405},
+		"nothing yet":  {"GET", "", "", "", 404},
 	} {
 		got := g.do(c.method, path+"/m/content"+c.query, c.body, "Content-Type: "+c.contentType)
 		if got.code != c.code {
@@ -387,6 +389,9 @@ func testModuleContent(t *testing.T, g *instance) {
 	}
 	if got := g.do("PUT", path+"/m/content?fieldManager=x", large, "Content-Type: application/wasm"); got.code != 200 {
 		t.Errorf("an upload: %d %.300s", got.code, got.body)
+	}
+	if got := g.do("GET", path+"/m/content", ""); got.code != 200 || got.body != large {
+		t.Errorf("what was uploaded: %d, %d bytes of %d", got.code, len(got.body), len(large))
 	}
 }
 

@@ -20,10 +20,10 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *api.Response) {
 	ended := sync.OnceFunc(s.streams.Done)
 	taken, ours := ctx.Conn().(*conn)
 	if ours { // a connection that breaks first is closed and never taken over
-		taken.unstarted = func() {
+		taken.unstarted = sync.OnceFunc(func() {
 			defer ended()
 			s.letGo(r)
-		}
+		})
 		taken.leave()
 	}
 	ctx.HijackSetNoResponse(true)

@@ -80,6 +80,7 @@ func TestEndOfADefinitionWhateverHappens(t *testing.T) {
 // What is in a definition that was made again belongs there: a leader that empties
 // the one before leaves it alone.
 func TestInstancesOfAnotherDefinitionStay(t *testing.T) {
+	var renewed *controllertest.Objects // where it was made again
 	controllertest.Story{
 		World: func(t *testing.T) *controllertest.Objects {
 			o := controllertest.WithCronTabs(t, 2)
@@ -91,6 +92,7 @@ func TestInstancesOfAnotherDefinitionStay(t *testing.T) {
 		},
 		Main: crontabs,
 		Again: func(t *testing.T, o *controllertest.Objects) {
+			renewed = o
 			controllertest.Establish(t, o, controllertest.CronTabsDefinition, "v1")
 			if controllertest.Gone(o, controllertest.CronTabs, "work", "mine") {
 				controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "mine"))
@@ -98,6 +100,9 @@ func TestInstancesOfAnotherDefinitionStay(t *testing.T) {
 		},
 		Outcome: func(t *testing.T, o *controllertest.Objects) string {
 			if controllertest.Gone(o, kinds.Definitions, "", controllertest.CronTabsDefinition) {
+				if renewed == o {
+					return "the new definition was deleted"
+				}
 				return "as it should be"
 			}
 			if controllertest.Gone(o, controllertest.CronTabs, "work", "mine") {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
@@ -88,11 +89,21 @@ func (c *Collector) event(n node, about, reason, message string) *corev1.Event {
 	now := metav1.Now()
 	return &corev1.Event{
 		TypeMeta:       metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
-		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: n.Key.Name[:min(len(n.Key.Name), maxName-len(suffix))] + suffix},
+		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: eventName(n.Key.Name, suffix)},
 		InvolvedObject: involved,
 		Type:           corev1.EventTypeWarning, Reason: reason, Message: message,
 		Source:         corev1.EventSource{Component: reporter},
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 		ReportingController: reporter,
 	}
+}
+
+// eventName begins with the name of what an event is about, if an event can be named
+// so: names of roles may have colons.
+func eventName(of, suffix string) string {
+	name := of[:min(len(of), maxName-len(suffix))] + suffix
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return reporter + suffix
+	}
+	return name
 }
