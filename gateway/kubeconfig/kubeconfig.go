@@ -134,11 +134,12 @@ const maxLocal = 1 << 20
 // some may be missing, as for kubectl, but not all. It also returns where the
 // configuration came from, for messages. overrides is what takes precedence over
 // the file, such as its context or its server; nil is nothing. A server that is
-// named there needs no file.
+// named there needs no file, and is not sent the token in the data directory, which
+// is for the gateway that was started here.
 func Load(explicit string, overrides *clientcmd.ConfigOverrides) (*rest.Config, string, error) {
-	raw, from, err := load(explicit)
-	named := overrides != nil && overrides.ClusterInfo.Server != ""
-	if errors.Is(err, ErrNone) && named {
+	elsewhere := overrides != nil && overrides.ClusterInfo.Server != ""
+	raw, from, err := load(explicit, !elsewhere)
+	if errors.Is(err, ErrNone) && elsewhere {
 		raw, err = clientcmdapi.NewConfig(), nil
 	}
 	if err != nil {
@@ -154,15 +155,16 @@ func Load(explicit string, overrides *clientcmd.ConfigOverrides) (*rest.Config, 
 // Contexts returns the names of the contexts that a command may choose, of the file
 // that [Load] would take.
 func Contexts(explicit string) ([]string, error) {
-	raw, _, err := load(explicit)
+	raw, _, err := load(explicit, true)
 	if err != nil {
 		return nil, err
 	}
 	return slices.Sorted(maps.Keys(raw.Contexts)), nil
 }
 
-// load finds the file and reads it.
-func load(explicit string) (raw *clientcmdapi.Config, from string, err error) {
+// load finds the file and reads it; here tells whether the one in the data directory
+// may be taken.
+func load(explicit string, here bool) (raw *clientcmdapi.Config, from string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = explicit
 	rules.WarnIfAllMissing = false
@@ -176,6 +178,9 @@ func load(explicit string) (raw *clientcmdapi.Config, from string, err error) {
 		}
 		if env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); env != "" {
 			return nil, "", fmt.Errorf("KUBECONFIG is %q, where there is no kubeconfig, or an empty one", env)
+		}
+		if !here {
+			return nil, "", ErrNone
 		}
 		if raw, err = loadLocal(); err != nil {
 			return nil, "", err

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // here makes an empty directory the working directory and home, so that no
@@ -122,6 +123,31 @@ func TestLoad_Order(t *testing.T) {
 	check("", "https://env")
 	write(t, filepath.Join(dir, "flag"), "https://flag")
 	check(filepath.Join(dir, "flag"), "https://flag")
+}
+
+// The token in the data directory is for the gateway that was started there: a
+// server that is named on the command line is not sent it, unless a kubeconfig is
+// named, too.
+func TestLoad_KeepsTheTokenOfThePresentFolderFromOtherServers(t *testing.T) {
+	dir := here(t)
+	path := filepath.Join(dir, DefaultDataDir, FileName)
+	write(t, path, "https://data-dir")
+	other := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: "https://other"}}
+	load := func(explicit, token string) {
+		t.Helper()
+		cfg, from, err := Load(explicit, other)
+		if err != nil || cfg.Host != "https://other" || cfg.BearerToken != token || (from == "") != (token == "") {
+			t.Errorf("from %q: %v, %v", from, cfg, err)
+		}
+	}
+	load("", "")
+	load(path, "t")
+	t.Setenv("KUBECONFIG", path)
+	load("", "t")
+	t.Setenv("KUBECONFIG", "")
+	if cfg, _, err := Load("", nil); err != nil || cfg.BearerToken != "t" {
+		t.Errorf("without a server: %v, %v", cfg, err)
+	}
 }
 
 // What lies in the present folder is used only as it was written there, and
