@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -42,7 +44,11 @@ func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Co
 		if err != nil {
 			return nil, err
 		}
-		return to.Get(ctx, t, v.Get("digest"))
+		resp, err := to.Get(ctx, t, v.Get("digest"))
+		if err == nil && slices.Contains(resp.Headers, Header{"Etag", c.IfNoneMatch}) {
+			return &Response{Code: http.StatusNotModified, ContentType: resp.ContentType, Headers: resp.Headers}, nil
+		}
+		return resp, err
 	default:
 		return methodNotAllowed(t, c.Verb), nil
 	}

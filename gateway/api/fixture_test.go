@@ -257,7 +257,7 @@ func (u *uploads) Put(_ context.Context, t resource.Target, contentType string, 
 }
 
 func (u *uploads) Get(_ context.Context, t resource.Target, digest string) (*Response, error) {
-	return &Response{Code: 200, ContentType: "application/wasm", Body: []byte("bytes of " + t.Name + " " + digest)}, nil
+	return &Response{Code: 200, ContentType: "application/wasm", Headers: []Header{{"Etag", `"` + t.Name + `"`}}, Body: []byte("bytes of " + t.Name + " " + digest)}, nil
 }
 
 func (u *uploads) MaxBytes() int { return 16 }

@@ -52,7 +52,8 @@ type Observer interface {
 // a module's.
 type Content interface {
 	// Get returns the bytes of the named object that have a digest, "" for those
-	// that it uses, or a status error.
+	// that it uses, with an Etag, or a status error. They are read by the reply's
+	// Write, which a HEAD does not call.
 	Get(ctx context.Context, t resource.Target, digest string) (*Response, error)
 	// Put stores body for the named object and returns the object as it then
 	// is, or a status error.

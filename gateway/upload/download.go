@@ -3,8 +3,10 @@ package upload
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,8 +18,13 @@ import (
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
+// sendTime bounds how long content is read while it is sent.
+const sendTime = 2 * time.Minute
+
 // Get implements api.Content: the bytes that have the digest, if the module refers
-// to them, or those that it asks for. The ETag of the reply is their digest.
+// to them, or those that it asks for. The ETag of the reply is their digest. They are
+// read as they are sent, so that many replies take little memory, and not at all for
+// a HEAD.
 func (u Upload) Get(ctx context.Context, t resource.Target, digest string) (*api.Response, error) {
 	obj, err := u.object(ctx, t)
 	if err != nil {
@@ -32,7 +39,7 @@ func (u Upload) Get(ctx context.Context, t resource.Target, digest string) (*api
 	case !slices.Contains(digests, digest):
 		return nil, none(t, fmt.Sprintf("it has no content %q; those that it has are listed by: wasmgate module history %s", digest, t.Name))
 	}
-	data, err := u.Contents.GetBlob(ctx, digest)
+	size, write, err := u.Contents.OpenBlob(ctx, digest)
 	if storage.KindOf(err) == storage.NotFound {
 		return nil, none(t, "its content "+digest+" is not in the store")
 	}
@@ -40,7 +47,12 @@ func (u Upload) Get(ctx context.Context, t resource.Target, digest string) (*api
 		return nil, apierrors.NewInternalError(fmt.Errorf("reading the module's content: %w", err))
 	}
 	return &api.Response{
-		Code: http.StatusOK, ContentType: wasmMedia, Body: data,
+		Code: http.StatusOK, ContentType: wasmMedia, Length: size,
+		Write: func(w io.Writer) error { // after ctx, which is the handler's
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
+			defer cancel()
+			return write(ctx, w)
+		},
 		Headers: []api.Header{{Name: "Etag", Value: `"` + digest + `"`}, {Name: "X-Content-Type-Options", Value: "nosniff"}},
 	}, nil
 }

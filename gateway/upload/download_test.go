@@ -1,6 +1,8 @@
 package upload
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"testing"
 
@@ -14,14 +16,20 @@ func TestGet(t *testing.T) {
 	e, u, k := world(t)
 	get := func(name, digest string) (string, error) {
 		t.Helper()
-		r, err := u.Get(t.Context(), target(e, name), digest)
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := u.Get(ctx, target(e, name), digest)
+		cancel() // as the handler is over when the reply is sent
 		if err != nil {
 			return "", err
 		}
-		if r.Code != 200 || r.ContentType != "application/wasm" || r.Headers[0].Name != "Etag" || r.Headers[0].Value != `"`+blob.Digest(r.Body)+`"` {
-			t.Errorf("%s: %d %s %v", name, r.Code, r.ContentType, r.Headers)
+		var body bytes.Buffer
+		if err := r.Write(&body); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
-		return string(r.Body), nil
+		if r.Code != 200 || r.ContentType != "application/wasm" || r.Length != body.Len() || r.Headers[0].Name != "Etag" || r.Headers[0].Value != `"`+blob.Digest(body.Bytes())+`"` {
+			t.Errorf("%s: %d %s %d %v", name, r.Code, r.ContentType, r.Length, r.Headers)
+		}
+		return body.String(), nil
 	}
 	if _, err := get("tabs", ""); !apierrors.IsNotFound(err) {
 		t.Errorf("before the upload: %v", err)

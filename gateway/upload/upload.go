@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 
@@ -31,9 +32,11 @@ import (
 type Contents interface {
 	// PutBlob keeps data and returns its digest; the same again is no error.
 	PutBlob(ctx context.Context, data []byte) (digest string, err error)
-	// GetBlob returns the bytes that have the digest, which it has verified, or an
-	// error of the kind storage.NotFound when there are none.
-	GetBlob(ctx context.Context, digest string) ([]byte, error)
+	// OpenBlob finds the bytes that have the digest, or fails with an error of the
+	// kind storage.NotFound when there are none, and returns how many they are and
+	// what writes them piece by piece; it fails rather than write other bytes to
+	// the end.
+	OpenBlob(ctx context.Context, digest string) (size int, write func(context.Context, io.Writer) error, err error)
 }
 
 // Checker tells what can be told of a module without running it.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -37,15 +38,21 @@ func (k *kept) PutBlob(_ context.Context, data []byte) (digest string, err error
 	return k.Digest(data), nil
 }
 
-func (k *kept) GetBlob(_ context.Context, digest string) ([]byte, error) {
+func (k *kept) OpenBlob(_ context.Context, digest string) (int, func(context.Context, io.Writer) error, error) {
 	if k.down != nil {
-		return nil, k.down
+		return 0, nil, k.down
 	}
 	data, ok := k.blobs[digest]
 	if !ok {
-		return nil, &storage.Error{Kind: storage.NotFound}
+		return 0, nil, &storage.Error{Kind: storage.NotFound}
 	}
-	return data, nil
+	return len(data), func(ctx context.Context, w io.Writer) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		_, err := w.Write(data)
+		return err
+	}, nil
 }
 
 func (k *kept) Digest(data []byte) string { return blob.Digest(data) }

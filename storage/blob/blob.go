@@ -15,9 +15,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -95,7 +95,7 @@ func (b *Blobs) PutBlob(ctx context.Context, data []byte) (digest string, err er
 	if err != nil {
 		return "", err
 	}
-	if _, revision, err := b.read(ctx, digest); err == nil && b.touch(ctx, dir, len(data), revision) == nil {
+	if k, err := b.find(ctx, digest); err == nil && k.write(ctx, io.Discard) == nil && b.touch(ctx, dir, len(data), k.revision) == nil {
 		return digest, nil
 	}
 	if err := b.makeRoom(ctx, len(data)); err != nil {
@@ -141,52 +141,4 @@ func (b *Blobs) put(ctx context.Context, key string, value []byte) error {
 		}
 	}
 	return err
-}
-
-// GetBlob returns the bytes with the digest, after checking that they are. A
-// blob that is not there, or not completely, is a storage error of kind
-// NotFound; one that is not what its digest says is ErrCorrupt.
-func (b *Blobs) GetBlob(ctx context.Context, digest string) ([]byte, error) {
-	data, _, err := b.read(ctx, digest)
-	return data, err
-}
-
-// read is GetBlob with the revision of the manifest.
-func (b *Blobs) read(ctx context.Context, digest string) (data []byte, revision int64, err error) {
-	dir, err := b.dir(digest)
-	if err != nil {
-		return nil, 0, err
-	}
-	kv, err := b.store.Get(ctx, manifestKey(dir))
-	if err != nil {
-		return nil, 0, fmt.Errorf("blob: get %s: %w", digest, err)
-	}
-	var m manifest
-	if err := json.Unmarshal(kv.Value, &m); err != nil || m.Size < 0 || m.Size > MaxSize {
-		return nil, 0, fmt.Errorf("%w: manifest of %s", ErrCorrupt, digest)
-	}
-	data, err = b.chunks(ctx, dir, digest, m.Size)
-	return data, kv.Revision, err
-}
-
-// chunks reads and checks the bytes of a blob.
-func (b *Blobs) chunks(ctx context.Context, dir, digest string, size int) ([]byte, error) {
-	data := make([]byte, 0, size)
-	for i := 0; len(data) < size; i++ {
-		kv, err := b.store.Get(ctx, chunkKey(dir, i))
-		if storage.KindOf(err) == storage.NotFound {
-			return nil, fmt.Errorf("%w: %s lacks chunk %d", ErrCorrupt, digest, i)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("blob: get %s: %w", digest, err)
-		}
-		if len(kv.Value) == 0 || len(data)+len(kv.Value) > size {
-			return nil, fmt.Errorf("%w: %s has a chunk %d of the wrong size", ErrCorrupt, digest, i)
-		}
-		data = append(data, kv.Value...)
-	}
-	if Digest(data) != digest {
-		return nil, fmt.Errorf("%w: %s has other bytes", ErrCorrupt, digest)
-	}
-	return data, nil
 }

@@ -54,6 +54,56 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// pieces collects what is written to it, and how much at once.
+type pieces struct {
+	bytes.Buffer
+	largest int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.largest = max(p.largest, len(b))
+	return p.Buffer.Write(b)
+}
+
+// reads counts the reads of a store.
+type reads struct {
+	storage.Store
+	n int
+}
+
+func (r *reads) Get(ctx context.Context, key string) (storage.KV, error) {
+	r.n++
+	return r.Store.Get(ctx, key)
+}
+
+// A blob is opened by its manifest alone, and written a chunk at a time.
+func TestABlobIsWrittenPieceByPiece(t *testing.T) {
+	m := &reads{Store: storagetest.NewMemory()}
+	b := New(m, "/b")
+	for _, n := range []int{0, 1, ChunkSize, 3*ChunkSize + 7} {
+		data := random(n)
+		digest, err := b.PutBlob(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.n = 0
+		size, write, err := b.OpenBlob(t.Context(), digest)
+		if err != nil || size != n || m.n != 1 {
+			t.Errorf("%d bytes: %d, %d reads, %v", n, size, m.n, err)
+		}
+		var out pieces
+		if err := write(t.Context(), &out); err != nil || !bytes.Equal(out.Bytes(), data) || out.largest > ChunkSize {
+			t.Errorf("%d bytes: wrote %d, at most %d at once, %v", n, out.Len(), out.largest, err)
+		}
+	}
+	if _, _, err := b.OpenBlob(t.Context(), Digest([]byte("other"))); storage.KindOf(err) != storage.NotFound {
+		t.Errorf("what is not there: %v", err)
+	}
+	if _, _, err := b.OpenBlob(t.Context(), "nonsense"); !errors.Is(err, ErrDigest) {
+		t.Errorf("no digest: %v", err)
+	}
+}
+
 // failing lets n writes through.
 type failing struct {
 	storage.Store
@@ -120,6 +170,12 @@ func TestCorruption(t *testing.T) {
 		m.Apply(ev)
 		if _, err := b.GetBlob(t.Context(), digest); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("damaged %s: %v", damage.key, err)
+		}
+		if _, write, err := b.OpenBlob(t.Context(), digest); err == nil {
+			var out bytes.Buffer
+			if err := write(t.Context(), &out); !errors.Is(err, ErrCorrupt) || out.Len() >= len(data) {
+				t.Errorf("damaged %s: wrote %d of %d bytes, %v", damage.key, out.Len(), len(data), err)
+			}
 		}
 		if _, err := b.PutBlob(t.Context(), data); err != nil {
 			t.Errorf("mending %s: %v", damage.key, err)
