@@ -43,15 +43,15 @@ func (s *Serve) UseCertDir(dataDir bool) error {
 }
 
 // validateAsServer judges flags of kube-apiserver's that name what the gateway does
-// not have: what it would have to allow is refused, and what it is stricter than is
-// not.
+// not have. It refuses to be laxer than was asked for; modes that would allow more than
+// it does are taken, with a warning.
 func (s Serve) validateAsServer(bad func(flag, format string, args ...any)) {
 	if !s.AllowPrivileged {
 		bad("allow-privileged", "must be true: pods may have privileged containers here")
 	}
 	for _, mode := range s.AuthorizationModes {
 		switch {
-		case slices.Contains(stricterModes, mode):
+		case slices.Contains(laxerModes, mode):
 		case slices.Contains(absentModes, mode):
 			bad("authorization-mode", "there is no mode %s here; only members of system:masters are authorized", mode)
 		default:
@@ -60,11 +60,11 @@ func (s Serve) validateAsServer(bad func(flag, format string, args ...any)) {
 	}
 }
 
-// stricterModes are modes that allow more than the gateway does, and refuse nothing
+// laxerModes are modes that allow more than the gateway does, and refuse nothing
 // that it allows; absentModes are kube-apiserver's others.
 var (
-	stricterModes = []string{"RBAC", "Node"}
-	absentModes   = []string{"ABAC", "AlwaysAllow", "AlwaysDeny", "Webhook"}
+	laxerModes  = []string{"RBAC", "Node"}
+	absentModes = []string{"ABAC", "AlwaysAllow", "AlwaysDeny", "Webhook"}
 )
 
 // AuthorizationWarning tells that the authorization modes that were asked for do

@@ -8,19 +8,19 @@ import (
 // The controllers that can be turned off, by kube-controller-manager's names: it has
 // them, too.
 const (
-	GarbageCollector               = "garbage-collector-controller"
-	Namespaces                     = "namespace-controller"
-	PersistentVolumeClaims         = "persistentvolumeclaim-protection-controller"
-	PersistentVolumes              = "persistentvolume-protection-controller"
-	ResourceQuotas                 = "resourcequota-controller"
-	StorageVersionMigrator         = "storage-version-migrator-controller"
-	ValidatingAdmissionPolicyTypes = "validatingadmissionpolicy-status-controller"
-	VolumeAttributesClasses        = "volumeattributesclass-protection-controller"
+	GarbageCollector                = "garbage-collector-controller"
+	Namespaces                      = "namespace-controller"
+	PersistentVolumeClaims          = "persistentvolumeclaim-protection-controller"
+	PersistentVolumes               = "persistentvolume-protection-controller"
+	ResourceQuotas                  = "resourcequota-controller"
+	StorageVersionMigrator          = "storage-version-migrator-controller"
+	ValidatingAdmissionPolicyStatus = "validatingadmissionpolicy-status-controller"
+	VolumeAttributesClasses         = "volumeattributesclass-protection-controller"
 )
 
 var controllers = []string{
 	GarbageCollector, Namespaces, PersistentVolumes, PersistentVolumeClaims,
-	ResourceQuotas, StorageVersionMigrator, ValidatingAdmissionPolicyTypes, VolumeAttributesClasses,
+	ResourceQuotas, StorageVersionMigrator, ValidatingAdmissionPolicyStatus, VolumeAttributesClasses,
 }
 
 // controllerAliases are kube-controller-manager's earlier names.

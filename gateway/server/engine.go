@@ -178,9 +178,9 @@ type optional struct {
 	of   []controller.Controller
 }
 
-// optional returns what kube-controller-manager does, too.
-func (g *gateway) optional(as func(part string) resource.Internal) []optional {
-	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
+// optional returns what kube-controller-manager does, too. stored are the objects of
+// custom resources.
+func (g *gateway) optional(as func(part string) resource.Internal, stored leftovers.Objects) []optional {
 	gone := leftovers.Gone{Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/gone/"}
 	all := []optional{
 		{options.Namespaces, []controller.Controller{namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored, gone)}},
@@ -188,7 +188,7 @@ func (g *gateway) optional(as func(part string) resource.Internal) []optional {
 			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
 			migration.NewAuto(as("migrations")),
 		}},
-		{options.ValidatingAdmissionPolicyTypes, []controller.Controller{
+		{options.ValidatingAdmissionPolicyStatus, []controller.Controller{
 			policystatus.New(as("admission"), func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {
 				return policy.Check(p, admitting.Types{Catalog: g.engine.Catalog()})
 			}),
@@ -199,11 +199,11 @@ func (g *gateway) optional(as func(part string) resource.Internal) []optional {
 		all = append(all, optional{options.ResourceQuotas, []controller.Controller{quota.New(as("quotas"))}})
 	}
 	if g.assigner != nil {
-		for name, gr := range map[string]schema.GroupResource{
-			options.PersistentVolumeClaims: protection.Claims, options.PersistentVolumes: protection.Volumes, options.VolumeAttributesClasses: protection.Classes,
-		} {
-			all = append(all, optional{name, []controller.Controller{protection.NewController(as("storage-protection"), gr)}})
+		protect := func(name string, gr schema.GroupResource) optional {
+			return optional{name, []controller.Controller{protection.NewController(as("storage-protection"), gr)}}
 		}
+		all = append(all, protect(options.PersistentVolumeClaims, protection.Claims), protect(options.PersistentVolumes, protection.Volumes),
+			protect(options.VolumeAttributesClasses, protection.Classes))
 	}
 	return all
 }
@@ -227,7 +227,7 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 		if g.assigner != nil {
 			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), assign.NewLedger(as("services")))
 		}
-		for _, c := range g.optional(as) {
+		for _, c := range g.optional(as, stored) {
 			if g.options.Runs(c.name) {
 				all = append(all, c.of...)
 			} else {
