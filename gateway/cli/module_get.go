@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +42,9 @@ func newModuleGet() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.out = cmd.OutOrStdout()
 			file := append(args, "-")[1]
+			if isOutput(file, g.out) {
+				file = "-"
+			}
 			if f, ok := g.out.(*os.File); file == "-" && ok && term.IsTerminal(int(f.Fd())) {
 				return fmt.Errorf("the content of a module is not for a terminal; name a file: wasmgate module get %s FILE.wasm", args[0])
 			}
@@ -75,7 +77,7 @@ func (g *getCommand) run(ctx context.Context, cfg *rest.Config, name, file strin
 		_, err = g.out.Write(content)
 		return err
 	}
-	if err := writeWhole(file, content); err != nil {
+	if err := writeFile(file, content); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(g.out, "wasmmodule/%s written to %s: %s, %d bytes\n", name, file, digest, len(content))
@@ -128,24 +130,4 @@ func download(ctx context.Context, cfg *rest.Config, name, digest string) ([]byt
 		return nil, fmt.Errorf("wasmmodule/%s: %d bytes with the digest %s arrived, not %s; try again", name, len(content), got, digest)
 	}
 	return content, nil
-}
-
-// writeWhole writes a file at once: it is never there in part.
-func writeWhole(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if _, err = f.Write(data); err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
