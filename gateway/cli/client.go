@@ -58,7 +58,10 @@ func (f *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {
 			ClientKey:         text(all.AuthOverrideFlags.ClientKey, "PEM `file` with the private key of --client-certificate"),
 		},
 	})
-	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	_ = cmd.RegisterFlagCompletionFunc("context", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if fromEnv(cmd.Flags()) != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
 		names, err := kubeconfig.Contexts(f.kubeconfig)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
@@ -67,22 +70,30 @@ func (f *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {
 	})
 }
 
-// origin is where the server and the credentials come from, for messages: file is
-// the kubeconfig.
-func (f *clientFlags) origin(file string) (server, credentials string) {
-	server, credentials = file, file
+// origins are where the parts of a configuration come from, for messages: flags or
+// a kubeconfig. "" is nowhere: there are no credentials, or the authorities are the
+// system's.
+type origins struct{ server, credentials, authority string }
+
+// origins tells where cfg comes from; file is the kubeconfig, "" for none.
+func (f *clientFlags) origins(file string, cfg *rest.Config) origins {
+	from := origins{server: file, credentials: file}
 	if f.overrides.ClusterInfo.Server != "" {
-		server = "--server"
+		from.server = "--server"
 	}
 	switch {
 	case f.overrides.AuthInfo.Token != "":
-		credentials = "--token"
+		from.credentials = "--token"
 	case f.overrides.AuthInfo.ClientCertificate != "":
-		credentials = "--client-certificate"
-	case credentials == "":
-		credentials = "no kubeconfig"
+		from.credentials = "--client-certificate"
 	}
-	return server, credentials
+	switch {
+	case f.overrides.ClusterInfo.CertificateAuthority != "":
+		from.authority = "--certificate-authority"
+	case len(cfg.CAData) > 0 || cfg.CAFile != "":
+		from.authority = file
+	}
+	return from
 }
 
 // run applies the environment to the flags and calls do with the configuration
@@ -100,8 +111,7 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 	cfg.QPS = -1
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	server, credentials := f.origin(from)
-	return advised(do(ctx, cfg), cfg.Host, server, credentials)
+	return advised(do(ctx, cfg), cfg.Host, f.origins(from, cfg))
 }
 
 // withModules is run for commands that only look at modules, or change them.
@@ -116,16 +126,20 @@ func (f *clientFlags) withModules(cmd *cobra.Command, do func(context.Context, d
 }
 
 // advised adds what to do to errors of a gateway that cannot be reached, or
-// does not let in whoever asks. server and credentials are where the two come from.
-func advised(err error, host, server, credentials string) error {
-	advice := ""
+// does not let in whoever asks.
+func advised(err error, host string, from origins) error {
+	advice, unknown := "", errors.As(err, &x509.UnknownAuthorityError{})
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		advice = fmt.Sprintf("Nothing listens at %s, which %s names: is `wasmgate serve` running?", host, server)
-	case errors.As(err, &x509.UnknownAuthorityError{}):
-		advice = fmt.Sprintf("The certificate of %s is not of the authority that is in %s: is that the kubeconfig of another gateway?", host, credentials)
+		advice = fmt.Sprintf("Nothing listens at %s, which %s names: is `wasmgate serve` running?", host, from.server)
+	case unknown && from.authority == "":
+		advice = fmt.Sprintf("The certificate of %s is of no authority that this system trusts: name its own with --certificate-authority", host)
+	case unknown:
+		advice = fmt.Sprintf("The certificate of %s is not of the authority that is in %s: is that the one of another gateway?", host, from.authority)
+	case apierrors.IsUnauthorized(err) && from.credentials == "":
+		advice = fmt.Sprintf("%s wants credentials: pass --kubeconfig, --token or --client-certificate", host)
 	case apierrors.IsUnauthorized(err):
-		advice = fmt.Sprintf("%s does not accept the credentials in %s: are they of another gateway, or old?", host, credentials)
+		advice = fmt.Sprintf("%s does not accept the credentials in %s: are they of another gateway, or old?", host, from.credentials)
 	default:
 		return err
 	}

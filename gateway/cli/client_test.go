@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/tools/clientcmd"
+
 	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
 	"github.com/wasmgate/wasmgate/gateway/pki"
 )
@@ -188,6 +190,39 @@ func TestModulePush_WithoutWaiting(t *testing.T) {
 	}
 }
 
+// A module is told to lack conversions once the content that lacks them serves: until
+// then, it is the content before that does.
+func TestModulePush_WarnsOfWhatServes(t *testing.T) {
+	for name, c := range map[string]struct {
+		waits  bool
+		flags  []string
+		warned bool
+	}{
+		"it serves":               {false, nil, true},
+		"it waits to be promoted": {true, nil, false},
+		"nobody waits for it":     {true, []string{"--wait=false"}, false},
+	} {
+		g := newFakeGateway(t)
+		g.changed = func(g *fakeGateway, path string, obj map[string]any) {
+			annotations, _ := obj["metadata"].(map[string]any)["annotations"].(map[string]any)
+			digest, _ := annotations[contentAnnotation].(string)
+			lacks := cond(conversionsComplete, "False", "ConversionMissing", "it needs v1 to v2")
+			status := map[string]any{"digest": digest, "conditions": []any{cond(compiled, "True", "Compiled", ""), cond(ready, "True", "Serving", ""), lacks}}
+			if c.waits {
+				status = map[string]any{"digest": "sha256:before", "candidate": map[string]any{"revision": "r2", "digest": digest},
+					"conditions": []any{cond(compiled, "False", awaitingPromotion, ""), cond(ready, "True", "PreviousRevision", ""), lacks}}
+			}
+			changed := g.copy(path)
+			changed["status"] = status
+			g.set(path, changed)
+		}
+		out, err := g.push(t, "m", "x", c.flags...)
+		if err != nil || strings.Contains(out, "Warning: wasmmodule/m lacks conversions: it needs v1 to v2\n") != c.warned {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
 func TestModulePush_Errors(t *testing.T) {
 	g := newFakeGateway(t)
 	if _, err := g.push(t, "m", ""); err == nil || !strings.Contains(err.Error(), "is empty") {
@@ -232,6 +267,47 @@ func TestClient_OfAnotherGateway(t *testing.T) {
 	}
 	if _, err := command(t, "module", "list", "--kubeconfig", path); err == nil || !strings.Contains(err.Error(), "is not of the authority that is in "+path) {
 		t.Errorf("another authority: %v", err)
+	}
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, other.Trust(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withoutKubeconfig(t)
+	const untrusted = "of no authority that this system trusts: name its own with --certificate-authority"
+	named := []string{"--server", secure.URL, "--token", "t"}
+	for want, args := range map[string][]string{
+		untrusted: named,
+		"of the authority that is in --certificate-authority: ":        append(named, "--certificate-authority", ca),
+		secure.URL + " does not accept the credentials in --token":     append(named, "--insecure-skip-tls-verify"),
+		secure.URL + " wants credentials: pass --kubeconfig, --token ": {"--server", secure.URL, "--insecure-skip-tls-verify"},
+		"of the authority that is in " + path + ": ":                   {"--kubeconfig", path, "--token", "t"},
+	} {
+		if _, err := command(t, append([]string{"module", "list"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", args, err, want)
+		}
+	}
+}
+
+// withoutKubeconfig lets commands find no kubeconfig.
+func withoutKubeconfig(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	t.Chdir(t.TempDir())
+	home := clientcmd.RecommendedHomeFile
+	clientcmd.RecommendedHomeFile = filepath.Join(t.TempDir(), "config")
+	t.Cleanup(func() { clientcmd.RecommendedHomeFile = home })
+}
+
+// Variables count wherever flags do: in completions, and in commands that ask no
+// gateway.
+func TestVariablesAreLookedAtEverywhere(t *testing.T) {
+	withoutKubeconfig(t)
+	t.Setenv("WASMGATE_KUBECONFIG", newFakeGateway(t).kubeconfig)
+	if out, err := command(t, "__complete", "module", "list", "--context", ""); err != nil || !strings.HasPrefix(out, "wasmgate\n") {
+		t.Errorf("contexts: %v\n%s", err, out)
+	}
+	t.Setenv("WASMGATE_OUTPUT", "json")
+	if out, err := command(t, "version"); err != nil || !strings.Contains(out, `"platform": `) {
+		t.Errorf("version: %v\n%s", err, out)
 	}
 }
 

@@ -158,11 +158,27 @@ func sourceOf(obj *unstructured.Unstructured) string {
 	return "inline"
 }
 
-// warnIncomplete prints what definitions need of a module that it lacks.
-func (s moduleStatus) warnIncomplete(name string, out io.Writer) {
-	if c := s.condition(conversionsComplete); c.Status == metav1.ConditionFalse {
-		fmt.Fprintf(out, "Warning: wasmmodule/%s lacks conversions: %s\n", name, shown(c.Message))
+// reporter prints what a command did with a module.
+type reporter struct {
+	format output
+	// out is for what the command prints, errOut for warnings.
+	out, errOut io.Writer
+}
+
+// done prints what was done with the content that has the digest, or for programs the
+// module as it is then. Once that content serves, it warns of conversions that
+// definitions need and the module lacks: before, the module says so of what it
+// replaces.
+func (r *reporter) done(obj *unstructured.Unstructured, digest, did string) error {
+	s := statusOf(obj)
+	if c := s.condition(conversionsComplete); c.Status == metav1.ConditionFalse && s.serves(digest) {
+		fmt.Fprintf(r.errOut, "Warning: wasmmodule/%s lacks conversions: %s\n", obj.GetName(), shown(c.Message))
 	}
+	if r.format.forPrograms() {
+		return r.format.object(r.out, modules.GroupResource(), obj)
+	}
+	_, err := fmt.Fprintf(r.out, "wasmmodule/%s %s\n", obj.GetName(), did)
+	return err
 }
 
 // moduleConversion is what a module says that it converts.

@@ -143,7 +143,7 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 	if wanted != "" && wanted != served {
 		did += fmt.Sprintf("; content %s, which did not serve, was dropped", wanted)
 	}
-	return r.push.done(now, did)
+	return r.push.done(now, digest, did)
 }
 
 // serving is the content that serves calls, "" for none.

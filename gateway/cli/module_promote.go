@@ -71,9 +71,7 @@ func (s moduleStatus) waits(digest string) bool {
 type promoteCommand struct {
 	client                clientFlags
 	accept, force, dryRun bool
-	format                output
-	// out is for what the command prints, errOut for warnings.
-	out, errOut io.Writer
+	reporter
 }
 
 func newModulePromote() *cobra.Command {
@@ -138,8 +136,7 @@ func (p *promoteCommand) run(ctx context.Context, objects dynamic.ResourceInterf
 	if obj, err = promote(ctx, objects, name, candidate.Digest, candidate.Revision, accepts); err != nil {
 		return err
 	}
-	done := pushCommand{format: p.format, out: p.out, errOut: p.errOut}
-	return done.done(obj, "promoted: "+candidate.Digest)
+	return p.done(obj, candidate.Digest, "promoted: "+candidate.Digest)
 }
 
 // What a promotion accepts of the report, after the revision.

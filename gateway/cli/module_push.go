@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -38,9 +37,7 @@ type pushCommand struct {
 	wait       bool
 	dryRun     bool
 	configFile string
-	format     output
-	// out is for what the command prints, errOut for warnings.
-	out, errOut io.Writer
+	reporter
 
 	// config is what the module is to be configured with, nil to leave that.
 	config any
@@ -116,33 +113,22 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 		if err != nil {
 			return noModule(name, err)
 		}
-		return p.done(obj, fmt.Sprintf("uploaded: %s, %d bytes", digest, len(content)))
+		return p.done(obj, digest, fmt.Sprintf("uploaded: %s, %d bytes", digest, len(content)))
 	}
 	obj, waits, err := p.awaitReady(ctx, objects, before, digest)
 	if err != nil {
 		return err
 	}
 	if waits {
-		return p.done(obj, fmt.Sprintf("uploaded: %s, %d bytes; it waits to be promoted, with: wasmgate module promote %s", digest, len(content), name))
+		return p.done(obj, digest, fmt.Sprintf("uploaded: %s, %d bytes; it waits to be promoted, with: wasmgate module promote %s", digest, len(content), name))
 	}
-	return p.done(obj, fmt.Sprintf("ready: %s, %d bytes", digest, len(content)))
-}
-
-// done prints what was done with a module, or the module as it is then, and warns
-// of what it lacks where it serves.
-func (p *pushCommand) done(obj *unstructured.Unstructured, did string) error {
-	statusOf(obj).warnIncomplete(obj.GetName(), p.errOut)
-	if p.format.forPrograms() {
-		return p.format.object(p.out, modules.GroupResource(), obj)
-	}
-	_, err := fmt.Fprintf(p.out, "wasmmodule/%s %s\n", obj.GetName(), did)
-	return err
+	return p.done(obj, digest, fmt.Sprintf("ready: %s, %d bytes", digest, len(content)))
 }
 
 // check lets the gateway say what it would of an upload, which does not happen.
 func (p *pushCommand) check(ctx context.Context, cfg *rest.Config, objects dynamic.ResourceInterface, name, digest string, content []byte) error {
 	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
-	missing := apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	missing := gone(err)
 	switch {
 	case err != nil && !missing:
 		return noModules(err)

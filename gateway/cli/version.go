@@ -16,6 +16,9 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			if format.forPrograms() {
 				return format.value(cmd.OutOrStdout(), map[string]string{"version": Version(), "goVersion": runtime.Version(), "platform": platform})

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -161,6 +162,16 @@ func TestModulesAreDownloadedAndDeleted(t *testing.T) {
 	if r.Header.Get("Etag") != `"`+blob.Digest(second)+`"` || r.Header.Get("Content-Type") != "application/wasm" || string(r.Body) != string(second) {
 		t.Errorf("%v", r.Header)
 	}
+	head := api.Do("HEAD", modulePath+"/life/content", nil).Want(200)
+	if head.Header.Get("Etag") != r.Header.Get("Etag") || head.Header.Get("Content-Length") != strconv.Itoa(len(second)) || len(head.Body) > 0 {
+		t.Errorf("HEAD: %v, %d bytes", head.Header, len(head.Body))
+	}
+	if known := api.Get(modulePath+"/life/content", "If-None-Match", r.Header.Get("Etag")).Want(304); len(known.Body) > 0 {
+		t.Errorf("sent again: %d bytes", len(known.Body))
+	}
+	if out := g.CLI(t, "module", "get", "life", "/dev/stdout"); out != string(second) {
+		t.Errorf("%d bytes to /dev/stdout, want %d", len(out), len(second))
+	}
 	api.Get(modulePath+"/life/content?digest="+blob.Digest([]byte("x"))).WantStatus(404, "NotFound", "wasmgate module history life")
 
 	tabs := newCronTabs(t, &g.Server, func(crd object) { crd.Set("spec.conversion", wasmConversion("life")) })
@@ -254,6 +265,8 @@ func TestCommandsTakeKubectlsFlags(t *testing.T) {
 		"its own user":       {[]string{"--kubeconfig", g.Kubeconfig, "--user", "wasmgate-admin", "--cluster", "wasmgate"}, ""},
 		"no such user":       {[]string{"--kubeconfig", g.Kubeconfig, "--user", "other"}, "other"},
 		"a server elsewhere": {[]string{"--kubeconfig", g.Kubeconfig, "--server", "https://127.0.0.1:1"}, "which --server names"},
+		"no credentials":     {[]string{"--server", g.URL, "--certificate-authority", ca}, "wants credentials: pass --kubeconfig, --token"},
+		"no authority":       {[]string{"--server", g.URL, "--token", token}, "name its own with --certificate-authority"},
 		"nothing":            {[]string{}, "no kubeconfig found"},
 		"a file":             {[]string{"--kubeconfig", empty, "--server", g.URL}, "none"},
 	} {

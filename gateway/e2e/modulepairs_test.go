@@ -78,4 +78,7 @@ func TestAMissingDirectionIsSaidBeforeItIsNeeded_WP01(t *testing.T) {
 	api.Merge(path, object{"spec": object{"rollout": "Shadow"}}).Want(200)
 	mustContain(t, g.CLI(t, "module", "push", "tabs", one), "waits to be promoted")
 	mustContain(t, g.CLI(t, "module", "promote", "tabs", "--force"), "promoted", warning+name)
+	if out := g.CLI(t, "module", "push", "tabs", both); !strings.Contains(out, "waits to be promoted") || strings.Contains(out, "Warning") {
+		t.Errorf("what mends the lack is warned of:\n%s", out)
+	}
 }
