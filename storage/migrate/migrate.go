@@ -1,12 +1,10 @@
 package migrate
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -45,8 +43,10 @@ type Options struct {
 	// starts at the beginning.
 	From Progress
 	// Since is the Revision of that progress, when the earlier run may have gone
-	// on after it: what it rewrote then counts as rewritten by this one, as far
-	// as the store still knows what was there. Zero means that it did not.
+	// on after it: what became as it should be between then and the start of this
+	// run counts as rewritten by this one, as far as the store still knows what
+	// was there. Zero means that it did not. PageSize must not be less than it
+	// was then.
 	Since int64
 	// Rewrite returns what a key's value should become, or changed=false if it
 	// is as it should be. It is called concurrently, possibly several times
@@ -79,8 +79,8 @@ type Progress struct {
 	// Failures are the first failed keys.
 	Failures []Failure `json:"failures,omitempty"`
 	// Revision is one of the store from before anything after Cursor was
-	// rewritten, or Since. It is zero when the run has ended and it is known that
-	// nothing was.
+	// rewritten, by this run or by the earlier one of Since. It is zero when the
+	// run has ended and it is known that nothing was.
 	Revision int64 `json:"revision,omitempty"`
 }
 
@@ -107,6 +107,7 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
+	r := &run{store: store, o: o, p: o.From, earlier: earlier{since: o.Since, left: o.PageSize}}
 	limit := rate.Inf
 	if o.Rate > 0 {
 		limit = rate.Limit(o.Rate)
@@ -114,7 +115,7 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 		// work when it is ended: a page is about a second of it.
 		o.PageSize = min(o.PageSize, max(1, int(o.Rate)))
 	}
-	r := &run{store: store, o: o, pace: rate.NewLimiter(limit, 1), p: o.From}
+	r.pace = rate.NewLimiter(limit, 1)
 	r.p.Revision = o.Since
 	// Every page is read at the most recent revision: a pinned one would be
 	// compacted away under a long run.
@@ -126,7 +127,7 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 	if err != nil {
 		return r.p, fmt.Errorf("migrate %s: %w", o.Prefix, err)
 	}
-	r.p.Total = r.p.Done + ahead.Count
+	r.p.Total, r.earlier.until = r.p.Done+ahead.Count, ahead.Revision
 	for {
 		page, ok, err := pager.Next(ctx)
 		if err != nil {
@@ -138,9 +139,10 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 		if err := r.page(ctx, page); err != nil {
 			return r.p, fmt.Errorf("migrate %s: %w", o.Prefix, err)
 		}
+		r.forget(ctx)
 		if o.Progress != nil {
 			reached := r.p
-			reached.Revision = cmp.Or(o.Since, page.Revision)
+			reached.Revision = cmp.Or(r.earlier.since, page.Revision)
 			if err := o.Progress(reached); err != nil {
 				return r.p, fmt.Errorf("migrate %s: save progress: %w", o.Prefix, err)
 			}
@@ -153,6 +155,8 @@ type run struct {
 	o     Options
 	pace  *rate.Limiter
 	p     Progress
+	// earlier is changed between pages only.
+	earlier earlier
 }
 
 // outcome is what became of one key of a page.
@@ -219,7 +223,7 @@ func (r *run) take(page storage.Page, outcomes []outcome) error {
 	for i, out := range outcomes {
 		away := (*awayError)(nil)
 		if errors.As(out.err, &away) {
-			r.p.Revision = cmp.Or(r.o.Since, page.Revision)
+			r.p.Revision = cmp.Or(r.earlier.since, page.Revision)
 			return away.cause
 		}
 		if !out.begun {
@@ -227,100 +231,12 @@ func (r *run) take(page storage.Page, outcomes []outcome) error {
 		}
 		r.note(page.KVs[i].Key, out.rewritten, out.err)
 		r.p.Cursor = page.KVs[i].Key
+		r.passed(page.KVs[i], out)
 	}
 	if r.p.Total = max(r.p.Total, r.p.Done); !page.More {
 		r.p.Total = r.p.Done
 	}
 	return nil
-}
-
-// key rewrites one key unless it is as it should be, and reports whether it
-// did.
-func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
-	var tried []byte // which may have been written
-	for range maxConflicts {
-		value, changed, err := r.rewrite(ctx, kv)
-		if err != nil {
-			return false, err
-		}
-		if !changed {
-			if tried != nil && bytes.Equal(tried, kv.Value) {
-				return true, nil
-			}
-			return r.before(ctx, kv)
-		}
-		_, err = r.store.Update(ctx, kv.Key, value, kv.Revision, 0)
-		var e *storage.Error
-		switch {
-		case err == nil:
-			return true, nil
-		case !errors.As(err, &e):
-			return false, err
-		case e.Kind == storage.NotFound:
-			return false, nil // gone, so nothing is left to rewrite
-		case e.Kind == storage.Full: // as it will be for every key
-			return false, &awayError{err}
-		case e.Kind == storage.Conflict && e.Current != nil:
-			kv = *e.Current
-		case e.Kind == storage.Conflict, e.Kind == storage.Unavailable:
-			// Whether the write happened is not known: look.
-			tried = value
-			if kv, err = r.store.Get(ctx, kv.Key); err != nil {
-				if storage.KindOf(err) == storage.NotFound {
-					return false, nil
-				}
-				return false, &awayError{err}
-			}
-		default:
-			return false, err
-		}
-	}
-	return false, fmt.Errorf("changed %d times while it was being rewritten", maxConflicts)
-}
-
-// Panic is what became of a Rewrite that panicked: the failure of that key.
-type Panic struct {
-	// Value is what was passed to panic, Stack where that happened.
-	Value any
-	Stack []byte
-}
-
-// Error says what was passed to panic.
-func (p *Panic) Error() string { return fmt.Sprintf("rewriting it panicked: %v", p.Value) }
-
-func (r *run) rewrite(ctx context.Context, kv storage.KV) (value []byte, changed bool, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			value, changed, err = nil, false, &Panic{Value: v, Stack: debug.Stack()}
-		}
-	}()
-	return r.o.Rewrite(ctx, kv)
-}
-
-// awayError is the store's failure to answer, or to take anything, which is no
-// failure of the key.
-type awayError struct{ cause error }
-
-func (e *awayError) Error() string { return e.cause.Error() }
-
-func (e *awayError) Unwrap() error { return e.cause }
-
-// before reports whether a key that is as it should be was not so at o.Since.
-func (r *run) before(ctx context.Context, kv storage.KV) (bool, error) {
-	if r.o.Since == 0 || kv.Revision <= r.o.Since {
-		return false, nil
-	}
-	was, err := r.store.Range(ctx, storage.Range{Prefix: kv.Key, Limit: 1, Revision: r.o.Since})
-	switch kind := storage.KindOf(err); {
-	case err != nil && (kind == storage.Compacted || kind == storage.FutureRevision):
-		return false, nil // nobody knows any more
-	case err != nil:
-		return false, &awayError{err}
-	case len(was.KVs) == 0 || was.KVs[0].Key != kv.Key:
-		return false, nil
-	}
-	_, changed, err := r.rewrite(ctx, was.KVs[0])
-	return changed && err == nil, nil
 }
 
 func (r *run) note(key string, rewritten bool, err error) {

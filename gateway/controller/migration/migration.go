@@ -139,6 +139,7 @@ func (m *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	}
 	j.saved = obj.GetAnnotations()[ProgressAnnotation]
 	j.state = readState(obj)
+	j.since = j.state.Revision
 	if j.controls.paused {
 		return j.report(ctx, paused, "paused by annotation "+PausedAnnotation)
 	}

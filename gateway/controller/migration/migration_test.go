@@ -486,3 +486,49 @@ func TestMigration_leavesTheRecordToWhoLeads_CRD32(t *testing.T) {
 		})
 	}
 }
+
+// Only who finds a record that somebody else left takes account of what was done
+// after it; the record tells from which revision on.
+func TestMigration_whatTheRecordMayNotTell_CRD32(t *testing.T) {
+	for name, tc := range map[string]struct {
+		record    string
+		from      string
+		since, at int64
+	}{
+		"there is none":              {at: countedAt},
+		"left by another":            {record: `{"done":4,"cursor":"work/tab-003","revision":41,"storageVersion":"v1","uid":"UID"}`, from: "work/tab-003", since: 41, at: 41},
+		"stopped by another":         {record: `{"done":4,"cursor":"work/tab-003","storageVersion":"v1","uid":"UID"}`, from: "work/tab-003"},
+		"of another storage version": {record: `{"done":4,"cursor":"work/tab-003","revision":41,"storageVersion":"v0","uid":"UID"}`, at: countedAt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := controllertest.WithCronTabs(t, 0)
+			r := newRewriter("v1", oldObjects(10))
+			said := map[string]int64{}
+			r.visit = func(_ context.Context, call int, name string) error {
+				if call == 1 {
+					said[name] = progressOf(t, o).Revision
+				}
+				return nil
+			}
+			crd := controllertest.MustGet(t, o, kinds.Definitions, "", controllertest.CronTabsDefinition)
+			var annotations map[string]any
+			if tc.record != "" {
+				annotations = map[string]any{migration.ProgressAnnotation: strings.ReplaceAll(tc.record, "UID", string(crd.GetUID()))}
+			}
+			createMigration(t, o, annotations)
+			stop := startMigration(t, o, r)
+			migrationIs(t, o, "Succeeded")
+			stop()
+			if first := r.calls[0]; first.From != tc.from || first.Since != tc.since || r.calls[1] != (migration.RewriteOptions{}) {
+				t.Errorf("calls %+v", r.calls)
+			}
+			begins := "work/tab-000"
+			if tc.from != "" {
+				begins = "work/tab-004"
+			}
+			if said[begins] != tc.at || said["work/tab-009"] != rewrittenAt {
+				t.Errorf("the record said %v", said)
+			}
+		})
+	}
+}

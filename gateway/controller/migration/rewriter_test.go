@@ -24,6 +24,11 @@ type memoryRewriter struct {
 	calls []migration.RewriteOptions
 }
 
+const (
+	// countedAt is the revision of each Count, rewrittenAt that of each page.
+	countedAt, rewrittenAt = 30, 50
+)
+
 func newRewriter(serving string, stored map[string]string) *memoryRewriter {
 	return &memoryRewriter{versions: stored, serving: serving, broken: map[string]bool{}}
 }
@@ -54,7 +59,7 @@ func (r *memoryRewriter) Serving(context.Context, schema.GroupResource) (string,
 func (r *memoryRewriter) Count(context.Context, schema.GroupResource) (n, revision int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return int64(len(r.versions)), 1, nil
+	return int64(len(r.versions)), countedAt, nil
 }
 
 func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, opts migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
@@ -65,7 +70,7 @@ func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, op
 		call = len(r.calls)
 		names = slices.Sorted(maps.Keys(r.versions))
 	})
-	p := migrate.Progress{Cursor: opts.From}
+	p := migrate.Progress{Cursor: opts.From, Revision: opts.Since}
 	for _, name := range names {
 		if name <= opts.From {
 			continue
@@ -79,7 +84,9 @@ func (r *memoryRewriter) Rewrite(ctx context.Context, _ schema.GroupResource, op
 			return p, err
 		}
 		r.rewrite(&p, name)
-		if err := progress(p); err != nil {
+		reached := p
+		reached.Revision = rewrittenAt
+		if err := progress(reached); err != nil {
 			return p, err
 		}
 	}

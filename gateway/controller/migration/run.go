@@ -25,6 +25,9 @@ type job struct {
 	gr       schema.GroupResource
 	controls controls
 	state    State
+	// since is the Revision of a state that an earlier run left, which may have
+	// gone on after it; zero when this job began at the beginning itself.
+	since int64
 	// saved is the annotation that holds the progress, as this job read or last
 	// wrote it, and saving what it may have written.
 	saved, saving string
@@ -77,7 +80,9 @@ func (j *job) begin(ctx context.Context, target target) error {
 		if err != nil {
 			return fmt.Errorf("count %s: %w", j.gr, err)
 		}
-		*s = State{Pass: 1, Total: total, Revision: revision}
+		// Who finds this state may find that more was done than it says. This
+		// job knows what it does.
+		*s, j.since = State{Pass: 1, Total: total, Revision: revision}, 0
 	}
 	s.target = target
 	if err := j.save(ctx); err != nil {
@@ -91,7 +96,7 @@ func (j *job) begin(ctx context.Context, target target) error {
 func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
 	opts := RewriteOptions{}
 	if j.state.Pass == 1 {
-		opts = RewriteOptions{From: j.state.Cursor, Since: j.state.Revision, Rate: j.controls.rate}
+		opts = RewriteOptions{From: j.state.Cursor, Since: j.since, Rate: j.controls.rate}
 	}
 	guarded, stop := j.guard(ctx)
 	defer stop()

@@ -43,7 +43,8 @@ type State struct {
 	// Cursor is where the first pass goes on.
 	Cursor string `json:"cursor"`
 	// Revision is one of the store from before the first pass went on behind
-	// Cursor, while it may have; zero when it was stopped there.
+	// Cursor, while it may have: that of the page that ends there, as a rule. It is
+	// zero when it was stopped there.
 	Revision int64 `json:"revision,omitempty"`
 	// Pass is the pass that is under way, from 1; later ones only check.
 	Pass int `json:"pass"`
