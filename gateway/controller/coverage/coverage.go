@@ -40,19 +40,13 @@ type Controller struct {
 	objects Objects
 
 	mu     sync.Mutex
-	listed bool             // guarded by mu: all definitions were looked at
-	needs  map[string]needs // guarded by mu: by the name of the definition
-}
-
-// needs are what one definition needs of a module.
-type needs struct {
-	module      string
-	conversions []plugins.Conversion
+	listed bool                   // guarded by mu: all definitions were looked at
+	needs  map[string]module.Need // guarded by mu: by the name of the definition
 }
 
 // New returns the controller.
 func New(objects Objects) *Controller {
-	return &Controller{objects: objects, needs: map[string]needs{}}
+	return &Controller{objects: objects, needs: map[string]module.Need{}}
 }
 
 // Name implements [controller.Controller].
@@ -81,22 +75,22 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 // definition looks at what a definition needs now, and lets the modules be looked
 // at that it is news for.
 func (c *Controller) definition(ctx context.Context, q controller.Queue, name string) error {
-	now := needs{}
+	now := module.Need{}
 	obj, err := c.objects.Get(ctx, kinds.Definitions, "", name)
 	switch {
 	case err == nil:
-		now = needsOf(obj)
+		now = module.NeedOf(obj)
 	case !apierrors.IsNotFound(err):
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.needs[name]
-	if before.module == now.module && slices.Equal(before.conversions, now.conversions) {
+	if before.Module == now.Module && slices.Equal(before.Conversions, now.Conversions) {
 		return nil
 	}
 	c.noteLocked(name, now)
-	for _, m := range []string{before.module, now.module} {
+	for _, m := range []string{before.Module, now.Module} {
 		if m != "" {
 			q.Add(controller.Key{GroupResource: kinds.Modules, Name: m})
 		}
@@ -104,17 +98,8 @@ func (c *Controller) definition(ctx context.Context, q controller.Queue, name st
 	return nil
 }
 
-// needsOf is what a definition needs; nothing when no module converts for it.
-func needsOf(obj *unstructured.Unstructured) needs {
-	refs := module.References(kinds.Definitions, obj.Object)
-	if len(refs) == 0 {
-		return needs{}
-	}
-	return needs{refs[0].Module, module.Needs(obj.Object)}
-}
-
-func (c *Controller) noteLocked(name string, n needs) {
-	if n.module == "" {
+func (c *Controller) noteLocked(name string, n module.Need) {
+	if n.Module == "" {
 		delete(c.needs, name)
 	} else {
 		c.needs[name] = n
@@ -134,24 +119,17 @@ func (c *Controller) list(ctx context.Context) error {
 		return fmt.Errorf("list definitions: %w", err)
 	}
 	for _, obj := range all {
-		c.noteLocked(obj.GetName(), needsOf(obj))
+		c.noteLocked(obj.GetName(), module.NeedOf(obj))
 	}
 	c.listed = true
 	return nil
 }
 
 // lacks are what definitions need of a module and do not get.
-func (c *Controller) lacks(name string, has []plugins.Conversion) (lacks []module.Lack) {
+func (c *Controller) lacks(name string, has []plugins.Conversion) []module.Lack {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, definition := range slices.Sorted(maps.Keys(c.needs)) {
-		if n := c.needs[definition]; n.module == name {
-			if lacking := plugins.Lacking(has, n.conversions); len(lacking) > 0 {
-				lacks = append(lacks, module.Lack{Definition: definition, Lacking: lacking})
-			}
-		}
-	}
-	return lacks
+	return module.Lacks(name, has, maps.All(c.needs))
 }
 
 // report writes the condition, if it is another. Of a module that lacks nothing,

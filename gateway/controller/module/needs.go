@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -105,24 +106,50 @@ func SetCompleteness(conditions *[]metav1.Condition, generation int64, lacks []L
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// lacks returns what definitions need of the named module that is not among what
-// it converts, by the names of the definitions.
-func lacks(ctx context.Context, objects Lister, name string, has []plugins.Conversion) (lacks []Lack, err error) {
+// Need is what a definition needs of the module that converts for it.
+type Need struct {
+	// Module is its name; "" when no module converts.
+	Module      string
+	Conversions []plugins.Conversion
+}
+
+// NeedOf is what a definition needs.
+func NeedOf(definition *unstructured.Unstructured) Need {
+	refs := References(kinds.Definitions, definition.Object)
+	if len(refs) == 0 {
+		return Need{}
+	}
+	return Need{refs[0].Module, Needs(definition.Object)}
+}
+
+// Lacks returns what definitions need of the named module that is not among what
+// it converts, by the names of the definitions, which come with their needs.
+func Lacks(name string, has []plugins.Conversion, needs iter.Seq2[string, Need]) (lacks []Lack) {
+	for definition, need := range needs {
+		if need.Module != name {
+			continue
+		}
+		if lacking := plugins.Lacking(has, need.Conversions); len(lacking) > 0 {
+			lacks = append(lacks, Lack{Definition: definition, Lacking: lacking})
+		}
+	}
+	slices.SortFunc(lacks, func(a, b Lack) int { return strings.Compare(a.Definition, b.Definition) })
+	return lacks
+}
+
+// lacks is what definitions need of the named module and do not get.
+func lacks(ctx context.Context, objects Lister, name string, has []plugins.Conversion) ([]Lack, error) {
 	definitions, err := objects.List(ctx, kinds.Definitions, "")
 	if err != nil {
 		return nil, fmt.Errorf("list definitions: %w", err)
 	}
-	for _, definition := range definitions {
-		refs := References(kinds.Definitions, definition.Object)
-		if len(refs) == 0 || refs[0].Module != name {
-			continue
+	return Lacks(name, has, func(yield func(string, Need) bool) {
+		for _, definition := range definitions {
+			if !yield(definition.GetName(), NeedOf(definition)) {
+				return
+			}
 		}
-		if lacking := plugins.Lacking(has, Needs(definition.Object)); len(lacking) > 0 {
-			lacks = append(lacks, Lack{Definition: definition.GetName(), Lacking: lacking})
-		}
-	}
-	slices.SortFunc(lacks, func(a, b Lack) int { return strings.Compare(a.Definition, b.Definition) })
-	return lacks, nil
+	}), nil
 }
 
 // Lack is what a definition needs of a module and does not get.
