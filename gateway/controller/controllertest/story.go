@@ -55,6 +55,9 @@ const (
 	seen   = 100 * time.Millisecond
 )
 
+// most is how many writes a leader may make before its story is no story.
+const most = 10_000
+
 // Tell tells the story without trouble, with a stale cache, and with each other
 // trouble at each of the writes.
 func (s Story) Tell(t *testing.T) {
@@ -153,10 +156,14 @@ var errEnded = errors.New("the gateway ended")
 func (y *telling) write(t *testing.T, ctx context.Context, key controller.Key, commit func() error) error {
 	y.mu.Lock()
 	y.writes++
-	now := y.writes == y.at
+	now, many := y.writes == y.at, y.writes > most
 	y.mu.Unlock()
 	if now {
 		close(y.struck)
+	}
+	if many { // the clock of a story stands still as long as anybody is busy
+		t.Errorf("more than %d writes: it does not come to rest", most)
+		<-ctx.Done()
 	}
 	switch {
 	case now && y.what == replaced:
@@ -177,7 +184,7 @@ func (y *telling) write(t *testing.T, ctx context.Context, key controller.Key, c
 		<-ctx.Done()
 		return errEnded
 	}
-	if y.what == stale {
+	if y.what == stale && err == nil {
 		y.Wake(key)
 	}
 	return err
