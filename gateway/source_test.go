@@ -141,5 +141,5 @@ func belowAny(name, dirs string) bool {
 func isTestPackage(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool {
 		return len(part) > len("test") && strings.HasSuffix(part, "test")
-	}) || below(dir, "gateway/e2e")
+	}) || below(dir, "test")
 }

@@ -235,7 +235,7 @@ func TestSubresources_CRD06(t *testing.T) {
 }
 
 // TestJSON_etcd reads and writes the bytes that kube-apiserver put into etcd
-// (recorded by gateway/gatewaytest/record).
+// (recorded by test/cmd/record).
 func TestJSON_etcd(t *testing.T) {
 	stored, err := os.ReadFile("testdata/stored.json")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wasmgate/wasmgate/gateway/gatewaytest"
+	"github.com/wasmgate/wasmgate/test/harness"
 )
 
 // answers is what the commands of the README must print, each searched from
@@ -38,7 +38,7 @@ func TestStory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gatewaytest.Start(t, gatewaytest.Options{})
+	g := harness.Start(t, harness.Options{})
 	s := newShell(t, g)
 	left := answers
 	for _, command := range commands(string(readme)) {
@@ -81,10 +81,10 @@ type shell struct {
 	replace *strings.Replacer
 }
 
-func newShell(t *testing.T, g *gatewaytest.Gateway) *shell {
+func newShell(t *testing.T, g *harness.Gateway) *shell {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Symlink(gatewaytest.KubectlPath(t), filepath.Join(dir, "kubectl")); err != nil {
+	if err := os.Symlink(harness.KubectlPath(t), filepath.Join(dir, "kubectl")); err != nil {
 		t.Fatal(err)
 	}
 	return &shell{

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package gatewaytest
-
-import "syscall"
-
-// dieWithParent has no equivalent here: servers of a test process that is
-// killed stay behind.
-func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/wasmgate/wasmgate/test/harness"
+	"github.com/wasmgate/wasmgate/test/story"
+	"github.com/wasmgate/wasmgate/test/story/builtins"
+)
+
+// TestTableOfBuiltInRequests_VERB01 makes the same requests and mistakes of
+// every built-in kind, and compares each reply with kube-apiserver's, or with the
+// gateway's own where that is listed as another, with the reason.
+func TestTableOfBuiltInRequests_VERB01(t *testing.T) {
+	stories, err := builtins.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := newTable(t, builtins.Recordings, harness.Shared(t).External, stories)
+	for resource, stories := range byResource(stories) {
+		t.Run(resource, func(t *testing.T) {
+			t.Parallel()
+			for _, told := range stories {
+				t.Run(told.Name, func(t *testing.T) { compareWith(t, all, told, builtins.Recordings, builtins.Texts) })
+			}
+		})
+	}
+}
+
+// byResource are stories by the name of their resource, which begins theirs: two of
+// one name may be about the same objects, seen at different versions, and would
+// find each other's.
+func byResource(stories []story.Story) map[string][]story.Story {
+	out := map[string][]story.Story{}
+	for _, s := range stories {
+		resource, _, _ := strings.Cut(s.Name, ".")
+		out[resource] = append(out[resource], s)
+	}
+	return out
+}
+
+// compareWith tells a story and compares it with its recording, which is in a
+// folder of its package, with texts of the replies.
+func compareWith(t *testing.T, c *table, told story.Story, recordings string, texts func([]story.Reply) ([]story.Texts, error)) {
+	want, err := told.Unpack(filepath.Join("..", "..", recordings, told.File()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := harness.Shared(t)
+	client, err := rest.HTTPClientFor(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	replies, err := told.Tell(context.Background(), story.HTTP(client, server.URL, server.Token))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := texts(replies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.compare(t, told, want, answers)
+}

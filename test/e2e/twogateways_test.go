@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/wasmgate/wasmgate/test/harness"
+)
+
+// TestDefinitionDeletedOnAnotherGateway has one gateway hold a creation in a
+// slow conversion webhook while the definition is deleted on another.
+func TestDefinitionDeletedOnAnotherGateway_CRD24(t *testing.T) {
+	harness.SkipExternal(t)
+	t.Parallel()
+	first := harness.Start(t, harness.Options{})
+	second := harness.Start(t, harness.Options{EtcdServers: first.EtcdURL})
+	hook := harness.NewWebhook(t)
+	c := newWebhookCronTabs(t, &first.Server, hook)
+	there := *c
+	there.s, there.api = &second.Server, second.API(t)
+	there.awaitServed("v1")
+
+	held, release := make(chan struct{}), make(chan struct{})
+	holding := sync.OnceFunc(func() { close(held) })
+	hook.Inject(func(http.ResponseWriter, object, object) bool {
+		holding()
+		<-release
+		return true
+	})
+	made := make(chan *harness.Reply, 1)
+	go func() {
+		r, err := there.api.Try("POST", there.list("v1"), there.object("v1", "late", `{"host":"a","port":"1"}`))
+		if err != nil {
+			t.Error(err)
+		}
+		made <- r
+	}()
+	<-held
+	c.api.Delete(c.crdPath()).Want(200)
+	c.api.Eventually(c.crdPath(), func(r *harness.Reply) bool { return r.Code == 404 })
+	close(release)
+	if r := <-made; r != nil {
+		r.Want(404)
+	}
+	page, err := first.Etcd(t).Get(t.Context(), path.Dir(path.Dir(c.storageKey("late")))+"/", clientv3.WithPrefix())
+	if err != nil || page.Count != 0 {
+		t.Errorf("%d orphans, %v", page.Count, err)
+	}
+}
+
+// TestTwoGatewaysGiveNoNodePortTwice has two gateways make services at once.
+func TestTwoGatewaysGiveNoNodePortTwice(t *testing.T) {
+	harness.SkipExternal(t)
+	t.Parallel()
+	const services = "/api/v1/namespaces/default/services"
+	first := harness.Start(t, harness.Options{})
+	second := harness.Start(t, harness.Options{EtcdServers: first.EtcdURL})
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	seen := map[float64]string{}
+	for i, api := range []*harness.API{first.API(t), second.API(t)} {
+		for n := range 10 {
+			all.Go(func() {
+				name := fmt.Sprintf("s%d-%d", i, n)
+				r := api.Post(services, object{"metadata": object{"name": name}, "spec": object{"type": "NodePort", "ports": []any{object{"port": 80}}}}).Want(201)
+				port := r.Object()["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["nodePort"].(float64)
+				mu.Lock()
+				defer mu.Unlock()
+				if other := seen[port]; other != "" {
+					t.Errorf("%s and %s both have port %v", other, name, port)
+				}
+				seen[port] = name
+			})
+		}
+	}
+	all.Wait()
+	page, err := first.Etcd(t).Get(t.Context(), "/registry/claims/", clientv3.WithPrefix())
+	if err != nil || page.Count != 0 {
+		t.Errorf("%d claims are left, %v", page.Count, err)
+	}
+}
+
+// TestGatewaysThatClientsTakeForOne lets a client of one gateway in at another,
+// as docs/serve.md says: with the same certificate and the same tokens.
+func TestGatewaysThatClientsTakeForOne(t *testing.T) {
+	harness.SkipExternal(t)
+	t.Parallel()
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens.csv")
+	if err := os.WriteFile(tokens, []byte("shared,colleague,1,system:masters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pki := filepath.Join(dir, "first", "pki")
+	first := harness.Start(t, harness.Options{DataDir: filepath.Join(dir, "first"), Args: []string{"--token-auth-file", tokens}})
+	alike := harness.Start(t, harness.Options{EtcdServers: first.EtcdURL, Args: []string{"--token-auth-file", tokens,
+		"--tls-cert-file", filepath.Join(pki, "serving.crt"), "--tls-private-key-file", filepath.Join(pki, "serving.key")}})
+	alone := harness.Start(t, harness.Options{EtcdServers: first.EtcdURL})
+
+	text, err := os.ReadFile(first.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(config, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "KUBECONFIG="+config, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
+	kubectl := harness.KubectlPath(t)
+	shell(t, dir, env, kubectl+" config set-credentials wasmgate-admin --token=shared")
+	for _, g := range []*harness.Gateway{first, alike} {
+		if out := shell(t, dir, env, kubectl+" auth whoami --server "+g.URL); !strings.Contains(out, "colleague") {
+			t.Errorf("%s knows %s", g.URL, out)
+		}
+	}
+	if out := shell(t, dir, env, "! "+kubectl+" auth whoami --server "+alone.URL); !strings.Contains(out, "unknown authority") {
+		t.Errorf("a gateway with its own certificate: %s", out)
+	}
+}
