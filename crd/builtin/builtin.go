@@ -32,7 +32,6 @@ func All(opts Options) ([]*crd.Definition, error) {
 	own := []*crd.Definition{
 		event(opts.EventTTL),
 		namespace(),
-		secret(),
 		validatingWebhooks(),
 		mutatingWebhooks(),
 		validatingPolicies(),

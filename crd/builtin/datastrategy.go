@@ -146,6 +146,9 @@ func (s *dataStrategy) Canonicalize(obj runtime.Object) {
 // Validate checks a new object.
 func (s *dataStrategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
 	tree := content(obj)
+	if all := s.kind.also.validateAll; all != nil {
+		return all(s.subresource, tree, nil)
+	}
 	if s.kind.file.question() {
 		return s.validate(tree, nil) // what is kept nowhere may be called anything
 	}
@@ -159,6 +162,9 @@ func (s *dataStrategy) Validate(_ context.Context, obj runtime.Object) field.Err
 // ValidateUpdate checks the new state of an object.
 func (s *dataStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
 	tree, was := content(obj), content(old)
+	if all := s.kind.also.validateAll; all != nil {
+		return all(s.subresource, tree, was)
+	}
 	m, o, errs := s.metadata(tree, was)
 	if errs != nil {
 		return errs

@@ -28,10 +28,13 @@ type extension struct {
 	prepareUpdate func(subresource string, obj, old map[string]any)
 	canonicalize  func(obj map[string]any)
 	validate      func(subresource string, obj, old map[string]any) field.ErrorList
-	warn          func(obj, old map[string]any) []string
-	hooks         crd.Hooks
-	ttl           func(obj map[string]any) time.Duration
-	grace         func(obj map[string]any, asked *int64) int64
+	// validateAll takes the place of all other checks, those of metadata and of the
+	// file included, where what is wrong is told in an order of the kind's own.
+	validateAll func(subresource string, obj, old map[string]any) field.ErrorList
+	warn        func(obj, old map[string]any) []string
+	hooks       crd.Hooks
+	ttl         func(obj map[string]any) time.Duration
+	grace       func(obj map[string]any, asked *int64) int64
 	// layouts are those of versions that have other fields than the storage
 	// version.
 	layouts layouts
@@ -41,6 +44,7 @@ type extension struct {
 var extensions = map[schema.GroupResource]extension{
 	{Resource: "pods"}:                                                     {defaults: completePod, prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
 	{Resource: "persistentvolumeclaims"}:                                   {prepareCreate: prepareVolumeClaim, prepareUpdate: prepareVolumeClaimUpdate},
+	{Resource: "secrets"}:                                                  {defaults: moveStringData, prepareUpdate: keepSecretType, validateAll: checked(validateSecret), warn: warnSecret},
 	{Resource: "services"}:                                                 {validate: validateService},
 	{Group: "networking.k8s.io", Resource: "servicecidrs"}:                 {validate: validateServiceCIDR},
 	{Resource: "limitranges"}:                                              {prepareCreate: nameLimitRange, validate: validateLimitRange},

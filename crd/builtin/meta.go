@@ -50,3 +50,19 @@ func validateFinalizerQualified(name string, path *field.Path) field.ErrorList {
 	}
 	return field.ErrorList{field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
 }
+
+// checked is a check of objects of Go type T; old is nil for a new object.
+func checked[T any](check func(subresource string, obj, old *T) field.ErrorList) func(string, map[string]any, map[string]any) field.ErrorList {
+	return func(subresource string, obj, old map[string]any) field.ErrorList {
+		now, was := new(T), (*T)(nil)
+		err := toTyped(obj, now)
+		if err == nil && old != nil {
+			was = new(T)
+			err = toTyped(old, was)
+		}
+		if err != nil {
+			return field.ErrorList{field.InternalError(nil, err)}
+		}
+		return check(subresource, now, was)
+	}
+}

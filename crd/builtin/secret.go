@@ -8,44 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/wasmgate/wasmgate/crd"
 )
 
-func secret() *crd.Definition {
-	docs := corev1.Secret{}.SwaggerDoc()
-	return define(kind[corev1.Secret]{
-		version: "v1", name: "Secret", plural: "secrets", namespaced: true,
-		defaults: defaultSecret,
-		rules: rules[corev1.Secret]{
-			prepareUpdate: func(obj, old map[string]any) {
-				if text(obj, "type") == "" {
-					keep(obj, old, "type")
-				}
-			},
-			validate:       validateSecret,
-			validateUpdate: validateSecretUpdate,
-			warn:           warnSecret,
-			unconditional:  true,
-		},
-		columns: []metav1.TableColumnDefinition{nameColumn, column("Type", docs["type"]), column("Data", docs["data"]), ageColumn},
-		cells: func(s *corev1.Secret) []any {
-			return []any{s.Name, string(s.Type), int64(len(s.Data)), since(s.CreationTimestamp)}
-		},
-		fieldNames: []string{"type"},
-		fieldSet:   func(obj map[string]any) fields.Set { return fields.Set{"type": text(obj, "type")} },
-	})
-}
-
-// defaultSecret sets the type and moves stringData, which is only for writing,
-// into data.
-func defaultSecret(obj map[string]any) {
-	if text(obj, "type") == "" {
-		obj["type"] = string(corev1.SecretTypeOpaque)
-	}
+// moveStringData moves what is only for writing into data.
+func moveStringData(obj map[string]any) {
 	if plain := child(obj, "stringData"); len(plain) > 0 {
 		data := ensure(obj, "data")
 		for k, v := range plain {
@@ -56,13 +24,28 @@ func defaultSecret(obj map[string]any) {
 	delete(obj, "stringData")
 }
 
+func keepSecretType(_ string, obj, old map[string]any) {
+	if text(obj, "type") == "" {
+		keep(obj, old, "type")
+	}
+}
+
 var dataPath = field.NewPath("data")
 
-func validateSecret(s *corev1.Secret) field.ErrorList {
-	errs := validateMeta(&s.ObjectMeta, true, apivalidation.NameIsDNSSubdomain)
+// validateSecret tells of a change before of what is wrong with the new state.
+func validateSecret(_ string, s, old *corev1.Secret) field.ErrorList {
+	var errs field.ErrorList
+	if old != nil {
+		errs = validateMetaUpdate(&s.ObjectMeta, &old.ObjectMeta)
+		errs = append(errs, apivalidation.ValidateImmutableField(s.Type, old.Type, field.NewPath("type"))...)
+		errs = append(errs, validateFrozen(s, old)...)
+	}
+	errs = append(errs, validateMeta(&s.ObjectMeta, true, apivalidation.NameIsDNSSubdomain)...)
 	size := 0
 	for _, key := range sortedKeys(s.Data) {
-		errs = append(errs, validateKey(dataPath, key)...)
+		for _, msg := range validation.IsConfigMapKey(key) {
+			errs = append(errs, field.Invalid(dataPath.Key(key), key, msg))
+		}
 		size += len(s.Data[key])
 	}
 	if size > corev1.MaxSecretSize {
@@ -118,15 +101,25 @@ func validateJSONKey(s *corev1.Secret, key string) field.ErrorList {
 	return nil
 }
 
-func validateSecretUpdate(s, old *corev1.Secret) field.ErrorList {
-	errs := validateMetaUpdate(&s.ObjectMeta, &old.ObjectMeta)
-	errs = append(errs, apivalidation.ValidateImmutableField(s.Type, old.Type, field.NewPath("type"))...)
-	errs = append(errs, validateFrozen(s.Immutable, old.Immutable, part{"data", reflect.DeepEqual(s.Data, old.Data)})...)
-	return append(errs, validateSecret(s)...)
+// validateFrozen checks a secret that may have been made immutable.
+func validateFrozen(s, old *corev1.Secret) field.ErrorList {
+	if old.Immutable == nil || !*old.Immutable {
+		return nil
+	}
+	const message = "field is immutable when `immutable` is set"
+	var errs field.ErrorList
+	if s.Immutable == nil || !*s.Immutable {
+		errs = append(errs, field.Forbidden(field.NewPath("immutable"), message))
+	}
+	if !reflect.DeepEqual(s.Data, old.Data) {
+		errs = append(errs, field.Forbidden(dataPath, message))
+	}
+	return errs
 }
 
-func warnSecret(s, _ *corev1.Secret) []string {
-	if s.Type != corev1.SecretTypeTLS {
+func warnSecret(obj, _ map[string]any) []string {
+	s := &corev1.Secret{}
+	if text(obj, "type") != string(corev1.SecretTypeTLS) || toTyped(obj, s) != nil {
 		return nil
 	}
 	if _, err := tls.X509KeyPair(s.Data[corev1.TLSCertKey], s.Data[corev1.TLSPrivateKeyKey]); err != nil {

@@ -3,7 +3,9 @@ package builtin
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,3 +135,5 @@ func keep(obj, old map[string]any, field string) {
 }
 
 func lower(s string) string { return strings.ToLower(s) }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
