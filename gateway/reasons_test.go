@@ -14,12 +14,12 @@ import (
 var reasons = []struct{ files, pattern string }{
 	{"../plugins/load.go", `LoadReason = "([A-Z]\w+)"`},
 	{"../plugins/plugins.go", `ErrorKind = "([A-Z]\w+)"`},
-	{"oci/oci.go", `Reason = "([A-Z]\w+)"`},
-	{"modulehost/*.go", `Reason: "([A-Z]\w+)"`},
-	{"controller/module/*.go", `(?:[rR]eason:?|awaitingPromotion|NoCalls) +=? ?"([A-Z]\w+)"`},
-	{"controller/image/*.go", `(?:Reason:|Reason =) "([A-Z]\w+)"`},
-	{"controller/module/needs.go", `(?:conversionMissing|complete) += "([A-Z]\w+)"`},
-	{"controller/calls/*.go", `calls\w+ += "([A-Z]\w+)"`},
+	{"kinds/module/oci/oci.go", `Reason = "([A-Z]\w+)"`},
+	{"kinds/module/host/*.go", `Reason: "([A-Z]\w+)"`},
+	{"kinds/module/*.go", `(?:[rR]eason:?|awaitingPromotion|NoCalls) +=? ?"([A-Z]\w+)"`},
+	{"kinds/module/image/*.go", `(?:Reason:|Reason =) "([A-Z]\w+)"`},
+	{"kinds/module/needs.go", `(?:conversionMissing|complete) += "([A-Z]\w+)"`},
+	{"kinds/module/healthy/*.go", `calls\w+ += "([A-Z]\w+)"`},
 }
 
 // TestDocumentHasAllReasons holds docs/reasons.md to the reasons that the code has.

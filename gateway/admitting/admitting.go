@@ -12,7 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -134,5 +134,5 @@ func exempt(w *resource.Write) bool {
 	if w.Resource.Def.Group == admissionv1.GroupName {
 		return true
 	}
-	return w.Options.Caller.Own && w.Subresource == "status" && w.Resource.GroupResource() == kinds.Modules
+	return w.Options.Caller.Own && w.Subresource == "status" && w.Resource.GroupResource() == gvr.Modules
 }

@@ -23,10 +23,10 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
-	"github.com/wasmgate/wasmgate/gateway/logtest"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
+	"github.com/wasmgate/wasmgate/test/logtest"
 )
 
 // world is an engine whose writes are subject to webhooks that are modules.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/webhook"
 )
 
@@ -60,5 +60,5 @@ func (m module) Call(ctx context.Context, review []byte, accept func(reply []byt
 // Spares implements [admission.Sparer]: a module has no say in its own
 // replacement, which one that fails at everything would not survive.
 func (m module) Spares(r *admission.Request) bool {
-	return r.Resource.GroupResource() == kinds.Modules && r.Name == m.name
+	return r.Resource.GroupResource() == gvr.Modules && r.Name == m.name
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/gateway/logtest"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
+	"github.com/wasmgate/wasmgate/test/logtest"
 )
 
 // TestCacheIsBoundedAndHeard: what the cache keeps of the past is counted in

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
+	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
 )
 
 // clientFlags are the flags of every command that talks to a gateway.

@@ -15,8 +15,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
 	"github.com/wasmgate/wasmgate/gateway/pki"
+	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
 )
 
 // report plays the migration controller.

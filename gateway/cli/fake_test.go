@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
+	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
 )
 
 // fakeGateway speaks as much of the API as the commands use.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // funcController reconciles config maps with a function.
@@ -97,8 +97,8 @@ func TestRun_conflictWaitsForTheCache(t *testing.T) {
 
 func TestRun_follow(t *testing.T) {
 	o := controllertest.New(controllertest.ServedCronTabs)
-	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("a"))
-	controllertest.MustCreate(t, o, kinds.Namespaces, controllertest.NamespaceTree("b"))
+	controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("a"))
+	controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("b"))
 	calls := make(chan controller.Key, 10)
 	follow := atomic.Bool{}
 	follow.Store(true)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
+	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
 )
 
 // UseCertDir takes from --cert-dir what other flags do not say: the serving

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wasmgate/wasmgate/gateway/kubeconfig"
+	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
 )
 
 // Serve is the configuration of one gateway.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wasmgate/wasmgate/gateway/private"
+	"github.com/wasmgate/wasmgate/gateway/pki/private"
 )
 
 // WriteFile replaces a file in one step: after a crash at any point it holds

@@ -15,39 +15,39 @@ import (
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
-	"github.com/wasmgate/wasmgate/gateway/assign"
 	"github.com/wasmgate/wasmgate/gateway/authz"
-	"github.com/wasmgate/wasmgate/gateway/bindings"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/compile"
-	"github.com/wasmgate/wasmgate/gateway/components"
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/coverage"
-	"github.com/wasmgate/wasmgate/gateway/controller/definition"
-	"github.com/wasmgate/wasmgate/gateway/controller/events"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
-	"github.com/wasmgate/wasmgate/gateway/controller/image"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
-	"github.com/wasmgate/wasmgate/gateway/controller/migration"
-	"github.com/wasmgate/wasmgate/gateway/controller/module"
-	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
-	policystatus "github.com/wasmgate/wasmgate/gateway/controller/policy"
-	"github.com/wasmgate/wasmgate/gateway/controller/priority"
-	"github.com/wasmgate/wasmgate/gateway/controller/quota"
-	"github.com/wasmgate/wasmgate/gateway/controller/shadow"
-	"github.com/wasmgate/wasmgate/gateway/leftovers"
-	"github.com/wasmgate/wasmgate/gateway/limiting"
-	"github.com/wasmgate/wasmgate/gateway/modulehost"
-	"github.com/wasmgate/wasmgate/gateway/modulestatus"
+	"github.com/wasmgate/wasmgate/gateway/kinds/componentstatus"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition/compile"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
+	"github.com/wasmgate/wasmgate/gateway/kinds/event"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/limitrange"
+	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
+	"github.com/wasmgate/wasmgate/gateway/kinds/migration/rewrite"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/bindings"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/coverage"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/host"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/image"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/status"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trial"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/upload"
+	"github.com/wasmgate/wasmgate/gateway/kinds/namespace"
+	policystatus "github.com/wasmgate/wasmgate/gateway/kinds/policy"
+	quotas "github.com/wasmgate/wasmgate/gateway/kinds/quota"
+	"github.com/wasmgate/wasmgate/gateway/kinds/quota/recount"
+	"github.com/wasmgate/wasmgate/gateway/kinds/rolewarning"
+	"github.com/wasmgate/wasmgate/gateway/kinds/service"
+	"github.com/wasmgate/wasmgate/gateway/kinds/storageobject"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/options"
-	"github.com/wasmgate/wasmgate/gateway/ordering"
-	"github.com/wasmgate/wasmgate/gateway/protection"
-	"github.com/wasmgate/wasmgate/gateway/quotas"
 	"github.com/wasmgate/wasmgate/gateway/resource"
-	"github.com/wasmgate/wasmgate/gateway/rewrite"
-	"github.com/wasmgate/wasmgate/gateway/rolewarning"
-	"github.com/wasmgate/wasmgate/gateway/trial"
-	"github.com/wasmgate/wasmgate/gateway/upload"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -59,10 +59,10 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	}
 	var inUse module.InUse
 	for _, d := range builtins {
-		if d.GroupResource() == kinds.Modules {
+		if d.GroupResource() == gvr.Modules {
 			d.Hooks = &inUse
 			for _, v := range d.Versions {
-				v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: g.modules, Image: modulehost.CheckImage}
+				v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: g.modules, Image: host.CheckImage}
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		return nil, err
 	}
 	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(options.NamespaceAutoProvision)}
-	o.Reports = map[schema.GroupResource]resource.Report{components.Resource: g.components().Report}
+	o.Reports = map[schema.GroupResource]resource.Report{componentstatus.Resource: g.components().Report}
 	g.addAdmission(&o)
 	engine := resource.New(o)
 	g.orders = ordering.New(served, g.log)
@@ -103,8 +103,8 @@ func (g *gateway) addAdmission(o *resource.Options) {
 		},
 	})
 	o.Mutators = []resource.Mutator{g.admission}
-	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, modulestatus.Guard{}, rolewarning.Warner{}, g.admission}
-	if ranges := limiting.New(o.Catalog); ranges != nil && on(options.LimitRanger) {
+	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{}, g.admission}
+	if ranges := limitrange.New(o.Catalog); ranges != nil && on(options.LimitRanger) {
 		o.Mutators = []resource.Mutator{ranges, g.admission, ranges}
 		o.Validators = slices.Insert(o.Validators, 1, resource.Validator(ranges))
 	}
@@ -112,7 +112,7 @@ func (g *gateway) addAdmission(o *resource.Options) {
 		o.Accounts = q
 	}
 	if g.assigner != nil {
-		o.Mutators = append(o.Mutators, g.assigner, protection.Mutator{})
+		o.Mutators = append(o.Mutators, g.assigner, storageobject.Mutator{})
 	}
 }
 
@@ -160,7 +160,7 @@ func (g *gateway) builtins() ([]*crd.Definition, error) {
 }
 
 // newAssigner makes what sees to services and pods; nil when there are none.
-func (g *gateway) newAssigner(builtins []*crd.Definition) (*assign.Assigner, error) {
+func (g *gateway) newAssigner(builtins []*crd.Definition) (*service.Assigner, error) {
 	if !slices.ContainsFunc(builtins, func(d *crd.Definition) bool { return d.Group == "" && d.Plural == "services" }) {
 		return nil, nil
 	}
@@ -169,7 +169,7 @@ func (g *gateway) newAssigner(builtins []*crd.Definition) (*assign.Assigner, err
 		return nil, err
 	}
 	first, last, err := g.options.NodePorts()
-	return assign.New(assign.Config{Addresses: addresses, Ports: assign.Ports{First: first, Last: last}}), err
+	return service.New(service.Config{Addresses: addresses, Ports: service.Ports{First: first, Last: last}}), err
 }
 
 // optional are controllers that --controllers can turn off, by their names there.
@@ -195,15 +195,15 @@ func (g *gateway) optional(as func(part string) resource.Internal, stored leftov
 		}},
 		{options.GarbageCollector, []controller.Controller{collectors{g, garbage.DefaultRate}.New(as("garbage-collector"))}},
 	}
-	if g.engine.Catalog().Snapshot().Resource(kinds.Quotas) != nil {
-		all = append(all, optional{options.ResourceQuotas, []controller.Controller{quota.New(as("quotas"))}})
+	if g.engine.Catalog().Snapshot().Resource(gvr.Quotas) != nil {
+		all = append(all, optional{options.ResourceQuotas, []controller.Controller{recount.New(as("quotas"))}})
 	}
 	if g.assigner != nil {
 		protect := func(name string, gr schema.GroupResource) optional {
-			return optional{name, []controller.Controller{protection.NewController(as("storage-protection"), gr)}}
+			return optional{name, []controller.Controller{storageobject.NewController(as("storage-protection"), gr)}}
 		}
-		all = append(all, protect(options.PersistentVolumeClaims, protection.Claims), protect(options.PersistentVolumes, protection.Volumes),
-			protect(options.VolumeAttributesClasses, protection.Classes))
+		all = append(all, protect(options.PersistentVolumeClaims, storageobject.Claims), protect(options.PersistentVolumes, storageobject.Volumes),
+			protect(options.VolumeAttributesClasses, storageobject.Classes))
 	}
 	return all
 }
@@ -217,15 +217,15 @@ func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
 			namespace.NewBootstrap(as("namespaces")),
 			definition.NewStatus(as("definitions"), definitions.Conditions),
 			definition.NewFinalizer(as("definitions"), as("definitions"), stored),
-			priority.New(as("version-priorities"), g.modules, g.orders),
+			versionpriority.New(as("version-priorities"), g.modules, g.orders),
 			module.NewCollector(as("modules"), g.modules.Contents()),
 			image.New(as("modules"), g.modules.Images()),
 			shadow.New(as("modules"), g.modules, g.modules.Content(), trial.Trials{Catalog: g.engine.Catalog(), Store: g.store, Converter: g.modules.Converter}),
 			coverage.New(as("modules")),
-			events.New(as("events"), kinds.Modules, kinds.Priorities),
+			event.New(as("events"), gvr.Modules, gvr.Priorities),
 		}
 		if g.assigner != nil {
-			all = append(all, assign.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), assign.NewLedger(as("services")))
+			all = append(all, service.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), service.NewLedger(as("services")))
 		}
 		for _, c := range g.optional(as, stored) {
 			if g.options.Runs(c.name) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/wasmgate/wasmgate/gateway/components"
 	"github.com/wasmgate/wasmgate/gateway/health"
+	"github.com/wasmgate/wasmgate/gateway/kinds/componentstatus"
 )
 
 // storeCheckAge is how old the answer about the store may be.
@@ -33,8 +33,8 @@ func (g *gateway) newHealth() *health.Registry {
 }
 
 // components are what is told of the control plane that the gateway is part of.
-func (g *gateway) components() components.Components {
-	return components.New(g.storeHealth, components.Scheduler, components.ControllerManager)
+func (g *gateway) components() componentstatus.Components {
+	return componentstatus.New(g.storeHealth, componentstatus.Scheduler, componentstatus.ControllerManager)
 }
 
 // hooks report how far the start, and the stop, have come.

@@ -17,33 +17,33 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/assign"
 	"github.com/wasmgate/wasmgate/gateway/audit"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/calls"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
-	"github.com/wasmgate/wasmgate/gateway/controller/module"
-	"github.com/wasmgate/wasmgate/gateway/controller/namespace"
-	"github.com/wasmgate/wasmgate/gateway/documents"
+	"github.com/wasmgate/wasmgate/gateway/discovery/documents"
 	"github.com/wasmgate/wasmgate/gateway/health"
-	"github.com/wasmgate/wasmgate/gateway/identity"
+	"github.com/wasmgate/wasmgate/gateway/kinds/accessreview"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	modulecalls "github.com/wasmgate/wasmgate/gateway/kinds/module/calls"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/healthy"
+	modulehost "github.com/wasmgate/wasmgate/gateway/kinds/module/host"
+	modulelog "github.com/wasmgate/wasmgate/gateway/kinds/module/log"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/upload"
+	"github.com/wasmgate/wasmgate/gateway/kinds/namespace"
+	"github.com/wasmgate/wasmgate/gateway/kinds/pod"
+	"github.com/wasmgate/wasmgate/gateway/kinds/service"
+	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/question"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
-	"github.com/wasmgate/wasmgate/gateway/modulecalls"
-	"github.com/wasmgate/wasmgate/gateway/modulehost"
-	"github.com/wasmgate/wasmgate/gateway/modulelog"
 	"github.com/wasmgate/wasmgate/gateway/options"
-	"github.com/wasmgate/wasmgate/gateway/ordering"
-	"github.com/wasmgate/wasmgate/gateway/pods"
-	"github.com/wasmgate/wasmgate/gateway/preview"
-	"github.com/wasmgate/wasmgate/gateway/private"
+	"github.com/wasmgate/wasmgate/gateway/pki/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
-	"github.com/wasmgate/wasmgate/gateway/reviews"
-	"github.com/wasmgate/wasmgate/gateway/serviceaccount"
+	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
-	"github.com/wasmgate/wasmgate/gateway/upload"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/compiler"
 	"github.com/wasmgate/wasmgate/storage/etcd"
@@ -73,7 +73,7 @@ type gateway struct {
 	lines     *modulelog.Logs
 	calls     *modulecalls.Calls
 	admission *admitting.Admission
-	assigner  *assign.Assigner
+	assigner  *service.Assigner
 	health    *health.Registry
 	// storeHealth tells whether the store is well.
 	storeHealth health.Check
@@ -192,9 +192,9 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		}),
 		Observer:  accounting.New(g.metrics),
 		Auditor:   auditor,
-		Contents:  map[api.ContentPath]api.Content{{GroupResource: kinds.Modules, Subresource: "content"}: content},
+		Contents:  map[api.ContentPath]api.Content{{GroupResource: gvr.Modules, Subresource: "content"}: content},
 		Questions: g.questions(), Connections: g.connections(),
-		Reviews: reviews.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
+		Reviews: accessreview.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
 		Log:     g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 		Bounds:         bounds.New(g.limits()),
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
@@ -235,12 +235,12 @@ func (g *gateway) limits() bounds.Limits {
 // questions are the subresources that are no part of an object.
 func (g *gateway) questions() map[api.ContentPath]api.Question {
 	out := map[api.ContentPath]api.Question{
-		{GroupResource: kinds.Modules, Subresource: "prioritize"}: preview.Preview{Versions: g.orders.Versions, Exists: g.exists, Judge: g.engine.Judge, Prioritize: g.modules.Prioritize},
-		{GroupResource: kinds.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
+		{GroupResource: gvr.Modules, Subresource: "prioritize"}: question.Preview{Versions: g.orders.Versions, Exists: g.exists, Judge: g.engine.Judge, Prioritize: g.modules.Prioritize},
+		{GroupResource: gvr.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
 	}
 	maps.Copy(out, serviceaccount.Questions(g.tokens, g.engine))
 	if g.assigner != nil {
-		maps.Copy(out, pods.Questions(g.pods, g.engine))
+		maps.Copy(out, pod.Questions(g.pods, g.engine))
 	}
 	return out
 }
@@ -250,11 +250,11 @@ func (g *gateway) connections() map[api.ContentPath]api.Connection {
 	if g.assigner == nil {
 		return nil
 	}
-	return pods.Connections(g.pods, g.engine)
+	return pod.Connections(g.pods, g.engine)
 }
 
 // pods are the objects as somebody writes them.
-func (g *gateway) pods(c resource.Caller) pods.Objects { return g.engine.Internal(c) }
+func (g *gateway) pods(c resource.Caller) pod.Objects { return g.engine.Internal(c) }
 
 // exists fails for an object that does not exist.
 func (g *gateway) exists(ctx context.Context, t resource.Target) error {
@@ -320,7 +320,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 	g.hooks.namespaces()
 	loader := module.New(objects, g.modules, g.modules.Content())
 	work.Go(func() error {
-		controller.Run(ctx, g.log, objects, loader, calls.New(objects, g.modules.Status, g.calls, nameAt(addr)))
+		controller.Run(ctx, g.log, objects, loader, healthy.New(objects, g.modules.Status, g.calls, nameAt(addr)))
 		return nil
 	})
 	work.Go(func() error { return g.lead(ctx, objects) })

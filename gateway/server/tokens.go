@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
 	"github.com/wasmgate/wasmgate/gateway/pki"
 	"github.com/wasmgate/wasmgate/gateway/resource"
-	"github.com/wasmgate/wasmgate/gateway/serviceaccount"
 )
 
 // newTokens makes what signs and believes the tokens of service accounts.

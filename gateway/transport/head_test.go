@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/logtest"
+	"github.com/wasmgate/wasmgate/test/logtest"
 )
 
 // Heads that two servers may read differently are refused, and what follows

@@ -11,7 +11,7 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/auth"
 
-	"github.com/wasmgate/wasmgate/gateway/oci/ocitest"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/oci/ocitest"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/storage/blob"
 	"github.com/wasmgate/wasmgate/test/harness"

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // CronTabsDefinition is the name of the definition of [CronTabs].
@@ -43,7 +43,7 @@ func CRDTree(plural, kind string, versions ...string) map[string]any {
 // Establish gives a definition the status of one that is served.
 func Establish(t *testing.T, o Engine, name string, stored ...any) {
 	t.Helper()
-	MustChange(t, o, kinds.Definitions, "status", "", name, func(obj *unstructured.Unstructured) {
+	MustChange(t, o, gvr.Definitions, "status", "", name, func(obj *unstructured.Unstructured) {
 		names, _, _ := unstructured.NestedMap(obj.Object, "spec", "names")
 		obj.Object["status"] = map[string]any{
 			"storedVersions": stored, "acceptedNames": names,
@@ -95,18 +95,18 @@ func WithCronTabs(t *testing.T, n int) *Objects {
 // waits until it is served, and makes the namespace work.
 func DefineCronTabs(t *testing.T, e Engine) {
 	t.Helper()
-	MustCreate(t, e, kinds.Definitions, CRDTree("crontabs", "CronTab", "v1beta1", "v1"))
+	MustCreate(t, e, gvr.Definitions, CRDTree("crontabs", "CronTab", "v1beta1", "v1"))
 	Establish(t, e, CronTabsDefinition, "v1beta1", "v1")
 	Eventually(t, e, "CronTabs are served", func() bool {
 		return slices.ContainsFunc(e.Served(), func(d *crd.Definition) bool { return d.GroupResource() == CronTabs })
 	})
-	MustCreate(t, e, kinds.Namespaces, NamespaceTree("work"))
+	MustCreate(t, e, gvr.Namespaces, NamespaceTree("work"))
 }
 
 // DeleteDefinition begins to delete the definition of [CronTabs].
 func DeleteDefinition(t *testing.T, o Engine) {
 	t.Helper()
-	if err := o.Delete(context.Background(), kinds.Definitions, "", CronTabsDefinition, metav1.DeleteOptions{}); err != nil {
+	if err := o.Delete(context.Background(), gvr.Definitions, "", CronTabsDefinition, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -114,7 +114,7 @@ func DeleteDefinition(t *testing.T, o Engine) {
 // builtIn is as much of a definition of a built-in kind as controllers look at.
 func builtIn(gr schema.GroupResource, kind string, namespaced bool) *crd.Definition {
 	d := &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: namespaced, StorageVersion: "v1", KeyPrefix: gr.Resource}
-	if gr == kinds.Definitions || gr == kinds.Modules {
+	if gr == gvr.Definitions || gr == gvr.Modules {
 		d.KeyPrefix = gr.Group + "/" + gr.Resource
 	}
 	return d

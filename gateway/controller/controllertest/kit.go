@@ -16,7 +16,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller/content"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // World is an engine to check, and what its store holds of custom resources.
@@ -102,14 +102,14 @@ func notCreated(t *testing.T, w World) {
 	if err := create(CronTabs, "nowhere", "a"); !apierrors.IsNotFound(err) {
 		t.Errorf("in no namespace: %v", err)
 	}
-	remove(t, w, kinds.Namespaces, "", "work")
+	remove(t, w, gvr.Namespaces, "", "work")
 	if err := create(CronTabs, "work", "b"); !apierrors.IsForbidden(err) {
 		t.Errorf("in a namespace that goes: %v", err)
 	}
 }
 
 func reads(t *testing.T, w World) {
-	MustCreate(t, w, kinds.Namespaces, NamespaceTree("other"))
+	MustCreate(t, w, gvr.Namespaces, NamespaceTree("other"))
 	for _, at := range [][2]string{{"work", "b"}, {"other", "c"}, {"work", "a"}} {
 		MustCreate(t, w, CronTabs, ObjectTree(at[0], at[1], "example.com/hold"))
 	}
@@ -181,9 +181,9 @@ func updates(t *testing.T, w World) {
 }
 
 func subresources(t *testing.T, w World) {
-	get := func() *unstructured.Unstructured { return now(t, w, kinds.Definitions, "", CronTabsDefinition) }
+	get := func() *unstructured.Unstructured { return now(t, w, gvr.Definitions, "", CronTabsDefinition) }
 	generation := get().GetGeneration()
-	MustChange(t, w, kinds.Definitions, "status", "", CronTabsDefinition, func(o *unstructured.Unstructured) {
+	MustChange(t, w, gvr.Definitions, "status", "", CronTabsDefinition, func(o *unstructured.Unstructured) {
 		o.Object["status"].(map[string]any)["storedVersions"] = []any{"v1beta1", "v1"}
 		o.Object["spec"].(map[string]any)["names"].(map[string]any)["singular"] = "other"
 	})
@@ -193,7 +193,7 @@ func subresources(t *testing.T, w World) {
 	if len(versions) != 2 || singular != "crontabs" || o.GetGeneration() != generation {
 		t.Errorf("after a write of the status: %v %s, generation %d", versions, singular, o.GetGeneration())
 	}
-	MustChange(t, w, kinds.Definitions, "", "", CronTabsDefinition, func(o *unstructured.Unstructured) {
+	MustChange(t, w, gvr.Definitions, "", "", CronTabsDefinition, func(o *unstructured.Unstructured) {
 		o.Object["status"].(map[string]any)["conditions"] = []any{}
 		o.SetAnnotations(map[string]string{"a": "b"})
 	})
@@ -203,7 +203,7 @@ func subresources(t *testing.T, w World) {
 	if status, _, _ := Condition(o, "Established"); status != "True" {
 		t.Error("a write of the object changed its status")
 	}
-	MustChange(t, w, kinds.Definitions, "", "", CronTabsDefinition, func(o *unstructured.Unstructured) {
+	MustChange(t, w, gvr.Definitions, "", "", CronTabsDefinition, func(o *unstructured.Unstructured) {
 		o.Object["spec"].(map[string]any)["names"].(map[string]any)["shortNames"] = []any{"ct"}
 	})
 	if o = get(); o.GetGeneration() != generation+1 {
@@ -212,9 +212,9 @@ func subresources(t *testing.T, w World) {
 }
 
 func noChange(t *testing.T, w World) {
-	before := now(t, w, kinds.Definitions, "", CronTabsDefinition)
+	before := now(t, w, gvr.Definitions, "", CronTabsDefinition)
 	for _, subresource := range []string{"", "status"} {
-		after, err := w.Update(context.Background(), kinds.Definitions, subresource, before.DeepCopy())
+		after, err := w.Update(context.Background(), gvr.Definitions, subresource, before.DeepCopy())
 		if err != nil || after.GetResourceVersion() != before.GetResourceVersion() {
 			t.Errorf("%q: %v", subresource, err)
 		}
@@ -268,28 +268,28 @@ func finalizers(t *testing.T, w World) {
 }
 
 func namespaces(t *testing.T, w World) {
-	remove(t, w, kinds.Namespaces, "", "work")
-	ns := now(t, w, kinds.Namespaces, "", "work")
+	remove(t, w, gvr.Namespaces, "", "work")
+	ns := now(t, w, gvr.Namespaces, "", "work")
 	held, _, _ := unstructured.NestedStringSlice(ns.Object, "spec", "finalizers")
 	if ns.GetDeletionTimestamp() == nil || !slices.Equal(held, []string{"kubernetes"}) {
 		t.Fatalf("%v", ns.Object)
 	}
 	ns.Object["spec"] = map[string]any{"finalizers": []any{}}
-	if _, err := w.Update(context.Background(), kinds.Namespaces, "finalize", ns); err != nil {
+	if _, err := w.Update(context.Background(), gvr.Namespaces, "finalize", ns); err != nil {
 		t.Fatal(err)
 	}
-	if !gone(t, w, kinds.Namespaces, "", "work") {
+	if !gone(t, w, gvr.Namespaces, "", "work") {
 		t.Error("not gone without finalizers")
 	}
 }
 
 func definitions(t *testing.T, w World) {
-	remove(t, w, kinds.Definitions, "", CronTabsDefinition)
-	if f := now(t, w, kinds.Definitions, "", CronTabsDefinition).GetFinalizers(); !slices.Equal(f, []string{crdCleanup}) {
+	remove(t, w, gvr.Definitions, "", CronTabsDefinition)
+	if f := now(t, w, gvr.Definitions, "", CronTabsDefinition).GetFinalizers(); !slices.Equal(f, []string{crdCleanup}) {
 		t.Errorf("finalizers %v", f)
 	}
-	RemoveFinalizer(t, w, kinds.Definitions, "", CronTabsDefinition, crdCleanup)
-	if !gone(t, w, kinds.Definitions, "", CronTabsDefinition) {
+	RemoveFinalizer(t, w, gvr.Definitions, "", CronTabsDefinition, crdCleanup)
+	if !gone(t, w, gvr.Definitions, "", CronTabsDefinition) {
 		t.Error("not gone without finalizers")
 	}
 }
@@ -304,13 +304,13 @@ func served(t *testing.T, w World) {
 		return all[i]
 	}
 	for gr, want := range map[schema.GroupResource]crd.Definition{
-		kinds.Namespaces:  {KeyPrefix: "namespaces"},
-		kinds.Definitions: {KeyPrefix: "apiextensions.k8s.io/customresourcedefinitions"},
-		kinds.Modules:     {KeyPrefix: "wasmgate.dev/wasmmodules"},
-		kinds.Migrations:  {KeyPrefix: "storageversionmigrations"},
-		ConfigMaps:        {KeyPrefix: "configmaps", Namespaced: true},
-		Leases:            {KeyPrefix: "leases", Namespaced: true},
-		CronTabs:          {KeyPrefix: "example.com/crontabs", Namespaced: true, UID: "one"},
+		gvr.Namespaces:  {KeyPrefix: "namespaces"},
+		gvr.Definitions: {KeyPrefix: "apiextensions.k8s.io/customresourcedefinitions"},
+		gvr.Modules:     {KeyPrefix: "wasmgate.dev/wasmmodules"},
+		gvr.Migrations:  {KeyPrefix: "storageversionmigrations"},
+		ConfigMaps:      {KeyPrefix: "configmaps", Namespaced: true},
+		Leases:          {KeyPrefix: "leases", Namespaced: true},
+		CronTabs:        {KeyPrefix: "example.com/crontabs", Namespaced: true, UID: "one"},
 	} {
 		d := find(gr)
 		if d.KeyPrefix != want.KeyPrefix || d.Namespaced != want.Namespaced || (d.UID == "") != (want.UID == "") || d.StorageVersion == "" || d.Kind == "" {

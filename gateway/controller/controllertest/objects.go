@@ -21,7 +21,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // Objects is the in-memory engine: all interfaces to objects that the
@@ -55,18 +55,18 @@ func New(more ...*crd.Definition) *Objects {
 		held: map[schema.GroupResource]bool{}, broken: map[schema.GroupResource]bool{},
 		changed: make(chan struct{}), followers: map[*follower]bool{}, made: map[controller.Key]*unstructured.Unstructured{},
 	}
-	o.Serve(builtIn(kinds.Namespaces, "Namespace", false))
-	o.Serve(builtIn(kinds.Definitions, "CustomResourceDefinition", false))
-	o.Serve(builtIn(kinds.Migrations, "StorageVersionMigration", false))
-	o.Serve(builtIn(kinds.Modules, "WasmModule", false))
-	o.Serve(builtIn(kinds.Priorities, "VersionPriority", false))
-	o.Serve(builtIn(kinds.ValidatingWebhooks, "ValidatingWebhookConfiguration", false))
-	o.Serve(builtIn(kinds.MutatingWebhooks, "MutatingWebhookConfiguration", false))
-	o.Serve(builtIn(kinds.Events, "Event", true))
-	o.Serve(builtIn(kinds.Secrets, "Secret", true))
+	o.Serve(builtIn(gvr.Namespaces, "Namespace", false))
+	o.Serve(builtIn(gvr.Definitions, "CustomResourceDefinition", false))
+	o.Serve(builtIn(gvr.Migrations, "StorageVersionMigration", false))
+	o.Serve(builtIn(gvr.Modules, "WasmModule", false))
+	o.Serve(builtIn(gvr.Priorities, "VersionPriority", false))
+	o.Serve(builtIn(gvr.ValidatingWebhooks, "ValidatingWebhookConfiguration", false))
+	o.Serve(builtIn(gvr.MutatingWebhooks, "MutatingWebhookConfiguration", false))
+	o.Serve(builtIn(gvr.Events, "Event", true))
+	o.Serve(builtIn(gvr.Secrets, "Secret", true))
 	o.Serve(builtIn(ConfigMaps, "ConfigMap", true))
 	o.Serve(builtIn(Leases, "Lease", true))
-	o.Serve(builtIn(kinds.Pods, "Pod", true))
+	o.Serve(builtIn(gvr.Pods, "Pod", true))
 	for _, r := range more {
 		o.Serve(r)
 	}

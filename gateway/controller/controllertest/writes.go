@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // crdCleanup is the finalizer that a definition gets when it is deleted.
@@ -34,9 +34,9 @@ func (o *Objects) Create(_ context.Context, gr schema.GroupResource, obj *unstru
 		return nil, apierrors.NewAlreadyExists(gr, key.Name)
 	}
 	if key.Namespace != "" {
-		ns, ok := o.cached[controller.Key{GroupResource: kinds.Namespaces, Name: key.Namespace}]
+		ns, ok := o.cached[controller.Key{GroupResource: gvr.Namespaces, Name: key.Namespace}]
 		if !ok {
-			return nil, apierrors.NewNotFound(kinds.Namespaces, key.Namespace)
+			return nil, apierrors.NewNotFound(gvr.Namespaces, key.Namespace)
 		}
 		if ns.GetDeletionTimestamp() != nil {
 			return nil, apierrors.NewForbidden(gr, key.Name, errors.New("the namespace is being terminated"))
@@ -51,7 +51,7 @@ func (o *Objects) createLocked(key controller.Key, obj *unstructured.Unstructure
 	obj.SetUID(types.UID(fmt.Sprintf("uid-%d", o.revision+1)))
 	obj.SetCreationTimestamp(metav1.Now())
 	obj.SetGeneration(1)
-	if key.GroupResource == kinds.Namespaces {
+	if key.GroupResource == gvr.Namespaces {
 		obj.Object["spec"] = map[string]any{"finalizers": []any{"kubernetes"}}
 		obj.Object["status"] = map[string]any{"phase": "Active"}
 	}
@@ -150,7 +150,7 @@ func (o *Objects) remove(_ context.Context, gr schema.GroupResource, namespace, 
 		return apierrors.NewConflict(gr, name, errors.New("the uid does not match"))
 	}
 	obj = obj.DeepCopy()
-	if gr == kinds.Definitions && obj.GetDeletionTimestamp() == nil {
+	if gr == gvr.Definitions && obj.GetDeletionTimestamp() == nil {
 		obj.SetFinalizers(append(obj.GetFinalizers(), crdCleanup))
 	}
 	switch {
@@ -170,7 +170,7 @@ func heldBack(gr schema.GroupResource, obj *unstructured.Unstructured) bool {
 		return true
 	}
 	spec, _, _ := unstructured.NestedSlice(obj.Object, "spec", "finalizers")
-	return gr == kinds.Namespaces && len(spec) > 0
+	return gr == gvr.Namespaces && len(spec) > 0
 }
 
 // Smuggle commits an object without looking at its namespace, as a request

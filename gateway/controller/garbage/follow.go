@@ -15,7 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // follower is which kinds the collector follows.
@@ -208,7 +208,7 @@ func (c *Collector) catchUp(k *kind) error {
 		}
 		more = again
 	}
-	if changed && k.GroupResource == kinds.Definitions {
+	if changed && k.GroupResource == gvr.Definitions {
 		select {
 		case c.redefined <- struct{}{}:
 		default: // they are looked for already
@@ -219,7 +219,7 @@ func (c *Collector) catchUp(k *kind) error {
 
 // take takes one object into the index, or out of it.
 func (c *Collector) take(k *kind, m *metav1.ObjectMeta, gone bool) {
-	if k.GroupResource == kinds.Namespaces {
+	if k.GroupResource == gvr.Namespaces {
 		c.noteNamespace(m.Name, gone)
 	}
 	if gone {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // node is an object as far as the collector sees it.
@@ -50,7 +50,7 @@ func (c *Collector) update(ctx context.Context, n node, p metav1.Preconditions, 
 	if err := c.limit.Wait(ctx); err != nil {
 		return err
 	}
-	return kinds.IgnoreNotFound(c.objects.UpdateMetadata(ctx, n.GroupResource, n.Key.Namespace, n.Key.Name, p, change))
+	return gvr.IgnoreNotFound(c.objects.UpdateMetadata(ctx, n.GroupResource, n.Key.Namespace, n.Key.Name, p, change))
 }
 
 // disown takes the references to owners.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/controller/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // release does what the deletion of an owner waits for, and lets it go.
@@ -116,7 +116,7 @@ func (c *Collector) delete(ctx context.Context, n node, policy *metav1.DeletionP
 	if err == nil {
 		c.metrics.GarbageCollected()
 	}
-	if err = kinds.IgnoreNotFound(err); err != nil {
+	if err = gvr.IgnoreNotFound(err); err != nil {
 		return fmt.Errorf("delete %s: %w", n, err)
 	}
 	return nil

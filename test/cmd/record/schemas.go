@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	schemas     = "gateway/openapi/testdata"
+	schemas     = "gateway/discovery/openapi/testdata"
 	schemaGroup = "open.example.com"
 	schemaModel = "com.example.open.v1.Listed"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
-	"github.com/wasmgate/wasmgate/gateway/leftovers"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )

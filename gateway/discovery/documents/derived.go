@@ -1,0 +1,105 @@
+package documents
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/discovery"
+	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
+)
+
+// derived serves what follows from the definitions and the orders of their
+// versions: discovery and OpenAPI. A change of either makes new documents, which
+// are filled on first use.
+type derived struct {
+	ready  <-chan struct{}
+	orders func() *ordering.Orders
+	report func(error)
+
+	mu        sync.Mutex
+	snapshot  *catalog.Snapshot
+	order     *ordering.Orders
+	discovery *discovery.Documents
+	openapi   *openapi.Documents
+}
+
+func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Documents) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	order := d.orders()
+	if d.discovery != nil && s.Serial <= d.snapshot.Serial && order == d.order {
+		return d.discovery, d.openapi
+	}
+	if d.discovery == nil || s.Serial > d.snapshot.Serial {
+		d.snapshot = s
+	}
+	d.order = order
+	d.discovery = discovery.New(d.snapshot.Definitions, discovery.Options{Order: order.Apply, Report: d.report})
+	d.openapi = openapi.New(d.snapshot.Definitions, d.openapi, openapi.Options{Order: order.Apply, Report: d.report})
+	return d.discovery, d.openapi
+}
+
+func (d *derived) isReady() bool {
+	select {
+	case <-d.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// Serve implements api.Documents.
+func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *api.Response {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil
+	}
+	if !d.isReady() && (strings.HasPrefix(r.Path, "/api") || strings.HasPrefix(r.Path, "/openapi")) {
+		return api.Unavailable() // half the groups would look like all of them
+	}
+	disco, open := d.of(s)
+	path := strings.TrimSuffix(r.Path, "/")
+	body, contentType, etag, ok := disco.Lookup(path, r.Accept)
+	if !ok {
+		if body, contentType, etag, ok = open.Lookup(path, r.Accept); !ok {
+			return nil
+		}
+	}
+	if contentType == "" {
+		return api.NotAcceptable()
+	}
+	if len(body) == 0 {
+		return api.Failure(http.StatusInternalServerError, "the document could not be made; the log says why")
+	}
+	resp := &api.Response{Code: http.StatusOK, ContentType: contentType, Body: body}
+	if etag != "" {
+		resp.Headers = []api.Header{{Name: "Etag", Value: etag}, {Name: "Vary", Value: "Accept"}}
+		if r.IfNoneMatch == etag {
+			resp.Code, resp.Body = http.StatusNotModified, nil
+		}
+		pin(r, path, strings.Trim(etag, `"`), resp)
+	}
+	return resp
+}
+
+// pin answers requests that name the document's hash: the right one may be
+// kept for ever, any other is told the right one.
+func pin(r *api.Request, path, hash string, resp *api.Response) {
+	values, err := url.ParseQuery(r.Query)
+	if err != nil || !values.Has("hash") || !strings.HasPrefix(path, "/openapi/v3/") {
+		return
+	}
+	if values.Get("hash") == hash {
+		resp.Headers = append(resp.Headers, api.Header{Name: "Cache-Control", Value: "public, immutable"},
+			api.Header{Name: "Expires", Value: time.Now().Add(365 * 24 * time.Hour).UTC().Format(http.TimeFormat)})
+		return
+	}
+	resp.Code, resp.Body = http.StatusMovedPermanently, nil
+	resp.Headers = append(resp.Headers, api.Header{Name: "Location", Value: path + "?hash=" + url.QueryEscape(hash)})
+}

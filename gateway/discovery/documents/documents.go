@@ -1,0 +1,140 @@
+// Package documents owns the replies that are not objects: health, version,
+// metrics, profiles, discovery, OpenAPI and the list of paths.
+//
+// It must not know connections, verbs on objects, or how what it shows is
+// found out.
+package documents
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/health"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+)
+
+// Config is what is shown. All fields but Profiling are required.
+type Config struct {
+	Health  *health.Registry
+	Metrics *metrics.Metrics
+	// Ready is closed when all that is stored is served; before that, discovery
+	// and OpenAPI are refused.
+	Ready <-chan struct{}
+	// Orders returns the orders of versions in force, the same while they are.
+	Orders func() *ordering.Orders
+	// Profiling serves /debug/pprof.
+	Profiling bool
+	// Report is told of what cannot be shown, and why.
+	Report func(error)
+}
+
+// All are the documents, in the order in which they are asked.
+func All(c Config) []api.Documents {
+	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, report: c.Report}, rootPaths{}}
+}
+
+// healthPaths serves /healthz, /livez and /readyz.
+type healthPaths struct{ registry *health.Registry }
+
+// Serve implements api.Documents.
+func (h healthPaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+	values, err := url.ParseQuery(r.Query)
+	if err != nil {
+		values = nil
+	}
+	_, verbose := values["verbose"]
+	status, body, ok := h.registry.Serve(ctx, r.Path, verbose, values["exclude"])
+	if !ok {
+		return nil
+	}
+	return &api.Response{
+		Code: status, ContentType: "text/plain; charset=utf-8", Body: []byte(body),
+		Headers: []api.Header{{Name: "X-Content-Type-Options", Value: "nosniff"}},
+	}
+}
+
+// static is a document that never changes.
+type static struct {
+	path        string
+	contentType string
+	body        []byte
+}
+
+// Serve implements api.Documents.
+func (s static) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+	if strings.TrimSuffix(r.Path, "/") != s.path || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil
+	}
+	return &api.Response{Code: http.StatusOK, ContentType: s.contentType, Body: s.body}
+}
+
+// Clients choose behaviour by the Kubernetes version whose API is served.
+const (
+	kubernetesMajor   = "1"
+	kubernetesMinor   = "36"
+	kubernetesVersion = "v1.36.3"
+)
+
+func versionPath() static {
+	body, err := json.MarshalIndent(version.Info{
+		Major: kubernetesMajor, Minor: kubernetesMinor, GitVersion: kubernetesVersion + "+wasmgate",
+		GitTreeState: "clean", GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}, "", "  ")
+	if err != nil { // a struct of strings always encodes
+		body = []byte("{}")
+	}
+	return static{"/version", "application/json", body}
+}
+
+// metricsPath serves /metrics.
+type metricsPath struct{ m *metrics.Metrics }
+
+// Serve implements api.Documents.
+func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+	if r.Path != "/metrics" || r.Method != http.MethodGet {
+		return nil
+	}
+	body, err := m.m.Render()
+	if err != nil {
+		return &api.Response{Code: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
+	}
+	return &api.Response{Code: http.StatusOK, ContentType: metrics.ContentType, Body: body}
+}
+
+// rootPaths lists where a reader can go from here.
+type rootPaths struct{}
+
+// Serve implements api.Documents.
+func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *api.Response {
+	if r.Path != "/" || r.Method != http.MethodGet {
+		return nil
+	}
+	paths := []string{"/api", "/api/v1", "/apis"}
+	seen := map[string]bool{}
+	for _, d := range s.Definitions {
+		for _, v := range d.Versions {
+			at := d.GVK(v.Name)
+			for _, p := range []string{"/apis/" + at.Group, "/apis/" + at.Group + "/" + at.Version} {
+				if at.Group != "" && v.Served && !seen[p] {
+					seen[p] = true
+					paths = append(paths, p)
+				}
+			}
+		}
+	}
+	paths = append(paths, "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
+	body, err := json.MarshalIndent(map[string][]string{"paths": paths}, "", "  ")
+	if err != nil {
+		return nil
+	}
+	return &api.Response{Code: http.StatusOK, ContentType: "application/json", Body: body}
+}

@@ -1,0 +1,155 @@
+package accessreview
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+)
+
+// Answers answer reviews. They are safe for concurrent use.
+type Answers struct {
+	Authenticator authn.Authenticator
+	Authorizer    authz.Authorizer
+}
+
+// answer sets the status of a review; user is who asks.
+type answer func(ctx context.Context, user *authn.User, review map[string]any) error
+
+// All are the answers by kind.
+func (a Answers) All() map[schema.GroupResource]func(ctx context.Context, user *authn.User, review map[string]any) error {
+	out := map[schema.GroupResource]func(context.Context, *authn.User, map[string]any) error{}
+	for plural, f := range map[string]answer{"selfsubjectreviews": a.self, "tokenreviews": a.token} {
+		out[schema.GroupResource{Group: "authentication.k8s.io", Resource: plural}] = f
+	}
+	for plural, f := range map[string]answer{
+		"selfsubjectaccessreviews": a.selfAccess, "subjectaccessreviews": a.access, "localsubjectaccessreviews": a.access, "selfsubjectrulesreviews": a.rules,
+	} {
+		out[schema.GroupResource{Group: "authorization.k8s.io", Resource: plural}] = f
+	}
+	return out
+}
+
+func setStatus(review map[string]any, status any) error {
+	data, err := json.Marshal(status)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	review["status"] = tree
+	return nil
+}
+
+// spec reads the spec of a review.
+func spec(review map[string]any, into any) error {
+	data, err := object.Encode(review["spec"])
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+func (a Answers) self(_ context.Context, user *authn.User, review map[string]any) error {
+	review["metadata"] = map[string]any{"creationTimestamp": time.Now().UTC().Format(time.RFC3339)}
+	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: user.Info()})
+}
+
+// unnamed takes what a review was called from it, which only some answers repeat.
+func unnamed(review map[string]any) {
+	sent, _ := review["metadata"].(map[string]any)
+	review["metadata"] = map[string]any{"creationTimestamp": sent["creationTimestamp"]}
+}
+
+func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) error {
+	var s authenticationv1.TokenReviewSpec
+	if err := spec(review, &s); err != nil {
+		return err
+	}
+	if s.Token == "" {
+		return apierrors.NewBadRequest("token is required for TokenReview in authentication")
+	}
+	status := &authenticationv1.TokenReviewStatus{}
+	user, ok, err := a.Authenticator.Authenticate(authn.Request{BearerToken: s.Token})
+	if err != nil {
+		status.Error = err.Error()
+	}
+	if ok && user != nil {
+		status.Authenticated, status.User = true, user.Info()
+	}
+	return setStatus(review, status)
+}
+
+func (a Answers) selfAccess(ctx context.Context, user *authn.User, review map[string]any) error {
+	var s authorizationv1.SelfSubjectAccessReviewSpec
+	if err := spec(review, &s); err != nil {
+		return err
+	}
+	return a.decide(ctx, user, s.ResourceAttributes, s.NonResourceAttributes, review)
+}
+
+func (a Answers) access(ctx context.Context, _ *authn.User, review map[string]any) error {
+	var s authorizationv1.SubjectAccessReviewSpec
+	if err := spec(review, &s); err != nil {
+		return err
+	}
+	about := &authn.User{Name: s.User, UID: s.UID, Groups: s.Groups}
+	for k, v := range s.Extra {
+		if about.Extra == nil {
+			about.Extra = map[string][]string{}
+		}
+		about.Extra[k] = v
+	}
+	return a.decide(ctx, about, s.ResourceAttributes, s.NonResourceAttributes, review)
+}
+
+func (a Answers) decide(ctx context.Context, user *authn.User, r *authorizationv1.ResourceAttributes, n *authorizationv1.NonResourceAttributes, review map[string]any) error {
+	at := authz.Attributes{User: user}
+	switch {
+	case r != nil:
+		at.Verb, at.Group, at.Version, at.Resource, at.Subresource = r.Verb, r.Group, r.Version, r.Resource, r.Subresource
+		at.Namespace, at.Name, at.ResourceRequest = r.Namespace, r.Name, true
+		at.Selectors = authz.ReviewSelectors(r.FieldSelector, r.LabelSelector)
+	case n != nil:
+		at.Verb, at.Path = n.Verb, n.Path
+	}
+	allowed, reason, err := a.Authorizer.Authorize(ctx, at)
+	status := &authorizationv1.SubjectAccessReviewStatus{Allowed: allowed, Reason: reason}
+	if err != nil {
+		status.EvaluationError = err.Error()
+	}
+	return setStatus(review, status)
+}
+
+// rules tells what the asker may do, as far as that can be listed: an
+// authorizer can be asked about one thing only, so the list is all or nothing.
+func (a Answers) rules(ctx context.Context, user *authn.User, review map[string]any) error {
+	status := &authorizationv1.SubjectRulesReviewStatus{
+		ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{},
+	}
+	allowed, _, err := a.Authorizer.Authorize(ctx, authz.Attributes{User: user, Verb: "*", Group: "*", Version: "*", Resource: "*", ResourceRequest: true})
+	if err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("rules: %w", err))
+	}
+	if allowed {
+		status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}})
+		status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}})
+	}
+	unnamed(review)
+	review["spec"] = map[string]any{}
+	return setStatus(review, status)
+}

@@ -1,0 +1,103 @@
+package accessreview
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+)
+
+// known knows one token, and may asks what is allowed.
+type known struct{}
+
+func (known) Authenticate(r authn.Request) (*authn.User, bool, error) {
+	switch r.BearerToken {
+	case "good":
+		return &authn.User{Name: "ann", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}, true, nil
+	case "broken":
+		return nil, false, errors.New("no such token")
+	}
+	return nil, false, nil
+}
+
+type may func(a authz.Attributes) (bool, string, error)
+
+func (f may) Authorize(_ context.Context, a authz.Attributes) (bool, string, error) { return f(a) }
+
+func TestReviews(t *testing.T) {
+	authorizer := may(func(a authz.Attributes) (bool, string, error) {
+		switch {
+		case a.Verb == "fail":
+			return false, "", errors.New("cannot tell")
+		case a.Verb == "list":
+			f, l := a.Selectors.Fields, a.Selectors.Labels
+			return len(f) == 1 && f[0].Field == "spec.nodeName" && f[0].Value == "n" && len(l) == 1 && l[0].String() == "a in (b)", "narrow", nil
+		case a.ResourceRequest:
+			want := authz.Attributes{User: a.User, Verb: "get", Group: "apps", Version: "v1", Resource: "deployments", Subresource: "scale", Namespace: "ns", Name: "nn", ResourceRequest: true}
+			return reflect.DeepEqual(a, want) && a.User.In("g"), "because", nil
+		}
+		return a.Path == "/healthz" && a.Verb == "get", "", nil
+	})
+	all := Answers{Authenticator: known{}, Authorizer: authorizer}.All()
+	ann, _, _ := known{}.Authenticate(authn.Request{BearerToken: "good"})
+	const resource = `resourceAttributes: {verb: get, group: apps, version: v1, resource: deployments, subresource: scale, namespace: ns, name: nn}`
+	for _, tc := range []struct{ group, plural, spec, want string }{
+		{"authentication", "selfsubjectreviews", "", "{userInfo: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: good", "{authenticated: true, user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: other", "{user: {}}"},
+		{"authentication", "tokenreviews", "token: broken", "{user: {}, error: no such token}"},
+		{"authorization", "selfsubjectaccessreviews", resource, "{allowed: true, reason: because}"},
+		{"authorization", "selfsubjectaccessreviews", "nonResourceAttributes: {verb: get, path: /healthz}", "{allowed: true}"},
+		{"authorization", "selfsubjectaccessreviews", "nonResourceAttributes: {verb: put, path: /healthz}", "{allowed: false}"},
+		{"authorization", "subjectaccessreviews", "user: bob\n" + resource, "{allowed: false, reason: because}"},
+		{"authorization", "subjectaccessreviews", "user: bob\nuid: u\nextra: {k: [v]}\ngroups: [g]\n" + resource, "{allowed: true, reason: because}"},
+		{"authorization", "localsubjectaccessreviews", "groups: [g]\n" + resource, "{allowed: true, reason: because}"},
+		{"authorization", "subjectaccessreviews", "user: bob\nresourceAttributes: {verb: fail}", "{allowed: false, evaluationError: cannot tell}"},
+		{"authorization", "subjectaccessreviews", "user: bob\nresourceAttributes: {verb: list, resource: pods, fieldSelector: {rawSelector: spec.nodeName=n}, labelSelector: {requirements: [{key: a, operator: In, values: [b]}]}}", "{allowed: true, reason: narrow}"},
+		{"authorization", "subjectaccessreviews", "user: bob\nresourceAttributes: {verb: list, resource: pods}", "{allowed: false, reason: narrow}"},
+		{"authorization", "selfsubjectrulesreviews", "namespace: ns", "{incomplete: false, resourceRules: [], nonResourceRules: []}"},
+	} {
+		review := map[string]any{"spec": tree(t, tc.spec)}
+		if err := all[schema.GroupResource{Group: tc.group + ".k8s.io", Resource: tc.plural}](t.Context(), ann, review); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := plain(t, review["status"]), plain(t, tree(t, tc.want)); got != want {
+			t.Errorf("%s %s:\ngot  %s\nwant %s", tc.plural, tc.spec, got, want)
+		}
+	}
+	everything := Answers{Authorizer: may(func(authz.Attributes) (bool, string, error) { return true, "", nil })}.All()
+	review := map[string]any{}
+	rules := schema.GroupResource{Group: "authorization.k8s.io", Resource: "selfsubjectrulesreviews"}
+	if err := everything[rules](t.Context(), ann, review); err != nil || len(review["status"].(map[string]any)["resourceRules"].([]any)) != 1 {
+		t.Errorf("%v, %v", review, err)
+	}
+	failing := Answers{Authorizer: may(func(authz.Attributes) (bool, string, error) { return false, "", errors.New("no") })}.All()
+	if err := failing[rules](t.Context(), ann, map[string]any{}); err == nil {
+		t.Error("rules that nobody knows")
+	}
+	if err := all[schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}](t.Context(), ann, map[string]any{"spec": map[string]any{"token": int64(1)}}); err == nil {
+		t.Error("a token that is a number")
+	}
+}
+
+func tree(t *testing.T, text string) map[string]any {
+	out := map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func plain(t *testing.T, v any) string {
+	data, err := yaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,187 @@
+// Package event owns the Events about what wasmgate's own objects come to: each
+// change of a condition is told once, and once if several come to the same, so that kubectl describe and kubectl events
+// show how an object came to be what it is.
+//
+// It must not know what any condition means.
+package event
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+)
+
+// Objects are what is told about, and where. Errors are the API's status errors;
+// objects that are returned belong to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// Create creates obj like a client's POST.
+	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+}
+
+// reporter is who the events are from.
+const reporter = "wasmgate"
+
+const (
+	// maxMessage is the longest message that an event may have (core/v1), in
+	// bytes.
+	maxMessage = 1024
+	// Of one object as many changes are told at once, and then one in as much
+	// time: a condition that flaps shall not fill the store.
+	burst, refill = 25, 5 * time.Minute
+)
+
+// Controller tells of conditions of cluster-scoped kinds. It runs in one gateway;
+// what changes while none does is not told.
+type Controller struct {
+	objects Objects
+	watched []schema.GroupResource
+	now     func() time.Time
+
+	mu   sync.Mutex
+	seen map[controller.Key]seen // guarded by mu
+}
+
+// seen are the conditions of an object when it was looked at last.
+type seen struct {
+	uid        types.UID
+	conditions map[string]metav1.Condition
+	told       *rate.Limiter
+}
+
+// says tells that a condition of some type says what one without a type does.
+func (s seen) says(what metav1.Condition) bool {
+	for _, c := range s.conditions {
+		if c.Type = ""; c == what {
+			return true
+		}
+	}
+	return false
+}
+
+// New returns a controller for kinds whose conditions are good when they are
+// True. What is Unknown is no news: it goes on.
+func New(objects Objects, watched ...schema.GroupResource) *Controller {
+	return &Controller{objects: objects, watched: watched, now: time.Now, seen: map[controller.Key]seen{}}
+}
+
+// Name implements [controller.Controller].
+func (c *Controller) Name() string { return "events" }
+
+// Watches implements [controller.Controller].
+func (c *Controller) Watches() []schema.GroupResource { return c.watched }
+
+// Reconcile implements [controller.Controller].
+func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+	obj, err := c.objects.Get(ctx, key.GroupResource, key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.seen, key)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	conditions, err := gvr.Conditions(obj)
+	if err != nil {
+		return err
+	}
+	now := seen{obj.GetUID(), map[string]metav1.Condition{}, rate.NewLimiter(rate.Every(refill), burst)}
+	for _, condition := range conditions {
+		condition.ObservedGeneration, condition.LastTransitionTime = 0, metav1.Time{} // neither is news
+		now.conditions[condition.Type] = condition
+	}
+	before, known := c.before(key, now.uid)
+	switch {
+	case known:
+		now.told = before.told
+	case len(conditions) > 0: // from a time when another gateway told
+		before = now
+	}
+	told := map[metav1.Condition]bool{} // without a type: an event does not tell it
+	for _, condition := range conditions {
+		says, said := now.conditions[condition.Type], before.conditions[condition.Type]
+		if says == said || says.Status == metav1.ConditionUnknown || now.told.TokensAt(c.now()) < 1 {
+			continue
+		}
+		if says.Type = ""; told[says] || said.Status != metav1.ConditionTrue && before.says(says) {
+			continue
+		}
+		told[says] = true
+		if err := c.tell(ctx, obj, condition); err != nil {
+			return err
+		}
+		now.told.AllowN(c.now(), 1)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[key] = now
+	return nil
+}
+
+// before is what was seen of the object with that uid; known is false when
+// nothing was.
+func (c *Controller) before(key controller.Key, uid types.UID) (s seen, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, known = c.seen[key]
+	return s, known && s.uid == uid
+}
+
+// tell creates the event. That it may not be created holds nothing up.
+func (c *Controller) tell(ctx context.Context, obj *unstructured.Unstructured, condition metav1.Condition) error {
+	event, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.event(obj, condition))
+	if err != nil {
+		return err
+	}
+	_, err = c.objects.Create(ctx, gvr.Events, &unstructured.Unstructured{Object: event})
+	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) { // told, not served, or not wanted
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("tell of %s %q: %w", obj.GetKind(), obj.GetName(), err)
+	}
+	return nil
+}
+
+// event is named after what it tells and when, so that it is told once.
+func (c *Controller) event(obj *unstructured.Unstructured, condition metav1.Condition) *corev1.Event {
+	now := metav1.NewTime(c.now())
+	message := condition.Message
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, obj.GetUID(), obj.GetResourceVersion(), condition.Type) // never fails
+	kind := corev1.EventTypeNormal
+	if condition.Status == metav1.ConditionFalse {
+		kind = corev1.EventTypeWarning
+	}
+	return &corev1.Event{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%.200s.%016x", obj.GetName(), h.Sum64())},
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Name: obj.GetName(), UID: obj.GetUID(), ResourceVersion: obj.GetResourceVersion(),
+		},
+		Type: kind, Reason: condition.Reason, Message: message,
+		Source: corev1.EventSource{Component: reporter}, ReportingController: reporter,
+		FirstTimestamp: now, LastTimestamp: now, Count: 1,
+	}
+}

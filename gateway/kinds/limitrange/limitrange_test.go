@@ -1,0 +1,67 @@
+package limitrange_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/limitrange"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+func tree(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	out, _, err := object.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: out}
+}
+
+// A request may hold thousands of containers and a LimitRange thousands of
+// names: their product is refused before it takes all memory.
+func TestLimitRangesAreAskedOnlySoMuch(t *testing.T) {
+	var ranges *limitrange.Ranges
+	store := storagetest.NewMemory()
+	e := realengine.Over(t, store, func(c *catalog.Catalog) resource.Options {
+		ranges = limitrange.New(c)
+		return resource.Options{Mutators: []resource.Mutator{ranges}, Validators: []resource.Validator{ranges}}
+	})
+	if _, err := e.Create(t.Context(), gvr.Namespaces, tree(t, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, 200)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"example.com/r%d":"1"`, i)
+	}
+	list := strings.Join(names, ",")
+	if _, err := e.Create(t.Context(), schema.GroupResource{Resource: "limitranges"}, tree(t, `{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l","namespace":"work"},"spec":{"limits":[{"type":"Container","default":{`+list+`}}]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pods := schema.GroupResource{Resource: "pods"}
+	pod := func(name string, containers int) *unstructured.Unstructured {
+		all := make([]string, containers)
+		for i := range all {
+			all[i] = fmt.Sprintf(`{"name":"c%d","image":"i"}`, i)
+		}
+		return tree(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"`+name+`","namespace":"work"},"spec":{"containers":[`+strings.Join(all, ",")+`]}}`)
+	}
+	if _, err := e.Create(t.Context(), pods, pod("few", 5)); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.Create(t.Context(), pods, pod("many", 300)); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "name too many resources for so many containers") {
+		t.Error(err)
+	}
+}

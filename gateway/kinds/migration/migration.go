@@ -1,0 +1,200 @@
+// Package migration owns StorageVersionMigrations: every stored object of a
+// resource is rewritten at the storage version, and a definition's
+// storedVersions are reduced to it when that is proven.
+//
+// It must not know how objects are stored or converted.
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/storage/migrate"
+)
+
+// Objects are the migrations and definitions as the controller uses them.
+// Errors are the API's status errors (k8s.io/apimachinery/pkg/api/errors);
+// objects that are returned belong to the caller.
+type Objects interface {
+	// Get reads an object at its storage version, from the cache.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// Update writes obj through a subresource ("" = the object itself). The
+	// object's resourceVersion must be current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
+	// Served returns the definitions that are served now. They are shared and
+	// not to be changed.
+	Served() []*crd.Definition
+}
+
+// RewriteOptions say where and how fast to rewrite.
+type RewriteOptions struct {
+	// From is the cursor of an earlier call's progress; "" is the beginning.
+	From string
+	// Since is the Revision of that progress, if that call may have gone on
+	// after it; else zero.
+	Since int64
+	// Rate is the most objects per second; zero means as fast as it goes.
+	Rate float64
+}
+
+// Rewriter writes stored objects again at their storage version.
+type Rewriter interface {
+	// Count returns how many objects of a resource are stored, at which revision
+	// of the store.
+	Count(ctx context.Context, gr schema.GroupResource) (n, revision int64, err error)
+	// Rewrite goes once through all stored objects of a resource, from
+	// opts.From on. It calls progress, from its own goroutine, after every
+	// page at least. An error of progress, of ctx or of the store ends it; what
+	// is returned with the error is still right and its cursor good. The counts
+	// begin at zero with each call. An object that fails is counted, named
+	// "namespace/name" or "name", and does not end it.
+	Rewrite(ctx context.Context, gr schema.GroupResource, opts RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error)
+}
+
+// Server knows what is being served.
+type Server interface {
+	// Serving returns the storage version of a resource that every later write
+	// uses, and every write that has not ended yet. ok is false while that is
+	// not settled, or nothing is served.
+	Serving(ctx context.Context, gr schema.GroupResource) (storageVersion string, ok bool)
+}
+
+const (
+	// servingPoll is how soon to look again whether a definition is served.
+	servingPoll = 100 * time.Millisecond
+	// maxPasses ends a migration that never sees a clean pass.
+	maxPasses = 12
+	// maxFailedPasses is how many passes may leave failed objects behind.
+	maxFailedPasses = 3
+	// maxConflicts is how often a write that conflicts is tried again.
+	maxConflicts = 8
+)
+
+// Controller carries out StorageVersionMigrations.
+//
+// It goes through the stored objects in passes. The first pass rewrites, is
+// throttled, keeps its cursor in an annotation and goes on there after a
+// restart. A definition's storedVersions are only ever reduced after a clean
+// pass: one that went from beginning to end within this process, found nothing
+// to rewrite and nothing that fails, while the definition did not change. So
+// neither a stale cursor nor a write that was late can leave an object behind.
+//
+//	(new) -> waiting for the definition to be served -> pass 1 -> pass n ... -> Succeeded
+//	             ^                                        |  |        |
+//	             +--- the definition changed -------------+--+--------+-> Failed
+type Controller struct {
+	objects  Objects
+	rewriter Rewriter
+	server   Server
+	// saveEvery and controlsEvery are shorter in tests.
+	saveEvery     time.Duration
+	controlsEvery time.Duration
+	retryAfter    time.Duration
+}
+
+// New returns the controller.
+func New(objects Objects, rewriter Rewriter, server Server) *Controller {
+	return &Controller{
+		objects: objects, rewriter: rewriter, server: server,
+		saveEvery: 500 * time.Millisecond, controlsEvery: 200 * time.Millisecond, retryAfter: time.Second,
+	}
+}
+
+// Name implements [controller.Controller].
+func (m *Controller) Name() string { return "migration" }
+
+// Watches implements [controller.Controller].
+func (m *Controller) Watches() []schema.GroupResource {
+	return []schema.GroupResource{gvr.Migrations}
+}
+
+// Workers implements [controller.Concurrent]: a migration keeps its worker until it ends.
+func (m *Controller) Workers() int { return 4 }
+
+// Reconcile implements [controller.Controller].
+func (m *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	obj, err := m.objects.Get(ctx, gvr.Migrations, "", key.Name)
+	if err != nil {
+		return gvr.IgnoreNotFound(err)
+	}
+	if obj.GetDeletionTimestamp() != nil || ended(obj) {
+		return nil
+	}
+	j := &job{Controller: m, key: key, uid: obj.GetUID(), gr: resourceOf(obj)}
+	j.controls, err = readControls(obj)
+	if err != nil {
+		return j.report(ctx, failed, err.Error())
+	}
+	j.saved = obj.GetAnnotations()[ProgressAnnotation]
+	j.state = readState(obj)
+	j.since = j.state.Revision
+	if j.controls.paused {
+		return j.report(ctx, paused, "paused by annotation "+PausedAnnotation)
+	}
+
+	err = j.run(ctx)
+	var final *failure
+	var wait *later
+	switch {
+	case errors.As(err, &final):
+		return j.report(ctx, failed, final.Error())
+	case errors.As(err, &wait):
+		q.AddAfter(key, wait.after)
+		return j.report(ctx, running, wait.message)
+	case errors.Is(err, errControlsChanged):
+		q.Add(key)
+		return nil
+	case apierrors.IsNotFound(err) && !m.exists(ctx, j):
+		return nil // the migration itself was deleted
+	}
+	return err
+}
+
+func (m *Controller) exists(ctx context.Context, j *job) bool {
+	obj, err := m.objects.Get(ctx, gvr.Migrations, "", j.key.Name)
+	return err == nil && obj.GetUID() == j.uid
+}
+
+// failure ends a migration for good.
+type failure struct{ message string }
+
+func (e *failure) Error() string { return e.message }
+
+func failf(format string, args ...any) error {
+	return &failure{message: gvr.Shorten(fmt.Sprintf(format, args...))}
+}
+
+// later means that a migration cannot go on now.
+type later struct {
+	after   time.Duration
+	message string
+}
+
+func (e *later) Error() string { return e.message }
+
+// errControlsChanged means that somebody paused, throttled or deleted the
+// migration while it ran.
+var errControlsChanged = errors.New("the migration's annotations changed")
+
+// errElsewhere means that somebody else carries the migration out, or has: this
+// gateway is, or soon will be told that it is, the leader no more.
+var errElsewhere = errors.New("the migration is carried out elsewhere")
+
+func resourceOf(obj *unstructured.Unstructured) schema.GroupResource {
+	resource, _ := gvr.Section(obj, "spec")["resource"].(map[string]any)
+	group, _ := resource["group"].(string)
+	name, _ := resource["resource"].(string)
+	return schema.GroupResource{Group: group, Resource: name}
+}

@@ -1,0 +1,77 @@
+// Package rewrite owns how a migration's passes go through the store: it
+// connects what the engine knows of a resource with the loop over its keys.
+//
+// It must not know what a migration is, nor how objects convert.
+package rewrite
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/migrate"
+)
+
+// Serving is the migration.Server that tells what the engine serves.
+type Serving struct{ Catalog *catalog.Catalog }
+
+// Serving implements migration.Server.
+func (s Serving) Serving(_ context.Context, gr schema.GroupResource) (string, bool) {
+	return s.Catalog.Serving(gr)
+}
+
+// Rewriter is the migration.Rewriter that works on the store. All fields are
+// required.
+type Rewriter struct {
+	Catalog *catalog.Catalog
+	Store   storage.Store
+	Metrics *metrics.Metrics
+}
+
+// Count implements migration.Rewriter.
+func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (n, revision int64, err error) {
+	w, err := r.Catalog.Rewriter(gr)
+	if err != nil {
+		return 0, 0, err
+	}
+	page, err := r.Store.Range(ctx, storage.Range{Prefix: w.Prefix, Limit: 1, Count: true})
+	return page.Count, page.Revision, err
+}
+
+// Rewrite implements migration.Rewriter.
+func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
+	w, err := r.Catalog.Rewriter(gr)
+	if err != nil {
+		return migrate.Progress{Cursor: o.From, Revision: o.Since}, err
+	}
+	failures := r.Metrics.MigrationFailures(gr.Group, gr.Resource)
+	var counted int64
+	reached, err := migrate.Run(ctx, fenced{r.Store, w.Writer}, migrate.Options{
+		Prefix: w.Prefix, From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: w.Rewrite, Rate: o.Rate,
+		Progress: func(p migrate.Progress) error {
+			r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
+			failures.Add(float64(p.Failed - counted))
+			counted = p.Failed
+			return progress(p)
+		},
+	})
+	failures.Add(float64(reached.Failed - counted)) // of a page that it did not end
+	return reached, err
+}
+
+// fenced is a store that is updated under the definition that the rewrite knows
+// only: a gateway that lost the lead meanwhile changes nothing.
+type fenced struct {
+	storage.Store
+	writer func(storage.Store) storage.Writer
+}
+
+// Update implements storage.Writer.
+func (f fenced) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	return f.writer(f.Store).Update(ctx, key, value, rev, ttl)
+}

@@ -1,0 +1,261 @@
+package rewrite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/migrate"
+)
+
+// world is a real engine with CronTabs in two namespaces, stored at v1beta1,
+// whose storage version is now v1.
+type world struct {
+	*realengine.Engine
+	t        *testing.T
+	rewriter Rewriter
+}
+
+func newWorld(t *testing.T, each int) *world {
+	t.Helper()
+	e := realengine.Start(t)
+	w := &world{e, t, Rewriter{Catalog: e.Catalog, Store: e.Store, Metrics: metrics.New()}}
+	w.define("v1", "v1beta1") // the last one is the storage version
+	for _, ns := range []string{"one", "two"} {
+		controllertest.MustCreate(t, e, gvr.Namespaces, controllertest.NamespaceTree(ns))
+		for i := range each {
+			tree := controllertest.ObjectTree(ns, fmt.Sprintf("tab-%03d", i))
+			tree["hostPort"] = "h:1"
+			controllertest.MustCreate(t, e, controllertest.CronTabs, tree)
+		}
+	}
+	w.define("v1beta1", "v1")
+	return w
+}
+
+// define makes or changes the definition, and waits until it is served so.
+func (w *world) define(versions ...string) {
+	w.t.Helper()
+	storage := versions[len(versions)-1]
+	tree := controllertest.CRDTree("crontabs", "CronTab", versions...)
+	tree["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "Webhook", "webhook": map[string]any{
+		"conversionReviewVersions": []any{"v1"}, "clientConfig": map[string]any{"url": "https://127.0.0.1/"},
+	}}
+	if controllertest.Gone(w, gvr.Definitions, "", controllertest.CronTabsDefinition) {
+		controllertest.MustCreate(w.t, w, gvr.Definitions, tree)
+		if err := w.Fresh(w.t.Context()); err != nil {
+			w.t.Fatal(err)
+		}
+		controllertest.Establish(w.t, w, controllertest.CronTabsDefinition, storage)
+	} else {
+		controllertest.MustChange(w.t, w, gvr.Definitions, "", "", controllertest.CronTabsDefinition, func(o *unstructured.Unstructured) {
+			o.Object["spec"] = tree["spec"]
+		})
+		if err := w.Fresh(w.t.Context()); err != nil {
+			w.t.Fatal(err)
+		}
+		controllertest.Establish(w.t, w, controllertest.CronTabsDefinition, "v1beta1", "v1")
+	}
+	controllertest.Eventually(w.t, w, "written at "+storage, func() bool {
+		version, ok := Serving{w.Catalog}.Serving(w.t.Context(), controllertest.CronTabs)
+		return ok && version == storage
+	})
+}
+
+// versions counts the stored CronTabs by version.
+func (w *world) versions() map[string]int {
+	w.t.Helper()
+	page, err := w.Store.Range(w.t.Context(), storage.Range{Prefix: "/registry/example.com/crontabs/"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, kv := range page.KVs {
+		var o struct{ APIVersion, Host, HostPort string }
+		if err := json.Unmarshal(kv.Value, &o); err != nil {
+			w.t.Fatal(err)
+		}
+		if (o.APIVersion == "example.com/v1") != (o.Host == "h") || o.HostPort != "h:1" {
+			w.t.Errorf("%s is not converted: %s", kv.Key, kv.Value)
+		}
+		counts[strings.TrimPrefix(o.APIVersion, "example.com/")]++
+	}
+	return counts
+}
+
+func (w *world) migrate(objects migration.Objects) (stop func()) {
+	w.t.Helper()
+	return controllertest.Start(w.t, w, migration.New(objects, w.rewriter, Serving{w.Catalog}))
+}
+
+func (w *world) order() {
+	w.t.Helper()
+	controllertest.MustCreate(w.t, w, gvr.Migrations, map[string]any{
+		"apiVersion": "storagemigration.k8s.io/v1", "kind": "StorageVersionMigration", "metadata": map[string]any{"name": "move"},
+		"spec": map[string]any{"resource": map[string]any{"group": "example.com", "resource": "crontabs"}},
+	})
+}
+
+func (w *world) is(condition string) (message string) {
+	w.t.Helper()
+	controllertest.Eventually(w.t, w, condition, func() bool {
+		obj, err := w.Get(w.t.Context(), gvr.Migrations, "", "move")
+		if err != nil {
+			return false
+		}
+		var status string
+		status, _, message = controllertest.Condition(obj, condition)
+		return status == "True"
+	})
+	return message
+}
+
+func (w *world) storedVersions() []string {
+	w.t.Helper()
+	if err := w.Fresh(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	obj := controllertest.MustGet(w.t, w, gvr.Definitions, "", controllertest.CronTabsDefinition)
+	versions, _, _ := unstructured.NestedStringSlice(obj.Object, "status", "storedVersions")
+	return versions
+}
+
+func TestMigrationOnTheRealEngine_CRD32(t *testing.T) {
+	w := newWorld(t, 30)
+	if got := w.versions(); got["v1beta1"] != 60 || len(got) != 1 {
+		t.Fatalf("stored: %v", got)
+	}
+	w.migrate(w)
+	w.order()
+	if message := w.is("Succeeded"); message != "60 objects are stored at v1; status.storedVersions is [v1]" {
+		t.Error(message)
+	}
+	if got := w.versions(); got["v1"] != 60 || len(got) != 1 {
+		t.Errorf("stored: %v", got)
+	}
+	if got := w.storedVersions(); !slices.Equal(got, []string{"v1"}) {
+		t.Errorf("storedVersions %v", got)
+	}
+}
+
+// dying are objects whose user is killed when it is about to write the status
+// of a definition.
+type dying struct {
+	migration.Objects
+	killed chan struct{}
+	once   atomic.Bool
+}
+
+func (d *dying) Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if gr == gvr.Definitions && d.once.CompareAndSwap(false, true) {
+		close(d.killed)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return d.Objects.Update(ctx, gr, subresource, obj)
+}
+
+// A gateway that is killed between the last rewrite and the trim has trimmed
+// nothing; the next one finds out that nothing is left to do, and trims.
+func TestMigrationKilledBeforeTheTrim_CRD32(t *testing.T) {
+	w := newWorld(t, 5)
+	d := &dying{Objects: w, killed: make(chan struct{})}
+	stop := w.migrate(d)
+	w.order()
+	<-d.killed
+	stop()
+	if got := w.versions(); got["v1"] != 10 || len(got) != 1 {
+		t.Errorf("stored before the kill: %v", got)
+	}
+	if got := w.storedVersions(); !slices.Equal(got, []string{"v1beta1", "v1"}) {
+		t.Errorf("storedVersions %v", got)
+	}
+	w.migrate(w)
+	w.is("Succeeded")
+	if got := w.storedVersions(); !slices.Equal(got, []string{"v1"}) {
+		t.Errorf("storedVersions in the end %v", got)
+	}
+}
+
+// What the converter refuses is named, and nothing is trimmed.
+func TestMigrationThatFails_CRD32(t *testing.T) {
+	w := newWorld(t, 1)
+	controllertest.MustCreate(t, w, gvr.Namespaces, controllertest.NamespaceTree("three"))
+	w.define("v1", "v1beta1")
+	tree := controllertest.ObjectTree("three", "bad-one")
+	tree["hostPort"] = "h:1"
+	controllertest.MustCreate(t, w, controllertest.CronTabs, tree)
+	w.define("v1beta1", "v1")
+	w.migrate(w)
+	w.order()
+	message := w.is("Failed")
+	if !strings.HasPrefix(message, "1 of 3 objects could not be rewritten (three/bad-one): ") || !strings.Contains(message, "bad-one cannot be converted") {
+		t.Error(message)
+	}
+	if got := w.storedVersions(); !slices.Equal(got, []string{"v1beta1", "v1"}) {
+		t.Errorf("storedVersions %v", got)
+	}
+	body, err := w.rewriter.Metrics.Render()
+	if err != nil || !strings.Contains(string(body), `resource="crontabs"`) {
+		t.Errorf("no metric of the migration: %v", err)
+	}
+}
+
+func TestCountAndRewrite_unknownResource(t *testing.T) {
+	w := newWorld(t, 1)
+	none := schema.GroupResource{Group: "example.com", Resource: "nothings"}
+	if _, _, err := w.rewriter.Count(t.Context(), none); err == nil {
+		t.Error("nothing was counted")
+	}
+	p, err := w.rewriter.Rewrite(t.Context(), none, migration.RewriteOptions{From: "here"}, func(migrate.Progress) error { return nil })
+	if err == nil || p.Cursor != "here" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if n, rev, err := w.rewriter.Count(t.Context(), controllertest.CronTabs); n != 2 || rev == 0 || err != nil {
+		t.Errorf("%d of %d, %v", n, rev, err)
+	}
+	if v, ok := (Serving{w.Catalog}).Serving(t.Context(), none); ok || v != "" {
+		t.Errorf("serving %s", v)
+	}
+	stop := errors.New("stop")
+	if _, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, migration.RewriteOptions{}, func(migrate.Progress) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("a progress that fails: %v", err)
+	}
+}
+
+// A rewrite under a definition that is no longer the stored one commits
+// nothing, so that a gateway that lost the lead cannot bring an old version
+// back.
+func TestRewriteUnderAFormerDefinition_CRD32(t *testing.T) {
+	w := newWorld(t, 1)
+	former, err := w.Catalog.Rewriter(controllertest.CronTabs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := w.Store.Range(t.Context(), storage.Range{Prefix: former.Prefix})
+	if err != nil || len(page.KVs) != 2 {
+		t.Fatalf("%d stored, %v", len(page.KVs), err)
+	}
+	f := fenced{w.Store, former.Writer}
+	if _, err := f.Update(t.Context(), page.KVs[0].Key, page.KVs[0].Value, page.KVs[0].Revision, 0); err != nil {
+		t.Errorf("under the present definition: %v", err)
+	}
+	w.define("v1", "v1beta1")
+	if _, err := f.Update(t.Context(), page.KVs[1].Key, page.KVs[1].Value, page.KVs[1].Revision, 0); storage.KindOf(err) != storage.Changed {
+		t.Errorf("under the former definition: %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// consent refuses a revision with such hooks if it drops one that something
+// refers to: what the binding promised when it was written would end without a
+// word to whoever relies on it.
+func (c *Controller) consent(ctx context.Context, obj *unstructured.Unstructured, hooks []plugins.Hook) error {
+	dropped := slices.DeleteFunc(c.hooksBefore(obj), func(h plugins.Hook) bool { return slices.Contains(hooks, h) })
+	if len(dropped) == 0 {
+		return nil
+	}
+	users, err := ReferredBy(ctx, c.objects, obj.GetName(), dropped...)
+	if err != nil || len(users) == 0 {
+		return err
+	}
+	names := make([]string, len(dropped))
+	for i, h := range dropped {
+		names[i] = string(h)
+	}
+	return &plugins.LoadError{Module: obj.GetName(), Reason: plugins.HookInUse,
+		Detail: fmt.Sprintf("it lacks %s, which the content before has, and which is used by %s; change or delete what refers to it first", strings.Join(names, ", "), some(users))}
+}
+
+// hooksBefore are those of the revision that serves, or served last. They are
+// the caller's.
+func (c *Controller) hooksBefore(obj *unstructured.Unstructured) []plugins.Hook {
+	if status := c.serving(obj.GetName()); status.Serving != nil {
+		return status.Hooks
+	}
+	var hooks []plugins.Hook
+	names, _, _ := unstructured.NestedStringSlice(gvr.Section(obj, "status"), "hooks")
+	for _, n := range names {
+		hooks = append(hooks, plugins.Hook(n))
+	}
+	return hooks
+}
+
+// refusedBefore tells why the last revision that was refused still is; nil when
+// it is worth another try.
+func (c *Controller) refusedBefore(ctx context.Context, obj *unstructured.Unstructured, m *loaded) (*refusal, error) {
+	if m.has == nil {
+		return m.refusedFor, nil
+	}
+	err := c.consent(ctx, obj, m.has)
+	var refused *plugins.LoadError
+	if errors.As(err, &refused) {
+		return c.refusalOf(obj.GetName(), refused)
+	}
+	return nil, err
+}
+
+// awaited are the kinds whose objects may take a problem away.
+func awaited(problem *refusal) (scopes []controller.Scope) {
+	if problem == nil || problem.reason != string(plugins.HookInUse) {
+		return nil
+	}
+	for gr := range referring {
+		scopes = append(scopes, controller.Scope{GroupResource: gr})
+	}
+	return scopes
+}

@@ -1,0 +1,55 @@
+package image
+
+import (
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+)
+
+// try is how it went the last time that an image was asked for.
+type try struct {
+	name   string
+	wanted module.PulledImage // without digests
+	secret string
+	at     time.Time
+	// kept is what came, until the object is seen to say so: nothing is fetched
+	// again because somebody else wrote the object meanwhile, or because the
+	// cache is behind.
+	kept Kept
+	// refusal is why nothing came, nil when it did. Then the next try is delay
+	// after this one.
+	refusal *Refusal
+	delay   time.Duration
+}
+
+// last is the last try for obj; known is false for none.
+func (c *Controller) last(obj *unstructured.Unstructured) (last try, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, known = c.tries[obj.GetUID()]
+	return last, known
+}
+
+func (c *Controller) remember(obj *unstructured.Unstructured, t try) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tries[obj.GetUID()] = t
+}
+
+// settled drops what is known, as the object says it, or wants no image.
+func (c *Controller) settled(obj *unstructured.Unstructured) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tries, obj.GetUID())
+}
+
+// forget drops what is known of a module that is gone.
+func (c *Controller) forget(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.tries, func(_ types.UID, t try) bool { return t.name == name })
+}

@@ -1,0 +1,144 @@
+package module
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Lister finds the objects that refer to a module. Errors are the API's status
+// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
+// to the caller.
+type Lister interface {
+	// List reads all objects of a kind ("" = in all namespaces) at their
+	// storage version, from the cache.
+	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
+}
+
+// Reference is one place in an object that names a module.
+type Reference struct {
+	Module string
+	// Hook is what the module is called for.
+	Hook plugins.Hook
+	Path *field.Path
+}
+
+// References are the places in an object of a kind that name modules. Kinds
+// that [Refers] does not know have none.
+func References(gr schema.GroupResource, tree map[string]any) []Reference {
+	find := referring[gr]
+	if find == nil {
+		return nil
+	}
+	return find(tree)
+}
+
+// Refers tells whether objects of a kind may name modules.
+func Refers(gr schema.GroupResource) bool { return referring[gr] != nil }
+
+// referring are the kinds that name modules, and how.
+var referring = map[schema.GroupResource]func(tree map[string]any) []Reference{
+	gvr.Definitions:        converterOf,
+	gvr.ValidatingWebhooks: webhooksOf,
+	gvr.MutatingWebhooks:   webhooksOf,
+	gvr.Priorities:         orderOf,
+}
+
+func converterOf(tree map[string]any) []Reference {
+	path := field.NewPath("spec", "conversion", "webhook", "clientConfig", "url")
+	url, _, _ := unstructured.NestedString(tree, "spec", "conversion", "webhook", "clientConfig", "url")
+	return byURL(nil, url, plugins.Convert, path)
+}
+
+func webhooksOf(tree map[string]any) (refs []Reference) {
+	hooks, _ := tree["webhooks"].([]any)
+	for i, h := range hooks {
+		hook, _ := h.(map[string]any)
+		url, _, _ := unstructured.NestedString(hook, "clientConfig", "url")
+		refs = byURL(refs, url, plugins.Admit, field.NewPath("webhooks").Index(i).Child("clientConfig", "url"))
+	}
+	return refs
+}
+
+func orderOf(tree map[string]any) []Reference {
+	name, _, _ := unstructured.NestedString(tree, "spec", "module")
+	if name == "" {
+		return nil
+	}
+	return []Reference{{name, plugins.Prioritize, field.NewPath("spec", "module")}}
+}
+
+func byURL(refs []Reference, url string, hook plugins.Hook, path *field.Path) []Reference {
+	if name, ok := crd.ModuleName(url); ok && name != "" {
+		refs = append(refs, Reference{name, hook, path})
+	}
+	return refs
+}
+
+// ReferredBy returns what refers to a module as of now, for one of hooks if any
+// are given, sorted, each as resource and name.
+func ReferredBy(ctx context.Context, objects Lister, name string, hooks ...plugins.Hook) ([]string, error) {
+	if err := objects.Fresh(ctx); err != nil {
+		return nil, err
+	}
+	var found []string
+	for gr := range referring {
+		list, err := objects.List(ctx, gr, "")
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", gr, err)
+		}
+		for _, obj := range list {
+			if slices.ContainsFunc(References(gr, obj.Object), func(r Reference) bool {
+				return r.Module == name && (len(hooks) == 0 || slices.Contains(hooks, r.Hook))
+			}) {
+				found = append(found, gr.Resource+"/"+obj.GetName())
+			}
+		}
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// InUse refuses, with a Conflict, to delete a module that something refers to.
+// It is the hooks of the kind.
+type InUse struct {
+	// Objects is set before the first deletion.
+	Objects Lister
+}
+
+// maxNamed is how many of the objects that refer to a module are named.
+const maxNamed = 10
+
+// BeforeDelete implements crd.Hooks.
+func (h *InUse) BeforeDelete(ctx context.Context, obj map[string]any) error {
+	name := (&unstructured.Unstructured{Object: obj}).GetName()
+	found, err := ReferredBy(ctx, h.Objects, name)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return apierrors.NewConflict(gvr.Modules, name, fmt.Errorf("the module is in use by %s; change or delete what refers to it first", some(found)))
+}
+
+// some names the first of many.
+func some(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// StillFinalizing implements crd.Hooks.
+func (*InUse) StillFinalizing(map[string]any) bool { return false }

@@ -1,0 +1,131 @@
+package namespace
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// delays is a queue that notes what is asked for later.
+type delays []time.Duration
+
+func (d *delays) Add(controller.Key)                             {}
+func (d *delays) AddAfter(_ controller.Key, after time.Duration) { *d = append(*d, after) }
+func (d *delays) Follow(controller.Key, ...controller.Scope)     {}
+
+func finalizer(o *controllertest.Objects) *Finalizer {
+	return NewFinalizer(o, o, o.Stored(), leftovers.Gone{Store: storagetest.NewMemory(), Root: "/gone/"})
+}
+
+// reconcile looks at the namespace called work.
+func reconcile(t *testing.T, f *Finalizer, d *delays) {
+	t.Helper()
+	if err := f.Reconcile(context.Background(), d, controller.Key{GroupResource: gvr.Namespaces, Name: "work"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remember(f *Finalizer) (checks int, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	next, ok := f.gone["work"]
+	return next.check, ok
+}
+
+// A namespace that is gone is looked at as often as the checks say and when they
+// say, whatever else happens to it, and then never again.
+func TestStragglerChecksEnd_RES05(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.WithCronTabs(t, 0)
+		f, d := finalizer(o), &delays{}
+		reconcile(t, f, d)
+		if _, ok := remember(f); ok || len(*d) != 0 {
+			t.Errorf("a namespace that stays: %v", *d)
+		}
+		if err := o.Delete(context.Background(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		reconcile(t, f, d)
+		var want delays
+		for n, after := range stragglerChecks {
+			<-time.After(after / 4)
+			reconcile(t, f, d) // for another reason: too early
+			want = append(want, after, after-after/4)
+			if checks, ok := remember(f); !ok || checks != n || !slices.Equal(*d, want) {
+				t.Fatalf("after %d checks: %d, %v, %v", n, checks, ok, *d)
+			}
+			o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "late"))
+			<-time.After(after - after/4)
+			reconcile(t, f, d)
+			if !controllertest.Gone(o, controllertest.CronTabs, "work", "late") {
+				t.Error("a straggler is still there")
+			}
+		}
+		if _, ok := remember(f); ok || !slices.Equal(*d, want) {
+			t.Errorf("it goes on: %v", *d)
+		}
+		reconcile(t, f, d)
+		if !slices.Equal(*d, want) {
+			t.Errorf("it begins again: %v", *d)
+		}
+	})
+}
+
+// What is in a namespace that was made again belongs there.
+func TestStragglersOfANewNamespaceStay_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	f, d := finalizer(o), &delays{}
+	if err := o.Delete(context.Background(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	reconcile(t, f, d)
+	controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("work"))
+	controllertest.MustCreate(t, o, controllertest.CronTabs, controllertest.ObjectTree("work", "mine"))
+	f.gone["work"] = next{} // it is time
+	if err := f.stragglers(context.Background(), d, controller.Key{Name: "work"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := remember(f); ok || controllertest.Gone(o, controllertest.CronTabs, "work", "mine") {
+		t.Error("an object of the new namespace was deleted, or will be")
+	}
+}
+
+// So is what a reader sees before it sees the namespace.
+func TestStragglersOfANewNamespaceStay_unseen_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	f, d := finalizer(o), &delays{}
+	if err := o.Delete(context.Background(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	reconcile(t, f, d)
+	f.gone["work"] = next{} // it is time
+	made := false
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "list" && !made { // while it is being looked for
+			made = true
+			o.Hold(gvr.Namespaces)
+			controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("work"))
+			o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "mine"))
+		}
+		return nil
+	})
+	if err := f.stragglers(context.Background(), d, controller.Key{Name: "work"}); err != nil {
+		t.Fatal(err)
+	}
+	if !made || controllertest.Gone(o, controllertest.CronTabs, "work", "mine") {
+		t.Errorf("made %v, and an object of the new namespace was deleted", made)
+	}
+	if _, ok := remember(f); ok {
+		t.Error("it will be looked at again")
+	}
+}

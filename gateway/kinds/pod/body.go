@@ -1,0 +1,55 @@
+package pod
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// body is what a client makes at a subresource.
+type body struct {
+	contentType string
+	data        []byte
+	kind        string
+	// versions are those that it may be of; the first is the one that is meant.
+	versions []schema.GroupVersion
+	// keeps: uid and the like are conditions.
+	keeps bool
+	// validate judges what mutating admission made of it.
+	validate func() error
+}
+
+// read reads the body into an object, which may leave out of which kind it is,
+// checks whose it is, and lets admission judge it.
+func (b body) read(ctx context.Context, judge Judge, t resource.Target, into api.Message, o resource.WriteOptions) error {
+	said, err := api.ReadMessage(b.contentType, b.data, into, b.kind, b.versions[0])
+	if err != nil {
+		return err
+	}
+	if said.Kind != b.kind || !slices.Contains(b.versions, said.GroupVersion()) {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", said.Kind, said.Version, b.kind, said.Kind, said.GroupVersion()))
+	}
+	if n := into.GetNamespace(); n != "" && n != t.Namespace {
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	into.SetNamespace(t.Namespace)
+	if !b.keeps {
+		into.SetUID("")
+		into.SetCreationTimestamp(metav1.Time{})
+		into.SetDeletionTimestamp(nil)
+		into.SetDeletionGracePeriodSeconds(nil)
+	}
+	return judge.Judge(ctx, t, resource.Sent{Kind: b.versions[0].WithKind(b.kind), Object: into, Prepare: func(context.Context) error {
+		if into.GetName() != t.Name {
+			return apierrors.NewBadRequest(fmt.Sprintf("name in URL does not match name in %s object", b.kind))
+		}
+		return b.validate()
+	}}, o)
+}

@@ -1,0 +1,130 @@
+package pod
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Objects are the objects that there are. Errors are the API's status errors;
+// objects that are returned belong to the caller.
+type Objects interface {
+	Reader
+	Writer
+}
+
+// Reader reads objects at their storage versions, from the cache.
+type Reader interface {
+	// Get reads one; a NotFound when there is none.
+	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
+	// List reads all objects of a kind ("" = in all namespaces).
+	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+	// Fresh waits until the cache holds everything that was committed before
+	// the call.
+	Fresh(ctx context.Context) error
+}
+
+// Writer writes objects.
+type Writer interface {
+	// Update writes obj through a subresource; its resourceVersion must be
+	// current, else it is a Conflict.
+	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Edit changes an object through a subresource, again and again while others
+	// write it, and returns what it has become. Admission is not asked.
+	Edit(ctx context.Context, gr schema.GroupResource, subresource, namespace, name string, e resource.Edit) (*unstructured.Unstructured, error)
+	// Remove deletes like a client's DELETE an object of which may says yes to the
+	// stored state. Admission is not asked.
+	Remove(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions, may func(obj *unstructured.Unstructured) error) error
+}
+
+// Judge lets admission change and judge what a client sends. An error is the
+// client's.
+type Judge interface {
+	Judge(ctx context.Context, t resource.Target, s resource.Sent, o resource.WriteOptions) error
+}
+
+var (
+	kind    = schema.GroupResource{Resource: "pods"}
+	budgets = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
+)
+
+// As are the objects as somebody writes them: admission is told who it is.
+type As func(resource.Caller) Objects
+
+// self is who writes what no client asked for.
+var self = resource.Component("pods")
+
+// Questions are the subresources that are asked, by name.
+func Questions(as As, judge Judge) map[api.ContentPath]api.Question {
+	return map[api.ContentPath]api.Question{
+		{GroupResource: kind, Subresource: "binding"}:  binding{as, judge},
+		{GroupResource: kind, Subresource: "eviction"}: eviction{as, judge},
+		{GroupResource: kind, Subresource: "log"}:      log{as},
+	}
+}
+
+// typed is a pod in its Go type.
+func typed(u *unstructured.Unstructured) (*corev1.Pod, error) {
+	p := &corev1.Pod{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, p); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return p, nil
+}
+
+// pod reads a pod.
+func pod(ctx context.Context, objects Reader, t resource.Target) (*corev1.Pod, error) {
+	u, err := objects.Get(ctx, kind, t.Namespace, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	return typed(u)
+}
+
+// done is the reply to what was done.
+func done() (*api.Response, error) {
+	data, err := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
+	})
+	return &api.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
+}
+
+// condition gives a pod a condition that holds, in the place of what was said of
+// its type before. Since when it holds stays what it was, if it did.
+func condition(u *unstructured.Unstructured, c corev1.PodCondition) error {
+	all, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	c.Status, c.LastTransitionTime = corev1.ConditionTrue, metav1.Now()
+	now, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&c)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	at := len(all)
+	for i, one := range all {
+		if was, ok := one.(map[string]any); ok && was["type"] == now["type"] {
+			if at = i; was["status"] == now["status"] {
+				now["lastTransitionTime"] = was["lastTransitionTime"]
+			}
+		}
+	}
+	if at == len(all) {
+		all = append(all, nil)
+	}
+	all[at] = now
+	if err := unstructured.SetNestedSlice(u.Object, all, "status", "conditions"); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	return nil
+}

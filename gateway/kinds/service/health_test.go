@@ -1,0 +1,88 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// balanced is a service that tells of its health, with more in its spec.
+func balanced(name, more string) string {
+	return service(name, `"type":"LoadBalancer","externalTrafficPolicy":"Local"`+more)
+}
+
+func healthOf(s map[string]any) int64 {
+	n, _ := at(s, "spec", healthPort).(int64)
+	return n
+}
+
+// A balancer that keeps traffic where it came in has a port to ask for health,
+// which comes from the node ports and goes back there. kube-apiserver says the same,
+// but for the code of a port that cannot be had.
+func TestHealthCheckNodePorts(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	refused := func(name, body, want string) {
+		t.Helper()
+		w.fresh() // a dry run claims nothing, and sees what the cache has
+		for _, dry := range []bool{true, false} {
+			if _, got := w.write(services, name, body, dry); got != want {
+				t.Errorf("%s: %s\nwant %s", body, got, want)
+			}
+		}
+	}
+	const notAllowed = `Service %q is invalid: spec.healthCheckNodePort: Invalid value: %d: may only be set when ` + "`type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+	const failed = `Service %q is invalid: spec.healthCheckNodePort: Invalid value: %[2]d: failed to allocate requested HealthCheck NodePort %[2]d: %s`
+	const taken = "provided port is already allocated"
+
+	a := w.must(services, "", balanced("a", ""))
+	if n := healthOf(a); n < 30000 || n > 30100 || len(portsOf(child(a, "spec"))) != 2 {
+		t.Errorf("it has %v", a["spec"])
+	}
+	none := w.must(services, "", balanced("none", `,"allocateLoadBalancerNodePorts":false`))
+	if n := healthOf(none); n == 0 || len(portsOf(child(none, "spec"))) != 1 {
+		t.Errorf("without node ports it has %v", none["spec"])
+	}
+	if dry, _ := w.write(services, "", balanced("dry", `,"healthCheckNodePort":30096`), true); healthOf(dry) != 30096 {
+		t.Errorf("a dry run has %v", dry)
+	}
+	w.must(services, "", balanced("c", `,"healthCheckNodePort":30096`))
+	refused("", balanced("d", `,"healthCheckNodePort":30096`), fmt.Sprintf(failed, "d", 30096, taken))
+	refused("", service("d", `"type":"NodePort"`+`,"externalTrafficPolicy":"Local","healthCheckNodePort":30095`), fmt.Sprintf(notAllowed, "d", 30095))
+	refused("", service("d", `"type":"LoadBalancer","healthCheckNodePort":30095`), fmt.Sprintf(notAllowed, "d", 30095))
+	refused("", balanced("d", `,"healthCheckNodePort":99`), fmt.Sprintf(failed, "d", 99, "provided port is not in the valid range. The range of valid ports is 30000-30100"))
+	refused("", strings.Replace(balanced("d", `,"healthCheckNodePort":30095`), `"port":80`, `"port":80,"nodePort":30095`, 1), fmt.Sprintf(failed, "d", 30095, taken))
+
+	if c := w.must(services, "c", balanced("c", "")); healthOf(c) != 30096 {
+		t.Errorf("an update that says nothing leaves %v", c["spec"])
+	}
+	refused("c", balanced("c", `,"healthCheckNodePort":30094`), `Service "c" is invalid: spec.healthCheckNodePort: Forbidden: field is immutable`)
+	refused("c", service("c", `"type":"LoadBalancer","healthCheckNodePort":30094`), fmt.Sprintf(notAllowed, "c", 30094))
+	if c := w.must(services, "c", service("c", `"type":"LoadBalancer","healthCheckNodePort":30096`)); healthOf(c) != 0 {
+		t.Errorf("one that is not needed stays: %v", c["spec"])
+	}
+	w.must(services, "", balanced("e", `,"healthCheckNodePort":30096`)) // which is free again
+	refused("c", balanced("c", `,"healthCheckNodePort":30096`), fmt.Sprintf(failed, "c", 30096, taken))
+	w.must(services, "c", balanced("c", `,"healthCheckNodePort":30094`))
+	if c := w.must(services, "c", `{"metadata":{"name":"c"},"spec":{"type":"ClusterIP","ports":[{"port":80}],"externalTrafficPolicy":"Local","healthCheckNodePort":30094}}`); len(portsOf(child(c, "spec"))) != 0 {
+		t.Errorf("with its type go %v", c["spec"])
+	}
+}
+
+// A port for health checks is one of the node ports: neither is given twice, on
+// however many gateways.
+func TestGatewaysGiveNoHealthCheckNodePortTwice(t *testing.T) {
+	g := two(t, Ports{30000, 30100})
+	for n := range 10 {
+		once(t, g, "provided port is already allocated", func(i int) string {
+			if i == 0 {
+				return balanced(fmt.Sprintf("h%d", n), fmt.Sprintf(`,"healthCheckNodePort":%d`, 30080+n))
+			}
+			return fmt.Sprintf(`{"metadata":{"name":"n%d"},"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":%d}]}}`, n, 30080+n)
+		})
+	}
+	full := two(t, Ports{30000, 30001})
+	full[0].must(services, "", balanced("a", ""))
+	if _, got := full[1].create(services, service("b", `"type":"NodePort"`), false); !strings.Contains(got, "range is full") {
+		t.Errorf("of two ports a third is given: %s", got)
+	}
+}

@@ -1,0 +1,154 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// stale is the age from which an address is free again that no service has: a
+// write that took it has long ended.
+const stale = time.Minute
+
+// reserve takes an address for the service. An IPAddress of that name, of which
+// there can be only one however many gateways there are, tells that it is
+// taken.
+func (s *request) reserve(ctx context.Context, addr netip.Addr) error {
+	if s.write.Options.DryRun {
+		_, err := s.Objects.Get(ctx, addresses, "", addr.String())
+		if err == nil {
+			return apierrors.NewAlreadyExists(addresses, addr.String())
+		}
+		return ignoreNotFound(err)
+	}
+	mine := addressOf(addr, s.write.Namespace, name(s.write))
+	_, err := s.Objects.Create(ctx, addresses, mine)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if cleared, clearErr := s.clear(ctx, addr.String()); clearErr != nil || !cleared {
+		return cmp.Or(clearErr, err)
+	}
+	_, err = s.Objects.Create(ctx, addresses, mine) // which only one can that saw the same leftover
+	return err
+}
+
+// clear removes the IPAddress that is left of a service that is gone. It is
+// false if it is not left over, or somebody else was faster.
+func (s *request) clear(ctx context.Context, ip string) (bool, error) {
+	if err := s.Objects.Fresh(ctx); err != nil {
+		return false, err
+	}
+	held, err := s.Objects.Get(ctx, addresses, "", ip)
+	if err != nil {
+		return apierrors.IsNotFound(err), ignoreNotFound(err)
+	}
+	if taken, err := s.taken(ctx, held); taken || err != nil {
+		return false, err
+	}
+	all, err := s.Objects.List(ctx, services, "")
+	if err != nil {
+		return false, err
+	}
+	for _, other := range all {
+		if has(other, ip) {
+			return false, nil
+		}
+	}
+	err = s.Objects.Delete(ctx, addresses, "", ip, *asSeen(held))
+	if apierrors.IsConflict(err) {
+		return false, nil
+	}
+	return true, ignoreNotFound(err)
+}
+
+// taken tells, without looking at all services, that an IPAddress stands for
+// what is somebody else's: the service that it names, one that is being
+// written, or something that is none of ours.
+func (s *request) taken(ctx context.Context, held *unstructured.Unstructured) (bool, error) {
+	if !ours(held) {
+		return true, nil
+	}
+	parent := parentOf(held)
+	namespace, parentName := text(parent, "namespace"), text(parent, "name")
+	if n := s.write.Object().GetName(); n != "" && namespace == s.write.Namespace && parentName == n {
+		return false, nil // what a write left that failed serves the next
+	}
+	if time.Since(held.GetCreationTimestamp().Time) < stale {
+		return true, nil
+	}
+	service, err := s.Objects.Get(ctx, services, namespace, parentName)
+	if err != nil {
+		return false, ignoreNotFound(err)
+	}
+	return has(service, held.GetName()), nil
+}
+
+// has tells whether a service has an address.
+func has(service *unstructured.Unstructured, ip string) bool {
+	addr := addressOfService(service)
+	return addr.IsValid() && addr.String() == ip
+}
+
+// known tells whether the cache knows that an address is taken.
+func (s *request) known(ctx context.Context, ip string) (bool, error) {
+	held, err := s.Objects.Get(ctx, addresses, "", ip)
+	if err != nil {
+		return false, ignoreNotFound(err)
+	}
+	return s.taken(ctx, held)
+}
+
+// asSeen are the options of a deletion of nothing but the state that was seen.
+func asSeen(u *unstructured.Unstructured) *metav1.DeleteOptions {
+	uid, revision := u.GetUID(), u.GetResourceVersion()
+	return &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &revision}}
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// name is the name of an object, or how it begins.
+func name(w *resource.Write) string {
+	if n := w.Object().GetName(); n != "" {
+		return n
+	}
+	return w.Object().GetGenerateName()
+}
+
+// managedBy is the label by which IPAddresses of services are told from those that
+// somebody made for something else.
+const managedBy, allocator = "ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io"
+
+func ours(address *unstructured.Unstructured) bool {
+	return address.GetLabels()[managedBy] == allocator
+}
+
+func parentOf(address *unstructured.Unstructured) map[string]any {
+	return child(child(address.Object, "spec"), "parentRef")
+}
+
+func addressOf(addr netip.Addr, namespace, service string) *unstructured.Unstructured {
+	family := "IPv4"
+	if addr.Is6() {
+		family = "IPv6"
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
+		"metadata": map[string]any{"name": addr.String(), "labels": map[string]any{
+			"ipaddress.kubernetes.io/ip-family": family, managedBy: allocator,
+		}},
+		"spec": map[string]any{"parentRef": map[string]any{"group": "", "resource": "services", "namespace": namespace, "name": service}},
+	}}
+}

@@ -1,0 +1,131 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// runtimeClass completes the spec of a new pod by what its runtime class says: what
+// running it costs besides its containers, and where it can run.
+func (a *Assigner) runtimeClass(ctx context.Context, w *resource.Write, spec map[string]any) error {
+	refuse := func(format string, args ...any) error {
+		return apierrors.NewForbidden(pods, w.Object().GetName(), fmt.Errorf(format, args...))
+	}
+	name, named := spec["runtimeClassName"].(string)
+	if !named && spec["overhead"] == nil {
+		return nil // as most
+	}
+	class := &nodev1.RuntimeClass{}
+	if named {
+		var err error
+		if class, err = a.classOf(ctx, name); apierrors.IsNotFound(err) {
+			return refuse("pod rejected: RuntimeClass %q not found", name)
+		} else if err != nil {
+			return err
+		}
+	}
+	wanted := map[string]any{}
+	for _, field := range []string{"overhead", "nodeSelector", "tolerations"} {
+		if v := spec[field]; v != nil {
+			wanted[field] = v
+		}
+	}
+	var pod corev1.PodSpec
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted, &pod); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	switch {
+	case class.Overhead == nil && pod.Overhead != nil:
+		return refuse("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+	case class.Overhead != nil && len(pod.Overhead) > 0 && !apiequality.Semantic.DeepEqual(pod.Overhead, class.Overhead.PodFixed):
+		return refuse("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+	case class.Overhead != nil:
+		pod.Overhead = class.Overhead.PodFixed
+	}
+	if where := class.Scheduling; where != nil {
+		if len(pod.Tolerations)+len(where.Tolerations) > mostTolerations {
+			return refuse("pod rejected: it and its RuntimeClass have more than %d tolerations", mostTolerations)
+		}
+		for key, value := range where.NodeSelector {
+			if has, ok := pod.NodeSelector[key]; ok && has != value {
+				return refuse("conflict: runtimeClass.scheduling.nodeSelector[%s] = %s; pod.spec.nodeSelector[%s] = %s", key, value, key, has)
+			}
+		}
+		if pod.NodeSelector == nil {
+			pod.NodeSelector = map[string]string{}
+		}
+		maps.Copy(pod.NodeSelector, where.NodeSelector)
+		pod.Tolerations = joined(pod.Tolerations, where.Tolerations)
+	}
+	if !named {
+		return nil
+	}
+	completed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
+	if err != nil {
+		return err
+	}
+	delete(completed, "containers")
+	maps.Copy(spec, completed)
+	return nil
+}
+
+// classOf is a runtime class, which may be too new for the cache.
+func (a *Assigner) classOf(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
+	found, err := a.Objects.Get(ctx, runtimeClasses, "", name)
+	if apierrors.IsNotFound(err) {
+		if err = a.Objects.Fresh(ctx); err == nil {
+			found, err = a.Objects.Get(ctx, runtimeClasses, "", name)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	class := &nodev1.RuntimeClass{}
+	return class, runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, class)
+}
+
+// mostTolerations is how many tolerations of a pod and its class are compared, each
+// with all others.
+const mostTolerations = 2000
+
+// joined are the tolerations of two lists, without those that another says, too; of
+// those that are the same the first stays.
+func joined(first, second []corev1.Toleration) (out []corev1.Toleration) {
+	all := slices.Concat(first, second)
+	for i, t := range all {
+		said := slices.ContainsFunc(out, func(before corev1.Toleration) bool { return same(before, t) || includes(before, t) })
+		if !said && !slices.ContainsFunc(all[i+1:], func(later corev1.Toleration) bool { return !same(later, t) && includes(later, t) }) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func same(a, b corev1.Toleration) bool {
+	seconds, others := a.TolerationSeconds, b.TolerationSeconds
+	a.TolerationSeconds, b.TolerationSeconds = nil, nil
+	return a == b && (seconds == nil) == (others == nil) && (seconds == nil || *seconds == *others)
+}
+
+// includes tells that a toleration tolerates all that another does, as far as
+// kube-apiserver sees that.
+func includes(a, b corev1.Toleration) bool {
+	anything := a.Operator == corev1.TolerationOpExists
+	if a.Key != b.Key && (a.Key != "" || !anything) || a.Effect != "" && a.Effect != b.Effect {
+		return false
+	}
+	if a.Effect == corev1.TaintEffectNoExecute && a.TolerationSeconds != nil && (b.TolerationSeconds == nil || *b.TolerationSeconds > *a.TolerationSeconds) {
+		return false
+	}
+	return anything || (a.Operator == "" || a.Operator == corev1.TolerationOpEqual) && b.Operator == corev1.TolerationOpEqual && a.Value == b.Value
+}

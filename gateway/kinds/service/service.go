@@ -1,0 +1,143 @@
+package service
+
+import (
+	"context"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// service completes a service: what the client left out stays as it was, or is
+// allocated.
+func (a *Assigner) service(ctx context.Context, w *resource.Write, tree map[string]any) error {
+	tree = object.Clone(tree)
+	spec := child(tree, "spec")
+	if spec == nil {
+		return nil // which validation refuses
+	}
+	var was map[string]any
+	if w.Operation() == resource.OperationUpdate {
+		old, err := w.Old(ctx)
+		if err != nil {
+			return err
+		}
+		was = child(old.Object, "spec")
+	}
+	pairAddresses(spec, was)
+	inherit(spec, was)
+	s := &request{Assigner: a, write: w, spec: spec, was: was}
+	err := s.addresses(ctx)
+	if err == nil {
+		err = s.nodePorts(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Replace(ctx, w.Version.Name, tree)
+}
+
+// request is one service being written.
+type request struct {
+	*Assigner
+	write *resource.Write
+	spec  map[string]any
+	was   map[string]any // nil for a new service
+}
+
+func (s *request) is(types ...corev1.ServiceType) bool {
+	for _, t := range types {
+		if text(s.spec, "type") == string(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *request) invalid(path *field.Path, value any, detail string) error {
+	name := s.write.Object().GetName()
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, name, field.ErrorList{field.Invalid(path, value, detail)})
+}
+
+// inherit fills in what an update left out and may, and takes away what came
+// with a type that the service has no more.
+func inherit(spec, was map[string]any) {
+	if was == nil {
+		return
+	}
+	kind, before := text(spec, "type"), text(was, "type")
+	external := func(t string) bool { return t == "NodePort" || t == "LoadBalancer" }
+	if kind != "ExternalName" && before != "ExternalName" {
+		for _, name := range []string{"clusterIP", "clusterIPs"} {
+			if spec[name] == nil || spec[name] == "" {
+				spec[name] = was[name]
+			}
+		}
+	}
+	for _, name := range []string{"ipFamilies", "ipFamilyPolicy"} {
+		if spec[name] == nil && was[name] != nil && kind != "ExternalName" {
+			spec[name] = was[name]
+		}
+	}
+	drop := func(name string) {
+		if reflect.DeepEqual(spec[name], was[name]) {
+			delete(spec, name)
+		}
+	}
+	if external(before) && !external(kind) {
+		drop("externalTrafficPolicy")
+	}
+	if before == "LoadBalancer" && kind != before {
+		for _, name := range []string{"allocateLoadBalancerNodePorts", "loadBalancerClass"} {
+			drop(name)
+		}
+	}
+	inheritHealth(spec, was, drop)
+	if kind == "ExternalName" && before != kind {
+		for _, name := range []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"} {
+			drop(name)
+		}
+	}
+	inheritPorts(spec, was, external(kind), external(before))
+}
+
+// inheritHealth is inherit for the node port for health checks.
+func inheritHealth(spec, was map[string]any, drop func(name string)) {
+	n, _ := spec[healthPort].(int64)
+	switch before, now := checksHealth(was), checksHealth(spec); {
+	case before && now && n == 0:
+		spec[healthPort] = was[healthPort]
+	case before && !now:
+		drop(healthPort)
+	}
+}
+
+func inheritPorts(spec, was map[string]any, external, before bool) {
+	type key struct {
+		port     any
+		protocol string
+	}
+	had := map[key]any{}
+	old, _ := was["ports"].([]any)
+	for _, p := range old {
+		p, _ := p.(map[string]any)
+		had[key{p["port"], text(p, "protocol")}] = p["nodePort"]
+	}
+	ports, _ := spec["ports"].([]any)
+	for _, p := range ports {
+		p, _ := p.(map[string]any)
+		n := had[key{p["port"], text(p, "protocol")}]
+		switch {
+		case n == nil:
+		case external && (p["nodePort"] == nil || p["nodePort"] == int64(0)):
+			p["nodePort"] = n
+		case !external && before && p["nodePort"] == n:
+			delete(p, "nodePort")
+		}
+	}
+}

@@ -1,0 +1,460 @@
+package service
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// world is an engine with an assigner.
+type world struct {
+	*resource.Engine
+	resource.Internal
+	t     testing.TB
+	store *storagetest.Memory
+	a     *Assigner
+}
+
+func newWorld(t testing.TB, addresses string, ports Ports) *world {
+	t.Helper()
+	w := newGateway(t, storagetest.NewMemory(), addresses, ports)
+	w.must(schema.GroupResource{Resource: "namespaces"}, "", `{"metadata":{"name":"default"}}`)
+	return w
+}
+
+// newGateway is one of those that share a store.
+func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports Ports) *world {
+	t.Helper()
+	w := &world{t: t, store: store, a: New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports})}
+	e := realengine.Over(t, store, func(*catalog.Catalog) resource.Options {
+		return resource.Options{Mutators: []resource.Mutator{w.a}}
+	})
+	w.Engine, w.Internal, w.a.Objects = e.Verbs, e.Internal, e.Internal
+	return w
+}
+
+// create returns the object, or the error in words.
+func (w *world) create(gr schema.GroupResource, body string, dryRun bool) (map[string]any, string) {
+	w.t.Helper()
+	return w.write(gr, "", body, dryRun)
+}
+
+func (w *world) write(gr schema.GroupResource, name, body string, dryRun bool) (map[string]any, string) {
+	r := w.Catalog().Snapshot().Resource(gr)
+	t := resource.Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion), Name: name}
+	if r.Def.Namespaced {
+		t.Namespace = "default"
+	}
+	o := resource.WriteOptions{Caller: resource.Component("test"), DryRun: dryRun}
+	var out *resource.Written
+	var err error
+	if name == "" {
+		out, err = w.Engine.Create(w.t.Context(), t, []byte(body), o)
+	} else {
+		out, err = w.Engine.Update(w.t.Context(), t, []byte(body), o)
+	}
+	if err != nil {
+		return nil, err.Error()
+	}
+	tree, _, err := object.Parse(out.Object)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return tree, ""
+}
+
+func (w *world) must(gr schema.GroupResource, name, body string) map[string]any {
+	w.t.Helper()
+	out, refusal := w.write(gr, name, body, false)
+	if refusal != "" {
+		w.t.Fatal(refusal)
+	}
+	return out
+}
+
+func at(tree map[string]any, path ...string) any {
+	v, _, _ := unstructured.NestedFieldNoCopy(tree, path...)
+	return v
+}
+
+func service(name, spec string) string {
+	return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"ports":[{"port":80}],%s}}`, name, spec)
+}
+
+func TestServicesGetAddresses(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/29", Ports{30000, 30001})
+	first := w.must(services, "", service("a", `"type":"ClusterIP"`))
+	ip, _ := at(first, "spec", "clusterIP").(string)
+	if !w.a.config.Addresses.Contains(netip.MustParseAddr(ip)) || !reflect.DeepEqual(at(first, "spec", "clusterIPs"), []any{ip}) ||
+		!reflect.DeepEqual(at(first, "spec", "ipFamilies"), []any{"IPv4"}) || at(first, "spec", "ipFamilyPolicy") != "SingleStack" {
+		t.Errorf("%v", first["spec"])
+	}
+	seen := map[any]bool{ip: true}
+	for i := range 4 { // 2 to 6 are free at first
+		s := w.must(services, "", service(fmt.Sprint("b", i), `"type":"ClusterIP"`))
+		if got := at(s, "spec", "clusterIP"); seen[got] || got == "10.0.0.0" || got == "10.0.0.1" || got == "10.0.0.7" {
+			t.Errorf("%v again, or one that nobody gets", got)
+		} else {
+			seen[got] = true
+		}
+	}
+	if _, refusal := w.create(services, service("full", `"type":"ClusterIP"`), false); !strings.Contains(refusal, "range is full") {
+		t.Errorf("full: %s", refusal)
+	}
+	for spec, want := range map[string]string{
+		`"clusterIP":"` + ip + `"`: `spec.clusterIPs: Invalid value: ["` + ip + `"]: failed to allocate IP ` + ip + `: provided IP is already allocated`,
+		`"clusterIP":"10.1.0.1"`:   "failed to allocate IP 10.1.0.1: the provided network does not match the current range",
+		`"clusterIP":"10.0.0.0"`:   "failed to allocate IP 10.0.0.0: the provided network does not match the current range",
+		`"clusterIP":"10.0.0.7"`:   "failed to allocate IP 10.0.0.7: the provided network does not match the current range",
+		`"clusterIP":"x"`:          "spec.clusterIPs[0]: Invalid value: \"x\": must be a valid IP address",
+	} {
+		if _, refusal := w.create(services, service("bad", spec), true); !strings.Contains(refusal, want) {
+			t.Errorf("%s: %s", spec, refusal)
+		}
+	}
+	for spec, want := range map[string][]any{
+		`"clusterIP":"None"`: {"None", "RequireDualStack"}, `"clusterIP":"None","selector":{"a":"b"}`: {"None", "SingleStack"},
+		`"type":"ExternalName","externalName":"x.y"`: {nil, nil},
+	} {
+		s, refusal := w.create(services, service("h", spec), true)
+		if got := []any{at(s, "spec", "clusterIP"), at(s, "spec", "ipFamilyPolicy")}; refusal != "" || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %s", spec, got, refusal)
+		}
+	}
+}
+
+// What is said of a service's addresses in two ways has to be the same, and what
+// the cluster has not is refused, as by kube-apiserver.
+func TestAddressesThatContradict(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30009})
+	for spec, want := range map[string]string{
+		`"clusterIPs":["10.0.0.92"]`:                                     "spec.clusterIPs: Invalid value: [\"10.0.0.92\"]: must be empty when `clusterIP` is not specified",
+		`"clusterIPs":["None"]`:                                          "must be empty when `clusterIP` is not specified",
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.92"]`:             "first value must match `clusterIP`",
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.91","10.0.0.92"]`: "may specify no more than one IP for each IP family",
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.91","fd00::1"],"ipFamilyPolicy":"PreferDualStack"`: "spec.clusterIPs[1]: Invalid value: [\"10.0.0.91\",\"fd00::1\"]: IPv6 is not configured on this cluster",
+		`"ipFamilies":["IPv6"]`:                                              "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster",
+		`"ipFamilies":["IPv4","IPv6"]`:                                       "spec.ipFamilyPolicy: Invalid value: \"SingleStack\": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
+		`"ipFamilyPolicy":"RequireDualStack"`:                                "this cluster is not configured for dual-stack services",
+		`"type":"ExternalName","externalName":"x.y","clusterIP":"10.0.0.91"`: "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
+		`"type":"NodePort","clusterIP":"None"`:                               "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services",
+	} {
+		if _, refusal := w.create(services, service("bad", spec), true); !strings.Contains(refusal, want) {
+			t.Errorf("%s: %s", spec, refusal)
+		}
+	}
+	s := w.must(services, "", service("a", `"clusterIP":"10.0.0.91"`))
+	if !reflect.DeepEqual(at(s, "spec", "clusterIPs"), []any{"10.0.0.91"}) {
+		t.Errorf("%v", s["spec"])
+	}
+	for spec, want := range map[string]string{
+		`"clusterIP":"10.0.0.91","clusterIPs":["10.0.0.92"]`: "first value must match `clusterIP`",
+		`"clusterIP":"10.0.0.92","clusterIPs":["10.0.0.91"]`: "may not change once set",
+		`"clusterIPs":["10.0.0.91"]`:                         "",
+		`"clusterIP":"","clusterIPs":["10.0.0.92"]`:          "first value must match `clusterIP`",
+		`"clusterIP":"10.0.0.91"`:                            "",
+	} {
+		if _, refusal := w.write(services, "a", service("a", spec), true); !strings.Contains(refusal, want) || want == "" && refusal != "" {
+			t.Errorf("after %s: %q", spec, refusal)
+		}
+	}
+}
+
+// Of a dry run nothing is left, and what is left of a write that failed serves
+// the same service again.
+func TestAddressesAreNotLost(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/29", Ports{30000, 30001})
+	for range 20 {
+		if _, refusal := w.create(services, service("dry", `"type":"ClusterIP"`), true); refusal != "" {
+			t.Fatal(refusal)
+		}
+	}
+	if all, err := w.Internal.List(t.Context(), addresses, ""); err != nil || len(all) != 0 {
+		t.Errorf("%d addresses, %v", len(all), err)
+	}
+	invalid := `{"metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.3","ports":[{"port":80},{"port":81}]}}`
+	if _, refusal := w.create(services, invalid, false); !strings.Contains(refusal, "Required value") {
+		t.Fatal(refusal)
+	}
+	if err := w.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, refusal := w.create(services, service("other", `"clusterIP":"10.0.0.3"`), false); !strings.Contains(refusal, "already allocated") {
+		t.Errorf("another service: %s", refusal)
+	}
+	w.must(services, "", service("s", `"clusterIP":"10.0.0.3"`))
+}
+
+func TestServicesKeepWhatTheyHave(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30009})
+	s := w.must(services, "", service("a", `"type":"NodePort"`))
+	ip := at(s, "spec", "clusterIP")
+	port := at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"]
+	if port != int64(30000) || at(s, "spec", "externalTrafficPolicy") != "Cluster" {
+		t.Errorf("%v", s["spec"])
+	}
+	s = w.must(services, "a", service("a", `"type":"NodePort","selector":{"x":"y"}`))
+	if at(s, "spec", "clusterIP") != ip || at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"] != port {
+		t.Errorf("after an update %v", s["spec"])
+	}
+	if _, refusal := w.write(services, "a", service("a", `"type":"NodePort","clusterIP":"10.0.0.250"`), false); !strings.Contains(refusal, "may not change once set") {
+		t.Errorf("another address: %s", refusal)
+	}
+	kept := fmt.Sprintf(`{"metadata":{"name":"a"},"spec":{"type":"ClusterIP","externalTrafficPolicy":"Cluster","clusterIP":%q,"ports":[{"port":80,"protocol":"TCP","nodePort":30000}]}}`, ip)
+	s = w.must(services, "a", kept)
+	if at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"] != nil || at(s, "spec", "externalTrafficPolicy") != nil || at(s, "spec", "clusterIP") != ip {
+		t.Errorf("after another type %v", s["spec"])
+	}
+	s = w.must(services, "a", fmt.Sprintf(`{"metadata":{"name":"a"},"spec":{"type":"ExternalName","externalName":"x.y","clusterIP":%q,"clusterIPs":[%q]}}`, ip, ip))
+	if at(s, "spec", "clusterIP") != nil || at(s, "spec", "ipFamilies") != nil {
+		t.Errorf("as an external name %v", s["spec"])
+	}
+}
+
+func TestNodePorts(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30002})
+	w.must(services, "", `{"metadata":{"name":"a"},"spec":{"type":"NodePort","ports":[{"name":"x","port":80,"nodePort":30001},{"name":"y","port":81}]}}`)
+	for body, want := range map[string]string{
+		`"ports":[{"port":80,"nodePort":30001}]`: "spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated",
+		`"ports":[{"port":80,"nodePort":30000}]`: "provided port is already allocated",
+		`"ports":[{"port":80,"nodePort":30003}]`: "provided port is not in the valid range. The range of valid ports is 30000-30002",
+		`"ports":[{"port":80,"nodePort":29999}]`: "provided port is not in the valid range",
+	} {
+		if _, refusal := w.create(services, `{"metadata":{"name":"b"},"spec":{"type":"NodePort",`+body+`}}`, false); !strings.Contains(refusal, want) {
+			t.Errorf("%s: %s", body, refusal)
+		}
+	}
+	if s := w.must(services, "", service("l", `"type":"LoadBalancer","allocateLoadBalancerNodePorts":false`)); at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"] != nil {
+		t.Errorf("%v", s["spec"])
+	}
+	s, refusal := w.create(services, service("dry", `"type":"NodePort"`), true)
+	if refusal != "" || at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"] != int64(30002) {
+		t.Errorf("%v, %s", s, refusal)
+	}
+	w.must(services, "", service("c", `"type":"LoadBalancer"`))
+	if _, refusal := w.create(services, service("d", `"type":"NodePort"`), false); !strings.Contains(refusal, "range is full") {
+		t.Error(refusal)
+	}
+}
+
+// However many services are made at once, no two share an address or a port.
+func TestAssignHammer(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() { w.must(services, "", service(fmt.Sprint("s", i), `"type":"NodePort"`)) })
+	}
+	all.Wait()
+	if err := w.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.Internal.List(t.Context(), services, "")
+	if err != nil || len(list) != 40 {
+		t.Fatal(len(list), err)
+	}
+	seen := map[any]bool{}
+	for _, s := range list {
+		ip := at(s.Object, "spec", "clusterIP")
+		port := at(s.Object, "spec", "ports").([]any)[0].(map[string]any)["nodePort"]
+		if seen[ip] || seen[port] || ip == nil || port == nil {
+			t.Errorf("%v or %v twice", ip, port)
+		}
+		seen[ip], seen[port] = true, true
+	}
+}
+
+func TestPodsGetAPriority(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	pod := func(more string) string {
+		return `{"metadata":{"name":"p"},"spec":{` + more + `"containers":[{"name":"c","image":"i"}]}}`
+	}
+	check := func(body string, want ...any) {
+		t.Helper()
+		p, refusal := w.create(pods, body, true)
+		got := []any{at(p, "spec", "priority"), at(p, "spec", "preemptionPolicy"), at(p, "spec", "priorityClassName")}
+		if refusal != "" || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %s", body, got, refusal)
+		}
+	}
+	check(pod(""), int64(0), "PreemptLowerPriority", nil)
+	check(pod(`"priorityClassName":"system-node-critical",`), int64(2000001000), "PreemptLowerPriority", "system-node-critical")
+	if _, refusal := w.create(pods, pod(`"priorityClassName":"none",`), true); refusal != `pods "p" is forbidden: no PriorityClass with name none was found` {
+		t.Error(refusal)
+	}
+	w.must(priorityClasses, "", `{"metadata":{"name":"high"},"value":7,"preemptionPolicy":"Never"}`)
+	w.must(priorityClasses, "", `{"metadata":{"name":"usual"},"value":3,"globalDefault":true}`)
+	if err := w.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(pod(`"priorityClassName":"high",`), int64(7), "Never", "high")
+	check(pod(""), int64(3), "PreemptLowerPriority", "usual")
+	p := w.must(pods, "", pod(`"tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":7}],`))
+	if list := at(p, "spec", "tolerations").([]any); len(list) != 2 || at(list[0].(map[string]any), "tolerationSeconds") != int64(7) || at(list[1].(map[string]any), "tolerationSeconds") != int64(300) {
+		t.Errorf("%v", list)
+	}
+	if p, _ = w.create(pods, strings.Replace(pod(`"tolerations":[{"operator":"Exists"}],`), `"p"`, `"q"`, 1), true); len(at(p, "spec", "tolerations").([]any)) != 1 {
+		t.Errorf("who tolerates everything gets more: %v", at(p, "spec", "tolerations"))
+	}
+	p = w.must(pods, "p", `{"metadata":{"name":"p"},"spec":{"priorityClassName":"usual","containers":[{"name":"c","image":"j"}]}}`)
+	if at(p, "spec", "priority") != int64(3) || len(at(p, "spec", "tolerations").([]any)) != 2 {
+		t.Errorf("after an update %v", p["spec"])
+	}
+}
+
+// All was tried on kube-apiserver 1.36.3.
+// What a pod's class decides the pod does not, but may repeat.
+func TestPodsDoNotChooseTheirPriority(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30001})
+	pod := func(spec string) string {
+		return `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}],` + spec + `}}`
+	}
+	const critical = `"priorityClassName":"system-node-critical"`
+	for spec, want := range map[string]string{
+		critical + `,"priority":7`:                               `pods "p" is forbidden: the integer value of priority (7) must not be provided in pod spec; priority admission controller computed 2000001000 from the given PriorityClass name`,
+		`"priority":7`:                                           "priority admission controller computed 0 from the given PriorityClass name",
+		critical + `,"preemptionPolicy":"Never"`:                 `the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name`,
+		critical + `,"priority":2000001000`:                      "",
+		critical + `,"preemptionPolicy":"PreemptLowerPriority"`:  "",
+		`"priority":0,"preemptionPolicy":"PreemptLowerPriority"`: "",
+	} {
+		if _, refusal := w.create(pods, pod(spec), true); !strings.Contains(refusal, want) || want == "" && refusal != "" {
+			t.Errorf("%s: %q", spec, refusal)
+		}
+	}
+}
+
+func TestPodsGetWhatTheirRuntimeClassSays(t *testing.T) {
+	w := newWorld(t, "10.1.0.0/24", Ports{First: 30000, Last: 30009})
+	w.must(runtimeClasses, "", `{"metadata":{"name":"kata"},"handler":"kata","overhead":{"podFixed":{"cpu":"250m","memory":"1Gi"}},"scheduling":{"nodeSelector":{"vm":"yes"},"tolerations":[{"key":"vm","operator":"Exists","effect":"NoSchedule"}]}}`)
+	w.must(runtimeClasses, "", `{"metadata":{"name":"plain"},"handler":"runc"}`)
+	pod := func(spec string) string {
+		return `{"metadata":{"name":"p"},"spec":{` + spec + `"containers":[{"name":"c","image":"i"}]}}`
+	}
+	for spec, want := range map[string]string{
+		`"runtimeClassName":"none",`:                            `pod rejected: RuntimeClass "none" not found`,
+		`"runtimeClassName":"kata","nodeSelector":{"vm":"no"},`: `conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no`,
+		`"runtimeClassName":"kata","overhead":{"cpu":"1"},`:     `pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead`,
+		`"runtimeClassName":"plain","overhead":{"cpu":"1"},`:    `pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead`,
+		`"overhead":{"cpu":"1"},`:                               `pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead`,
+		`"runtimeClassName":"kata","tolerations":[` + strings.Repeat(`{"key":"a","operator":"Exists"},`, mostTolerations) + `{"key":"b","operator":"Exists"}],`: `pod rejected: it and its RuntimeClass have more than 2000 tolerations`,
+	} {
+		if _, refusal := w.create(pods, pod(spec), true); refusal != `pods "p" is forbidden: `+want {
+			t.Errorf("%.80s: %s", spec, refusal)
+		}
+	}
+	const own = `{"effect":"NoExecute","key":"node.kubernetes.io/not-ready","operator":"Exists","tolerationSeconds":300},{"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300}`
+	const vm = `{"effect":"NoSchedule","key":"vm","operator":"Exists"}`
+	for spec, want := range map[string]string{
+		`"runtimeClassName":"plain",`: `[null null [` + own + `]]`,
+		`"runtimeClassName":"kata",`:  `[{"cpu":"250m","memory":"1Gi"} {"vm":"yes"} [` + own + `,` + vm + `]]`,
+		`"runtimeClassName":"kata","overhead":{"cpu":"0.25","memory":"1024Mi"},"nodeSelector":{"a":"b"},"tolerations":[{"key":"vm","operator":"Equal","value":"x","effect":"NoSchedule"}],`: `[{"cpu":"250m","memory":"1Gi"} {"a":"b","vm":"yes"} [` + own + `,` + vm + `]]`,
+	} {
+		p, refusal := w.create(pods, pod(spec), true)
+		var got []string
+		for _, field := range []string{"overhead", "nodeSelector", "tolerations"} {
+			text, _ := json.Marshal(at(p, "spec", field))
+			got = append(got, string(text))
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %s %s", spec, got, refusal)
+		}
+	}
+}
+
+func TestTolerationsAreSaidOnce(t *testing.T) {
+	all := func(text string) (out []corev1.Toleration) {
+		if err := json.Unmarshal([]byte("["+text+"]"), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	const a, b, every = `{"key":"a","operator":"Exists"}`, `{"key":"b","operator":"Exists"}`, `{"operator":"Exists"}`
+	const long, short, ever = `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9}`, `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":5}`, `{"key":"a","operator":"Exists","effect":"NoExecute"}`
+	const one, two = `{"key":"a","operator":"Equal","value":"1"}`, `{"key":"a","operator":"Equal","value":"2"}`
+	for _, c := range [][3]string{
+		{a, b, a + "," + b}, {a, a, a}, {a + "," + b, every, every}, {every, a, every},
+		{short, long, long}, {long, short, long}, {long, ever, ever}, {long, a, a}, {a, long, a},
+		{one, two, one + "," + two}, {one, a, a}, {long + "," + long, "", long},
+	} {
+		if got, want := joined(all(c[0]), all(c[1])), all(c[2]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s and %s: %v", c[0], c[1], got)
+		}
+	}
+}
+
+func TestTheAPIHasAService(t *testing.T) {
+	w := newWorld(t, "10.3.0.0/24", Ports{30000, 30100})
+	c := NewAPI(w.Internal, w.a.Config(), 7443)
+	if c.Name() == "" || len(c.Watches()) != 1 || c.Resync() <= 0 || len(c.Seeds()) != 1 {
+		t.Error("it does not follow its service")
+	}
+	for range 2 {
+		for _, key := range append(c.Seeds(), controller.Key{GroupResource: services, Namespace: "default", Name: "other"}) {
+			if err := c.Reconcile(t.Context(), nil, key); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Fresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.Internal.List(t.Context(), services, "")
+	if err != nil || len(all) != 1 || at(all[0].Object, "spec", "clusterIP") != "10.3.0.1" ||
+		at(at(all[0].Object, "spec", "ports").([]any)[0].(map[string]any), "targetPort") != int64(7443) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func TestAddressesOfARange(t *testing.T) {
+	for _, tc := range []struct {
+		prefix string
+		n      uint64
+		want   string
+	}{{"10.0.0.0/24", 1, "10.0.0.1"}, {"10.0.0.8/16", 258, "10.0.1.2"}, {"fd00::/108", 5, "fd00::5"}} {
+		if got := nth(netip.MustParsePrefix(tc.prefix), tc.n).String(); got != tc.want {
+			t.Errorf("%s: %s", tc.prefix, got)
+		}
+	}
+}
+
+// What clients may name is given to those who name nothing when nothing else is
+// left.
+func TestWhatClientsNameIsGivenLast(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/27", Ports{30000, 30031})
+	last := func(s map[string]any) (address byte, port int64) {
+		port, _ = at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"].(int64)
+		return netip.MustParseAddr(at(s, "spec", "clusterIP").(string)).As4()[3], port - 30000
+	}
+	for i := range 29 { // of addresses 2 to 30
+		address, port := last(w.must(services, "", service(fmt.Sprint("s", i), `"type":"NodePort"`)))
+		if early := i < 15; early != (address >= 16) {
+			t.Errorf("%d gets address %d", i, address)
+		}
+		if early := i < 16; early != (port >= 16) {
+			t.Errorf("%d gets port %d", i, port)
+		}
+	}
+	for _, c := range []struct{ size, of, most, want uint64 }{{16, 16, 256, 0}, {32, 16, 256, 16}, {1 << 12, 16, 256, 256}, {1 << 16, 16, 256, 256}, {2768, 32, 128, 86}} {
+		if got := kept(c.size, c.of, c.most); got != c.want {
+			t.Errorf("of %d, %d are kept, want %d", c.size, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+// Package identity owns who the gateway is and whom it believes: its
+// certificate, the administrator's token and kubeconfig, and the ways to
+// authenticate that the options ask for.
+//
+// It must not know what anybody is allowed to do.
+package identity
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/pki"
+	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
+)
+
+// Identity is who the gateway is, and whom it believes.
+type Identity struct {
+	serving       *pki.Serving
+	admin         string // the administrator's token
+	authenticator authn.Union
+	clientCA      bool
+}
+
+// Changed is told when the file of a flag was read again, or, with an error, that
+// it cannot be and what it said before still counts. It must not block.
+type Changed func(flag string, err error)
+
+func reread(flag string, changed Changed) func(error) {
+	return func(err error) { changed(flag, err) }
+}
+
+// New makes what the options ask for. It creates certificates and a token in
+// the data directory when there are none.
+func New(o options.Serve, changed Changed) (*Identity, error) {
+	dir := filepath.Join(o.DataDir, "pki")
+	id := &Identity{}
+	var err error
+	if o.TLSCertFile != "" {
+		id.serving, err = pki.FromFiles(o.TLSCertFile, o.TLSPrivateKeyFile)
+	} else {
+		id.serving, err = pki.SelfSigned(dir, pki.Hosts(o.BindAddress), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if id.admin, err = pki.AdminToken(dir); err != nil {
+		return nil, err
+	}
+	own := authn.NewTokens()
+	if err := own.Add(id.admin, authn.User{Name: "wasmgate-admin", Groups: []string{authn.Masters}}); err != nil {
+		return nil, err
+	}
+	union := authn.Union{own}
+	if o.TokenAuthFile != "" {
+		tokens, err := authn.FollowTokenFile(o.TokenAuthFile, reread("--token-auth-file", changed))
+		if err != nil {
+			return nil, fmt.Errorf("--token-auth-file: %w", err)
+		}
+		union = append(union, tokens)
+	}
+	if o.ClientCAFile != "" {
+		certs, err := authn.FollowClientCAFile(o.ClientCAFile, reread("--client-ca-file", changed))
+		if err != nil {
+			return nil, fmt.Errorf("--client-ca-file: %w", err)
+		}
+		union = append(union, certs)
+		id.clientCA = true
+	}
+	id.authenticator = union
+	return id, nil
+}
+
+// Authenticator tells who sends a request.
+func (i *Identity) Authenticator() authn.Authenticator { return i.authenticator }
+
+// TLS is the configuration of the listener. Client certificates are asked for
+// only when some would be believed; they are verified by the authenticator.
+func (i *Identity) TLS() *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: i.serving.GetCertificate, NextProtos: []string{"http/1.1"}}
+	if i.clientCA {
+		c.ClientAuth = tls.RequestClientCert
+	}
+	return c
+}
+
+// WriteKubeconfig writes the administrator's kubeconfig for a listener at addr,
+// and returns the URL that it names.
+func (i *Identity) WriteKubeconfig(o options.Serve, addr net.Addr) (url string, err error) {
+	host := o.BindAddress
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	port := strconv.Itoa(addr.(*net.TCPAddr).Port)
+	url = "https://" + net.JoinHostPort(host, port)
+	return url, kubeconfig.Write(o.KubeconfigPath(), kubeconfig.Admin{
+		Server: url, Trust: i.serving.Trust(), ServerName: i.serving.ServerName(host), Token: i.admin,
+	})
+}
