@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
 // forged is an entry that anybody could have made; edit replaces parts of it.
@@ -111,7 +112,7 @@ func TestManagedFieldsOfAChangeOfMetadataAreJudged_SSA29(t *testing.T) {
 		w.answer = func(string, map[string]any) string {
 			return patch(`[{"op":"replace","path":"/metadata/managedFields","value":` + value + `}]`)
 		}
-		err := w.Internal(resource.Component("x")).UpdateMetadata(t.Context(), gr, "default", "a", metav1.Preconditions{}, func(o metav1.Object) { o.SetFinalizers(o.GetFinalizers()[1:]) })
+		err := local.New(w.Engine, resource.Component("x")).UpdateMetadata(t.Context(), gr, "default", "a", metav1.Preconditions{}, func(o metav1.Object) { o.SetFinalizers(o.GetFinalizers()[1:]) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -54,9 +53,13 @@ func (e *Engine) admitCreate(ctx context.Context, t Target, name string, dryRun 
 
 // provision makes a namespace, if nobody else is faster.
 func (e *Engine) provision(ctx context.Context, name string) error {
-	ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
-	_, err := e.Internal(Component("namespaces")).Create(ctx, namespaces, ns)
-	if apierrors.IsAlreadyExists(err) {
+	body, err := object.Encode(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
+	if err != nil {
+		return err
+	}
+	r := e.catalog.Snapshot().Resource(namespaces)
+	t := Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion)}
+	if _, err = e.Create(ctx, t, body, WriteOptions{Caller: Component("namespaces")}); apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return err

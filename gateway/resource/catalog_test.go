@@ -186,7 +186,7 @@ func TestWritersAcrossDefinitions_CRD24_CRD33(t *testing.T) {
 	for i := range writers {
 		wg.Go(func() {
 			for n := 0; !stop.Load(); n++ {
-				_, err := again(func() (*Written, error) {
+				_, err := Again(func() (*Written, error) {
 					out, err := w.Patch(w.ctx(), w.at(v1, fmt.Sprintf("tab-%d", i)), types.MergePatchType, fmt.Appendf(nil, `{"port":"%d"}`, n%1000), WriteOptions{})
 					if errors.Is(err, catalog.ErrReplaced) {
 						turnedAway.Add(1)

@@ -214,7 +214,7 @@ func (e *Engine) DeleteCollection(ctx context.Context, t Target, list *internalv
 // not start the whole over: those that are gone already would be missing in the
 // reply.
 func (e *Engine) deleteOne(ctx context.Context, t Target, o *metav1.DeleteOptions, w WriteOptions) error {
-	_, err := again(func() (*Written, error) {
+	_, err := Again(func() (*Written, error) {
 		out, err := e.remove(ctx, t, deleting{options: o.DeepCopy(), ofCollection: true}, w)
 		if errors.Is(err, catalog.ErrReplaced) {
 			at := t.Resource.Def.GVR(t.Version.Name)

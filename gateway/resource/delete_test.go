@@ -239,7 +239,7 @@ func TestAKindMayRefuseADeletion_RES05(t *testing.T) {
 	before := w.revision()
 	_, err := w.Delete(w.ctx(), ns, deletion(), WriteOptions{})
 	refused(t, err, 403, "Forbidden", "this namespace may not be deleted")
-	err = w.Internal(Component("test")).Delete(w.ctx(), ns.Resource.GroupResource(), "", "default", metav1.DeleteOptions{})
+	_, err = w.Delete(w.ctx(), ns, deletion(), WriteOptions{Caller: Component("test"), NoReply: true})
 	refused(t, err, 403, "Forbidden", "this namespace may not be deleted")
 	if w.revision() != before || w.read(ns).GetDeletionTimestamp() != nil {
 		t.Error("it is being deleted")

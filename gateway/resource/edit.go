@@ -7,7 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -28,29 +27,18 @@ type Edit struct {
 	Change func(obj *unstructured.Unstructured) error
 }
 
-// Edit makes a change through a subresource, again and again while others write
-// the object, and returns what it has become. Admission is not asked.
-func (i Internal) Edit(ctx context.Context, gr schema.GroupResource, subresource, namespace, name string, e Edit) (*unstructured.Unstructured, error) {
-	return written(again(func() (*Written, error) {
-		t, err := i.target(gr, namespace, name, subresource)
-		if err != nil {
-			return nil, err
-		}
-		return i.e.update(ctx, t, editing{e}, WriteOptions{Caller: i.caller, DryRun: e.DryRun, unasked: true}, false)
-	}))
+// Edit makes a change, again and again while others write the object. Admission is
+// not asked.
+func (e *Engine) Edit(ctx context.Context, t Target, change Edit, o WriteOptions) (*Written, error) {
+	o.DryRun, o.unasked = change.DryRun, true
+	return e.update(ctx, t, editing{change}, o, false)
 }
 
-// Remove is [Internal.Delete] of an object that may says yes to, which is called
-// with each stored state that the deletion is tried on. Admission is not asked.
-func (i Internal) Remove(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions, may func(obj *unstructured.Unstructured) error) error {
-	_, err := again(func() (*Written, error) {
-		t, err := i.target(gr, namespace, name, "")
-		if err != nil {
-			return nil, err
-		}
-		return i.e.remove(ctx, t, deleting{options: &o, may: may}, WriteOptions{Caller: i.caller, NoReply: true, DryRun: len(o.DryRun) > 0, unasked: true})
-	})
-	return err
+// Remove is [Engine.Delete] of an object that may says yes to, which is called with
+// each stored state that the deletion is tried on. Admission is not asked.
+func (e *Engine) Remove(ctx context.Context, t Target, o *metav1.DeleteOptions, may func(obj *unstructured.Unstructured) error, w WriteOptions) (*Written, error) {
+	w.unasked = true
+	return e.remove(ctx, t, deleting{options: o, may: may}, w)
 }
 
 // editing is the source of a state that is the present one, edited.

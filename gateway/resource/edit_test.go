@@ -8,11 +8,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-var configMaps = schema.GroupResource{Resource: "configmaps"}
+var tester = WriteOptions{Caller: Component("tester")}
 
 // An edit asks nobody, owns nothing, and is made again of what others write
 // meanwhile.
@@ -20,7 +19,6 @@ func TestEdits(t *testing.T) {
 	w, log, _, _ := staged(t)
 	one := w.builtin("configmaps", "default", "one")
 	made := w.must(w.Create(w.ctx(), w.builtin("configmaps", "default", ""), []byte(configMap("one", "1")), alice))
-	in := w.Internal(Component("tester"))
 	tries := 0
 	edit := Edit{Change: func(u *unstructured.Unstructured) error {
 		if tries++; tries == 1 {
@@ -34,10 +32,11 @@ func TestEdits(t *testing.T) {
 		}
 		return unstructured.SetNestedField(u.Object, "y", "data", "edited")
 	}}
-	got, err := in.Edit(w.ctx(), configMaps, "", "default", "one", edit)
+	out, err := w.Edit(w.ctx(), one, edit, tester)
 	if err != nil || tries != 2 || len(*log) != 0 {
 		t.Fatalf("%v after %d tries, asked %v", err, tries, *log)
 	}
+	got := w.parse(out.Object)
 	w.wait(w.revision())
 	if data, _, _ := unstructured.NestedStringMap(got.Object, "data"); data["edited"] != "y" || data["other"] != "x" {
 		t.Errorf("%v", data)
@@ -50,20 +49,22 @@ func TestEdits(t *testing.T) {
 
 	is := got.GetResourceVersion()
 	edit.DryRun = true
-	if _, err := in.Edit(w.ctx(), configMaps, "", "default", "one", Edit{DryRun: true, Change: func(u *unstructured.Unstructured) error { u.SetLabels(map[string]string{"a": "b"}); return nil }}); err != nil {
+	if _, err := w.Edit(w.ctx(), one, Edit{DryRun: true, Change: func(u *unstructured.Unstructured) error { u.SetLabels(map[string]string{"a": "b"}); return nil }}, tester); err != nil {
 		t.Error(err)
 	}
 	if now := w.read(one); now.GetResourceVersion() != is {
 		t.Errorf("a dry run made %v", now.Object)
 	}
 	no := errors.New("no")
-	if _, err := in.Edit(w.ctx(), configMaps, "", "default", "one", Edit{Change: func(*unstructured.Unstructured) error { return no }}); !errors.Is(err, no) {
+	if _, err := w.Edit(w.ctx(), one, Edit{Change: func(*unstructured.Unstructured) error { return no }}, tester); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := in.Edit(w.ctx(), configMaps, "", "default", "none", edit); !apierrors.IsNotFound(err) {
+	if _, err := w.Edit(w.ctx(), w.builtin("configmaps", "default", "none"), edit, tester); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := in.Edit(w.ctx(), configMaps, "odd", "default", "one", edit); !apierrors.IsNotFound(err) {
+	odd := one
+	odd.Subresource = "odd"
+	if _, err := w.Edit(w.ctx(), odd, edit, tester); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -74,7 +75,6 @@ func TestEditsOfWhatIsMeant(t *testing.T) {
 	w := newWorld(t)
 	made := w.create(w.builtin("configmaps", "default", ""), configMap("one", "1"))
 	w.wait(w.revision())
-	in := w.Internal(Component("tester"))
 	uid, other, revision, old := made.GetUID(), types.UID("other"), made.GetResourceVersion(), "1"
 	for _, c := range []struct {
 		meant metav1.Preconditions
@@ -84,7 +84,7 @@ func TestEditsOfWhatIsMeant(t *testing.T) {
 		{metav1.Preconditions{UID: &other}, "Precondition failed: UID in precondition: other, UID in object meta: " + string(uid)},
 		{metav1.Preconditions{ResourceVersion: &old}, "Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: " + revision},
 	} {
-		_, err := in.Edit(w.ctx(), configMaps, "", "default", "one", Edit{Meant: c.meant, Change: func(*unstructured.Unstructured) error { return nil }})
+		_, err := w.Edit(w.ctx(), w.builtin("configmaps", "default", "one"), Edit{Meant: c.meant, Change: func(*unstructured.Unstructured) error { return nil }}, tester)
 		if c.want == "" && err != nil {
 			t.Error(err)
 		}
@@ -99,7 +99,6 @@ func TestRemovals(t *testing.T) {
 	w, log, _, _ := staged(t)
 	one := w.builtin("configmaps", "default", "one")
 	w.must(w.Create(w.ctx(), w.builtin("configmaps", "default", ""), []byte(configMap("one", "1")), alice))
-	in := w.Internal(Component("tester"))
 	no, tries := errors.New("no"), 0
 	may := func(u *unstructured.Unstructured) error {
 		if tries++; tries == 1 {
@@ -116,18 +115,18 @@ func TestRemovals(t *testing.T) {
 		}
 		return nil
 	}
-	if err := in.Remove(w.ctx(), configMaps, "default", "one", metav1.DeleteOptions{}, may); !errors.Is(err, no) {
+	if _, err := w.Remove(w.ctx(), one, &metav1.DeleteOptions{}, may, tester); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}
 	if now := w.read(one); len(now.GetManagedFields()) == 0 {
 		t.Errorf("%v", now.Object)
 	}
 	yes := func(*unstructured.Unstructured) error { return nil }
-	if err := in.Remove(w.ctx(), configMaps, "default", "one", metav1.DeleteOptions{DryRun: []string{"All"}}, yes); err != nil {
+	if _, err := w.Remove(w.ctx(), one, &metav1.DeleteOptions{DryRun: []string{"All"}}, yes, WriteOptions{Caller: tester.Caller, NoReply: true, DryRun: true}); err != nil {
 		t.Error(err)
 	}
 	w.read(one)
-	if err := in.Remove(w.ctx(), configMaps, "default", "one", metav1.DeleteOptions{}, yes); err != nil || len(*log) != 0 {
+	if _, err := w.Remove(w.ctx(), one, &metav1.DeleteOptions{}, yes, tester); err != nil || len(*log) != 0 {
 		t.Errorf("%v, asked %v", err, *log)
 	}
 	if _, err := w.entry(w.ctx(), one, ""); !apierrors.IsNotFound(err) {

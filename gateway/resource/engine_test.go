@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/crd/builtin"
@@ -127,9 +126,6 @@ func TestStoreTrouble(t *testing.T) {
 	refused(t, err, 500, "ServerTimeout", "")
 	_, err = w.Delete(w.ctx(), one, deletion(), WriteOptions{})
 	refused(t, err, 500, "ServerTimeout", "")
-	if err := w.Internal(Component("test")).Fresh(w.ctx()); storage.KindOf(err) != storage.Unavailable {
-		t.Errorf("fresh without a store: %v", err)
-	}
 	store.Down(nil)
 	w.must(w.Patch(w.ctx(), one, types.MergePatchType, []byte(`{"port":"2"}`), WriteOptions{}))
 	_, err = w.Create(w.ctx(), w.builtin("configmaps", "default", ""), []byte(configMap("big", string(make([]byte, 400<<10)))), WriteOptions{})
@@ -154,61 +150,4 @@ func TestReads_RV04_RV15(t *testing.T) {
 	cancel()
 	_, err = w.entry(ctx, a, fmt.Sprint(third+1000))
 	refused(t, err, 504, "Timeout", "")
-}
-
-func TestInternal_RES05(t *testing.T) {
-	w := newWorld(t)
-	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
-	in := w.Internal(Component("test"))
-	if err := in.Fresh(w.ctx()); err != nil {
-		t.Fatal(err)
-	}
-	u, err := in.Get(w.ctx(), cronTabs, "default", "one")
-	if err != nil || u.Object["port"] != "1" {
-		t.Fatal(u, err)
-	}
-	u.Object["port"] = "2"
-	if u, err = in.Update(w.ctx(), cronTabs, "", u); err != nil || u.Object["port"] != "2" {
-		t.Errorf("got %v, %v", u, err)
-	}
-	// What cannot be read can still be counted and named.
-	key := w.at(v1, "two").Resource.Key("default", "two")
-	if _, err := w.store.Create(w.ctx(), key, []byte("x"), 0); err != nil {
-		t.Fatal(err)
-	}
-	w.wait(w.revision())
-	list, err := in.ListMetadata(w.ctx(), cronTabs, "")
-	if err != nil || len(list) != 2 || list[0].Name != "one" || list[0].UID == "" || list[1].Name != "two" || list[1].Namespace != "default" {
-		t.Errorf("got %v, %v", list, err)
-	}
-	if _, err := in.List(w.ctx(), cronTabs, ""); err == nil {
-		t.Error("an unreadable object was listed")
-	}
-	ctx, cancel := context.WithCancel(w.ctx())
-	defer cancel()
-	names := make(chan string)
-	done := make(chan error, 1)
-	go func() {
-		done <- in.Follow(ctx, cronTabs, func(namespace, name string) {
-			select {
-			case names <- namespace + "/" + name:
-			case <-ctx.Done():
-			}
-		})
-	}()
-	for _, want := range []string{"default/one", "default/two", "default/one"} {
-		if got := <-names; got != want {
-			t.Errorf("followed %s, want %s", got, want)
-		}
-		if want == "default/two" {
-			w.define(v1beta1, false) // changes nothing for who follows
-			if err := in.Delete(w.ctx(), cronTabs, "default", "one", metav1.DeleteOptions{}); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }

@@ -31,9 +31,9 @@ func TestEveryWriteHasAnOwner_SSA04_SSA06(t *testing.T) {
 	w.define(v1beta1, false)
 	w.conv.BreakDown("no conversion")
 	uid := made.GetUID()
-	err := w.Internal(Component("collector")).UpdateMetadata(w.ctx(), cronTabs, "default", "one", metav1.Preconditions{UID: &uid}, func(m metav1.Object) {
+	err := w.UpdateMetadata(w.ctx(), w.at(v1, "one"), metav1.Preconditions{UID: &uid}, func(m metav1.Object) {
 		m.SetFinalizers([]string{"example.com/b"})
-	})
+	}, Component("collector"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,11 @@
 package resource
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -13,7 +13,7 @@ import (
 // A converter that fails is no reason to keep a finalizer or a reference.
 func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 	w := newWorld(t)
-	in := w.Internal(Component("garbage-collector"))
+	collector := Component("garbage-collector")
 	made := w.create(w.at(v1, ""), tab(v1, "one", "h", "1", `"finalizers":["orphan","example.com/f"]`))
 	uid := made.GetUID()
 	w.define(v1beta1, false) // stored at what is no longer the storage version
@@ -25,27 +25,31 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 	}
 	other, old := types.UID("other"), "1"
 	for _, p := range []metav1.Preconditions{{UID: &other}, {ResourceVersion: &old}} {
-		if err := in.UpdateMetadata(w.ctx(), cronTabs, "default", "one", p, without("orphan")); !apierrors.IsConflict(err) {
+		if err := w.UpdateMetadata(w.ctx(), w.at(v1, "one"), p, without("orphan"), collector); !apierrors.IsConflict(err) {
 			t.Errorf("with %+v: %v", p, err)
 		}
 	}
 	loosen := func(f string) {
 		t.Helper()
-		if err := in.UpdateMetadata(w.ctx(), cronTabs, "default", "one", metav1.Preconditions{UID: &uid}, without(f)); err != nil {
+		if err := w.UpdateMetadata(w.ctx(), w.at(v1, "one"), metav1.Preconditions{UID: &uid}, without(f), collector); err != nil {
 			t.Fatal(err)
 		}
 	}
 	find := func() *metav1.PartialObjectMetadata {
 		t.Helper()
 		w.wait(w.revision())
-		found, err := in.ListMetadata(w.ctx(), cronTabs, "default")
+		data, err := w.Get(w.ctx(), w.at(v1, "one"), "0", MetadataOnly)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		var found metav1.PartialObjectMetadata
+		if err == nil {
+			err = json.Unmarshal(data, &found)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(found) == 0 {
-			return nil
-		}
-		return &found[0]
+		return &found
 	}
 	loosen("orphan")
 	got := find()
@@ -61,25 +65,14 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 	if got = find(); got == nil || got.UID != uid || got.ResourceVersion == "" || len(got.Finalizers) > 0 {
 		t.Fatalf("got %+v", got)
 	}
-	if err := in.Delete(w.ctx(), cronTabs, "default", "one", *propagation(t, "orphan")); err != nil {
+	if _, err := w.Delete(w.ctx(), w.at(v1, "one"), propagation(t, "orphan"), WriteOptions{Caller: collector, NoReply: true}); err != nil {
 		t.Fatal(err)
 	}
 	loosen("orphan")
 	if got := find(); got != nil {
 		t.Errorf("left %+v", got)
 	}
-	if err := in.UpdateMetadata(w.ctx(), cronTabs, "default", "one", metav1.Preconditions{UID: &uid}, without("x")); !apierrors.IsNotFound(err) {
+	if err := w.UpdateMetadata(w.ctx(), w.at(v1, "one"), metav1.Preconditions{UID: &uid}, without("x"), collector); !apierrors.IsNotFound(err) {
 		t.Errorf("of nothing: %v", err)
-	}
-	none := cronTabs
-	none.Resource = "nothing"
-	if err := in.UpdateMetadata(w.ctx(), none, "default", "one", metav1.Preconditions{}, without("x")); !apierrors.IsNotFound(err) {
-		t.Errorf("of no kind: %v", err)
-	}
-	if _, err := in.Ownership(w.ctx(), none, "", "x", false); !meta.IsNoMatchError(err) {
-		t.Errorf("of no kind: %v", err)
-	}
-	if _, err := in.Feed(none); !apierrors.IsNotFound(err) {
-		t.Errorf("of no kind: %v", err)
 	}
 }

@@ -236,8 +236,8 @@ func TestSomeKindsOrphanByDefault_DEL05(t *testing.T) {
 				t.Errorf("%s with %s, %s: warned %q", plural, c.finalizers, c.options, warnings)
 			}
 			if got != "-" {
-				if err := w.Internal(Component("test")).UpdateMetadata(w.ctx(), at.Resource.GroupResource(), "default", "x", metav1.Preconditions{},
-					func(m metav1.Object) { m.SetFinalizers(nil) }); err != nil {
+				if err := w.UpdateMetadata(w.ctx(), at, metav1.Preconditions{},
+					func(m metav1.Object) { m.SetFinalizers(nil) }, Component("test")); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -110,6 +110,16 @@ func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*
 	return it.Value, nil
 }
 
+// State is an object as the cache has it, or with live as the store itself has it,
+// which the cache may be behind. It waits for nothing else.
+func (e *Engine) State(ctx context.Context, t Target, live bool) (*catalog.Entry, error) {
+	if !live {
+		return e.entry(ctx, t, "0")
+	}
+	from, err := e.current(ctx, t, true)
+	return from.Entry, err
+}
+
 // Messages are the objects of entries in a form, as protobuf. Whole objects have
 // it at native versions only.
 func (t Target) Messages(ctx context.Context, entries []*catalog.Entry, form Form) ([]wire.Message, error) {

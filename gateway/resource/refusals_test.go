@@ -31,9 +31,9 @@ func TestOwnersInAnObjectOfARetiredVersion_CRD32(t *testing.T) {
 	w := newWorld(t)
 	const managed = `[{"apiVersion":"example.com/v0","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"example.com/a\"":{}}}},"manager":"m","operation":"Apply","time":"2020-01-01T00:00:00Z"}]`
 	w.put("one", tab("v0", "one", "h", "1", `"namespace":"default"`, `"uid":"u"`, `"finalizers":["example.com/a","example.com/b"]`, `"managedFields":`+managed))
-	err := w.Internal(Component("collector")).UpdateMetadata(w.ctx(), cronTabs, "default", "one", metav1.Preconditions{}, func(m metav1.Object) {
+	err := w.UpdateMetadata(w.ctx(), w.at(v1, "one"), metav1.Preconditions{}, func(m metav1.Object) {
 		m.SetFinalizers([]string{"example.com/b"})
-	})
+	}, Component("collector"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestMetadataAsItWasIsNotWritten_SSA05(t *testing.T) {
 	before := w.revision()
 	update := func(change func(metav1.Object)) {
 		t.Helper()
-		if err := w.Internal(Component("collector")).UpdateMetadata(w.ctx(), cronTabs, "default", "one", metav1.Preconditions{}, change); err != nil {
+		if err := w.UpdateMetadata(w.ctx(), w.at(v1, "one"), metav1.Preconditions{}, change, Component("collector")); err != nil {
 			t.Fatal(err)
 		}
 	}

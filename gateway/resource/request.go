@@ -81,6 +81,20 @@ type Written struct {
 	UID string
 }
 
+// maxRedefined bounds how often a write whose definition was replaced under it
+// is repeated: more often than anybody changes a definition in that time.
+const maxRedefined = 100
+
+// Again repeats a write whose definition was replaced under it.
+func Again[T any](write func() (T, error)) (out T, err error) {
+	for range maxRedefined {
+		if out, err = write(); !errors.Is(err, catalog.ErrReplaced) {
+			return out, err
+		}
+	}
+	return out, apierrors.NewInternalError(err)
+}
+
 type recorder func(string)
 
 func (r recorder) AddWarning(_, text string) { r(text) }

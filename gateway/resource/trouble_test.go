@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -113,28 +112,13 @@ func TestWatchesConvertWhatTheySelectByAtOnce_CRD18_WATCH03(t *testing.T) {
 	}
 }
 
-// A watch whose history went is told so, and the gateway's own followers start
-// over.
+// A watch whose history went is told so.
 func TestWatchesOverAGapOfTheHistory_WATCH05(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storagetest.NewMemory()
 		w := worldOver(t, m)
 		w.put("one", tab(v1, "one", "h", "1"))
 		watch := w.watch(w.at(v1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(w.revision())})
-		ctx, cancel := context.WithCancel(w.ctx())
-		defer cancel()
-		names, done := make(chan string), make(chan error, 1)
-		go func() {
-			done <- w.Internal(Component("test")).Follow(ctx, cronTabs, func(_, name string) {
-				select {
-				case names <- name:
-				case <-ctx.Done():
-				}
-			})
-		}()
-		if got := <-names; got != "one" {
-			t.Errorf("followed %s", got)
-		}
 		m.Down(errors.New("away"))
 		synctest.Wait()
 		if w.cache.Healthy() == nil {
@@ -148,19 +132,6 @@ func TestWatchesOverAGapOfTheHistory_WATCH05(t *testing.T) {
 		w.wait(rev)
 		_, _, err := watch.Next(w.ctx())
 		refused(t, err, 410, "Expired", "too old resource version")
-		for _, want := range []string{"one", "two"} {
-			if got := <-names; got != want {
-				t.Errorf("followed %s, want %s", got, want)
-			}
-		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		none := schema.GroupResource{Group: "example.com", Resource: "nothing"}
-		if err := w.Internal(Component("test")).Follow(w.ctx(), none, func(string, string) {}); !apierrors.IsNotFound(err) {
-			t.Errorf("following nothing: %v", err)
-		}
 	})
 }
 
@@ -184,23 +155,6 @@ func TestMetadataThatCannotBeRead(t *testing.T) {
 	w.wait(rev)
 	_, err = w.Create(w.ctx(), w.builtin("configmaps", "odd", ""), []byte(configMap("a", "1")), WriteOptions{})
 	refused(t, err, 500, "InternalError", "cannot be read")
-}
-
-// The definitions are those that the cache has seen, all of them.
-func TestKindsAreWhatTheCacheHasSeen(t *testing.T) {
-	w := newWorld(t)
-	in := w.Internal(Component("test"))
-	kinds, err := in.Kinds(w.ctx())
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := false
-	for _, k := range kinds {
-		found = found || k.GroupResource() == cronTabs
-	}
-	if !found {
-		t.Errorf("%d kinds, and no CronTab among them", len(kinds))
-	}
 }
 
 // A Scale of what is no scale is an error that says where.
@@ -358,13 +312,6 @@ func TestDeleteCollectionTellsOfAFailure_VERB04(t *testing.T) {
 	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, o, WriteOptions{}, Whole)
 	refused(t, err, 409, "Conflict", "the UID in the precondition (other) does not match")
 	w.raw(w.at(v1, "one")) // still there
-	list, err := w.Internal(Component("test")).List(w.ctx(), cronTabs, "default")
-	if err != nil || len(list) != 1 || list[0].GetName() != "one" {
-		t.Errorf("got %v, %v", list, err)
-	}
-	if list, err = w.Internal(Component("test")).List(w.ctx(), cronTabs, "other"); err != nil || len(list) != 0 {
-		t.Errorf("in another namespace: %v, %v", list, err)
-	}
 }
 
 // How many are left is said only of a list of everything, whether it comes from

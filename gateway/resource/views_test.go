@@ -130,7 +130,7 @@ func TestFailingConverter_CRD18(t *testing.T) {
 	}
 	w.conv.BreakDown("again")
 	// A controller writes what the converter would have to read.
-	if err := w.Internal(Component("test")).Delete(w.ctx(), cronTabs, "default", "one", metav1.DeleteOptions{}); err != nil {
+	if _, err := w.Delete(w.ctx(), w.at(v1, "one"), &metav1.DeleteOptions{}, WriteOptions{Caller: Component("test"), NoReply: true}); err != nil {
 		t.Errorf("internal deletion: %v", err)
 	}
 	if _, err := w.entry(w.ctx(), w.at(v1, "one"), ""); !apierrors.IsNotFound(err) {

@@ -48,6 +48,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -85,9 +86,9 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	engine := resource.New(o)
 	g.orders = ordering.New(served, g.log)
 	if g.assigner != nil {
-		g.assigner.Objects = engine.Internal(resource.Component("services"))
+		g.assigner.Objects = local.New(engine, resource.Component("services"))
 	}
-	inUse.Objects = engine.Internal(resource.Component("modules"))
+	inUse.Objects = local.New(engine, resource.Component("modules"))
 	return engine, nil
 }
 
@@ -118,7 +119,7 @@ func (g *gateway) addAdmission(o *resource.Options) {
 
 // lookUp finds an object that a module was granted.
 func (g *gateway) lookUp(_ context.Context, o plugins.Object) ([]byte, error) {
-	data, err := g.engine.Internal(resource.Component("modules")).Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)
+	data, err := local.New(g.engine, resource.Component("modules")).Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, plugins.ErrNoObject
 	}
@@ -180,7 +181,7 @@ type optional struct {
 
 // optional returns what kube-controller-manager does, too. stored are the objects of
 // custom resources.
-func (g *gateway) optional(as func(part string) resource.Internal, stored leftovers.Objects) []optional {
+func (g *gateway) optional(as func(part string) local.Client, stored leftovers.Objects) []optional {
 	gone := leftovers.Gone{Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/gone/"}
 	all := []optional{
 		{options.Namespaces, []controller.Controller{namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored, gone)}},
@@ -209,8 +210,8 @@ func (g *gateway) optional(as func(part string) resource.Internal, stored leftov
 }
 
 // lead runs the controllers that must run in one place.
-func (g *gateway) lead(ctx context.Context, objects resource.Internal) error {
-	as := func(part string) resource.Internal { return objects.As(resource.Component(part)) }
+func (g *gateway) lead(ctx context.Context, objects local.Client) error {
+	as := func(part string) local.Client { return objects.As(resource.Component(part)) }
 	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
 		all := []controller.Controller{

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
 // collectors makes garbage collectors for a gateway, which write at most rate
@@ -15,7 +15,7 @@ type collectors struct {
 }
 
 // New returns the collector of objects.
-func (g collectors) New(objects resource.Internal) *garbage.Collector {
+func (g collectors) New(objects local.Client) *garbage.Collector {
 	return garbage.New(garbage.Options{
 		Objects: objects, Source: feeds{objects}, Metrics: g.metrics, Rate: g.rate,
 		Log: g.log.With().Str("controller", "garbage-collector").Logger(),
@@ -23,7 +23,7 @@ func (g collectors) New(objects resource.Internal) *garbage.Collector {
 }
 
 // feeds are the engine's feeds, as the garbage collector wants them.
-type feeds struct{ resource.Internal }
+type feeds struct{ local.Client }
 
 // Feed implements [garbage.Source].
-func (f feeds) Feed(gr schema.GroupResource) (garbage.Feed, error) { return f.Internal.Feed(gr) }
+func (f feeds) Feed(gr schema.GroupResource) (garbage.Feed, error) { return f.Client.Feed(gr) }

@@ -42,6 +42,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -254,7 +255,7 @@ func (g *gateway) connections() map[api.ContentPath]api.Connection {
 }
 
 // pods are the objects as somebody writes them.
-func (g *gateway) pods(c resource.Caller) pod.Objects { return g.engine.Internal(c) }
+func (g *gateway) pods(c resource.Caller) pod.Objects { return local.New(g.engine, c) }
 
 // exists fails for an object that does not exist.
 func (g *gateway) exists(ctx context.Context, t resource.Target) error {
@@ -313,7 +314,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		return nil, nil
 	}
 	g.hooks.objects()
-	objects := g.engine.Internal(resource.Component("controllers"))
+	objects := local.New(g.engine, resource.Component("controllers"))
 	if err := namespace.EnsureSystem(ctx, objects); err != nil {
 		return nil, fmt.Errorf("creating the system namespaces: %w", err)
 	}

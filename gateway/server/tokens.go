@@ -8,6 +8,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
 	"github.com/wasmgate/wasmgate/gateway/pki"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
 // newTokens makes what signs and believes the tokens of service accounts.
@@ -19,7 +20,7 @@ func (g *gateway) newTokens() (*serviceaccount.Tokens, error) {
 	}
 	tokens := &serviceaccount.Tokens{
 		Key: key, Issuers: o.ServiceAccountIssuers, MaxExpiration: o.ServiceAccountMaxTokenExpiration, ExtendExpiration: o.ServiceAccountExtendTokenExpiration,
-		Objects: g.engine.Internal(resource.Component("tokens")),
+		Objects: local.New(g.engine, resource.Component("tokens")),
 	}
 	for _, file := range o.ServiceAccountKeyFiles {
 		text, err := os.ReadFile(file)

@@ -32,10 +32,10 @@ func (w *world) reports() map[string]*unstructured.Unstructured {
 // eventsOf are the events of a reason, by the object involved.
 func (w *world) eventsOf(reason string) map[string]*unstructured.Unstructured {
 	w.t.Helper()
-	if err := w.Internal.Fresh(w.ctx()); err != nil {
+	if err := w.Client.Fresh(w.ctx()); err != nil {
 		w.t.Fatal(err)
 	}
-	all, err := w.Internal.List(w.ctx(), eventKind, "")
+	all, err := w.Client.List(w.ctx(), eventKind, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestAnOwnerIsNotAbsentForWantOfItsKind(t *testing.T) {
 			return nil
 		}
 		looks.Add(1)
-		_, err := w.Internal.Ownership(t.Context(), schema.GroupResource{Group: "example.com", Resource: "none"}, "", "owner", false)
+		_, err := w.Client.Ownership(t.Context(), schema.GroupResource{Group: "example.com", Resource: "none"}, "", "owner", false)
 		return err
 	})
 	stop := w.collect()
@@ -341,7 +341,7 @@ func (w *world) spoil(m made) (mend func()) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := w.Internal.Fresh(w.ctx()); err != nil {
+		if err := w.Client.Fresh(w.ctx()); err != nil {
 			w.t.Fatal(err)
 		}
 		return kv.Value

@@ -232,7 +232,7 @@ func TestOwnersInACircleDoNotWaitForEachOther(t *testing.T) {
 // refer gives an object an owner that it blocks.
 func (w *world) refer(m, owner made) {
 	w.t.Helper()
-	err := w.Internal.UpdateMetadata(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.Preconditions{}, func(o metav1.Object) {
+	err := w.Client.UpdateMetadata(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.Preconditions{}, func(o metav1.Object) {
 		ref, yes := owner.ref, true
 		ref.BlockOwnerDeletion = &yes
 		o.SetOwnerReferences(append(o.GetOwnerReferences(), ref))

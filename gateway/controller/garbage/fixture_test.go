@@ -24,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -43,7 +44,7 @@ var fleet = strings.NewReplacer("crontabs", "fleets", "crontab", "fleet", "CronT
 // world is an engine whose collector can be started.
 type world struct {
 	*resource.Engine
-	resource.Internal
+	local.Client
 	t     *testing.T
 	store storage.Store
 	conv  *catalogtest.Turning
@@ -59,7 +60,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	e := realengine.Start(t)
-	w := &world{t: t, Engine: e.Verbs, Internal: e.Verbs.Internal(resource.Component("garbage-collector")), store: e.Store, conv: e.Converter}
+	w := &world{t: t, Engine: e.Verbs, Client: local.New(e.Verbs, resource.Component("garbage-collector")), store: e.Store, conv: e.Converter}
 	for _, ns := range []string{"default", "other"} {
 		w.put("/registry/namespaces/"+ns, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+ns+`","uid":"`+ns+`"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}`)
 	}
@@ -83,7 +84,7 @@ func (w *world) collect() (stop func()) { return w.collectWith(w) }
 // collectWith starts a collector that sees other objects.
 func (w *world) collectWith(o garbage.Objects) (stop func()) {
 	return w.background(func(ctx context.Context) {
-		controller.Run(ctx, zerolog.Nop(), w.Internal, garbage.New(garbage.Options{Objects: o, Source: w, Metrics: w, Log: zerolog.Nop()}))
+		controller.Run(ctx, zerolog.Nop(), w.Client, garbage.New(garbage.Options{Objects: o, Source: w, Metrics: w, Log: zerolog.Nop()}))
 	})
 }
 
@@ -99,7 +100,7 @@ func (w *world) put(key, text string) {
 	if _, err := w.store.Create(w.ctx(), key, []byte(text), 0); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.Internal.Fresh(w.ctx()); err != nil {
+	if err := w.Client.Fresh(w.ctx()); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -115,7 +116,7 @@ func (w *world) define(text string) {
 		w.t.Fatal(err)
 	}
 	w.put("/registry/apiextensions.k8s.io/customresourcedefinitions/"+m.Name, string(data))
-	if _, err := w.Internal.Kinds(w.ctx()); err != nil {
+	if _, err := w.Client.Kinds(w.ctx()); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -205,7 +206,7 @@ func (w *world) body(k controller.Key, finalizers []string, blocks, refers []mad
 // delete deletes like a client does.
 func (w *world) delete(m made, policy metav1.DeletionPropagation) {
 	w.t.Helper()
-	err := w.Internal.Delete(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
+	err := w.Client.Delete(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func (w *world) delete(m made, policy metav1.DeletionPropagation) {
 // loosen takes a finalizer away like a client does.
 func (w *world) loosen(m made, finalizer string) {
 	w.t.Helper()
-	err := w.Internal.UpdateMetadata(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.Preconditions{}, func(o metav1.Object) {
+	err := w.Client.UpdateMetadata(w.ctx(), m.GroupResource, m.Namespace, m.Name, metav1.Preconditions{}, func(o metav1.Object) {
 		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer }))
 	})
 	if err != nil {
@@ -226,10 +227,10 @@ func (w *world) loosen(m made, finalizer string) {
 // owners, in brackets those that it blocks, "deleting" and its finalizers.
 func (w *world) state(m made) string {
 	w.t.Helper()
-	if err := w.Internal.Fresh(w.ctx()); err != nil {
+	if err := w.Client.Fresh(w.ctx()); err != nil {
 		w.t.Fatal(err)
 	}
-	found, err := w.Internal.Ownership(w.ctx(), m.GroupResource, m.Namespace, m.Name, false)
+	found, err := w.Client.Ownership(w.ctx(), m.GroupResource, m.Namespace, m.Name, false)
 	if apierrors.IsNotFound(err) {
 		return "-"
 	}
@@ -301,21 +302,21 @@ func (w *world) Ownership(ctx context.Context, gr schema.GroupResource, namespac
 	if err := w.failure(op, gr, namespace, name); err != nil {
 		return nil, err
 	}
-	return w.Internal.Ownership(ctx, gr, namespace, name, live)
+	return w.Client.Ownership(ctx, gr, namespace, name, live)
 }
 
 func (w *world) Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if err := w.failure("create", gr, obj.GetNamespace(), obj.GetName()); err != nil {
 		return nil, err
 	}
-	return w.Internal.Create(ctx, gr, obj)
+	return w.Client.Create(ctx, gr, obj)
 }
 
 func (w *world) Feed(gr schema.GroupResource) (garbage.Feed, error) {
 	if err := w.failure("feed", gr, "", ""); err != nil {
 		return nil, err
 	}
-	return w.Internal.Feed(gr)
+	return w.Client.Feed(gr)
 }
 
 func (w *world) GarbageSyncError() { w.syncErrors.Add(1) }
@@ -325,7 +326,7 @@ func (w *world) UpdateMetadata(ctx context.Context, gr schema.GroupResource, nam
 	if err := w.failure("update", gr, namespace, name); err != nil {
 		return err
 	}
-	return w.Internal.UpdateMetadata(ctx, gr, namespace, name, p, change)
+	return w.Client.UpdateMetadata(ctx, gr, namespace, name, p, change)
 }
 
 func (w *world) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error {
@@ -336,7 +337,7 @@ func (w *world) Delete(ctx context.Context, gr schema.GroupResource, namespace, 
 	if o.PropagationPolicy != nil {
 		policy = string(*o.PropagationPolicy)
 	}
-	err := w.Internal.Delete(ctx, gr, namespace, name, o)
+	err := w.Client.Delete(ctx, gr, namespace, name, o)
 	if err == nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -349,14 +350,14 @@ func (w *world) Fresh(ctx context.Context) error {
 	if err := w.failure("fresh", schema.GroupResource{}, "", ""); err != nil {
 		return err
 	}
-	return w.Internal.Fresh(ctx)
+	return w.Client.Fresh(ctx)
 }
 
 func (w *world) Kinds(ctx context.Context) ([]*crd.Definition, error) {
 	if err := w.failure("kinds", schema.GroupResource{}, "", ""); err != nil {
 		return nil, err
 	}
-	return w.Internal.Kinds(ctx)
+	return w.Client.Kinds(ctx)
 }
 
 // deletions are those that the collector asked for, sorted.

@@ -221,7 +221,7 @@ func TestOthersWriteThePodMeanwhile(t *testing.T) {
 		create(t, e, kind, "metadata: {name: "+name+", namespace: ns, labels: {app: r}}\nspec: {containers: [{name: c, image: i}]}")
 		m := &meddler{editing: c.editing(name), removing: c.removing(name)}
 		body := map[string]string{"binding": strings.Replace(onNode, `"p"`, `"`+name+`"`, 1), "eviction": evict(name)}[c.subresource]
-		as := func(caller resource.Caller) Objects { m.Objects = e.Internal.As(caller); return m }
+		as := func(caller resource.Caller) Objects { m.Objects = e.Client.As(caller); return m }
 		got := askAs(t, e, as, c.subresource, name, body, resource.WriteOptions{Caller: resource.Component("test")})
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
@@ -250,7 +250,7 @@ func TestAPodThatIsReadyByNow(t *testing.T) {
 	create(t, e, budgets, "metadata: {name: b, namespace: ns}\nspec: {minAvailable: 5, selector: {matchLabels: {app: a}}}")
 	setStatus(t, e, budgets, "b", budgetOf(0))
 	setStatus(t, e, kind, "p", map[string]any{"phase": "Running"})
-	m := &meddler{Objects: e.Internal, editing: func() {
+	m := &meddler{Objects: e.Client, editing: func() {
 		setStatus(t, e, kind, "p", map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}})
 	}}
 	got := askAs(t, e, func(resource.Caller) Objects { return m }, "eviction", "p", evict("p"), resource.WriteOptions{Caller: resource.Component("test")})

@@ -97,7 +97,7 @@ func ask(t *testing.T, e *realengine.Engine, subresource, name, body string) str
 
 func askWith(t *testing.T, e *realengine.Engine, subresource, name, body string, o resource.WriteOptions) string {
 	t.Helper()
-	return askAs(t, e, func(c resource.Caller) Objects { return e.Internal.As(c) }, subresource, name, body, o)
+	return askAs(t, e, func(c resource.Caller) Objects { return e.Client.As(c) }, subresource, name, body, o)
 }
 
 func askAs(t *testing.T, e *realengine.Engine, as As, subresource, name, body string, o resource.WriteOptions) string {

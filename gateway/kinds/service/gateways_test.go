@@ -31,7 +31,7 @@ func two(t *testing.T, ports Ports) [2]*world {
 
 func (w *world) fresh() {
 	w.t.Helper()
-	if err := w.Internal.Fresh(w.t.Context()); err != nil {
+	if err := w.Client.Fresh(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -85,7 +85,7 @@ func TestGatewaysGiveNoNodePortTwice(t *testing.T) {
 	}
 	all.Wait()
 	g[0].fresh()
-	list, err := g[0].Internal.List(t.Context(), services, "")
+	list, err := g[0].Client.List(t.Context(), services, "")
 	if err != nil || len(list) != 20 {
 		t.Fatal(len(list), err)
 	}
@@ -130,7 +130,7 @@ func TestLeftoverAddressesAreGivenOnce(t *testing.T) {
 		once(t, g, "provided IP is already allocated", func(i int) string {
 			return service(fmt.Sprintf("s%d-%d", n, i), `"clusterIP":"`+ip+`"`)
 		})
-		held, err := g[0].Internal.Get(t.Context(), addresses, "", ip)
+		held, err := g[0].Client.Get(t.Context(), addresses, "", ip)
 		if err != nil || !strings.HasPrefix(text(parentOf(held), "name"), fmt.Sprintf("s%d-", n)) {
 			t.Errorf("%s is shown as %v, %v", ip, held, err)
 		}
@@ -141,7 +141,7 @@ func TestLeftoverAddressesAreGivenOnce(t *testing.T) {
 // they are written: what one has taken is not what a write of the other left.
 func TestServicesOfGeneratedNamesShareNoAddress(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
-	if _, err := w.Internal.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.10"), "default", "svc-")); err != nil {
+	if _, err := w.Client.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.10"), "default", "svc-")); err != nil {
 		t.Fatal(err)
 	}
 	w.fresh()
@@ -172,14 +172,14 @@ func TestLedger(t *testing.T) {
 	w.must(services, "", service("bare", `"clusterIP":"10.0.0.11"`))
 	w.leave("10.0.0.12", "gone", byAllocator)
 	w.leave("10.0.0.13", "gateway", `"ipaddress.kubernetes.io/managed-by":"somebody"`)
-	if err := w.Internal.Delete(t.Context(), addresses, "", "10.0.0.11", metav1.DeleteOptions{}); err != nil {
+	if err := w.Client.Delete(t.Context(), addresses, "", "10.0.0.11", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	// As a write leaves one that failed a moment ago.
-	if _, err := w.Internal.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.14"), "default", "failed")); err != nil {
+	if _, err := w.Client.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.14"), "default", "failed")); err != nil {
 		t.Fatal(err)
 	}
-	l := NewLedger(w.Internal)
+	l := NewLedger(w.Client)
 	if l.Name() == "" || len(l.Watches()) != 0 || l.Resync() <= 0 || len(l.Seeds()) != 1 {
 		t.Error("it does not run")
 	}
@@ -188,7 +188,7 @@ func TestLedger(t *testing.T) {
 	}
 	w.fresh()
 	for ip, want := range map[string]bool{"10.0.0.10": true, "10.0.0.11": true, "10.0.0.12": false, "10.0.0.13": true, "10.0.0.14": true} {
-		if _, err := w.Internal.Get(t.Context(), addresses, "", ip); (err == nil) != want || err != nil && !apierrors.IsNotFound(err) {
+		if _, err := w.Client.Get(t.Context(), addresses, "", ip); (err == nil) != want || err != nil && !apierrors.IsNotFound(err) {
 			t.Errorf("%s: %v", ip, err)
 		}
 	}
@@ -198,15 +198,15 @@ func TestLedger(t *testing.T) {
 func TestTheLedgerKnowsAddressesHoweverTheyAreWritten(t *testing.T) {
 	w := newWorld(t, "fd00::/120", Ports{30000, 30100})
 	w.must(services, "", service("s", `"clusterIP":"fd00:0:0::A"`))
-	if err := w.Internal.Delete(t.Context(), addresses, "", "fd00::a", metav1.DeleteOptions{}); err != nil {
+	if err := w.Client.Delete(t.Context(), addresses, "", "fd00::a", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.leave("fd00::a", "other", byAllocator)
-	if err := NewLedger(w.Internal).Reconcile(t.Context(), nil, controller.Key{}); err != nil {
+	if err := NewLedger(w.Client).Reconcile(t.Context(), nil, controller.Key{}); err != nil {
 		t.Fatal(err)
 	}
 	w.fresh()
-	if _, err := w.Internal.Get(t.Context(), addresses, "", "fd00::a"); err != nil {
+	if _, err := w.Client.Get(t.Context(), addresses, "", "fd00::a"); err != nil {
 		t.Error(err)
 	}
 	if _, refusal := w.create(services, service("t", `"clusterIP":"fd00::a"`), false); !strings.Contains(refusal, "already allocated") {
@@ -219,7 +219,7 @@ func TestLedgerFails(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
 	w.store.Down(fmt.Errorf("away"))
 	defer w.store.Down(nil)
-	if err := NewLedger(w.Internal).Reconcile(t.Context(), nil, controller.Key{}); err == nil {
+	if err := NewLedger(w.Client).Reconcile(t.Context(), nil, controller.Key{}); err == nil {
 		t.Error("it does not fail")
 	}
 }

@@ -18,13 +18,14 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 // world is an engine with an assigner.
 type world struct {
 	*resource.Engine
-	resource.Internal
+	local.Client
 	t     testing.TB
 	store *storagetest.Memory
 	a     *Assigner
@@ -44,7 +45,7 @@ func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports
 	e := realengine.Over(t, store, func(*catalog.Catalog) resource.Options {
 		return resource.Options{Mutators: []resource.Mutator{w.a}}
 	})
-	w.Engine, w.Internal, w.a.Objects = e.Verbs, e.Internal, e.Internal
+	w.Engine, w.Client, w.a.Objects = e.Verbs, e.Client, e.Client
 	return w
 }
 
@@ -184,7 +185,7 @@ func TestAddressesAreNotLost(t *testing.T) {
 			t.Fatal(refusal)
 		}
 	}
-	if all, err := w.Internal.List(t.Context(), addresses, ""); err != nil || len(all) != 0 {
+	if all, err := w.Client.List(t.Context(), addresses, ""); err != nil || len(all) != 0 {
 		t.Errorf("%d addresses, %v", len(all), err)
 	}
 	invalid := `{"metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.3","ports":[{"port":80},{"port":81}]}}`
@@ -263,7 +264,7 @@ func TestAssignHammer(t *testing.T) {
 	if err := w.Fresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	list, err := w.Internal.List(t.Context(), services, "")
+	list, err := w.Client.List(t.Context(), services, "")
 	if err != nil || len(list) != 40 {
 		t.Fatal(len(list), err)
 	}
@@ -399,7 +400,7 @@ func TestTolerationsAreSaidOnce(t *testing.T) {
 
 func TestTheAPIHasAService(t *testing.T) {
 	w := newWorld(t, "10.3.0.0/24", Ports{30000, 30100})
-	c := NewAPI(w.Internal, w.a.Config(), 7443)
+	c := NewAPI(w.Client, w.a.Config(), 7443)
 	if c.Name() == "" || len(c.Watches()) != 1 || c.Resync() <= 0 || len(c.Seeds()) != 1 {
 		t.Error("it does not follow its service")
 	}
@@ -416,7 +417,7 @@ func TestTheAPIHasAService(t *testing.T) {
 	if err := w.Fresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all, err := w.Internal.List(t.Context(), services, "")
+	all, err := w.Client.List(t.Context(), services, "")
 	if err != nil || len(all) != 1 || at(all[0].Object, "spec", "clusterIP") != "10.3.0.1" ||
 		at(at(all[0].Object, "spec", "ports").([]any)[0].(map[string]any), "targetPort") != int64(7443) {
 		t.Errorf("%v, %v", all, err)

@@ -14,12 +14,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 // Engine is a running engine as controllers see it.
 type Engine struct {
-	resource.Internal
+	local.Client
 	// Verbs are what clients get.
 	Verbs   *resource.Engine
 	Catalog *catalog.Catalog
@@ -52,7 +53,7 @@ func Over(t testing.TB, store *storagetest.Memory, stages func(*catalog.Catalog)
 	o := stages(e.Catalog)
 	o.Store, o.Catalog = e.Store, e.Catalog
 	e.Verbs = resource.New(o)
-	e.Internal = e.Verbs.Internal(resource.Component("test"))
+	e.Client = local.New(e.Verbs, resource.Component("test"))
 	catalogtest.Run(t, e.Verbs)
 	return e
 }

@@ -1,4 +1,4 @@
-package resource
+package local
 
 import (
 	"context"
@@ -16,19 +16,13 @@ import (
 // itself. Of an object that is there and cannot be read only namespace and name
 // are filled in. It never converts. Of a kind that is not served nobody can tell
 // what there is: that is [meta.NoResourceMatchError], and not NotFound.
-func (i Internal) Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error) {
-	t, err := i.target(gr, namespace, name, "")
+func (c Client) Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error) {
+	t, err := c.target(gr, namespace, name, "")
 	if err != nil {
 		return nil, &meta.NoResourceMatchError{PartialResource: gr.WithVersion("")}
 	}
-	var entry *catalog.Entry
-	if live {
-		from, err := i.e.current(ctx, t, true)
-		if err != nil {
-			return nil, err
-		}
-		entry = from.Entry
-	} else if entry, err = i.e.entry(ctx, t, "0"); err != nil {
+	entry, err := c.e.State(ctx, t, live)
+	if err != nil {
 		return nil, err
 	}
 	return ownership(t.Resource, catalog.JoinKey(namespace, name), entry), nil
@@ -43,6 +37,9 @@ func ownership(r *catalog.Resource, key string, e *catalog.Entry) *metav1.Object
 	return m
 }
 
+// maxEvents bounds how many changes are taken from the cache at once.
+const maxEvents = 256
+
 // Feed tells what becomes of the owners of a kind's objects. One goroutine uses
 // it at a time; it needs no closing, and costs nothing while it is not used.
 type Feed struct {
@@ -53,8 +50,8 @@ type Feed struct {
 
 // Feed returns a feed of a kind that is served now. That it is redefined or
 // removed afterwards changes nothing.
-func (i Internal) Feed(gr schema.GroupResource) (*Feed, error) {
-	t, err := i.target(gr, "", "", "")
+func (c Client) Feed(gr schema.GroupResource) (*Feed, error) {
+	t, err := c.target(gr, "", "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -75,17 +72,17 @@ var alwaysReady = func() chan struct{} { c := make(chan struct{}); close(c); ret
 // Next calls fn for what happened since the last call, in order; first, and
 // when it has lost track, for everything that exists instead, and says so with
 // anew. With more there may be more to tell at once. gone is an object as it was
-// last. What fn is given is described at [Internal.Ownership], and belongs to
+// last. What fn is given is described at [Client.Ownership], and belongs to
 // it.
 func (f *Feed) Next(fn func(m *metav1.ObjectMeta, gone bool)) (anew, more bool, err error) {
 	if f.cursor != nil {
-		f.events, err = f.cursor.AppendNext(f.events[:0], maxChanges)
+		f.events, err = f.cursor.AppendNext(f.events[:0], maxEvents)
 		for _, ev := range f.events {
 			fn(ownership(f.resource, ev.Item.Key, ev.Item.Value), ev.Type == watchcache.Deleted)
 		}
 		clear(f.events) // which else keeps objects
 		if !watchcache.IsExpired(err) {
-			return false, len(f.events) == maxChanges, err
+			return false, len(f.events) == maxEvents, err
 		}
 	}
 	s := f.resource.Bucket().Snapshot()

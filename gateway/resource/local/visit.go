@@ -1,4 +1,4 @@
-package resource
+package local
 
 import (
 	"context"
@@ -9,19 +9,20 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
 // Visit calls fn for the objects of a kind in a namespace, in the cache, until it
 // fails. Only who calls read pays for more than the name and the revision: it
 // returns the object at its storage version, which belongs to the caller.
-func (i Internal) Visit(ctx context.Context, gr schema.GroupResource, namespace string, fn func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error) error {
-	t, err := i.target(gr, namespace, "", "")
+func (c Client) Visit(ctx context.Context, gr schema.GroupResource, namespace string, fn func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error) error {
+	t, err := c.target(gr, namespace, "", "")
 	if err != nil {
 		return err
 	}
-	t.items(func(key string, e *catalog.Entry) bool {
-		_, name := catalog.SplitKey(key)
-		err = fn(name, e.Revision, func() (*unstructured.Unstructured, error) { return t.unstructured(ctx, e) })
+	each(t, func(it watchcache.Item[*catalog.Entry]) bool {
+		_, name := catalog.SplitKey(it.Key)
+		err = fn(name, it.Value.Revision, func() (*unstructured.Unstructured, error) { return decoded(ctx, t, it.Value) })
 		return err == nil
 	})
 	return err
@@ -29,8 +30,8 @@ func (i Internal) Visit(ctx context.Context, gr schema.GroupResource, namespace 
 
 // Stored is an object of the cache as JSON, at the version that it is stored at,
 // without its managedFields. It asks no converter, and waits for nothing.
-func (i Internal) Stored(gr schema.GroupResource, namespace, name string) ([]byte, error) {
-	t, err := i.target(gr, namespace, name, "")
+func (c Client) Stored(gr schema.GroupResource, namespace, name string) ([]byte, error) {
+	t, err := c.target(gr, namespace, name, "")
 	if err != nil {
 		return nil, err
 	}

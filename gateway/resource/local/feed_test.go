@@ -1,15 +1,15 @@
-package resource
+package local_test
 
 import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
 // ready tells whether a channel is closed.
@@ -23,7 +23,7 @@ func ready(c <-chan struct{}) bool {
 }
 
 // next is what a feed tells, one word for each object.
-func next(t *testing.T, f *Feed) (words []string, anew bool) {
+func next(t *testing.T, f *local.Feed) (words []string, anew bool) {
 	t.Helper()
 	for more := true; more; {
 		var again bool
@@ -51,12 +51,9 @@ func next(t *testing.T, f *Feed) (words []string, anew bool) {
 
 func TestFeedTellsEveryChangeOfOwnersOnce(t *testing.T) {
 	w := newWorld(t)
-	in := w.Internal(Component("garbage-collector"))
-	maps := w.builtin("configmaps", "default", "")
-	w.create(maps, configMap("one", "text"))
-	w.putAt("/registry/configmaps/default/bad", "no object")
-	w.wait(w.revision())
-	f, err := in.Feed(schema.GroupResource{Resource: "configmaps"})
+	w.create(configMaps, configMap("one", ""))
+	w.put("/registry/configmaps/default/bad", "no object")
+	f, err := w.Feed(configMaps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +71,8 @@ func TestFeedTellsEveryChangeOfOwnersOnce(t *testing.T) {
 		t.Errorf("told %v, anew: %v", words, anew)
 	}
 	waiting := f.Wait()
-	two := strings.Replace(configMap("two", "text"), `"name":"two"`, `"name":"two","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"one","uid":"uid-one"}]`, 1)
-	w.create(maps, two)
-	one := maps
-	one.Name = "two"
-	if _, err := w.Engine.Delete(w.ctx(), one, &metav1.DeleteOptions{}, WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	w.wait(w.revision())
+	w.create(configMaps, configMap("two", `,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"one","uid":"uid-one"}]`))
+	w.remove(configMaps, "default", "two")
 	if !ready(waiting) {
 		t.Error("nobody is woken")
 	}
@@ -93,63 +84,49 @@ func TestFeedTellsEveryChangeOfOwnersOnce(t *testing.T) {
 // A backlog is told in parts, none of which is lost.
 func TestFeedTellsInParts(t *testing.T) {
 	w := newWorld(t)
-	f, err := w.Internal(Component("garbage-collector")).Feed(schema.GroupResource{Resource: "configmaps"})
+	f, err := w.Feed(configMaps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next(t, f)
-	for i := range maxChanges + 1 {
-		w.putAt(fmt.Sprintf("/registry/configmaps/default/%d", i), `{"metadata":{"name":"x","namespace":"default","uid":"u"}}`)
+	for i := range local.MaxEvents + 1 {
+		w.put(fmt.Sprintf("/registry/configmaps/default/%d", i), `{"metadata":{"name":"x","namespace":"default","uid":"u"}}`)
 	}
-	w.wait(w.revision())
 	told := 0
 	count := func(*metav1.ObjectMeta, bool) { told++ }
-	if anew, more, err := f.Next(count); anew || !more || err != nil || told != maxChanges {
+	if anew, more, err := f.Next(count); anew || !more || err != nil || told != local.MaxEvents {
 		t.Errorf("anew: %v, more: %v, %d told, %v", anew, more, told, err)
 	}
-	if anew, more, err := f.Next(count); anew || more || err != nil || told != maxChanges+1 {
+	if anew, more, err := f.Next(count); anew || more || err != nil || told != local.MaxEvents+1 {
 		t.Errorf("anew: %v, more: %v, %d told, %v", anew, more, told, err)
 	}
 }
 
 func TestOwnershipOfWhatIsCachedAndStored(t *testing.T) {
 	w := newWorld(t)
-	in := w.Internal(Component("garbage-collector"))
-	gr := schema.GroupResource{Resource: "configmaps"}
-	maps := w.builtin("configmaps", "default", "")
-	made := w.create(maps, strings.Replace(configMap("one", "text"), `"name":"one"`,
-		`"name":"one","finalizers":["orphan"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o","uid":"uid-o","blockOwnerDeletion":true}]`, 1))
-	w.putAt("/registry/configmaps/default/bad", "no object")
-	w.putAt("/registry/configmaps/default/json", `{"metadata":{"uid":"uid-json","deletionTimestamp":"2026-01-02T03:04:05Z","finalizers":["f"]}}`)
-	w.wait(w.revision())
+	made := w.create(configMaps, configMap("one", `,"finalizers":["orphan"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o","uid":"uid-o","blockOwnerDeletion":true}]`))
+	w.put("/registry/configmaps/default/bad", "no object")
+	w.put("/registry/configmaps/default/json", `{"metadata":{"uid":"uid-json","deletionTimestamp":"2026-01-02T03:04:05Z","finalizers":["f"]}}`)
 	for _, live := range []bool{false, true} {
-		m, err := in.Ownership(w.ctx(), gr, "default", "one", live)
+		m, err := w.Ownership(w.ctx(), configMaps, "default", "one", live)
 		if err != nil || m.UID != made.GetUID() || m.ResourceVersion != made.GetResourceVersion() || len(m.OwnerReferences) != 1 ||
 			!*m.OwnerReferences[0].BlockOwnerDeletion || !slices.Equal(m.Finalizers, []string{"orphan"}) || m.DeletionTimestamp != nil {
 			t.Errorf("live: %v: got %+v, %v", live, m, err)
 		}
-		m, err = in.Ownership(w.ctx(), gr, "default", "json", live)
+		m, err = w.Ownership(w.ctx(), configMaps, "default", "json", live)
 		if err != nil || m.UID != "uid-json" || m.Name != "json" || m.DeletionTimestamp.Second() != 5 || !slices.Equal(m.Finalizers, []string{"f"}) {
 			t.Errorf("live: %v: got %+v, %v", live, m, err)
 		}
-		if m, err = in.Ownership(w.ctx(), gr, "default", "bad", live); err != nil || m.UID != "" || m.Name != "bad" || m.Namespace != "default" {
+		if m, err = w.Ownership(w.ctx(), configMaps, "default", "bad", live); err != nil || m.UID != "" || m.Name != "bad" || m.Namespace != "default" {
 			t.Errorf("live: %v: got %+v, %v", live, m, err)
 		}
-		if _, err = in.Ownership(w.ctx(), gr, "default", "none", live); !apierrors.IsNotFound(err) {
+		if _, err = w.Ownership(w.ctx(), configMaps, "default", "none", live); !apierrors.IsNotFound(err) {
 			t.Errorf("live: %v: %v", live, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(w.ctx())
 	cancel()
-	if _, err := in.Ownership(ctx, gr, "default", "none", true); err == nil || apierrors.IsNotFound(err) {
+	if _, err := w.Ownership(ctx, configMaps, "default", "none", true); err == nil || apierrors.IsNotFound(err) {
 		t.Errorf("nobody was asked: %v", err)
-	}
-}
-
-// putAt writes past all stages.
-func (w *world) putAt(key, text string) {
-	w.t.Helper()
-	if _, err := w.store.Create(w.ctx(), key, []byte(text), 0); err != nil {
-		w.t.Fatal(err)
 	}
 }
