@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -351,13 +352,25 @@ func (d *Definition) Kept() bool {
 	return slices.Contains(verbs, "create") && slices.Contains(verbs, "get")
 }
 
+// Objects are what a hook can look up. Errors are the API's status errors; objects
+// that are returned belong to the caller.
+type Objects interface {
+	// List reads all objects of a kind ("" = in all namespaces) at their storage
+	// version, from the cache.
+	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+	// Fresh waits until the cache holds everything that was committed before the
+	// call.
+	Fresh(ctx context.Context) error
+}
+
 // Hooks lets the package that owns a kind act around the engine's verbs
 // without the engine knowing the kind.
 type Hooks interface {
 	// BeforeDelete may refuse a deletion, or prepare obj for it, which it
 	// changes in place: finalizers, a phase. It is called again when an object
 	// that is being deleted is deleted once more.
-	BeforeDelete(ctx context.Context, obj map[string]any) error
+	// there is what else there is.
+	BeforeDelete(ctx context.Context, there Objects, obj map[string]any) error
 	// StillFinalizing tells that obj, which is being deleted and has no
 	// metadata.finalizers left, must not be removed yet, because the kind has
 	// finalizers of its own (a Namespace's spec.finalizers). It does not change

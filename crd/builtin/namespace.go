@@ -125,7 +125,7 @@ type namespaceHooks struct{}
 var _ crd.Hooks = namespaceHooks{}
 
 // BeforeDelete implements [crd.Hooks].
-func (namespaceHooks) BeforeDelete(_ context.Context, obj map[string]any) error {
+func (namespaceHooks) BeforeDelete(_ context.Context, _ crd.Objects, obj map[string]any) error {
 	name := text(obj, "metadata", "name")
 	switch name {
 	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:

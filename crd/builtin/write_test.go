@@ -265,7 +265,7 @@ func TestNamespaceLife_RES04(t *testing.T) {
 	if !d.Hooks.StillFinalizing(ns.Object) {
 		t.Error("a new namespace has nothing to finalize")
 	}
-	err := d.Hooks.BeforeDelete(context.Background(), ns.Object)
+	err := d.Hooks.BeforeDelete(context.Background(), nil, ns.Object)
 	if phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase"); err != nil || phase != "Terminating" {
 		t.Fatalf("deletion: %v %v", err, phase)
 	}
@@ -282,7 +282,7 @@ func TestNamespaceLife_RES04(t *testing.T) {
 		t.Error("finalize did not remove the finalizers")
 	}
 
-	err = d.Hooks.BeforeDelete(context.Background(), shaped(t, d, `{"metadata":{"name":"default"}}`).Object)
+	err = d.Hooks.BeforeDelete(context.Background(), nil, shaped(t, d, `{"metadata":{"name":"default"}}`).Object)
 	if !apierrors.IsForbidden(err) || err.Error() != `namespaces "default" is forbidden: this namespace may not be deleted` {
 		t.Errorf("default: %v", err)
 	}

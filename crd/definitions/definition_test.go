@@ -157,7 +157,7 @@ func TestDefinition_CRD07(t *testing.T) {
 func TestBeforeDelete(t *testing.T) {
 	d := Definition()
 	u := mustCreate(t)
-	if err := d.Hooks.BeforeDelete(context.Background(), u.Object); err != nil || d.Hooks.StillFinalizing(u.Object) {
+	if err := d.Hooks.BeforeDelete(context.Background(), nil, u.Object); err != nil || d.Hooks.StillFinalizing(u.Object) {
 		t.Fatal(err)
 	}
 	if f := u.GetFinalizers(); len(f) != 1 || f[0] != "customresourcecleanup.apiextensions.k8s.io" {
@@ -176,10 +176,10 @@ func TestBeforeDelete(t *testing.T) {
 		t.Errorf("deleted at %v, generation %d", u.GetDeletionTimestamp(), u.GetGeneration())
 	}
 	before := u.DeepCopy()
-	if err := d.Hooks.BeforeDelete(context.Background(), u.Object); err != nil || !reflect.DeepEqual(u, before) {
+	if err := d.Hooks.BeforeDelete(context.Background(), nil, u.Object); err != nil || !reflect.DeepEqual(u, before) {
 		t.Errorf("a second deletion: %v, %v", u.Object, err)
 	}
-	if err := d.Hooks.BeforeDelete(context.Background(), map[string]any{"spec": 1.5}); err == nil {
+	if err := d.Hooks.BeforeDelete(context.Background(), nil, map[string]any{"spec": 1.5}); err == nil {
 		t.Error("an unreadable object: no error")
 	}
 }

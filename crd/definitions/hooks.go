@@ -7,6 +7,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/crd"
 )
 
 // CleanupFinalizer keeps a definition until its objects are gone.
@@ -16,7 +18,7 @@ const CleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
 type hooks struct{}
 
 // BeforeDelete implements [crd.Hooks].
-func (hooks) BeforeDelete(_ context.Context, obj map[string]any) error {
+func (hooks) BeforeDelete(_ context.Context, _ crd.Objects, obj map[string]any) error {
 	c, err := FromTree(obj)
 	if err != nil {
 		return err

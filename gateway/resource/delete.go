@@ -81,7 +81,7 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 	}
 	first := obj.GetDeletionTimestamp() == nil
 	if h := def.Hooks; h != nil {
-		if err := h.BeforeDelete(ctx, obj.Object); err != nil {
+		if err := h.BeforeDelete(ctx, w.engine.objects, obj.Object); err != nil {
 			return err
 		}
 	}

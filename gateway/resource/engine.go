@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -33,6 +34,9 @@ type Options struct {
 	// ProvisionNamespaces makes the namespace that the first object wants that
 	// is created in it. Otherwise such an object is refused.
 	ProvisionNamespaces bool
+	// Objects are what the hooks of kinds may look up, by the engine that is made;
+	// nil for nothing.
+	Objects func(*Engine) crd.Objects
 	// Log receives what no client is told.
 	Log zerolog.Logger
 }
@@ -44,6 +48,7 @@ type Engine struct {
 	catalog *catalog.Catalog
 	o       Options
 	log     zerolog.Logger
+	objects crd.Objects // what hooks look up
 	// spaced is the revision of the last change of a namespace that was made
 	// here.
 	spaced atomic.Int64
@@ -51,7 +56,11 @@ type Engine struct {
 
 // New makes an engine; it serves after [Engine.Run] is ready.
 func New(o Options) *Engine {
-	return &Engine{store: o.Store, cache: o.Catalog.Cache(), catalog: o.Catalog, o: o, log: o.Log}
+	e := &Engine{store: o.Store, cache: o.Catalog.Cache(), catalog: o.Catalog, o: o, log: o.Log}
+	if o.Objects != nil {
+		e.objects = o.Objects(e)
+	}
+	return e
 }
 
 // Run keeps the cache and the catalog current until ctx ends.

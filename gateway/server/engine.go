@@ -58,10 +58,9 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	var inUse module.InUse
 	for _, d := range builtins {
 		if d.GroupResource() == gvr.Modules {
-			d.Hooks = &inUse
+			d.Hooks = module.InUse{}
 			for _, v := range d.Versions {
 				v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: g.modules, Image: host.CheckImage}
 			}
@@ -81,6 +80,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		return nil, err
 	}
 	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(options.NamespaceAutoProvision)}
+	o.Objects = func(e *resource.Engine) crd.Objects { return local.New(e, resource.Component("modules")) }
 	o.Reports = map[schema.GroupResource]resource.Report{componentstatus.Resource: g.components().Report}
 	g.addAdmission(&o)
 	engine := resource.New(o)
@@ -88,7 +88,6 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if g.assigner != nil {
 		g.assigner.Objects = local.New(engine, resource.Component("services"))
 	}
-	inUse.Objects = local.New(engine, resource.Component("modules"))
 	return engine, nil
 }
 

@@ -114,18 +114,15 @@ func ReferredBy(ctx context.Context, objects Lister, name string, hooks ...plugi
 
 // InUse refuses, with a Conflict, to delete a module that something refers to.
 // It is the hooks of the kind.
-type InUse struct {
-	// Objects is set before the first deletion.
-	Objects Lister
-}
+type InUse struct{}
 
 // maxNamed is how many of the objects that refer to a module are named.
 const maxNamed = 10
 
 // BeforeDelete implements crd.Hooks.
-func (h *InUse) BeforeDelete(ctx context.Context, obj map[string]any) error {
+func (InUse) BeforeDelete(ctx context.Context, there crd.Objects, obj map[string]any) error {
 	name := (&unstructured.Unstructured{Object: obj}).GetName()
-	found, err := ReferredBy(ctx, h.Objects, name)
+	found, err := ReferredBy(ctx, there, name)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -141,4 +138,4 @@ func some(names []string) string {
 }
 
 // StillFinalizing implements crd.Hooks.
-func (*InUse) StillFinalizing(map[string]any) bool { return false }
+func (InUse) StillFinalizing(map[string]any) bool { return false }

@@ -50,8 +50,8 @@ func TestWhatRefersToAModuleHoldsIt(t *testing.T) {
 	if err != nil || strings.Join(names, ", ") != want {
 		t.Errorf("%v, %v", names, err)
 	}
-	hooks := module.InUse{Objects: o}
-	err = hooks.BeforeDelete(context.Background(), named("tabs"))
+	hooks := module.InUse{}
+	err = hooks.BeforeDelete(context.Background(), o, named("tabs"))
 	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "the module is in use by "+want+"; change or delete") {
 		t.Errorf("delete of a module in use: %v", err)
 	}
@@ -62,15 +62,15 @@ func TestWhatRefersToAModuleHoldsIt(t *testing.T) {
 		if i > 0 {
 			bind([]string{"", "crowd9", "crowda"}[i], "wasm://crowded")
 		}
-		if err := hooks.BeforeDelete(context.Background(), named("crowded")); err == nil || !strings.Contains(err.Error(), want) {
+		if err := hooks.BeforeDelete(context.Background(), o, named("crowded")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("delete of a module in use by %d: %v", 9+i, err)
 		}
 	}
-	if err := hooks.BeforeDelete(context.Background(), named("unused")); err != nil || hooks.StillFinalizing(named("unused")) {
+	if err := hooks.BeforeDelete(context.Background(), o, named("unused")); err != nil || hooks.StillFinalizing(named("unused")) {
 		t.Error(err)
 	}
 	o.Break(gvr.Definitions)
-	if err := hooks.BeforeDelete(context.Background(), named("unused")); err == nil || !strings.Contains(err.Error(), "conversion of customresourcedefinitions.apiextensions.k8s.io failed") {
+	if err := hooks.BeforeDelete(context.Background(), o, named("unused")); err == nil || !strings.Contains(err.Error(), "conversion of customresourcedefinitions.apiextensions.k8s.io failed") {
 		t.Errorf("when nobody knows: %v", err)
 	}
 }
