@@ -12,15 +12,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/wasmgate/wasmgate/bench/workload"
 )
 
 func TestDefinitionAndObjectsAreJSON(t *testing.T) {
-	for _, text := range [][]byte{definition(""), definition(`{"url":"wasm://bench"}`), body(7, 3), configuration(7, "v")} {
+	for _, text := range [][]byte{workload.CRD(""), workload.CRD(`{"url":"wasm://bench"}`), workload.Object(7, 3), workload.Configuration(7, "v")} {
 		if !json.Valid(text) {
 			t.Errorf("not JSON: %s", text)
 		}
 	}
-	if n := len(body(1234, 0)); n < 1000 || n > 1500 {
+	if n := len(workload.Object(1234, 0)); n < 1000 || n > 1500 {
 		t.Errorf("an object has %d bytes; the documentation says 1.2 KB", n)
 	}
 }
@@ -136,10 +138,10 @@ func TestMapsDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for _, i := range []int{0, 1, 2, 99999} {
 		var m corev1.ConfigMap
-		if err := json.Unmarshal(mapBody(i), &m); err != nil {
+		if err := json.Unmarshal(workload.ConfigMap(i), &m); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(mapBody(i)); n < 900 || n > 1100 || m.Name != fmt.Sprint("map-", i) || seen[m.Data["settings"]] {
+		if n := len(workload.ConfigMap(i)); n < 900 || n > 1100 || m.Name != fmt.Sprint("map-", i) || seen[m.Data["settings"]] {
 			t.Errorf("%d bytes: %v", n, m)
 		}
 		seen[m.Data["settings"]] = true

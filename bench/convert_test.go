@@ -10,6 +10,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/wasmgate/wasmgate/bench/workload"
 	"github.com/wasmgate/wasmgate/conversion"
 	conversionwebhook "github.com/wasmgate/wasmgate/conversion/webhook"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -30,14 +31,14 @@ func BenchmarkConversion(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				objects := make([][]byte, n)
 				for i := range objects {
-					objects[i] = body(i, 9)
+					objects[i] = workload.Object(i, 9)
 				}
-				if _, err := converters[name].Convert(b.Context(), group+"/v2", objects); err != nil {
+				if _, err := converters[name].Convert(b.Context(), workload.Group+"/v2", objects); err != nil {
 					b.Fatal(err)
 				}
 				used := self.usage().cpu
 				for b.Loop() {
-					if _, err := converters[name].Convert(b.Context(), group+"/v2", objects); err != nil {
+					if _, err := converters[name].Convert(b.Context(), workload.Group+"/v2", objects); err != nil {
 						b.Fatal(err)
 					}
 				}

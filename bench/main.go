@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wasmgate/wasmgate/bench/workload"
 )
 
 // config is what the flags say.
@@ -81,7 +83,7 @@ func run(c config, targets []*target) error {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 		if !c.keep {
-			defer t.do("DELETE", crdPath+"/"+plural, "", "", nil)
+			defer t.do("DELETE", crdPath+"/"+workload.Definition, "", "", nil)
 			if slices.ContainsFunc(steps, func(s step) bool { return s.name == "define" }) {
 				defer undefine(c, t)
 			}

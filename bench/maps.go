@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/wasmgate/wasmgate/bench/workload"
 )
 
 // maps are the steps about a built-in kind: ConfigMaps of 1 KB in a namespace
@@ -16,12 +17,12 @@ import (
 // named.
 var maps = []step{
 	{"maps", "POST of a ConfigMap of 1 KB", func(c config, t *target) (measurement, error) {
-		if err := t.ok("POST", "/api/v1/namespaces", jsonType, "", []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+mapsNamespace+`"}}`)); err != nil {
+		if err := t.ok("POST", "/api/v1/namespaces", jsonType, "", []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+workload.ConfigMapNamespace+`"}}`)); err != nil {
 			return measurement{}, err
 		}
 		t.before = t.settled()
 		return load{total: c.objects, clients: c.clients, request: func(i int) error {
-			return t.ok("POST", mapsPath, jsonType, jsonType, mapBody(i))
+			return t.ok("POST", workload.ConfigMaps, jsonType, jsonType, workload.ConfigMap(i))
 		}}.measure(t), nil
 	}},
 	{"listmaps", "all of them in JSON", listMaps(jsonType, "")},
@@ -31,7 +32,7 @@ var maps = []step{
 	{"listchanged", "all of them in protobuf, compressed, after a change of one", func(c config, t *target) (measurement, error) {
 		return load{duration: c.duration, clients: 1, request: func(i int) error {
 			patch := []byte(`{"data":{"n":"` + strconv.Itoa(i) + `"}}`)
-			if err := t.ok("PATCH", mapsPath+"/map-"+strconv.Itoa(i*7919%c.objects), merge, jsonType, patch); err != nil {
+			if err := t.ok("PATCH", workload.ConfigMaps+"/map-"+strconv.Itoa(i*7919%c.objects), merge, jsonType, patch); err != nil {
 				return err
 			}
 			_, err := t.listMaps(protobufType, "gzip")
@@ -43,22 +44,7 @@ var maps = []step{
 
 func mapSteps() string { return joined(maps) }
 
-const (
-	mapsNamespace = "bench-maps"
-	mapsPath      = "/api/v1/namespaces/" + mapsNamespace + "/configmaps"
-	protobufType  = "application/vnd.kubernetes.protobuf"
-)
-
-// mapBody is a ConfigMap of 1 KB. Its text differs from that of others.
-func mapBody(i int) []byte {
-	n := strconv.Itoa(i)
-	var data strings.Builder
-	for line := 0; data.Len() < 850; line++ {
-		fmt.Fprintf(&data, "key-%d-%d=%x;", i, line, (i+1)*(line+7)*2654435761)
-	}
-	return []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"map-` + n + `","labels":{"app":"app-` + strconv.Itoa(i%50) + `"}},` +
-		`"data":{"settings":"` + data.String() + `"}}`)
-}
+const protobufType = "application/vnd.kubernetes.protobuf"
 
 func listMaps(accept, encoding string) func(config, *target) (measurement, error) {
 	return func(c config, t *target) (measurement, error) {
@@ -78,10 +64,10 @@ func listMaps(accept, encoding string) func(config, *target) (measurement, error
 // listMaps lists all ConfigMaps and returns how many bytes came.
 func (t *target) listMaps(accept, encoding string) (size int, err error) {
 	var failed error
-	err = t.send("GET", mapsPath, nil, func(r *fasthttp.Response) {
+	err = t.send("GET", workload.ConfigMaps, nil, func(r *fasthttp.Response) {
 		size = len(r.Body())
 		if got := r.Header.Peek("Content-Encoding"); r.StatusCode() != 200 || string(got) != encoding {
-			failed = fmt.Errorf("GET %s: %d, compressed with %q", mapsPath, r.StatusCode(), got)
+			failed = fmt.Errorf("GET %s: %d, compressed with %q", workload.ConfigMaps, r.StatusCode(), got)
 		}
 	}, header{"Accept", accept}, header{"Accept-Encoding", encoding})
 	return size, errors.Join(err, failed)
@@ -129,6 +115,6 @@ func tenLists(_ config, t *target) (measurement, error) {
 // unmap removes the ConfigMaps.
 func unmap(t *target) {
 	// At the end: nothing depends on it.
-	_, _, _ = t.do("DELETE", mapsPath, "", "", nil)
-	_, _, _ = t.do("DELETE", "/api/v1/namespaces/"+mapsNamespace, "", "", nil)
+	_, _, _ = t.do("DELETE", workload.ConfigMaps, "", "", nil)
+	_, _, _ = t.do("DELETE", "/api/v1/namespaces/"+workload.ConfigMapNamespace, "", "", nil)
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/bench/workload"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/modules"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
@@ -42,7 +43,7 @@ func BenchmarkSteady(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	object := [][]byte{body(1, 0)}
+	object := [][]byte{workload.Object(1, 0)}
 	call := func(i int) {
 		name := "bench"
 		switch i % 200 {
@@ -51,7 +52,7 @@ func BenchmarkSteady(b *testing.B) {
 		case 100:
 			name = "lie"
 		}
-		if _, err := r.Converter(name).Convert(b.Context(), group+"/v2", object); (err != nil) != (name != "bench") {
+		if _, err := r.Converter(name).Convert(b.Context(), workload.Group+"/v2", object); (err != nil) != (name != "bench") {
 			b.Fatal(name, err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wasmgate/wasmgate/bench/workload"
 )
 
 // step is one kind of work.
@@ -22,19 +24,19 @@ const listClients = 2
 var steps = []step{
 	{"create", "POST at the storage version", func(c config, t *target) (measurement, error) {
 		return load{total: c.objects, clients: c.clients, request: func(i int) error {
-			return t.ok("POST", collection("v1"), jsonType, jsonType, body(i, c.more))
+			return t.ok("POST", workload.Collection("v1"), jsonType, jsonType, workload.Object(i, c.more))
 		}}.measure(t), nil
 	}},
 	{"get", "GET at the storage version", get("v1")},
 	{"first-getconv", "the first GET of each object at the converted version", func(c config, t *target) (measurement, error) {
 		return load{total: c.objects, clients: c.clients, request: func(i int) error {
-			return t.ok("GET", path("v2", i), "", jsonType, nil)
+			return t.ok("GET", workload.Path("v2", i), "", jsonType, nil)
 		}}.measure(t), nil
 	}},
 	{"getconv", "GET at the converted version", get("v2")},
 	{"first-listconv", "the first list of all objects at the converted version", func(c config, t *target) (measurement, error) {
 		return load{total: 1, clients: 1, request: func(int) error {
-			return t.ok("GET", collection("v2"), "", jsonType, nil)
+			return t.ok("GET", workload.Collection("v2"), "", jsonType, nil)
 		}}.measure(t), nil
 	}},
 	{"list", "all objects at the storage version", list("v1", jsonType, "")},
@@ -42,7 +44,7 @@ var steps = []step{
 	{"listmeta", "metadata of all objects", list("v1", metadataList, "")},
 	{"page", "the first 500 by label app=app-7", func(c config, t *target) (measurement, error) {
 		return load{duration: c.duration, clients: c.clients, request: func(int) error {
-			return t.ok("GET", collection("v1")+"?limit=500&labelSelector=app%3Dapp-7", "", jsonType, nil)
+			return t.ok("GET", workload.Collection("v1")+"?limit=500&labelSelector=app%3Dapp-7", "", jsonType, nil)
 		}}.measure(t), nil
 	}},
 	{"update", "merge patch at the storage version", update("v1", func(i int) string { return `{"spec":{"replicas":` + strconv.Itoa(i%100+4) + `}}` })},
@@ -57,7 +59,7 @@ var steps = []step{
 func get(version string) func(config, *target) (measurement, error) {
 	return func(c config, t *target) (measurement, error) {
 		return load{duration: c.duration, clients: c.clients, request: func(i int) error {
-			return t.ok("GET", path(version, i*7919%c.objects), "", jsonType, nil)
+			return t.ok("GET", workload.Path(version, i*7919%c.objects), "", jsonType, nil)
 		}}.measure(t), nil
 	}
 }
@@ -65,7 +67,7 @@ func get(version string) func(config, *target) (measurement, error) {
 func list(version, accept, query string) func(config, *target) (measurement, error) {
 	return func(c config, t *target) (measurement, error) {
 		return load{duration: c.duration, clients: listClients, request: func(int) error {
-			return t.ok("GET", collection(version)+query, "", accept, nil)
+			return t.ok("GET", workload.Collection(version)+query, "", accept, nil)
 		}}.measure(t), nil
 	}
 }
@@ -73,7 +75,7 @@ func list(version, accept, query string) func(config, *target) (measurement, err
 func update(version string, patch func(i int) string) func(config, *target) (measurement, error) {
 	return func(c config, t *target) (measurement, error) {
 		return load{total: c.objects, clients: c.clients, request: func(i int) error {
-			return t.ok("PATCH", path(version, i), merge, jsonType, []byte(patch(i)))
+			return t.ok("PATCH", workload.Path(version, i), merge, jsonType, []byte(patch(i)))
 		}}.measure(t), nil
 	}
 }
@@ -81,7 +83,7 @@ func update(version string, patch func(i int) string) func(config, *target) (mea
 func apply(tag string) func(config, *target) (measurement, error) {
 	return func(c config, t *target) (measurement, error) {
 		return load{total: c.objects, clients: c.clients, request: func(i int) error {
-			return t.ok("PATCH", path("v1", i)+"?fieldManager=bench-apply&force=true", applyPatch, jsonType, configuration(i, tag))
+			return t.ok("PATCH", workload.Path("v1", i)+"?fieldManager=bench-apply&force=true", applyPatch, jsonType, workload.Configuration(i, tag))
 		}}.measure(t), nil
 	}
 }

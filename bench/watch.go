@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/wasmgate/wasmgate/bench/workload"
 )
 
 // seqKey marks the updates of the fan-out steps, as it appears in an event.
@@ -42,7 +44,7 @@ func fanOut(version string) func(config, *target) (measurement, error) {
 		if err != nil {
 			return measurement{}, err
 		}
-		w := &watchers{t: t, path: collection(version) + "?watch=1&timeoutSeconds=300&resourceVersion=" + rv, want: c.updates, sent: make([]atomic.Int64, c.updates)}
+		w := &watchers{t: t, path: workload.Collection(version) + "?watch=1&timeoutSeconds=300&resourceVersion=" + rv, want: c.updates, sent: make([]atomic.Int64, c.updates)}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		done, err := w.open(ctx, c.watchers)
@@ -54,7 +56,7 @@ func fanOut(version string) func(config, *target) (measurement, error) {
 			w.sent[i].Store(time.Now().UnixNano())
 			// The time makes every value new: a patch that changes nothing is no event.
 			patch := `{"metadata":{"annotations":{"bench/seq":"` + strconv.Itoa(i) + "." + strconv.FormatInt(start.UnixNano(), 10) + `"}}}`
-			if err := t.ok("PATCH", path("v1", i%c.objects), merge, jsonType, []byte(patch)); err != nil {
+			if err := t.ok("PATCH", workload.Path("v1", i%c.objects), merge, jsonType, []byte(patch)); err != nil {
 				return measurement{}, err
 			}
 		}
@@ -72,7 +74,7 @@ func fanOut(version string) func(config, *target) (measurement, error) {
 }
 
 func listRevision(t *target) (string, error) {
-	_, reply, err := t.do("GET", collection("v1")+"?limit=1", "", jsonType, nil)
+	_, reply, err := t.do("GET", workload.Collection("v1")+"?limit=1", "", jsonType, nil)
 	if err != nil {
 		return "", err
 	}

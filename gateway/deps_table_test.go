@@ -133,9 +133,10 @@ var mayImport = map[string]string{
 	"examples/priority":        "sdk",
 	"examples/priority/module": "examples/priority",
 
-	"bench":        "crd/reflectschema",
-	"bench/kinds":  "",
-	"bench/module": "sdk",
+	"bench":          "bench/workload crd/reflectschema",
+	"bench/workload": "",
+	"bench/kinds":    "",
+	"bench/module":   "sdk",
 }
 
 // homes lists the libraries that packages may import, and where. A library is

@@ -47,7 +47,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/transport"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/compiler"
-	"github.com/wasmgate/wasmgate/storage/etcd"
 )
 
 // drainTimeout is how long requests and streams may take to end at shutdown.
@@ -66,7 +65,7 @@ const leastDecoding = 80
 type gateway struct {
 	options   options.Serve
 	log       zerolog.Logger
-	store     *etcd.Store
+	store     store
 	engine    *resource.Engine
 	identity  *identity.Identity
 	modules   *modulehost.Host
@@ -82,6 +81,7 @@ type gateway struct {
 	audit       *audit.Log
 	tokens      *serviceaccount.Tokens
 	hooks       hooks
+	handler     *api.Handler
 	http        *transport.Server
 }
 
@@ -109,12 +109,17 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	g := &gateway{options: o, log: log, store: store, metrics: measured, lines: modulelog.New(), calls: modulecalls.New()}
+	g := newGateway(o, store, measured, log)
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	return g.run(ctx, listener, started)
+}
+
+// newGateway makes one of which nothing is built yet.
+func newGateway(o options.Serve, s store, m *metrics.Metrics, log zerolog.Logger) *gateway {
+	return &gateway{options: o, log: log, store: s, metrics: m, lines: modulelog.New(), calls: modulecalls.New()}
 }
 
 // openData makes the data directory. In one that is there, whatever is read
@@ -175,14 +180,24 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	if g.tokens, err = g.newTokens(); err != nil {
 		return err
 	}
-	authenticator := authn.Union{g.identity.Authenticator(), g.tokens}
 	g.health = g.newHealth()
 	auditor, err := g.auditor()
 	if err != nil {
 		return fmt.Errorf("--audit-log-path: %w", err)
 	}
+	g.handler = g.newHandler(auditor)
+	g.http = transport.New(transport.Options{
+		Handler: g.handler, TLS: g.identity.TLS(),
+		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Refused: refused(auditor), Log: g.log.With().Str("component", "http").Logger(),
+	})
+	return nil
+}
+
+// newHandler makes what answers requests.
+func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
+	authenticator := authn.Union{g.identity.Authenticator(), g.tokens}
 	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs(), Checker: g.modules}
-	handler := api.New(api.Config{
+	return api.New(api.Config{
 		Engine: g.engine, CBOR: g.options.Enabled(options.CBORServingAndStorage),
 		UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion),
 		Uncompressed:   !g.options.Enabled(options.APIResponseCompression), NoWatchLists: !g.options.Enabled(options.WatchList),
@@ -200,11 +215,6 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		Bounds:         bounds.New(g.limits()),
 		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 	})
-	g.http = transport.New(transport.Options{
-		Handler: handler, TLS: g.identity.TLS(),
-		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Refused: refused(auditor), Log: g.log.With().Str("component", "http").Logger(),
-	})
-	return nil
 }
 
 // auditor opens the audit log, if there is to be one.

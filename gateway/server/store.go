@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/rs/zerolog"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +19,17 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/etcd"
 )
+
+// store is what a gateway asks of the store that it serves.
+type store interface {
+	storage.Store
+	// Healthy fails when the store does not answer before ctx ends.
+	Healthy(ctx context.Context) error
+	// Lead runs run in one gateway at a time of those that share the name.
+	Lead(ctx context.Context, name string, run func(context.Context)) error
+	// RunCompactor drops history older than an interval until ctx ends.
+	RunCompactor(ctx context.Context, interval time.Duration) error
+}
 
 // openStore opens the store that the options ask for: an etcd cluster, or one
 // inside this process. close ends it.
