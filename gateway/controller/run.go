@@ -9,9 +9,10 @@ import (
 
 	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 )
 
 const (
@@ -24,15 +25,9 @@ const (
 
 // Source tells of changes. Its errors are the API's status errors.
 type Source interface {
-	// Follow calls fn for every object that exists and then for every change,
-	// in order, until ctx ends. It is level-triggered: fn gets names only.
-	Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error
-	// ListMetadata reads the metadata of all objects of a kind ("" = in all
-	// namespaces), from the cache.
-	ListMetadata(ctx context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error)
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
+	client.Follower
+	client.MetadataLister
+	client.Freshener
 }
 
 // Run runs controllers until ctx ends, and returns when all that they started

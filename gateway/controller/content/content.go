@@ -14,24 +14,17 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 )
 
 // Objects is what can be emptied. Errors are the API's status errors.
 type Objects interface {
-	// ListMetadata reads the metadata of all objects of a kind ("" = in all
-	// namespaces), from the cache. It never converts and never fails on an
-	// unreadable object. What it returns belongs to the caller.
-	ListMetadata(ctx context.Context, gr schema.GroupResource, namespace string) ([]metav1.PartialObjectMetadata, error)
-	// Delete deletes like a client's DELETE; finalizers are honoured. It works
-	// on stored metadata and never converts.
-	Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
+	client.MetadataLister
+	client.Deleter
+	client.Freshener
 }
 
 // Recheck is how often something that holds up a deletion is looked at again

@@ -7,35 +7,26 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 )
 
-// Objects is what can be collected. Errors are the API's status errors; what
-// is returned belongs to the caller.
+// Objects is what can be collected.
 type Objects interface {
+	client.MetadataUpdater
+	client.Deleter
+	client.Creator
+	client.Freshener
 	// Ownership reads who owns an object and what holds up its deletion: uid,
 	// resourceVersion, owner references, finalizers and deletion timestamp,
 	// from the cache, or with live from the store itself. Of an object that is
 	// there and cannot be read only namespace and name are filled in. It never
 	// converts. Of a kind that is not served it is a meta.NoResourceMatchError.
 	Ownership(ctx context.Context, gr schema.GroupResource, namespace, name string, live bool) (*metav1.ObjectMeta, error)
-	// UpdateMetadata changes the metadata of the object that p means, without
-	// converting it. change may be called several times, and only takes away
-	// finalizers and owner references, or weakens these.
-	UpdateMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, p metav1.Preconditions, change func(metav1.Object)) error
-	// Delete deletes like a client's DELETE; finalizers are honoured. It works
-	// on stored metadata and never converts.
-	Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error
-	// Create creates an object; of Events only.
-	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
 }
 
 // Source tells of all objects.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/controller/content"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
@@ -28,19 +29,12 @@ type Finalizer struct {
 	stored  content.Objects
 }
 
-// Emptied are the definitions as the finalizer uses them. Errors are the API's
-// status errors; objects that are returned belong to the caller.
+// Emptied are the definitions as the finalizer uses them.
 type Emptied interface {
-	// GetMetadata reads the metadata of an object from the cache.
-	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// Update writes obj through a subresource ("" = the object itself). The
-	// object's resourceVersion must be current, else it is a Conflict.
-	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// Served returns the definitions that are served now. They are shared and
-	// not to be changed.
-	Served() []*crd.Definition
+	client.MetadataGetter
+	client.Getter
+	client.Updater
+	client.Catalog
 }
 
 // NewFinalizer returns the controller. served are the objects of every kind

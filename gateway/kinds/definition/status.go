@@ -18,26 +18,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-// Objects are the definitions as this package uses them. Errors are the API's status
-// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
-// to the caller.
+// Objects are the definitions as this package uses them.
 type Objects interface {
-	// GetMetadata reads the metadata of an object from the cache.
-	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// List reads all objects of a kind ("" = in all namespaces) at their
-	// storage version, from the cache.
-	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
-	// Update writes obj through a subresource ("" = the object itself). The
-	// object's resourceVersion must be current, else it is a Conflict.
-	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
+	client.MetadataGetter
+	client.Getter
+	client.Lister
+	client.Updater
+	client.Freshener
 }
 
 // ConditionsFunc computes the status of a CustomResourceDefinition from the

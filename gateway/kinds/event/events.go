@@ -23,16 +23,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-// Objects are what is told about, and where. Errors are the API's status errors;
-// objects that are returned belong to the caller.
+// Objects are what is told about, and where.
 type Objects interface {
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// Create creates obj like a client's POST.
-	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	client.Getter
+	client.Creator
 }
 
 // reporter is who the events are from.

@@ -7,24 +7,19 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-// Creator is what [Auto] works with. Errors are the API's status
-// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
-// to the caller.
+// Creator is what [Auto] works with.
 type Creator interface {
-	// GetMetadata reads the metadata of an object from the cache.
-	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// Create creates obj (at the storage version).
-	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	client.MetadataGetter
+	client.Getter
+	client.Creator
 }
 
 // AutoAnnotation on a CustomResourceDefinition, when "true", starts a

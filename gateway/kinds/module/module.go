@@ -21,19 +21,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// Objects are the modules as the controller uses them. Errors are the API's status
-// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
-// to the caller.
+// Objects are the modules as the controller uses them.
 type Objects interface {
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// Update writes obj through a subresource ("" = the object itself). The
-	// object's resourceVersion must be current, else it is a Conflict.
-	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	client.Getter
+	client.Updater
 	Lister
 }
 

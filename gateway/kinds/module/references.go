@@ -12,20 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// Lister finds the objects that refer to a module. Errors are the API's status
-// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
-// to the caller.
+// Lister finds the objects that refer to a module.
 type Lister interface {
-	// List reads all objects of a kind ("" = in all namespaces) at their
-	// storage version, from the cache.
-	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
+	client.Lister
+	client.Freshener
 }
 
 // Reference is one place in an object that names a module.

@@ -11,18 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/controller/content"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-// Creator makes namespaces. Errors are the API's status
-// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
-// to the caller.
+// Creator makes namespaces.
 type Creator interface {
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// Create creates obj (at the storage version).
-	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	client.Getter
+	client.Creator
 }
 
 // System exist in every cluster.

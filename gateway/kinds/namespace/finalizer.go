@@ -18,27 +18,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/controller/content"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-// Objects is what a namespace is let go with. Errors are the API's status
-// errors (k8s.io/apimachinery/pkg/api/errors); objects that are returned belong
-// to the caller.
+// Objects is what a namespace is let go with.
 type Objects interface {
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// Update writes obj through a subresource ("" = the object itself). The
-	// object's resourceVersion must be current, else it is a Conflict.
-	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
-	// Served returns the definitions that are served now. They are shared and
-	// not to be changed.
-	Served() []*crd.Definition
+	client.Getter
+	client.Updater
+	client.Freshener
+	client.Catalog
 }
 
 // Finalizer empties namespaces that are being deleted and then lets

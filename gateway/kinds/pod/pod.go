@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// Objects are the objects that there are. Errors are the API's status errors;
-// objects that are returned belong to the caller.
+// Objects are the objects that there are.
 type Objects interface {
 	Reader
 	Writer
@@ -25,20 +25,14 @@ type Objects interface {
 
 // Reader reads objects at their storage versions, from the cache.
 type Reader interface {
-	// Get reads one; a NotFound when there is none.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// List reads all objects of a kind ("" = in all namespaces).
-	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
+	client.Getter
+	client.Lister
+	client.Freshener
 }
 
 // Writer writes objects.
 type Writer interface {
-	// Update writes obj through a subresource; its resourceVersion must be
-	// current, else it is a Conflict.
-	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	client.Updater
 	// Edit changes an object through a subresource, again and again while others
 	// write it, and returns what it has become. Admission is not asked.
 	Edit(ctx context.Context, gr schema.GroupResource, subresource, namespace, name string, e resource.Edit) (*unstructured.Unstructured, error)

@@ -4,27 +4,19 @@ import (
 	"context"
 	"net/netip"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// Objects are the objects that there are. Errors are the API's status errors;
-// objects that are returned belong to the caller.
+// Objects are the objects that there are.
 type Objects interface {
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// List reads all objects of a kind ("" = in all namespaces), from the cache.
-	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
-	// Create creates obj (at the storage version).
-	Create(ctx context.Context, gr schema.GroupResource, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// Delete deletes like a client's DELETE.
-	Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, o metav1.DeleteOptions) error
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
+	client.Getter
+	client.Lister
+	client.Creator
+	client.Deleter
+	client.Freshener
 }
 
 // Ports is a range of node ports.

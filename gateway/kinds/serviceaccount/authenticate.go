@@ -8,19 +8,16 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 )
 
-// Objects are the objects that there are. Errors are the API's status errors;
-// objects that are returned belong to the caller.
+// Objects are the objects that there are.
 type Objects interface {
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// Fresh waits until the cache has all that was committed before.
-	Fresh(ctx context.Context) error
+	client.Getter
+	client.Freshener
 }
 
 var (

@@ -10,20 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 )
 
-// Objects are what is protected and who uses it. Errors are the API's status
-// errors; objects that are returned belong to the caller.
+// Objects are what is protected and who uses it.
 type Objects interface {
-	// Get reads an object at its storage version, from the cache.
-	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error)
-	// List reads all objects of a kind ("" = in all namespaces), from the cache.
-	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
-	// UpdateMetadata takes away finalizers of the object that p says.
-	UpdateMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, p metav1.Preconditions, change func(metav1.Object)) error
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
+	client.Getter
+	client.Lister
+	client.MetadataUpdater
+	client.Freshener
 }
 
 // Controller lets go of what is being deleted and not in use, of one kind.

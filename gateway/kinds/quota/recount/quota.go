@@ -21,26 +21,19 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission/quota"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-// Objects are what the controller reads and writes. Errors are the API's status
-// errors; objects that are returned belong to the caller.
+// Objects are what the controller reads and writes.
 type Objects interface {
-	// List reads all objects of a kind in a namespace, from the cache.
-	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+	client.Lister
+	client.Updater
+	client.Follower
+	client.Freshener
 	// Visit calls fn for the objects of a kind in a namespace, in the cache,
 	// until it fails.
 	Visit(ctx context.Context, gr schema.GroupResource, namespace string, fn func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error) error
-	// Update writes obj through a subresource. The object's resourceVersion
-	// must be current, else it is a Conflict.
-	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// Follow calls fn for every object that exists and then for every change,
-	// until ctx ends.
-	Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error
-	// Fresh waits until the cache holds everything that was committed before
-	// the call.
-	Fresh(ctx context.Context) error
 }
 
 // Controller keeps the status. It runs in one gateway.
