@@ -8,7 +8,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Question) (*Response, error) {
+func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Question) (*Response, error) {
 	if c.Verb != q.Verb() || c.bodiless(t) {
 		return methodNotAllowed(t, c.Verb), nil
 	}
@@ -31,12 +31,12 @@ func (h *Handler) question(ctx context.Context, c *call, t resource.Target, q Qu
 	if err != nil {
 		return nil, err
 	}
-	c.caller.FieldManager = o.Caller.FieldManager
-	o.Caller = c.caller
+	c.Caller.FieldManager = o.Caller.FieldManager
+	o.Caller = c.Caller
 	return w.on(q.Answer(ctx, t, contentType, body, o))
 }
 
-func (h *Handler) content(ctx context.Context, c *call, t resource.Target, to Content) (*Response, error) {
+func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Content) (*Response, error) {
 	switch c.Verb {
 	case "update":
 	case "get":

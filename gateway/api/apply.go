@@ -15,7 +15,7 @@ import (
 )
 
 // apply answers a patch whose body is a configuration to apply.
-func (h *Handler) apply(ctx context.Context, c *call, t resource.Target, media string, o resource.WriteOptions) (*resource.Written, error) {
+func (h *Handler) apply(ctx context.Context, c *Call, t resource.Target, media string, o resource.WriteOptions) (*resource.Written, error) {
 	body, err := c.applied(media)
 	if err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error
 
 // mayCreate authorizes the creation that an update or an apply turns into when
 // the object is absent.
-func (h *Handler) mayCreate(c *call) func(ctx context.Context, name string) error {
+func (h *Handler) mayCreate(c *Call) func(ctx context.Context, name string) error {
 	return func(ctx context.Context, name string) error {
 		i := &c.Info
 		allowed, reason, err := h.Authorizer.Authorize(ctx, authz.Attributes{
-			User: c.caller.User, Verb: "create", Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
+			User: c.Caller.User, Verb: "create", Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
 			Namespace: i.Namespace, Name: name, Path: i.Path, ResourceRequest: true,
 		})
 		switch {

@@ -28,15 +28,15 @@ func TestApplyThatCreatesIsACreation_SSA30(t *testing.T) {
 		return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":5}}`
 	}
 	w.do("PATCH", widgets+"/there?fieldManager=m", config("there"), form).want(201, `"size":5`)
-	allowed := w.Handler.Authorizer
-	w.Handler.Authorizer = changers{}
+	allowed := w.asked.Authorizer
+	w.asked.Authorizer = changers{}
 	w.do("PATCH", widgets+"/there?fieldManager=n", config("there"), form).want(200, `"manager":"n"`)
 	w.do("PATCH", widgets+"/absent?fieldManager=m", config("absent"), form).want(403, `widgets.example.com \"absent\" is forbidden: who changes does not create`)
 	const lease = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"absent"}}`
 	w.do("PUT", "/apis/coordination.k8s.io/v1/namespaces/default/leases/absent", lease).want(403, `leases.coordination.k8s.io \"absent\" is forbidden`)
-	w.Handler.Authorizer = changers{errors.New("nobody knows")}
+	w.asked.Authorizer = changers{errors.New("nobody knows")}
 	w.do("PATCH", widgets+"/absent?fieldManager=m", config("absent"), form).want(500, "nobody knows")
-	w.Handler.Authorizer = allowed
+	w.asked.Authorizer = allowed
 	w.do("GET", widgets+"/absent", "").want(404, "")
 	w.do("GET", "/apis/coordination.k8s.io/v1/namespaces/default/leases/absent", "").want(404, "")
 }

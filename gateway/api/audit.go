@@ -32,71 +32,13 @@ type Audit struct {
 	Annotations map[string]string
 }
 
-// audit begins the record of a request.
-func (h *Handler) audit(c *call) {
-	if h.Auditor != nil {
-		c.record = &Audit{Received: time.Now()}
-	}
-}
-
-// known notes who sent the request, for the log and for an auditor.
-func (c *call) known(u *authn.User) {
-	c.caller.User = u
-	if c.record != nil {
-		c.record.User = u
-	}
-}
-
-// impersonates notes who the sender wants to be.
-func (c *call) impersonates(u *authn.User) {
-	if c.record != nil {
-		c.record.Impersonated = u
-	}
-}
-
-// decided notes what the authorizer said.
-func (c *call) decided(allowed bool, reason string) {
-	decision := "forbid"
-	if allowed {
-		decision = "allow"
-	}
-	c.annotate("authorization.k8s.io/decision", decision)
-	c.annotate("authorization.k8s.io/reason", reason)
-}
-
-// annotate adds to the record.
-func (c *call) annotate(key, value string) {
-	if c.record == nil {
+// Annotate adds to the record, if there is one.
+func (c *Call) Annotate(key, value string) {
+	if c.Record == nil {
 		return
 	}
-	if c.record.Annotations == nil {
-		c.record.Annotations = map[string]string{}
+	if c.Record.Annotations == nil {
+		c.Record.Annotations = map[string]string{}
 	}
-	c.record.Annotations[key] = value
-}
-
-// audited is end, and hands over the record of a request whose reply is resp.
-func (h *Handler) audited(c *call, resp *Response, end func(code int)) func(code int) {
-	a := c.record
-	if a == nil {
-		return end
-	}
-	if resp.Code >= 400 {
-		a.Failure = resp.Body
-	}
-	asked := *c.Request
-	asked.Body, asked.ReadBody, asked.Authorization, asked.ClientCerts = nil, nil, "", nil
-	a.Request, a.Info = &asked, c.Info
-	told := func(code int, begun bool) {
-		one := *a
-		one.Code, one.Begun, one.Answered = code, begun, time.Now()
-		h.Auditor.Audit(&one)
-	}
-	if resp.Stream != nil {
-		told(resp.Code, true)
-	}
-	return func(code int) {
-		end(code)
-		told(code, false)
-	}
+	c.Record.Annotations[key] = value
 }

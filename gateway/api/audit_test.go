@@ -15,7 +15,7 @@ func (a *audits) Audit(one *Audit) { a.all = append(a.all, one) }
 // Every request has one record, a watch one more, with what is noteworthy.
 func TestAudit_VER06(t *testing.T) {
 	kept := &audits{}
-	w := newWorld(t, func(c *Config) { c.Auditor, c.UnsafeDeletion = kept, true })
+	w := newWorld(t, func(c *Setup) { c.Auditor, c.UnsafeDeletion = kept, true })
 	last := func(code int) *Audit {
 		t.Helper()
 		if len(kept.all) != 1 || kept.all[0].Code != code {
@@ -81,7 +81,7 @@ func TestAudit_VER06(t *testing.T) {
 // of it.
 func TestDeprecatedVersions_VER05_VER06_VER07(t *testing.T) {
 	kept := &audits{}
-	w := newWorld(t, func(c *Config) { c.Auditor = kept })
+	w := newWorld(t, func(c *Setup) { c.Auditor = kept })
 	const endpoints = "/api/v1/namespaces/default/endpoints"
 	for _, path := range []string{endpoints, endpoints + "/none"} {
 		r := w.do("GET", path, "")

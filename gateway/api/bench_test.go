@@ -12,7 +12,7 @@ func (uncounted) Watching(*Info) func(int) { return func(int) {} }
 
 // BenchmarkServe is one get within the process.
 func BenchmarkServe(b *testing.B) {
-	w := newWorld(b, func(c *Config) { c.Observer = uncounted{} })
+	w := newWorld(b, func(c *Setup) { c.Observer = uncounted{} })
 	w.do("POST", widgets, a("one", `"size":1`)).want(201, "")
 	for name, url := range map[string]string{"consistent": widgets + "/one", "cached": widgets + "/one?resourceVersion=0"} {
 		r := request("GET", url, "")

@@ -18,7 +18,7 @@ import (
 // hinders neither others nor the probes; administrators always come in.
 func TestRequestsUnderWayAreBounded(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, within(bounds.New(bounds.Limits{Reading: 4, Changing: 4})), func(c *Config) {
+	w := newWorld(t, within(bounds.New(bounds.Limits{Reading: 4, Changing: 4})), func(c *Setup) {
 		c.Reviews = map[schema.GroupResource]Review{
 			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, map[string]any) error {
 				inside <- struct{}{}
@@ -55,7 +55,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 // A watch counts until it has ended, and gives back its place then.
 func TestWatchesOfAUserAreBounded(t *testing.T) {
 	w := newWorld(t, within(bounds.New(bounds.Limits{Watches: 2})))
-	w.Authorizer = trusting{}
+	w.asked.Authorizer = trusting{}
 	const bob = "Authorization: Bearer bob"
 	ctx, leave := context.WithCancel(t.Context())
 	var ended []chan struct{}

@@ -100,7 +100,7 @@ func TestAStrategicPatchChangesNoKind(t *testing.T) {
 
 // A question has metadata to show, but no row.
 func TestQuestionsHaveNoTable_MT17(t *testing.T) {
-	w := newWorld(t, func(c *Config) {
+	w := newWorld(t, func(c *Setup) {
 		c.Reviews = map[schema.GroupResource]Review{
 			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, map[string]any) error { return nil },
 		}

@@ -19,7 +19,7 @@ import (
 
 const asCBOR = "Accept: " + mediaCBOR
 
-func gateOn(c *Config) { c.CBOR = true }
+func gateOn(c *Setup) { c.CBOR = true }
 
 // cborSerializer is Kubernetes' own.
 var cborSerializer = cbor.NewSerializer(runtime.NewScheme(), runtime.NewScheme())

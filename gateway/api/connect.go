@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -23,12 +22,7 @@ type Connection interface {
 	Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*Response, error)
 }
 
-// connects tells that a request is to be connected to something.
-func (h *Handler) connects(i *Info) bool {
-	return i.Subresource != "" && h.Connections[ContentPath{schema.GroupResource{Group: i.Group, Resource: i.Plural}, i.Subresource}] != nil
-}
-
-func (h *Handler) connect(ctx context.Context, c *call, t resource.Target, to Connection) (*Response, error) {
+func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Connection) (*Response, error) {
 	if !to.Passes() && (c.Verb != "get" && c.Verb != "create" || c.Method == http.MethodHead) {
 		return methodNotAllowed(t, c.Verb), nil
 	}
@@ -47,5 +41,5 @@ func (h *Handler) connect(ctx context.Context, c *call, t resource.Target, to Co
 		path += "/"
 	}
 	var w warnings
-	return w.on(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.caller, Warn: w.add}))
+	return w.on(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.Caller, Warn: w.add}))
 }

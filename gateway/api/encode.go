@@ -99,6 +99,16 @@ func (r *Request) pretty() bool {
 	return false
 }
 
+// Render puts a reply that is ready into what the client takes: a Status into a
+// form that it reads, and what is large compressed.
+func (c *Call) Render(resp *Response) {
+	if c.Record != nil && resp.Code >= 400 {
+		c.Record.Failure = resp.Body
+	}
+	inForm(c.Request, resp)
+	compress(c.Request, resp)
+}
+
 // inForm turns a Status into what the client asked for: in JSON, and indented,
 // if it accepts nothing that a Status can be.
 func inForm(r *Request, resp *Response) {

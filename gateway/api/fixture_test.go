@@ -21,7 +21,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -73,6 +72,9 @@ type world struct {
 	store    *storagetest.Memory
 	observed *observed
 	uploads  *uploads
+	setup    Setup
+	// asked is who decides what users may do.
+	asked *deciding
 	// converter is between the versions of widgets.
 	converter *converter
 }
@@ -90,9 +92,9 @@ func (c *converter) Convert(ctx context.Context, desired string, objects [][]byt
 	return c.Converter.Convert(ctx, desired, objects)
 }
 
-func newWorld(t testing.TB, change ...func(*Config)) *world {
+func newWorld(t testing.TB, change ...func(*Setup)) *world {
 	t.Helper()
-	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}, converter: &converter{Converter: conversion.None{}}}
+	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}, asked: &deciding{authz.Masters{}}, converter: &converter{Converter: conversion.None{}}}
 	for i := range 3 { // so that there are revisions from before the engine's time
 		rev, err := w.store.Create(t.Context(), "/elsewhere/"+string(rune('a'+i)), nil, 0)
 		if err == nil {
@@ -112,9 +114,12 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 			t.Fatal(err)
 		}
 	}
-	c := Config{
-		Engine: engine, Authenticator: tokens, Authorizer: authz.Masters{}, Observer: w.observed,
-		Documents: []Documents{hello{}}, Log: zerolog.Nop(), MaxBodyBytes: 1 << 10,
+	c := Setup{Authenticator: tokens, Log: zerolog.Nop(), MaxBodyBytes: 1 << 10}
+	c.Config = Config{
+		Authorizer: w.asked, Observer: w.observed, Documents: []Documents{hello{}}, RequestTimeout: patience, MinWatchTimeout: patience,
+	}
+	c.Routes = Routes{
+		Engine:   engine,
 		Contents: map[ContentPath]Content{{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "content"}: w.uploads},
 		Questions: map[ContentPath]Question{
 			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "question"}: question("create"),
@@ -124,12 +129,11 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "shell"}: connection(false),
 			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "proxy"}: connection(true),
 		},
-		RequestTimeout: patience, MinWatchTimeout: patience,
 	}
 	for _, f := range change {
 		f(&c)
 	}
-	w.Handler = New(c)
+	w.setup, w.Handler = c, NewHandler(c)
 	catalogtest.Run(t, engine)
 	w.do("POST", "/api/v1/namespaces", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}`).want(201, "")
 	w.define(widget)
@@ -487,14 +491,4 @@ func (f *watching) want(kind, name string) event {
 		f.t.Fatalf("%s, want %s %s", e.raw, kind, name)
 	}
 	return e
-}
-
-// unready is an engine that was never run.
-func unready(t *testing.T) *resource.Engine {
-	t.Helper()
-	store := storagetest.NewMemory()
-	return resource.New(resource.Options{Store: store, Catalog: catalog.New(catalog.Options{
-		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Compile: catalogtest.Compile,
-		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
-	})})
 }

@@ -71,6 +71,6 @@ func (s *stream) tell(kind watch.EventType, data []byte) error {
 
 // fail ends the stream with an ERROR event.
 func (s *stream) fail(err error) {
-	_ = s.tell(watch.Error, errorResponse(err).Body) // a Status is encodable
+	_ = s.tell(watch.Error, ErrorResponse(err).Body) // a Status is encodable
 	_ = s.flush()                                    // the stream ends anyway
 }

@@ -39,7 +39,7 @@ func (r *reply) plain() string {
 	return r.body
 }
 
-func roomy(c *Config) { c.MaxBodyBytes = 1 << 20 }
+func roomy(c *Setup) { c.MaxBodyBytes = 1 << 20 }
 
 // A list is the same compressed and plain, in every encoding and selection, the
 // first time and the second, and after changes anywhere in it.

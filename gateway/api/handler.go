@@ -5,21 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/deadline"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
-	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -77,27 +73,14 @@ type Question interface {
 // user asks. An error is the client's.
 type Review = func(ctx context.Context, user *authn.User, review map[string]any) error
 
-// ContentPath names a subresource that is not an object.
-type ContentPath struct {
-	schema.GroupResource
-	Subresource string
-}
-
-// Config is what a [Handler] needs. All fields are required but Contents,
-// Questions, Connections, Reviews, Auditor, Bounds and BookmarkInterval.
+// Config is what a [Handler] needs. All fields are required but Reviews and
+// BookmarkInterval.
 type Config struct {
-	Engine        *resource.Engine
-	Authenticator authn.Authenticator
-	Authorizer    authz.Authorizer
-	Documents     []Documents
-	Observer      Observer
-	Contents      map[ContentPath]Content
-	Questions     map[ContentPath]Question
-	Connections   map[ContentPath]Connection
-	Reviews       map[schema.GroupResource]Review
-	// Auditor is told of every request; nil for nobody.
-	Auditor Auditor
-	Log     zerolog.Logger
+	Routes
+	Authorizer authz.Authorizer
+	Documents  []Documents
+	Observer   Observer
+	Reviews    map[schema.GroupResource]Review
 	// CBOR lets requests and replies be CBOR.
 	CBOR bool
 	// Uncompressed: replies are never compressed, whatever clients take.
@@ -106,10 +89,6 @@ type Config struct {
 	UnsafeDeletion bool
 	// NoWatchLists refuses watches that are to begin with what exists.
 	NoWatchLists bool
-	// Bounds is how much may be under way at a time; nil for anything.
-	Bounds *bounds.Bounds
-	// MaxBodyBytes is the largest request body, except for Contents.
-	MaxBodyBytes int
 	// RequestTimeout ends every request but watches.
 	RequestTimeout time.Duration
 	// MinWatchTimeout is the least time a watch without timeoutSeconds lives;
@@ -120,152 +99,34 @@ type Config struct {
 	BookmarkInterval time.Duration
 }
 
+// Serve answers a request. The context ends with the client, or when no answer is
+// worth anything any more.
+type Serve func(ctx context.Context, c *Call) *Response
+
+// Filter is a step that every request takes: made once, of the steps after it,
+// which it may take, or answer itself.
+type Filter func(next Serve) Serve
+
 // Handler answers requests.
-type Handler struct{ Config }
-
-// New makes a handler.
-func New(c Config) *Handler { return &Handler{c} }
-
-// Serve is the whole life of a request, in this order: recover from panics,
-// classify, count, bound the time, authenticate, authorize, bound what it takes,
-// read the body, answer.
-func (h *Handler) Serve(r *Request) (resp *Response) {
-	r.ID, r.cbor, r.uncompressed = requestID(r.ID), h.CBOR, h.Uncompressed
-	end := func(int) {}
-	c := &call{Request: r}
-	handedOver := false
-	defer func() {
-		if !handedOver {
-			c.stay.Leave()
-		}
-	}()
-	defer func() {
-		if p := recover(); p != nil {
-			h.Log.Error().Interface("panic", p).Str("path", r.Path).Str("request", r.ID).Bytes("stack", debug.Stack()).Msg("request failed")
-			resp = errorResponse(apierrors.NewInternalError(errPanic))
-		}
-		end = h.audited(c, resp, end)
-		inForm(r, resp)
-		compress(r, resp)
-		resp.Headers = append(resp.Headers, Header{auditHeader, r.ID})
-		if resp.Stream == nil {
-			end(resp.Code)
-			return
-		}
-		stream, code := resp.Stream, resp.Code
-		resp.Stream = func(ctx context.Context, w FrameWriter) { // its panics are the transport's business
-			defer end(code)
-			defer c.stay.Leave()
-			stream(ctx, w)
-		}
-		handedOver = true
-	}()
-	h.audit(c)
-	c.params = parseParams(r.Query)
-	c.Info = parseInfo(r.Method, r.Path, c.params.watch())
-	end = h.logged(c, h.observe(c))
-	streams := c.Resource && c.Verb == "watch"
-	timeout, err := c.params.timeout(h.RequestTimeout)
-	if err != nil && !streams && !h.connects(&c.Info) { // those last as long as they last
-		return errorResponse(err)
-	}
-	user, err := h.allow(c)
-	if err != nil {
-		return barred(err)
-	}
-	c.caller = resource.Caller{User: user, UserAgent: r.UserAgent, RequestID: r.ID}
-	if err := h.enter(c); err != nil {
-		return errorResponse(err)
-	}
-	if err := h.readBody(c); err != nil {
-		return errorResponse(err)
-	}
-	if streams {
-		return h.object(r.context(), c)
-	}
-	ctx, cancel := deadline.WithTimeout(r.context(), timeout)
-	defer cancel()
-	return h.object(ctx, c)
+type Handler struct {
+	Config
+	first Serve
 }
 
-// methods are those of HTTP.
-var methods = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-	http.MethodOptions, http.MethodTrace, http.MethodConnect,
+// New makes a handler whose requests pass filters, in their order.
+func New(c Config, filters []Filter) *Handler {
+	h := &Handler{Config: c}
+	h.first = h.object
+	for _, f := range slices.Backward(filters) {
+		h.first = f(h.first)
+	}
+	return h
 }
 
-// observe begins the count of a request.
-func (h *Handler) observe(c *call) func(code int) {
-	shown := c.Info
-	if !h.serves(&shown) {
-		shown = Info{Verb: c.Verb}
-	}
-	if !c.Resource && !slices.Contains(methods, c.Method) { // clients may invent them
-		shown.Verb = "other"
-	}
-	return h.Observer.Begin(&shown, strings.Contains(c.Query, "dryRun=All"))
-}
-
-// serves tells whether what i names exists.
-func (h *Handler) serves(i *Info) bool {
-	r, v := h.Engine.Catalog().Snapshot().Find(i.Group, i.Version, i.Plural)
-	if r == nil || i.Subresource == "" {
-		return r != nil
-	}
-	path := ContentPath{r.GroupResource(), i.Subresource}
-	return v.Subresources[i.Subresource] != nil || h.Contents[path] != nil || h.Questions[path] != nil || h.Connections[path] != nil
-}
-
-// allow authenticates and authorizes, and returns who it is.
-func (h *Handler) allow(c *call) (*authn.User, error) {
-	r, i := c.Request, &c.Info
-	open := !i.Resource && authz.Open(i.Verb, i.Path)
-	shown := authn.Request{BearerToken: BearerToken(r.Authorization), ClientCerts: r.ClientCerts}
-	user, ok, err := h.Authenticator.Authenticate(shown)
-	if err != nil {
-		h.Log.Debug().Err(err).Msg("credentials refused")
-	}
-	if !ok {
-		if !open || !shown.Empty() { // who shows what is wrong is told so, even where nothing is needed
-			return nil, authz.UnauthorizedError()
-		}
-		user = authn.AnonymousUser()
-	}
-	c.known(user)
-	if r.Impersonate != nil {
-		if user, err = h.impersonate(user, r.Impersonate, i); err != nil {
-			return nil, err
-		}
-		c.impersonates(user)
-	}
-	a := attributes(user, i)
-	allowed, reason, err := h.Authorizer.Authorize(context.Background(), a)
-	c.decided(allowed && err == nil, reason)
-	return user, refused(a, allowed, reason, err)
-}
-
-// attributes are the question whether a user may do what a request asks for.
-func attributes(u *authn.User, i *Info) authz.Attributes {
-	return authz.Attributes{
-		User: u, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
-		Namespace: i.Namespace, Name: i.Name, Path: i.Path, ResourceRequest: i.Resource,
-	}
-}
-
-func (h *Handler) authorize(a authz.Attributes) error {
-	allowed, reason, err := h.Authorizer.Authorize(context.Background(), a)
-	return refused(a, allowed, reason, err)
-}
-
-// refused is what a client is told of an authorizer's answer; nil of a yes.
-func refused(a authz.Attributes, allowed bool, reason string, err error) error {
-	switch {
-	case err != nil:
-		return apierrors.NewInternalError(err)
-	case !allowed:
-		return authz.ForbiddenError(a, reason)
-	}
-	return nil
+// Serve answers a request: each filter in its turn, and at last the verb.
+func (h *Handler) Serve(r *Request) *Response {
+	r.cbor, r.uncompressed = h.CBOR, h.Uncompressed
+	return h.first(r.context(), &Call{Request: r})
 }
 
 // maxLookups bounds how often a request that met a definition being replaced
@@ -273,7 +134,7 @@ func refused(a authz.Attributes, allowed bool, reason string, err error) error {
 const maxLookups = 100
 
 // object answers a request for objects, or hands it to the documents.
-func (h *Handler) object(ctx context.Context, c *call) *Response {
+func (h *Handler) object(ctx context.Context, c *Call) *Response {
 	if !c.Resource {
 		return h.document(ctx, c.Request, h.Engine.Catalog().Snapshot())
 	}
@@ -286,10 +147,10 @@ func (h *Handler) object(ctx context.Context, c *call) *Response {
 			return resp
 		}
 		if !errors.Is(err, catalog.ErrReplaced) {
-			return errorResponse(err)
+			return ErrorResponse(err)
 		}
 	}
-	return errorResponse(apierrors.NewInternalError(catalog.ErrReplaced))
+	return ErrorResponse(apierrors.NewInternalError(catalog.ErrReplaced))
 }
 
 // ready tells whether all that is stored is served.
@@ -303,7 +164,7 @@ func (h *Handler) ready() bool {
 }
 
 // served answers from one snapshot of what is served.
-func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapshot) (*Response, error) {
+func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapshot) (*Response, error) {
 	i := &c.Info
 	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
 	if res == nil {
@@ -321,7 +182,7 @@ func (h *Handler) served(ctx context.Context, c *call, snapshot *catalog.Snapsho
 		return nil, err
 	}
 	if err != nil {
-		resp = errorResponse(err)
+		resp = ErrorResponse(err)
 		resp.unrouted = errors.As(err, &resource.Unrouted{})
 	}
 	if version.Deprecated && !resp.unrouted {
@@ -339,7 +200,7 @@ func misplaced(snapshot *catalog.Snapshot, i *Info, t resource.Target) *Response
 	case !t.Resource.Def.Namespaced, i.Namespace != "", i.Name == "" && (i.Verb == "list" || i.Verb == "watch"):
 		return nil
 	case native && i.scoped:
-		return errorResponse(apierrors.NewBadRequest("Namespace parameter required."))
+		return ErrorResponse(apierrors.NewBadRequest("Namespace parameter required."))
 	case native && i.Name == "":
 		return methodNotAllowed(t, i.Verb)
 	}
@@ -348,14 +209,14 @@ func misplaced(snapshot *catalog.Snapshot, i *Info, t resource.Target) *Response
 
 // deprecated tells everybody who wants to know that a deprecated version was
 // asked for.
-func (h *Handler) deprecated(c *call, v *crd.Version, resp *Response) {
+func (h *Handler) deprecated(c *Call, v *crd.Version, resp *Response) {
 	if v.Warning != "" {
 		resp.Headers = slices.Insert(resp.Headers, 0, warningHeader(v.Warning))
 	}
 	h.Observer.Deprecated(&c.Info, v.RemovedRelease)
-	c.annotate("k8s.io/deprecated", "true")
+	c.Annotate("k8s.io/deprecated", "true")
 	if v.RemovedRelease != "" {
-		c.annotate("k8s.io/removed-release", v.RemovedRelease)
+		c.Annotate("k8s.io/removed-release", v.RemovedRelease)
 	}
 }
 
@@ -378,7 +239,7 @@ func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot)
 }
 
 // verb dispatches to the verbs.
-func (h *Handler) verb(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	i := &c.Info
 	if i.Subresource != "" {
 		return h.subresource(ctx, c, t)
@@ -442,7 +303,7 @@ func misaddressed(i *Info, t resource.Target) (*Response, error) {
 
 // bodiless tells a HEAD of a built-in kind: as in kube-apiserver, only custom
 // resources have that.
-func (c *call) bodiless(t resource.Target) bool {
+func (c *Call) bodiless(t resource.Target) bool {
 	return c.Method == http.MethodHead && t.Version.Native()
 }
 
@@ -461,7 +322,7 @@ func allowed(verbs []string, verb string) bool {
 }
 
 // subresource answers requests below an object's name.
-func (h *Handler) subresource(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) subresource(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	i := &c.Info
 	if i.old { // they were for objects only
 		if t.Version.Native() {

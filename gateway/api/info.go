@@ -3,6 +3,9 @@ package api
 import (
 	"net/http"
 	"strings"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
 )
 
 // Info is what a request's method, path and watch parameter say. It is parsed
@@ -25,6 +28,14 @@ type Info struct {
 	scoped bool
 	// old: the path asks for a watch, as it was done before there was a parameter.
 	old bool
+}
+
+// Attributes are the question whether a user may do what the request asks for.
+func (i *Info) Attributes(u *authn.User) authz.Attributes {
+	return authz.Attributes{
+		User: u, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
+		Namespace: i.Namespace, Name: i.Name, Path: i.Path, ResourceRequest: i.Resource,
+	}
 }
 
 // namespaceSubresources are the third segments below a namespace that are

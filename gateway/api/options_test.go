@@ -129,7 +129,7 @@ func TestDeleteOptions_DEL(t *testing.T) {
 }
 
 func TestLifetime(t *testing.T) {
-	h := New(Config{MinWatchTimeout: time.Minute})
+	h := New(Config{MinWatchTimeout: time.Minute}, nil)
 	seconds := func(n int64) *internalversion.ListOptions { return &internalversion.ListOptions{TimeoutSeconds: &n} }
 	for n, want := range map[int64]time.Duration{1: time.Second, 600: 10 * time.Minute, 1 << 62: maxLifetime} {
 		if got := h.lifetime(seconds(n)); got != want {

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"time"
 
+	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -57,20 +59,39 @@ func (r *Request) context() context.Context {
 	return r.Context
 }
 
-// call is a request that is being answered: what it is about and who asks.
-type call struct {
+// Call is a request that is being answered: what it is about, who asks, and what
+// the filters found out.
+type Call struct {
 	*Request
 	Info
 	params params
-	caller resource.Caller
-	// record is what an auditor is told; nil when there is none.
-	record *Audit
-	// stay is what the request takes of what there is for all.
-	stay bounds.Stay
+	// User is whose permissions count.
+	User *authn.User
+	// Caller is who asks; the user alone until the request was authorized.
+	Caller resource.Caller
+	// Timeout is how long it may take, but for a watch.
+	Timeout time.Duration
+	// Record is what an auditor is told; nil when there is none.
+	Record *Audit
+	// Stay is what the request takes of what there is for all.
+	Stay bounds.Stay
 }
 
+// Classify finds out what the request is about.
+func (c *Call) Classify() {
+	c.params = parseParams(c.Query)
+	c.Info = parseInfo(c.Method, c.Request.Path, c.params.watch())
+}
+
+// Bounded is how long the request may take if it is no watch: what the client
+// allows, and never more than most.
+func (c *Call) Bounded(most time.Duration) (time.Duration, error) { return c.params.timeout(most) }
+
+// Streams reports whether the request is a watch, which lasts as long as it lasts.
+func (c *Call) Streams() bool { return c.Resource && c.Verb == "watch" }
+
 // offer is what the request, about t, can be answered with.
-func (c *call) offer(t resource.Target) offer {
+func (c *Call) offer(t resource.Target) offer {
 	native := t.Version.Native()
 	return offer{
 		cbor: c.cbor, messages: native, parts: true, native: native, untabled: untabled(t),
@@ -91,7 +112,7 @@ func untabled(t resource.Target) bool {
 }
 
 // asked is the form that the client wants of t, and its parameters.
-func (c *call) asked(t resource.Target) (form, url.Values, error) {
+func (c *Call) asked(t resource.Target) (form, url.Values, error) {
 	f, err := c.offer(t).negotiate(c.Accept)
 	if err != nil {
 		return f, nil, err

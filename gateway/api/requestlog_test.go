@@ -13,7 +13,7 @@ import (
 func TestRequestsAreLoggedAtDebug(t *testing.T) {
 	for level, lines := range map[zerolog.Level]int{zerolog.DebugLevel: 1, zerolog.InfoLevel: 0} {
 		var log bytes.Buffer
-		w := newWorld(t, func(c *Config) { c.Log = zerolog.New(&log).Level(level) })
+		w := newWorld(t, func(c *Setup) { c.Log = zerolog.New(&log).Level(level) })
 		log.Reset()
 		w.do("GET", "/api/v1/namespaces?limit=1", "", "Authorization: Bearer bob").want(403, "")
 		if got := bytes.Count(log.Bytes(), []byte("\n")); got != lines {

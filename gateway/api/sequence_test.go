@@ -228,7 +228,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 // A plain list is sent item by item, from what the cache holds: neither a piece nor
 // what is allocated for it all grows with the list.
 func TestPlainListsTakeLittleMemory_MT14(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.MaxBodyBytes = 1 << 20 })
+	w := newWorld(t, func(c *Setup) { c.MaxBodyBytes = 1 << 20 })
 	const many, each = 100, 20 << 10
 	for i := range many {
 		w.do("POST", configMaps, configMap(fmt.Sprint("c", i), strings.Repeat("text ", each/5))).want(201, "")

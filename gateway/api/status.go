@@ -17,11 +17,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-var errPanic = errors.New("this request caused apiserver to panic. Look in the logs for details")
-
-// errorResponse makes a Status reply of an error. What is no status error is
+// ErrorResponse makes a Status reply of an error. What is no status error is
 // an internal one, worded as kube-apiserver does.
-func errorResponse(err error) *Response {
+func ErrorResponse(err error) *Response {
 	var api apierrors.APIStatus
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	switch {
@@ -43,18 +41,12 @@ func errorResponse(err error) *Response {
 	return resp
 }
 
-// barred is the reply to who may not do what is asked for. Its words are in part
-// those of the request, which no browser shall take for more than they are.
-func barred(err error) *Response {
-	resp := errorResponse(err)
-	if resp.Code != http.StatusUnauthorized {
-		resp.Headers = append(resp.Headers, nosniff)
-	}
-	return resp
-}
+// RetryAfter is how many seconds a client should wait that was refused for what
+// others do.
+const RetryAfter = 1
 
-// nosniff tells browsers not to guess what a body is.
-var nosniff = Header{"X-Content-Type-Options", "nosniff"}
+// NoSniff tells browsers not to guess what a body is.
+var NoSniff = Header{"X-Content-Type-Options", "NoSniff"}
 
 func statusResponse(s metav1.Status) *Response {
 	return &Response{Code: int(s.Code), ContentType: mediaJSON, Body: statusJSON(s)}
@@ -73,7 +65,7 @@ func statusJSON(s metav1.Status) []byte {
 func notFound() *Response {
 	return &Response{
 		Code: http.StatusNotFound, ContentType: "text/plain; charset=utf-8", Body: []byte("404 page not found\n"),
-		Headers: []Header{nosniff},
+		Headers: []Header{NoSniff},
 	}
 }
 
@@ -97,7 +89,7 @@ func unknownResource(s *catalog.Snapshot, i *Info) *Response {
 func Unavailable() *Response {
 	err := apierrors.NewServiceUnavailable("the gateway is starting and has not read the definitions yet")
 	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
-	return errorResponse(err)
+	return ErrorResponse(err)
 }
 
 // Failure is the reply to what never became a request.
@@ -117,12 +109,12 @@ func Failure(code int, message string) *Response {
 // Stopping is the reply to who comes while the server stops; another one, or
 // the next, will answer.
 func Stopping() *Response {
-	return errorResponse(apierrors.NewTooManyRequests("The apiserver is shutting down, please try again later.", 1))
+	return ErrorResponse(apierrors.NewTooManyRequests("The apiserver is shutting down, please try again later.", 1))
 }
 
 // NotAcceptable is the reply when a document has no form that the client
 // accepts.
-func NotAcceptable() *Response { return errorResponse(notAcceptable(offer{}.media())) }
+func NotAcceptable() *Response { return ErrorResponse(notAcceptable(offer{}.media())) }
 
 // methodNotAllowed is worded as kube-apiserver words it, which has one text
 // for its own kinds and another for custom ones.
@@ -130,12 +122,12 @@ func methodNotAllowed(t resource.Target, verb string) *Response {
 	if t.Version.Native() {
 		return unrouted(http.StatusMethodNotAllowed)
 	}
-	return errorResponse(apierrors.NewMethodNotSupported(t.GroupResource(), verb))
+	return ErrorResponse(apierrors.NewMethodNotSupported(t.GroupResource(), verb))
 }
 
 // unrouted is the answer to a request that no handler of a built-in kind is for.
 func unrouted(code int) *Response {
-	resp := errorResponse(apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false))
+	resp := ErrorResponse(apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false))
 	resp.unrouted = true
 	return resp
 }

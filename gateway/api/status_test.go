@@ -34,7 +34,7 @@ func TestErrorResponse(t *testing.T) {
 		"large body":     {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), 413, metav1.StatusReasonRequestEntityTooLarge, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := errorResponse(c.err)
+			got := ErrorResponse(c.err)
 			if got.Code != c.code || got.ContentType != mediaJSON || !bytes.Contains(got.Body, []byte(`"kind":"Status","apiVersion":"v1"`)) {
 				t.Errorf("%d %s %s", got.Code, got.ContentType, got.Body)
 			}
@@ -46,7 +46,7 @@ func TestErrorResponse(t *testing.T) {
 			}
 		})
 	}
-	if got := errorResponse(apierrors.NewRequestEntityTooLargeError("limit is 3145728")); !bytes.Contains(got.Body, []byte(`"Request entity too large: limit is 3145728"`)) {
+	if got := ErrorResponse(apierrors.NewRequestEntityTooLargeError("limit is 3145728")); !bytes.Contains(got.Body, []byte(`"Request entity too large: limit is 3145728"`)) {
 		t.Errorf("%s", got.Body)
 	}
 	if got := Unavailable(); got.Code != 503 || !reflect.DeepEqual(got.Headers, []Header{{"Retry-After", "1"}}) {
@@ -55,7 +55,7 @@ func TestErrorResponse(t *testing.T) {
 }
 
 func TestInForm_MT05(t *testing.T) {
-	resp := errorResponse(apierrors.NewBadRequest("no"))
+	resp := ErrorResponse(apierrors.NewBadRequest("no"))
 	inForm(&Request{Accept: "application/yaml"}, resp)
 	if resp.ContentType != mediaYAML || !bytes.Contains(resp.Body, []byte("message: \"no\"\n")) {
 		t.Errorf("%s %s", resp.ContentType, resp.Body)
@@ -67,7 +67,7 @@ func TestInForm_MT05(t *testing.T) {
 		}
 	}
 	for _, accept := range []string{"", "application/json, application/yaml", "text/html"} {
-		resp := errorResponse(apierrors.NewBadRequest("no"))
+		resp := ErrorResponse(apierrors.NewBadRequest("no"))
 		inForm(&Request{Accept: accept}, resp)
 		if resp.ContentType != mediaJSON {
 			t.Errorf("%q: %s", accept, resp.ContentType)
@@ -131,15 +131,5 @@ func TestBody_AConnectionThatBreaks(t *testing.T) {
 	}
 	if err := b.write(&short{left: b.length()}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestBearerToken(t *testing.T) {
-	for header, want := range map[string]string{
-		"": "", "Bearer": "", "Bearer ": "", "Bearer x": "x", "bearer x": "x", "BEARER  x ": "x", "Basic x": "", "Bearerx": "", "x": "",
-	} {
-		if got := BearerToken(header); got != want {
-			t.Errorf("%q: %q", header, got)
-		}
 	}
 }

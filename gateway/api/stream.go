@@ -45,7 +45,7 @@ type stream struct {
 // watch answers a watch: what can be refused is refused before the stream
 // begins; a start that is too old, or not reached yet, is an ERROR event in it, as
 // kube-apiserver does it.
-func (h *Handler) watch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err

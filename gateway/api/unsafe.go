@@ -34,9 +34,9 @@ func (h *Handler) unlisted(ctx context.Context, t resource.Target, err error) er
 	return h.Engine.NameUnreadable(ctx, t, err)
 }
 
-func (h *Handler) deleteUnreadable(ctx context.Context, c *call, f form, t resource.Target, o *metav1.DeleteOptions) (*Response, error) {
-	c.annotate("apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
-	a := attributes(c.caller.User, &c.Info)
+func (h *Handler) deleteUnreadable(ctx context.Context, c *Call, f form, t resource.Target, o *metav1.DeleteOptions) (*Response, error) {
+	c.Annotate("apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
+	a := c.Info.Attributes(c.Caller.User)
 	a.Verb = verbUnsafe
 	allowed, reason, err := h.Authorizer.Authorize(ctx, a)
 	switch {

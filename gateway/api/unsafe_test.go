@@ -23,7 +23,7 @@ const unsafeOption = `"ignoreStoreReadErrorWithClusterBreakingPotential":true`
 
 // The words and codes are kube-apiserver 1.36.3's, with the gate on.
 func TestDeletionOfWhatCannotBeRead(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.UnsafeDeletion, c.Authorizer = true, cautious{} })
+	w := newWorld(t, func(c *Setup) { c.UnsafeDeletion, c.Authorizer = true, cautious{} })
 	del := func(path, options string, headers ...string) *reply {
 		t.Helper()
 		return w.do("DELETE", path, "{"+options+"}", headers...)

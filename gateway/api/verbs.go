@@ -13,7 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-func (h *Handler) get(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ type writer func(o resource.WriteOptions) (*resource.Written, error)
 
 // write runs a create, update or patch and puts its outcome into the client's
 // form. kind names the options in error messages.
-func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind string, do writer) (*Response, error) {
+func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind string, do writer) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 	if err != nil {
 		return nil, err
 	}
-	c.caller.FieldManager, c.caller.Force = o.Caller.FieldManager, o.Caller.Force
-	o.Caller = c.caller
+	c.Caller.FieldManager, c.Caller.Force = o.Caller.FieldManager, o.Caller.Force
+	o.Caller = c.Caller
 	out, err := do(o)
 	if err != nil {
 		return w.on(nil, err)
@@ -117,7 +117,7 @@ func (h *Handler) write(ctx context.Context, c *call, t resource.Target, kind st
 	return w.on(render(code, f, t.Version, data))
 }
 
-func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	return h.write(ctx, c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		body, err := objectBody(c.Request, t)
 		if err != nil {
@@ -125,13 +125,13 @@ func (h *Handler) create(ctx context.Context, c *call, t resource.Target) (*Resp
 		}
 		reportDuplicates(c.Request, &o)
 		if review := h.Reviews[t.Resource.GroupResource()]; review != nil {
-			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.caller.User, tree) })
+			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.Caller.User, tree) })
 		}
 		return h.Engine.Create(ctx, t, body, o)
 	})
 }
 
-func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		body, err := objectBody(c.Request, t)
 		if err != nil {
@@ -146,7 +146,7 @@ func (h *Handler) update(ctx context.Context, c *call, t resource.Target) (*Resp
 	})
 }
 
-func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	media, err := c.bodyMedia()
 	if err != nil || !c.applies(media) && !t.Patches(types.PatchType(media)) { // before anything else is looked at
 		return nil, resource.UnsupportedPatch(t)
@@ -162,7 +162,7 @@ func (h *Handler) patch(ctx context.Context, c *call, t resource.Target) (*Respo
 	})
 }
 
-func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (h *Handler) delete(ctx context.Context, c *call, t resource.Target) (*Resp
 		return h.deleteUnreadable(ctx, c, f, t, o)
 	}
 	var said warnings
-	w.Caller, w.Warn = c.caller, said.add
+	w.Caller, w.Warn = c.Caller, said.add
 	resp, err := h.deleteOne(ctx, f, t, o, w, v)
 	return said.on(resp, err)
 }
@@ -207,7 +207,7 @@ func deleted(t resource.Target, uid string) metav1.Status {
 	}}
 }
 
-func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	}
 	h.unsafe(o)
 	var said warnings
-	w.Caller, w.Warn = c.caller, said.add
+	w.Caller, w.Warn = c.Caller, said.add
 	var resp *Response
 	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
 		resp, err = h.collection(ctx, f, t, l, v)
@@ -231,7 +231,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *call, t resource.Targ
 	return said.on(resp, h.unlisted(ctx, t, err))
 }
 
-func (h *Handler) list(ctx context.Context, c *call, t resource.Target) (*Response, error) {
+func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err

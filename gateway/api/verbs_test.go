@@ -399,7 +399,7 @@ func TestProtobufBodies(t *testing.T) {
 // Credentials that are refused are told to the log, and others are not.
 func TestCredentials_InTheLog(t *testing.T) {
 	var log bytes.Buffer
-	w := newWorld(t, func(c *Config) { c.Log = zerolog.New(&log).Level(zerolog.DebugLevel) })
+	w := newWorld(t, func(c *Setup) { c.Log = zerolog.New(&log).Level(zerolog.DebugLevel) })
 	w.do("GET", "/version", "").want(200, "")
 	w.do("GET", widgets, "", "Authorization: ").want(401, "")
 	if strings.Contains(log.String(), "credentials") {
@@ -464,7 +464,7 @@ func (undecided) Authorize(context.Context, authz.Attributes) (bool, string, err
 
 func TestAuthorizer_ThatFailsAllowsNothing(t *testing.T) {
 	w := newWorld(t)
-	w.Handler.Authorizer = undecided{}
+	w.asked.Authorizer = undecided{}
 	w.do("GET", widgets, "").want(500, "the authorizer is down")
 }
 
@@ -472,9 +472,9 @@ func TestAuthorizer_ThatFailsAllowsNothing(t *testing.T) {
 // missing would look deleted.
 func TestServe_BeforeTheEngineIsReady(t *testing.T) {
 	w := newWorld(t)
-	c := w.Config
+	c := w.setup
 	c.Engine = unready(t)
-	early := &world{Handler: New(c), t: t, observed: w.observed}
+	early := &world{Handler: NewHandler(c), t: t, observed: w.observed}
 	r := early.do("GET", widgets, "").want(503, "ServiceUnavailable")
 	if r.header("Retry-After") != "1" {
 		t.Errorf("%v", r.Headers)
@@ -486,7 +486,7 @@ func TestServe_BeforeTheEngineIsReady(t *testing.T) {
 func TestServe_Deadline(t *testing.T) {
 	for query, want := range map[string]time.Duration{"": patience, "?timeout=1h": patience, "?timeout=3s": 3 * time.Second} {
 		var left time.Duration
-		w := newWorld(t, func(c *Config) {
+		w := newWorld(t, func(c *Setup) {
 			c.Documents = []Documents{docFunc(func(ctx context.Context) {
 				at, _ := ctx.Deadline()
 				left = time.Until(at)

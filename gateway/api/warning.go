@@ -72,7 +72,7 @@ func (w *warnings) on(resp *Response, err error) (*Response, error) {
 	case err != nil && len(w.list) == 0:
 		return nil, err
 	case err != nil:
-		resp = errorResponse(err)
+		resp = ErrorResponse(err)
 	}
 	resp.Headers = append(resp.Headers, w.headers()...)
 	return resp, nil

@@ -16,7 +16,7 @@ import (
 )
 
 // often has many bookmarks fall due during any request.
-func often(c *Config) { c.BookmarkInterval = 20 * time.Microsecond }
+func often(c *Setup) { c.BookmarkInterval = 20 * time.Microsecond }
 
 func TestWatch_EventsInOrder_WATCH01(t *testing.T) {
 	w := newWorld(t)
@@ -200,7 +200,7 @@ func TestWatch_EndsWhenTheDefinitionGoes(t *testing.T) {
 }
 
 func TestWatch_EndsInTime(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.MinWatchTimeout = 5 * time.Millisecond })
+	w := newWorld(t, func(c *Setup) { c.MinWatchTimeout = 5 * time.Millisecond })
 	for _, query := range []string{"?watch=1", "?watch=1&timeoutSeconds=1"} {
 		if e, ok := w.watch(t, widgets+query, nil).next(); ok {
 			t.Errorf("%s: %s", query, e.raw)

@@ -11,10 +11,10 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// weigh takes the memory that the body of c will take once it is decoded from
+// Weigh takes the memory that the body of c will take once it is decoded from
 // what there is for all requests: a few bytes of YAML are a kilobyte then. It
 // refuses what would take so much that hardly anything were left for others.
-func (c *call) weigh() error {
+func (c *Call) Weigh() error {
 	n := weight(c.ContentType, c.Body)
 	if err := c.take(n, n); err != nil {
 		return err
@@ -24,20 +24,20 @@ func (c *call) weigh() error {
 }
 
 // take takes n bytes of memory for a body that needs whole in all.
-func (c *call) take(n, whole int) error {
-	if most := c.stay.Most(); most > 0 && whole > most {
+func (c *Call) take(n, whole int) error {
+	if most := c.Stay.Most(); most > 0 && whole > most {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
 			"decoding the body takes about %d MiB of memory, at most %d MiB are allowed: send fewer values at a time", whole>>20, most>>20))
 	}
-	if c.stay.Take(n) {
+	if c.Stay.Take(n) {
 		return nil
 	}
-	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", retryAfter)
+	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", RetryAfter)
 }
 
 // aliased is how much memory decoding the body takes besides its weight when each
 // alias stands for what it refers to. Telling it takes the weight itself.
-func (c *call) aliased() int {
+func (c *Call) aliased() int {
 	media, err := c.bodyMedia()
 	if err != nil || media != mediaYAML && media != string(resource.ApplyPatchType) || !mayAlias(c.Body) || json.Valid(c.Body) {
 		return 0

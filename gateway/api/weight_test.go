@@ -24,8 +24,8 @@ import (
 const selfReviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 // within bounds what bodies may take, which may be 64 KiB long.
-func within(b *bounds.Bounds) func(*Config) {
-	return func(c *Config) { c.CBOR, c.Bounds, c.MaxBodyBytes = true, b, 64<<10 }
+func within(b *bounds.Bounds) func(*Setup) {
+	return func(c *Setup) { c.CBOR, c.Bounds, c.MaxBodyBytes = true, b, 64<<10 }
 }
 
 // filled is a text of pieces between a beginning and an end.
@@ -75,7 +75,7 @@ func TestABodyThatIsLargeOnceDecodedIsRefused(t *testing.T) {
 func TestBodiesTogetherAreBounded(t *testing.T) {
 	all := bounds.New(bounds.Limits{Bytes: 2 << 20})
 	inside, release := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, within(all), func(c *Config) {
+	w := newWorld(t, within(all), func(c *Setup) {
 		c.Reviews = map[schema.GroupResource]Review{
 			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(_ context.Context, _ *authn.User, _ map[string]any) error {
 				inside <- struct{}{}
@@ -172,7 +172,7 @@ func TestAliasesWeighWhatTheyStandFor(t *testing.T) {
 		"texts":   strings.Repeat("x", 10_000),
 	} {
 		body := "a: &a [" + one + "]\nb: [" + strings.Repeat("*a,", 80) + "]\n"
-		c := call{Request: &Request{ContentType: mediaYAML, Body: []byte(body)}}
+		c := Call{Request: &Request{ContentType: mediaYAML, Body: []byte(body)}}
 		took, said := decoded(func() { _, _ = yamlToJSON(c.Body) }), weight(mediaYAML, c.Body)+c.aliased()
 		if said < took/2 || said > 6*took {
 			t.Errorf("%s: %d bytes for a body whose decoders allocate %d", name, said, took)
@@ -189,7 +189,8 @@ func (panicking) Audit(*Audit) { panic("no audit") }
 func TestAPanicOfTheAuditorLosesNoMemory(t *testing.T) {
 	all := bounds.New(bounds.Limits{Bytes: 2 << 20, Watches: 1, Changing: 2})
 	w := newWorld(t, within(all))
-	w.Auditor, w.Authorizer = panicking{}, trusting{}
+	w.asked.Authorizer, w.setup.Auditor = trusting{}, panicking{}
+	w.Handler = NewHandler(w.setup)
 	const bob = "Authorization: Bearer bob"
 	for _, r := range []*Request{request("POST", widgets, a("one", `"size":1`), bob), request("GET", widgets+"?watch=1", "", bob)} {
 		func() {
@@ -263,7 +264,7 @@ func BenchmarkWeight(b *testing.B) {
 // BenchmarkCreate is a create within the process that stores nothing.
 func BenchmarkCreate(b *testing.B) {
 	for name, all := range map[string]*bounds.Bounds{"unbounded": nil, "bounded": bounds.New(bounds.Limits{Bytes: 1 << 30})} {
-		w := newWorld(b, within(all), func(c *Config) { c.Observer = uncounted{} })
+		w := newWorld(b, within(all), func(c *Setup) { c.Observer = uncounted{} })
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -17,6 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/filter"
 	"github.com/wasmgate/wasmgate/gateway/audit"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -197,23 +198,24 @@ func (g *gateway) build(ctx context.Context) (err error) {
 func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 	authenticator := authn.Union{g.identity.Authenticator(), g.tokens}
 	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs(), Checker: g.modules}
-	return api.New(api.Config{
-		Engine: g.engine, CBOR: g.options.Enabled(options.CBORServingAndStorage),
-		UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion),
-		Uncompressed:   !g.options.Enabled(options.APIResponseCompression), NoWatchLists: !g.options.Enabled(options.WatchList),
-		Authenticator: authenticator, Authorizer: authz.Masters{},
-		Documents: documents.All(documents.Config{
-			Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current, Profiling: g.options.Profiling,
-			Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
-		}),
-		Observer:  accounting.New(g.metrics),
-		Auditor:   auditor,
-		Contents:  map[api.ContentPath]api.Content{{GroupResource: gvr.Modules, Subresource: "content"}: content},
-		Questions: g.questions(), Connections: g.connections(),
-		Reviews: accessreview.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
-		Log:     g.log, MaxBodyBytes: g.options.MaxRequestBodyBytes,
-		Bounds:         bounds.New(g.limits()),
-		RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
+	return filter.New(filter.Config{
+		Config: api.Config{
+			Routes: api.Routes{
+				Engine:    g.engine,
+				Contents:  map[api.ContentPath]api.Content{{GroupResource: gvr.Modules, Subresource: "content"}: content},
+				Questions: g.questions(), Connections: g.connections(),
+			},
+			CBOR: g.options.Enabled(options.CBORServingAndStorage), Uncompressed: !g.options.Enabled(options.APIResponseCompression),
+			UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion), NoWatchLists: !g.options.Enabled(options.WatchList),
+			Authorizer: authz.Masters{}, Observer: accounting.New(g.metrics),
+			Documents: documents.All(documents.Config{
+				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current, Profiling: g.options.Profiling,
+				Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
+			}),
+			Reviews:        accessreview.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
+			RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
+		},
+		Authenticator: authenticator, Auditor: auditor, Log: g.log, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,
 	})
 }
 

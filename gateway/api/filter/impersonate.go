@@ -1,6 +1,7 @@
-package api
+package filter
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
@@ -18,32 +20,32 @@ import (
 // identity, and for what is asked as that one.
 type mode struct {
 	name    string
-	applies func(by *authn.User, as *Impersonation) bool
+	applies func(by *authn.User, as *api.Impersonation) bool
 }
 
 // modes are tried in this order; one that allows it is enough.
 var modes = []mode{
 	{"associated-node", onItsNode},
-	{"arbitrary-node", func(_ *authn.User, as *Impersonation) bool {
+	{"arbitrary-node", func(_ *authn.User, as *api.Impersonation) bool {
 		_, node := authn.Node(as.User)
-		return node && as.onlyUser()
+		return node && onlyUser(as)
 	}},
-	{"serviceaccount", func(_ *authn.User, as *Impersonation) bool {
+	{"serviceaccount", func(_ *authn.User, as *api.Impersonation) bool {
 		_, _, account := authn.ServiceAccount(as.User)
-		return account && as.onlyUser()
+		return account && onlyUser(as)
 	}},
-	{"user-info", func(_ *authn.User, as *Impersonation) bool {
+	{"user-info", func(_ *authn.User, as *api.Impersonation) bool {
 		_, node := authn.Node(as.User)
 		_, _, account := authn.ServiceAccount(as.User)
 		return !node && !account
 	}},
-	{"", func(*authn.User, *Impersonation) bool { return true }},
+	{"", func(*authn.User, *api.Impersonation) bool { return true }},
 }
 
 // onItsNode tells that a service account wants to be the node that it runs on.
-func onItsNode(by *authn.User, as *Impersonation) bool {
+func onItsNode(by *authn.User, as *api.Impersonation) bool {
 	node, ok := authn.Node(as.User)
-	if _, _, account := authn.ServiceAccount(by.Name); !ok || !account || !as.onlyUser() {
+	if _, _, account := authn.ServiceAccount(by.Name); !ok || !account || !onlyUser(as) {
 		return false
 	}
 	runs := by.Extra[authn.NodeNameKey]
@@ -51,14 +53,34 @@ func onItsNode(by *authn.User, as *Impersonation) bool {
 }
 
 // onlyUser tells that nothing but the name is asked for.
-func (as *Impersonation) onlyUser() bool {
+func onlyUser(as *api.Impersonation) bool {
 	return as.UID == "" && len(as.Groups) == 0 && len(as.Extra) == 0
 }
 
-// impersonate is the identity that a user asks for, if that user may have it to do
-// what i says. A request that asks to be somebody else is never served as the one
-// who asks.
-func (h *Handler) impersonate(by *authn.User, as *Impersonation, i *Info) (*authn.User, error) {
+// impersonate lets a user be somebody else who may. A request that asks to be
+// somebody else is never served as the one who asks.
+func impersonate(authorizer authz.Authorizer) api.Filter {
+	return func(next api.Serve) api.Serve {
+		return func(ctx context.Context, c *api.Call) *api.Response {
+			if c.Impersonate == nil {
+				return next(ctx, c)
+			}
+			user, err := impersonated(authorizer, c.User, c.Impersonate, &c.Info)
+			if err != nil {
+				return barred(err)
+			}
+			c.User = user
+			if c.Record != nil {
+				c.Record.Impersonated = user
+			}
+			return next(ctx, c)
+		}
+	}
+}
+
+// impersonated is the identity that a user asks for, if that user may have it to do
+// what i says.
+func impersonated(authorizer authz.Authorizer, by *authn.User, as *api.Impersonation, i *api.Info) (*authn.User, error) {
 	if as.User == "" {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:\"\", UID:%#v, Groups:%#v, Extra:%#v} without impersonating a user name", as.UID, as.Groups, as.Extra))
 	}
@@ -67,7 +89,7 @@ func (h *Handler) impersonate(by *authn.User, as *Impersonation, i *Info) (*auth
 		if !m.applies(by, as) {
 			continue
 		}
-		err := h.mayImpersonate(m, by, as, i)
+		err := mayImpersonate(authorizer, m, by, as, i)
 		if err == nil {
 			return m.identity(as), nil
 		}
@@ -80,16 +102,16 @@ func (h *Handler) impersonate(by *authn.User, as *Impersonation, i *Info) (*auth
 
 // mayImpersonate asks whether a mode is allowed: to do this, and to be each part of
 // the identity.
-func (h *Handler) mayImpersonate(m mode, by *authn.User, as *Impersonation, i *Info) error {
+func mayImpersonate(authorizer authz.Authorizer, m mode, by *authn.User, as *api.Impersonation, i *api.Info) error {
 	if m.name == "associated-node" { // whichever node it is
 		by = &authn.User{Name: by.Name, UID: by.UID, Groups: by.Groups, Extra: map[string][]string{
 			"authentication.kubernetes.io/associated-node-keys": slices.Sorted(maps.Keys(by.Extra)),
 		}}
 	}
 	if m.name != "" {
-		a := attributes(by, i)
+		a := i.Attributes(by)
 		a.Verb = "impersonate-on:" + m.name + ":" + a.Verb
-		if err := h.authorize(a); err != nil {
+		if err := may(authorizer, a); err != nil {
 			return err
 		}
 	}
@@ -98,7 +120,7 @@ func (h *Handler) mayImpersonate(m mode, by *authn.User, as *Impersonation, i *I
 		if err := m.refused(part); err != nil {
 			return err
 		}
-		if err := h.authorize(part); err != nil {
+		if err := may(authorizer, part); err != nil {
 			return err
 		}
 	}
@@ -106,7 +128,7 @@ func (h *Handler) mayImpersonate(m mode, by *authn.User, as *Impersonation, i *I
 }
 
 // parts are the questions whether somebody may have each part of an identity.
-func (m mode) parts(as *Impersonation) []authz.Attributes {
+func (m mode) parts(as *api.Impersonation) []authz.Attributes {
 	const authentication = "authentication.k8s.io"
 	verb, group := "impersonate", "" // the group that users and groups count as of
 	if m.name != "" {
@@ -167,7 +189,7 @@ func (m mode) refused(part authz.Attributes) error {
 // identity is who is asked for, with the groups that such a user always has. Who
 // names groups has no others, but for the one of all that are known, or of those
 // that are not.
-func (m mode) identity(as *Impersonation) *authn.User {
+func (m mode) identity(as *api.Impersonation) *authn.User {
 	out := &authn.User{Name: as.User, UID: as.UID, Groups: slices.Clone(as.Groups), Extra: as.Extra}
 	if namespace, _, ok := authn.ServiceAccount(as.User); ok && len(as.Groups) == 0 {
 		out.Groups = authn.ServiceAccountGroups(namespace)

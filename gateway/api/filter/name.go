@@ -1,8 +1,11 @@
-package api
+package filter
 
 import (
+	"context"
 	"encoding/hex"
 	"math/rand/v2"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
 )
 
 // auditHeader is where a client may name its request, and where every reply
@@ -12,6 +15,16 @@ const auditHeader = "Audit-Id"
 // maxID is the longest name that is taken from a client, in bytes, as in
 // kube-apiserver.
 const maxID = 64
+
+// name has a request bear a name, and its reply tell it.
+func name(next api.Serve) api.Serve {
+	return func(ctx context.Context, c *api.Call) *api.Response {
+		c.ID = requestID(c.ID)
+		resp := next(ctx, c)
+		resp.Headers = append(resp.Headers, api.Header{Name: auditHeader, Value: c.ID})
+		return resp
+	}
+}
 
 // requestID is the name that the client gave the request, or a new one (a
 // random UUID, RFC 9562) where it gave none that may be printed.

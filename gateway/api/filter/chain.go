@@ -1,0 +1,50 @@
+package filter
+
+import (
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
+)
+
+// Config is what a handler and its filters need. All fields are required but Auditor
+// and Bounds, and those that [api.Config] does not require.
+type Config struct {
+	api.Config
+	Authenticator authn.Authenticator
+	// Auditor is told of every request; nil for nobody.
+	Auditor api.Auditor
+	Log     zerolog.Logger
+	// Bounds is how much may be under way at a time; nil for anything.
+	Bounds *bounds.Bounds
+	// MaxBodyBytes is the largest request body, except for Contents.
+	MaxBodyBytes int
+}
+
+// New makes a handler whose requests pass all filters.
+func New(c Config) *api.Handler { return api.New(c.Config, c.chain()) }
+
+// chain is the way of every request, from the first filter to the last, and of its
+// reply back. What records requests stands before all that refuses them. What
+// recovers stands behind it, so that a request that failed is recorded, too, and
+// behind render, so that the client can read the reply.
+func (c *Config) chain() []api.Filter {
+	return []api.Filter{
+		leave,
+		name,
+		audit(c.Auditor),
+		classify,
+		log(c.Log),
+		observe(c.Observer, &c.Routes),
+		render,
+		recovered(c.Log),
+		bounded(c.RequestTimeout, &c.Routes),
+		identify(c.Authenticator, c.Log),
+		impersonate(c.Authorizer),
+		authorize(c.Authorizer),
+		enter(c.Bounds),
+		body(c.MaxBodyBytes, &c.Routes),
+		timed,
+	}
+}

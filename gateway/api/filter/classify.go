@@ -1,0 +1,15 @@
+package filter
+
+import (
+	"context"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+// classify finds out what the request is about.
+func classify(next api.Serve) api.Serve {
+	return func(ctx context.Context, c *api.Call) *api.Response {
+		c.Classify()
+		return next(ctx, c)
+	}
+}

@@ -1,0 +1,35 @@
+package filter
+
+import (
+	"context"
+	"time"
+
+	"github.com/wasmgate/wasmgate/deadline"
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+// bounded finds out how long the request may take, and refuses what is no time,
+// except of those requests that last as long as they last.
+func bounded(most time.Duration, routes *api.Routes) api.Filter {
+	return func(next api.Serve) api.Serve {
+		return func(ctx context.Context, c *api.Call) *api.Response {
+			var err error
+			if c.Timeout, err = c.Bounded(most); err != nil && !c.Streams() && !routes.Connects(&c.Info) {
+				return api.ErrorResponse(err)
+			}
+			return next(ctx, c)
+		}
+	}
+}
+
+// timed ends the request when its time is over, which begins here.
+func timed(next api.Serve) api.Serve {
+	return func(ctx context.Context, c *api.Call) *api.Response {
+		if c.Streams() {
+			return next(ctx, c)
+		}
+		ctx, cancel := deadline.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+		return next(ctx, c)
+	}
+}

@@ -1,0 +1,48 @@
+package filter
+
+import (
+	"context"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+)
+
+// identify finds out who sent the request.
+func identify(by authn.Authenticator, log zerolog.Logger) api.Filter {
+	return func(next api.Serve) api.Serve {
+		return func(ctx context.Context, c *api.Call) *api.Response {
+			shown := authn.Request{BearerToken: bearerToken(c.Authorization), ClientCerts: c.ClientCerts}
+			user, ok, err := by.Authenticate(shown)
+			if err != nil {
+				log.Debug().Err(err).Msg("credentials refused")
+			}
+			if !ok {
+				if !open(c) || !shown.Empty() { // who shows what is wrong is told so, even where nothing is needed
+					return barred(authz.UnauthorizedError())
+				}
+				user = authn.AnonymousUser()
+			}
+			c.User, c.Caller.User = user, user
+			if c.Record != nil {
+				c.Record.User = user
+			}
+			return next(ctx, c)
+		}
+	}
+}
+
+// open reports whether what is asked for is open to everybody.
+func open(c *api.Call) bool { return !c.Resource && authz.Open(c.Verb, c.Info.Path) }
+
+// bearerToken is the token in an Authorization header, or "".
+func bearerToken(header string) string {
+	scheme, token, ok := strings.Cut(header, " ")
+	if !ok || !strings.EqualFold(scheme, "bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}

@@ -1,0 +1,49 @@
+package filter
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+// methods are those of HTTP.
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions, http.MethodTrace, http.MethodConnect,
+}
+
+// observe counts every request, by what it names if that exists.
+func observe(by api.Observer, routes *api.Routes) api.Filter {
+	return func(next api.Serve) api.Serve {
+		return func(ctx context.Context, c *api.Call) *api.Response {
+			shown := c.Info
+			if !routes.Serves(&shown) {
+				shown = api.Info{Verb: c.Verb}
+			}
+			if !c.Resource && !slices.Contains(methods, c.Method) { // clients may invent them
+				shown.Verb = "other"
+			}
+			end := by.Begin(&shown, strings.Contains(c.Query, "dryRun=All"))
+			resp := next(ctx, c)
+			ended(resp, end)
+			return resp
+		}
+	}
+}
+
+// ended calls end with the code of a reply that is ready, or of a stream when it has
+// ended.
+func ended(resp *api.Response, end func(code int)) {
+	if resp.Stream == nil {
+		end(resp.Code)
+		return
+	}
+	stream, code := resp.Stream, resp.Code
+	resp.Stream = func(ctx context.Context, w api.FrameWriter) { // its panics are the transport's business
+		defer end(code)
+		stream(ctx, w)
+	}
+}

@@ -1,0 +1,30 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+)
+
+var errPanic = errors.New("this request caused apiserver to panic. Look in the logs for details")
+
+// recovered answers requests that panic. Streams panic later: that is the
+// transport's business.
+func recovered(log zerolog.Logger) api.Filter {
+	return func(next api.Serve) api.Serve {
+		return func(ctx context.Context, c *api.Call) (resp *api.Response) {
+			defer func() {
+				if p := recover(); p != nil {
+					log.Error().Interface("panic", p).Str("path", c.Request.Path).Str("request", c.ID).Bytes("stack", debug.Stack()).Msg("request failed")
+					resp = api.ErrorResponse(apierrors.NewInternalError(errPanic))
+				}
+			}()
+			return next(ctx, c)
+		}
+	}
+}

@@ -1,0 +1,14 @@
+package api_test
+
+import (
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/filter"
+)
+
+func init() {
+	api.NewHandler = func(s api.Setup) *api.Handler {
+		return filter.New(filter.Config{
+			Config: s.Config, Authenticator: s.Authenticator, Auditor: s.Auditor, Log: s.Log, Bounds: s.Bounds, MaxBodyBytes: s.MaxBodyBytes,
+		})
+	}
+}

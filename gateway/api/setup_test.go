@@ -1,0 +1,45 @@
+package api
+
+import (
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// Setup is what tests make a handler of, with all filters.
+type Setup struct {
+	Config
+	Authenticator authn.Authenticator
+	Auditor       Auditor
+	Log           zerolog.Logger
+	Bounds        *bounds.Bounds
+	MaxBodyBytes  int
+}
+
+// NewHandler is set by a file of the tests that may import the filters, which import
+// this package.
+var NewHandler func(Setup) *Handler
+
+// deciding is an authorizer that tests may replace.
+type deciding struct{ authz.Authorizer }
+
+// unready is an engine that was never run.
+func unready(t *testing.T) *resource.Engine {
+	t.Helper()
+	store := storagetest.NewMemory()
+	return resource.New(resource.Options{Store: store, Catalog: catalog.New(catalog.Options{
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Compile: catalogtest.Compile,
+		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
+	})})
+}
