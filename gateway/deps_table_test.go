@@ -64,7 +64,7 @@ var mayImport = map[string]string{
 	"plugins/wasm/wasi":     "",
 
 	"gateway/accounting":                     "gateway/api gateway/metrics",
-	"gateway/api":                            "crd crd/object crd/wire gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource",
+	"gateway/api":                            "crd crd/object crd/wire gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource gateway/resource/patch",
 	"gateway/api/filter":                     "deadline gateway/api gateway/authn gateway/authz gateway/bounds gateway/resource",
 	"gateway/kinds/service":                  "crd/object gateway/controller gateway/controller/client gateway/resource",
 	"gateway/audit":                          "gateway/api",
@@ -116,7 +116,8 @@ var mayImport = map[string]string{
 	"gateway/pki/private":                    "",
 	"gateway/kinds/storageobject":            "crd/object gateway/controller gateway/controller/client gateway/resource",
 	"gateway/kinds/quota":                    "admission/quota gateway/catalog gateway/resource storage/watchcache",
-	"gateway/resource":                       "apply crd crd/object crd/wire gateway/authn gateway/catalog jsonpatch storage storage/watchcache",
+	"gateway/resource":                       "apply crd crd/object crd/wire gateway/authn gateway/catalog gateway/resource/patch storage storage/watchcache",
+	"gateway/resource/patch":                 "crd/object jsonpatch",
 	"gateway/resource/local":                 "crd crd/object gateway/catalog gateway/resource storage/watchcache",
 	"gateway/kinds/accessreview":             "crd/object gateway/authn gateway/authz",
 	"gateway/kinds/migration/rewrite":        "gateway/catalog gateway/kinds/migration gateway/metrics storage storage/migrate",

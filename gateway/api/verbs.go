@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 )
 
 func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
@@ -148,7 +149,7 @@ func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*Resp
 
 func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
 	media, err := c.bodyMedia()
-	if err != nil || !c.applies(media) && !t.Patches(types.PatchType(media)) { // before anything else is looked at
+	if err != nil || !c.applies(media) && !patch.Supported(types.PatchType(media), t.Version.Typed) { // before anything else is looked at
 		return nil, resource.UnsupportedPatch(t)
 	}
 	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {

@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,6 +15,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 )
 
 // UpdateScale replaces an object's scale (PUT of a Scale).
@@ -33,7 +35,14 @@ func (e *Engine) UpdateScale(ctx context.Context, t Target, body []byte, o Write
 
 // PatchScale patches an object's scale.
 func (e *Engine) PatchScale(ctx context.Context, t Target, kind types.PatchType, body []byte, o WriteOptions) (*Written, error) {
-	apply, odd, err := t.patcher(kind, body, func() runtime.Object { return &autoscalingv1.Scale{} })
+	typed := func() runtime.Object { return &autoscalingv1.Scale{} }
+	if !t.Version.Native() {
+		typed = nil
+	}
+	apply, odd, err := patch.Decode(kind, body, typed)
+	if errors.Is(err, patch.ErrUnsupported) {
+		return nil, UnsupportedPatch(t)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +87,7 @@ func (p scalePut) scale(map[string]any, WriteOptions) (*autoscalingv1.Scale, err
 
 // scalePatch is a patch of the present Scale; odd is what its text repeats.
 type scalePatch struct {
-	apply patch
+	apply patch.Patch
 	odd   []string
 }
 
@@ -87,7 +96,7 @@ func (p scalePatch) scale(present map[string]any, o WriteOptions) (*autoscalingv
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	tree, err := p.apply(state{data, present})
+	tree, err := p.apply(patch.State{JSON: data, Tree: present})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +112,7 @@ func (p scalePatch) scale(present map[string]any, o WriteOptions) (*autoscalingv
 		err = o.report(slices.Concat(p.odd, unknown))
 	}
 	if err != nil {
-		return nil, invalidPatch(data, err)
+		return nil, patch.Invalid(data, err)
 	}
 	return s, nil
 }

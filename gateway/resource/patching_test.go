@@ -3,15 +3,12 @@ package resource
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
-	library "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/jsonpatch"
 )
 
@@ -103,92 +100,6 @@ func TestFieldValidationOfPatches_FV04_FV05_FV06(t *testing.T) {
 	refused(t, err, 422, "Invalid", "cannot unmarshal number into Go struct field ObjectMeta.labels")
 	_, err = w.Patch(w.ctx(), cm, types.MergePatchType, []byte(`{"data":5}`), WriteOptions{})
 	refused(t, err, 422, "Invalid", `cannot unmarshal number into Go struct field`)
-}
-
-// Copies that double an object each time are stopped.
-func TestJSONPatchCopies(t *testing.T) {
-	var b strings.Builder
-	fmt.Fprintf(&b, `[{"op":"add","path":"/a","value":{"v":%q}}`, strings.Repeat("x", 1000))
-	for i := range 60 {
-		fmt.Fprintf(&b, `,{"op":"copy","from":"/a","path":"/a/k%d"}`, i)
-	}
-	b.WriteString("]")
-	apply, _, err := jsonPatcher([]byte(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = apply(state{json: []byte(`{}`)})
-	refused(t, err, 422, "Invalid", "")
-}
-
-func TestAPanicOfThePatchLibraryIsARefusal_UPD05(t *testing.T) {
-	apply, _, err := jsonPatcher([]byte(`[{"op":"test","path":"/l","value":[null]}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = apply(state{json: []byte(`{"l":[null]}`)})
-	refused(t, err, 422, "Invalid", "")
-}
-
-func TestMergeOfDeepNesting(t *testing.T) {
-	const depth = 9000
-	deep := strings.Repeat(`{"a":`, depth) + `null` + strings.Repeat(`}`, depth)
-	patch, _, err := object.Parse([]byte(deep))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := merge(map[string]any{"a": "x"}, patch)
-	for range depth - 1 {
-		out = out["a"].(map[string]any)
-	}
-	if len(out) != 0 {
-		t.Errorf("the null was kept: %v", out)
-	}
-}
-
-// kube-apiserver's library is the measure: nulls in lists go too, unless the
-// list takes the place of an object.
-func TestMergeSaysTheSameAsTheLibrary_UPD06(t *testing.T) {
-	values := []string{`null`, `1`, `[]`, `{}`, `{"x":null}`, `{"x":{"y":null,"z":1}}`, `[null,{"x":null,"y":[{"z":null}]},[null,{"x":null}]]`, `{"l":[{"x":null}]}`, `{"l":{"x":1}}`}
-	for _, old := range values {
-		for _, patch := range values {
-			was, body := []byte(`{"f":`+old+`,"o":{"f":`+old+`}}`), []byte(`{"f":`+patch+`,"o":{"f":`+patch+`},"new":`+patch+`}`)
-			want, err := library.MergePatch(was, body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tree, _, err := object.Parse(was)
-			if err != nil {
-				t.Fatal(err)
-			}
-			changes, _, err := object.Parse(body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			expected, _, err := object.Parse(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := merge(tree, changes); !reflect.DeepEqual(got, expected) {
-				t.Errorf("%s of %s is\n%v, the library's\n%v", body, was, got, expected)
-			}
-		}
-	}
-}
-
-// The patch is applied again after a conflict: it must come out as it went in.
-func TestPatchesAreNotChanged(t *testing.T) {
-	patch, _, err := object.Parse([]byte(`{"l":[{"a":{"b":1}}],"m":{"x":null,"y":{"z":[]}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := fmt.Sprint(patch)
-	out := merge(map[string]any{}, patch)
-	out["l"].([]any)[0].(map[string]any)["a"] = "changed"
-	out["m"].(map[string]any)["y"].(map[string]any)["z"] = "changed"
-	if fmt.Sprint(patch) != before {
-		t.Errorf("got %v", patch)
-	}
 }
 
 func TestScale_RES06(t *testing.T) {

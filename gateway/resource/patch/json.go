@@ -1,0 +1,62 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/jsonpatch"
+)
+
+func decodeJSON(body []byte) (Patch, []string, error) {
+	operations, err := jsonpatch.Decode(body)
+	var many *jsonpatch.TooMany
+	if errors.As(err, &many) {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", jsonpatch.MaxOperations, many.Operations))
+	}
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
+	}
+	return func(from State) (map[string]any, error) {
+		data, err := operations.Apply(from.JSON)
+		if err != nil {
+			return nil, unprocessable(err)
+		}
+		tree, _, err := object.ParseObject(data)
+		if err != nil {
+			return nil, Invalid(data, err)
+		}
+		return tree, nil
+	}, oddOperations(body), nil
+}
+
+// oddOperations names the fields of a JSON patch that are duplicate or that
+// operations do not have.
+func oddOperations(body []byte) (odd []string) {
+	const wrapper = `{"patch":`
+	wrapped := slices.Concat([]byte(wrapper), body, []byte("}"))
+	tree, duplicates, err := object.Parse(wrapped)
+	if err != nil {
+		return nil // the patch library is less strict; there is nothing to say
+	}
+	for _, d := range duplicates {
+		odd = append(odd, "json patch "+strings.Replace(d, `"patch[`, `"[`, 1))
+	}
+	operations, _ := tree["patch"].([]any)
+	for i, o := range operations {
+		fields, _ := o.(map[string]any)
+		for _, k := range slices.Sorted(maps.Keys(fields)) {
+			switch k {
+			case "op", "path", "from", "value":
+			default:
+				odd = append(odd, fmt.Sprintf("json patch unknown field %q", fmt.Sprintf("[%d].%s", i, k)))
+			}
+		}
+	}
+	return odd
+}

@@ -1,0 +1,90 @@
+// Package patch owns what a JSON patch (RFC 6902), a JSON merge patch (RFC 7386) and
+// a strategic merge patch make of an object: functions from a state to the next.
+// (What an applied configuration makes of it is apply's.) Its errors are the API's
+// status errors.
+//
+// It must not know requests, kinds or the engine.
+package patch
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// State is what a patch is applied to, which only reads it: an object, as JSON and
+// decoded.
+type State struct {
+	JSON []byte
+	Tree map[string]any
+}
+
+// Patch computes the new object from the present one. It may run several
+// times; what it returns is the caller's.
+type Patch func(from State) (map[string]any, error)
+
+// ErrUnsupported tells that what is patched takes no patches of a media type.
+var ErrUnsupported = errors.New("no patches of this media type are taken")
+
+// Supported reports whether objects take patches of a media type. typed is nil for
+// those without a Go type, which take no strategic merge patches.
+func Supported(kind types.PatchType, typed func() runtime.Object) bool {
+	switch kind {
+	case types.JSONPatchType, types.MergePatchType:
+		return true
+	}
+	return kind == types.StrategicMergePatchType && typed != nil
+}
+
+// Decode reads a patch of a media type, of what typed makes: see [Supported]. odd
+// names the fields of the body that are duplicate or unknown.
+func Decode(kind types.PatchType, body []byte, typed func() runtime.Object) (p Patch, odd []string, err error) {
+	switch {
+	case !Supported(kind, typed):
+		return nil, nil, ErrUnsupported
+	case kind == types.JSONPatchType:
+		return decodeJSON(body)
+	case kind == types.MergePatchType:
+		return decodeMerge(body)
+	default:
+		return decodeStrategic(body, typed)
+	}
+}
+
+func unprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}
+
+// Invalid is the refusal of a patch whose outcome is no object.
+func Invalid(outcome []byte, err error) error {
+	const shown = 4096
+	text := string(outcome)
+	if len(text) > shown {
+		text = strings.ToValidUTF8(text[:shown], "") + "..."
+	}
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+		field.Invalid(field.NewPath("patch"), text, err.Error()),
+	})
+}
+
+// Refuse is [Invalid] of the outcome of a patch, which is applied again, since what
+// it made was worked upon.
+func (p Patch) Refuse(from State, why error) error {
+	tree, err := p(from)
+	if err != nil {
+		return err
+	}
+	data, err := object.Encode(tree)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	return Invalid(data, why)
+}

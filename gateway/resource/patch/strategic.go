@@ -1,0 +1,61 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+func decodeStrategic(body []byte, typed func() runtime.Object) (Patch, []string, error) {
+	changes, duplicates, err := object.Parse(body)
+	if isNull(body) { // changes nothing, as kube-apiserver has it
+		changes, err = map[string]any{}, nil
+	}
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	return func(from State) (map[string]any, error) {
+		// The library changes both, and may keep parts of them.
+		tree, err := strategicpatch.StrategicMergeMapPatch(object.Clone(from.Tree), object.Clone(changes), typed())
+		switch {
+		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
+			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
+			errors.Is(err, mergepatch.ErrUnsupportedStrategicMergePatchFormat):
+			return nil, apierrors.NewBadRequest(err.Error())
+		case err != nil:
+			return nil, unmergeable(err)
+		}
+		// As the fields of a Go value they cannot be changed.
+		tree["kind"], tree["apiVersion"] = from.Tree["kind"], from.Tree["apiVersion"]
+		return tree, nil
+	}, duplicates, nil
+}
+
+// unmergeable tells what the library has against a strategic merge patch: a 422,
+// where kube-apiserver says the same as an error of its own.
+func unmergeable(err error) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid, Message: err.Error(),
+	}}
+}
+
+// RefuseStrategic is [Patch.Refuse] of a strategic merge patch whose text is body:
+// kube-apiserver shows the patch itself, reads the outcome from a tree, not from
+// text, and says what is wrong with it in other words.
+func (p Patch) RefuseStrategic(body []byte, typed func() runtime.Object, from State, why error) error {
+	if tree, err := p(from); err == nil {
+		if other := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, typed()); other != nil {
+			why = other
+		}
+	}
+	changes, _, _ := object.Parse(body)
+	return Invalid(fmt.Appendf(nil, "%+v", changes), why)
+}
