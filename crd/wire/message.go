@@ -90,6 +90,9 @@ func (m Message) Size() int {
 	return 1 + protowire.SizeBytes(m.inner()) + len(m.raw) - int(m.end)
 }
 
+// Bytes is the message, with its resourceVersion.
+func (m Message) Bytes() []byte { return m.AppendTo(make([]byte, 0, m.Size())) }
+
 // AppendTo appends the message, with its resourceVersion.
 func (m Message) AppendTo(dst []byte) []byte {
 	dst = protowire.AppendTag(dst, objectMetadata, protowire.BytesType)

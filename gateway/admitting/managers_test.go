@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // forged is an entry that anybody could have made; edit replaces parts of it.
@@ -116,8 +117,8 @@ func TestManagedFieldsOfAChangeOfMetadataAreJudged_SSA29(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := w.Get(t.Context(), w.target("example.com", "crontabs", "v1", "a"), "", resource.Whole)
-		if err != nil || !strings.Contains(string(got), want) {
+		got, err := w.Get(t.Context(), w.target("example.com", "crontabs", "v1", "a"), "", encoding.At("v1"))
+		if err != nil || !strings.Contains(string(got.Bytes()), want) {
 			t.Errorf("%s: %s, %v", value, got, err)
 		}
 		w.answer = nil

@@ -7,8 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // bookmark tells the client up to which revision it has seen everything, by an
@@ -35,8 +33,8 @@ func (s *stream) empty(revision int64, initialEnd bool) ([]byte, error) {
 		meta.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	}
 	bare := metav1.PartialObjectMetadata{ObjectMeta: meta}
-	bare.APIVersion, bare.Kind = s.form.kind(s.target)
-	if wants(s.form) == resource.MetadataOnly || s.form.table() || !s.target.Version.Native() {
+	bare.APIVersion, bare.Kind = s.form.kind(s.target).ToAPIVersionAndKind()
+	if s.form.partial() || s.form.table() || !s.target.Version.Native() {
 		return encodeEmpty(&bare)
 	}
 	whole := s.target.Version.Typed()

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 
 	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/wasmgate/wasmgate/crd/wire"
 )
 
 // maxCollected is how much of a watch is collected before it is sent, at most
@@ -25,19 +22,7 @@ var errUntold = errors.New("an event is no list")
 // frame adds one event, whose object is in the client's media type, to what the
 // next flush sends, which is now if that is much.
 func (s *stream) frame(kind watch.EventType, data []byte) error {
-	switch s.form.media {
-	case mediaProtobuf:
-		s.buf = wire.AppendFrame(s.buf[:0], string(kind), data)
-	case mediaCBOR:
-		s.buf = cborEvent(s.buf[:0], string(kind), data)
-	default:
-		data = bytes.TrimSuffix(data, []byte("\n"))
-		b := append(s.buf[:0], `{"type":"`...)
-		b = append(b, kind...)
-		b = append(b, `","object":`...)
-		b = append(b, data...)
-		s.buf = append(b, "}\n"...)
-	}
+	s.buf = s.form.media.Codec().AppendEvent(s.buf[:0], string(kind), data)
 	_, _ = s.out.Write(s.buf) // collecting cannot fail; Flush tells
 	s.collected += len(s.buf)
 	if cap(s.buf) > 1<<20 {

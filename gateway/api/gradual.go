@@ -11,19 +11,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // source makes the items of a list, in JSON.
 type source interface {
 	count() int
 	// item is asked for each item once, in order.
-	item(i int) ([]byte, error)
+	item(i int) (encoding.Object, error)
 }
+
+// objects make a [source].
+type objects []encoding.Object
+
+func (o objects) count() int { return len(o) }
+
+func (o objects) item(i int) (encoding.Object, error) { return o[i], nil }
 
 // gradual is a list that is put into its encoding while it is sent, so that it is
 // never in memory as a whole. It is an [io.Reader].
 type gradual struct {
-	layout
+	media encoding.Media
+	after []byte
 	source
 	// left is how much more time may be taken for making it.
 	left time.Duration
@@ -36,17 +45,17 @@ type gradual struct {
 
 // gradually replies with a list. What is not worth compressing is made at once,
 // and all else while it is sent; making it may take as long as ctx has left.
-func gradually(ctx context.Context, f form, list frame, items source) (*Response, error) {
-	l, err := f.layout(list, items.count())
+func gradually(ctx context.Context, f form, list *encoding.List, items source) (*Response, error) {
+	before, after, err := f.shown().Codec().Around(list, items.count(), 0)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	until, _ := ctx.Deadline()
-	g := &gradual{layout: l, source: items, left: time.Until(until), made: bytes.Clone(l.before)}
+	g := &gradual{media: f.shown(), after: after, source: items, left: time.Until(until), made: before}
 	if err := g.make(gzipLeast); err != nil {
 		return nil, err
 	}
-	resp := &Response{Code: http.StatusOK, ContentType: f.media}
+	resp := &Response{Code: http.StatusOK, ContentType: f.media.Name()}
 	if g.done {
 		resp.Body = g.made
 		return resp, nil
@@ -66,9 +75,12 @@ func (g *gradual) make(most int) error {
 		if time.Since(began) > g.left {
 			return catalog.ErrTimeout()
 		}
-		data, err := g.item(g.next)
+		o, err := g.item(g.next)
 		if err == nil {
-			g.made, err = g.add(g.made, g.next, data)
+			if g.next > 0 {
+				g.made = append(g.made, g.media.Separator()...)
+			}
+			g.made, err = g.media.Codec().AppendItem(g.made, o)
 		}
 		if err != nil {
 			return apierrors.NewInternalError(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -125,14 +126,14 @@ func TestWhatIsNotCompressed(t *testing.T) {
 
 // A list is compressed from just above the limit.
 func TestTheLimitOfCompression_CMP01(t *testing.T) {
-	f := form{media: mediaJSON, gzip: true}
+	f := form{media: encoding.JSON, gzip: true}
 	entries := []*catalog.Entry{catalog.NewEntry(kvOf("a")), catalog.NewEntry(kvOf("b"))}
 	for _, c := range []struct {
 		size int
 		gzip bool
 	}{{gzipLeast, false}, {gzipLeast + 1, true}} {
-		s := sequence{head: []byte("["), items: objects{bytes.Repeat([]byte("x"), c.size-5), []byte("yy")}, tail: []byte("]")}
-		r, err := s.response(f, entries, catalog.Encoding{})
+		s := sequence{head: []byte("["), media: encoding.JSON, items: objects{encoding.Text(bytes.Repeat([]byte("x"), c.size-5)), encoding.Text("yy")}, tail: []byte("]")}
+		r, err := s.response(f, entries, catalog.RunKey{})
 		if err != nil || (len(r.Headers) > 0) != c.gzip || s.length() != c.size {
 			t.Errorf("%d bytes (%d): %v %v", c.size, s.length(), r, err)
 		}

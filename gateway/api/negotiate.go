@@ -14,18 +14,22 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// Media types that are produced.
+// Media types of bodies. Replies are produced in the same.
 const (
 	mediaJSON     = "application/json"
 	mediaYAML     = "application/yaml"
 	mediaProtobuf = wire.MediaType
+	mediaCBOR     = "application/cbor"
+	// mediaApplyCBOR is a configuration to apply in CBOR.
+	mediaApplyCBOR = "application/apply-patch+cbor"
 )
 
 // form is what the client wants a reply to look like.
 type form struct {
-	media string
+	media encoding.Media
 	// as is "", "Table", "PartialObjectMetadata" or
 	// "PartialObjectMetadataList".
 	as string
@@ -39,15 +43,29 @@ type form struct {
 
 func (f form) table() bool { return f.as == "Table" }
 
-// streamed is the Content-Type of a watch.
-func (f form) streamed() string {
-	switch f.media {
-	case mediaProtobuf:
-		return wire.StreamMediaType
-	case mediaCBOR:
-		return mediaCBORSequence
+// shown is the media type of what is no watch.
+func (f form) shown() encoding.Media {
+	if f.media == encoding.JSON && f.pretty {
+		return encoding.Indented
 	}
 	return f.media
+}
+
+// encoding is that of the objects of t, as they are kept for this form.
+func (f form) encoding(t resource.Target) encoding.Encoding {
+	in := encoding.At(t.Version.Name)
+	if f.partial() {
+		in.Form, in.Version = encoding.Metadata, f.version
+	}
+	if !f.table() {
+		in.Media = f.media.Kept()
+	}
+	return in
+}
+
+// partial reports whether metadata is wanted in place of whole objects.
+func (f form) partial() bool {
+	return f.as == "PartialObjectMetadata" || f.as == "PartialObjectMetadataList"
 }
 
 // offer is what a request can be answered with.
@@ -66,22 +84,31 @@ type offer struct {
 	collection bool
 }
 
-// media are the types offered, the first of them to who has no preference.
-func (o offer) media() []string {
-	all := []string{mediaJSON, mediaYAML, mediaProtobuf}
-	if o.cbor {
-		all = append(all, mediaCBOR)
+// offered are the types in the order of who has no preference. Not all offer the
+// last.
+var offered, offeredNames, offeredStreams = func() (all []encoding.Media, names, streams []string) {
+	all = []encoding.Media{encoding.JSON, encoding.YAML, encoding.Protobuf, encoding.CBOR}
+	for _, m := range all {
+		names = append(names, m.Name())
 	}
-	return all
-}
+	return all, names, []string{mediaJSON + ";stream=watch", encoding.Protobuf.Stream(), encoding.CBOR.Stream()}
+}()
+
+func (o offer) offered() []encoding.Media { return most(offered, o.cbor) }
+
+// media are the names of the types offered.
+func (o offer) media() []string { return most(offeredNames, o.cbor) }
 
 // streamed are those that a watch is offered in.
-func (o offer) streamed() []string {
-	all := []string{mediaJSON + ";stream=watch", wire.StreamMediaType}
-	if o.cbor {
-		all = append(all, mediaCBORSequence)
+func (o offer) streamed() []string { return most(offeredStreams, o.cbor) }
+
+// most are all, or all but the last, with no room for more.
+func most[T any](of []T, all bool) []T {
+	n := len(of)
+	if !all {
+		n--
 	}
-	return all
+	return of[:n:n]
 }
 
 // negotiate finds the first acceptable form (rows MT-01 to MT-03, MT-09, MT-15
@@ -91,13 +118,13 @@ func (o offer) streamed() []string {
 func (o offer) negotiate(accept string) (form, error) {
 	switch accept {
 	case "", "*/*", mediaJSON, "application/json, */*":
-		return form{media: mediaJSON}, nil
+		return form{media: encoding.JSON}, nil
 	}
 	if o.native && !o.named(accept) {
 		return form{}, unknownMedia(o)
 	}
 	for _, c := range goautoneg.ParseAccept(accept) {
-		for _, media := range o.media() {
+		for _, media := range o.offered() {
 			if f, ok := o.form(c, media); ok {
 				return f, nil
 			}
@@ -158,13 +185,13 @@ func unknownMedia(o offer) error {
 }
 
 // form is what a clause asks for, if it can be had as media.
-func (o offer) form(c goautoneg.Accept, media string) (form, bool) {
-	kind, subkind, _ := strings.Cut(media, "/")
+func (o offer) form(c goautoneg.Accept, media encoding.Media) (form, bool) {
+	kind, subkind, _ := strings.Cut(media.Name(), "/")
 	anything := c.Type == "*" && c.SubType == "*"
 	if !anything && (c.Type != kind || c.SubType != "*" && c.SubType != subkind) {
 		return form{}, false
 	}
-	if s := c.Params["stream"]; s != "" && (s != "watch" || media == mediaYAML) {
+	if s := c.Params["stream"]; s != "" && (s != "watch" || media == encoding.YAML) {
 		return form{}, false
 	}
 	if v := c.Params["sv"]; v != "" && (v != "v1" || !o.parts) {
@@ -173,14 +200,14 @@ func (o offer) form(c goautoneg.Accept, media string) (form, bool) {
 	f := form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1"}
 	group := c.Params["g"]
 	if f.as == "" && f.version == "" && group == "" {
-		return f, media != mediaProtobuf || o.messages
+		return f, media != encoding.Protobuf || o.messages
 	}
 	if !o.parts || group != "meta.k8s.io" || f.version != "v1" && f.version != "v1beta1" {
 		return form{}, false
 	}
 	switch f.as {
 	case "Table":
-		return f, !o.untabled && (media == mediaJSON || media == mediaYAML)
+		return f, !o.untabled && (media == encoding.JSON || media == encoding.YAML)
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		return f, true
 	}

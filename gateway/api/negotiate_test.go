@@ -5,55 +5,57 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // The choices were compared with kube-apiserver 1.36.3.
 func TestNegotiate_MT01_MT02_MT05(t *testing.T) {
 	const meta, table = ";g=meta.k8s.io;v=v1;as=PartialObjectMetadata", ";as=Table;v=v1;g=meta.k8s.io"
 	for accept, want := range map[string]form{
-		"":                                    {media: mediaJSON},
-		"*/*":                                 {media: mediaJSON},
-		"application/*":                       {media: mediaJSON},
-		"application/json":                    {media: mediaJSON},
-		"application/json, */*":               {media: mediaJSON},
-		"application/json;charset=utf-8":      {media: mediaJSON},
+		"":                                    {media: encoding.JSON},
+		"*/*":                                 {media: encoding.JSON},
+		"application/*":                       {media: encoding.JSON},
+		"application/json":                    {media: encoding.JSON},
+		"application/json, */*":               {media: encoding.JSON},
+		"application/json;charset=utf-8":      {media: encoding.JSON},
 		"APPLICATION/JSON":                    {},
-		"application/json;stream=watch":       {media: mediaJSON},
-		"application/yaml":                    {media: mediaYAML},
-		"text/html, application/yaml;q=0.1":   {media: mediaYAML},
-		"application/json;q=0.5, */*;q=0.1":   {media: mediaJSON},
-		"*/*, application/yaml":               {media: mediaYAML},
-		"application/*, application/yaml":     {media: mediaYAML},
-		"application/yaml, application/json":  {media: mediaYAML},
-		"*/*;q=0.8, application/yaml;q=0.7":   {media: mediaYAML},
-		"application/yaml;q=0.7, */*;q=0.8":   {media: mediaJSON},
-		"*/yaml, */json, application/yaml":    {media: mediaYAML},
-		"application/json;sv=v1":              {media: mediaJSON},
+		"application/json;stream=watch":       {media: encoding.JSON},
+		"application/yaml":                    {media: encoding.YAML},
+		"text/html, application/yaml;q=0.1":   {media: encoding.YAML},
+		"application/json;q=0.5, */*;q=0.1":   {media: encoding.JSON},
+		"*/*, application/yaml":               {media: encoding.YAML},
+		"application/*, application/yaml":     {media: encoding.YAML},
+		"application/yaml, application/json":  {media: encoding.YAML},
+		"*/*;q=0.8, application/yaml;q=0.7":   {media: encoding.YAML},
+		"application/yaml;q=0.7, */*;q=0.8":   {media: encoding.JSON},
+		"*/yaml, */json, application/yaml":    {media: encoding.YAML},
+		"application/json;sv=v1":              {media: encoding.JSON},
 		"application/json;sv=v2":              {},
 		"/**":                                 {},
-		"garbage/, ;;;, application/yaml":     {media: mediaYAML},
-		"application/yaml;q=0":                {media: mediaYAML},
-		"application/yaml;q=x":                {media: mediaYAML},
-		"application/yaml;q=NaN, text/html":   {media: mediaYAML},
-		"application/json;q=0, application/*": {media: mediaJSON},
+		"garbage/, ;;;, application/yaml":     {media: encoding.YAML},
+		"application/yaml;q=0":                {media: encoding.YAML},
+		"application/yaml;q=x":                {media: encoding.YAML},
+		"application/yaml;q=NaN, text/html":   {media: encoding.YAML},
+		"application/json;q=0, application/*": {media: encoding.JSON},
 
-		"application/vnd.kubernetes.protobuf, application/json":              {media: mediaJSON},
-		"application/json" + table:                                           {media: mediaJSON, as: "Table", version: "v1"},
-		"application/json;as=Table;v=v1beta1;g=meta.k8s.io":                  {media: mediaJSON, as: "Table", version: "v1beta1"},
-		"application/json" + table + ",application/json":                     {media: mediaJSON, as: "Table", version: "v1"},
-		"application/json;as=Table;v=v2;g=meta.k8s.io, application/json":     {media: mediaJSON},
-		"application/json;as=Table;v=v1;g=example.com, application/yaml":     {media: mediaYAML},
-		"application/json;as=Chart;v=v1;g=meta.k8s.io, application/json":     {media: mediaJSON},
-		"application/json" + meta:                                            {media: mediaJSON, as: "PartialObjectMetadata", version: "v1"},
-		"application/yaml" + meta:                                            {media: mediaYAML, as: "PartialObjectMetadata", version: "v1"},
-		"application/json;q=0.9, application/json" + meta:                    {media: mediaJSON, as: "PartialObjectMetadata", version: "v1"},
-		"application/vnd.kubernetes.protobuf" + meta + ", application/json":  {media: mediaProtobuf, as: "PartialObjectMetadata", version: "v1"},
-		"application/vnd.kubernetes.protobuf" + table + ", application/json": {media: mediaJSON},
-		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io":   {media: mediaJSON, as: "PartialObjectMetadataList", version: "v1"},
-		strings.Repeat("text/html,", 1000) + "application/json;ext=x,":       {media: mediaJSON},
+		"application/vnd.kubernetes.protobuf, application/json":              {media: encoding.JSON},
+		"application/json" + table:                                           {media: encoding.JSON, as: "Table", version: "v1"},
+		"application/json;as=Table;v=v1beta1;g=meta.k8s.io":                  {media: encoding.JSON, as: "Table", version: "v1beta1"},
+		"application/json" + table + ",application/json":                     {media: encoding.JSON, as: "Table", version: "v1"},
+		"application/json;as=Table;v=v2;g=meta.k8s.io, application/json":     {media: encoding.JSON},
+		"application/json;as=Table;v=v1;g=example.com, application/yaml":     {media: encoding.YAML},
+		"application/json;as=Chart;v=v1;g=meta.k8s.io, application/json":     {media: encoding.JSON},
+		"application/json" + meta:                                            {media: encoding.JSON, as: "PartialObjectMetadata", version: "v1"},
+		"application/yaml" + meta:                                            {media: encoding.YAML, as: "PartialObjectMetadata", version: "v1"},
+		"application/json;q=0.9, application/json" + meta:                    {media: encoding.JSON, as: "PartialObjectMetadata", version: "v1"},
+		"application/vnd.kubernetes.protobuf" + meta + ", application/json":  {media: encoding.Protobuf, as: "PartialObjectMetadata", version: "v1"},
+		"application/vnd.kubernetes.protobuf" + table + ", application/json": {media: encoding.JSON},
+		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io":   {media: encoding.JSON, as: "PartialObjectMetadataList", version: "v1"},
+		strings.Repeat("text/html,", 1000) + "application/json;ext=x,":       {media: encoding.JSON},
 	} {
 		got, err := offer{parts: true}.negotiate(accept)
-		if got != want || (err == nil) != (want.media != "") {
+		if got != want || (err == nil) != (want.media != 0) {
 			t.Errorf("%q: %+v %v, want %+v", accept, got, err, want)
 		}
 	}
@@ -98,7 +100,7 @@ func FuzzNegotiate_MT02(f *testing.F) {
 			}
 			return
 		}
-		if got.media != mediaJSON && got.media != mediaYAML && (got.media != mediaProtobuf || got.as == "" || got.table()) {
+		if got.media != encoding.JSON && got.media != encoding.YAML && (got.media != encoding.Protobuf || got.as == "" || got.table()) {
 			t.Fatalf("media %q", got.media)
 		}
 		if got.as != "" && got.version != "v1" && (got.version != "v1beta1" || !got.table()) {

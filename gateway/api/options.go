@@ -26,6 +26,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // params are the parameters of a request, parsed once.
@@ -302,7 +303,7 @@ func jsonBody(r *Request) ([]byte, error) {
 		if !r.cbor {
 			break
 		}
-		out, err := fromCBOR(r.Body)
+		out, err := encoding.FromCBOR(r.Body)
 		if err != nil {
 			return nil, apierrors.NewBadRequest(err.Error())
 		}

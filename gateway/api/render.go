@@ -1,183 +1,100 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/crd/wire"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// wants is the form in which the engine has to deliver what a client wants as
-// form.
-func wants(f form) resource.Form {
-	if f.as == "PartialObjectMetadata" || f.as == "PartialObjectMetadataList" {
-		return resource.MetadataOnly
+// single replies with an object that is kept, in the client's form.
+func (h *Handler) single(ctx context.Context, f form, t resource.Target, o encoding.Object, v url.Values) (*Response, error) {
+	if f.as == "PartialObjectMetadataList" {
+		return nil, f.mismatched(t)
 	}
-	return resource.Whole
+	if f.table() {
+		data, err := tableOf(ctx, t, o.Bytes(), tableMeta{version: f.version}, v)
+		if err != nil {
+			return nil, err
+		}
+		return render(http.StatusOK, f, t.Version, data)
+	}
+	out, err := f.shown().Codec().Single(nil, o, f.kind(t))
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return &Response{Code: http.StatusOK, ContentType: f.media.Name(), Body: out}, nil
 }
 
-// one finishes a single object that the engine delivered as it was wanted.
-func (h *Handler) one(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
+// written puts the object that a write returned into the client's form, as JSON.
+func (h *Handler) written(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
 	switch f.as {
 	case "PartialObjectMetadataList":
 		return nil, f.mismatched(t)
-	case "PartialObjectMetadata":
-		return f.partial(data), nil
 	case "Table":
-		return tableOf(ctx, t, [][]byte{data}, tableMeta{version: f.version}, v)
-	}
-	return data, nil
-}
-
-// written puts the object that a write returned into the client's form.
-func (h *Handler) written(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
-	if wants(f) == resource.MetadataOnly {
+		return tableOf(ctx, t, data, tableMeta{version: f.version}, v)
+	case "PartialObjectMetadata":
 		s, e, err := object.Metadata(data)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
-		out := append([]byte(nil), partialHead...)
-		data = append(append(out, data[s:e]...), '}')
+		return append(append([]byte(encoding.PartialHead(f.version)), data[s:e]...), '}'), nil
 	}
-	return h.one(ctx, f, t, data, v)
-}
-
-const (
-	partialHead = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`
-	// partialHeadV1beta1 begins the same at the version before.
-	partialHeadV1beta1 = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1beta1","metadata":`
-)
-
-// partial is a PartialObjectMetadata at the version that is wanted.
-func (f form) partial(data []byte) []byte {
-	if rest, ok := bytes.CutPrefix(data, []byte(partialHead)); ok && f.version == "v1beta1" {
-		return append([]byte(partialHeadV1beta1), rest...)
-	}
-	return data
+	return data, nil
 }
 
 // kind names what single objects are in this form.
-func (f form) kind(t resource.Target) (apiVersion, kind string) {
-	if wants(f) == resource.MetadataOnly {
-		return metaGroup + f.version, "PartialObjectMetadata"
+func (f form) kind(t resource.Target) schema.GroupVersionKind {
+	if f.partial() {
+		return schema.GroupVersionKind{Group: metav1.GroupName, Version: f.version, Kind: "PartialObjectMetadata"}
 	}
-	return t.Resource.Def.APIVersion(t.Version.Name), t.Resource.Def.Kind
+	return t.Resource.Def.GVK(t.Version.Name)
 }
 
-// listKind names what collections are in this form. Of a collection of
-// metadata the list is meant, whichever was named (row MT-18).
-func (f form) listKind(t resource.Target) (apiVersion, kind string) {
-	apiVersion, kind = f.kind(t)
-	if wants(f) == resource.MetadataOnly {
-		return apiVersion, kind + "List"
+// around is a list but for its items. Of a collection of metadata the list is meant,
+// whichever was named (row MT-18).
+func (f form) around(t resource.Target, l *resource.List) *encoding.List {
+	out := &encoding.List{Kind: t.Resource.Def.ListKind, Null: f.partial()}
+	out.APIVersion, _ = f.kind(t).ToAPIVersionAndKind()
+	if f.partial() {
+		out.Kind = "PartialObjectMetadataList"
 	}
-	return apiVersion, t.Resource.Def.ListKind
+	out.ResourceVersion, out.Continue, out.RemainingItemCount = revisionOf(l.Revision), l.Continue, l.Remaining
+	return out
 }
 
-// collection puts a list into the client's form. JSON and protobuf are
+// collection puts a list into the client's form. What is kept as it is sent is
 // streamed: head, objects as they are remembered, tail. All else is made of the
 // objects in JSON while it is sent.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
 	in := f.encoding(t)
-	if f.media == mediaProtobuf {
-		return h.messages(ctx, f, t, l, in)
-	}
-	if f.media == mediaJSON && !f.pretty && !f.table() {
-		s, err := gather(f, t, l.Entries, in, func(due []*catalog.Entry) (items, error) { return f.objects(ctx, t, due) })
+	if f.shown() != in.Media || f.table() {
+		texts, err := t.Resource.Objects(ctx, nil, l.Entries, in)
 		if err != nil {
 			return nil, err
 		}
-		s.head, s.tail = f.around(t, l)
-		return s.response(f, l.Entries, in)
-	}
-	views, err := f.objects(ctx, t, l.Entries)
-	if err != nil {
-		return nil, err
-	}
-	if f.table() {
-		return tableList(ctx, f, t, views, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
-	}
-	head, tail := f.around(t, l)
-	return gradually(ctx, f, frame{"items", head, tail}, views)
-}
-
-// objects are entries in JSON.
-func (f form) objects(ctx context.Context, t resource.Target, entries []*catalog.Entry) (objects, error) {
-	views, err := t.Views(ctx, entries, wants(f))
-	if err == nil && f.version == "v1beta1" && !f.table() {
-		for i, data := range views {
-			views[i] = f.partial(data)
+		if f.table() {
+			return tableList(ctx, f, t, texts, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
 		}
+		return gradually(ctx, f, f.around(t, l), objects(texts))
 	}
-	return views, err
-}
-
-// messages is collection for protobuf.
-func (h *Handler) messages(ctx context.Context, f form, t resource.Target, l *resource.List, in catalog.Encoding) (*Response, error) {
-	s, err := gather(f, t, l.Entries, in, func(due []*catalog.Entry) (items, error) {
-		all, err := t.Messages(ctx, due, wants(f))
-		return messages(all), err
-	})
+	runs := t.Resource.RunKey(in)
+	s, err := gather(ctx, f, t, l.Entries, runs)
 	if err != nil {
 		return nil, err
 	}
-	apiVersion, kind := f.listKind(t)
-	around, err := wire.NewList(apiVersion, kind, metav1.ListMeta{
-		ResourceVersion: revisionOf(l.Revision), Continue: l.Continue, RemainingItemCount: l.Remaining,
-	}, s.length())
-	if err != nil {
+	if s.head, s.tail, err = f.media.Codec().Around(f.around(t, l), len(l.Entries), s.length()); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	s.head, s.tail = around.Head, around.Tail
-	return s.response(f, l.Entries, in)
-}
-
-// encoding says what the items of a list are derived with, before they are.
-func (f form) encoding(t resource.Target) catalog.Encoding {
-	variant := f.media + " " + f.version
-	if wants(f) == resource.MetadataOnly {
-		return t.Resource.MetadataIn(variant)
-	}
-	return t.Resource.WholeIn(t.Version.Name, variant)
-}
-
-// around is what stands around the items of a list in JSON. Of a list of metadata
-// that has none kube-apiserver says null.
-func (f form) around(t resource.Target, l *resource.List) (head, tail []byte) {
-	apiVersion, kind := f.listKind(t)
-	head, tail = listHead(apiVersion), listTail(kind, l)
-	if len(l.Entries) == 0 && wants(f) == resource.MetadataOnly {
-		head, tail = append(head[:len(head)-1], "null"...), tail[1:]
-	}
-	return head, tail
-}
-
-func listHead(apiVersion string) []byte {
-	return append(object.AppendString([]byte(`{"apiVersion":`), apiVersion), `,"items":[`...)
-}
-
-func listTail(kind string, l *resource.List) []byte {
-	b := object.AppendString([]byte(`],"kind":`), kind)
-	b = append(b, `,"metadata":{`...)
-	if l.Continue != "" {
-		b = append(object.AppendString(append(b, `"continue":`...), l.Continue), ',')
-	}
-	if l.Remaining != nil {
-		b = fmt.Appendf(b, `"remainingItemCount":%d,`, *l.Remaining)
-	}
-	if revision := revisionOf(l.Revision); revision != "" {
-		b = object.AppendString(append(b, `"resourceVersion":`...), revision)
-	}
-	return append(b, "}}\n"...)
+	return s.response(f, l.Entries, runs)
 }
 
 // revisionOf is a resourceVersion, "" of what has none.

@@ -1,57 +1,25 @@
 package api
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/deflate"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// items are the items of a list, in one encoding; their bytes are shared.
-type items interface {
-	count() int
-	// size is how many bytes appendTo appends of item i.
-	size(i int) int
-	appendTo(dst []byte, i int) []byte
-	// separator is what stands between two items.
-	separator() string
-}
-
-// objects are items in JSON.
-type objects [][]byte
-
-func (o objects) count() int { return len(o) }
-
-func (o objects) size(i int) int { return len(o[i]) }
-
-func (o objects) appendTo(dst []byte, i int) []byte { return append(dst, o[i]...) }
-
-func (o objects) separator() string { return "," }
-
-// item makes objects a [source].
-func (o objects) item(i int) ([]byte, error) { return o[i], nil }
-
-// messages are items in protobuf.
-type messages []wire.Message
-
-func (m messages) count() int { return len(m) }
-
-func (m messages) size(i int) int { return m[i].ItemSize() }
-
-func (m messages) appendTo(dst []byte, i int) []byte { return m[i].AppendItem(dst) }
-
-func (m messages) separator() string { return "" }
-
-// sequence is a list ready to be sent.
+// sequence is a list of objects in the media type that they are kept in, ready to be
+// sent.
 type sequence struct {
+	media      encoding.Media
 	head, tail []byte
-	items
+	items      []encoding.Object
 	// parts are what stands between head and tail; nil of all items.
 	parts []part
 }
@@ -63,14 +31,17 @@ type part struct {
 	from, to int
 }
 
-// gather makes a sequence of entries, whose items encode makes. Those of which
-// enough is kept are not encoded.
-func gather(f form, t resource.Target, entries []*catalog.Entry, in catalog.Encoding, encode func([]*catalog.Entry) (items, error)) (sequence, error) {
-	if f.gzip || len(entries) == 0 {
-		made, err := encode(entries)
-		return sequence{items: made}, err
+// gather makes a sequence of entries. Those of which enough is kept are not encoded.
+func gather(ctx context.Context, f form, t resource.Target, entries []*catalog.Entry, runs catalog.RunKey) (sequence, error) {
+	encode := func(due []*catalog.Entry) (s sequence, err error) {
+		s.media = f.media
+		s.items, err = t.Resource.Objects(ctx, nil, due, runs.Encoding)
+		return s, err
 	}
-	stretches := t.Resource.Stretches(entries, in, time.Now())
+	if f.gzip || len(entries) == 0 {
+		return encode(entries)
+	}
+	stretches := t.Resource.Stretches(entries, runs, time.Now())
 	missing := entries
 	if len(stretches) > 1 || len(stretches) == 1 && stretches[0].Joined != nil {
 		missing = make([]*catalog.Entry, 0, len(entries))
@@ -80,11 +51,10 @@ func gather(f form, t resource.Target, entries []*catalog.Entry, in catalog.Enco
 			}
 		}
 	}
-	made, err := encode(missing)
+	s, err := encode(missing)
 	if err != nil {
-		return sequence{}, err
+		return s, err
 	}
-	s := sequence{items: made}
 	next := 0
 	for _, x := range stretches {
 		p := part{kept: x.Joined}
@@ -93,7 +63,7 @@ func gather(f form, t resource.Target, entries []*catalog.Entry, in catalog.Enco
 			next = p.to
 		}
 		if x.Wanted() {
-			p.kept = s.run(append(make([]byte, 0, s.measure(p)), s.separator()...), p.from, p.to)
+			p.kept = s.run(append(make([]byte, 0, s.measure(p)), s.media.Separator()...), p.from, p.to)
 			t.Resource.Keep(&x, entries, p.kept)
 		}
 		s.parts = append(s.parts, p)
@@ -103,10 +73,10 @@ func gather(f form, t resource.Target, entries []*catalog.Entry, in catalog.Enco
 
 // divided are the parts, none of them empty.
 func (s sequence) divided() []part {
-	if s.parts != nil || s.count() == 0 {
+	if s.parts != nil || len(s.items) == 0 {
 		return s.parts
 	}
-	return []part{{to: s.count()}}
+	return []part{{to: len(s.items)}}
 }
 
 // measure is how long a part is, with a separator before it.
@@ -114,7 +84,7 @@ func (s sequence) measure(p part) int {
 	if p.kept != nil {
 		return len(p.kept)
 	}
-	n := (p.to - p.from) * len(s.separator())
+	n := (p.to - p.from) * len(s.media.Separator())
 	for i := p.from; i < p.to; i++ {
 		n += s.size(i)
 	}
@@ -123,33 +93,34 @@ func (s sequence) measure(p part) int {
 
 // response sends the list, whose items are of entries, a piece at a time, and
 // compressed where that is wanted and pays.
-func (s sequence) response(f form, entries []*catalog.Entry, in catalog.Encoding) (*Response, error) {
+func (s sequence) response(f form, entries []*catalog.Entry, runs catalog.RunKey) (*Response, error) {
 	length := s.length()
 	if !f.gzip || length <= gzipLeast {
-		return &Response{Code: http.StatusOK, ContentType: f.media, Write: s.write, Length: length}, nil
+		return &Response{Code: http.StatusOK, ContentType: f.media.Name(), Write: s.write, Length: length}, nil
 	}
-	pieces, err := catalog.Compressed(entries, in, s.size, s.run)
+	pieces, err := catalog.Compressed(entries, runs, s.size, s.run)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	var body deflate.Body
 	body.Add(deflate.Compress(s.head))
-	between := deflate.Verbatim([]byte(s.separator()))
+	separator := s.media.Separator()
+	between := deflate.Verbatim([]byte(separator))
 	for i, p := range pieces {
-		if i > 0 && s.separator() != "" {
+		if i > 0 && separator != "" {
 			body.Add(between)
 		}
 		body.Add(p)
 	}
 	body.Add(deflate.Compress(s.tail))
-	return &Response{Code: http.StatusOK, ContentType: f.media, Headers: gzipHeaders(), Write: body.Write, Length: body.Length()}, nil
+	return &Response{Code: http.StatusOK, ContentType: f.media.Name(), Headers: gzipHeaders(), Write: body.Write, Length: body.Length()}, nil
 }
 
 func (s sequence) length() int {
 	n := len(s.head) + len(s.tail)
 	for i, p := range s.divided() {
 		if n += s.measure(p); i == 0 {
-			n -= len(s.separator())
+			n -= len(s.media.Separator())
 		}
 	}
 	return n
@@ -159,10 +130,18 @@ func (s sequence) length() int {
 func (s sequence) run(dst []byte, from, to int) []byte {
 	for i := from; i < to; i++ {
 		if i > from {
-			dst = append(dst, s.separator()...)
+			dst = append(dst, s.media.Separator()...)
 		}
 		dst = s.appendTo(dst, i)
 	}
+	return dst
+}
+
+// size is how many bytes appendTo appends of item i.
+func (s sequence) size(i int) int { return s.media.Keeper().ItemSize(s.items[i]) }
+
+func (s sequence) appendTo(dst []byte, i int) []byte {
+	dst, _ = s.media.Codec().AppendItem(dst, s.items[i]) // what is kept is encoded
 	return dst
 }
 
@@ -185,7 +164,7 @@ func (s sequence) write(w io.Writer) error {
 			continue
 		}
 		if n == 0 {
-			p.kept = p.kept[len(s.separator()):]
+			p.kept = p.kept[len(s.media.Separator()):]
 		}
 		if len(buf) > 0 {
 			if _, err := w.Write(buf); err != nil {
@@ -205,7 +184,7 @@ func (s sequence) write(w io.Writer) error {
 func (s sequence) pass(w io.Writer, buf []byte, p part, first bool) ([]byte, error) {
 	for i := p.from; i < p.to; i++ {
 		if i > p.from || !first {
-			buf = append(buf, s.separator()...)
+			buf = append(buf, s.media.Separator()...)
 		}
 		if len(buf) > 0 && len(buf)+s.size(i) > cap(buf) {
 			if _, err := w.Write(buf); err != nil {

@@ -6,22 +6,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 const partTable = ";as=Table;v=v1;g=meta.k8s.io"
 
 // otherForms are those that lists are put into while they are sent.
 var otherForms = map[string]form{
-	"YAML": {media: mediaYAML}, "CBOR": {media: mediaCBOR}, "JSON for people": {media: mediaJSON, pretty: true},
+	"YAML": {media: encoding.YAML}, "CBOR": {media: encoding.CBOR}, "JSON for people": {media: encoding.JSON, pretty: true},
 }
 
 // soon is a context with some time left.
@@ -31,9 +31,21 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// list is a frame around ConfigMaps.
-func list() frame {
-	return frame{"items", listHead("v1"), listTail("ConfigMapList", &resource.List{Revision: 7, Continue: "c"})}
+// list is a list of ConfigMaps without them.
+func list() *encoding.List {
+	return &encoding.List{APIVersion: "v1", Kind: "ConfigMapList", ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: "c"}}
+}
+
+// listOf is the list with items, all in JSON.
+func listOf(items []encoding.Object) []byte {
+	head, tail, _ := encoding.JSON.Codec().Around(list(), len(items), 0)
+	for i, o := range items {
+		if i > 0 {
+			head = append(head, ',')
+		}
+		head = o.AppendTo(head)
+	}
+	return append(head, tail...)
 }
 
 // A list that is made of its items is what the library makes of the whole, however
@@ -49,14 +61,14 @@ func TestListsAreMadeOfTheirItems_MT05_MT11(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 3, 5, 12, 23, 24, 255, 256, 300, 65536} {
 			views := make(objects, n)
 			for i := range views {
-				views[i] = []byte(odd[(i*7+n)%len(odd)])
+				views[i] = encoding.Text(odd[(i*7+n)%len(odd)])
 				if i > 100 && n < 1000 {
-					views[i] = []byte(large)
+					views[i] = encoding.Text(large)
 				} else if i > 100 {
-					views[i] = []byte(`{"a":1}`)
+					views[i] = encoding.Text(`{"a":1}`)
 				}
 			}
-			whole := slices.Concat(list().head, bytes.Join(views, []byte(",")), list().tail)
+			whole := listOf(views)
 			want, err := f.encode(nil, whole)
 			if err != nil {
 				t.Fatal(err)
@@ -69,7 +81,7 @@ func TestListsAreMadeOfTheirItems_MT05_MT11(t *testing.T) {
 			if resp.Reader != nil {
 				got, err = io.ReadAll(resp.Reader)
 			}
-			if err != nil || !bytes.Equal(got, want) || resp.ContentType != f.media {
+			if err != nil || !bytes.Equal(got, want) || resp.ContentType != f.media.Name() {
 				t.Errorf("%s, %d items: %v\n%.2000q\nwant\n%.2000q", name, n, err, got, want)
 			}
 			if made := resp.Reader == nil; made != (len(want) <= gzipLeast) && len(want) > gzipLeast+len(large)*2 {
@@ -84,8 +96,8 @@ type endless int
 
 func (e endless) count() int { return int(e) }
 
-func (e endless) item(i int) ([]byte, error) {
-	return []byte(`{"metadata":{"name":"` + fmt.Sprint(i) + `"},"data":{"k":"` + strings.Repeat("text ", 200) + `"}}`), nil
+func (e endless) item(i int) (encoding.Object, error) {
+	return encoding.Text(`{"metadata":{"name":"` + fmt.Sprint(i) + `"},"data":{"k":"` + strings.Repeat("text ", 200) + `"}}`), nil
 }
 
 // The memory that a list is made in is that of a piece, however long it is.
@@ -165,7 +177,7 @@ func TestLongTables_MT15(t *testing.T) {
 			t.Errorf("%s: %d rows, %v", part, len(table.Rows), table.Metadata)
 		}
 		for name, f := range otherForms {
-			if f.media == mediaCBOR {
+			if f.media == encoding.CBOR {
 				continue
 			}
 			want, err := f.encode(nil, []byte(plain.body))
@@ -173,7 +185,7 @@ func TestLongTables_MT15(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.as, f.version = "Table", "v1"
-			r := w.do("GET", widgets+"?x"+part+"&pretty="+fmt.Sprint(f.pretty), "", "Accept: "+f.media+partTable, takesGzip)
+			r := w.do("GET", widgets+"?x"+part+"&pretty="+fmt.Sprint(f.pretty), "", "Accept: "+f.media.Name()+partTable, takesGzip)
 			body := r.body
 			if len(want) > gzipLeast {
 				body = r.unzipped()
@@ -194,8 +206,8 @@ func FuzzLayouts_MT05_MT11(f *testing.F) {
 		if tree, _, err := object.Parse([]byte(item)); err != nil || tree == nil {
 			return
 		}
-		views := objects{[]byte(item), []byte(`{"a":1}`), []byte(item)}
-		whole := slices.Concat(list().head, bytes.Join(views, []byte(",")), list().tail)
+		views := objects{encoding.Text(item), encoding.Text(`{"a":1}`), encoding.Text(item)}
+		whole := listOf(views)
 		for name, form := range otherForms {
 			want, whyNot := form.encode(nil, whole)
 			resp, err := gradually(soon(t), form, list(), views)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/authz"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 func TestErrorResponse(t *testing.T) {
@@ -80,12 +80,14 @@ func TestInForm_MT05(t *testing.T) {
 func TestBody_LengthIsWhatIsWritten(t *testing.T) {
 	remaining := int64(4)
 	for _, sizes := range [][]int{nil, {1}, {pieceSize}, {pieceSize * 2}, {10, pieceSize, 10}, {pieceSize - 40, 60, 1, pieceSize * 3, 5, 5}} {
-		b := sequence{head: listHead("example.com/v1"), tail: listTail("ThingList", &resource.List{Revision: 9, Continue: `a"b`, Remaining: &remaining})}
+		l := &encoding.List{APIVersion: "example.com/v1", Kind: "ThingList", ListMeta: metav1.ListMeta{ResourceVersion: "9", Continue: `a"b`, RemainingItemCount: &remaining}}
+		head, tail, _ := encoding.JSON.Codec().Around(l, len(sizes), 0)
+		b := sequence{media: encoding.JSON, head: head, tail: tail}
 		want := `{"apiVersion":"example.com/v1","items":[`
 		var all objects
 		for i, n := range sizes {
 			item := bytes.Repeat([]byte{byte('a' + i)}, n)
-			all = append(all, item)
+			all = append(all, encoding.Text(item))
 			if i > 0 {
 				want += ","
 			}
@@ -119,10 +121,13 @@ func (s *short) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// xs is an item of so many bytes.
+func xs(of byte, n int) encoding.Object { return encoding.Text(bytes.Repeat([]byte{of}, n)) }
+
 // A connection that breaks anywhere in a list is noticed, and nothing more is
 // written to it.
 func TestBody_AConnectionThatBreaks(t *testing.T) {
-	b := sequence{head: []byte("["), tail: []byte("]"), items: objects{[]byte("1"), bytes.Repeat([]byte{'x'}, pieceSize*3), bytes.Repeat([]byte{'y'}, pieceSize), bytes.Repeat([]byte{'z'}, pieceSize)}}
+	b := sequence{head: []byte("["), tail: []byte("]"), media: encoding.JSON, items: objects{encoding.Text("1"), xs('x', pieceSize*3), xs('y', pieceSize), xs('z', pieceSize)}}
 	for _, left := range []int{0, 1, pieceSize, pieceSize * 3, pieceSize * 4, b.length() - 1} {
 		w := &short{left: left}
 		if err := b.write(w); !errors.Is(err, errBroken) {

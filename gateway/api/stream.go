@@ -13,10 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // bookmarkInterval is how often a client that allows bookmarks gets one if
@@ -27,18 +29,21 @@ const bookmarkInterval = time.Minute
 type stream struct {
 	target resource.Target
 	form   form
-	query  url.Values
-	watch  *resource.Watch
-	out    FrameWriter
-	sent   func(events int)
+	// kind is that of the objects, with the apiVersion as its version.
+	kind  schema.GroupVersionKind
+	query url.Values
+	watch *resource.Watch
+	out   FrameWriter
+	sent  func(events int)
 	// bookmarks is how often there is one; 0 for a client that allows none.
 	bookmarks time.Duration
 	// tables counts tables sent, since only the first has column definitions.
 	tables int
 	// collected is how many bytes the next flush sends.
 	collected int
-	// entries, box and buf are memory for send, messages and frame.
+	// entries, objects, box and buf are memory for send and frame.
 	entries  []*catalog.Entry
+	objects  []encoding.Object
 	box, buf []byte
 }
 
@@ -50,7 +55,7 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*Respo
 	if err != nil {
 		return nil, err
 	}
-	if f.media == mediaYAML {
+	if f.media.Stream() == "" {
 		return nil, notAcceptable(c.offer(t).streamed())
 	}
 	o, err := listOptions(v, true, !h.NoWatchLists)
@@ -68,8 +73,9 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*Respo
 		return nil, err
 	}
 	lifetime := h.lifetime(o)
-	return &Response{Code: http.StatusOK, ContentType: f.streamed(), Stream: func(ctx context.Context, out FrameWriter) {
+	return &Response{Code: http.StatusOK, ContentType: f.media.Stream(), Stream: func(ctx context.Context, out FrameWriter) {
 		s := &stream{target: t, form: f, query: v, watch: w, out: out, sent: h.Observer.Watching(&c.Info)}
+		s.kind.Version, s.kind.Kind = f.kind(t).ToAPIVersionAndKind()
 		if o.AllowWatchBookmarks {
 			s.bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
 		}
@@ -223,51 +229,31 @@ func (s *stream) send(ctx context.Context, changes []resource.Change) error {
 		s.entries = append(s.entries, changes[i].Entry)
 	}
 	var err error
-	if s.form.media == mediaProtobuf {
-		err = s.messages(ctx, changes)
-	} else {
-		err = s.objects(ctx, changes)
+	s.objects, err = s.target.Resource.Objects(ctx, s.objects[:0], s.entries, s.form.encoding(s.target))
+	for i := 0; i < len(changes) && err == nil; i++ {
+		err = s.event(ctx, changes[i].Type, s.objects[i])
 	}
+	clear(s.objects)
 	if err == nil {
 		s.sent(len(changes))
 	}
 	return err
 }
 
-// objects is send for JSON.
-func (s *stream) objects(ctx context.Context, changes []resource.Change) error {
-	views, err := s.target.Views(ctx, s.entries, wants(s.form))
-	if err != nil {
-		return err
-	}
-	for i, c := range changes {
-		data := s.form.partial(views[i])
-		if s.form.table() {
-			if data, err = s.table(ctx, data); err != nil {
-				return err
-			}
-		}
-		if err := s.tell(c.Type, data); err != nil {
+// event sends one object in the client's form.
+func (s *stream) event(ctx context.Context, kind watch.EventType, o encoding.Object) error {
+	if s.form.table() {
+		data, err := s.table(ctx, o.Bytes())
+		if err != nil {
 			return err
 		}
+		return s.tell(kind, data)
 	}
-	return nil
-}
-
-// messages is send for protobuf.
-func (s *stream) messages(ctx context.Context, changes []resource.Change) error {
-	all, err := s.target.Messages(ctx, s.entries, wants(s.form))
+	data, err := s.form.media.Codec().Single(&s.box, o, s.kind)
 	if err != nil {
-		return err
+		return apierrors.NewInternalError(err)
 	}
-	apiVersion, kind := s.form.kind(s.target)
-	for i, c := range changes {
-		s.box = all[i].AppendEnvelope(s.box[:0], apiVersion, kind)
-		if err := s.frame(c.Type, s.box); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.frame(kind, data)
 }
 
 func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
@@ -279,5 +265,5 @@ func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
 		v.Set("noHeaders", "true")
 	}
 	s.tables++
-	return tableOf(ctx, s.target, [][]byte{data}, tableMeta{version: s.form.version}, v)
+	return tableOf(ctx, s.target, data, tableMeta{version: s.form.version}, v)
 }

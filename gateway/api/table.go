@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // tableMeta is the list metadata of a table.
@@ -26,13 +26,13 @@ type tableMeta struct {
 	version string
 }
 
-// tableOf prints objects (their JSON at the request's version) as a Table in JSON.
-func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta, v url.Values) ([]byte, error) {
+// tableOf prints an object (its JSON at the request's version) as a Table in JSON.
+func tableOf(ctx context.Context, t resource.Target, item []byte, m tableMeta, v url.Values) ([]byte, error) {
 	p, err := newPrinter(ctx, t, m.version, v)
 	if err != nil {
 		return nil, err
 	}
-	table, err := p.print(items, p.noHeaders)
+	table, err := p.print([]encoding.Object{encoding.Text(item)}, p.noHeaders)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func tableOf(ctx context.Context, t resource.Target, items [][]byte, m tableMeta
 
 // tableList is tableOf for a collection, in the client's form: rows are made while
 // it is sent.
-func tableList(ctx context.Context, f form, t resource.Target, items [][]byte, m tableMeta, v url.Values) (*Response, error) {
+func tableList(ctx context.Context, f form, t resource.Target, items []encoding.Object, m tableMeta, v url.Values) (*Response, error) {
 	p, err := newPrinter(context.WithoutCancel(ctx), t, f.version, v) // the rest is made when the request was answered
 	if err != nil {
 		return nil, err
@@ -56,8 +56,7 @@ func tableList(ctx context.Context, f form, t resource.Target, items [][]byte, m
 	if err != nil {
 		return nil, err
 	}
-	const tail = "]}\n" // the rows come last
-	return gradually(ctx, f, frame{"rows", bytes.TrimSuffix(text, []byte(tail)), []byte(tail)}, r)
+	return gradually(ctx, f, &encoding.List{Table: text}, r)
 }
 
 // encode completes a table that is a reply.
@@ -86,7 +85,7 @@ type rows struct {
 }
 
 // item implements [source].
-func (r *rows) item(i int) ([]byte, error) {
+func (r *rows) item(i int) (encoding.Object, error) {
 	if end := r.from + len(r.made); i == end {
 		table, err := r.printer.print(r.objects[i:min(i+tableBatch, len(r.objects))], true)
 		if err != nil {
@@ -94,7 +93,8 @@ func (r *rows) item(i int) ([]byte, error) {
 		}
 		r.made, r.from = table.Rows, i
 	}
-	return json.Marshal(r.made[i-r.from])
+	data, err := json.Marshal(r.made[i-r.from])
+	return encoding.Text(data), err
 }
 
 // printer prints objects as rows.
@@ -121,10 +121,10 @@ func newPrinter(ctx context.Context, t resource.Target, version string, v url.Va
 }
 
 // print is a table without its kind; of one object it has the revision.
-func (p *printer) print(items [][]byte, noHeaders bool) (*metav1.Table, error) {
+func (p *printer) print(items []encoding.Object, noHeaders bool) (*metav1.Table, error) {
 	list := &unstructured.UnstructuredList{Items: make([]unstructured.Unstructured, len(items))}
-	for i, data := range items {
-		tree, _, err := object.Parse(data)
+	for i, o := range items {
+		tree, _, err := object.Parse(o.Bytes())
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
@@ -138,7 +138,7 @@ func (p *printer) print(items [][]byte, noHeaders bool) (*metav1.Table, error) {
 		return nil, apierrors.NewInternalError(fmt.Errorf("the table of %d objects has %d rows", len(items), len(table.Rows)))
 	}
 	for i := range table.Rows {
-		if table.Rows[i].Object, err = p.rowObject(items[i]); err != nil {
+		if table.Rows[i].Object, err = p.rowObject(items[i].Bytes()); err != nil {
 			return nil, err
 		}
 	}
@@ -171,9 +171,5 @@ func (p *printer) rowObject(data []byte) (runtime.RawExtension, error) {
 	if err != nil {
 		return runtime.RawExtension{}, apierrors.NewInternalError(err)
 	}
-	out := append([]byte(nil), partialHead...)
-	if p.version == "v1beta1" {
-		out = append(out[:0], partialHeadV1beta1...)
-	}
-	return runtime.RawExtension{Raw: append(append(out, data[s:e]...), '}')}, nil
+	return runtime.RawExtension{Raw: append(append([]byte(encoding.PartialHead(p.version)), data[s:e]...), '}')}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
@@ -25,17 +26,11 @@ func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Respons
 	if scaling(t) {
 		return h.getScale(ctx, f, t, v)
 	}
-	if f.media == mediaProtobuf {
-		return h.getMessage(ctx, f, t, v)
-	}
-	data, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), wants(f))
-	if err == nil {
-		data, err = h.one(ctx, f, t, data, v)
-	}
+	o, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), f.encoding(t))
 	if err != nil {
 		return nil, err
 	}
-	return render(http.StatusOK, f, t.Version, data)
+	return h.single(ctx, f, t, o, v)
 }
 
 // exported refuses a parameter that once took from an object what a server sets: who
@@ -52,23 +47,11 @@ func exported(v url.Values) error {
 	return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 }
 
-// getMessage is get as protobuf.
-func (h *Handler) getMessage(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
-	if f.as == "PartialObjectMetadataList" {
-		return nil, f.mismatched(t)
-	}
-	m, err := h.Engine.GetMessage(ctx, t, v.Get("resourceVersion"), wants(f))
-	if err != nil {
-		return nil, err
-	}
-	apiVersion, kind := f.kind(t)
-	return &Response{Code: http.StatusOK, ContentType: f.media, Body: m.AppendEnvelope(nil, apiVersion, kind)}, nil
-}
-
 func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
-	data, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), resource.Whole)
+	o, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), encoding.At(t.Version.Name))
+	var data []byte
 	if err == nil {
-		data, err = t.Scale(data)
+		data, err = t.Scale(o.Bytes())
 	}
 	if err == nil {
 		data, err = h.written(ctx, f, t, data, v)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -58,7 +59,7 @@ func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 		known, data := p.complete(tree)
 		switch {
 		case known == nil:
-		case p.version == at.Name:
+		case p.Version == at.Name:
 			stored, text = known, data
 		case v != at:
 		default:
@@ -68,7 +69,7 @@ func (r *Resource) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 					return nil, err
 				}
 			}
-			views = append(views, draftView{viewKey: p.viewKey, data: data, converted: true, passing: p.passing || r.viewKey(p.version) != p.viewKey})
+			views = append(views, draftView{viewKey: p.viewKey, data: data, converted: true, passing: p.passing || r.key(p.Encoding) != p.viewKey})
 		}
 	}
 	if stored == nil {
@@ -136,7 +137,7 @@ func dropRevision(tree map[string]any) {
 // resourceVersion. The bytes are shared and must not be changed.
 func (d *Draft) View(ctx context.Context, version string) ([]byte, error) {
 	for _, v := range d.views {
-		if v.version == version {
+		if v.Version == version {
 			return v.data, nil
 		}
 	}
@@ -144,12 +145,12 @@ func (d *Draft) View(ctx context.Context, version string) ([]byte, error) {
 	if err != nil || at == version {
 		return data, err
 	}
-	k := d.resource.viewKey(version)
+	k := d.resource.key(encoding.At(version))
 	out, err := d.resource.convert(ctx, version, data)
 	if err != nil {
 		return nil, err
 	}
-	d.views = append(d.views, draftView{viewKey: k, data: out, converted: true, passing: d.resource.viewKey(version) != k})
+	d.views = append(d.views, draftView{viewKey: k, data: out, converted: true, passing: d.resource.key(encoding.At(version)) != k})
 	return out, nil
 }
 
@@ -174,7 +175,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 		}
 	}
 	d.base, d.at = data, version
-	d.views = append(d.views, draftView{viewKey: r.viewKey(version), data: data})
+	d.views = append(d.views, draftView{viewKey: r.key(encoding.At(version)), data: data})
 	return data, version, nil
 }
 
@@ -190,7 +191,7 @@ func (d *Draft) Committed(revision int64, version string) (e *Entry, shown []byt
 		if err != nil {
 			return nil, nil, d.resource.Unreadable(e, err)
 		}
-		if v.version == version {
+		if v.Version == version {
 			shown = data
 		}
 		if !v.passing {

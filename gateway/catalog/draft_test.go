@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -110,10 +111,10 @@ func TestPassingViewsAreNotRemembered(t *testing.T) {
 	if err != nil || !bytes.Contains(view, []byte(`"resourceVersion":"9"`)) {
 		t.Fatal(err)
 	}
-	if v := e.view(r.viewKey(v1beta1)); v != nil {
+	if v := e.view(r.key(encoding.At(v1beta1))); v != nil {
 		t.Error("it was remembered")
 	}
-	if v := e.view(r.viewKey(v1)); v != nil {
+	if v := e.view(r.key(encoding.At(v1))); v != nil {
 		t.Error("the other view was made under the former epoch")
 	}
 }

@@ -95,7 +95,9 @@ func (e *Entry) Shed() {
 func (e *Entry) Adopt(other *Entry) {
 	for n := other.views.Load(); n != nil; n = n.next {
 		if e.view(n.viewKey) == nil {
-			e.addView(&view{viewKey: n.viewKey, data: n.data, converted: n.converted})
+			adopted := &view{viewKey: n.viewKey, data: n.data, converted: n.converted}
+			adopted.more.Store(n.more.Load())
+			e.addView(adopted)
 		}
 	}
 	if e.settled.Load() == nil {

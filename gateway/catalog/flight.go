@@ -182,14 +182,12 @@ func claim(jobs []job, left []int, f *flight, alone bool) (mine []int, others ma
 func unfinished(jobs []job, left []int, k viewKey) []int {
 	still := left[:0]
 	for _, i := range left {
-		if jobs[i].json != nil {
-			continue
+		if jobs[i].made == nil {
+			jobs[i].made = jobs[i].entry.view(k)
 		}
-		if v := jobs[i].entry.view(k); v != nil {
-			jobs[i].json, jobs[i].converted = v.data, v.converted
-			continue
+		if jobs[i].made == nil {
+			still = append(still, i)
 		}
-		still = append(still, i)
 	}
 	return still
 }
@@ -208,9 +206,7 @@ func (r *Resource) fly(ctx context.Context, f *flight, jobs []job, mine []int) e
 	// Between the look at the views and the claim somebody may have finished.
 	due := make([]int, 0, len(mine))
 	for _, i := range mine {
-		if v := jobs[i].entry.view(f.viewKey); v != nil {
-			jobs[i].json, jobs[i].converted = v.data, v.converted
-		} else {
+		if jobs[i].made = jobs[i].entry.view(f.viewKey); jobs[i].made == nil {
 			due = append(due, i)
 		}
 	}

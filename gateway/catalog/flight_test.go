@@ -7,6 +7,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // away is a flight of the view k of an entry, by somebody else, that is over
@@ -48,12 +50,12 @@ func TestAnErrorOfAFlightIsForThoseWhoAskedForNoLess_CRD18(t *testing.T) {
 	defer cancel()
 
 	one := entry(v1, "one", 7)
-	away(one, r.viewKey(v1beta1), 1, failed)
+	away(one, r.key(encoding.At(v1beta1)), 1, failed)
 	if _, err := r.View(ctx, one, v1beta1); !errors.Is(err, failed) || s.conv.Calls.Load() != 0 {
 		t.Errorf("all of it: %v, %d conversions", err, s.conv.Calls.Load())
 	}
 	two := entry(v1, "two", 8)
-	away(two, r.viewKey(v1beta1), 2, failed)
+	away(two, r.key(encoding.At(v1beta1)), 2, failed)
 	if _, err := r.View(ctx, two, v1beta1); err != nil || s.conv.Calls.Load() != 1 {
 		t.Errorf("a part of it: %v, %d conversions", err, s.conv.Calls.Load())
 	}
@@ -63,10 +65,10 @@ func TestWhoseTimeIsOverWaitsForNobody(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	r := s.cronTabs()
 	e := entry(v1, "one", 7)
-	e.board(&flight{viewKey: r.viewKey(v1beta1), size: 1, done: make(chan struct{})})
+	e.board(&flight{viewKey: r.key(encoding.At(v1beta1)), size: 1, done: make(chan struct{})})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := r.derive(ctx, []job{{entry: e}}, r.viewKey(v1beta1))
+	err := r.derive(ctx, []job{{entry: e}}, r.key(encoding.At(v1beta1)))
 	if !apierrors.IsTimeout(err) || s.conv.Calls.Load() != 0 {
 		t.Errorf("got %v, %d conversions", err, s.conv.Calls.Load())
 	}
@@ -78,10 +80,10 @@ func TestWhatNeedsNoConversionComesFirst_CRD18(t *testing.T) {
 	r := s.cronTabs()
 	foreign, local := entry(v1beta1, "one", 7), entry(v1, "two", 8)
 	s.conv.BreakDown("broken")
-	if _, err := r.Views(t.Context(), []*Entry{foreign, local}, v1); err == nil {
+	if _, err := r.bytesOf(t.Context(), []*Entry{foreign, local}, v1); err == nil {
 		t.Fatal("converted by a broken converter")
 	}
-	if local.view(r.viewKey(v1)) == nil {
+	if local.view(r.key(encoding.At(v1))) == nil {
 		t.Error("the other object was not derived")
 	}
 	if !r.storedAt(local, v1) || r.storedAt(local, v1beta1) || r.storedAt(foreign, v1) {

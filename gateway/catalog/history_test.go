@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 	"github.com/wasmgate/wasmgate/test/logtest"
@@ -47,7 +48,7 @@ func TestCacheIsBoundedAndHeard(t *testing.T) {
 			t.Fatal(err)
 		}
 		it, _ := c.Cache().Bucket("example.com/things").Snapshot().Get("ns/a")
-		it.Value.addView(&view{viewKey: viewKey{encoding: encoding{version: "v2"}}, data: bytes.Clone(big)})
+		it.Value.addView(&view{viewKey: viewKey{Encoding: encoding.At("v2")}, data: bytes.Clone(big)})
 		if held := c.Cache().HistoryBytes(); held > 1000 {
 			t.Errorf("a present object counts %d bytes as history", held)
 		}
@@ -73,7 +74,7 @@ func TestCacheIsBoundedAndHeard(t *testing.T) {
 func TestShedGivesUpWhatWasDerived(t *testing.T) {
 	e := NewEntry(storage.KV{Value: []byte(`{"metadata":{"labels":{"a":"b"}}}`), Revision: 7})
 	small := e.Size()
-	k := viewKey{encoding: encoding{version: "v2"}}
+	k := viewKey{Encoding: encoding.At("v2")}
 	e.addView(&view{viewKey: k, data: make([]byte, 5000)})
 	if e.Size() < small+5000 || e.view(k) == nil {
 		t.Errorf("with a view of 5000 bytes the size is %d, without %d", e.Size(), small)

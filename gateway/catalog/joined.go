@@ -27,8 +27,10 @@ func (s *Stretch) Wanted() bool { return s.run != nil }
 // Keep has a wanted stretch kept for the lists that follow. entries are those of
 // the whole list.
 func (r *Resource) Keep(s *Stretch, entries []*Entry, joined []byte) {
+	text := s.run.viewKey // which a converter made, if any
+	text.Encoding = text.Text()
 	for _, e := range entries[s.From:s.To] {
-		if v := e.view(s.run.key); v != nil && v.converted {
+		if v := e.view(text); v != nil && v.converted {
 			s.run.converted++
 		}
 	}
@@ -39,7 +41,7 @@ func (r *Resource) Keep(s *Stretch, entries []*Entry, joined []byte) {
 
 // Stretches divides a list, so that what was sent before need not be encoded and
 // put together again.
-func (r *Resource) Stretches(entries []*Entry, in Encoding, now time.Time) []Stretch {
+func (r *Resource) Stretches(entries []*Entry, in RunKey, now time.Time) []Stretch {
 	if len(entries) < joinLeast {
 		return []Stretch{{To: len(entries)}}
 	}
@@ -62,11 +64,11 @@ func (r *Resource) Stretches(entries []*Entry, in Encoding, now time.Time) []Str
 func (s *Stretch) plain() bool { return s.Joined == nil && s.run == nil }
 
 // stretch is what is known of entries, which are a run.
-func (r *Resource) stretch(entries []*Entry, in Encoding, now time.Time) Stretch {
+func (r *Resource) stretch(entries []*Entry, in RunKey, now time.Time) Stretch {
 	s := Stretch{To: len(entries)}
 	known := entries[0].run(in, entries)
 	if known == nil || known.joined.Load() == nil && now.Sub(known.asked()) > keepFor {
-		made := &run{Encoding: in, ids: identities(entries)}
+		made := &run{RunKey: in, ids: identities(entries)}
 		made.used.Store(now.UnixNano())
 		entries[0].addRun(made)
 		r.memory.grew(made.size())
@@ -106,11 +108,11 @@ func (e *Entry) expire(since time.Time) (freed int, more bool) {
 		var kept []*run
 		freed, more = 0, false
 		for n := head; n != nil; n = n.next {
-			if n.Encoding.joined && n.asked().Before(since) {
+			if n.RunKey.joined && n.asked().Before(since) {
 				freed += n.size()
 				continue
 			}
-			more = more || n.Encoding.joined
+			more = more || n.RunKey.joined
 			kept = append(kept, n.run)
 		}
 		if freed == 0 || e.runs.CompareAndSwap(head, listed(kept)) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -18,7 +19,7 @@ type joiner struct {
 }
 
 // join returns how many entries were not joined yet, after checking the bytes.
-func (j *joiner) join(in Encoding) (encoded int) {
+func (j *joiner) join(in RunKey) (encoded int) {
 	j.t.Helper()
 	var got, want []byte
 	for _, e := range j.entries {
@@ -56,7 +57,7 @@ func TestWhatIsListedAgainIsKeptJoined_LIST01(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	const many = 64 * runLength
 	j := &joiner{newPile(t, many), s.cronTabs(), time.Now()}
-	in := j.r.WholeIn(v1, "")
+	in := j.r.RunKey(encoding.At(v1))
 	for i, want := range []int{many, many, 0, 0} {
 		if got := j.join(in); got != want {
 			t.Errorf("list %d encodes %d", i, got)
@@ -70,7 +71,7 @@ func TestWhatIsListedAgainIsKeptJoined_LIST01(t *testing.T) {
 			}
 		}
 	}
-	for _, other := range []Encoding{j.r.WholeIn(v1, "protobuf"), j.r.WholeIn(v1beta1, ""), j.r.MetadataIn("")} {
+	for _, other := range []RunKey{j.r.RunKey(inProtobuf(v1)), j.r.RunKey(encoding.At(v1beta1)), j.r.RunKey(encoding.MetadataOnly())} {
 		if got := j.join(other); got != many {
 			t.Errorf("another encoding encodes %d", got)
 		}
@@ -86,7 +87,7 @@ func TestWhatIsJoinedIsGivenUp_LIST01(t *testing.T) {
 	const many = 8 * runLength
 	j := &joiner{newPile(t, many), s.cronTabs(), time.Now()}
 	j.bytes = 1000
-	in, m := j.r.WholeIn(v1, ""), j.r.memory
+	in, m := j.r.RunKey(encoding.At(v1)), j.r.memory
 	size := func() (n int) {
 		for _, e := range j.entries {
 			n += e.derived()
@@ -126,7 +127,7 @@ func TestWhatIsJoinedIsGivenUp_LIST01(t *testing.T) {
 func TestOneOfManyJoins_LIST01(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	p, r := newPile(t, 8*runLength), s.cronTabs()
-	in, now := r.WholeIn(v1, ""), time.Now()
+	in, now := r.RunKey(encoding.At(v1)), time.Now()
 	r.Stretches(p.entries, in, now)
 	var wanted atomic.Int64
 	var wg sync.WaitGroup
@@ -156,18 +157,18 @@ func TestJoinedConversionsAreSpared(t *testing.T) {
 	for i := range int64(joinLeast) {
 		entries = append(entries, entry(v1, "one", i+1))
 	}
-	if _, err := r.Views(t.Context(), entries, v1beta1); err != nil {
+	if _, err := r.bytesOf(t.Context(), entries, v1beta1); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		for _, x := range r.Stretches(entries, r.WholeIn(v1beta1, ""), time.Now()) {
+		for _, x := range r.Stretches(entries, r.RunKey(encoding.At(v1beta1)), time.Now()) {
 			if x.Wanted() {
 				r.Keep(&x, entries, []byte("joined"))
 			}
 		}
 	}
 	before := s.spared.Load()
-	r.Stretches(entries, r.WholeIn(v1beta1, ""), time.Now())
+	r.Stretches(entries, r.RunKey(encoding.At(v1beta1)), time.Now())
 	if n := s.spared.Load() - before; n != joinLeast {
 		t.Errorf("%d are spared", n)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -24,7 +25,7 @@ func remembering(m *memory, n int) []*Entry {
 	all := make([]*Entry, n)
 	for i := range all {
 		all[i] = NewEntry(storage.KV{Value: []byte("{}"), Revision: int64(i + 1)})
-		r.remember(all[i], &view{viewKey: viewKey{encoding: encoding{version: "v1"}}, data: make([]byte, 1000)})
+		r.remember(all[i], &view{viewKey: viewKey{Encoding: encoding.At("v1")}, data: make([]byte, 1000)})
 	}
 	return all
 }
@@ -138,7 +139,7 @@ func TestAllThatIsDerivedIsCounted(t *testing.T) {
 	m := newMemory(1 << 30)
 	r := &Resource{memory: m}
 	all := remembering(m, 200)
-	in := Encoding{memory: m, variant: "x"}
+	in := RunKey{memory: m}
 	if _, err := Compressed(all, in, func(int) int { return 100 }, func(dst []byte, from, to int) []byte {
 		return append(dst, bytes.Repeat([]byte("x"), 100*(to-from))...)
 	}); err != nil {
@@ -192,7 +193,7 @@ func TestCatalogKeepsToItsMemory(t *testing.T) {
 			all = append(all, e)
 		}
 	})
-	if _, err := r.Views(ctx, all, "v1"); err != nil || len(all) != 100 {
+	if _, err := r.bytesOf(ctx, all, "v1"); err != nil || len(all) != 100 {
 		t.Fatalf("%d objects: %v", len(all), err)
 	}
 	for range 3 { // which nobody takes unless somebody looks

@@ -2,56 +2,116 @@ package catalog
 
 import (
 	"bytes"
-	"context"
 	"errors"
+	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// Messages returns the objects of entries at a version, which must be native,
-// as protobuf. What is stored as protobuf at that version is sent as it is
-// stored: each entry is decoded once, to see that nothing is missing in it, and
-// nothing is kept but that it was seen.
-func (r *Resource) Messages(ctx context.Context, entries []*Entry, version *crd.Version) ([]wire.Message, error) {
-	out := make([]wire.Message, len(entries))
-	k := r.messageKey(version.Name)
-	var due []int
-	for i, e := range entries {
-		base := e.base()
-		if s := base.settled.Load(); s != nil && s.definition == r.epoch && s.version == version.Name {
-			out[i] = s.At(e.Revision)
-			continue
-		}
-		v := base.view(k)
-		if v == nil {
-			due = append(due, i)
-			continue
-		}
-		var err error
-		if out[i], err = r.message(e, v.data); err != nil {
-			return nil, err
-		}
+// asSent is the object of e in an encoding where what is stored was seen to be it;
+// nil where it was not. Messages other than those that were seen are put into memory.
+func (r *Resource) asSent(e *Entry, in encoding.Encoding, memory *arena) encoding.Object {
+	s := e.base().settled.Load()
+	if s == nil || s.definition != r.epoch || in.Media != encoding.Protobuf || in.Form == encoding.Whole && in.Version != s.version {
+		return nil
 	}
-	if len(due) == 0 {
-		return out, nil
+	if in.Form == encoding.Whole && e.last == nil {
+		return &s.Message
 	}
-	unsettled, err := r.settle(entries, due, version, out)
-	if err != nil {
-		return nil, err
+	m := s.At(e.Revision)
+	if in.Form == encoding.Metadata {
+		m = m.Metadata()
 	}
-	return out, r.encode(ctx, entries, unsettled, version, out)
+	return memory.put(m)
 }
 
-// message is what is sent of an entry whose bare message is raw.
-func (r *Resource) message(e *Entry, raw []byte) (wire.Message, error) {
-	m, err := wire.New(raw, e.Revision)
-	if err != nil {
-		return m, r.Unreadable(e, err)
+// arena is memory for messages of one list; nil is that for one of them.
+type arena struct {
+	messages []wire.Message
+	most     int
+}
+
+func (a *arena) put(m wire.Message) *wire.Message {
+	if a == nil {
+		one := m
+		return &one
 	}
-	return m, nil
+	if a.messages == nil {
+		a.messages = make([]wire.Message, 0, a.most)
+	}
+	a.messages = append(a.messages, m)
+	return &a.messages[len(a.messages)-1]
+}
+
+// stored fills out with those that are due and are stored as they are sent, on all
+// cores, and returns the others.
+func (r *Resource) stored(entries []*Entry, due []int, in encoding.Encoding, out []encoding.Object) ([]int, error) {
+	if in.Media != encoding.Protobuf {
+		return due, nil
+	}
+	settle := r.settle
+	if in.Form == encoding.Metadata {
+		settle = r.cutMetadata
+	}
+	messages := make([]wire.Message, len(due))
+	err := spread(len(due), func(n int) error {
+		i := due[n]
+		seen, err := settle(entries[i], in, &messages[n])
+		if seen {
+			out[i] = &messages[n]
+		}
+		return err
+	})
+	return slices.DeleteFunc(due, func(i int) bool { return out[i] != nil }), err
+}
+
+// cutMetadata takes the metadata out of what is stored, if it is a message.
+func (r *Resource) cutMetadata(e *Entry, _ encoding.Encoding, into *wire.Message) (bool, error) {
+	base := e.base()
+	if base.storedJSON() {
+		return false, nil
+	}
+	in, err := wire.Open(base.Stored)
+	if err != nil {
+		return false, r.Unreadable(e, err)
+	}
+	m, err := wire.New(in.Raw, e.Revision)
+	if errors.Is(err, wire.ErrIrregular) {
+		return false, nil
+	}
+	if err != nil {
+		return false, r.Unreadable(e, err)
+	}
+	*into = m.Metadata()
+	return true, nil
+}
+
+// settle sees whether reading what is stored and writing it again gives the same,
+// which is then the message at its version: nothing is missing in it.
+func (r *Resource) settle(e *Entry, in encoding.Encoding, into *wire.Message) (bool, error) {
+	base := e.base()
+	raw := r.storedMessage(base, in.Version)
+	if raw == nil {
+		return false, nil
+	}
+	tree, _, err := r.restoreTree(base)
+	if err != nil {
+		return false, err
+	}
+	dropRevision(tree)
+	again, err := r.Def.Codec.Encode(tree)
+	if err != nil {
+		return false, r.Unreadable(e, err)
+	}
+	m, err := wire.New(raw, base.Revision)
+	if err != nil || !bytes.Equal(again, base.Stored) {
+		return false, nil
+	}
+	base.settled.Store(&settledMessage{m, r.epoch, in.Version})
+	r.memory.grew(fixedBytes)
+	*into = m.At(e.Revision)
+	return true, nil
 }
 
 // settledMessage is what is stored, seen to be the message at a version by a
@@ -65,9 +125,9 @@ type settledMessage struct {
 // settleAsSent notes of what a writer made that reading it and writing it again
 // gives the same.
 func (r *Resource) settleAsSent(e *Entry) {
-	version := r.Def.Version(r.Def.StorageVersion)
+	version := r.Def.StorageVersion
 	if m, err := wire.New(r.storedMessage(e, version), e.Revision); err == nil {
-		e.settled.Store(&settledMessage{m, r.epoch, version.Name})
+		e.settled.Store(&settledMessage{m, r.epoch, version})
 		r.memory.grew(fixedBytes)
 	}
 }
@@ -90,120 +150,13 @@ func (s *settledMessage) settledIn(e *Entry) *settledMessage {
 }
 
 // storedMessage is what is stored, if that is a message at a version.
-func (r *Resource) storedMessage(e *Entry, version *crd.Version) []byte {
+func (r *Resource) storedMessage(e *Entry, version string) []byte {
 	if e.storedJSON() {
 		return nil
 	}
 	in, err := wire.Open(e.Stored)
-	if err != nil || in.APIVersion != r.Def.APIVersion(version.Name) || in.Kind != r.Def.Kind {
+	if err != nil || in.APIVersion != r.Def.APIVersion(version) || in.Kind != r.Def.Kind {
 		return nil
 	}
 	return in.Raw
-}
-
-// settle fills in out those that are due and that are stored as they are sent,
-// on all cores, and returns the others.
-func (r *Resource) settle(entries []*Entry, due []int, version *crd.Version, out []wire.Message) ([]int, error) {
-	others := make([]bool, len(due))
-	err := spread(len(due), func(n int) error {
-		e := entries[due[n]]
-		raw := r.storedMessage(e.base(), version)
-		if raw == nil {
-			others[n] = true
-			return nil
-		}
-		tree, _, err := r.restoreTree(e.base())
-		if err != nil {
-			return err
-		}
-		dropRevision(tree)
-		again, err := r.Def.Codec.Encode(tree)
-		if err != nil {
-			return r.Unreadable(e, err)
-		}
-		m, err := wire.New(raw, e.Revision)
-		if err != nil || !bytes.Equal(again, e.base().Stored) {
-			others[n] = true
-			return nil
-		}
-		e.base().settled.Store(&settledMessage{m, r.epoch, version.Name})
-		r.memory.grew(fixedBytes)
-		out[due[n]] = m
-		return nil
-	})
-	left := due[:0]
-	for n, i := range due {
-		if others[n] {
-			left = append(left, i)
-		}
-	}
-	return left, err
-}
-
-// encode fills in out those that are due from their JSON, on all cores, and
-// remembers them.
-func (r *Resource) encode(ctx context.Context, entries []*Entry, due []int, version *crd.Version, out []wire.Message) error {
-	k := r.messageKey(version.Name)
-	bases := make([]*Entry, len(due))
-	for n, i := range due {
-		bases[n] = entries[i].base()
-	}
-	views, err := r.Views(ctx, bases, version.Name)
-	if err != nil {
-		return err
-	}
-	return spread(len(due), func(n int) error {
-		raw, err := wire.FromJSON(views[n], version.Typed())
-		if err != nil {
-			return r.Unreadable(bases[n], err)
-		}
-		if r.messageKey(version.Name) == k {
-			r.remember(bases[n], &view{viewKey: k, data: raw})
-		}
-		out[due[n]], err = r.message(entries[due[n]], raw)
-		return err
-	})
-}
-
-// MetadataMessages are the objects of entries as PartialObjectMetadata in
-// protobuf. They never convert, and exist for custom resources too.
-func (r *Resource) MetadataMessages(entries []*Entry) ([]wire.Message, error) {
-	out := make([]wire.Message, len(entries))
-	return out, spread(len(entries), func(i int) (err error) {
-		out[i], err = r.metadataMessage(entries[i])
-		return err
-	})
-}
-
-func (r *Resource) metadataMessage(e *Entry) (wire.Message, error) {
-	base, k := e.base(), r.metadataMessageKey()
-	if s := base.settled.Load(); s != nil && s.definition == r.epoch {
-		return s.At(e.Revision).Metadata(), nil
-	}
-	if v := base.view(k); v != nil {
-		return r.message(e, v.data)
-	}
-	if !base.storedJSON() {
-		in, err := wire.Open(base.Stored)
-		if err != nil {
-			return wire.Message{}, r.Unreadable(e, err)
-		}
-		m, err := wire.New(in.Raw, e.Revision)
-		if err == nil {
-			return m.Metadata(), nil
-		}
-		if !errors.Is(err, wire.ErrIrregular) {
-			return m, r.Unreadable(e, err)
-		}
-	}
-	data, err := r.MetadataView(base)
-	if err != nil {
-		return wire.Message{}, err
-	}
-	raw, err := wire.FromJSON(data, &metav1.PartialObjectMetadata{})
-	if err != nil {
-		return wire.Message{}, r.Unreadable(e, err)
-	}
-	r.remember(base, &view{viewKey: k, data: raw})
-	return r.message(e, raw)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -43,16 +44,16 @@ func (s *shelf) builtin(group, plural string) *Resource {
 }
 
 // messages are entries at the version that a built-in has.
-func (s *shelf) messages(r *Resource, entries ...*Entry) []wire.Message {
+func (s *shelf) messages(r *Resource, entries ...*Entry) []encoding.Object {
 	s.t.Helper()
-	out, err := r.Messages(s.ctx(), entries, r.Def.Versions[0])
+	out, err := r.messagesOf(s.ctx(), entries)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return out
 }
 
-func read[T marshaler](t testing.TB, m wire.Message, into T) T {
+func read[T marshaler](t testing.TB, m encoding.Object, into T) T {
 	t.Helper()
 	if err := into.Unmarshal(m.AppendTo(nil)); err != nil {
 		t.Fatal(err)
@@ -100,7 +101,7 @@ func TestWhatIsStoredIsSent_MT06(t *testing.T) {
 		"another definition": {seen.Message, r.epoch - 1, "v1"}, "another version": {seen.Message, r.epoch, "v2"},
 	} {
 		broken.settled.Store(&other)
-		if _, err := r.Messages(s.ctx(), []*Entry{broken}, r.Def.Versions[0]); err == nil {
+		if _, err := r.messagesOf(s.ctx(), []*Entry{broken}); err == nil {
 			t.Errorf("what %s saw was taken for granted", name)
 		}
 	}
@@ -174,18 +175,18 @@ func TestWhatIsStoredOtherwiseIsCompleted_MT06(t *testing.T) {
 			}
 		}
 	}
-	k := r.messageKey("v1")
+	k := r.key(inProtobuf("v1"))
 	if bare.view(k) == nil || asJSON.view(k) == nil || full.view(k) != nil || entries[3].view(k) != nil || bare.settled.Load() != nil {
 		t.Error("what is kept is not what had to be made")
 	}
 	e := s.builtin("", "events")
 	other := foreign(t, "events.k8s.io/v1", "Event", &eventsv1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e", Namespace: "n"}, Reason: "r"}, 3)
-	if _, err := e.Messages(s.ctx(), []*Entry{other}, e.Def.Versions[0]); err != nil && !apierrors.IsInternalError(err) {
+	if _, err := e.messagesOf(s.ctx(), []*Entry{other}); err != nil && !apierrors.IsInternalError(err) {
 		t.Errorf("an event of another group: %v", err)
 	}
 	h := s.builtin("admissionregistration.k8s.io", "validatingwebhookconfigurations")
 	old := foreign(t, "admissionregistration.k8s.io/v1beta1", "ValidatingWebhookConfiguration", &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "w"}}, 4)
-	if m, err := h.Messages(s.ctx(), []*Entry{old}, h.Def.Versions[0]); err == nil && read(t, m[0], &admissionregistrationv1.ValidatingWebhookConfiguration{}).Name != "w" {
+	if m, err := h.messagesOf(s.ctx(), []*Entry{old}); err == nil && read(t, m[0], &admissionregistrationv1.ValidatingWebhookConfiguration{}).Name != "w" {
 		t.Errorf("a former version: %v", m)
 	}
 }
@@ -201,16 +202,16 @@ func TestUnreadableMessagesAreErrors(t *testing.T) {
 		"no metadata, no JSON": "{",
 	} {
 		e := NewEntry(storage.KV{Value: []byte(data), Revision: 3})
-		if _, err := r.Messages(s.ctx(), []*Entry{e}, r.Def.Versions[0]); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "at revision 3 cannot be read") {
+		if _, err := r.messagesOf(s.ctx(), []*Entry{e}); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "at revision 3 cannot be read") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := r.MetadataMessages([]*Entry{e}); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "at revision 3 cannot be read") {
+		if _, err := r.Objects(s.ctx(), nil, []*Entry{e}, metadataInProtobuf()); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "at revision 3 cannot be read") {
 			t.Errorf("metadata of %s: %v", name, err)
 		}
 	}
 	e := foreign(t, "v1", "ConfigMap", &corev1.ConfigMap{}, 3)
-	e.addView(&view{viewKey: r.messageKey("v1"), data: []byte("x")})
-	if _, err := r.Messages(s.ctx(), []*Entry{e}, r.Def.Versions[0]); !apierrors.IsInternalError(err) {
+	e.addView(&view{viewKey: r.key(inProtobuf("v1")), data: []byte("x")})
+	if _, err := r.messagesOf(s.ctx(), []*Entry{e}); !apierrors.IsInternalError(err) {
 		t.Errorf("a broken view: %v", err)
 	}
 }
@@ -226,13 +227,13 @@ func TestMetadataMessages_MT19(t *testing.T) {
 	check := func(r *Resource, made bool, entries ...*Entry) {
 		t.Helper()
 		for range 2 {
-			all, err := r.MetadataMessages(entries)
+			all, err := r.Objects(s.ctx(), nil, entries, metadataInProtobuf())
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, m := range all {
 				o, name := read(t, m, &metav1.PartialObjectMetadata{}), ""
-				view, err := r.MetadataView(entries[i])
+				view, err := r.metadataOf(entries[i])
 				if err == nil {
 					name = entries[i].name(t, view)
 				}
@@ -242,7 +243,7 @@ func TestMetadataMessages_MT19(t *testing.T) {
 			}
 		}
 		for _, e := range entries {
-			if (e.base().view(r.metadataMessageKey()) != nil) != made {
+			if (e.base().view(r.key(metadataInProtobuf())) != nil) != made {
 				t.Errorf("kept of %s: %v", e.Stored, !made)
 			}
 		}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -8,27 +9,38 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// MetadataView is the object as PartialObjectMetadata. It never converts. The
-// bytes are shared and must not be changed.
-func (r *Resource) MetadataView(e *Entry) ([]byte, error) {
-	k := r.metadataKey()
+// metadata fills out with those that are due, as PartialObjectMetadata in JSON, on all
+// cores.
+func (r *Resource) metadata(_ context.Context, entries []*Entry, due []int, k viewKey, out []encoding.Object) error {
+	return spread(len(due), func(n int) error {
+		v, err := r.metadataView(entries[due[n]], k.Encoding)
+		if err == nil {
+			out[due[n]] = &v.data
+		}
+		return err
+	})
+}
+
+// metadataView is the object as PartialObjectMetadata in JSON.
+func (r *Resource) metadataView(e *Entry, in encoding.Encoding) (*view, error) {
+	k := r.key(in)
 	if v := e.view(k); v != nil {
-		return v.data, nil
+		return v, nil
 	}
 	meta, err := r.readMetadata(e)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(meta)+120)
-	out = append(out, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`...)
+	out := append(make([]byte, 0, len(meta)+120), encoding.PartialHead(in.Version)...)
 	if out, err = object.AppendMetadata(out, meta, e.Revision); err != nil {
 		return nil, r.Unreadable(e, err)
 	}
-	out = append(out, '}')
-	r.remember(e, &view{viewKey: k, data: out})
-	return out, nil
+	v := &view{viewKey: k, data: append(out, '}')}
+	r.remember(e, v)
+	return v, nil
 }
 
 // Metadata is the metadata object of the stored state, as JSON; its
@@ -37,11 +49,11 @@ func (r *Resource) Metadata(e *Entry) ([]byte, error) {
 	if e.storedJSON() {
 		return r.readMetadata(e)
 	}
-	data, err := r.MetadataView(e) // which remembers what had to be decoded
+	v, err := r.metadataView(e, encoding.MetadataOnly()) // which remembers what had to be decoded
 	if err != nil {
 		return nil, err
 	}
-	return r.metadataIn(e, data)
+	return r.metadataIn(e, v.data)
 }
 
 // readMetadata takes the metadata out of the stored bytes, at whatever version
@@ -102,10 +114,10 @@ func (r *Resource) Labels(e *Entry) (labels.Set, error) {
 // Fields are what field selectors may ask for of an object at a version, whose
 // JSON there is data. They are read out once and remembered with the view.
 func (r *Resource) Fields(e *Entry, version *crd.Version, data []byte) (fields.Set, error) {
-	v := e.view(r.viewKey(version.Name))
+	v := e.view(r.key(encoding.At(version.Name)))
 	if v != nil {
-		if set := v.fields.Load(); set != nil {
-			return *set, nil
+		if m := v.more.Load(); m != nil {
+			return m.fields, nil
 		}
 		data = v.data
 	}
@@ -115,7 +127,7 @@ func (r *Resource) Fields(e *Entry, version *crd.Version, data []byte) (fields.S
 	}
 	set := version.Fields(tree)
 	if v != nil {
-		v.fields.Store(&set)
+		v.more.Store(&more{fields: set})
 		r.memory.grew(labelBytes * len(set))
 	}
 	return set, nil

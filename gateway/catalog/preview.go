@@ -6,6 +6,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // Preview is a new state of an object at another version, converted before the
@@ -29,7 +30,7 @@ func (r *Resource) Preview(ctx context.Context, tree map[string]any, version str
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{viewKey: r.viewKey(version), sent: sent, fields: len(tree)}
+	p := &Preview{viewKey: r.key(encoding.At(version)), sent: sent, fields: len(tree)}
 	err = r.eachConverted(ctx, version, [][]byte{sent}, func(v *crd.Version, _ int, data []byte) (err error) {
 		if v.Unchanged != nil && v.Unchanged(data) {
 			p.text = data
@@ -39,7 +40,7 @@ func (r *Resource) Preview(ctx context.Context, tree map[string]any, version str
 		p.tree, err = wellFormed(v, data)
 		return err
 	})
-	p.passing = r.viewKey(version) != p.viewKey
+	p.passing = r.key(encoding.At(version)) != p.viewKey
 	return p, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -143,7 +144,7 @@ func TestPassingPreviewsAreNotRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 		e, _, err := d.Committed(9, "")
-		if err != nil || e.view(r.viewKey(v1beta1)) != nil || e.view(p.viewKey) != nil {
+		if err != nil || e.view(r.key(encoding.At(v1beta1))) != nil || e.view(p.viewKey) != nil {
 			t.Errorf("%s: it was remembered (%v)", name, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/function"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -127,30 +128,11 @@ func (r *Resource) Key(namespace, name string) string { return r.root + JoinKey(
 // instead of this one; it is nil for built-in kinds.
 func (r *Resource) Replaced() <-chan struct{} { return r.replaced }
 
-// viewKey is the key of the view of the whole object at a version as it would
-// be derived now.
-func (r *Resource) viewKey(version string) viewKey {
-	return viewKey{
-		definition: r.epoch, converter: r.converter.Epoch(),
-		encoding: encoding{version: version, form: whole, media: asJSON},
+// key is the key of a view as it would be derived now. No converter makes metadata.
+func (r *Resource) key(in encoding.Encoding) viewKey {
+	k := viewKey{definition: r.epoch, Encoding: in}
+	if in.Form == encoding.Whole {
+		k.converter = r.converter.Epoch()
 	}
-}
-
-// messageKey is the key of the same view as protobuf.
-func (r *Resource) messageKey(version string) viewKey {
-	k := r.viewKey(version)
-	k.media = asProtobuf
-	return k
-}
-
-// metadataKey is the key of the metadata-only view, which no converter made.
-func (r *Resource) metadataKey() viewKey {
-	return viewKey{definition: r.epoch, encoding: encoding{form: metadata, media: asJSON}}
-}
-
-// metadataMessageKey is the key of the same view as protobuf.
-func (r *Resource) metadataMessageKey() viewKey {
-	k := r.metadataKey()
-	k.media = asProtobuf
 	return k
 }

@@ -5,36 +5,29 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmgate/wasmgate/gateway/deflate"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// Encoding says how objects of a resource are encoded in a reply, and what they
-// were derived with. Two of the same encoding are the same bytes.
-type Encoding struct {
-	key viewKey
+// RunKey says how the objects of runs are encoded, and what they were derived with.
+// Two of the same key are the same bytes.
+type RunKey struct {
+	viewKey
 	// memory is where runs are counted.
 	memory *memory
-	// variant tells apart what is made of the same views.
-	variant string
 	// joined: not compressed.
 	joined bool
 }
 
-// WholeIn is the encoding of whole objects at a version. variant names the
-// media type, and whatever else decides about the bytes.
-func (r *Resource) WholeIn(version, variant string) Encoding {
-	return Encoding{key: r.viewKey(version), memory: r.memory, variant: variant}
-}
-
-// MetadataIn is the encoding of metadata.
-func (r *Resource) MetadataIn(variant string) Encoding {
-	return Encoding{key: r.metadataKey(), memory: r.memory, variant: variant}
+// RunKey is the key of runs of objects in an encoding, as they would be derived now.
+func (r *Resource) RunKey(in encoding.Encoding) RunKey {
+	return RunKey{viewKey: r.key(in), memory: r.memory}
 }
 
 // run is a sequence of entries that was compressed, or that is joined when it is
 // asked for again. It is remembered on the first of them, and names the others,
 // which it does not keep.
 type run struct {
-	Encoding
+	RunKey
 	ids   []uint64
 	piece deflate.Piece
 
@@ -83,7 +76,7 @@ func (e *Entry) begins() bool {
 // Compressed divides entries into runs and returns each as a piece, made on all
 // cores unless it is remembered. size is how large an encoded entry is, and
 // encode appends those from one to before another.
-func Compressed(entries []*Entry, in Encoding, size func(i int) int, encode func(dst []byte, from, to int) []byte) ([]deflate.Piece, error) {
+func Compressed(entries []*Entry, in RunKey, size func(i int) int, encode func(dst []byte, from, to int) []byte) ([]deflate.Piece, error) {
 	var starts []int
 	for i, bytes := 0, 0; i < len(entries); i++ {
 		if i == 0 || entries[i].begins() || bytes >= runBytes {
@@ -108,7 +101,7 @@ func Compressed(entries []*Entry, in Encoding, size func(i int) int, encode func
 			length += size(i)
 		}
 		out[n] = deflate.Compress(encode(make([]byte, 0, length), from, to))
-		made := &run{Encoding: in, ids: identities(entries[from:to]), piece: out[n]}
+		made := &run{RunKey: in, ids: identities(entries[from:to]), piece: out[n]}
 		entries[from].addRun(made)
 		in.memory.grew(made.size())
 		return nil
@@ -132,9 +125,9 @@ func identities(entries []*Entry) []uint64 {
 }
 
 // run is what e remembers of entries, of which it is the first.
-func (e *Entry) run(in Encoding, entries []*Entry) *run {
+func (e *Entry) run(in RunKey, entries []*Entry) *run {
 	for n := e.runs.Load(); n != nil; n = n.next {
-		if n.Encoding == in && slices.EqualFunc(n.ids, entries, func(id uint64, e *Entry) bool { return id == e.id }) {
+		if n.RunKey == in && slices.EqualFunc(n.ids, entries, func(id uint64, e *Entry) bool { return id == e.id }) {
 			return n.run
 		}
 	}
@@ -148,7 +141,7 @@ func (e *Entry) addRun(added *run) {
 		head := e.runs.Load()
 		kept := []*run{added}
 		for n := head; n != nil && len(kept) < maxRuns; n = n.next {
-			if !added.Encoding.joined || n.Encoding != added.Encoding {
+			if !added.RunKey.joined || n.RunKey != added.RunKey {
 				kept = append(kept, n.run)
 			}
 		}

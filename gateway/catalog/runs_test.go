@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/deflate"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -33,7 +34,7 @@ func (p *pile) text(e *Entry) string { return fmt.Sprintf("%0*d", p.bytes, e.Rev
 
 // list compresses the pile, checks it, and returns how many pieces there are
 // and how many entries were encoded.
-func (p *pile) list(in Encoding) (pieces, encoded int) {
+func (p *pile) list(in RunKey) (pieces, encoded int) {
 	p.t.Helper()
 	before := p.encoded.Load()
 	var want string
@@ -72,7 +73,7 @@ func (p *pile) list(in Encoding) (pieces, encoded int) {
 // than a part.
 func TestRunsAreKept_LIST01(t *testing.T) {
 	s := newShelf(t, withCronTab)
-	in := s.cronTabs().WholeIn(v1, "")
+	in := s.cronTabs().RunKey(encoding.At(v1))
 	const many = 64 * runLength
 	p := newPile(t, many)
 	pieces, encoded := p.list(in)
@@ -102,13 +103,13 @@ func TestRunsAreKept_LIST01(t *testing.T) {
 	if _, encoded := p.list(in); encoded != 0 {
 		t.Errorf("the whole after it encodes %d", encoded)
 	}
-	for _, other := range []Encoding{s.cronTabs().WholeIn(v1, "protobuf"), s.cronTabs().WholeIn(v1beta1, ""), s.cronTabs().MetadataIn("")} {
+	for _, other := range []RunKey{s.cronTabs().RunKey(inProtobuf(v1)), s.cronTabs().RunKey(encoding.At(v1beta1)), s.cronTabs().RunKey(encoding.MetadataOnly())} {
 		if _, encoded := p.list(other); encoded != len(p.entries) {
 			t.Errorf("another encoding encodes %d", encoded)
 		}
 	}
 	s.conv.Revision.Add(1) // another converter may convert otherwise
-	if _, encoded := p.list(s.cronTabs().WholeIn(v1, "")); encoded != len(p.entries) {
+	if _, encoded := p.list(s.cronTabs().RunKey(encoding.At(v1))); encoded != len(p.entries) {
 		t.Errorf("another converter encodes %d", encoded)
 	}
 }
@@ -116,17 +117,17 @@ func TestRunsAreKept_LIST01(t *testing.T) {
 func TestRunsAreBounded(t *testing.T) {
 	p := newPile(t, 60)
 	p.bytes = runBytes / 10
-	if pieces, _ := p.list(Encoding{}); pieces < 6 {
+	if pieces, _ := p.list(RunKey{}); pieces < 6 {
 		t.Errorf("%d large objects are in %d pieces", len(p.entries), pieces)
 	}
 	first, fresh := p.entries[0], NewEntry(storage.KV{})
 	for i := range 3 * maxRuns {
-		p.list(Encoding{variant: fmt.Sprint(i)})
+		p.list(RunKey{viewKey: asOf(fmt.Sprint(i))})
 	}
 	kept := 0
 	for n := first.runs.Load(); n != nil; n = n.next {
-		if want := fmt.Sprint(3*maxRuns - 1 - kept); n.variant != want {
-			t.Errorf("%s is kept in place of %s", n.variant, want)
+		if want := fmt.Sprint(3*maxRuns - 1 - kept); n.Version != want {
+			t.Errorf("%s is kept in place of %s", n.Version, want)
 		}
 		kept++
 	}
@@ -136,7 +137,7 @@ func TestRunsAreBounded(t *testing.T) {
 	if first.Shed(); first.Size() != fresh.Size() {
 		t.Errorf("%d bytes are left of %d", first.Size(), fresh.Size())
 	}
-	if pieces, err := Compressed(nil, Encoding{}, nil, nil); len(pieces) != 0 || err != nil {
+	if pieces, err := Compressed(nil, RunKey{}, nil, nil); len(pieces) != 0 || err != nil {
 		t.Errorf("nothing is %d pieces: %v", len(pieces), err)
 	}
 }
@@ -145,13 +146,13 @@ func TestRunsAreBounded(t *testing.T) {
 // others.
 func TestOneJoinedRunIsKept(t *testing.T) {
 	e := NewEntry(storage.KV{})
-	joined := func(variant string) Encoding { return Encoding{variant: variant, joined: true} }
-	for _, in := range []Encoding{{variant: "a"}, joined("a"), joined("b"), joined("a"), {variant: "b"}, joined("b")} {
-		e.addRun(&run{Encoding: in})
+	joined := func(version string) RunKey { return RunKey{viewKey: asOf(version), joined: true} }
+	for _, in := range []RunKey{{viewKey: asOf("a")}, joined("a"), joined("b"), joined("a"), {viewKey: asOf("b")}, joined("b")} {
+		e.addRun(&run{RunKey: in})
 	}
 	var kept []string
 	for n := e.runs.Load(); n != nil; n = n.next {
-		kept = append(kept, fmt.Sprint(n.variant, n.Encoding.joined))
+		kept = append(kept, fmt.Sprint(n.Version, n.RunKey.joined))
 	}
 	if want := "[btrue bfalse atrue afalse]"; fmt.Sprint(kept) != want {
 		t.Errorf("kept are %v, want %s", kept, want)
@@ -164,7 +165,7 @@ func TestRunsAreMadeAtOnce(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for n := range 20 {
-				p.list(Encoding{variant: fmt.Sprint((i + n) % 4)})
+				p.list(RunKey{viewKey: asOf(fmt.Sprint((i + n) % 4))})
 			}
 		})
 	}

@@ -4,62 +4,50 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
-
-// form is which part of an object a view shows.
-type form uint8
-
-const (
-	// whole is the object itself.
-	whole form = iota
-	// metadata is the object as PartialObjectMetadata, which is the same at
-	// every version.
-	metadata
-)
-
-// media is how a view is encoded.
-type media uint8
-
-const (
-	// asJSON is canonical JSON: sorted fields, no spaces.
-	asJSON media = iota
-	// asProtobuf is the bare message of the object, whose resourceVersion is
-	// not to be trusted; of form metadata that of a PartialObjectMetadata. What
-	// is stored so already is not remembered as a view.
-	asProtobuf
-)
-
-// encoding says what a view shows: an object at a version, in a form, in a
-// media type.
-type encoding struct {
-	version string // "" in form metadata
-	form    form
-	media   media
-}
 
 // viewKey says what a view was derived with: another epoch of the definition
 // or of its converter makes it worthless.
 type viewKey struct {
 	definition uint64
 	converter  uint64
-	encoding
+	encoding.Encoding
 }
 
-// view is one derived encoding. Its bytes are shared and never changed.
+// view is one derived encoding. Its bytes are shared and never changed. Of a message,
+// whose resourceVersion is not to be trusted, it has no revision.
 type view struct {
 	viewKey
-	data []byte
+	data encoding.Text
 	// converted: a converter made it.
 	converted bool
-	// fields are what field selectors ask for, made when they first do.
-	fields atomic.Pointer[fields.Set]
+	more      atomic.Pointer[more]
+}
+
+// more is what is made of a view.
+type more struct {
+	// fields are what field selectors ask for of JSON, made when they first do.
+	fields fields.Set
+	// object is what is sent of any other media type, at the revision of the entry.
+	object encoding.Object
+}
+
+// of is the object at the revision of e, which has the view or is a tombstone of who
+// has.
+func (v *view) of(e *Entry) (encoding.Object, error) {
+	if m := v.more.Load(); e.last == nil && m != nil && m.object != nil {
+		return m.object, nil
+	}
+	return v.Media.Keeper().Object(v.data, e.Revision)
 }
 
 // size is about how many bytes of memory the view takes.
 func (v *view) size() int {
 	n := fixedBytes + len(v.data)
-	if set := v.fields.Load(); set != nil {
-		n += labelBytes * len(*set)
+	if m := v.more.Load(); m != nil {
+		n += labelBytes * len(m.fields)
 	}
 	return n
 }
@@ -89,7 +77,7 @@ func (e *Entry) addView(added *view) {
 		next := &viewNode{view: added}
 		for n := head; n != nil; n = n.next {
 			switch {
-			case n.encoding != k.encoding:
+			case n.Encoding != k.Encoding:
 				next.next = &viewNode{view: n.view, next: next.next}
 			case n.definition > k.definition:
 				return

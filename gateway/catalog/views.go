@@ -7,6 +7,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // chunk is how many views one caller derives at a time; others who want one of
@@ -14,76 +15,48 @@ import (
 // call of the converter.
 func chunk() int { return conversion.MaxObjects * runtime.GOMAXPROCS(0) }
 
-// View returns the object of e at a version: complete JSON with its
-// resourceVersion. The bytes are shared and must not be changed.
-func (r *Resource) View(ctx context.Context, e *Entry, version string) ([]byte, error) {
-	if v := e.view(r.viewKey(version)); v != nil {
-		if v.converted {
-			r.spared(1)
-		}
-		return v.data, nil
-	}
-	out, err := r.Views(ctx, []*Entry{e}, version)
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
-}
-
-// job asks for the object of one entry, which is no tombstone.
+// job asks for the view of one entry, which is no tombstone.
 type job struct {
-	entry     *Entry
-	at        int // which of the entries asked for it
-	json      []byte
-	converted bool
+	entry *Entry
+	at    int // which of the entries asked for it
+	made  *view
 }
 
-// Views returns the objects of entries at a version, as [Resource.View] does.
-// What is not remembered is derived on all cores.
-func (r *Resource) Views(ctx context.Context, entries []*Entry, version string) ([][]byte, error) {
-	k := r.viewKey(version)
-	out := make([][]byte, len(entries))
+// texts fills out with those that are due, whole and in JSON, on all cores.
+func (r *Resource) texts(ctx context.Context, entries []*Entry, due []int, k viewKey, out []encoding.Object) error {
 	var local, foreign []job
-	spared := 0
-	for i, e := range entries {
-		if v := e.view(k); v != nil {
-			if out[i] = v.data; v.converted {
-				spared++
-			}
-			continue
-		}
-		j := job{entry: e.base(), at: i}
+	for _, i := range due {
+		j := job{entry: entries[i].base(), at: i}
 		// What needs no conversion must not wait for what does.
-		if r.storedAt(j.entry, version) {
+		if r.storedAt(j.entry, k.Version) {
 			local = append(local, j)
 		} else {
 			foreign = append(foreign, j)
 		}
 	}
-	r.spared(spared)
 	for _, jobs := range [...][]job{local, foreign} {
 		for batch := range slices.Chunk(jobs, chunk()) {
 			if ctx.Err() != nil {
-				return nil, ErrTimeout()
+				return ErrTimeout()
 			}
 			if err := r.derive(ctx, batch, k); err != nil {
-				return nil, err
+				return err
 			}
 			for _, j := range batch {
-				e := entries[j.at]
-				if out[j.at] = j.json; e.last == nil {
-					continue
+				e, v := entries[j.at], j.made
+				if e.last != nil {
+					data, err := object.WithRevision(v.data, e.Revision)
+					if err != nil {
+						return r.Unreadable(e, err)
+					}
+					v = &view{viewKey: k, data: data, converted: v.converted}
+					r.remember(e, v)
 				}
-				data, err := object.WithRevision(j.json, e.Revision)
-				if err != nil {
-					return nil, r.Unreadable(e, err)
-				}
-				r.remember(e, &view{viewKey: k, data: data, converted: j.converted})
-				out[j.at] = data
+				out[j.at] = &v.data
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // storedAt tells, without decoding, whether an entry is stored at a version.
@@ -98,8 +71,8 @@ func (r *Resource) storedAt(e *Entry, version string) bool {
 
 // asStored is restore, or what it gave before.
 func (r *Resource) asStored(e *Entry) ([]byte, string, error) {
-	if v := e.view(r.viewKey(r.Def.StorageVersion)); v != nil && !v.converted {
-		return v.data, v.version, nil
+	if v := e.view(r.key(encoding.At(r.Def.StorageVersion))); v != nil && !v.converted {
+		return v.data, v.Version, nil
 	}
 	return r.restore(e)
 }
@@ -116,12 +89,12 @@ func (r *Resource) deriveAll(ctx context.Context, f *flight, jobs []job, due []i
 		if err != nil {
 			return err
 		}
-		if version != k.version {
+		if version != k.Version {
 			restored[n] = data
 			return nil
 		}
-		j.json = data
-		r.remember(j.entry, &view{viewKey: k, data: data})
+		j.made = &view{viewKey: k, data: data}
+		r.remember(j.entry, j.made)
 		return nil
 	})
 	if err != nil {
@@ -139,12 +112,12 @@ func (r *Resource) deriveAll(ctx context.Context, f *flight, jobs []job, due []i
 	}
 	shared, end := f.converting(ctx)
 	defer end()
-	return r.convertEach(shared, k.version, objects, func(n int, data []byte) {
+	return r.convertEach(shared, k.Version, objects, func(n int, data []byte) {
 		j := &jobs[foreign[n]]
-		j.json, j.converted = data, true
+		j.made = &view{viewKey: k, data: data, converted: true}
 		// A converter that changed meanwhile may or may not have made this.
-		if r.viewKey(k.version) == k {
-			r.remember(j.entry, &view{viewKey: k, data: data, converted: true})
+		if r.key(k.Encoding) == k {
+			r.remember(j.entry, j.made)
 		}
 	})
 }

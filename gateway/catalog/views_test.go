@@ -16,6 +16,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -31,16 +32,16 @@ func TestViewsOfOneEntry(t *testing.T) {
 		if err != nil || string(first) != want {
 			t.Errorf("%s: got %s, %v", version, first, err)
 		}
-		again, err := r.Views(t.Context(), []*Entry{e, e}, version)
+		again, err := r.bytesOf(t.Context(), []*Entry{e, e}, version)
 		if err != nil || &again[0][0] != &first[0] || &again[1][0] != &first[0] {
 			t.Errorf("%s: derived again: %s, %v", version, again, err)
 		}
 	}
-	meta, err := r.MetadataView(e)
+	meta, err := r.metadataOf(e)
 	if want := `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"one","generation":1,"resourceVersion":"7"}}`; err != nil || string(meta) != want {
 		t.Errorf("got %s, %v", meta, err)
 	}
-	if again, err := r.MetadataView(e); err != nil || &again[0] != &meta[0] {
+	if again, err := r.metadataOf(e); err != nil || &again[0] != &meta[0] {
 		t.Error("the metadata was derived again")
 	}
 	if n := s.conv.Calls.Load(); n != 1 || s.spared.Load() != 2 {
@@ -68,7 +69,7 @@ func TestViewsAreMadeOfWhatWasRead(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	old := NewEntry(storage.KV{Value: []byte(`{"apiVersion":"example.com/v1beta1","hostPort":"h:8","kind":"CronTab","metadata":{"generation":1,"name":"old"}}`), Revision: 8})
-	k := r.viewKey(v1)
+	k := r.key(encoding.At(v1))
 	old.addView(&view{viewKey: k, data: []byte(`"converted"`), converted: true})
 	if got, version, err := r.asStored(old); err != nil || version != v1beta1 || !bytes.Contains(got, []byte(`"hostPort":"h:8"`)) {
 		t.Errorf("got %s at %s, %v", got, version, err)
@@ -82,7 +83,7 @@ func TestViewsOfATombstone(t *testing.T) {
 	r := s.cronTabs()
 	last := entry(v1, "one", 7, `"labels":{"a":"b"}`)
 	gone := Tombstone(last, 9)
-	objects, err := r.Views(t.Context(), []*Entry{last, gone}, v1beta1)
+	objects, err := r.bytesOf(t.Context(), []*Entry{last, gone}, v1beta1)
 	if err != nil || !bytes.Contains(objects[0], []byte(`"resourceVersion":"7"`)) || !bytes.Contains(objects[1], []byte(`"resourceVersion":"9"`)) || !bytes.Contains(objects[1], []byte(`"hostPort":"h:7"`)) {
 		t.Errorf("got %s, %v", objects, err)
 	}
@@ -116,7 +117,7 @@ func TestAFailureKeepsWhatWasConverted_CRD18(t *testing.T) {
 		}
 		entries = append(entries, entry(v1, name, int64(i+1)))
 	}
-	_, err := r.Views(t.Context(), entries, v1beta1)
+	_, err := r.bytesOf(t.Context(), entries, v1beta1)
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != 500 || !strings.Contains(err.Error(), "bad cannot be converted") {
 		t.Fatalf("got %v", err)
@@ -126,7 +127,7 @@ func TestAFailureKeepsWhatWasConverted_CRD18(t *testing.T) {
 		t.Fatalf("%d of %d were converted", done, objects)
 	}
 	entries[objects-1] = entry(v1, "good", objects)
-	if _, err := r.Views(t.Context(), entries, v1beta1); err != nil {
+	if _, err := r.bytesOf(t.Context(), entries, v1beta1); err != nil {
 		t.Fatal(err)
 	}
 	runs, again := s.conv.Runs(), 0
@@ -155,7 +156,7 @@ func TestFlightsAreShared(t *testing.T) {
 	for n := range 8 {
 		wg.Go(func() {
 			part := entries[n*20 : n*20+160]
-			out, err := r.Views(context.Background(), part, v1beta1)
+			out, err := r.bytesOf(context.Background(), part, v1beta1)
 			if err != nil || !bytes.Contains(out[159], fmt.Appendf(nil, `"hostPort":"h:%d"`, part[159].Revision)) {
 				t.Error(err)
 			}
@@ -258,7 +259,7 @@ func TestEpochsOfViews(t *testing.T) {
 		}
 	}
 	// A former form of the definition does not replace what the present made.
-	present := r.viewKey(v1beta1)
+	present := r.key(encoding.At(v1beta1))
 	former := present
 	former.definition--
 	e.addView(&view{viewKey: former, data: []byte("former")})
@@ -331,7 +332,7 @@ func TestUnreadableEntries(t *testing.T) {
 	}
 	// The good ones of a list that has a bad one are derived all the same.
 	good, bad := entry(v1, "one", 1), NewEntry(storage.KV{Value: []byte("x"), Revision: 2})
-	if _, err := r.Views(t.Context(), []*Entry{good, bad}, v1beta1); err == nil {
+	if _, err := r.bytesOf(t.Context(), []*Entry{good, bad}, v1beta1); err == nil {
 		t.Error("the bad one was not noticed")
 	}
 }
@@ -429,7 +430,7 @@ func TestMetadataOfCBOR(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := NewEntry(storage.KV{Value: append([]byte("\xd9\xd9\xf7"), data...), Revision: 7})
-	meta, err := r.MetadataView(e)
+	meta, err := r.metadataOf(e)
 	if err != nil || !bytes.Contains(meta, []byte(`"uid":"u"`)) || !bytes.Contains(meta, []byte(`"resourceVersion":"7"`)) {
 		t.Errorf("got %s, %v", meta, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // TestRevisionAheadOfTheCache asks for what is in the store while the cache is
@@ -17,11 +19,11 @@ func TestRevisionAheadOfTheCache_RV04_RV07_RVL1_RVL6_RVL7_WATCH12(t *testing.T) 
 	const all = "a:2 c:1 d:1"
 	for name, read := range map[string]func(w *world, rv string) (string, error){
 		"get": func(w *world, rv string) (string, error) {
-			data, err := w.Get(w.ctx(), w.at(v1, "d"), rv, Whole)
+			data, err := w.Get(w.ctx(), w.at(v1, "d"), rv, encoding.At(v1))
 			if err != nil {
 				return "", err
 			}
-			u := w.parse(data)
+			u := w.parse(data.Bytes())
 			return fmt.Sprintf("%s:%s %s", u.GetName(), u.Object["port"], u.GetResourceVersion()), nil
 		},
 		"list":                          listAt(internalversion.ListOptions{}),
@@ -76,8 +78,8 @@ func TestRevisionAheadOfTheCache_RV04_RV07_RVL1_RVL6_RVL7_WATCH12(t *testing.T) 
 		made := w.create(w.at(v1, ""), tab(v1, "d", "h", "1")).GetResourceVersion()
 		ctx, cancel := context.WithTimeout(w.ctx(), 50*time.Millisecond)
 		defer cancel()
-		if data, err := w.Get(ctx, w.at(v1, "d"), made, Whole); err == nil {
-			t.Errorf("got %s", data)
+		if data, err := w.Get(ctx, w.at(v1, "d"), made, encoding.At(v1)); err == nil {
+			t.Errorf("got %s", data.Bytes())
 		}
 	})
 }

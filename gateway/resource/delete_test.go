@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 func deletion() *metav1.DeleteOptions { return &metav1.DeleteOptions{} }
@@ -141,7 +143,7 @@ func TestTerminatingDefinitionRefusesCreation(t *testing.T) {
 func TestDeleteCollectionChecksOptionsEvenOfNothing_VERB04(t *testing.T) {
 	w := newWorld(t)
 	odd := metav1.DeletionPropagation("odd")
-	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, &metav1.DeleteOptions{PropagationPolicy: &odd}, WriteOptions{}, Whole)
+	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, &metav1.DeleteOptions{PropagationPolicy: &odd}, WriteOptions{}, encoding.At(v1))
 	refused(t, err, 422, "Invalid", "propagationPolicy")
 }
 
@@ -157,7 +159,7 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{LabelSelector: odd}, deletion(), WriteOptions{}, Whole)
+	list, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{LabelSelector: odd}, deletion(), WriteOptions{}, encoding.At(v1))
 	if err != nil || len(list.Entries) != 3 {
 		t.Fatal(list, err)
 	}
@@ -172,14 +174,14 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 	// What cannot be answered is not begun.
 	w.conv.BreakDown("no conversion")
 	before := w.revision()
-	_, err = w.deleteAll(w.at(v1beta1, ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, Whole)
+	_, err = w.deleteAll(w.at(v1beta1, ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, encoding.At(v1))
 	refused(t, err, 500, "", "no conversion")
 	if w.revision() != before {
 		t.Error("something was deleted")
 	}
 	// Events and other kinds in protobuf go the same way.
 	w.create(w.builtin("configmaps", "default", ""), configMap("one", "1"))
-	if _, err = w.deleteAll(w.builtin("configmaps", "default", ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, Whole); err != nil {
+	if _, err = w.deleteAll(w.builtin("configmaps", "default", ""), &internalversion.ListOptions{}, deletion(), WriteOptions{}, encoding.At(v1)); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.entry(w.ctx(), w.builtin("configmaps", "default", "one"), ""); !apierrors.IsNotFound(err) {

@@ -23,6 +23,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -248,27 +249,48 @@ func refused(t testing.TB, err error, code int32, reason, message string) {
 	}
 }
 
-// listed is a list with its items in a form.
+// bytesOf are the objects of entries in an encoding.
+func bytesOf(ctx context.Context, r *catalog.Resource, entries []*catalog.Entry, in encoding.Encoding) ([][]byte, error) {
+	all, err := r.Objects(ctx, nil, entries, in)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]byte, len(all))
+	for i, o := range all {
+		out[i] = o.Bytes()
+	}
+	return out, nil
+}
+
+func bytesOfOne(r *catalog.Resource, e *catalog.Entry, in encoding.Encoding) ([]byte, error) {
+	all, err := bytesOf(context.Background(), r, []*catalog.Entry{e}, in)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// listed is a list with its items in an encoding.
 type listed struct {
 	*List
 	Items [][]byte
 }
 
 // encoded lists and encodes.
-func (w *world) encoded(t Target, o *internalversion.ListOptions, form Form) (*listed, error) {
+func (w *world) encoded(t Target, o *internalversion.ListOptions, in encoding.Encoding) (*listed, error) {
 	l, err := w.List(w.ctx(), t, o)
 	if err != nil {
 		return nil, err
 	}
-	items, err := t.Views(w.ctx(), l.Entries, form)
+	items, err := bytesOf(w.ctx(), t.Resource, l.Entries, in)
 	return &listed{l, items}, err
 }
 
 // deleteAll deletes a collection and returns what its reply would be made of.
-func (w *world) deleteAll(t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, wo WriteOptions, form Form) (out *listed, err error) {
+func (w *world) deleteAll(t Target, list *internalversion.ListOptions, o *metav1.DeleteOptions, wo WriteOptions, in encoding.Encoding) (out *listed, err error) {
 	err = w.DeleteCollection(w.ctx(), t, list, o, wo, func(l *List) (err error) {
 		out = &listed{List: l}
-		out.Items, err = t.Views(w.ctx(), l.Entries, form)
+		out.Items, err = bytesOf(w.ctx(), t.Resource, l.Entries, in)
 		return err
 	})
 	return out, err

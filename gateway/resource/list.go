@@ -11,6 +11,7 @@ import (
 	apistorage "k8s.io/apiserver/pkg/storage"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -23,7 +24,7 @@ type List struct {
 	Continue string
 	// Remaining is how many objects follow this page; nil when unknown.
 	Remaining *int64
-	// Entries are the objects, which [Target.Views] and [Target.Messages] encode.
+	// Entries are the objects, which [catalog.Resource.Objects] encodes.
 	Entries []*catalog.Entry
 }
 
@@ -177,12 +178,12 @@ func (l *listing) flush(ctx context.Context) (full bool, err error) {
 	for i, c := range l.waiting {
 		entries[i] = c.entry
 	}
-	objects, err := l.target.Resource.Views(ctx, entries, l.target.Version.Name)
+	objects, err := l.target.Resource.Objects(ctx, nil, entries, encoding.At(l.target.Version.Name))
 	if err != nil {
 		return false, err
 	}
 	for i, c := range l.waiting {
-		ok, err := l.selection.matchFields(c.key, c.entry, objects[i])
+		ok, err := l.selection.matchFields(c.key, c.entry, objects[i].Bytes())
 		if err != nil {
 			return false, err
 		}

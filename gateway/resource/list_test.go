@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -32,7 +33,7 @@ func (w *world) list(t Target, o internalversion.ListOptions) (*List, error) {
 func (w *world) shown(l *List) string {
 	w.t.Helper()
 	r := w.at(v1, "").Resource
-	objects, err := r.Views(w.ctx(), l.Entries, v1)
+	objects, err := bytesOf(w.ctx(), r, l.Entries, encoding.At(v1))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -355,7 +356,7 @@ func TestUnreadableObjectsAreNotPassedOver(t *testing.T) {
 	o := &internalversion.ListOptions{LabelSelector: selector}
 	_, err = w.List(w.ctx(), w.at(v1, ""), o)
 	refused(t, err, 500, "InternalError", "cannot be read")
-	_, err = w.deleteAll(w.at(v1, ""), o, deletion(), WriteOptions{}, Whole)
+	_, err = w.deleteAll(w.at(v1, ""), o, deletion(), WriteOptions{}, encoding.At(v1))
 	refused(t, err, 500, "InternalError", "cannot be read")
 	w.raw(w.at(v1, "one")) // still there
 }

@@ -8,6 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // A converter that fails is no reason to keep a finalizer or a reference.
@@ -38,13 +40,13 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 	find := func() *metav1.PartialObjectMetadata {
 		t.Helper()
 		w.wait(w.revision())
-		data, err := w.Get(w.ctx(), w.at(v1, "one"), "0", MetadataOnly)
+		data, err := w.Get(w.ctx(), w.at(v1, "one"), "0", encoding.MetadataOnly())
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		var found metav1.PartialObjectMetadata
 		if err == nil {
-			err = json.Unmarshal(data, &found)
+			err = json.Unmarshal(data.Bytes(), &found)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -144,7 +145,7 @@ func TestForeignTokensAreRefused_LIST06(t *testing.T) {
 			}
 			// A token names where to go on below the list's own root, so that it
 			// cannot reach anything that the list would not show.
-			shown, err := target.Resource.Views(w.ctx(), l.Entries, v1)
+			shown, err := bytesOf(w.ctx(), target.Resource, l.Entries, encoding.At(v1))
 			if err != nil {
 				t.Fatal(err)
 			}

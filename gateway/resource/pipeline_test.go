@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // stage is a mutator or a validator that notes what it saw.
@@ -229,7 +230,7 @@ func TestDeleteCollectionAcrossDefinitions_VERB04(t *testing.T) {
 		}
 		return nil
 	}
-	l, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), alice, Whole)
+	l, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), alice, encoding.At(v1))
 	if err != nil || len(l.Items) != 3 {
 		t.Fatalf("got %v, %v", l, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // propagation reads the options of a deletion from a word.
@@ -157,7 +158,7 @@ func TestDeleteCollectionHonoursThePolicy_DEL05(t *testing.T) {
 		name := fmt.Sprintf("c-%d", i)
 		w.create(w.at(v1, ""), tab(v1, name, "h", "1"))
 		list := &internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name)}
-		if _, err := w.deleteAll(w.at(v1, ""), list, propagation(t, word), WriteOptions{}, Whole); err != nil {
+		if _, err := w.deleteAll(w.at(v1, ""), list, propagation(t, word), WriteOptions{}, encoding.At(v1)); err != nil {
 			t.Fatal(err)
 		}
 		left, err := w.List(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{})

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
-	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -59,40 +59,13 @@ func unanswered(err error) error {
 	return out
 }
 
-// Form is which part of objects a reader wants.
-type Form int
-
-const (
-	// Whole is the object at the version of the request.
-	Whole Form = iota
-	// MetadataOnly is a PartialObjectMetadata, which needs no conversion.
-	MetadataOnly
-)
-
-// Get returns an object as JSON, which is shared and must not be changed.
-// resourceVersion is the query parameter.
-func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string, form Form) ([]byte, error) {
+// Get returns an object in an encoding. resourceVersion is the query parameter.
+func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string, in encoding.Encoding) (encoding.Object, error) {
 	entry, err := e.entry(ctx, t, resourceVersion)
 	if err != nil {
 		return nil, err
 	}
-	if form == MetadataOnly {
-		return t.Resource.MetadataView(entry)
-	}
-	return t.Resource.View(ctx, entry, t.Version.Name)
-}
-
-// GetMessage is Get as protobuf. Whole objects have it at native versions only.
-func (e *Engine) GetMessage(ctx context.Context, t Target, resourceVersion string, form Form) (wire.Message, error) {
-	entry, err := e.entry(ctx, t, resourceVersion)
-	if err != nil {
-		return wire.Message{}, err
-	}
-	out, err := t.Messages(ctx, []*catalog.Entry{entry}, form)
-	if err != nil {
-		return wire.Message{}, err
-	}
-	return out[0], nil
+	return t.Resource.Object(ctx, entry, in)
 }
 
 // entry is the state that a get is about.
@@ -118,31 +91,6 @@ func (e *Engine) State(ctx context.Context, t Target, live bool) (*catalog.Entry
 	}
 	from, err := e.current(ctx, t, true)
 	return from.Entry, err
-}
-
-// Messages are the objects of entries in a form, as protobuf. Whole objects have
-// it at native versions only.
-func (t Target) Messages(ctx context.Context, entries []*catalog.Entry, form Form) ([]wire.Message, error) {
-	if form == MetadataOnly {
-		return t.Resource.MetadataMessages(entries)
-	}
-	return t.Resource.Messages(ctx, entries, t.Version)
-}
-
-// Views are the objects of entries in a form, as JSON, which is shared and must
-// not be changed.
-func (t Target) Views(ctx context.Context, entries []*catalog.Entry, form Form) ([][]byte, error) {
-	if form != MetadataOnly {
-		return t.Resource.Views(ctx, entries, t.Version.Name)
-	}
-	out := make([][]byte, len(entries))
-	for i, e := range entries {
-		var err error
-		if out[i], err = t.Resource.MetadataView(e); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // origin is the state that a write starts from.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -140,10 +141,10 @@ func TestMetadataThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	w.put("bad", "x")
 	at := w.at(v1, "")
-	if _, err := w.encoded(at, &internalversion.ListOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
+	if _, err := w.encoded(at, &internalversion.ListOptions{}, encoding.MetadataOnly()); !apierrors.IsInternalError(err) {
 		t.Errorf("a list: %v", err)
 	}
-	if _, err := w.deleteAll(at, &internalversion.ListOptions{}, deletion(), WriteOptions{}, MetadataOnly); !apierrors.IsInternalError(err) {
+	if _, err := w.deleteAll(at, &internalversion.ListOptions{}, deletion(), WriteOptions{}, encoding.MetadataOnly()); !apierrors.IsInternalError(err) {
 		t.Errorf("a deletion of all: %v", err)
 	}
 	// A namespace that says nothing of itself takes no objects.
@@ -309,7 +310,7 @@ func TestDeleteCollectionTellsOfAFailure_VERB04(t *testing.T) {
 	w.put("one", tab(v1, "one", "h", "1", `"namespace":"default"`, `"uid":"u"`))
 	o := deletion()
 	o.Preconditions = metav1.NewUIDPreconditions("other")
-	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, o, WriteOptions{}, Whole)
+	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, o, WriteOptions{}, encoding.At(v1))
 	refused(t, err, 409, "Conflict", "the UID in the precondition (other) does not match")
 	w.raw(w.at(v1, "one")) // still there
 }

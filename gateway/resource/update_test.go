@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -233,7 +234,7 @@ func TestDryRunChangesNothing_DRY01(t *testing.T) {
 			t.Errorf("delete %s: %v", name, out)
 		}
 	}
-	list, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), dry, Whole)
+	list, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), dry, encoding.At(v1))
 	if err != nil || len(list.Entries) != 2 {
 		t.Errorf("deletecollection: %v, %v", list, err)
 	}

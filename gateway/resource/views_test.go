@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // follow reads n changes of a watch at a version.
@@ -32,7 +33,7 @@ func follow(ctx context.Context, w *Watch, r *catalog.Resource, version string, 
 		for i, c := range changes {
 			entries[i] = c.Entry
 		}
-		objects, err := r.Views(ctx, entries, version)
+		objects, err := bytesOf(ctx, r, entries, encoding.At(version))
 		if err != nil {
 			return out, err
 		}
@@ -73,7 +74,7 @@ func TestConversionRunsOnceForAllReaders_CRD11_WATCH03(t *testing.T) {
 			case 1:
 				l, err := w.List(w.ctx(), all, list)
 				if err == nil {
-					_, err = all.Resource.Views(w.ctx(), l.Entries, v1beta1)
+					_, err = bytesOf(w.ctx(), all.Resource, l.Entries, encoding.At(v1beta1))
 				}
 				if err != nil || len(l.Entries) != objects {
 					t.Error(len(l.Entries), err)
@@ -116,7 +117,7 @@ func TestFailingConverter_CRD18(t *testing.T) {
 		t.Fatal("read without a converter")
 	}
 	refused(t, err, 500, "", "no conversion today")
-	if data, err := r.MetadataView(e); err != nil || !bytes.Contains(data, []byte(`"name":"one"`)) {
+	if data, err := bytesOfOne(r, e, encoding.MetadataOnly()); err != nil || !bytes.Contains(data, []byte(`"name":"one"`)) {
 		t.Errorf("metadata: %s, %v", data, err)
 	}
 	_, err = w.Delete(w.ctx(), w.at(v1beta1, "one"), &metav1.DeleteOptions{}, WriteOptions{})
@@ -152,7 +153,7 @@ func TestReadersDoNotShareOthersTrouble_CRD18(t *testing.T) {
 	release := w.conv.Block()
 	listed := make(chan error, 1)
 	go func() {
-		_, err := r.Views(w.ctx(), l.Entries, v1beta1)
+		_, err := bytesOf(w.ctx(), r, l.Entries, encoding.At(v1beta1))
 		listed <- err
 	}()
 	w.conv.Await(1)               // until the list is being converted
@@ -160,7 +161,7 @@ func TestReadersDoNotShareOthersTrouble_CRD18(t *testing.T) {
 		if _, err := r.View(w.ctx(), e, v1); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.MetadataView(e); err != nil {
+		if _, err := bytesOfOne(r, e, encoding.MetadataOnly()); err != nil {
 			t.Error(err)
 		}
 	}

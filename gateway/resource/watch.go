@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -159,7 +160,7 @@ func (w *Watch) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := w.selection.resource.Views(ctx, entries, w.selection.version.Name)
+	_, err := w.selection.resource.Objects(ctx, nil, entries, encoding.At(w.selection.version.Name))
 	return err
 }
 

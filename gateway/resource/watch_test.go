@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -220,7 +221,7 @@ func TestWatchPieces(t *testing.T) {
 			t.Fatalf("piece %d: %d changes, more %v, %v", piece, len(changes), more, err)
 		}
 		for _, c := range changes {
-			data, err := all.Resource.MetadataView(c.Entry)
+			data, err := bytesOfOne(all.Resource, c.Entry, encoding.MetadataOnly())
 			var m struct{ Metadata struct{ Name string } }
 			if err != nil || json.Unmarshal(data, &m) != nil || m.Metadata.Name != fmt.Sprintf("c-%03d", n) {
 				t.Fatalf("change %d is %s, %v", n, data, err)

@@ -46,6 +46,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/compiler"
 )
@@ -272,7 +273,7 @@ func (g *gateway) pods(c resource.Caller) pod.Objects { return local.New(g.engin
 // exists fails for an object that does not exist.
 func (g *gateway) exists(ctx context.Context, t resource.Target) error {
 	t.Subresource = ""
-	_, err := g.engine.Get(ctx, t, "", resource.MetadataOnly)
+	_, err := g.engine.Get(ctx, t, "", encoding.MetadataOnly())
 	return err
 }
 

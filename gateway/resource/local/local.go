@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -70,12 +71,12 @@ func (c Client) GetMetadata(ctx context.Context, gr schema.GroupResource, namesp
 	if err != nil {
 		return nil, err
 	}
-	data, err := t.Resource.MetadataView(entry)
+	o, err := t.Resource.Object(ctx, entry, encoding.MetadataOnly())
 	if err != nil {
 		return nil, err
 	}
 	var m metav1.PartialObjectMetadata
-	if err := json.Unmarshal(data, &m); err != nil {
+	if err := json.Unmarshal(o.Bytes(), &m); err != nil {
 		return nil, t.Resource.Unreadable(entry, err)
 	}
 	return &m, nil
@@ -139,7 +140,8 @@ func (c Client) ListMetadata(_ context.Context, gr schema.GroupResource, namespa
 
 // partial is the metadata of an object as far as it can be read.
 func partial(t resource.Target, it watchcache.Item[*catalog.Entry]) (m metav1.PartialObjectMetadata) {
-	if data, err := t.Resource.MetadataView(it.Value); err != nil || json.Unmarshal(data, &m) != nil {
+	o, err := t.Resource.Object(context.Background(), it.Value, encoding.MetadataOnly()) // nothing has to be waited for
+	if err != nil || json.Unmarshal(o.Bytes(), &m) != nil {
 		m = metav1.PartialObjectMetadata{}
 	}
 	m.Namespace, m.Name = catalog.SplitKey(it.Key)

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
@@ -67,12 +68,12 @@ func none(t resource.Target, why string) error {
 // object is the module that a subresource is of.
 func (u Upload) object(ctx context.Context, t resource.Target) (*unstructured.Unstructured, error) {
 	t.Subresource = ""
-	data, err := u.Engine.Get(ctx, t, "", resource.Whole)
+	data, err := u.Engine.Get(ctx, t, "", encoding.At(t.Version.Name))
 	if err != nil {
 		return nil, err
 	}
 	obj := &unstructured.Unstructured{}
-	if err := obj.UnmarshalJSON(data); err != nil {
+	if err := obj.UnmarshalJSON(data.Bytes()); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	return obj, nil

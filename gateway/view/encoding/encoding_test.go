@@ -1,0 +1,142 @@
+package encoding
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/wire"
+)
+
+// all are the media types, with how their libraries read a list of ConfigMaps.
+var all = map[Media]func([]byte) (*corev1.ConfigMapList, error){
+	JSON: readJSON, Indented: readJSON,
+	YAML: func(data []byte) (*corev1.ConfigMapList, error) {
+		text, err := yaml.YAMLToJSON(data)
+		if err != nil {
+			return nil, err
+		}
+		return readJSON(text)
+	},
+	CBOR: func(data []byte) (*corev1.ConfigMapList, error) {
+		var tree any
+		if err := direct.Unmarshal(data, &tree); err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(tree)
+		if err != nil {
+			return nil, err
+		}
+		return readJSON(text)
+	},
+	Protobuf: func(data []byte) (*corev1.ConfigMapList, error) {
+		e, err := wire.Open(data)
+		if err != nil {
+			return nil, err
+		}
+		l := &corev1.ConfigMapList{TypeMeta: metav1.TypeMeta{APIVersion: e.APIVersion, Kind: e.Kind}}
+		return l, l.Unmarshal(e.Raw)
+	},
+}
+
+func readJSON(data []byte) (*corev1.ConfigMapList, error) {
+	l := &corev1.ConfigMapList{}
+	return l, json.Unmarshal(data, l)
+}
+
+var configMaps = &crd.Version{Name: "v1", Typed: func() runtime.Object { return &corev1.ConfigMap{} }}
+
+// kept is a ConfigMap in the media type that is kept to be sent as m.
+func kept(t *testing.T, m Media, name string, revision int64) Object {
+	t.Helper()
+	keeper := m.Kept().Keeper()
+	data, err := keeper.Keep([]byte(`{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"name":"`+name+`","resourceVersion":"1"}}`), Whole, configMaps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := keeper.Object(data, revision)
+	if err != nil || o.Size() != len(o.Bytes()) || !bytes.Equal(o.AppendTo([]byte("x"))[1:], o.Bytes()) {
+		t.Fatalf("%s: %d bytes are %q, %v", m.Name(), o.Size(), o.Bytes(), err)
+	}
+	return o
+}
+
+// A list in each media type is one that its library reads, of any length, and what is
+// kept is as long as was said.
+func TestListsInEachMediaType_MT05_MT11(t *testing.T) {
+	if len(all) != len(media)-1 {
+		t.Errorf("%d of %d media types are tested", len(all), len(media)-1)
+	}
+	for m, read := range all {
+		for _, count := range []int{0, 1, 2, 30} {
+			var items []byte
+			for i := range count {
+				o := kept(t, m, string(rune('a'+i)), int64(i+10))
+				if i > 0 {
+					items = append(items, m.Separator()...)
+				}
+				before := len(items)
+				var err error
+				if items, err = m.Codec().AppendItem(items, o); err != nil {
+					t.Fatal(err)
+				}
+				if m.Keeper() != nil && m.Keeper().ItemSize(o) != len(items)-before {
+					t.Errorf("%s: an item of %d has %d bytes", m.Name(), m.Keeper().ItemSize(o), len(items)-before)
+				}
+			}
+			l := &List{APIVersion: "v1", Kind: "ConfigMapList", ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: "c"}}
+			head, tail, err := m.Codec().Around(l, count, len(items))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := read(append(append(bytes.Clone(head), items...), tail...))
+			if err != nil || got.Kind != "ConfigMapList" || got.ResourceVersion != "7" || got.Continue != "c" || len(got.Items) != count {
+				t.Fatalf("%s, %d items: %+v, %v", m.Name(), count, got, err)
+			}
+			for i, o := range got.Items {
+				if o.Name != string(rune('a'+i)) || o.ResourceVersion != string(rune('1'+i/10))+string(rune('0'+i%10)) || o.Data["k"] != "v" {
+					t.Errorf("%s: item %d is %+v", m.Name(), i, o)
+				}
+			}
+		}
+	}
+}
+
+// One object is the same as a reply and as a document, in each media type, and what is
+// made in scratch is made in its memory.
+func TestSingleObjects(t *testing.T) {
+	for m := range all {
+		o := kept(t, m, "one", 7)
+		kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+		single, err := m.Codec().Single(nil, o, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, err := m.Codec().Document([]byte(`{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"name":"one","resourceVersion":"7"}}`), configMaps)
+		if err != nil || !bytes.Equal(single, document) {
+			t.Errorf("%s: %q, and as a document %q, %v", m.Name(), single, document, err)
+		}
+		scratch := make([]byte, 3, 1<<10)
+		again, err := m.Codec().Single(&scratch, o, kind)
+		if err != nil || !bytes.Equal(again, single) {
+			t.Errorf("%s: %q in scratch, %v", m.Name(), again, err)
+		}
+		if m == JSON && len(scratch) != 3 {
+			t.Errorf("what is shared was copied: %q", scratch)
+		}
+		if m.Stream() == "" {
+			continue
+		}
+		if event := m.Codec().AppendEvent([]byte("x"), "ADDED", single); !bytes.Contains(event, []byte("ADDED")) || !bytes.Contains(event, bytes.TrimSuffix(single, []byte("\n"))) || event[0] != 'x' {
+			t.Errorf("%s: the event %q", m.Name(), event)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package encoding
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// Text is an object in JSON, or in another media type that is complete as it is.
+type Text []byte
+
+// Bytes implements [Object].
+func (t Text) Bytes() []byte { return t }
+
+// Size implements [Object].
+func (t Text) Size() int { return len(t) }
+
+// AppendTo implements [Object].
+func (t Text) AppendTo(dst []byte) []byte { return append(dst, t...) }
+
+// PartialHead begins a PartialObjectMetadata at a version of meta.k8s.io, before its
+// metadata.
+func PartialHead(version string) string {
+	if version == "v1beta1" {
+		return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1beta1","metadata":`
+	}
+	return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`
+}
+
+// text is JSON.
+type text struct{}
+
+// Document implements [Codec].
+func (text) Document(text []byte, _ *crd.Version) ([]byte, error) { return text, nil }
+
+// Single implements [Codec].
+func (text) Single(_ *[]byte, o Object, _ schema.GroupVersionKind) ([]byte, error) {
+	return o.Bytes(), nil
+}
+
+// Around implements [Codec].
+func (text) Around(l *List, count, _ int) (head, tail []byte, err error) {
+	f := l.frame()
+	if count == 0 && l.Null {
+		return append(f.head[:len(f.head)-1], "null"...), f.tail[1:], nil
+	}
+	return f.head, f.tail, nil
+}
+
+// AppendItem implements [Codec].
+func (text) AppendItem(dst []byte, o Object) ([]byte, error) { return o.AppendTo(dst), nil }
+
+// AppendEvent implements [Codec].
+func (text) AppendEvent(dst []byte, event string, single []byte) []byte {
+	dst = append(append(append(dst, `{"type":"`...), event...), `","object":`...)
+	return append(append(dst, bytes.TrimSuffix(single, []byte("\n"))...), "}\n"...)
+}
+
+// Keep implements [Keeper].
+func (text) Keep(text []byte, _ Form, _ *crd.Version) ([]byte, error) { return text, nil }
+
+// Object implements [Keeper].
+func (text) Object(kept []byte, revision int64) (Object, error) {
+	out, err := object.WithRevision(kept, revision)
+	return Text(out), err
+}
+
+// ItemSize implements [Keeper].
+func (text) ItemSize(o Object) int { return o.Size() }
+
+// frame is a list in JSON without its items, which stand between head and tail
+// under a key.
+type frame struct {
+	key        string
+	head, tail []byte
+}
+
+func (l *List) frame() frame {
+	if l.Table != nil {
+		const tail = "]}\n" // the rows come last
+		return frame{"rows", bytes.TrimSuffix(l.Table, []byte(tail)), []byte(tail)}
+	}
+	head := append(object.AppendString([]byte(`{"apiVersion":`), l.APIVersion), `,"items":[`...)
+	tail := append(object.AppendString([]byte(`],"kind":`), l.Kind), `,"metadata":{`...)
+	if l.Continue != "" {
+		tail = append(object.AppendString(append(tail, `"continue":`...), l.Continue), ',')
+	}
+	if l.RemainingItemCount != nil {
+		tail = fmt.Appendf(tail, `"remainingItemCount":%d,`, *l.RemainingItemCount)
+	}
+	if l.ResourceVersion != "" {
+		tail = object.AppendString(append(tail, `"resourceVersion":`...), l.ResourceVersion)
+	}
+	return frame{"items", head, append(tail, "}}\n"...)}
+}
+
+// place is how a media type shows a list that has no items, and where it has some.
+type place struct{ none, begins, ends string }
+
+// between is Around for what is made of JSON: the list is encoded without items,
+// which is seen where it says none; it then begins to have items, and ends to. None
+// of these can be part of a text in the list, as that media type writes texts, nor of
+// a kind.
+func between(c Codec, l *List, count int, at func(key string) place) (head, tail []byte, err error) {
+	f := l.frame()
+	if count == 0 {
+		if head, tail, err = (text{}).Around(l, 0, 0); err == nil {
+			head, err = c.Document(append(head, tail...), nil)
+		}
+		return head, nil, err
+	}
+	empty, err := c.Document(slices.Concat(f.head, f.tail), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := at(f.key)
+	before, after, ok := bytes.Cut(empty, []byte(p.none))
+	if !ok {
+		return nil, nil, fmt.Errorf("%q has no place for items", empty)
+	}
+	return append(bytes.Clone(before), p.begins...), append([]byte(p.ends), after...), nil
+}
+
+// indented is JSON for people.
+type indented struct{ text }
+
+// Document implements [Codec].
+func (indented) Document(text []byte, _ *crd.Version) ([]byte, error) {
+	var b bytes.Buffer
+	err := json.Indent(&b, text, "", "  ")
+	return b.Bytes(), err
+}
+
+// Single implements [Codec].
+func (i indented) Single(_ *[]byte, o Object, _ schema.GroupVersionKind) ([]byte, error) {
+	return i.Document(o.Bytes(), nil)
+}
+
+// Around implements [Codec].
+func (i indented) Around(l *List, count, _ int) (head, tail []byte, err error) {
+	return between(i, l, count, func(key string) place {
+		key = "\n  \"" + key + "\": ["
+		return place{key + "]", key, "\n  ]"}
+	})
+}
+
+// AppendItem implements [Codec].
+func (indented) AppendItem(dst []byte, o Object) ([]byte, error) {
+	const indent = "    "
+	b := bytes.NewBuffer(append(dst, "\n"+indent...))
+	err := json.Indent(b, o.Bytes(), indent, "  ")
+	return b.Bytes(), err
+}

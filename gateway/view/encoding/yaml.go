@@ -1,0 +1,40 @@
+package encoding
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// yamlText is YAML.
+type yamlText struct{}
+
+// Document implements [Codec].
+func (yamlText) Document(text []byte, _ *crd.Version) ([]byte, error) { return yaml.JSONToYAML(text) }
+
+// Single implements [Codec].
+func (y yamlText) Single(_ *[]byte, o Object, _ schema.GroupVersionKind) ([]byte, error) {
+	return y.Document(o.Bytes(), nil)
+}
+
+// Around implements [Codec].
+func (y yamlText) Around(l *List, count, _ int) (head, tail []byte, err error) {
+	return between(y, l, count, func(key string) place {
+		key = "\n" + key + ":"
+		return place{key + " []\n", key + "\n", ""}
+	})
+}
+
+// AppendItem implements [Codec].
+func (yamlText) AppendItem(dst []byte, o Object) ([]byte, error) {
+	out, err := yaml.JSONToYAML(slices.Concat([]byte("["), o.Bytes(), []byte("]")))
+	return append(dst, out...), err
+}
+
+// AppendEvent implements [Codec]. Nobody is offered such a watch.
+func (yamlText) AppendEvent(dst []byte, _ string, single []byte) []byte {
+	return append(dst, single...)
+}
