@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ func TestTableOfAdmission_CEL12_CEL13_CEL14_CEL20_DRY02_DRY04_DRY05(t *testing.T
 	hook := admissions.NewServer()
 	t.Cleanup(hook.Close)
 	s, stories := harness.Shared(t), admissions.Stories()
-	tellAllVia(t, s, newTable(t, filepath.Dir(admissions.File), s.External, stories), stories, admissions.File, hook.Via)
+	tellAllVia(t, s, newTable(t, admissions.Table, s.External, stories), stories, hook.Via)
 }
 
 // uncalled is how it is told, within JSON, that a webhook gave no answer: a
@@ -41,9 +40,9 @@ func TestTableOfAdmissionByModules_WP02(t *testing.T) {
 			}
 		}
 	}
-	c := newTable(t, filepath.Dir(admissions.File), false, all)
+	c := newTable(t, admissions.Table, false, all)
 	c.Ignored, c.Take = uncalled, false
-	tellAllVia(t, &s.Server, c, stories, admissions.File, func(send story.Send) story.Send {
+	tellAllVia(t, &s.Server, c, stories, func(send story.Send) story.Send {
 		return admissions.With(map[string]any{"url": "wasm://answers"}, send)
 	})
 }

@@ -17,7 +17,7 @@ func TestBadInput(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = api.Try("DELETE", crdPath+"/crontabs."+refusals.Group, nil)
 	})
-	t.Run("requests", func(t *testing.T) { tellAll(t, refusals.Stories(), refusals.File) })
+	t.Run("requests", func(t *testing.T) { tellAll(t, refusals.Stories(), refusals.Table) })
 	api.Get(refusals.There).Want(200).Equal("metadata.generation", "1").Equal("spec", "")
 	api.Get(refusals.CronTabs + "/x").Want(404)
 	api.Get("/readyz").Want(200)

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,12 +19,12 @@ func TestTableOfBuiltInRequests_VERB01(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := newTable(t, builtins.Recordings, harness.Shared(t).External, stories)
+	all := newTable(t, builtins.Table, harness.Shared(t).External, stories)
 	for resource, stories := range byResource(stories) {
 		t.Run(resource, func(t *testing.T) {
 			t.Parallel()
 			for _, told := range stories {
-				t.Run(told.Name, func(t *testing.T) { compareWith(t, all, told, builtins.Recordings, builtins.Texts) })
+				t.Run(told.Name, func(t *testing.T) { all.tellOver(t, told, builtins.Texts) })
 			}
 		})
 	}
@@ -44,25 +42,14 @@ func byResource(stories []story.Story) map[string][]story.Story {
 	return out
 }
 
-// compareWith tells a story and compares it with its recording, which is in a
-// folder of its package, with texts of the replies.
-func compareWith(t *testing.T, c *table, told story.Story, recordings string, texts func([]story.Reply) ([]story.Texts, error)) {
-	want, err := told.Unpack(filepath.Join("..", "..", recordings, told.File()))
-	if err != nil {
-		t.Fatal(err)
-	}
+// tellOver tells a story over HTTP, as other clients do, and compares it with its
+// recording, with texts of the replies.
+func (c *table) tellOver(t *testing.T, told story.Story, texts func([]story.Reply) ([]story.Texts, error)) {
+	t.Helper()
 	server := harness.Shared(t)
 	client, err := rest.HTTPClientFor(server.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	replies, err := told.Tell(context.Background(), story.HTTP(client, server.URL, server.Token))
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers, err := texts(replies)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.compare(t, told, want, answers)
+	c.tell(t, told, story.HTTP(client, server.URL, server.Token), texts)
 }

@@ -14,11 +14,11 @@ import (
 // where that is listed as another.
 func TestTableOfCombinations_VERB01(t *testing.T) {
 	stories := combined.Stories()
-	all := newTable(t, combined.Recordings, harness.Shared(t).External, stories)
+	all := newTable(t, combined.Table, harness.Shared(t).External, stories)
 	for _, told := range stories {
 		t.Run(told.Name, func(t *testing.T) {
 			t.Parallel()
-			compareWith(t, all, told, combined.Recordings, builtins.Texts)
+			all.tellOver(t, told, builtins.Texts)
 		})
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/test/harness"
+	"github.com/wasmgate/wasmgate/test/recorded"
+	"github.com/wasmgate/wasmgate/test/recorded/differences"
 	"github.com/wasmgate/wasmgate/test/story"
-	"github.com/wasmgate/wasmgate/test/story/differences"
 )
 
 var (
@@ -24,38 +26,44 @@ var (
 // mostTold bounds the rows of a story that are told at length.
 const mostTold = 3
 
-// mostQuoted bounds what is told of a request, in bytes.
-const mostQuoted = 2000
+// recordings and lists are where they are from here.
+var (
+	recordings = filepath.Join("..", "..", recorded.Folder)
+	lists      = filepath.Join(recordings, "differences")
+)
 
-// table is a recording that a server is compared with, and the list of where a
-// gateway answers otherwise, which is in the same folder.
+// table is a table of recordings that a server is compared with, and the list of
+// where a gateway answers otherwise.
 type table struct {
 	*differences.Comparison
-	folder string
+	name string
 }
 
-// newTable loads the list in a folder, from the module's root. What is taken is
-// saved when the test ends.
-func newTable(t *testing.T, folder string, external bool, stories []story.Story) *table {
+// newTable loads the list for a table. What is taken is saved when the test ends.
+func newTable(t *testing.T, name string, external bool, stories []story.Story) *table {
 	t.Helper()
-	folder = filepath.Join("..", "..", folder)
-	list, err := differences.Load(folder)
+	list, err := differences.Load(lists)
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := map[string]int{}
-	for _, told := range stories {
-		steps[told.Name] = len(told.Steps)
+	ours := &table{Comparison: differences.NewComparison(list), name: name}
+	told := map[string]bool{}
+	for _, s := range stories {
+		told[ours.story(s)] = true
 	}
-	if err := list.Fits(steps); err != nil {
-		t.Fatal(err)
+	for _, listed := range list.Stories() {
+		if strings.HasPrefix(listed, name+"/") && !told[listed] {
+			t.Fatalf("there is no story %s, for which differences are listed", listed)
+		}
 	}
 	checkJustified(t, list)
-	ours := &table{Comparison: differences.NewComparison(list), folder: folder}
 	ours.External, ours.Take, ours.Why, ours.Row = external, *take && !external, *takenWhy, *takenRow
 	t.Cleanup(func() { ours.finish(t) })
 	return ours
 }
+
+// story is the name of a story in lists.
+func (c *table) story(s story.Story) string { return c.name + "/" + recorded.Name(s) }
 
 // checkJustified looks up the rows of the feature list by which a list departs.
 func checkJustified(t *testing.T, list *differences.List) {
@@ -79,7 +87,7 @@ func (c *table) finish(t *testing.T) {
 		for _, change := range c.Changes() {
 			t.Log(change)
 		}
-		if err := c.Save(c.folder); err != nil {
+		if err := c.Save(lists); err != nil {
 			t.Error(err)
 		}
 	}
@@ -95,65 +103,66 @@ func (c *table) finish(t *testing.T) {
 	}
 }
 
-// compare compares the replies to a story: to its definition, if it has one, which
-// counts as the step before the first, and to its steps.
-func (c *table) compare(t *testing.T, told story.Story, recorded []string, answers []story.Texts) {
+// compare compares the replies to a story, to its definition and to its steps, with
+// those recorded.
+func (c *table) compare(t *testing.T, told story.Story, r recorded.Recording, answers []story.Texts) {
 	t.Helper()
-	steps, before := told.Steps, 0
+	steps := told.Steps
 	if told.Definition != "" {
-		steps, before = append([]story.Step{{Method: "define", Body: told.Definition}}, steps...), 1
+		steps = append([]story.Step{{Method: "define", Body: told.Definition}}, steps...)
 	}
-	if len(answers) != len(recorded) {
-		t.Fatalf("%d replies, and %d are recorded", len(answers), len(recorded))
+	if err := c.Story(c.story(told), r.Headings); err != nil {
+		t.Error(err)
+	}
+	if len(answers) != len(r.Replies) {
+		t.Fatalf("%d replies, and %d are recorded", len(answers), len(r.Replies))
 	}
 	wrong := 0
 	for i, answer := range answers {
-		step, row := steps[i], i-before
-		if err := c.Reply(told.Name, row, step, recorded[i], answer.Like(recorded[i])); err != nil {
+		want := r.Replies[i]
+		if err := c.Reply(c.story(told), r.Headings[i], steps[i], want, answer.Like(want)); err != nil {
 			if wrong++; wrong <= mostTold {
-				t.Errorf("row %d: %s %s %s %s\n%.*s\n%v", row, step.Method, step.Path, step.Type, step.Accept, mostQuoted, step.Body, err)
+				t.Errorf("%s\n%v", r.Headings[i], err)
 			}
 		}
 	}
 	if wrong > mostTold {
-		t.Errorf("%d rows are wrong", wrong)
+		t.Errorf("%d replies are wrong", wrong)
 	}
 }
 
-// tellAll tells stories and compares the replies with a recording.
-func tellAll(t *testing.T, stories []story.Story, file string) {
+// tellAll tells stories and compares the replies with the recordings of a table.
+func tellAll(t *testing.T, stories []story.Story, name string) {
 	t.Helper()
 	s := harness.Shared(t)
-	tellAllVia(t, s, newTable(t, filepath.Dir(file), s.External, stories), stories, file, func(s story.Send) story.Send { return s })
+	tellAllVia(t, s, newTable(t, name, s.External, stories), stories, func(s story.Send) story.Send { return s })
 }
 
 // tellAllVia does so to a server, whose requests and replies via may change.
-func tellAllVia(t *testing.T, s *harness.Server, c *table, stories []story.Story, file string, via func(story.Send) story.Send) {
+func tellAllVia(t *testing.T, s *harness.Server, c *table, stories []story.Story, via func(story.Send) story.Send) {
 	t.Helper()
-	recording, err := story.Load(filepath.Join("..", "..", file))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, told := range stories {
 		t.Run(told.Name, func(t *testing.T) {
 			t.Parallel()
-			replies, err := told.Tell(context.Background(), via(sender(s.API(t))))
-			if err != nil {
-				t.Fatal(err)
-			}
-			recorded, ok := recording[told.Name]
-			if !ok {
-				t.Fatal("it is not recorded")
-			}
-			answers, err := story.TextsOf(replies)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var wanted []string
-			for _, reply := range recorded {
-				wanted = append(wanted, string(reply))
-			}
-			c.compare(t, told, wanted, answers)
+			c.tell(t, told, via(sender(s.API(t))), story.TextsOf)
 		})
 	}
+}
+
+// tell tells a story and compares texts of the replies with its recording.
+func (c *table) tell(t *testing.T, told story.Story, send story.Send, texts func([]story.Reply) ([]story.Texts, error)) {
+	t.Helper()
+	want, err := recorded.Load(recordings, c.name, told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replies, err := told.Tell(context.Background(), send)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := texts(replies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.compare(t, told, want, answers)
 }

@@ -16,7 +16,7 @@ import (
 // writes, and compares each reply with kube-apiserver's: what is accepted, what
 // becomes of it, and how the rest is refused.
 func TestRulesOfDefinitions_CEL_CRD(t *testing.T) {
-	tellAll(t, rules.Stories(), rules.File)
+	tellAll(t, rules.Stories(), rules.Table)
 }
 
 // TestGeneratedSchemas_CRD05 tells stories of schemas and objects that a
@@ -24,19 +24,19 @@ func TestRulesOfDefinitions_CEL_CRD(t *testing.T) {
 // pruning and defaults, which fields are refused and why, and what of it is
 // forgiven when it was there before.
 func TestGeneratedSchemas_CRD05(t *testing.T) {
-	tellAll(t, generated.Stories(1, generated.Recorded), generated.File)
+	tellAll(t, generated.Stories(1, generated.Recorded), generated.Table)
 }
 
 // TestGeneratedVersions_CRD05 does so of kinds of two versions with a status and
 // scales, which are also watched.
 func TestGeneratedVersions_CRD05(t *testing.T) {
-	tellAll(t, generated.VersionsStories(1, generated.VersionsRecorded), generated.VersionsFile)
+	tellAll(t, generated.VersionsStories(1, generated.VersionsRecorded), generated.VersionsTable)
 }
 
 // TestTableOfRequests_VERB01 makes every kind of request and mistake of a
 // custom resource, and compares each reply with kube-apiserver's.
 func TestTableOfRequests_VERB01(t *testing.T) {
-	tellAll(t, requests.Stories(), requests.File)
+	tellAll(t, requests.Stories(), requests.Table)
 }
 
 // sender sends to a server.

@@ -10,5 +10,5 @@ import (
 // the versions that have other fields, and compares each reply with
 // kube-apiserver's.
 func TestVersionsWithOtherFields_VER09(t *testing.T) {
-	tellAll(t, layouts.Stories(), layouts.File)
+	tellAll(t, layouts.Stories(), layouts.Table)
 }

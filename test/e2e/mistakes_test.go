@@ -16,12 +16,12 @@ func TestTableOfMistakes_VERB01(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := newTable(t, mistakes.Recordings, harness.Shared(t).External, stories)
+	all := newTable(t, mistakes.Table, harness.Shared(t).External, stories)
 	all.Ignored = mistakes.Fields
 	for _, told := range stories {
 		t.Run(told.Name, func(t *testing.T) {
 			t.Parallel()
-			compareWith(t, all, told, mistakes.Recordings, mistakes.Texts)
+			all.tellOver(t, told, mistakes.Texts)
 		})
 	}
 }

@@ -14,11 +14,11 @@ import (
 // and what is there afterwards.
 func TestTableOfParameters_DRY01(t *testing.T) {
 	stories := parameters.Stories()
-	all := newTable(t, parameters.Recordings, harness.Shared(t).External, stories)
+	all := newTable(t, parameters.Table, harness.Shared(t).External, stories)
 	for _, told := range stories {
 		t.Run(told.Name, func(t *testing.T) {
 			t.Parallel()
-			compareWith(t, all, told, parameters.Recordings, builtins.Texts)
+			all.tellOver(t, told, builtins.Texts)
 		})
 	}
 }

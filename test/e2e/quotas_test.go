@@ -9,5 +9,5 @@ import (
 // TestTableOfQuotas_ADM01_ADM02 tells what LimitRanges and ResourceQuotas decide,
 // and compares each reply with kube-apiserver's.
 func TestTableOfQuotas_ADM01_ADM02(t *testing.T) {
-	tellAll(t, quotas.Stories(), quotas.File)
+	tellAll(t, quotas.Stories(), quotas.Table)
 }

@@ -59,6 +59,10 @@ type Story struct {
 	// managedFields and revisions are not compared.
 	Shared bool
 	Steps  []Step
+	// Base is the path that most requests are below, and Sample an object in JSON
+	// that most bodies are made of, with its status: recordings tell by what requests
+	// differ from them.
+	Base, Sample string
 	// Before and After are further steps, whatever is answered to them, before a
 	// story without a definition and after it.
 	Before, After []Step

@@ -44,8 +44,8 @@ func ToProtobuf(text string) (string, error) {
 	return b.String(), err
 }
 
-// fromProtobuf is an object in protobuf as JSON.
-func fromProtobuf(data []byte) (json.RawMessage, error) {
+// FromProtobuf is an object in protobuf as JSON.
+func FromProtobuf(data []byte) (json.RawMessage, error) {
 	obj, gvk, err := protobuf.NewSerializer(known, known).Decode(data, nil, nil)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func framesOf(body []byte) ([]byte, error) {
 		if err := event.Unmarshal(data); err != nil {
 			return nil, err
 		}
-		object, err := fromProtobuf(event.Object.Raw)
+		object, err := FromProtobuf(event.Object.Raw)
 		if err != nil {
 			return nil, err
 		}

@@ -83,7 +83,7 @@ func newReply(step Step, code int, header http.Header, body []byte, seen *sighti
 func asJSON(step Step, body []byte) (text []byte, inProtobuf bool, err error) {
 	switch {
 	case bytes.HasPrefix(body, envelope):
-		text, err = fromProtobuf(body)
+		text, err = FromProtobuf(body)
 	case step.Events && len(body) > 0 && body[0] == 0: // the length of a frame
 		text, err = framesOf(body)
 	default:

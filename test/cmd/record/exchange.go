@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wasmgate/wasmgate/test/recorded"
 	"github.com/wasmgate/wasmgate/test/story"
 	"github.com/wasmgate/wasmgate/test/story/admissions"
 	"github.com/wasmgate/wasmgate/test/story/builtins"
@@ -27,26 +28,26 @@ const tellings = 3
 
 // recordRefusals records how bad requests are refused.
 func recordRefusals(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, refusals.Stories(), tellings, refusals.File, story.HTTP(client, s.url, s.token), nil)
+	return s.recordExchange(ctx, refusals.Stories(), tellings, refusals.Table, story.HTTP(client, s.url, s.token), nil)
 }
 
 // recordRules records the stories of rules and definitions.
 func recordRules(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, rules.Stories(), tellings, rules.File, story.HTTP(client, s.url, s.token), nil)
+	return s.recordExchange(ctx, rules.Stories(), tellings, rules.Table, story.HTTP(client, s.url, s.token), nil)
 }
 
 // recordGenerated records stories from a seed.
 func recordGenerated(ctx context.Context, s *server) error {
 	send := story.HTTP(client, s.url, s.token)
-	if err := s.recordExchange(ctx, generated.Stories(1, generated.Recorded), tellings, generated.File, send, nil); err != nil {
+	if err := s.recordExchange(ctx, generated.Stories(1, generated.Recorded), tellings, generated.Table, send, nil); err != nil {
 		return err
 	}
-	return s.recordExchange(ctx, generated.VersionsStories(1, generated.VersionsRecorded), tellings, generated.VersionsFile, send, nil)
+	return s.recordExchange(ctx, generated.VersionsStories(1, generated.VersionsRecorded), tellings, generated.VersionsTable, send, nil)
 }
 
 // recordRequests records the table of requests.
 func recordRequests(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, requests.Stories(), tellings, requests.File, story.HTTP(client, s.url, s.token), nil)
+	return s.recordExchange(ctx, requests.Stories(), tellings, requests.Table, story.HTTP(client, s.url, s.token), nil)
 }
 
 // recordBuiltInRequests records the table of requests for each built-in kind.
@@ -55,7 +56,7 @@ func recordBuiltInRequests(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	return s.recordPacked(ctx, stories, builtins.Recordings, builtins.Texts)
+	return s.recordEach(ctx, stories, builtins.Table, builtins.Texts)
 }
 
 // recordMistakes records which wrong objects of built-in kinds are refused.
@@ -64,21 +65,21 @@ func recordMistakes(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	return s.recordPacked(ctx, stories, mistakes.Recordings, mistakes.Texts)
+	return s.recordEach(ctx, stories, mistakes.Table, mistakes.Texts)
 }
 
 // recordParameters records the table of the parameters of queries.
 func recordParameters(ctx context.Context, s *server) error {
-	return s.recordPacked(ctx, parameters.Stories(), parameters.Recordings, builtins.Texts)
+	return s.recordEach(ctx, parameters.Stories(), parameters.Table, builtins.Texts)
 }
 
 // recordCombined records requests that combine subresources, parameters and identities.
 func recordCombined(ctx context.Context, s *server) error {
-	return s.recordPacked(ctx, combined.Stories(), combined.Recordings, builtins.Texts)
+	return s.recordEach(ctx, combined.Stories(), combined.Table, builtins.Texts)
 }
 
-// recordPacked tells stories and writes texts of the replies, one file a story.
-func (s *server) recordPacked(ctx context.Context, stories []story.Story, folder string, texts func([]story.Reply) ([]story.Texts, error)) error {
+// recordEach tells stories of a table, each so often before the next.
+func (s *server) recordEach(ctx context.Context, stories []story.Story, table string, texts func([]story.Reply) ([]story.Texts, error)) error {
 	var failed error
 	for _, told := range stories {
 		if !strings.Contains(told.Name, s.story) {
@@ -92,7 +93,7 @@ func (s *server) recordPacked(ctx context.Context, stories []story.Story, folder
 			}
 		}
 		if err == nil {
-			err = told.Pack(filepath.Join(folder, told.File()), t.texts())
+			err = recorded.Save(recorded.Folder, table, told, t.texts())
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", told.Name, err))
@@ -106,21 +107,21 @@ func (s *server) recordPacked(ctx context.Context, stories []story.Story, folder
 func recordAdmissions(ctx context.Context, s *server) error {
 	hook := admissions.NewServer()
 	defer hook.Close()
-	return s.recordExchange(ctx, admissions.Stories(), 1, admissions.File, hook.Via(story.HTTP(client, s.url, s.token)), func(told story.Story) error {
+	return s.recordExchange(ctx, admissions.Stories(), 1, admissions.Table, hook.Via(story.HTTP(client, s.url, s.token)), func(told story.Story) error {
 		return s.end(ctx, []string{admissions.Ending, admissions.Namespace(told)}, []string{"configmaps"})
 	})
 }
 
 // recordQuotas records what LimitRanges and ResourceQuotas decide.
 func recordQuotas(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, quotas.Stories(), tellings, quotas.File, story.HTTP(client, s.url, s.token), func(told story.Story) error {
+	return s.recordExchange(ctx, quotas.Stories(), tellings, quotas.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
 		return s.end(ctx, []string{quotas.Namespace(told)}, quotas.Collections)
 	})
 }
 
 // recordLayouts records built-in kinds at versions with other fields.
 func recordLayouts(ctx context.Context, s *server) error {
-	return s.recordExchange(ctx, layouts.Stories(), tellings, layouts.File, story.HTTP(client, s.url, s.token), func(told story.Story) error {
+	return s.recordExchange(ctx, layouts.Stories(), tellings, layouts.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
 		return s.end(ctx, []string{layouts.Namespace(told)}, layouts.Collections)
 	})
 }
@@ -141,9 +142,9 @@ func (s *server) end(ctx context.Context, namespaces, collections []string) erro
 	return nil
 }
 
-// recordExchange tells stories, all of them so many times, and writes down the
-// replies. end, unless it is nil, ends what a story leaves.
-func (s *server) recordExchange(ctx context.Context, stories []story.Story, times int, file string, send story.Send, end func(story.Story) error) error {
+// recordExchange tells stories of a table, all of them so many times, and writes
+// down the replies. end, unless it is nil, ends what a story leaves.
+func (s *server) recordExchange(ctx context.Context, stories []story.Story, times int, table string, send story.Send, end func(story.Story) error) error {
 	merged := map[string]*telling{}
 	for range times {
 		for _, told := range stories {
@@ -159,13 +160,12 @@ func (s *server) recordExchange(ctx context.Context, stories []story.Story, time
 			}
 		}
 	}
-	recording := story.Recording{}
-	for name, t := range merged {
-		if err := recording.Record(name, t.texts()); err != nil {
+	for _, told := range stories {
+		if err := recorded.Save(recorded.Folder, table, told, merged[told.Name].texts()); err != nil {
 			return err
 		}
 	}
-	return recording.Save(file)
+	return nil
 }
 
 // telling are the replies to a story as they came each time.

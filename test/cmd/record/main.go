@@ -1,6 +1,6 @@
 // Command record owns how the recordings of kube-apiserver are made that tests
 // compare with: it sends requests to one that runs, and writes what it answers,
-// and what it stores in etcd, into the testdata folders of the packages
+// and what it stores in etcd, into test/recorded and the testdata folders of the packages
 // concerned.
 //
 //	go run ./test/cmd/record --url https://127.0.0.1:6443 --token TOKEN --etcd http://127.0.0.1:2379

@@ -1,5 +1,5 @@
 // Package admissions owns a table of what admission decides: policies, webhooks
-// and namespaces, told as stories. kube-apiserver's answers are in testdata;
+// and namespaces, told as stories. kube-apiserver's answers are in test/recorded;
 // test/cmd/record writes them. The webhooks are package answer.
 //
 // It must not know how a server decides, nor which one is asked.
@@ -8,15 +8,17 @@ package admissions
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// File is where the recording is, from the module's root. Where a gateway answers
-// otherwise is listed beside it.
-const File = "test/story/admissions/testdata/kube-apiserver.json"
+// Table is the name of the table among the recordings.
+const Table = "admissions"
 
 // Client stands in the bodies of requests for the clientConfig of the webhook.
 const Client = `"CLIENT"`
@@ -50,13 +52,25 @@ func Stories() []story.Story {
 		{"namespaces that come and go", lifecycle},
 	} {
 		sc := &scene{Story: story.Story{Name: s.name}}
-		sc.ns = path.Base(Namespace(sc.Story))
+		sc.Base = Namespace(sc.Story)
+		sc.ns = path.Base(sc.Base)
 		sc.brief("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+sc.ns+`","labels":{"scene":"`+sc.ns+`"}}}`)
 		s.tell(sc)
 		sc.end()
 		all = append(all, sc.Story)
 	}
 	return all
+}
+
+// inOrder are the entries of a map in an order that is always the same.
+func inOrder(m map[string]string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if !yield(name, m[name]) {
+				return
+			}
+		}
+	}
 }
 
 // scene is a story that is being written. It has a namespace of its own, and

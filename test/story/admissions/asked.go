@@ -9,7 +9,7 @@ import (
 // tells makes a webhook, of which every call is a warning: see package answer.
 // Those that change are asked by older reviews, so that their warnings differ.
 func (s *scene) tells(name, rest, rules string) {
-	for kind, version := range map[string]string{"mutating": "v1beta1", "validating": "v1"} {
+	for kind, version := range inOrder(map[string]string{"mutating": "v1beta1", "validating": "v1"}) {
 		s.webhook(kind, name, `{"objectSelector":{},"admissionReviewVersions":["`+version+`"],"rules":[`+rules+`]`+rest+`}`)
 	}
 }

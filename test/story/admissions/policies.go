@@ -50,7 +50,7 @@ func failures(s *scene) {
 func actions(s *scene) {
 	const never = `"validations":[{"expression":"object.metadata.labels.p != 'no'","message":"no is no label"},{"expression":"object.metadata.labels.p != 'no'","message":"nor is it another"}]`
 	s.policy("validating", "p", "", never)
-	for name, rest := range map[string]string{"warn": `["Warn"]`, "audit": `["Audit"]`, "both": `["Warn","Audit"]`, "deny": `["Deny","Audit"]`} {
+	for name, rest := range inOrder(map[string]string{"warn": `["Warn"]`, "audit": `["Audit"]`, "both": `["Warn","Audit"]`, "deny": `["Deny","Audit"]`}) {
 		s.bind("validating", name, "p", `,"matchResources":{"objectSelector":{"matchLabels":{"`+name+`":"x"}}},"validationActions":`+rest)
 	}
 	s.ready("validating")
@@ -65,7 +65,7 @@ func parameters(s *scene) {
 	labels := func(p, rest string) string {
 		return `,"matchResources":{"objectSelector":{"matchLabels":{"p":"` + p + `"}}},"paramRef":` + rest
 	}
-	for name, more := range map[string]string{"limits": `"labels":{"limit":"x"}},"data":{"max":"3"}`, "more": `"labels":{"limit":"x","p":"y"}},"data":{"max":"2"}`} {
+	for name, more := range inOrder(map[string]string{"limits": `"labels":{"limit":"x"}},"data":{"max":"3"}`, "more": `"labels":{"limit":"x","p":"y"}},"data":{"max":"2"}`}) {
 		s.brief("POST", s.configMaps(), `{"metadata":{"name":"`+name+`",`+more+`}`)
 	}
 	s.policy("validating", "p", "", kind+`"validations":[{"expression":"int(object.data.n) <= int(params.data.max)","messageExpression":"'above ' + params.data.max + ' of ' + params.metadata.name + params.kind + params.apiVersion"}]`)
@@ -151,7 +151,7 @@ func conditions(s *scene) {
 
 // variables show a value of each expression in a message.
 func variables(s *scene) {
-	for name, e := range map[string]string{
+	for name, e := range inOrder(map[string]string{
 		"request":   `request.operation + ' ' + request.name + ' ' + request.resource.resource + ' ' + request.kind.kind + ' ' + request.requestKind.version + ' ' + string(request.dryRun) + ' ' + request.namespace`,
 		"options":   `string(request.options.dryRun[0]) + ' ' + string(request.options.kind)`,
 		"subres":    `'[' + request.subResource + ']'`,
@@ -161,17 +161,17 @@ func variables(s *scene) {
 		"quantity":  `string(quantity('1Gi').isGreaterThan(quantity('1Mi')))`,
 		"chain":     `string(variables.c)`,
 		"optional":  `object.?data['x'].orValue('absent')`,
-	} {
+	}) {
 		s.policy("validating", name, "", `"variables":[{"name":"a","expression":"1"},{"name":"b","expression":"variables.a + 1"},{"name":"c","expression":"variables.b * 10"}],"validations":[{"expression":"false","messageExpression":"`+e+`"}]`)
 		s.bind("validating", name, name, `,"matchResources":{"objectSelector":{"matchLabels":{"p":"`+name+`"}}}`)
 	}
-	for name, e := range map[string]string{
+	for name, e := range inOrder(map[string]string{
 		"resource":  `!authorizer.group('').resource('pods').subresource('log').namespace('default').name('x').check('get').allowed()`,
 		"path":      `!authorizer.path('/healthz').check('get').allowed()`,
 		"account":   `authorizer.serviceAccount('default','nobody').group('').resource('secrets').check('delete').allowed()`,
 		"selectors": `!authorizer.group('').resource('pods').fieldSelector('spec.nodeName=x').labelSelector('a=b').check('list').allowed()`,
 		"this":      `!authorizer.requestResource.check('create').allowed()`,
-	} {
+	}) {
 		s.policy("validating", name, "", `"validations":[{"expression":"`+e+`","message":"`+name+`"}]`)
 		s.bind("validating", name, name, `,"matchResources":{"objectSelector":{"matchLabels":{"p":"`+name+`"}}}`)
 	}

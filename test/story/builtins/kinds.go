@@ -13,9 +13,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// Recordings is the folder of what kube-apiserver answered, from the module's
-// root, and of the list of where a gateway answers otherwise.
-const Recordings = "test/story/builtins/testdata"
+// Table is the name of the table among the recordings.
+const Table = "builtins"
 
 //go:embed kinds.yaml
 var kinds []byte
@@ -62,6 +61,11 @@ func (k kind) story() story.Story {
 	s := &sheet{kind: k}
 	s.Story.Shared = k.Shared
 	s.Name = strings.ReplaceAll(k.Plural+"."+k.apiVersion(), "/", ".")
+	s.Base, s.Sample = k.collection(), k.object(k.There, func(o map[string]any) {
+		if k.Status != nil {
+			o["status"] = k.Status
+		}
+	})
 	s.After = s.removal()
 	s.Before = slices.Concat([]story.Step{
 		{Method: "POST", Path: "/api/v1/namespaces", Type: story.JSON, Body: `{"metadata":{"name":"` + k.namespace() + `"}}`},

@@ -1,7 +1,7 @@
 // Package combined owns a table of requests that combine what other tables try one
 // by one: every subresource with every method, parameters of queries, media types,
 // and identities that the one who asks takes on. A generator makes them from a seed.
-// kube-apiserver's answers are in testdata; test/cmd/record writes them.
+// kube-apiserver's answers are in test/recorded; test/cmd/record writes them.
 //
 // It must not know what the answer to a request is.
 package combined
@@ -14,9 +14,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// Recordings is the folder of what kube-apiserver answered, from the module's
-// root, and of the list of where a gateway answers otherwise.
-const Recordings = "test/story/combined/testdata"
+// Table is the name of the table among the recordings.
+const Table = "combined"
 
 // seed is that of the requests.
 const seed = 15

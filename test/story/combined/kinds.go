@@ -82,6 +82,7 @@ func (k kind) story(g generator) story.Story {
 		s.object += "," + k.spec
 	}
 	s.object += "}"
+	s.Base, s.Sample = s.collection, s.object
 	s.After = s.removal()
 	s.Before = slices.Concat(s.Before, s.removal(), []story.Step{
 		{Method: "GET", Path: s.collection + "/" + k.name(), Until: `"Failure"`},
@@ -117,6 +118,7 @@ func custom(g generator) story.Story {
 	s.object = `{"apiVersion":"` + s.version + `","kind":"Thing",` + s.metadata() + `,"spec":{"replicas":1,"host":"h"}}`
 	s.Definition = s.Define(strings.Replace(story.Version(schema), `"storage":true`, `"storage":true,"subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}}`, 1))
 	s.collection = s.Things("v1")
+	s.Base, s.Sample = s.collection, s.object
 	s.Add(story.Step{Method: "POST", Path: s.collection, Body: s.object})
 	for _, name := range []string{"status", "scale", "odd"} {
 		s.subresource(name)

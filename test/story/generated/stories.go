@@ -1,7 +1,7 @@
 // Package generated owns stories that are made from a seed: structural schemas
 // of every kind and objects that are valid or slightly wrong, tried, stored,
 // changed, and changed once more under a definition that allows less. The same
-// seed makes the same stories. kube-apiserver's answers to some are in testdata;
+// seed makes the same stories. kube-apiserver's answers to some are in test/recorded;
 // test/cmd/record writes them.
 //
 // It must not know which of its objects a server takes.
@@ -15,10 +15,10 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// File is where the recording is, from the module's root, and Recorded is how
-// many stories it holds, from seed 1.
+// Table is the name of the table among the recordings, and Recorded is how many
+// stories it holds, from seed 1.
 const (
-	File     = "test/story/generated/testdata/kube-apiserver.json"
+	Table    = "generated"
 	Recorded = 24
 )
 

@@ -7,11 +7,10 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// VersionsFile is where the recording of stories of several versions is, from
-// the module's root, and VersionsRecorded is how many stories it holds, from
-// seed 1.
+// VersionsTable is the name of the table of stories of several versions among the
+// recordings, and VersionsRecorded is how many stories it holds, from seed 1.
 const (
-	VersionsFile     = "test/story/generated/testdata/versions/kube-apiserver.json"
+	VersionsTable    = "versions"
 	VersionsRecorded = 16
 )
 

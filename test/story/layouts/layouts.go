@@ -1,6 +1,6 @@
 // Package layouts owns stories of built-in kinds that have versions with other
 // fields, autoscalers and events: what is written at one is read, watched, patched
-// and deleted at the other. kube-apiserver's answers are in testdata;
+// and deleted at the other. kube-apiserver's answers are in test/recorded;
 // test/cmd/record writes them.
 //
 // It must not know how a server converts, nor which one is asked.
@@ -13,9 +13,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// File is where the recording is, from the module's root. Where a gateway answers
-// otherwise is listed beside it.
-const File = "test/story/layouts/testdata/kube-apiserver.json"
+// Table is the name of the table among the recordings.
+const Table = "layouts"
 
 // Collections are the kinds that stories create objects of, by their paths below
 // a namespace.
@@ -36,7 +35,8 @@ func Stories() []story.Story {
 		{"VER-09 events that are refused", refusedEvents},
 	} {
 		sc := &scene{Story: story.Story{Name: s.name}}
-		sc.ns = path.Base(Namespace(sc.Story))
+		sc.Base = Namespace(sc.Story)
+		sc.ns = path.Base(sc.Base)
 		sc.brief("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+sc.ns+`"}}`)
 		s.tell(sc)
 		sc.brief("DELETE", Namespace(sc.Story), "")

@@ -17,9 +17,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// Recordings is the folder of what kube-apiserver answered, from the module's
-// root, and of the list of differences.
-const Recordings = "test/story/mistakes/testdata"
+// Table is the name of the table among the recordings.
+const Table = "mistakes"
 
 // eachUpdate is of how many mistakes one is made in an update, too, where most are
 // refused by the same rules.
@@ -80,6 +79,7 @@ func (k kind) story() (story.Story, error) {
 		return s, err
 	}
 	there := k.collection() + "/" + k.There
+	s.Base, s.Sample = k.collection(), k.whole()
 	end := []story.Step{
 		{Method: "DELETE", Path: there, Type: story.JSON, Body: `{"gracePeriodSeconds":0,"propagationPolicy":"Background"}`},
 		{Method: "PATCH", Path: there, Type: story.MergePatch, Body: `{"metadata":{"finalizers":null}}`},
@@ -160,6 +160,15 @@ func (k kind) object(name string, body map[string]any) map[string]any {
 	}
 	o["metadata"] = meta
 	return o
+}
+
+// whole is the object with its status.
+func (k kind) whole() string {
+	o := k.object(k.There, k.Object)
+	if k.Status != nil {
+		o["status"] = k.Status
+	}
+	return text(o)
 }
 
 // changes are a JSON patch that makes of the fields at the top of one object those

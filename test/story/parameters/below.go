@@ -27,6 +27,7 @@ func subresources(p parameter) story.Story {
 	s := &sheet{Story: story.Story{Name: "parameter of a subresource " + strings.ToLower(p.name)}}
 	namespace := "/api/v1/namespaces/parameter-below-" + strings.ToLower(p.name)
 	deployments := strings.Replace(namespace, "/api/v1", "/apis/apps/v1", 1) + "/deployments"
+	s.Base, s.Sample = deployments, deployment
 	s.Before = []story.Step{
 		{Method: "POST", Path: "/api/v1/namespaces", Type: story.JSON, Body: `{"metadata":{"name":"parameter-below-` + strings.ToLower(p.name) + `"}}`},
 		{Method: "DELETE", Path: deployments + "/there"},

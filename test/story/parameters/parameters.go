@@ -1,6 +1,6 @@
 // Package parameters owns a table of the parameters that a query can have, for
 // every verb: absent values, empty ones, two of them, values of another type and
-// spellings that are nearly right. kube-apiserver's answers are in testdata;
+// spellings that are nearly right. kube-apiserver's answers are in test/recorded;
 // test/cmd/record writes them.
 //
 // It must not know what the answer to a request is.
@@ -13,9 +13,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// Recordings is the folder of what kube-apiserver answered, from the module's
-// root, and of the list of where a gateway answers otherwise.
-const Recordings = "test/story/parameters/testdata"
+// Table is the name of the table among the recordings.
+const Table = "parameters"
 
 // parameter is one that kube-apiserver reads, with values that mean something.
 type parameter struct {

@@ -51,6 +51,7 @@ func builtIn(p parameter) story.Story {
 // part of what is tried where the parameter has to do with it: then it shows
 // what was written nevertheless.
 func (s *sheet) parameter(p parameter) {
+	s.Base, s.Sample = s.collection, s.object("there")
 	s.restore()
 	for _, query := range p.spellings() {
 		s.reads(query, p.name == "watch")

@@ -1,5 +1,5 @@
 // Package quotas owns a table of what LimitRanges and ResourceQuotas decide, told
-// as stories. kube-apiserver's answers are in testdata; test/cmd/record
+// as stories. kube-apiserver's answers are in test/recorded; test/cmd/record
 // writes them.
 //
 // It must not know how a server decides, nor which one is asked.
@@ -13,9 +13,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// File is where the recording is, from the module's root. Where a gateway answers
-// otherwise is listed beside it.
-const File = "test/story/quotas/testdata/kube-apiserver.json"
+// Table is the name of the table among the recordings.
+const Table = "quotas"
 
 // Collections are the kinds that stories create objects of, by their paths below
 // a namespace.
@@ -44,7 +43,8 @@ func Stories() []story.Story {
 	} {
 		// The controller of quotas writes their status.
 		sc := &scene{Story: story.Story{Name: s.name, Shared: strings.Contains(s.name, "quotas")}}
-		sc.ns = path.Base(Namespace(sc.Story))
+		sc.Base = Namespace(sc.Story)
+		sc.ns = path.Base(sc.Base)
 		sc.Add(story.Step{Method: "POST", Path: "/api/v1/namespaces", Body: `{"metadata":{"name":"` + sc.ns + `"}}`, Brief: true})
 		sc.brief("serviceaccounts", `{"metadata":{"name":"default"}}`)
 		s.tell(sc)

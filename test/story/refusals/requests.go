@@ -11,9 +11,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// File is where the recording is, from the module's root. Where a gateway answers
-// otherwise is listed beside it.
-const File = "test/story/refusals/testdata/kube-apiserver.json"
+// Table is the name of the table among the recordings.
+const Table = "refusals"
 
 const yaml = "application/yaml"
 

@@ -1,7 +1,7 @@
 // Package requests owns a table of the requests that a client can make of a
 // custom resource, and of the mistakes it can make: verbs, paths, parameters,
 // media types, patches. None of them keeps anything. kube-apiserver's answers are
-// in testdata; test/cmd/record writes them.
+// in test/recorded; test/cmd/record writes them.
 //
 // It must not know what the answer to a request is.
 package requests
@@ -13,9 +13,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// File is where the recording is, from the module's root. Where a gateway answers
-// otherwise is listed beside it.
-const File = "test/story/requests/testdata/kube-apiserver.json"
+// Table is the name of the table among the recordings.
+const Table = "requests"
 
 // The media types that clients ask for.
 const (

@@ -1,6 +1,6 @@
 // Package rules owns stories of definitions with validation rules, and of the
 // other things that a definition says of its objects. kube-apiserver's answers
-// to them are in testdata; test/cmd/record writes them.
+// to them are in test/recorded; test/cmd/record writes them.
 //
 // It must not know what a server makes of a rule.
 package rules
@@ -15,8 +15,8 @@ import (
 	"github.com/wasmgate/wasmgate/test/story"
 )
 
-// File is where the recording is, from the module's root.
-const File = "test/story/rules/testdata/kube-apiserver.json"
+// Table is the name of the table among the recordings.
+const Table = "rules"
 
 // Stories are all stories.
 func Stories() []story.Story {
