@@ -31,14 +31,12 @@ func All(opts Options) ([]*crd.Definition, error) {
 	}
 	own := []*crd.Definition{
 		event(opts.EventTTL),
-		namespace(),
 		validatingWebhooks(),
 		mutatingWebhooks(),
 		validatingPolicies(),
 		validatingBindings(),
 		mutatingPolicies(),
 		mutatingBindings(),
-		migration(),
 	}
 	for _, text := range [][]byte{moduleManifest, versionPriorityManifest} {
 		d, err := fromManifest(text)

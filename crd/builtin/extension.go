@@ -42,9 +42,14 @@ type extension struct {
 
 // extensions are by group and plural.
 var extensions = map[schema.GroupResource]extension{
-	{Resource: "pods"}:                                                     {defaults: completePod, prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
-	{Resource: "persistentvolumeclaims"}:                                   {prepareCreate: prepareVolumeClaim, prepareUpdate: prepareVolumeClaimUpdate},
-	{Resource: "secrets"}:                                                  {defaults: moveStringData, prepareUpdate: keepSecretType, validateAll: checked(validateSecret), warn: warnSecret},
+	{Resource: "pods"}:                   {defaults: completePod, prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
+	{Resource: "persistentvolumeclaims"}: {prepareCreate: prepareVolumeClaim, prepareUpdate: prepareVolumeClaimUpdate},
+	{Resource: "secrets"}:                {defaults: moveStringData, prepareUpdate: keepSecretType, validateAll: checked(validateSecret), warn: warnSecret},
+	{Resource: "namespaces"}: {
+		defaults: labelNamespace, prepareCreate: finalizeNamespace, prepareUpdate: keepFinalizers,
+		canonicalize: labelNamespace, validateAll: checked(validateNamespace), hooks: namespaceHooks{},
+	},
+	{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}: {validateAll: checked(validateMigration)},
 	{Resource: "services"}:                                                 {validate: validateService},
 	{Group: "networking.k8s.io", Resource: "servicecidrs"}:                 {validate: validateServiceCIDR},
 	{Resource: "limitranges"}:                                              {prepareCreate: nameLimitRange, validate: validateLimitRange},

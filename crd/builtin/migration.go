@@ -11,70 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/wasmgate/wasmgate/crd"
 )
 
 type svm = storagemigrationv1.StorageVersionMigration
 
-const migrationVersion = storagemigrationv1.GroupName + "/v1"
-
-func migration() *crd.Definition {
-	main := rules[svm]{
-		prepareCreate:  func(obj map[string]any) { obj["status"] = map[string]any{} },
-		prepareUpdate:  func(obj, old map[string]any) { keep(obj, old, "status") },
-		validate:       validateMigration,
-		validateUpdate: validateMigrationUpdate,
-		resets:         resets(migrationVersion, "status"),
+// validateMigration tells of a change of the whole after what is wrong with the
+// new state.
+func validateMigration(subresource string, m, old *svm) field.ErrorList {
+	if subresource == "status" {
+		return validateMigrationStatus(m, old)
 	}
-	status := rules[svm]{
-		prepareUpdate: func(obj, old map[string]any) {
-			keep(obj, old, "spec")
-			keepMetadata(obj, old)
-		},
-		validateUpdate: validateMigrationStatus,
-		resets:         resets(migrationVersion, "metadata", "spec"),
-	}
-	resource := column("Resource", "GroupResource to migrate")
-	d := define(kind[svm]{
-		group: storagemigrationv1.GroupName, version: "v1", name: "StorageVersionMigration", plural: "storageversionmigrations",
-		alike:   []string{"v1beta1"},
-		rules:   main,
-		columns: []metav1.TableColumnDefinition{column("Name", metaDocs["name"]), resource, column("Status", "Status of the migration")},
-		cells: func(m *svm) []any {
-			return []any{m.Name, m.Spec.Resource.String(), migrationState(m)}
-		},
-	})
-	d.Versions[0].Subresources["status"] = subresource("status", false, status, "get", "patch", "update")
-	return d
-}
-
-// keepMetadata leaves of the metadata only what the server itself sets to the
-// writer of a status.
-func keepMetadata(obj, old map[string]any) {
-	meta, before := ensure(obj, "metadata"), child(old, "metadata")
-	for _, name := range []string{
-		"deletionTimestamp", "generation", "selfLink", "labels", "annotations", "finalizers", "ownerReferences",
-	} {
-		keep(meta, before, name)
-	}
-}
-
-// migrationState is the last condition that is true.
-func migrationState(m *svm) string {
-	state := "Unknown"
-	for _, c := range m.Status.Conditions {
-		switch storagemigrationv1.MigrationConditionType(c.Type) {
-		case storagemigrationv1.MigrationRunning, storagemigrationv1.MigrationFailed, storagemigrationv1.MigrationSucceeded:
-			if c.Status == metav1.ConditionTrue {
-				state = c.Type
-			}
-		}
-	}
-	return state
-}
-
-func validateMigration(m *svm) field.ErrorList {
 	errs := validateMeta(&m.ObjectMeta, false, apivalidation.NameIsDNSSubdomain)
 	path := field.NewPath("spec", "resource")
 	r := m.Spec.Resource
@@ -88,11 +34,10 @@ func validateMigration(m *svm) field.ErrorList {
 			errs = append(errs, field.Invalid(path.Child("group"), r.Group, strings.Join(msgs, ",")))
 		}
 	}
-	return errs
-}
-
-func validateMigrationUpdate(m, old *svm) field.ErrorList {
-	errs := append(validateMigration(m), validateMetaUpdate(&m.ObjectMeta, &old.ObjectMeta)...)
+	if old == nil {
+		return errs
+	}
+	errs = append(errs, validateMetaUpdate(&m.ObjectMeta, &old.ObjectMeta)...)
 	return append(errs, apivalidation.ValidateImmutableField(m.Spec, old.Spec, field.NewPath("spec"))...)
 }
 

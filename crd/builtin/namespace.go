@@ -9,55 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
-
-func namespace() *crd.Definition {
-	main := rules[corev1.Namespace]{
-		prepareCreate: prepareNamespace,
-		prepareUpdate: func(obj, old map[string]any) {
-			keepFinalizers(obj, old)
-			keep(obj, old, "status")
-		},
-		canonicalize: labelNamespace,
-		validate:     validateNamespace,
-		validateUpdate: func(n, old *corev1.Namespace) field.ErrorList {
-			return append(validateNamespace(n), validateMetaUpdate(&n.ObjectMeta, &old.ObjectMeta)...)
-		},
-		unconditional: true,
-		resets:        resets("v1", "status"),
-	}
-	status, finalize := main, main
-	status.resets = resets("v1", "spec")
-	status.prepareUpdate = func(obj, old map[string]any) { keep(obj, old, "spec") }
-	status.validateUpdate = validateNamespaceStatus
-	finalize.prepareUpdate = func(obj, old map[string]any) { keep(obj, old, "status") }
-	finalize.validateUpdate = validateNamespaceFinalize
-
-	d := define(kind[corev1.Namespace]{
-		version: "v1", name: "Namespace", plural: "namespaces", shortNames: []string{"ns"},
-		verbs:    []string{"create", "delete", "get", "list", "patch", "update", "watch"},
-		defaults: defaultNamespace,
-		rules:    main,
-		columns:  []metav1.TableColumnDefinition{nameColumn, column("Status", "The status of the namespace"), ageColumn},
-		cells: func(n *corev1.Namespace) []any {
-			return []any{n.Name, string(n.Status.Phase), since(n.CreationTimestamp)}
-		},
-		fieldNames: []string{"name", "status.phase"},
-		fieldSet: func(obj map[string]any) fields.Set {
-			return fields.Set{"name": text(obj, "metadata", "name"), "status.phase": text(obj, "status", "phase")}
-		},
-	})
-	d.Hooks = namespaceHooks{}
-	d.Versions[0].Subresources = map[string]*crd.Subresource{
-		"status":   subresource("status", false, status, "get", "patch", "update"),
-		"finalize": subresource("finalize", false, finalize, "update"),
-	}
-	return d
-}
 
 // labelNamespace makes a namespace selectable by its name.
 func labelNamespace(obj map[string]any) {
@@ -66,15 +21,8 @@ func labelNamespace(obj map[string]any) {
 	}
 }
 
-func defaultNamespace(obj map[string]any) {
-	labelNamespace(obj)
-	if status := ensure(obj, "status"); text(status, "phase") == "" {
-		status["phase"] = string(corev1.NamespaceActive)
-	}
-}
-
-func prepareNamespace(obj map[string]any) {
-	obj["status"] = map[string]any{"phase": string(corev1.NamespaceActive)}
+// finalizeNamespace has the server empty a namespace before it goes.
+func finalizeNamespace(_ context.Context, obj map[string]any) {
 	spec := ensure(obj, "spec")
 	finalizers, _ := spec["finalizers"].([]any)
 	if !slices.Contains(finalizers, any(string(corev1.FinalizerKubernetes))) {
@@ -82,14 +30,28 @@ func prepareNamespace(obj map[string]any) {
 	}
 }
 
-func keepFinalizers(obj, old map[string]any) {
-	keep(ensure(obj, "spec"), child(old, "spec"), "finalizers")
+// keepFinalizers leaves finalizers to the subresource of that name.
+func keepFinalizers(subresource string, obj, old map[string]any) {
+	if subresource == "" {
+		keep(ensure(obj, "spec"), child(old, "spec"), "finalizers")
+	}
 }
 
-func validateNamespace(n *corev1.Namespace) field.ErrorList {
+// validateNamespace tells of a change of the whole after what is wrong with the
+// new state.
+func validateNamespace(subresource string, n, old *corev1.Namespace) field.ErrorList {
+	switch subresource {
+	case "status":
+		return validateNamespaceStatus(n, old)
+	case "finalize":
+		return validateNamespaceFinalize(n, old)
+	}
 	errs := validateMeta(&n.ObjectMeta, false, apivalidation.NameIsDNSLabel)
 	for _, f := range n.Spec.Finalizers {
 		errs = append(errs, validateSpecFinalizer(string(f), field.NewPath("spec", "finalizers"))...)
+	}
+	if old != nil {
+		errs = append(errs, validateMetaUpdate(&n.ObjectMeta, &old.ObjectMeta)...)
 	}
 	return errs
 }

@@ -208,3 +208,14 @@ func defaultMatch(match map[string]any) {
 		}
 	}
 }
+
+// keepMetadata leaves of the metadata only what the server itself sets to the
+// writer of a status.
+func keepMetadata(obj, old map[string]any) {
+	meta, before := ensure(obj, "metadata"), child(old, "metadata")
+	for _, name := range []string{
+		"deletionTimestamp", "generation", "selfLink", "labels", "annotations", "finalizers", "ownerReferences",
+	} {
+		keep(meta, before, name)
+	}
+}
