@@ -31,12 +31,6 @@ func All(opts Options) ([]*crd.Definition, error) {
 	}
 	own := []*crd.Definition{
 		event(opts.EventTTL),
-		validatingWebhooks(),
-		mutatingWebhooks(),
-		validatingPolicies(),
-		validatingBindings(),
-		mutatingPolicies(),
-		mutatingBindings(),
 	}
 	for _, text := range [][]byte{moduleManifest, versionPriorityManifest} {
 		d, err := fromManifest(text)

@@ -18,6 +18,7 @@ var cellFunctions = map[string]func(obj map[string]any) any{
 	"podStatus":         func(obj map[string]any) any { return readPod(obj).reason },
 	"podRestarts":       func(obj map[string]any) any { return readPod(obj).restartCount() },
 	"autoscalerTargets": autoscalerTargets,
+	"bindingParams":     bindingParams,
 	"quotaRequests":     func(obj map[string]any) any { return quota(obj, false) },
 	"quotaLimits":       func(obj map[string]any) any { return quota(obj, true) },
 }

@@ -110,7 +110,7 @@ func (s *dataStrategy) count(tree, was map[string]any) {
 		return
 	}
 	before, _ := child(was, "metadata")["generation"].(int64)
-	ensure(tree, "metadata")["generation"] = before
+	keep(ensure(tree, "metadata"), child(was, "metadata"), "generation")
 	for _, name := range k.file.Generation {
 		// a subresource writes metadata, too, which counts for the whole alone
 		if s.subresource != "" && strings.HasPrefix(name, "metadata.") {

@@ -7,8 +7,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/wasmgate/wasmgate/crd"
 )
 
 type (
@@ -17,28 +15,20 @@ type (
 	mutatingWebhook         = admissionv1.MutatingWebhook
 )
 
-// extending is the category of what extends the API.
-var extending = []string{"api-extensions"}
-
-func validatingWebhooks() *crd.Definition {
-	return webhookKind("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false, func(c *validatingConfiguration) webhooks {
-		hooks := make([]mutatingWebhook, len(c.Webhooks))
-		for i, h := range c.Webhooks {
-			hooks[i] = mutatingWebhook{
-				Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, MatchPolicy: h.MatchPolicy,
-				NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, SideEffects: h.SideEffects,
-				TimeoutSeconds: h.TimeoutSeconds, AdmissionReviewVersions: h.AdmissionReviewVersions, MatchConditions: h.MatchConditions,
-			}
+// validatingHooks reads a configuration as what is checked of both kinds.
+func validatingHooks(c *validatingConfiguration) webhooks {
+	hooks := make([]mutatingWebhook, len(c.Webhooks))
+	for i, h := range c.Webhooks {
+		hooks[i] = mutatingWebhook{
+			Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, MatchPolicy: h.MatchPolicy,
+			NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, SideEffects: h.SideEffects,
+			TimeoutSeconds: h.TimeoutSeconds, AdmissionReviewVersions: h.AdmissionReviewVersions, MatchConditions: h.MatchConditions,
 		}
-		return webhooks{&c.ObjectMeta, hooks}
-	})
+	}
+	return webhooks{&c.ObjectMeta, hooks}
 }
 
-func mutatingWebhooks() *crd.Definition {
-	return webhookKind("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", true, func(c *mutatingConfiguration) webhooks {
-		return webhooks{&c.ObjectMeta, c.Webhooks}
-	})
-}
+func mutatingHooks(c *mutatingConfiguration) webhooks { return webhooks{&c.ObjectMeta, c.Webhooks} }
 
 // webhooks is a configuration of either kind. What a validating webhook lacks
 // is nil, which is valid.
@@ -47,72 +37,14 @@ type webhooks struct {
 	hooks []mutatingWebhook
 }
 
-func webhookKind[T any, P goType[T]](name, plural string, mutating bool, read func(*T) webhooks) *crd.Definition {
-	return define[T, P](kind[T]{
-		group: admissionv1.GroupName, version: "v1", name: name, plural: plural,
-		alike: []string{"v1beta1"}, categories: extending,
-		defaults: func(obj map[string]any) { defaultWebhooks(obj, mutating) },
-		rules: rules[T]{
-			prepareCreate: func(obj map[string]any) { ensure(obj, "metadata")["generation"] = int64(1) },
-			prepareUpdate: countWebhookChange,
-			validate:      func(c *T) field.ErrorList { return read(c).validate(strictWebhooks) },
-			validateUpdate: func(c, old *T) field.ErrorList {
-				was, now := read(old), read(c)
-				return now.validate(was.allowed(now))
-			},
-			warn: func(c, _ *T) []string { return warnStaticName(read(c).meta.Name) },
-		},
-		columns: []metav1.TableColumnDefinition{
-			nameColumn,
-			{Name: "Webhooks", Type: "integer", Description: "Webhooks indicates the number of webhooks registered in this configuration"},
-			ageColumn,
-		},
-		cells: func(c *T) []any {
-			w := read(c)
-			return []any{w.meta.Name, int64(len(w.hooks)), since(w.meta.CreationTimestamp)}
-		},
-	})
-}
-
-// countWebhookChange makes the generation tell that the webhooks changed.
-func countWebhookChange(obj, old map[string]any) {
-	if before, _ := child(old, "metadata")["generation"].(int64); !reflect.DeepEqual(obj["webhooks"], old["webhooks"]) {
-		ensure(obj, "metadata")["generation"] = before + 1
-	}
-}
-
-// defaultWebhooks fills in what clients leave out.
-func defaultWebhooks(obj map[string]any, mutating bool) {
-	hooks, _ := obj["webhooks"].([]any)
-	for _, h := range hooks {
-		hook, ok := h.(map[string]any)
-		if !ok {
-			continue
+// webhookCheck is the check of a kind of configurations, read by a function.
+func webhookCheck[T any](read func(*T) webhooks) func(string, *T, *T) field.ErrorList {
+	return func(_ string, c, old *T) field.ErrorList {
+		now := read(c)
+		if old == nil {
+			return now.validate(allowances{})
 		}
-		byDefault(hook, "failurePolicy", string(admissionv1.Fail))
-		byDefault(hook, "matchPolicy", string(admissionv1.Equivalent))
-		byDefault(hook, "timeoutSeconds", int64(10))
-		for _, name := range []string{"namespaceSelector", "objectSelector"} {
-			ensure(hook, name)
-		}
-		if mutating {
-			byDefault(hook, "reinvocationPolicy", string(admissionv1.NeverReinvocationPolicy))
-		}
-		if service := child(child(hook, "clientConfig"), "service"); service != nil {
-			byDefault(service, "port", int64(443))
-		}
-		rules, _ := hook["rules"].([]any)
-		for _, r := range rules {
-			if rule, ok := r.(map[string]any); ok {
-				byDefault(rule, "scope", string(admissionv1.AllScopes))
-			}
-		}
-	}
-}
-
-func byDefault(obj map[string]any, name string, value any) {
-	if obj[name] == nil {
-		obj[name] = value
+		return now.validate(read(old).allowed(now))
 	}
 }
 
@@ -125,8 +57,6 @@ type allowances struct {
 	// expressions that were stored before.
 	expressions []string
 }
-
-var strictWebhooks = allowances{}
 
 // allowed is what the next state of w may have.
 func (w webhooks) allowed(next webhooks) allowances {

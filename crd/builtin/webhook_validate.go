@@ -30,7 +30,8 @@ var (
 	staticNameSuffix = ".static.k8s.io"
 )
 
-func warnStaticName(name string) []string {
+func warnStaticName(obj, _ map[string]any) []string {
+	name := text(obj, "metadata", "name")
 	if !strings.HasSuffix(name, staticNameSuffix) {
 		return nil
 	}
