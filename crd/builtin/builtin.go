@@ -29,9 +29,7 @@ func All(opts Options) ([]*crd.Definition, error) {
 	if opts.EventTTL == 0 {
 		opts.EventTTL = DefaultEventTTL
 	}
-	own := []*crd.Definition{
-		event(opts.EventTTL),
-	}
+	var own []*crd.Definition
 	for _, text := range [][]byte{moduleManifest, versionPriorityManifest} {
 		d, err := fromManifest(text)
 		if err != nil {
@@ -46,7 +44,7 @@ func All(opts Options) ([]*crd.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := fromFiles(files)
+	data, err := fromFiles(files, opts.EventTTL)
 	if err != nil {
 		return nil, fmt.Errorf("built-in kinds: %w", err)
 	}

@@ -56,22 +56,17 @@ func (c Choice) serves(group, version, plural string, byDefault bool) bool {
 func (c Choice) apply(own []*crd.Definition, files []*file, essentialOnly bool) error {
 	all := make([]known, 0, len(own)+len(files))
 	for _, d := range own {
-		for _, v := range d.Versions {
-			at := d.GVK(v.Name)
-			essential := at.Group == d.Group // and not another group's way to it
-			if !essential {
-				v.Served = c.serves(at.Group, at.Version, d.Plural, v.Served)
-			}
-			all = append(all, known{at.Group, at.Version, d.Plural, essential})
-		}
+		all = append(all, known{d.Group, d.Versions[0].Name, d.Plural, true})
 	}
 	for _, f := range files {
 		for i := range f.Versions {
 			v := &f.Versions[i]
-			if !f.Essential {
-				v.Served = c.serves(f.Group, v.Name, f.Names.Plural, v.Served && !essentialOnly)
+			at := f.gvk(v.Name)
+			essential := f.Essential && at.Group == f.Group // and not another group's way to it
+			if !essential {
+				v.Served = c.serves(at.Group, at.Version, f.Names.Plural, v.Served && (f.Essential || !essentialOnly))
 			}
-			all = append(all, known{f.Group, v.Name, f.Names.Plural, f.Essential})
+			all = append(all, known{at.Group, at.Version, f.Names.Plural, essential})
 		}
 	}
 	var errs []error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,7 +28,7 @@ type columns struct {
 
 func newColumns(in []printerColumn, t reflect.Type) *columns {
 	all := in
-	if len(in) == 0 || in[0].Name != "Name" {
+	if !slices.ContainsFunc(in, func(c printerColumn) bool { return c.Name == "Name" }) {
 		name := printerColumn{}
 		name.Name, name.Type, name.Format, name.JSONPath = "Name", "string", "name", ".metadata.name"
 		all = append([]printerColumn{name}, in...)
@@ -150,18 +151,19 @@ func selectors(in []selectable) ([]string, func(map[string]any) fields.Set) {
 		if names[i] = s.Name; s.Name == "" {
 			names[i] = strings.TrimPrefix(s.JSONPath, ".")
 		}
-		c := printerColumn{Expression: s.Expression}
+		c := printerColumn{Expression: s.Expression, Function: s.Function}
 		c.JSONPath = s.JSONPath
 		read[i] = cell(c)
 	}
 	return names, func(obj map[string]any) fields.Set {
 		out := make(fields.Set, len(names))
 		for i, name := range names {
-			if v, err := read[i](obj); err == nil && v != nil {
-				out[name] = fmt.Sprint(v)
-			} else {
-				out[name] = ""
+			v, err := read[i](obj)
+			s, ok := v.(string)
+			if !ok && err == nil && v != nil {
+				s = fmt.Sprint(v)
 			}
+			out[name] = s
 		}
 		return out
 	}

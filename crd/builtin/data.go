@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,8 +18,9 @@ import (
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
 
-// fromFile makes the definition of a kind that is a file.
-func fromFile(f *file) (*crd.Definition, error) {
+// fromFile makes the definition of a kind that is a file; ttl is how long its
+// objects are kept, if they expire.
+func fromFile(f *file, ttl time.Duration) (*crd.Definition, error) {
 	d := &crd.Definition{
 		Group:            f.Group,
 		Plural:           f.Names.Plural,
@@ -31,10 +33,13 @@ func fromFile(f *file) (*crd.Definition, error) {
 		KeyPrefix:        f.Stored,
 		Verbs:            f.Verbs,
 		OrphansByDefault: f.OrphansByDefault, OrphanWarning: f.OrphanWarning,
-		ReturnsDeleted: f.ReturnsDeleted,
+		ReturnsDeleted: f.ReturnsDeleted, OwnsNothing: f.OwnsNothing,
 	}
 	also := extensions[d.GroupResource()]
-	d.Hooks, d.TTL, d.Grace = also.hooks, also.ttl, also.grace
+	d.Hooks, d.Grace = also.hooks, also.grace
+	if f.Expires {
+		d.TTL = func(map[string]any) time.Duration { return ttl }
+	}
 	alike := f.Alike
 	for i := range f.Versions {
 		v := &f.Versions[i]
@@ -42,7 +47,13 @@ func fromFile(f *file) (*crd.Definition, error) {
 			d.StorageVersion = v.Name
 		}
 		if own := also.layouts[d.APIVersion(v.Name)]; own != nil {
-			d.Versions = append(d.Versions, own.version(d, d.Version(v.Like), v.Name, v.Served))
+			home := d.Version(v.Like)
+			if own.validateAll != nil {
+				strict := also
+				strict.validateAll = own.validateAll
+				home = newVersion(f, f.version(v.Like), d, strict)
+			}
+			d.Versions = append(d.Versions, own.version(d, home, v))
 			continue
 		}
 		alike = append(alike, v.Name)

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -47,8 +46,7 @@ func (s *dataStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set 
 	}
 	out := map[fieldpath.APIVersion]*fieldpath.Set{}
 	for _, v := range s.kind.file.Versions {
-		gv := schema.GroupVersion{Group: s.kind.gvk.Group, Version: v.Name}
-		out[fieldpath.APIVersion(gv.String())] = set
+		out[fieldpath.APIVersion(s.kind.file.gvk(v.Name).GroupVersion().String())] = set
 	}
 	return out
 }

@@ -1,141 +1,71 @@
 package builtin
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-
-	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/builtin/translate"
+	"github.com/wasmgate/wasmgate/crd/expr"
 )
 
-func event(ttl time.Duration) *crd.Definition {
-	d := define(kind[corev1.Event]{
-		version: "v1", name: "Event", plural: "events", shortNames: []string{"ev"}, namespaced: true,
-		rules: rules[corev1.Event]{
-			validate:       validateEvent,
-			validateUpdate: validateEventUpdate,
-			createOnUpdate: true,
-			unconditional:  true,
-		},
-		columns: eventColumns(),
-		cells:   eventCells,
-		fieldNames: []string{
-			"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-			"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
-			"reason", "reportingComponent", "source", "type",
-		},
-		fieldSet: eventFields,
-	})
-	d.OwnsNothing = true
-	d.TTL = func(map[string]any) time.Duration { return ttl }
-	serveNewEvents(d)
-	return d
+// eventReporter is the component that selectors know an event's source by.
+func eventReporter(obj map[string]any) any {
+	if component := text(obj, "source", "component"); component != "" {
+		return component
+	}
+	return text(obj, "reportingComponent")
 }
 
-// newEvents is the version by which new clients have events.
-const newEvents = "events.k8s.io/v1"
+func eventFirstSeen(obj map[string]any) any { return firstAge(obj, "firstTimestamp", "eventTime") }
 
-// serveNewEvents adds that version: the same objects, with fields of other names,
-// and stricter rules for those who write them there.
-func serveNewEvents(d *crd.Definition) {
-	own, core := newLayout(translate.CoreEvent, translate.Event), d.Versions[0]
-	strict := *core
-	strict.Strategy = newStrategy(d.Namespaced, rules[corev1.Event]{
-		validate: validateStrictEvent, validateUpdate: validateStrictEventUpdate,
-		createOnUpdate: true, unconditional: true,
-	})
-	v := own.version(d, &strict, newEvents, true)
-	v.SelectableFields, v.Fields = []string{"reason", "reportingController", "type"}, newEventFields
-	for _, name := range referenceFields {
-		v.SelectableFields = append(v.SelectableFields, "regarding."+name)
+// eventLastSeen prints when the last of a series was, or of what else the event
+// tells a time of.
+func eventLastSeen(obj map[string]any) any {
+	if series := child(obj, "series"); series != nil {
+		return firstAge(series, "lastObservedTime")
 	}
-	d.Versions = append(d.Versions, v)
-	codec, _ := d.Codec.(*codec)
-	layouts{newEvents: own}.of(d, codec)
+	return firstAge(obj, "lastTimestamp", "firstTimestamp", "eventTime")
 }
 
-// referenceFields are those of a reference to an object.
-var referenceFields = []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"}
-
-func newEventFields(obj map[string]any) fields.Set {
-	out := fields.Set{"reason": text(obj, "reason"), "reportingController": text(obj, "reportingController"), "type": text(obj, "type")}
-	for _, name := range referenceFields {
-		out["regarding."+name] = text(obj, "regarding", name)
+// firstAge prints how long ago the first of some fields was that has a time.
+func firstAge(obj map[string]any, names ...string) string {
+	for _, name := range names {
+		if t, err := time.Parse(time.RFC3339Nano, text(obj, name)); err == nil {
+			return expr.Age(t)
+		}
 	}
-	return out
+	return expr.Age(time.Time{})
 }
 
-func eventFields(obj map[string]any) fields.Set {
-	out := fields.Set{
-		"reason":             text(obj, "reason"),
-		"reportingComponent": text(obj, "reportingComponent"),
-		"source":             text(obj, "source", "component"),
-		"type":               text(obj, "type"),
+func eventCount(obj map[string]any) any {
+	if series := child(obj, "series"); series != nil {
+		n, _ := series["count"].(int64)
+		return n
 	}
-	if out["source"] == "" {
-		out["source"] = out["reportingComponent"]
+	if n, _ := obj["count"].(int64); n != 0 {
+		return n
 	}
-	for _, name := range referenceFields {
-		out["involvedObject."+name] = text(obj, "involvedObject", name)
-	}
-	return out
+	return int64(1)
 }
 
-func eventColumns() []metav1.TableColumnDefinition {
-	docs := corev1.Event{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		column("Last Seen", docs["lastTimestamp"]),
-		column("Type", docs["type"]),
-		column("Reason", docs["reason"]),
-		column("Object", docs["involvedObject"]),
-		wide(column("Subobject", corev1.ObjectReference{}.SwaggerDoc()["fieldPath"])),
-		wide(column("Source", docs["source"])),
-		column("Message", docs["message"]),
-		wide(column("First Seen", docs["firstTimestamp"])),
-		wide(column("Count", docs["count"])),
-		wide(nameColumn),
+func eventObject(obj map[string]any) any {
+	kind := lower(text(obj, "involvedObject", "kind"))
+	if name := text(obj, "involvedObject", "name"); name != "" {
+		return kind + "/" + name
 	}
+	return kind
 }
 
-func eventCells(e *corev1.Event) []any {
-	first := since(e.FirstTimestamp)
-	if e.FirstTimestamp.IsZero() {
-		first = ago(e.EventTime.Time)
-	}
-	last := since(e.LastTimestamp)
-	if e.LastTimestamp.IsZero() {
-		last = first
-	}
-	count := e.Count
-	if e.Series != nil {
-		last, count = ago(e.Series.LastObservedTime.Time), e.Series.Count
-	} else if count == 0 {
-		count = 1
-	}
-	object := strings.ToLower(e.InvolvedObject.Kind)
-	if e.InvolvedObject.Name != "" {
-		object = fmt.Sprintf("%s/%s", object, e.InvolvedObject.Name)
-	}
-	return []any{
-		last, e.Type, e.Reason, object, e.InvolvedObject.FieldPath, eventSource(e),
-		strings.TrimSpace(e.Message), first, int64(count), e.Name,
-	}
-}
+func eventMessage(obj map[string]any) any { return strings.TrimSpace(text(obj, "message")) }
 
 // eventSource prints who reported: the component and, when known, where it
 // runs.
-func eventSource(e *corev1.Event) string {
-	component, instance := e.Source.Component, e.Source.Host
+func eventSource(obj map[string]any) any {
+	component, instance := text(obj, "source", "component"), text(obj, "source", "host")
 	if component == "" {
-		component = e.ReportingController
+		component = text(obj, "reportingComponent")
 	}
 	if instance == "" {
-		instance = e.ReportingInstance
+		instance = text(obj, "reportingInstance")
 	}
 	if instance == "" {
 		return component

@@ -20,7 +20,7 @@ const (
 
 // validateEvent checks an event of core/v1, where only events that carry an
 // eventTime are held to the newer rules.
-func validateEvent(e *corev1.Event) field.ErrorList {
+func validateEvent(_ string, e, _ *corev1.Event) field.ErrorList {
 	return validateAnyEvent(e, "reportingComponent")
 }
 
@@ -38,8 +38,6 @@ func validateAnyEvent(e *corev1.Event, controller string) field.ErrorList {
 	}
 	return errs
 }
-
-func validateEventUpdate(e, _ *corev1.Event) field.ErrorList { return validateEvent(e) }
 
 func wrongNamespace(e *corev1.Event) field.ErrorList {
 	path := field.NewPath("involvedObject", "namespace")
@@ -88,8 +86,11 @@ func validateLength(name, value string, most int) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %v characters", most))}
 }
 
-// validateStrictEvent checks a new event of events.k8s.io.
-func validateStrictEvent(e *corev1.Event) field.ErrorList {
+// validateStrictEvent checks an event that is written by events.k8s.io.
+func validateStrictEvent(_ string, e, old *corev1.Event) field.ErrorList {
+	if old != nil {
+		return validateStrictEventUpdate(e, old)
+	}
 	errs := validateAnyEvent(e, "reportingController")
 	errs = append(errs, validateMeta(&e.ObjectMeta, true, apivalidation.NameIsDNSSubdomain)...)
 	errs = append(errs, validateSeries(e)...)

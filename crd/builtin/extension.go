@@ -3,7 +3,6 @@ package builtin
 import (
 	"context"
 	"reflect"
-	"time"
 
 	names "k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -33,7 +32,6 @@ type extension struct {
 	validateAll func(subresource string, obj, old map[string]any) field.ErrorList
 	warn        func(obj, old map[string]any) []string
 	hooks       crd.Hooks
-	ttl         func(obj map[string]any) time.Duration
 	grace       func(obj map[string]any, asked *int64) int64
 	// layouts are those of versions that have other fields than the storage
 	// version.
@@ -44,7 +42,11 @@ type extension struct {
 var extensions = map[schema.GroupResource]extension{
 	{Resource: "pods"}:                   {defaults: completePod, prepareCreate: preparePod, prepareUpdate: narrowPod, validate: validatePod, grace: podGrace},
 	{Resource: "persistentvolumeclaims"}: {prepareCreate: prepareVolumeClaim, prepareUpdate: prepareVolumeClaimUpdate},
-	{Resource: "secrets"}:                {defaults: moveStringData, prepareUpdate: keepSecretType, validateAll: checked(validateSecret), warn: warnSecret},
+	{Resource: "events"}: {
+		validateAll: checked(validateEvent),
+		layouts:     layouts{"events.k8s.io/v1": newLayout(translate.CoreEvent, translate.Event).judgedBy(checked(validateStrictEvent))},
+	},
+	{Resource: "secrets"}: {defaults: moveStringData, prepareUpdate: keepSecretType, validateAll: checked(validateSecret), warn: warnSecret},
 	{Resource: "namespaces"}: {
 		defaults: labelNamespace, prepareCreate: finalizeNamespace, prepareUpdate: keepFinalizers,
 		canonicalize: labelNamespace, validateAll: checked(validateNamespace), hooks: namespaceHooks{},

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/plan"
 )
 
@@ -48,6 +49,10 @@ type file struct {
 	OrphanWarning    string `json:"orphanWarning,omitempty"`
 	// ReturnsDeleted tells who deletes an object what it was.
 	ReturnsDeleted bool `json:"returnsDeleted,omitempty"`
+	// Expires is of objects that are kept as long as [Options] say, and OwnsNothing
+	// of a kind whose objects are never owners.
+	Expires     bool `json:"expires,omitempty"`
+	OwnsNothing bool `json:"ownsNothing,omitempty"`
 	// CreateOnUpdate lets a PUT create.
 	CreateOnUpdate bool `json:"createOnUpdate,omitempty"`
 	// ConditionalUpdate refuses updates without a resourceVersion.
@@ -66,14 +71,25 @@ type nameRule string
 // what the kind says.
 func (f *file) question() bool { return slices.Equal(f.Verbs, []string{"create"}) }
 
+// gvk is that of objects at a version, which may be another group's way to them.
+func (f *file) gvk(version string) schema.GroupVersionKind {
+	d := crd.Definition{Group: f.Group, Kind: f.Names.Kind}
+	return d.GVK(version)
+}
+
+// version is the one of a name, which is there.
+func (f *file) version(name string) *fileVersion {
+	return &f.Versions[slices.IndexFunc(f.Versions, func(v fileVersion) bool { return v.Name == name })]
+}
+
 // fileVersion is one version of a kind.
 type fileVersion struct {
 	Name string `json:"name"`
 	// Served: it is, unless a [Choice] says otherwise.
 	Served  bool `json:"served"`
 	Storage bool `json:"storage"`
-	// Like names a version before this one from which all else is taken. Where
-	// this one has other fields, it is the storage version, and there is a layout.
+	// Like names a version before this one from which all else is taken but
+	// selectable fields, if this one has some. Where this one has other fields, it is the storage version, and there is a layout.
 	Like string `json:"like,omitempty"`
 
 	// Fields are what is added to the Go type, by path.
@@ -106,8 +122,10 @@ type selectable struct {
 	apiextensionsv1.SelectableField `json:",inline"`
 	// Name is the field's name in selectors, when it is not the path.
 	Name string `json:"name,omitempty"`
-	// Expression is CEL over the object, in place of the path.
+	// Expression is CEL over the object, in place of the path, and Function names a
+	// function in Go.
 	Expression string `json:"expression,omitempty"`
+	Function   string `json:"function,omitempty"`
 }
 
 // fileSubresource is a part of the object with a path of its own.
@@ -147,6 +165,9 @@ func readFile(data []byte) (*file, error) {
 			return nil, fmt.Errorf("version %s is like %s, which is not there", v.Name, v.Like)
 		}
 		f.Versions[i] = f.Versions[n]
+		if v.SelectableFields != nil { // which may be of other names
+			f.Versions[i].SelectableFields = v.SelectableFields
+		}
 		f.Versions[i].Name, f.Versions[i].Served, f.Versions[i].Storage, f.Versions[i].Like = v.Name, v.Served, v.Storage, v.Like
 	}
 	if f.Names.Singular == "" {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
@@ -43,11 +44,11 @@ func readFiles() ([]*file, error) {
 }
 
 // fromFiles makes the definitions of the kinds that have a version which is
-// served. It makes only what discovery needs; schemas, rules and columns are made
+// served; ttl is how long the objects of those that expire are kept. It makes only what discovery needs; schemas, rules and columns are made
 // when a kind is first used.
-func fromFiles(all []*file) ([]*crd.Definition, error) {
+func fromFiles(all []*file, ttl time.Duration) ([]*crd.Definition, error) {
 	all = slices.DeleteFunc(all, func(f *file) bool { return !f.served() })
-	return onAllCores(all, fromFile)
+	return onAllCores(all, func(f *file) (*crd.Definition, error) { return fromFile(f, ttl) })
 }
 
 // onAllCores makes something of every item, in their order.

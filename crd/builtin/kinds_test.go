@@ -31,7 +31,7 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 		if !strings.HasSuffix(name, "/"+f.Names.Plural+".yaml") {
 			t.Errorf("%s has %s", name, f.Names.Plural)
 		}
-		if _, err := fromFile(f); err != nil {
+		if _, err := fromFile(f, 0); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -40,7 +40,7 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range f.Versions {
-			gv := schema.GroupVersion{Group: f.Group, Version: v.Name}
+			gv := f.gvk(v.Name).GroupVersion()
 			if extensions[schema.GroupResource{Group: f.Group, Resource: f.Names.Plural}].layouts[gv.String()] != nil {
 				continue // what is said of it is said of another version
 			}
@@ -68,6 +68,9 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 				}
 			}
 			for _, s := range v.SelectableFields {
+				if s.Function != "" && cellFunctions[s.Function] == nil {
+					t.Errorf("%s: %s: no function %s", name, s.Name, s.Function)
+				}
 				if s.Expression != "" && expr.New(s.Expression).Check() != nil {
 					t.Errorf("%s: %s: %v", name, s.Name, expr.New(s.Expression).Check())
 				}

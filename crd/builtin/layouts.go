@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -23,6 +23,9 @@ type layout struct {
 	// home and away lead to the storage version and back. They leave their
 	// argument as it is, and say nothing of apiVersion and kind.
 	home, away func(obj map[string]any) (map[string]any, error)
+	// validateAll is the extension's for objects that are written at this version;
+	// nil for that of the others.
+	validateAll func(subresource string, obj, old map[string]any) field.ErrorList
 }
 
 func newLayout[V, H any, PV goType[V], PH goType[H]](home func(*V) (*H, error), away func(*H) (*V, error)) *layout {
@@ -96,32 +99,29 @@ func become(obj, tree map[string]any, apiVersion, kind any) {
 	obj["apiVersion"], obj["kind"] = apiVersion, kind
 }
 
+// judgedBy sets what checks objects that are written at this version.
+func (l *layout) judgedBy(check func(subresource string, obj, old map[string]any) field.ErrorList) *layout {
+	l.validateAll = check
+	return l
+}
+
 // version makes a version with this layout, of a kind whose storage version is
 // home.
-func (l *layout) version(d *crd.Definition, home *crd.Version, name string, served bool) *crd.Version {
-	s := seen{l, d.APIVersion(name), d.APIVersion(home.Name), d.Kind}
+func (l *layout) version(d *crd.Definition, home *crd.Version, v *fileVersion) *crd.Version {
+	s := seen{l, d.APIVersion(v.Name), d.APIVersion(home.Name), d.Kind}
 	t := reflect.TypeOf(l.fresh())
 	out := &crd.Version{
-		Name: name, Served: served,
-		Shape:            &shape{fresh: l.fresh, defaults: s.defaults(home.Shape)},
-		Unchanged:        func([]byte) bool { return true }, // a converter made it of the Go type
-		Strategy:         newJudged(s, home.Strategy),
-		Subresources:     map[string]*crd.Subresource{},
-		Table:            printed{s, home.Table},
-		SelectableFields: home.SelectableFields,
-		Schema:           sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
-		Typed:            func() runtime.Object { return l.fresh() },
+		Name: v.Name, Served: v.Served,
+		Shape:        &shape{fresh: l.fresh, defaults: s.defaults(home.Shape)},
+		Unchanged:    func([]byte) bool { return true }, // a converter made it of the Go type
+		Strategy:     newJudged(s, home.Strategy),
+		Subresources: map[string]*crd.Subresource{},
+		Table:        printed{s, home.Table},
+		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
+		Typed:        func() runtime.Object { return l.fresh() },
 	}
-	if home.Fields != nil {
-		out.Fields = func(obj map[string]any) fields.Set {
-			at, err := s.atHome(obj)
-			if err != nil {
-				return nil // a view was made of the Go type
-			}
-			return home.Fields(at)
-		}
-	}
-	outdate(out, l.fresh(), d.GVK(name))
+	out.SelectableFields, out.Fields = selectors(v.SelectableFields)
+	outdate(out, l.fresh(), d.GVK(v.Name))
 	for subresource, of := range home.Subresources {
 		own := *of
 		own.Update = judgedUpdate{of.Update, s}
