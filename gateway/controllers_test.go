@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"go/ast"
+	"maps"
 	"path"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 func TestEveryControllerIsRun(t *testing.T) {
 	all := load(t)
 	made := uses(all["gateway/server"])
+	maps.Copy(made, uses(all["gateway/kinds/all"]))
 	found := 0
 	for dir, p := range all {
 		if isTestPackage(dir) || !below(dir, "gateway") {
@@ -30,7 +32,7 @@ func TestEveryControllerIsRun(t *testing.T) {
 			}
 			found++
 			if !made[dir+"."+fn.Name.Name] {
-				t.Errorf("%s.%s makes a controller, and gateway/server does not", dir, fn.Name.Name)
+				t.Errorf("%s.%s makes a controller, and neither gateway/server nor gateway/kinds/all does", dir, fn.Name.Name)
 			}
 		})
 	}

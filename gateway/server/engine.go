@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/admission/policy"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
@@ -19,32 +18,16 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
-	"github.com/wasmgate/wasmgate/gateway/kinds/componentstatus"
-	"github.com/wasmgate/wasmgate/gateway/kinds/definition"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/all"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition/compile"
-	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
-	"github.com/wasmgate/wasmgate/gateway/kinds/event"
-	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/limitrange"
-	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
-	"github.com/wasmgate/wasmgate/gateway/kinds/migration/rewrite"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/bindings"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/coverage"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/host"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/image"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/status"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/trial"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/upload"
-	"github.com/wasmgate/wasmgate/gateway/kinds/namespace"
-	policystatus "github.com/wasmgate/wasmgate/gateway/kinds/policy"
 	quotas "github.com/wasmgate/wasmgate/gateway/kinds/quota"
-	"github.com/wasmgate/wasmgate/gateway/kinds/quota/recount"
 	"github.com/wasmgate/wasmgate/gateway/kinds/rolewarning"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
 	"github.com/wasmgate/wasmgate/gateway/kinds/storageobject"
-	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority"
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -58,13 +41,21 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range builtins {
-		if d.GroupResource() == gvr.Modules {
-			d.Hooks = module.InUse{}
-			for _, v := range d.Versions {
-				v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: g.modules, Image: host.CheckImage}
+	if g.assigner, err = g.newAssigner(builtins); err != nil {
+		return nil, err
+	}
+	g.kinds = all.Kinds(all.Config{
+		Options: g.options, Definitions: builtins, Store: g.store, StoreHealth: g.storeHealth, Modules: g.modules, Lines: g.lines, Calls: g.calls,
+		Orders: func() *ordering.Source { return g.orders }, Assigner: g.assigner, Metrics: g.metrics, Log: g.log,
+	})
+	reports := map[schema.GroupResource]resource.Report{}
+	for _, k := range g.kinds {
+		for _, d := range builtins {
+			if k.Extend != nil {
+				k.Extend(d)
 			}
 		}
+		maps.Copy(reports, k.Reports)
 	}
 	converters := compile.Converters{Module: g.modules.Converter, Known: g.modules.Known, Count: g.calls.Count, Metrics: g.metrics, Log: g.log}
 	log := g.log.With().Str("component", "engine").Logger()
@@ -76,12 +67,9 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err := g.showMemory(served); err != nil {
 		return nil, err
 	}
-	if g.assigner, err = g.newAssigner(builtins); err != nil {
-		return nil, err
-	}
 	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(options.NamespaceAutoProvision)}
 	o.Objects = func(e *resource.Engine) crd.Objects { return local.New(e, resource.Component("modules")) }
-	o.Reports = map[schema.GroupResource]resource.Report{componentstatus.Resource: g.components().Report}
+	o.Reports = reports
 	g.addAdmission(&o)
 	engine := resource.New(o)
 	g.orders = ordering.New(served, g.log)
@@ -172,68 +160,37 @@ func (g *gateway) newAssigner(builtins []*crd.Definition) (*service.Assigner, er
 	return service.New(service.Config{Addresses: addresses, Ports: service.Ports{First: first, Last: last}}), err
 }
 
-// optional are controllers that --controllers can turn off, by their names there.
-type optional struct {
-	name string
-	of   []controller.Controller
-}
-
-// optional returns what kube-controller-manager does, too. stored are the objects of
-// custom resources.
-func (g *gateway) optional(as func(part string) local.Client, stored leftovers.Objects) []optional {
-	gone := leftovers.Gone{Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/gone/"}
-	all := []optional{
-		{options.Namespaces, []controller.Controller{namespace.NewFinalizer(as("namespaces"), as("namespaces"), stored, gone)}},
-		{options.StorageVersionMigrator, []controller.Controller{
-			migration.New(as("migrations"), rewrite.Rewriter{Catalog: g.engine.Catalog(), Store: g.store, Metrics: g.metrics}, rewrite.Serving{Catalog: g.engine.Catalog()}),
-			migration.NewAuto(as("migrations")),
-		}},
-		{options.ValidatingAdmissionPolicyStatus, []controller.Controller{
-			policystatus.New(as("admission"), func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {
-				return policy.Check(p, admitting.Types{Catalog: g.engine.Catalog()})
-			}),
-		}},
-		{options.GarbageCollector, []controller.Controller{collectors{g, garbage.DefaultRate}.New(as("garbage-collector"))}},
-	}
-	if g.engine.Catalog().Snapshot().Resource(gvr.Quotas) != nil {
-		all = append(all, optional{options.ResourceQuotas, []controller.Controller{recount.New(as("quotas"))}})
-	}
-	if g.assigner != nil {
-		protect := func(name string, gr schema.GroupResource) optional {
-			return optional{name, []controller.Controller{storageobject.NewController(as("storage-protection"), gr)}}
+// serve makes what the kinds do in requests and in the background.
+func (g *gateway) serve() (served kinds.Served, err error) {
+	for _, k := range g.kinds {
+		if k.Serve == nil {
+			continue
 		}
-		all = append(all, protect(options.PersistentVolumeClaims, storageobject.Claims), protect(options.PersistentVolumes, storageobject.Volumes),
-			protect(options.VolumeAttributesClasses, storageobject.Classes))
+		one, err := k.Serve(g.engine)
+		if err != nil {
+			return served, err
+		}
+		served.Add(one)
 	}
-	return all
+	collector := collectors{g, garbage.DefaultRate}.New(local.New(g.engine, resource.Component("garbage-collector")))
+	served.Controllers = append(served.Controllers, kinds.Controller{Switch: options.GarbageCollector, Controller: collector})
+	return served, nil
 }
 
 // lead runs the controllers that must run in one place.
-func (g *gateway) lead(ctx context.Context, objects local.Client) error {
-	as := func(part string) local.Client { return objects.As(resource.Component(part)) }
-	stored := leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"}
+func (g *gateway) lead(ctx context.Context) error {
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
-		all := []controller.Controller{
-			namespace.NewBootstrap(as("namespaces")),
-			definition.NewStatus(as("definitions"), definitions.Conditions),
-			definition.NewFinalizer(as("definitions"), as("definitions"), stored),
-			versionpriority.New(as("version-priorities"), g.modules, g.orders),
-			module.NewCollector(as("modules"), g.modules.Contents()),
-			image.New(as("modules"), g.modules.Images()),
-			shadow.New(as("modules"), g.modules, g.modules.Content(), trial.Trials{Catalog: g.engine.Catalog(), Store: g.store, Converter: g.modules.Converter}),
-			coverage.New(as("modules")),
-			event.New(as("events"), gvr.Modules, gvr.Priorities),
-		}
-		if g.assigner != nil {
-			all = append(all, service.NewAPI(as("services"), g.assigner.Config(), g.options.SecurePort), service.NewLedger(as("services")))
-		}
-		for _, c := range g.optional(as, stored) {
-			if g.options.Runs(c.name) {
-				all = append(all, c.of...)
-			} else {
-				g.log.Info().Str("controller", c.name).Msg("turned off by --controllers")
+		var on []controller.Controller
+		var off []string
+		for _, c := range g.served.Controllers {
+			switch {
+			case c.Switch == "" || g.options.Runs(c.Switch):
+				on = append(on, c.Controller)
+			case !slices.Contains(off, c.Switch):
+				off = append(off, c.Switch)
+				g.log.Info().Str("controller", c.Switch).Msg("turned off by --controllers")
 			}
 		}
-		controller.Run(ctx, g.log, objects, all...)
+		controller.Run(ctx, g.log, local.New(g.engine, resource.Component("controllers")), on...)
 	}))
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/health"
-	"github.com/wasmgate/wasmgate/gateway/kinds/componentstatus"
 )
 
 // storeCheckAge is how old the answer about the store may be.
@@ -26,16 +25,15 @@ func (g *gateway) newHealth() *health.Registry {
 	r.Add("etcd-readiness", g.storeHealth, health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
 	g.hooks.objects = r.PostStartHook("load-objects")
-	g.hooks.namespaces = r.PostStartHook("bootstrap-namespaces")
-	g.hooks.modules = r.PostStartHook("load-modules")
+	for _, step := range g.served.Starts {
+		g.hooks.starts = append(g.hooks.starts, r.PostStartHook(step.Name))
+	}
 	g.hooks.shutdown = r.Shutdown()
 	return r
 }
 
-// components are what is told of the control plane that the gateway is part of.
-func (g *gateway) components() componentstatus.Components {
-	return componentstatus.New(g.storeHealth, componentstatus.Scheduler, componentstatus.ControllerManager)
-}
-
 // hooks report how far the start, and the stop, have come.
-type hooks struct{ objects, namespaces, modules, shutdown func() }
+type hooks struct {
+	objects, shutdown func()
+	starts            []func() // of the kinds' steps
+}

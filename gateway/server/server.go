@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,28 +24,19 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/discovery/documents"
 	"github.com/wasmgate/wasmgate/gateway/health"
-	"github.com/wasmgate/wasmgate/gateway/kinds/accessreview"
-	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	modulecalls "github.com/wasmgate/wasmgate/gateway/kinds/module/calls"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/healthy"
 	modulehost "github.com/wasmgate/wasmgate/gateway/kinds/module/host"
 	modulelog "github.com/wasmgate/wasmgate/gateway/kinds/module/log"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/upload"
-	"github.com/wasmgate/wasmgate/gateway/kinds/namespace"
-	"github.com/wasmgate/wasmgate/gateway/kinds/pod"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
-	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
-	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/question"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
-	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
-	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/compiler"
 )
@@ -76,12 +66,13 @@ type gateway struct {
 	calls     *modulecalls.Calls
 	admission *admitting.Admission
 	assigner  *service.Assigner
+	kinds     []kinds.Kind
+	served    kinds.Served // what the kinds do
 	health    *health.Registry
 	// storeHealth tells whether the store is well.
 	storeHealth health.Check
 	metrics     *metrics.Metrics
 	audit       *audit.Log
-	tokens      *serviceaccount.Tokens
 	hooks       hooks
 	handler     *api.Handler
 	http        *transport.Server
@@ -179,7 +170,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	if g.engine, err = g.newEngine(); err != nil {
 		return err
 	}
-	if g.tokens, err = g.newTokens(); err != nil {
+	if g.served, err = g.serve(); err != nil {
 		return err
 	}
 	g.health = g.newHealth()
@@ -197,23 +188,18 @@ func (g *gateway) build(ctx context.Context) (err error) {
 
 // newHandler makes what answers requests.
 func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
-	authenticator := authn.Union{g.identity.Authenticator(), g.tokens}
-	content := upload.Upload{Engine: g.engine, Contents: g.modules.Blobs(), Checker: g.modules}
+	authenticator := append(authn.Union{g.identity.Authenticator()}, g.served.Authenticators...)
 	return filter.New(filter.Config{
 		Config: api.Config{
-			Routes: api.Routes{
-				Engine:    g.engine,
-				Contents:  map[api.ContentPath]api.Content{{GroupResource: gvr.Modules, Subresource: "content"}: content},
-				Questions: g.questions(), Connections: g.connections(),
-			},
-			CBOR: g.options.Enabled(options.CBORServingAndStorage), Uncompressed: !g.options.Enabled(options.APIResponseCompression),
+			Routes: api.Routes{Engine: g.engine, Contents: g.served.Contents, Questions: g.served.Questions, Connections: g.served.Connections},
+			CBOR:   g.options.Enabled(options.CBORServingAndStorage), Uncompressed: !g.options.Enabled(options.APIResponseCompression),
 			UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion), NoWatchLists: !g.options.Enabled(options.WatchList),
 			Authorizer: authz.Masters{}, Observer: accounting.New(g.metrics),
 			Documents: documents.All(documents.Config{
 				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current, Profiling: g.options.Profiling,
 				Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 			}),
-			Reviews:        accessreview.Answers{Authenticator: authenticator, Authorizer: authz.Masters{}}.All(),
+			Reviews:        g.served.Reviews(authenticator, authz.Masters{}),
 			RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 		},
 		Authenticator: authenticator, Auditor: auditor, Log: g.log, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,
@@ -244,37 +230,6 @@ func (g *gateway) limits() bounds.Limits {
 		l.Bytes = max(most, leastDecoding*int64(o.MaxRequestBodyBytes))
 	}
 	return l
-}
-
-// questions are the subresources that are no part of an object.
-func (g *gateway) questions() map[api.ContentPath]api.Question {
-	out := map[api.ContentPath]api.Question{
-		{GroupResource: gvr.Modules, Subresource: "prioritize"}: question.Preview{Versions: g.orders.Versions, Exists: g.exists, Judge: g.engine.Judge, Prioritize: g.modules.Prioritize},
-		{GroupResource: gvr.Modules, Subresource: "log"}:        modulelog.Question{Logs: g.lines, Exists: g.exists},
-	}
-	maps.Copy(out, serviceaccount.Questions(g.tokens, g.engine))
-	if g.assigner != nil {
-		maps.Copy(out, pod.Questions(g.pods, g.engine))
-	}
-	return out
-}
-
-// connections are the subresources that clients are connected to.
-func (g *gateway) connections() map[api.ContentPath]api.Connection {
-	if g.assigner == nil {
-		return nil
-	}
-	return pod.Connections(g.pods, g.engine)
-}
-
-// pods are the objects as somebody writes them.
-func (g *gateway) pods(c resource.Caller) pod.Objects { return local.New(g.engine, c) }
-
-// exists fails for an object that does not exist.
-func (g *gateway) exists(ctx context.Context, t resource.Target) error {
-	t.Subresource = ""
-	_, err := g.engine.Get(ctx, t, "", encoding.MetadataOnly())
-	return err
 }
 
 // run starts everything in order and stops it in the reverse one. It ends when
@@ -327,22 +282,16 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		return nil, nil
 	}
 	g.hooks.objects()
-	objects := local.New(g.engine, resource.Component("controllers"))
-	if err := namespace.EnsureSystem(ctx, objects); err != nil {
-		return nil, fmt.Errorf("creating the system namespaces: %w", err)
+	work.Go(func() error { return g.lead(ctx) })
+	background := func(run func()) { work.Go(func() error { run(); return nil }) }
+	finish := func() {}
+	for n, step := range g.served.Starts {
+		finish()
+		if err := step.Run(ctx, nameAt(addr), background); err != nil {
+			return nil, err
+		}
+		finish = g.hooks.starts[n]
 	}
-	g.hooks.namespaces()
-	loader := module.New(objects, g.modules, g.modules.Content())
-	work.Go(func() error {
-		controller.Run(ctx, g.log, objects, loader, healthy.New(objects, g.modules.Status, g.calls, nameAt(addr)))
-		return nil
-	})
-	work.Go(func() error { return g.lead(ctx, objects) })
-	work.Go(func() error {
-		g.modules.CollectCode(ctx)
-		return nil
-	})
-	g.modules.AwaitLoaded(ctx, objects, loader.Looked)
 	url, err := g.identity.WriteKubeconfig(g.options, addr)
 	if err != nil {
 		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
@@ -350,7 +299,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	g.hooks.modules()
+	finish() // the last step counts once clients find their way here
 	return &options.Started{URL: url, Kubeconfig: g.options.KubeconfigPath(), DataDir: g.options.DataDir, Embedded: g.options.Embedded()}, nil
 }
 

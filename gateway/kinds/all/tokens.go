@@ -1,4 +1,4 @@
-package server
+package all
 
 import (
 	"fmt"
@@ -6,21 +6,19 @@ import (
 	"path/filepath"
 
 	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
+	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki"
-	"github.com/wasmgate/wasmgate/gateway/resource"
-	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
 // newTokens makes what signs and believes the tokens of service accounts.
-func (g *gateway) newTokens() (*serviceaccount.Tokens, error) {
-	o := g.options
-	key, err := g.signingKey()
+func newTokens(o options.Serve, objects serviceaccount.Objects) (*serviceaccount.Tokens, error) {
+	key, err := signingKey(o)
 	if err != nil {
 		return nil, fmt.Errorf("--service-account-signing-key-file: %w", err)
 	}
 	tokens := &serviceaccount.Tokens{
 		Key: key, Issuers: o.ServiceAccountIssuers, MaxExpiration: o.ServiceAccountMaxTokenExpiration, ExtendExpiration: o.ServiceAccountExtendTokenExpiration,
-		Objects: local.New(g.engine, resource.Component("tokens")),
+		Objects: objects,
 	}
 	for _, file := range o.ServiceAccountKeyFiles {
 		text, err := os.ReadFile(file)
@@ -37,10 +35,10 @@ func (g *gateway) newTokens() (*serviceaccount.Tokens, error) {
 }
 
 // signingKey is the operator's key, or one of the gateway's own.
-func (g *gateway) signingKey() (*serviceaccount.Key, error) {
-	file := g.options.ServiceAccountSigningKeyFile
+func signingKey(o options.Serve) (*serviceaccount.Key, error) {
+	file := o.ServiceAccountSigningKeyFile
 	if file == "" {
-		text, err := pki.TokenKey(filepath.Join(g.options.DataDir, "pki"))
+		text, err := pki.TokenKey(filepath.Join(o.DataDir, "pki"))
 		if err != nil {
 			return nil, err
 		}
@@ -55,13 +53,4 @@ func (g *gateway) signingKey() (*serviceaccount.Key, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return key, nil
-}
-
-// reread logs that a file of credentials was read again, or could not be.
-func (g *gateway) reread(flag string, err error) {
-	if err != nil {
-		g.log.Error().Err(err).Str("component", "identity").Msgf("the file of %s cannot be read again: what it said before still counts", flag)
-		return
-	}
-	g.log.Info().Str("component", "identity").Msgf("the file of %s has changed and counts as it is now", flag)
 }

@@ -1,0 +1,88 @@
+// Package kinds owns what a kind can be to the gateway beyond being stored and
+// served, which all kinds are: subresources that are questions or bytes, objects
+// that nobody stores, steps of the start, controllers. Each kind that is any of
+// it has a folder below, and a file in the list, gateway/kinds/all.
+//
+// It must not know any kind, nor in which order the gateway starts.
+package kinds
+
+import (
+	"context"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Kind is what one kind, or a few that belong together, do beyond being stored.
+// All fields may be nil.
+type Kind struct {
+	// Extend adds to a definition, of whatever kind, before it is served.
+	Extend func(*crd.Definition)
+	// Reports are kinds whose objects are found out when they are asked for.
+	Reports map[schema.GroupResource]resource.Report
+	// Serve makes what takes part in requests and in the background, once there is
+	// an engine. Nothing has run yet.
+	Serve func(*resource.Engine) (Served, error)
+}
+
+// Served is what a kind does once there is an engine. All fields may be nil.
+type Served struct {
+	// Contents, Questions and Connections are subresources that are no part of an
+	// object.
+	Contents    map[api.ContentPath]api.Content
+	Questions   map[api.ContentPath]api.Question
+	Connections map[api.ContentPath]api.Connection
+	// Authenticators believe what the kind stands for, tokens for instance.
+	Authenticators []authn.Authenticator
+	// Reviews answer objects that are questions, given who believes and who allows.
+	Reviews func(authn.Authenticator, authz.Authorizer) map[schema.GroupResource]api.Review
+	// Starts are steps of the start, in order.
+	Starts []Start
+	// Controllers run in one gateway of those that share a store.
+	Controllers []Controller
+}
+
+// Start is a step of the start that has to end before the gateway is ready.
+type Start struct {
+	// Name is that of the check that fails until then (poststarthook/NAME).
+	Name string
+	// Run takes the step; gateway is what this one is called among those that share
+	// a store. What has to go on afterwards is given to work, where it ends when ctx
+	// does. It fails when the gateway should not serve.
+	Run func(ctx context.Context, gateway string, work func(func())) error
+}
+
+// Controller is a controller, by the name under which --controllers turns it off;
+// "" cannot be turned off.
+type Controller struct {
+	Switch string
+	controller.Controller
+}
+
+// Add adds what another kind does.
+func (s *Served) Add(other Served) {
+	s.Contents = merged(s.Contents, other.Contents)
+	s.Questions = merged(s.Questions, other.Questions)
+	s.Connections = merged(s.Connections, other.Connections)
+	s.Starts = append(s.Starts, other.Starts...)
+	s.Controllers = append(s.Controllers, other.Controllers...)
+	s.Authenticators = append(s.Authenticators, other.Authenticators...)
+	if other.Reviews != nil {
+		s.Reviews = other.Reviews
+	}
+}
+
+func merged[V any](a, b map[api.ContentPath]V) map[api.ContentPath]V {
+	if a == nil {
+		a = map[api.ContentPath]V{}
+	}
+	maps.Copy(a, b)
+	return a
+}

@@ -1,0 +1,10 @@
+package server
+
+// reread logs that a file of credentials was read again, or could not be.
+func (g *gateway) reread(flag string, err error) {
+	if err != nil {
+		g.log.Error().Err(err).Str("component", "identity").Msgf("the file of %s cannot be read again: what it said before still counts", flag)
+		return
+	}
+	g.log.Info().Str("component", "identity").Msgf("the file of %s has changed and counts as it is now", flag)
+}
