@@ -64,7 +64,8 @@ var mayImport = map[string]string{
 	"plugins/wasm/wasi":     "",
 
 	"gateway/accounting":                     "gateway/api gateway/metrics",
-	"gateway/api":                            "crd crd/object crd/wire gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource gateway/resource/patch gateway/view/encoding",
+	"gateway/api":                            "crd crd/object crd/wire gateway/api/query gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource gateway/resource/patch gateway/view/encoding",
+	"gateway/api/query":                      "gateway/resource",
 	"gateway/api/filter":                     "deadline gateway/api gateway/authn gateway/authz gateway/bounds gateway/resource",
 	"gateway/kinds/service":                  "crd/object gateway/controller gateway/controller/client gateway/resource",
 	"gateway/audit":                          "gateway/api",

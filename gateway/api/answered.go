@@ -18,15 +18,12 @@ func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Qu
 	if _, err := c.offer(t).negotiate(c.Accept); err != nil {
 		return nil, err
 	}
-	v, err := c.params.all()
+	o, err := c.Params.Write("CreateOptions", false)
 	if err != nil {
 		return nil, err
 	}
 	var w warnings
-	o, err := writeOptions(v, "CreateOptions", false, &w)
-	if err != nil {
-		return nil, err
-	}
+	o.Warn = w.add
 	contentType, body, err := questionBody(c.Request)
 	if err != nil {
 		return nil, err
@@ -40,7 +37,7 @@ func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Co
 	switch c.Verb {
 	case "update":
 	case "get":
-		v, err := c.params.all()
+		v, err := c.Params.Values()
 		if err != nil {
 			return nil, err
 		}

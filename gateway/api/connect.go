@@ -26,7 +26,7 @@ func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Co
 	if !to.Passes() && (c.Verb != "get" && c.Verb != "create" || c.Method == http.MethodHead) {
 		return methodNotAllowed(t, c.Verb), nil
 	}
-	query, err := c.params.all()
+	query, err := c.Params.Values()
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,16 +31,12 @@ func (f form) encode(version *crd.Version, data []byte) ([]byte, error) {
 
 // pretty tells that a person reads the reply: it was asked for, or the client
 // is one that people use.
-func (r *Request) pretty() bool {
-	if strings.Contains(r.Query, "pretty") {
-		v, _ := parseParams(r.Query).all()
-		if asked := v.Get("pretty"); asked != "" {
-			on, err := strconv.ParseBool(asked)
-			return err == nil && on
-		}
+func (c *Call) pretty() bool {
+	if on, said := c.Params.Pretty(); said {
+		return on
 	}
 	for _, by := range [...]string{"curl", "Wget", "Mozilla/5.0"} {
-		if strings.HasPrefix(r.UserAgent, by) {
+		if strings.HasPrefix(c.UserAgent, by) {
 			return true
 		}
 	}
@@ -54,21 +49,21 @@ func (c *Call) Render(resp *Response) {
 	if c.Record != nil && resp.Code >= 400 {
 		c.Record.Failure = resp.Body
 	}
-	inForm(c.Request, resp)
+	inForm(c, resp)
 	compress(c.Request, resp)
 }
 
 // inForm turns a Status into what the client asked for: in JSON, and indented,
 // if it accepts nothing that a Status can be.
-func inForm(r *Request, resp *Response) {
+func inForm(c *Call, resp *Response) {
 	if resp.Code < http.StatusBadRequest || resp.ContentType != mediaJSON || resp.Body == nil {
 		return
 	}
-	f, err := offer{cbor: r.cbor, messages: true}.negotiate(r.Accept)
+	f, err := offer{cbor: c.cbor, messages: true}.negotiate(c.Accept)
 	if err != nil {
 		f = form{media: encoding.JSON, pretty: true}
 	}
-	f.pretty = f.pretty || r.pretty()
+	f.pretty = f.pretty || c.pretty()
 	if out, err := f.encode(nil, resp.Body); err == nil { // a Status is encodable, and stays JSON if not
 		resp.Body, resp.ContentType = out, f.media.Name()
 	}

@@ -4,44 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// Any query is read, or refused as the client's mistake.
-func FuzzOptions(f *testing.F) {
-	for _, q := range []string{
-		"", "watch=1&allowWatchBookmarks=true&timeoutSeconds=5", "limit=500&continue=abc&resourceVersion=0", "labelSelector=a%3Db,c!%3Dd&fieldSelector=metadata.name%3Dx",
-		"timeout=5s", "timeout=x", "dryRun=All&fieldValidation=Strict&fieldManager=me", "limit=%zz", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
-		"gracePeriodSeconds=0&propagationPolicy=Foreground", "limit=99999999999999999999", "a;b",
-	} {
-		f.Add(q)
-	}
-	f.Fuzz(func(t *testing.T, raw string) {
-		p := parseParams(raw)
-		if d, err := p.timeout(time.Minute); err == nil && (d <= 0 || d > time.Minute) {
-			t.Errorf("a timeout of %s", d)
-		} else {
-			clientsMistake(t, err)
-		}
-		v, err := p.all()
-		if clientsMistake(t, err) {
-			return
-		}
-		o, err := listOptions(v, p.watch(), true)
-		if !clientsMistake(t, err) && (o.Limit < 0 || o.Watch != p.watch()) {
-			t.Errorf("%+v", o)
-		}
-		var w warnings
-		_, err = writeOptions(v, "CreateOptions", false, &w)
-		clientsMistake(t, err)
-		_, _, err = deleteOptions(&Request{}, v)
-		clientsMistake(t, err)
-	})
-}
+	"github.com/wasmgate/wasmgate/gateway/api/query"
+)
 
 // clientsMistake tells whether there is an error, which has to be one that a
 // client can understand.
@@ -75,7 +44,7 @@ func FuzzDeleteOptions(f *testing.F) {
 		if len(body) > 64<<10 {
 			return
 		}
-		o, w, err := deleteOptions(&Request{ContentType: media, Body: []byte(body)}, nil)
+		o, w, err := deleteOptions(&Request{ContentType: media, Body: []byte(body)}, query.Parameters{})
 		if !clientsMistake(t, err) && (o == nil || w.DryRun && len(o.DryRun) == 0) {
 			t.Errorf("%+v %+v", o, w)
 		}

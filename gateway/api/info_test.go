@@ -59,19 +59,6 @@ func TestParseInfo_OtherPaths(t *testing.T) {
 	}
 }
 
-// The values were tried on kube-apiserver 1.36.3.
-func TestIsWatch(t *testing.T) {
-	for query, want := range map[string]bool{
-		"": false, "watch": true, "watch=": true, "watch=1": true, "watch=true": true, "watch=True": true, "watch=foo": true,
-		"watch=0": false, "watch=false": false, "watch=FALSE": false, "a=b&watch=true": true, "labelSelector=watch": false,
-		"allowWatchBookmarks=true": false, "watch=true&x=%zz": false, "%77atch=1": true, "watch=0&watch=1": false, "x=1&%77atch=watch": true,
-	} {
-		if got := parseParams(query).watch(); got != want {
-			t.Errorf("%q: %v", query, got)
-		}
-	}
-}
-
 func FuzzParseInfo_VERB01(f *testing.F) {
 	for _, path := range []string{"/api/v1/namespaces/a/configmaps/b/status", "/apis/g/v/namespaces//x", "/apis/g/v/ns/\xff", "//api///", "/api/v1/namespaces/a/namespaces/b"} {
 		f.Add("GET", path, true)

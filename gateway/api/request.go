@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -64,7 +65,8 @@ func (r *Request) context() context.Context {
 type Call struct {
 	*Request
 	Info
-	params params
+	// Params are its parameters.
+	Params query.Parameters
 	// User is whose permissions count.
 	User *authn.User
 	// Caller is who asks; the user alone until the request was authorized.
@@ -79,13 +81,9 @@ type Call struct {
 
 // Classify finds out what the request is about.
 func (c *Call) Classify() {
-	c.params = parseParams(c.Query)
-	c.Info = parseInfo(c.Method, c.Request.Path, c.params.watch())
+	c.Params = query.Parse(c.Query)
+	c.Info = parseInfo(c.Method, c.Request.Path, c.Params.Watch())
 }
-
-// Bounded is how long the request may take if it is no watch: what the client
-// allows, and never more than most.
-func (c *Call) Bounded(most time.Duration) (time.Duration, error) { return c.params.timeout(most) }
 
 // Streams reports whether the request is a watch, which lasts as long as it lasts.
 func (c *Call) Streams() bool { return c.Resource && c.Verb == "watch" }
@@ -119,7 +117,7 @@ func (c *Call) asked(t resource.Target) (form, url.Values, error) {
 	}
 	f.pretty = f.pretty || c.pretty()
 	f.gzip = c.gzip()
-	v, err := c.params.all()
+	v, err := c.Params.Values()
 	return f, v, err
 }
 

@@ -56,19 +56,19 @@ func TestErrorResponse(t *testing.T) {
 
 func TestInForm_MT05(t *testing.T) {
 	resp := ErrorResponse(apierrors.NewBadRequest("no"))
-	inForm(&Request{Accept: "application/yaml"}, resp)
+	inForm(&Call{Request: &Request{Accept: "application/yaml"}}, resp)
 	if resp.ContentType != mediaYAML || !bytes.Contains(resp.Body, []byte("message: \"no\"\n")) {
 		t.Errorf("%s %s", resp.ContentType, resp.Body)
 	}
 	for _, other := range []*Response{{Code: 404, ContentType: "text/plain", Body: []byte("not: found")}, {Code: 200, ContentType: mediaJSON, Body: []byte("{}")}} {
 		body, media := string(other.Body), other.ContentType
-		if inForm(&Request{Accept: "application/yaml"}, other); string(other.Body) != body || other.ContentType != media {
+		if inForm(&Call{Request: &Request{Accept: "application/yaml"}}, other); string(other.Body) != body || other.ContentType != media {
 			t.Errorf("what is no Status became %s %s", other.ContentType, other.Body)
 		}
 	}
 	for _, accept := range []string{"", "application/json, application/yaml", "text/html"} {
 		resp := ErrorResponse(apierrors.NewBadRequest("no"))
-		inForm(&Request{Accept: accept}, resp)
+		inForm(&Call{Request: &Request{Accept: accept}}, resp)
 		if resp.ContentType != mediaJSON {
 			t.Errorf("%q: %s", accept, resp.ContentType)
 		}

@@ -58,7 +58,7 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*Respo
 	if f.media.Stream() == "" {
 		return nil, notAcceptable(c.offer(t).streamed())
 	}
-	o, err := listOptions(v, true, !h.NoWatchLists)
+	o, err := c.Params.List(true, !h.NoWatchLists)
 	if err == nil && t.Name != "" {
 		err = onlyNamed(o, t.Name)
 		t.Name = ""

@@ -5,11 +5,10 @@ import (
 	"net/http"
 	"net/url"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -20,35 +19,22 @@ func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Respons
 	if err != nil {
 		return nil, err
 	}
-	if err := exported(v); err != nil {
+	asked, err := c.Params.Get()
+	if err != nil {
 		return nil, err
 	}
 	if scaling(t) {
-		return h.getScale(ctx, f, t, v)
+		return h.getScale(ctx, f, t, asked, v)
 	}
-	o, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), f.encoding(t))
+	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, f.encoding(t))
 	if err != nil {
 		return nil, err
 	}
 	return h.single(ctx, f, t, o, v)
 }
 
-// exported refuses a parameter that once took from an object what a server sets: who
-// sends it would believe that it was done.
-func exported(v url.Values) error {
-	asked := v["export"]
-	if len(asked) == 0 {
-		return nil
-	}
-	var export bool
-	if err := runtime.Convert_Slice_string_To_bool(&asked, &export, nil); err != nil || !export {
-		return err
-	}
-	return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
-}
-
-func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, v url.Values) (*Response, error) {
-	o, err := h.Engine.Get(ctx, t, v.Get("resourceVersion"), encoding.At(t.Version.Name))
+func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, asked query.Get, v url.Values) (*Response, error) {
+	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, encoding.At(t.Version.Name))
 	var data []byte
 	if err == nil {
 		data, err = t.Scale(o.Bytes())
@@ -78,12 +64,13 @@ func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind st
 	if err != nil {
 		return nil, err
 	}
-	var w warnings
 	media, _ := c.bodyMedia() // what is none the verb refuses
-	o, err := writeOptions(v, kind, kind == "PatchOptions" && c.applies(media), &w)
+	o, err := c.Params.Write(kind, kind == "PatchOptions" && c.applies(media))
 	if err != nil {
 		return nil, err
 	}
+	var w warnings
+	o.Warn = w.add
 	c.Caller.FieldManager, c.Caller.Force = o.Caller.FieldManager, o.Caller.Force
 	o.Caller = c.Caller
 	out, err := do(o)
@@ -151,7 +138,7 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	o, w, err := deleteOptions(c.Request, v)
+	o, w, err := deleteOptions(c.Request, c.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -196,11 +183,11 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
-	list, err := listOptions(v, false, !h.NoWatchLists)
+	list, err := c.Params.List(false, !h.NoWatchLists)
 	if err != nil {
 		return nil, err
 	}
-	o, w, err := deleteOptions(c.Request, v)
+	o, w, err := deleteOptions(c.Request, c.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +207,7 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	o, err := listOptions(v, false, !h.NoWatchLists)
+	o, err := c.Params.List(false, !h.NoWatchLists)
 	if err != nil {
 		return nil, err
 	}

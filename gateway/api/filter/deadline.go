@@ -14,7 +14,7 @@ func bounded(most time.Duration, routes *api.Routes) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *api.Response {
 			var err error
-			if c.Timeout, err = c.Bounded(most); err != nil && !c.Streams() && !routes.Connects(&c.Info) {
+			if c.Timeout, err = c.Params.Timeout(most); err != nil && !c.Streams() && !routes.Connects(&c.Info) {
 				return api.ErrorResponse(err)
 			}
 			return next(ctx, c)

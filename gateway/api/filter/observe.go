@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 )
@@ -26,7 +25,7 @@ func observe(by api.Observer, routes *api.Routes) api.Filter {
 			if !c.Resource && !slices.Contains(methods, c.Method) { // clients may invent them
 				shown.Verb = "other"
 			}
-			end := by.Begin(&shown, strings.Contains(c.Query, "dryRun=All"))
+			end := by.Begin(&shown, c.Params.DryRun())
 			resp := next(ctx, c)
 			ended(resp, end)
 			return resp

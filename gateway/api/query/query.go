@@ -1,0 +1,102 @@
+// Package query owns what the parameters of a request mean: they are parsed once, and
+// read as the options of each verb. What is wrong is told in kube-apiserver's words
+// and order.
+//
+// It must not know bodies, paths, nor what is done with the options.
+package query
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Parameters are those of one request.
+type Parameters struct {
+	// values are those that can be read.
+	values url.Values
+	// err tells why others cannot; nil when all can.
+	err error
+}
+
+// Parse reads a raw query. What is wrong with it is told to who needs all of it.
+func Parse(raw string) Parameters {
+	if raw == "" {
+		return Parameters{}
+	}
+	v, err := url.ParseQuery(raw)
+	if err != nil {
+		err = apierrors.NewBadRequest(err.Error())
+	}
+	withoutBareDryRun(raw, v)
+	return Parameters{v, err}
+}
+
+// withoutBareDryRun takes a dryRun without "=" from the parameters: the
+// documentation says that it asks for nothing (row DRY-03). One that is empty
+// stays, and is refused: whoever left out what belongs there did not mean to write.
+func withoutBareDryRun(raw string, v url.Values) {
+	const name = "dryRun"
+	if !slices.Contains(v[name], "") {
+		return
+	}
+	delete(v, name)
+	for part := range strings.SplitSeq(raw, "&") {
+		key, value, given := strings.Cut(part, "=")
+		if key, err := url.QueryUnescape(key); err != nil || key != name || !given {
+			continue
+		}
+		if value, err := url.QueryUnescape(value); err == nil {
+			v.Add(name, value)
+		}
+	}
+}
+
+// Values are the parameters of a request that must not be misread.
+func (p Parameters) Values() (url.Values, error) { return p.values, p.err }
+
+// Watch reads the watch parameter as kube-apiserver does: anything but "0"
+// and "false" asks for one.
+func (p Parameters) Watch() bool {
+	if p.err != nil || !p.values.Has("watch") {
+		return false
+	}
+	v := p.values.Get("watch")
+	return v != "0" && !strings.EqualFold(v, "false")
+}
+
+// DryRun reports whether the client says that nothing shall be written.
+func (p Parameters) DryRun() bool { return slices.Contains(p.values["dryRun"], "All") }
+
+// Pretty reports whether the client says how the reply is to be indented, and
+// whether it is.
+func (p Parameters) Pretty() (on, said bool) {
+	v := p.values.Get("pretty")
+	if v == "" {
+		return false, false
+	}
+	on, err := strconv.ParseBool(v)
+	return err == nil && on, true
+}
+
+// Timeout is how long a request other than a watch may take: what the client
+// allows, and never more than most.
+func (p Parameters) Timeout(most time.Duration) (time.Duration, error) {
+	v := p.values.Get("timeout")
+	if v == "" {
+		return most, nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid timeout specified in the request URL - %v", err))
+	}
+	if d <= 0 {
+		return most, nil
+	}
+	return min(d, most), nil
+}

@@ -1,0 +1,149 @@
+package query
+
+import (
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+)
+
+// The values were tried on kube-apiserver 1.36.3.
+func TestIsWatch(t *testing.T) {
+	for query, want := range map[string]bool{
+		"": false, "watch": true, "watch=": true, "watch=1": true, "watch=true": true, "watch=True": true, "watch=foo": true,
+		"watch=0": false, "watch=false": false, "watch=FALSE": false, "a=b&watch=true": true, "labelSelector=watch": false,
+		"allowWatchBookmarks=true": false, "watch=true&x=%zz": false, "%77atch=1": true, "watch=0&watch=1": false, "x=1&%77atch=watch": true,
+	} {
+		if got := Parse(query).Watch(); got != want {
+			t.Errorf("%q: %v", query, got)
+		}
+	}
+}
+
+func TestListOptions(t *testing.T) {
+	o, err := optionsOf("limit=5&continue=abc&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&unknown=1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Limit != 5 || o.Continue != "abc" || o.LabelSelector.String() != "a=b" || o.FieldSelector.String() != "metadata.name=x" || *o.TimeoutSeconds != 7 || o.Watch {
+		t.Errorf("%+v", o)
+	}
+	if o, err = optionsOf("", true); err != nil || !o.Watch {
+		t.Errorf("%+v %v", o, err)
+	}
+	if o, err = optionsOf("limit=-3", false); err != nil || o.Limit != 0 {
+		t.Errorf("a negative limit: %+v %v", o, err)
+	}
+}
+
+func TestListOptions_Refused_WATCH10(t *testing.T) {
+	for query, c := range map[string]struct {
+		watch bool
+		is    func(error) bool
+	}{
+		"limit=abc":              {false, apierrors.IsBadRequest},
+		"labelSelector=a==b==c":  {false, apierrors.IsBadRequest},
+		"fieldSelector=a":        {false, apierrors.IsBadRequest},
+		"limit=%zz":              {false, apierrors.IsBadRequest},
+		"resourceVersionMatch=X": {false, apierrors.IsInvalid},
+		"resourceVersionMatch=Exact&resourceVersion=":              {false, apierrors.IsInvalid},
+		"continue=x&resourceVersion=5&limit=1":                     {false, func(err error) bool { return err == nil }},
+		"sendInitialEvents=true":                                   {true, apierrors.IsInvalid},
+		"sendInitialEvents=true&resourceVersionMatch=NotOlderThan": {false, apierrors.IsInvalid},
+		"resourceVersionMatch=NotOlderThan&resourceVersion=1":      {true, apierrors.IsInvalid},
+	} {
+		if _, err := optionsOf(query, c.watch); !c.is(err) {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+func TestWriteOptions(t *testing.T) {
+	o, err := (Parameters{values: url.Values{"dryRun": {"All"}, "fieldValidation": {"Strict"}, "fieldManager": {"me"}}}).Write("CreateOptions", false)
+	if err != nil || !o.DryRun || o.FieldValidation != "Strict" {
+		t.Errorf("%+v %v", o, err)
+	}
+	for name, v := range map[string]url.Values{
+		"dryRun":          {"dryRun": {"Some"}},
+		"an empty dryRun": {"dryRun": {""}},
+		"one of two":      {"dryRun": {"All", "Some"}},
+		"one is empty":    {"dryRun": {"All", ""}},
+		"fieldValidation": {"fieldValidation": {"strict"}},
+		"fieldManager":    {"fieldManager": {strings.Repeat("x", 200)}},
+	} {
+		if _, err := (Parameters{values: v}).Write("CreateOptions", false); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "CreateOptions.meta.k8s.io") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestBareDryRun_DRY03(t *testing.T) {
+	for query, want := range map[string][]string{
+		"dryRun": nil, "dryRun&pretty=true": nil, "dryRun=": {""}, "dryRun&dryRun=": {""}, "dryRun=&dryRun=All": {"", "All"}, "dryRun&dryRun=All": {"All"}, "dry%52un": nil, "dry%52un=": {""}, "xdryRun=&dryRun=All": {"All"},
+	} {
+		v, err := Parse(query).Values()
+		if err != nil || !reflect.DeepEqual(v["dryRun"], want) {
+			t.Errorf("%q: %q %v", query, v["dryRun"], err)
+		}
+	}
+}
+
+// The answers were tried on kube-apiserver 1.36.3.
+func TestTimeout(t *testing.T) {
+	const most = time.Minute
+	for query, want := range map[string]time.Duration{
+		"": most, "timeout=": most, "timeout=5s": 5 * time.Second, "timeout=1m": most, "timeout=61s": most, "timeout=100000h": most,
+		"timeout=0": most, "timeout=0s": most, "timeout=-1s": most, "timeout=1ms": time.Millisecond, "timeoutSeconds=x": most, "timeout=5s&x=%zz": 5 * time.Second,
+	} {
+		if got, err := Parse(query).Timeout(most); err != nil || got != want {
+			t.Errorf("%q: %v %v, want %v", query, got, err, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"timeout=abc":           `invalid timeout specified in the request URL - time: invalid duration "abc"`,
+		"timeout=1":             `invalid timeout specified in the request URL - time: missing unit in duration "1"`,
+		"timeout=x&timeout=5s":  `invalid timeout specified in the request URL - time: invalid duration "x"`,
+		"timeout=999999999999h": `invalid timeout specified in the request URL - time: invalid duration "999999999999h"`,
+	} {
+		if _, err := Parse(query).Timeout(most); !apierrors.IsBadRequest(err) || err.Error() != want {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
+// optionsOf are the list options of a raw query.
+func optionsOf(raw string, watch bool) (*internalversion.ListOptions, error) {
+	return Parse(raw).List(watch, true)
+}
+
+func TestForceIsForApplies(t *testing.T) {
+	for _, value := range []string{"true", "false", "maybe"} {
+		_, err := (Parameters{values: url.Values{"force": {value}}}).Write("PatchOptions", false)
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch`) {
+			t.Errorf("%s: %v", value, err)
+		}
+		o, err := (Parameters{values: url.Values{"force": {value}, "fieldManager": {"m"}}}).Write("PatchOptions", true)
+		if err != nil || o.Caller.Force != (value != "false") {
+			t.Errorf("%s of an apply: %v, %v", value, o.Caller.Force, err)
+		}
+		if o, err := (Parameters{values: url.Values{"force": {value}}}).Write("UpdateOptions", false); err != nil || o.Caller.Force {
+			t.Errorf("%s of an update: %v", value, err)
+		}
+	}
+}
+
+func TestAppliesNameTheirManager_SSA02(t *testing.T) {
+	for _, v := range []url.Values{nil, {"force": {"true"}}, {"fieldManager": {""}}} {
+		_, err := (Parameters{values: v}).Write("PatchOptions", true)
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`) {
+			t.Errorf("%v: %v", v, err)
+		}
+		if _, err := (Parameters{values: url.Values{}}).Write("PatchOptions", false); err != nil {
+			t.Errorf("another patch: %v", err)
+		}
+	}
+}
