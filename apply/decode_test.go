@@ -10,8 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	theirs "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // FuzzManagedFields reads anything that a client can send. What is read is
@@ -94,7 +93,7 @@ func FuzzFieldSet(f *testing.F) {
 			return // the list that it is in was no JSON
 		}
 		ours, err := readSet(raw)
-		their := &theirs.Set{}
+		their := &fieldpath.Set{}
 		theirErr := their.FromJSON(bytes.NewReader(raw))
 		if (err == nil) != (theirErr == nil) {
 			t.Fatalf("ours: %v; theirs: %v", err, theirErr)

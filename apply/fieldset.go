@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/apply/tree"
 )

@@ -4,8 +4,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	strategypath "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/apply/tree"
 	"github.com/wasmgate/wasmgate/crd"
@@ -92,25 +91,18 @@ func (k *Kind) resetsOf(v *crd.Version) map[string]map[string]*fieldpath.Set {
 }
 
 // resetter is a strategy that says which fields a write cannot change, by
-// apiVersion. The library's strategies speak of sets of another major version.
+// apiVersion.
 type resetter interface {
-	GetResetFields() map[strategypath.APIVersion]*strategypath.Set
+	GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set
 }
 
-// addResets adds what a strategy resets. Sets of different major versions
-// change hands as JSON.
+// addResets adds what a strategy resets.
 func addResets(into map[string]*fieldpath.Set, strategy any) {
 	r, ok := strategy.(resetter)
 	if !ok {
 		return
 	}
-	for api, other := range r.GetResetFields() {
-		raw, err := other.ToJSON()
-		if err != nil {
-			continue // a set that was made in code can be written
-		}
-		if set, err := readSet(raw); err == nil {
-			into[string(api)] = set
-		}
+	for api, set := range r.GetResetFields() {
+		into[string(api)] = set
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 )

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	strategypath "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/apply"
 )
@@ -52,7 +52,7 @@ func TestScalesAreOwnedAsTheirObjects_SSA33(t *testing.T) {
 	entry := func(edit ...string) string {
 		return strings.NewReplacer(edit...).Replace(`{"apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:replicas":{},"f:paused":{}}},"manager":"m","operation":"Update","time":"2026-01-02T03:04:05Z"}`)
 	}
-	mappings := managedfields.ResourcePathMappings{"apps/v1": strategypath.MakePathOrDie("spec", "replicas"), "example.com/v1": strategypath.MakePathOrDie("spec", "deep", "number"), "example.com/v2": nil}
+	mappings := managedfields.ResourcePathMappings{"apps/v1": fieldpath.MakePathOrDie("spec", "replicas"), "example.com/v1": fieldpath.MakePathOrDie("spec", "deep", "number"), "example.com/v2": nil}
 	replicas := map[string][]string{"apps/v1": {"spec", "replicas"}, "example.com/v1": {"spec", "deep", "number"}, "example.com/v2": nil}
 	for name, text := range map[string]string{
 		"one":                        `[` + entry() + `]`,

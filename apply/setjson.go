@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )

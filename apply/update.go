@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // Update decides the managedFields of a write that is not an apply. Like

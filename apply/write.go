@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // write is one change being worked on.

@@ -1,6 +1,6 @@
 package tree
 
-import "sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+import "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 // Diff is what is different between two values. No field is in two of the
 // sets.

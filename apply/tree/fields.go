@@ -1,6 +1,6 @@
 package tree
 
-import "sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+import "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 // Fields is the set of all fields and items that v, a valid value, sets. It is
 // faster when it is told that v has no duplicates.

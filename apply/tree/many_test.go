@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v4/value"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Objects of clients may have very many fields and items, in any order, and

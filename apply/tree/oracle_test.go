@@ -14,8 +14,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/kube-openapi/pkg/schemaconv"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	theirpath "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
@@ -157,7 +156,7 @@ func (o *oracle) mutate(v any) any {
 	return out
 }
 
-func sameSet(t *testing.T, what string, ours *fieldpath.Set, theirs *theirpath.Set) {
+func sameSet(t *testing.T, what string, ours *fieldpath.Set, theirs *fieldpath.Set) {
 	t.Helper()
 	a, err := ours.ToJSON()
 	if err != nil {
@@ -273,7 +272,7 @@ func (o *oracle) remove(t *testing.T, a any, ta *typed.TypedValue, d *Diff, diff
 	t.Helper()
 	for _, one := range []struct {
 		ours   *fieldpath.Set
-		theirs *theirpath.Set
+		theirs *fieldpath.Set
 	}{{d.Removed, diff.Removed}, {d.Modified, diff.Modified}, {d.Removed.Leaves(), diff.Removed.Leaves()}} {
 		got, want := o.ours.Remove(a, one.ours), ta.RemoveItems(one.theirs).AsValue().Unstructured()
 		if show(got) != show(want) {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // few is how many members may come in any order. Sets of fields are sorted

@@ -1,6 +1,6 @@
 package tree
 
-import "sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+import "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 // Reconcile brings a set into agreement with the type, which may have changed
 // since it was made: who owned parts of what is atomic now owns it as a whole.

@@ -1,6 +1,6 @@
 package tree
 
-import "sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+import "sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 // Remove is v, a valid value, without the fields and items of a set, and all
 // below them. What is left without fields or items becomes null.

@@ -1,7 +1,7 @@
 package tree
 
 import (
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // Type says how values of one place in an object are merged. A type allows
