@@ -61,3 +61,75 @@ func TestDocumentHasAllReasons(t *testing.T) {
 		t.Errorf("docs/reasons.md has\n%v\nthe code has\n%v", told, want)
 	}
 }
+
+var (
+	byHand     = regexp.MustCompile(`(?ms)^## What is written by hand.*?^## `)
+	quoted     = regexp.MustCompile("`([^`]*)`")
+	goTest     = regexp.MustCompile(`^go test \./(\S+) (?:-run '\^\$' -bench (\S+)|-run (\w+))$`)
+	benchSteps = regexp.MustCompile(`^go run \./bench -steps (\w+)$`)
+)
+
+// TestWhatIsWrittenByHandIsShown holds the table in RATIONALE.md to the packages
+// and to what shows the gain.
+func TestWhatIsWrittenByHandIsShown(t *testing.T) {
+	text, err := os.ReadFile("../RATIONALE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(byHand.FindString(string(text))) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| what |") {
+			continue
+		}
+		rows++
+		if len(cells) != 5 {
+			t.Errorf("%d cells: %s", len(cells), line)
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatch(cells[1], -1) {
+			if files, _ := filepath.Glob(filepath.Join("..", m[1], "*.go")); len(files) == 0 {
+				t.Errorf("there is no package %s: %s", m[1], line)
+			}
+		}
+		command := strings.Trim(strings.TrimSuffix(cells[4], " |"), "`")
+		if command == "none" != strings.HasPrefix(cells[3], "none") {
+			t.Errorf("a gain that is a number has a command, and another is called none: %s", line)
+		}
+		if command != "none" && !shows(t, command) {
+			t.Errorf("%s runs nothing that there is", command)
+		}
+	}
+	if rows < 10 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+// shows reports whether a command runs a benchmark, a test or a step that there is.
+func shows(t *testing.T, command string) bool {
+	t.Helper()
+	files, want := "bench/*.go", ""
+	if m := benchSteps.FindStringSubmatch(command); m != nil {
+		want = `"` + m[1] + `"`
+	}
+	if m := goTest.FindStringSubmatch(command); m != nil {
+		files = m[1] + "/*_test.go"
+		switch {
+		case m[3] != "":
+			want = "func " + m[3] + "("
+		case m[2] == ".":
+			want = "func Benchmark"
+		default:
+			want = "func Benchmark" + m[2] + "("
+		}
+	}
+	all, err := filepath.Glob(filepath.Join("..", files))
+	if err != nil || want == "" {
+		t.Errorf("%s: %v", command, err)
+		return false
+	}
+	return slices.ContainsFunc(all, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), want)
+	})
+}
