@@ -1,7 +1,9 @@
 // Package host owns the modules of this process: the Wasm runtime, what it
 // has loaded, and the store of contents it is loaded from.
 //
-// It must not know who asks for a module, nor what a module is called for.
+// It knows the names of hooks, and which contents WasmModules serve, so that those
+// are loaded before the gateway is ready. It must not know who asks for a module,
+// nor what is done with what a hook answers.
 package host
 
 import (
