@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/jsonpatch"
+	"github.com/wasmgate/wasmgate/crd/jsonpatch"
 )
 
 // decide asks the webhooks in the stage that they are for.

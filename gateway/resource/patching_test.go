@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/jsonpatch"
+	"github.com/wasmgate/wasmgate/crd/jsonpatch"
 )
 
 func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
