@@ -2,10 +2,8 @@ package transport
 
 import (
 	"io"
-	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 )
@@ -17,17 +15,7 @@ func TestHandshake_PlainHTTPIsToldWhatIsWrong(t *testing.T) {
 		return ok("")
 	})
 	for _, begin := range []string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"} {
-		c, err := net.Dial("tcp", r.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(c, begin); err != nil {
-			t.Fatal(err)
-		}
+		c := r.plain(t, begin)
 		reply := make([]byte, len(plainReply))
 		if _, err := io.ReadFull(c, reply); err != nil || !strings.HasPrefix(string(reply), "HTTP/1.0 400 ") {
 			t.Errorf("%q: got %q, %v", begin, reply, err)

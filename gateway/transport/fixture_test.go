@@ -209,3 +209,20 @@ func text(t *testing.T, r *http.Response) string {
 	}
 	return string(b)
 }
+
+// plain is a connection without TLS on which begin was sent. The test closes it.
+func (r *running) plain(t testing.TB, begin string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, begin); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

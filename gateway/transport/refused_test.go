@@ -3,7 +3,6 @@ package transport
 import (
 	"crypto/tls"
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -18,23 +17,8 @@ func TestRefusals_AreTold(t *testing.T) {
 	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") },
 		func(o *Options) { o.Refused = func(r Refusal) { refused <- r } })
 	const secret = "c2VjcmV0"
-	plain := func(send string) {
-		c, err := net.Dial("tcp", r.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(c, send); err != nil {
-			t.Fatal(err)
-		}
-		if send != "" {
-			_, _ = io.ReadAll(c) // any end of it will do
-		}
-	}
-	plain("")
+	plain := func(send string) { _, _ = io.ReadAll(r.plain(t, send)) } // any end of it will do
+	_ = r.plain(t, "").Close()
 	for name, c := range map[string]struct {
 		send func()
 		want Refusal
