@@ -46,7 +46,7 @@ type Tokens struct {
 	// ExtendExpiration lets tokens that kubelets ask for in the usual way last for
 	// a year, for clients that never read them again.
 	ExtendExpiration bool
-	// Objects has to be set before the first request.
+	// Objects are the accounts, secrets and pods that tokens speak of.
 	Objects Objects
 	// Now is the time; nil means [time.Now].
 	Now func() time.Time
