@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -36,17 +35,15 @@ func (h *Handler) single(ctx context.Context, f form, t resource.Target, o encod
 
 // written puts the object that a write returned into the client's form, as JSON.
 func (h *Handler) written(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
-	switch f.as {
-	case "PartialObjectMetadataList":
+	if f.as == "PartialObjectMetadataList" {
 		return nil, f.mismatched(t)
-	case "Table":
+	}
+	data, err := encoding.JSON.Keeper().Keep(data, f.encoding(t), t.Version)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	if f.table() {
 		return tableOf(ctx, t, data, tableMeta{version: f.version}, v)
-	case "PartialObjectMetadata":
-		s, e, err := object.Metadata(data)
-		if err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		return append(append([]byte(encoding.PartialHead(f.version)), data[s:e]...), '}'), nil
 	}
 	return data, nil
 }

@@ -28,7 +28,7 @@ func (s *Stretch) Wanted() bool { return s.run != nil }
 // the whole list.
 func (r *Resource) Keep(s *Stretch, entries []*Entry, joined []byte) {
 	text := s.run.viewKey // which a converter made, if any
-	text.Encoding = text.Text()
+	text.Encoding = text.Base()
 	for _, e := range entries[s.From:s.To] {
 		if v := e.view(text); v != nil && v.converted {
 			s.run.converted++

@@ -13,7 +13,7 @@ import (
 // nil where it was not. Messages other than those that were seen are put into memory.
 func (r *Resource) asSent(e *Entry, in encoding.Encoding, memory *arena) encoding.Object {
 	s := e.base().settled.Load()
-	if s == nil || s.definition != r.epoch || in.Media != encoding.Protobuf || in.Form == encoding.Whole && in.Version != s.version {
+	if s == nil || s.definition != r.epoch || !in.Stored() || in.Form == encoding.Whole && in.Version != s.version {
 		return nil
 	}
 	if in.Form == encoding.Whole && e.last == nil {
@@ -47,7 +47,7 @@ func (a *arena) put(m wire.Message) *wire.Message {
 // stored fills out with those that are due and are stored as they are sent, on all
 // cores, and returns the others.
 func (r *Resource) stored(entries []*Entry, due []int, in encoding.Encoding, out []encoding.Object) ([]int, error) {
-	if in.Media != encoding.Protobuf {
+	if !in.Stored() {
 		return due, nil
 	}
 	settle := r.settle

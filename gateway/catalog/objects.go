@@ -57,7 +57,7 @@ func (r *Resource) Objects(ctx context.Context, dst []encoding.Object, entries [
 		return dst, nil
 	}
 	derive := r.encode
-	if in.Media == encoding.JSON {
+	if in == in.Base() {
 		derive = r.texts
 		if in.Form == encoding.Metadata {
 			derive = r.metadata
@@ -69,7 +69,7 @@ func (r *Resource) Objects(ctx context.Context, dst []encoding.Object, entries [
 // known is the object of e if nothing has to be decoded for it, and whether a
 // converter made it.
 func (r *Resource) known(e *Entry, k viewKey, memory *arena) (o encoding.Object, converted bool, err error) {
-	if k.Media == encoding.JSON {
+	if k.Encoding == k.Base() {
 		if v := e.view(k); v != nil {
 			return &v.data, v.converted, nil
 		}
@@ -99,7 +99,7 @@ func (r *Resource) encode(ctx context.Context, entries []*Entry, due []int, k vi
 	for n, i := range due {
 		bases[n] = entries[i].base()
 	}
-	texts, err := r.Objects(ctx, nil, bases, k.Text())
+	texts, err := r.Objects(ctx, nil, bases, k.Base())
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *Resource) encode(ctx context.Context, entries []*Entry, due []int, k vi
 	return spread(len(due), func(n int) error {
 		made := &view{viewKey: k}
 		var err error
-		if made.data, err = keeper.Keep(texts[n].Bytes(), k.Form, version); err != nil {
+		if made.data, err = keeper.Keep(texts[n].Bytes(), k.Encoding, version); err != nil {
 			return r.Unreadable(bases[n], err)
 		}
 		o, err := keeper.Object(made.data, bases[n].Revision)

@@ -40,11 +40,14 @@ func At(version string) Encoding { return Encoding{Version: version, Media: JSON
 // MetadataOnly is metadata in JSON.
 func MetadataOnly() Encoding { return Encoding{Version: "v1", Form: Metadata, Media: JSON} }
 
-// Text is what e is made of: the same in JSON.
-func (e Encoding) Text() Encoding {
+// Base is the encoding that e is made of: itself, if that is of what is stored.
+func (e Encoding) Base() Encoding {
 	e.Media = JSON
 	return e
 }
+
+// Stored reports whether the store may hold objects as they are sent.
+func (e Encoding) Stored() bool { return e.Media == Protobuf }
 
 // Media is a media type. The zero Media is none.
 type Media uint8
@@ -135,8 +138,9 @@ type Codec interface {
 
 // Keeper derives what is kept of objects.
 type Keeper interface {
-	// Keep encodes an object of a version, or its metadata, of which text is the JSON.
-	Keep(text []byte, form Form, version *crd.Version) ([]byte, error)
+	// Keep makes an encoding of an object of a version, of which text is the whole, or
+	// the base of the encoding.
+	Keep(text []byte, in Encoding, version *crd.Version) ([]byte, error)
 	// Object is what was kept, at a revision.
 	Object(kept []byte, revision int64) (Object, error)
 	// ItemSize is how many bytes AppendItem appends of an object.

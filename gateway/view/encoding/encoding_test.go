@@ -58,7 +58,7 @@ var configMaps = &crd.Version{Name: "v1", Typed: func() runtime.Object { return 
 func kept(t *testing.T, m Media, name string, revision int64) Object {
 	t.Helper()
 	keeper := m.Kept().Keeper()
-	data, err := keeper.Keep([]byte(`{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"name":"`+name+`","resourceVersion":"1"}}`), Whole, configMaps)
+	data, err := keeper.Keep([]byte(`{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"name":"`+name+`","resourceVersion":"1"}}`), At("v1"), configMaps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -63,10 +64,20 @@ func (text) AppendEvent(dst []byte, event string, single []byte) []byte {
 }
 
 // Keep implements [Keeper].
-func (text) Keep(text []byte, _ Form, _ *crd.Version) ([]byte, error) { return text, nil }
+func (text) Keep(text []byte, in Encoding, _ *crd.Version) ([]byte, error) {
+	if in.Form == Whole {
+		return text, nil
+	}
+	s, e, err := object.Metadata(text)
+	return append(append([]byte(PartialHead(in.Version)), text[s:e]...), '}'), err
+}
 
 // Object implements [Keeper].
 func (text) Object(kept []byte, revision int64) (Object, error) {
+	said, _ := object.String(object.Field(object.Field(kept, "metadata"), "resourceVersion"))
+	if said == strconv.FormatInt(revision, 10) {
+		return Text(kept), nil
+	}
 	out, err := object.WithRevision(kept, revision)
 	return Text(out), err
 }

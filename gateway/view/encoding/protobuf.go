@@ -73,8 +73,8 @@ func (message) AppendEvent(dst []byte, event string, single []byte) []byte {
 }
 
 // Keep implements [Keeper].
-func (message) Keep(text []byte, form Form, version *crd.Version) ([]byte, error) {
-	if form == Metadata {
+func (message) Keep(text []byte, in Encoding, version *crd.Version) ([]byte, error) {
+	if in.Form == Metadata {
 		return wire.FromJSON(text, &metav1.PartialObjectMetadata{})
 	}
 	return wire.FromJSON(text, version.Typed())
