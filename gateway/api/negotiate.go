@@ -37,6 +37,8 @@ type form struct {
 	version string
 	// pretty asks for JSON that people read.
 	pretty bool
+	// unmanaged: managedFields are left out (KEP-5958).
+	unmanaged bool
 	// gzip tells that the client takes compressed replies.
 	gzip bool
 }
@@ -54,6 +56,7 @@ func (f form) shown() encoding.Media {
 // encoding is that of the objects of t, as they are kept for this form.
 func (f form) encoding(t resource.Target) encoding.Encoding {
 	in := encoding.At(t.Version.Name)
+	in.Unmanaged = f.unmanaged
 	if f.partial() {
 		in.Form, in.Version = encoding.Metadata, f.version
 	}
@@ -197,7 +200,7 @@ func (o offer) form(c goautoneg.Accept, media encoding.Media) (form, bool) {
 	if v := c.Params["sv"]; v != "" && (v != "v1" || !o.parts) {
 		return form{}, false
 	}
-	f := form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1"}
+	f := form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1", unmanaged: drops(c.Params["drop"])}
 	group := c.Params["g"]
 	if f.as == "" && f.version == "" && group == "" {
 		return f, media != encoding.Protobuf || o.messages
@@ -212,6 +215,12 @@ func (o offer) form(c goautoneg.Accept, media encoding.Media) (form, bool) {
 		return f, true
 	}
 	return form{}, false
+}
+
+// drops reports whether managedFields are among the fields to be left out, which are
+// separated by "+". Others are known to later releases, and ignored.
+func drops(parameter string) bool {
+	return slices.Contains(strings.Split(parameter, "+"), "metadata.managedFields")
 }
 
 // bodyMedia reads the media type of the body. A missing one is JSON.

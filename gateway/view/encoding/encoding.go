@@ -32,6 +32,8 @@ type Encoding struct {
 	Form    Form
 	// Media is one that objects are kept in ([Media.Kept]).
 	Media Media
+	// Unmanaged: without metadata.managedFields.
+	Unmanaged bool
 }
 
 // At is the encoding that all others are made of: whole objects in JSON, at a version.
@@ -42,12 +44,13 @@ func MetadataOnly() Encoding { return Encoding{Version: "v1", Form: Metadata, Me
 
 // Base is the encoding that e is made of: itself, if that is of what is stored.
 func (e Encoding) Base() Encoding {
+	e.Unmanaged = e.Unmanaged && e.Media != JSON // first without, then in the media type
 	e.Media = JSON
 	return e
 }
 
 // Stored reports whether the store may hold objects as they are sent.
-func (e Encoding) Stored() bool { return e.Media == Protobuf }
+func (e Encoding) Stored() bool { return e.Media == Protobuf && !e.Unmanaged }
 
 // Media is a media type. The zero Media is none.
 type Media uint8

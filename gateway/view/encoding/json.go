@@ -65,11 +65,40 @@ func (text) AppendEvent(dst []byte, event string, single []byte) []byte {
 
 // Keep implements [Keeper].
 func (text) Keep(text []byte, in Encoding, _ *crd.Version) ([]byte, error) {
-	if in.Form == Whole {
+	if in.Form == Whole && !in.Unmanaged {
 		return text, nil
 	}
 	s, e, err := object.Metadata(text)
-	return append(append([]byte(PartialHead(in.Version)), text[s:e]...), '}'), err
+	if err != nil {
+		return nil, err
+	}
+	before, after := text[:s], text[e:]
+	if in.Form == Metadata {
+		before, after = []byte(PartialHead(in.Version)), []byte("}")
+	}
+	out := append(make([]byte, 0, len(before)+e-s+len(after)), before...)
+	if in.Unmanaged {
+		out = appendUnmanaged(out, text[s:e])
+	} else {
+		out = append(out, text[s:e]...)
+	}
+	return append(out, after...), nil
+}
+
+// appendUnmanaged appends a metadata object without its managedFields.
+func appendUnmanaged(dst, meta []byte) []byte {
+	separator := byte('{')
+	object.EachField(meta, func(name string, value []byte) bool {
+		if name != "managedFields" {
+			dst = append(append(object.AppendString(append(dst, separator), name), ':'), value...)
+			separator = ','
+		}
+		return true
+	})
+	if separator == '{' {
+		dst = append(dst, separator)
+	}
+	return append(dst, '}')
 }
 
 // Object implements [Keeper].
