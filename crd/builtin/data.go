@@ -114,7 +114,7 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 		Name:         v.Name,
 		Served:       v.Served,
 		Shape:        &shape{fresh: k.fresh, sent: also.fromClient, defaults: k.fill},
-		Strategy:     &dataStrategy{*newStrategy(d.Namespaced, noRules), k, ""},
+		Strategy:     newStrategy(d.Namespaced, k, ""),
 		Subresources: map[string]*crd.Subresource{},
 		Table:        newColumns(v.AdditionalPrinterColumns, t),
 		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
@@ -159,7 +159,7 @@ func (k *dataKind) subresource(name string, s *fileSubresource, whole crd.Strate
 	}
 	out.Body = bodyOf(s.Kind)
 	if s.Scale == nil {
-		out.Update = &dataStrategy{*newStrategy(whole.NamespaceScoped(), noRules), k, name}
+		out.Update = newStrategy(whole.NamespaceScoped(), k, name)
 		return out
 	}
 	out.Update = whole
@@ -179,7 +179,7 @@ func bodyOf(gvk schema.GroupVersionKind) *crd.Definition {
 	}
 	typed := reflect.TypeOf(fresh())
 	return &crd.Definition{Group: gvk.Group, Kind: gvk.Kind, StorageVersion: gvk.Version, Versions: []*crd.Version{{
-		Name: gvk.Version, Shape: &shape{fresh: fresh}, Strategy: newStrategy(true, noRules),
+		Name: gvk.Version, Shape: &shape{fresh: fresh},
 		Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(typed) }),
 		Typed:  func() runtime.Object { return fresh() },
 	}}}

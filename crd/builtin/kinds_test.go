@@ -103,7 +103,7 @@ func TestTypesAreThoseOfKinds(t *testing.T) {
 		}
 	}
 	for _, d := range definitions(t) {
-		if s, ok := d.Versions[0].Strategy.(*dataStrategy); ok {
+		if s, ok := d.Versions[0].Strategy.(*strategy); ok {
 			meet(reflect.TypeOf(s.kind.fresh()))
 		}
 	}

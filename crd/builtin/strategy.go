@@ -2,72 +2,64 @@ package builtin
 
 import (
 	"context"
+	"maps"
+	"reflect"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
 
-// rules are what a kind adds to writes. Functions that are nil do nothing;
-// trees are changed in place.
-type rules[T any] struct {
-	prepareCreate func(obj map[string]any)
-	prepareUpdate func(obj, old map[string]any)
-	canonicalize  func(obj map[string]any)
-
-	validate       func(obj *T) field.ErrorList
-	validateUpdate func(obj, old *T) field.ErrorList
-	// warn returns warnings; old is nil on create.
-	warn func(obj, old *T) []string
-
-	// resets are the fields that a client's write leaves as they were, and so
-	// owns nothing of; nil for none.
-	resets map[fieldpath.APIVersion]*fieldpath.Set
-	// createOnUpdate allows PUT to create.
-	createOnUpdate bool
-	// unconditional allows updates without a resourceVersion.
-	unconditional bool
-}
-
-// strategy is [rules] as Kubernetes' registries know them.
-type strategy[T any] struct {
+// strategy is what the file of a kind says of writes, of the whole object or
+// through one of its subresources, as Kubernetes' registries know it.
+type strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
-	namespaced bool
-	rules      rules[T]
+	namespaced  bool
+	kind        *dataKind
+	subresource string
 }
 
-var _ crd.Strategy = &strategy[struct{}]{}
-
-func newStrategy[T any](namespaced bool, r rules[T]) *strategy[T] {
-	return &strategy[T]{unstructuredscheme.NewUnstructuredObjectTyper(), names.SimpleNameGenerator, namespaced, r}
+func newStrategy(namespaced bool, k *dataKind, subresource string) *strategy {
+	return &strategy{unstructuredscheme.NewUnstructuredObjectTyper(), names.SimpleNameGenerator, namespaced, k, subresource}
 }
 
-// subresource makes an update strategy for a part of the object.
-func subresource[T any](name string, namespaced bool, r rules[T], verbs ...string) *crd.Subresource {
-	return &crd.Subresource{Name: name, Update: rest.RESTUpdateStrategy(newStrategy(namespaced, r)), Verbs: verbs}
-}
+var _ crd.Strategy = &strategy{}
 
-// resets are fields at the top of objects of an apiVersion.
-func resets(version fieldpath.APIVersion, names ...string) map[fieldpath.APIVersion]*fieldpath.Set {
+// GetResetFields implements [rest.ResetFieldsStrategy]. They are the same at all
+// versions: a field at the top has one name.
+func (s *strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	set := &fieldpath.Set{}
-	for _, name := range names {
-		set.Insert(fieldpath.Path{{FieldName: &name}})
+	t := reflect.TypeOf(s.kind.fresh()).Elem()
+	for _, name := range topFields(t) {
+		if !s.kind.writes(s.subresource, name) {
+			set.Insert(fieldpath.Path{{FieldName: &name}})
+		}
 	}
-	return map[fieldpath.APIVersion]*fieldpath.Set{version: set}
+	if sub := s.kind.version.Subresources[s.subresource]; sub != nil {
+		for _, path := range sub.Resets {
+			set.Insert(pathOf(strings.Split(path, ".")))
+		}
+	}
+	if set.Empty() {
+		return nil
+	}
+	out := map[fieldpath.APIVersion]*fieldpath.Set{}
+	for _, v := range s.kind.file.Versions {
+		out[fieldpath.APIVersion(s.kind.file.gvk(v.Name).GroupVersion().String())] = set
+	}
+	return out
 }
 
-// GetResetFields implements [rest.ResetFieldsStrategy].
-func (s *strategy[T]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return s.rules.resets
-}
-
+// content is the tree of an object, an empty one of what has none.
 func content(obj runtime.Object) map[string]any {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok || u.Object == nil {
@@ -76,77 +68,225 @@ func content(obj runtime.Object) map[string]any {
 	return u.Object
 }
 
-func typed[T any](obj runtime.Object) (*T, field.ErrorList) {
-	t := new(T)
-	if err := toTyped(content(obj), t); err != nil {
-		return nil, field.ErrorList{field.InternalError(nil, err)}
+// pathOf is a path of field names.
+func pathOf(names []string) (path fieldpath.Path) {
+	for _, name := range names {
+		path = append(path, fieldpath.PathElement{FieldName: &name})
 	}
-	return t, nil
+	return path
 }
 
-func (s *strategy[T]) NamespaceScoped() bool                         { return s.namespaced }
-func (s *strategy[T]) AllowCreateOnUpdate(context.Context) bool      { return s.rules.createOnUpdate }
-func (s *strategy[T]) AllowUnconditionalUpdate(context.Context) bool { return s.rules.unconditional }
+// NamespaceScoped implements [rest.RESTCreateStrategy].
+func (s *strategy) NamespaceScoped() bool { return s.namespaced }
 
-func (s *strategy[T]) PrepareForCreate(_ context.Context, obj runtime.Object) {
-	if s.rules.prepareCreate != nil {
-		s.rules.prepareCreate(content(obj))
+// AllowCreateOnUpdate implements [rest.RESTUpdateStrategy].
+func (s *strategy) AllowCreateOnUpdate(context.Context) bool { return s.kind.file.CreateOnUpdate }
+
+// AllowUnconditionalUpdate implements [rest.RESTUpdateStrategy].
+func (s *strategy) AllowUnconditionalUpdate(context.Context) bool {
+	return !s.kind.file.ConditionalUpdate
+}
+
+// PrepareForCreate sets what is not the client's to say.
+func (s *strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	k, tree := s.kind, content(obj)
+	for path, v := range k.version.OnCreate {
+		set(tree, strings.Split(path, "."), v)
+	}
+	k.dropGated(tree, nil)
+	if len(k.file.Generation) > 0 {
+		ensure(tree, "metadata")["generation"] = int64(1)
+	}
+	if k.also.prepareCreate != nil {
+		k.also.prepareCreate(ctx, tree)
 	}
 }
 
-func (s *strategy[T]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
-	if s.rules.prepareUpdate != nil {
-		s.rules.prepareUpdate(content(obj), content(old))
-	}
-}
-
-func (s *strategy[T]) Canonicalize(obj runtime.Object) {
-	if s.rules.canonicalize != nil {
-		s.rules.canonicalize(content(obj))
-	}
-}
-
-func (s *strategy[T]) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	t, errs := typed[T](obj)
-	if errs != nil || s.rules.validate == nil {
-		return errs
-	}
-	return s.rules.validate(t)
-}
-
-func (s *strategy[T]) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	t, errs := typed[T](obj)
-	if errs != nil {
-		return errs
-	}
-	o, errs := typed[T](old)
-	if errs != nil || s.rules.validateUpdate == nil {
-		return errs
-	}
-	return s.rules.validateUpdate(t, o)
-}
-
-func (s *strategy[T]) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
-	return s.warnings(obj, nil)
-}
-
-func (s *strategy[T]) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) []string {
-	return s.warnings(obj, old)
-}
-
-func (s *strategy[T]) warnings(obj, old runtime.Object) []string {
-	if s.rules.warn == nil {
-		return nil
-	}
-	t, errs := typed[T](obj)
-	if errs != nil {
-		return nil
-	}
-	var o *T
-	if old != nil {
-		if o, errs = typed[T](old); errs != nil {
-			return nil
+// PrepareForUpdate restores what the request cannot change, and counts the
+// generation.
+func (s *strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	k, tree, was := s.kind, content(obj), content(old)
+	both := maps.Clone(was)
+	maps.Copy(both, tree)
+	for name := range both {
+		if !k.writes(s.subresource, name) {
+			keep(tree, was, name)
 		}
 	}
-	return s.rules.warn(t, o)
+	k.dropGated(tree, was)
+	if k.also.prepareUpdate != nil {
+		k.also.prepareUpdate(s.subresource, tree, was)
+	}
+	s.count(tree, was)
+	if sub := k.version.Subresources[s.subresource]; sub != nil {
+		for _, name := range sub.KeptMetadata {
+			keep(ensure(tree, "metadata"), child(was, "metadata"), name)
+		}
+	}
+}
+
+func (s *strategy) count(tree, was map[string]any) {
+	k := s.kind
+	if len(k.file.Generation) == 0 {
+		return
+	}
+	before, _ := child(was, "metadata")["generation"].(int64)
+	keep(ensure(tree, "metadata"), child(was, "metadata"), "generation")
+	for _, name := range k.file.Generation {
+		// a subresource writes metadata, too, which counts for the whole alone
+		if s.subresource != "" && strings.HasPrefix(name, "metadata.") {
+			continue
+		}
+		if !reflect.DeepEqual(at(tree, name), at(was, name)) {
+			ensure(tree, "metadata")["generation"] = before + 1
+			return
+		}
+	}
+}
+
+// at is what is at a path of field names, nil where that is nothing or empty.
+func at(tree map[string]any, path string) any {
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		tree = child(tree, name)
+	}
+	v := tree[names[len(names)-1]]
+	if m, ok := v.(map[string]any); ok && len(m) == 0 {
+		return nil
+	}
+	return v
+}
+
+// Canonicalize implements [rest.RESTCreateStrategy].
+func (s *strategy) Canonicalize(obj runtime.Object) {
+	if s.kind.also.canonicalize != nil {
+		s.kind.also.canonicalize(content(obj))
+	}
+}
+
+// Validate checks a new object.
+func (s *strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
+	tree := content(obj)
+	if all := s.kind.also.validateAll; all != nil {
+		return all(s.subresource, tree, nil)
+	}
+	if s.kind.file.question() {
+		return s.validate(tree, nil) // what is kept nowhere may be called anything
+	}
+	m, _, errs := s.metadata(tree, nil)
+	if errs != nil {
+		return errs
+	}
+	return append(s.validateMeta(m), s.validate(tree, nil)...)
+}
+
+// ValidateUpdate checks the new state of an object.
+func (s *strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	tree, was := content(obj), content(old)
+	if all := s.kind.also.validateAll; all != nil {
+		return all(s.subresource, tree, was)
+	}
+	m, o, errs := s.metadata(tree, was)
+	if errs != nil {
+		return errs
+	}
+	errs = validation.ValidateObjectMetaUpdate(m, o, metadataPath)
+	sub := s.kind.version.Subresources[s.subresource]
+	switch {
+	case s.kind.file.LenientMetadata, sub != nil && sub.LenientMetadata:
+	case s.subresource == "":
+		errs = append(errs, s.validateMeta(m)...)
+	default:
+		errs = append(errs, validateFinalizers(m)...)
+	}
+	return append(errs, s.validate(tree, was)...)
+}
+
+func (s *strategy) validate(tree, was map[string]any) field.ErrorList {
+	plan, err := s.kind.plan()
+	if err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	var errs field.ErrorList
+	if s.subresource == "" {
+		var kept []string
+		if was != nil { // what is kept was judged when it was written, perhaps beside another spec
+			kept = s.kind.version.Kept
+		}
+		errs = plan.Validate(tree, was, kept...)
+	} else {
+		for _, name := range topFields(reflect.TypeOf(s.kind.fresh()).Elem()) {
+			if name != "metadata" && s.kind.writes(s.subresource, name) {
+				errs = append(errs, plan.ValidateField(name, tree, was)...)
+			}
+		}
+	}
+	if s.kind.also.validate != nil {
+		errs = append(errs, s.kind.also.validate(s.subresource, tree, was)...)
+	}
+	return errs
+}
+
+func (s *strategy) validateMeta(m *metav1.ObjectMeta) field.ErrorList {
+	errs := validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.check(), metadataPath)
+	if !s.kind.file.LenientMetadata {
+		errs = append(errs, validateFinalizers(m)...)
+	}
+	return errs
+}
+
+func (s *strategy) metadata(tree, was map[string]any) (m, o *metav1.ObjectMeta, errs field.ErrorList) {
+	m, o = &metav1.ObjectMeta{}, &metav1.ObjectMeta{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child(tree, "metadata"), m); err != nil {
+		return nil, nil, field.ErrorList{field.InternalError(metadataPath, err)}
+	}
+	if was != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child(was, "metadata"), o); err != nil {
+			return nil, nil, field.ErrorList{field.InternalError(metadataPath, err)}
+		}
+	}
+	return m, o, nil
+}
+
+// WarningsOnCreate implements [rest.RESTCreateStrategy].
+func (s *strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
+	return s.warn(content(obj), nil)
+}
+
+// WarningsOnUpdate implements [rest.RESTUpdateStrategy].
+func (s *strategy) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) []string {
+	return s.warn(content(obj), content(old))
+}
+
+func (s *strategy) warn(tree, was map[string]any) []string {
+	if s.kind.also.warn == nil {
+		return nil
+	}
+	return s.kind.also.warn(tree, was)
+}
+
+// dropGated drops fields behind gates that are off.
+func (k *dataKind) dropGated(tree, was map[string]any) {
+	for _, path := range k.version.Gated {
+		parts := strings.Split(path, ".")
+		if _, found, _ := unstructured.NestedFieldNoCopy(was, parts...); !found {
+			unstructured.RemoveNestedField(tree, parts...)
+		}
+	}
+	if plan, err := k.plan(); err == nil { // else validation says why
+		plan.Drop(tree, was)
+	}
+}
+
+// set puts a copy of v where path leads; nil takes away what is there.
+func set(tree map[string]any, path []string, v any) {
+	for _, name := range path[:len(path)-1] {
+		tree = ensure(tree, name)
+	}
+	last := path[len(path)-1]
+	if v == nil {
+		delete(tree, last)
+		return
+	}
+	tree[last] = runtime.DeepCopyJSONValue(v)
 }

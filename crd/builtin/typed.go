@@ -18,6 +18,19 @@ import (
 	"github.com/wasmgate/wasmgate/crd/quantity"
 )
 
+// goObject is a pointer to an object of a Go type of the Kubernetes API.
+type goObject interface {
+	runtime.Object
+	metav1.Object
+	Unmarshal([]byte) error
+}
+
+// goType is a pointer to a Go type of the Kubernetes API.
+type goType[T any] interface {
+	*T
+	goObject
+}
+
 // toTyped reads a tree that is known to be well-formed.
 func toTyped(obj map[string]any, into any) error {
 	managed := object.Detach(obj)
