@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -22,31 +21,22 @@ type Options struct {
 	Choice Choice
 }
 
-// All returns the built-in definitions in the order of discovery. The only
-// possible errors are a Choice that cannot be met and an embedded manifest that
-// does not compile, which a test rules out.
+// All returns the built-in definitions. The only possible errors are a Choice that
+// cannot be met and an embedded file that does not compile, which a test rules out.
 func All(opts Options) ([]*crd.Definition, error) {
 	if opts.EventTTL == 0 {
 		opts.EventTTL = DefaultEventTTL
 	}
-	var own []*crd.Definition
-	for _, text := range [][]byte{moduleManifest, versionPriorityManifest} {
-		d, err := fromManifest(text)
-		if err != nil {
-			return nil, err
-		}
-		own = append(own, d)
-	}
 	files, err := readFiles()
 	if err == nil {
-		err = opts.Choice.apply(own, files, opts.EssentialOnly)
+		err = opts.Choice.apply(files, opts.EssentialOnly)
 	}
 	if err != nil {
 		return nil, err
 	}
-	data, err := fromFiles(files, opts.EventTTL)
+	all, err := fromFiles(files, opts.EventTTL)
 	if err != nil {
 		return nil, fmt.Errorf("built-in kinds: %w", err)
 	}
-	return slices.Concat(own, data), nil
+	return all, nil
 }

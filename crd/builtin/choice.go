@@ -10,8 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/wasmgate/wasmgate/crd"
 )
 
 // Choice is which versions of built-in kinds are served: keys and what they are
@@ -50,14 +48,10 @@ func (c Choice) serves(group, version, plural string, byDefault bool) bool {
 }
 
 // apply makes the versions of kinds served or not, all but those of kinds that
-// are essential. With essentialOnly no others are served by default. own are the
-// kinds that are no files, which are essential, too. It returns what cannot be
-// done.
-func (c Choice) apply(own []*crd.Definition, files []*file, essentialOnly bool) error {
-	all := make([]known, 0, len(own)+len(files))
-	for _, d := range own {
-		all = append(all, known{d.Group, d.Versions[0].Name, d.Plural, true})
-	}
+// are essential. With essentialOnly no others are served by default. It returns
+// what cannot be done.
+func (c Choice) apply(files []*file, essentialOnly bool) error {
+	all := make([]known, 0, len(files))
 	for _, f := range files {
 		for i := range f.Versions {
 			v := &f.Versions[i]

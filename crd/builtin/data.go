@@ -8,12 +8,15 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/plan"
 	"github.com/wasmgate/wasmgate/crd/reflectschema"
 )
@@ -21,6 +24,9 @@ import (
 // fromFile makes the definition of a kind that is a file; ttl is how long its
 // objects are kept, if they expire.
 func fromFile(f *file, ttl time.Duration) (*crd.Definition, error) {
+	if f.Versions[0].Schema != nil {
+		return fromSchema(f)
+	}
 	d := &crd.Definition{
 		Group:            f.Group,
 		Plural:           f.Names.Plural,
@@ -65,6 +71,20 @@ func fromFile(f *file, ttl time.Duration) (*crd.Definition, error) {
 		return nil, err
 	}
 	also.layouts.of(d, newCodec(at, f.StoredAs, alike, fresh))
+	return d, nil
+}
+
+// fromSchema makes the definition of a kind that has no Go type.
+func fromSchema(f *file) (*crd.Definition, error) {
+	object := apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: f.Names.Plural + "." + f.Group}}
+	if err := yaml.Unmarshal(f.text, &object.Spec); err != nil {
+		return nil, err
+	}
+	d, err := custom.Compile(&object)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", object.Name, err)
+	}
+	d.KeyPrefix, d.Conversion = f.Stored, nil
 	return d, nil
 }
 

@@ -61,6 +61,8 @@ type file struct {
 	Essential bool `json:"essential,omitempty"`
 	// Needs are the plurals of kinds without which this one cannot be served.
 	Needs []string `json:"needs,omitempty"`
+
+	text []byte // that was read
 }
 
 // nameRule is what metadata.name has to be.
@@ -92,6 +94,9 @@ type fileVersion struct {
 	// selectable fields, if this one has some. Where this one has other fields, it is the storage version, and there is a layout.
 	Like string `json:"like,omitempty"`
 
+	// Schema is that of a kind that has no Go type, which is then as a custom
+	// resource is: its file is the spec of a CustomResourceDefinition.
+	Schema *apiextensionsv1.CustomResourceValidation `json:"schema,omitempty"`
 	// Fields are what is added to the Go type, by path.
 	Fields plan.Additions `json:"fields,omitempty"`
 	// OnCreate and OnUpdate make fields at the top or one below what they are
@@ -149,7 +154,7 @@ type fileSubresource struct {
 }
 
 func readFile(data []byte) (*file, error) {
-	f := &file{}
+	f := &file{text: data}
 	if err := yaml.UnmarshalStrict(data, f); err != nil {
 		return nil, err
 	}

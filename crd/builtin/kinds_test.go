@@ -35,6 +35,9 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
+		if f.Versions[0].Schema != nil {
+			continue // its columns and rules were compiled with it
+		}
 		l, err := library()
 		if err != nil {
 			t.Fatal(err)
