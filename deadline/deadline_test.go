@@ -9,25 +9,29 @@ import (
 	"time"
 )
 
+const short, long = time.Second, time.Minute
+
+// ends are what may happen to a timeout of d, below a parent of a minute.
+var ends = map[string]struct {
+	d     time.Duration
+	after time.Duration            // how much of the time is over then
+	then  func(cancel, end func()) // nil: nothing
+	want  error
+}{
+	"nothing happens":                     {long, 0, nil, nil},
+	"its time is over":                    {short, short, nil, context.DeadlineExceeded},
+	"just before":                         {short, short - 1, nil, nil},
+	"the parent's time is over":           {2 * long, long, nil, context.DeadlineExceeded},
+	"the parent is cancelled":             {long, 0, func(cancel, _ func()) { cancel() }, context.Canceled},
+	"it is ended":                         {long, 0, func(_, end func()) { end() }, context.Canceled},
+	"its time is over before it is ended": {short, short + 1, func(_, end func()) { end() }, context.DeadlineExceeded},
+}
+
 // It is what context.WithTimeout is, whoever looks at it and when, and arms
 // nothing for those who do not wait.
 func TestItIsATimeout(t *testing.T) {
 	type key struct{}
-	const short, long = time.Second, time.Minute
-	for name, c := range map[string]struct {
-		d     time.Duration
-		after time.Duration            // how much of the time is over then
-		then  func(cancel, end func()) // nil: nothing
-		want  error
-	}{
-		"nothing happens":                     {long, 0, nil, nil},
-		"its time is over":                    {short, short, nil, context.DeadlineExceeded},
-		"just before":                         {short, short - 1, nil, nil},
-		"the parent's time is over":           {2 * long, long, nil, context.DeadlineExceeded},
-		"the parent is cancelled":             {long, 0, func(cancel, _ func()) { cancel() }, context.Canceled},
-		"it is ended":                         {long, 0, func(_, end func()) { end() }, context.Canceled},
-		"its time is over before it is ended": {short, short + 1, func(_, end func()) { end() }, context.DeadlineExceeded},
-	} {
+	for name, c := range ends {
 		for _, waits := range []string{"never", "before", "after", "by a child"} {
 			synctest.Test(t, func(t *testing.T) {
 				parent, cancel := context.WithTimeout(context.WithValue(context.Background(), key{}, "v"), long)

@@ -1,12 +1,10 @@
 package gateway_test
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -134,24 +132,13 @@ func TestPackagesSayWhatTheyOwn(t *testing.T) {
 func TestFilesAndFunctionsAreReadable(t *testing.T) {
 	for _, p := range load(t) {
 		for _, f := range p.files {
-			if n := f.fset.File(f.ast.Pos()).LineCount(); n > maxFileLines {
-				t.Errorf("%s has %d lines, more than %d", f.name, n, maxFileLines)
-			}
-			for _, decl := range f.ast.Decls {
-				fn, ok := decl.(*ast.FuncDecl)
-				if !ok {
-					continue
-				}
-				if n := f.line(fn.End()) - f.line(fn.Pos()) + 1; n > maxFunctionLines {
-					t.Errorf("%s: %s has %d lines, more than %d", f.name, fn.Name.Name, n, maxFunctionLines)
-				}
-			}
+			readable(t, f)
 		}
 	}
 }
 
-func TestFilesOfTestsAreReadable(t *testing.T) {
-	root, found := "..", 0
+func TestFilesAndFunctionsOfTestsAreReadable(t *testing.T) {
+	root, tests := "..", &source{imports: map[string]bool{}}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -162,15 +149,30 @@ func TestFilesOfTestsAreReadable(t *testing.T) {
 		if !strings.HasSuffix(file, "_test.go") {
 			return nil
 		}
-		found++
-		text, err := os.ReadFile(file)
-		if n := bytes.Count(text, []byte("\n")); n > maxFileLines {
-			t.Errorf("%s has %d lines, more than %d", file, n, maxFileLines)
-		}
-		return err
+		return tests.parse(file)
 	})
-	if err != nil || found < 100 {
-		t.Errorf("%d files of tests: %v", found, err)
+	if err != nil || len(tests.files) < 100 {
+		t.Errorf("%d files of tests: %v", len(tests.files), err)
+	}
+	for _, f := range tests.files {
+		readable(t, f)
+	}
+}
+
+// readable holds a file and its functions to their limits.
+func readable(t *testing.T, f *sourceFile) {
+	t.Helper()
+	if n := f.fset.File(f.ast.Pos()).LineCount(); n > maxFileLines {
+		t.Errorf("%s has %d lines, more than %d", f.name, n, maxFileLines)
+	}
+	for _, decl := range f.ast.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		if n := f.line(fn.End()) - f.line(fn.Pos()) + 1; n > maxFunctionLines {
+			t.Errorf("%s: %s has %d lines, more than %d", f.name, fn.Name.Name, n, maxFunctionLines)
+		}
 	}
 }
 

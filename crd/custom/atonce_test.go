@@ -57,18 +57,26 @@ func atOnce(t *testing.T, v *crd.Version, subresource, namespace string, obj, ol
 	return accepted
 }
 
-func TestAtOnceIsWhatTheLibraryDoes_CRD05(t *testing.T) {
-	c := definition(t, "Foo", one(`{type: object, properties: {a: {type: integer}, status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`))
-	plain := compile(t, c).Versions[0]
-	c.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
-	withStatus := compile(t, c).Versions[0]
-	c.Spec.Scope = apiextensionsv1.ClusterScoped
-	cluster := compile(t, c).Versions[0]
+// openObject is an object without what follows its metadata.
+const openObject = `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","namespace":"n","resourceVersion":"1","uid":"u","creationTimestamp":"2026-01-01T00:00:00Z","generation":3}`
 
-	const head = `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e","namespace":"n","resourceVersion":"1","uid":"u","creationTimestamp":"2026-01-01T00:00:00Z","generation":3}`
+// definedThrice is a definition: plain, with a status, and without namespaces.
+func definedThrice(t *testing.T) (plain, withStatus, cluster *crd.Version) {
+	t.Helper()
+	c := definition(t, "Foo", one(`{type: object, properties: {a: {type: integer}, status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`))
+	plain = compile(t, c).Versions[0]
+	c.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	withStatus = compile(t, c).Versions[0]
+	c.Spec.Scope = apiextensionsv1.ClusterScoped
+	cluster = compile(t, c).Versions[0]
+	return plain, withStatus, cluster
+}
+
+func TestAtOnceIsWhatTheLibraryDoes_CRD05(t *testing.T) {
+	plain, withStatus, cluster := definedThrice(t)
 	const now, later = `"2026-01-01T00:00:00Z"`, `"2026-02-01T00:00:00Z"`
 	for _, r := range []struct {
-		was, is    []string // replacements of head, of the state before and the new one
+		was, is    []string // replacements of openObject, of the state before and the new one
 		wasF, isF  string   // other fields
 		create     bool     // accepted to be created, without the state before
 		update     bool
@@ -106,7 +114,7 @@ func TestAtOnceIsWhatTheLibraryDoes_CRD05(t *testing.T) {
 		{[]string{`"uid"`, `"deletionTimestamp":` + now + `,"uid"`}, []string{`"uid"`, `"deletionTimestamp":` + now + `,"uid"`}, ``, ``, false, false, 0},
 	} {
 		edit := func(pairs []string, fields string) map[string]any {
-			return parse(t, strings.NewReplacer(pairs...).Replace(head)+fields+`}`)
+			return parse(t, strings.NewReplacer(pairs...).Replace(openObject)+fields+`}`)
 		}
 		for name, v := range map[string]*crd.Version{"no status": plain, "status": withStatus} {
 			if got := atOnce(t, v, "", "n", edit(r.is, r.isF), nil); got != (r.create && !strings.Contains(r.isF, `"x"`)) {
@@ -129,13 +137,19 @@ func TestAtOnceIsWhatTheLibraryDoes_CRD05(t *testing.T) {
 			atOnce(t, cluster, "", "", edit(pairs, r.isF), edit(append([]string{`"namespace":"n",`, ``}, r.was...), r.wasF))
 		}
 	}
-	none := parse(t, strings.Replace(head, `"namespace":"n",`, ``, 1)+`}`)
-	if !atOnce(t, cluster, "", "", none, nil) || !atOnce(t, cluster, "", "", none, none) || atOnce(t, plain, "", "", none, nil) || atOnce(t, cluster, "", "", parse(t, head+`}`), nil) {
+	takesNothingOddAtOnce(t, plain, withStatus, cluster)
+}
+
+// takesNothingOddAtOnce shows objects without a namespace, without metadata and with a status.
+func takesNothingOddAtOnce(t *testing.T, plain, withStatus, cluster *crd.Version) {
+	t.Helper()
+	none := parse(t, strings.Replace(openObject, `"namespace":"n",`, ``, 1)+`}`)
+	if !atOnce(t, cluster, "", "", none, nil) || !atOnce(t, cluster, "", "", none, none) || atOnce(t, plain, "", "", none, nil) || atOnce(t, cluster, "", "", parse(t, openObject+`}`), nil) {
 		t.Error("where there are no namespaces")
 	}
 	for _, odd := range []string{`{}`, `{"metadata":1}`} {
 		u := &unstructured.Unstructured{Object: parse(t, odd)}
-		good := &unstructured.Unstructured{Object: parse(t, head+`}`)}
+		good := &unstructured.Unstructured{Object: parse(t, openObject+`}`)}
 		s := plain.Strategy.(*lazyStrategy)
 		if s.AcceptCreate("n", u) || s.AcceptUpdate(t.Context(), "n", u, good) || s.AcceptUpdate(t.Context(), "n", good, u) {
 			t.Errorf("%s is accepted", odd)
@@ -143,7 +157,7 @@ func TestAtOnceIsWhatTheLibraryDoes_CRD05(t *testing.T) {
 	}
 	// The status of a state that lacks metadata.
 	u := withStatus.Subresources["status"].Update.(*lazyUpdate)
-	if !u.AcceptUpdate(context.Background(), "n", &unstructured.Unstructured{Object: parse(t, head+`,"status":{"s":2}}`)}, &unstructured.Unstructured{Object: parse(t, head+`}`)}) {
+	if !u.AcceptUpdate(context.Background(), "n", &unstructured.Unstructured{Object: parse(t, openObject+`,"status":{"s":2}}`)}, &unstructured.Unstructured{Object: parse(t, openObject+`}`)}) {
 		t.Error("a status is not accepted")
 	}
 }

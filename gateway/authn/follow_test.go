@@ -11,6 +11,33 @@ import (
 	"time"
 )
 
+// changing is a file before and after a change: who is known by it then.
+type changing struct {
+	parse         func([]byte) (Authenticator, error)
+	before, after []byte
+	old, fresh    Request
+}
+
+// followed are files of all sorts.
+func followed(t *testing.T) map[string]changing {
+	t.Helper()
+	first, second := newIssuer(t, "first"), newIssuer(t, "second")
+	alice := pkix.Name{CommonName: "alice"}
+	shown := func(i issuer) Request {
+		return Request{ClientCerts: []*x509.Certificate{i.client(t, alice, x509.ExtKeyUsageClientAuth)}}
+	}
+	return map[string]changing{
+		"tokens": {
+			func(data []byte) (Authenticator, error) { return ParseTokens(bytes.NewReader(data)) },
+			[]byte("aaaa,bob,1\n"), []byte("bbbb,bob,1\n"), Request{BearerToken: "aaaa"}, Request{BearerToken: "bbbb"},
+		},
+		"authorities": {
+			func(data []byte) (Authenticator, error) { return NewClientCerts(data, nil) },
+			first.pem(), second.pem(), shown(first), shown(second),
+		},
+	}
+}
+
 // A file that changes counts as it is now; while it is being written, or makes no
 // sense, as it was.
 func TestFilesAreFollowed(t *testing.T) {
@@ -25,25 +52,7 @@ func TestFilesAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, second := newIssuer(t, "first"), newIssuer(t, "second")
-	alice := pkix.Name{CommonName: "alice"}
-	shown := func(i issuer) Request {
-		return Request{ClientCerts: []*x509.Certificate{i.client(t, alice, x509.ExtKeyUsageClientAuth)}}
-	}
-	for name, c := range map[string]struct {
-		parse         func([]byte) (Authenticator, error)
-		before, after []byte
-		old, fresh    Request
-	}{
-		"tokens": {
-			func(data []byte) (Authenticator, error) { return ParseTokens(bytes.NewReader(data)) },
-			[]byte("aaaa,bob,1\n"), []byte("bbbb,bob,1\n"), Request{BearerToken: "aaaa"}, Request{BearerToken: "bbbb"},
-		},
-		"authorities": {
-			func(data []byte) (Authenticator, error) { return NewClientCerts(data, nil) },
-			first.pem(), second.pem(), shown(first), shown(second),
-		},
-	} {
+	for name, c := range followed(t) {
 		t.Run(name, func(t *testing.T) {
 			write([]byte("\"nonsense"), 0)
 			if f, err := Follow(path, c.parse, nil, nil); err == nil {

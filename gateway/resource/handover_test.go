@@ -85,6 +85,12 @@ func TestNoConversionAfterAWrite_CRD11(t *testing.T) {
 			}
 		}
 	}
+	watchesWithoutConverting(t, w, start)
+}
+
+// watchesWithoutConverting shows that a watch sends what writes left.
+func watchesWithoutConverting(t *testing.T, w *world, start string) {
+	t.Helper()
 	// A watch that reads the past at the other version meets what the writers
 	// left.
 	watch, err := w.Watch(w.ctx(), w.at(v1beta1, ""), &internalversion.ListOptions{ResourceVersion: start})

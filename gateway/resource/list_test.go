@@ -107,6 +107,16 @@ func TestListTable_RVL1_RVL2_RVL3_RVL4_RVL5_RVL6_RVL7(t *testing.T) {
 		cell("0", c.zero, c.z)
 		cell(fmt.Sprint(first), c.n, c.nErr)
 	}
+	waitsForTheNewest(t, w, release)
+	l, err := w.list(w.at(v1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(second), ResourceVersionMatch: "Exact"})
+	if err != nil || w.shown(l) != "a:2 b:1" {
+		t.Errorf("RV-08: %v, %v", l, err)
+	}
+}
+
+// waitsForTheNewest shows that lists of the newest state wait for it.
+func waitsForTheNewest(t *testing.T, w *world, release func()) {
+	t.Helper()
 	// RV-L1, RV-L2, RV-05: most recent waits for the cache.
 	got := make(chan string)
 	for _, limit := range []int64{0, 9} {
@@ -124,10 +134,6 @@ func TestListTable_RVL1_RVL2_RVL3_RVL4_RVL5_RVL6_RVL7(t *testing.T) {
 		if s := <-got; s != "a:2 c:1 d:1" {
 			t.Errorf("most recent: %s", s)
 		}
-	}
-	l, err := w.list(w.at(v1, ""), internalversion.ListOptions{ResourceVersion: fmt.Sprint(second), ResourceVersionMatch: "Exact"})
-	if err != nil || w.shown(l) != "a:2 b:1" {
-		t.Errorf("RV-08: %v, %v", l, err)
 	}
 }
 

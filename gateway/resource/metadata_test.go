@@ -71,6 +71,12 @@ func TestMetadataIsLoosenedAtTheStoredVersion_DEL03(t *testing.T) {
 		t.Fatal(err)
 	}
 	loosen("orphan")
+	findsNothing(t, w, collector, uid, without, find)
+}
+
+// findsNothing shows that a resource that is not there is told as such.
+func findsNothing(t *testing.T, w *world, collector Caller, uid types.UID, without func(f string) func(metav1.Object), find func() *metav1.PartialObjectMetadata) {
+	t.Helper()
 	if got := find(); got != nil {
 		t.Errorf("left %+v", got)
 	}

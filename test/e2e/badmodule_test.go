@@ -56,6 +56,12 @@ func TestBadModules(t *testing.T) {
 			api.Get("/readyz").Want(200)
 		})
 	}
+	outlivesBadModules(t, s, good, trap)
+}
+
+// outlivesBadModules shows what goes on when a revision or a module is of no use.
+func outlivesBadModules(t *testing.T, s *harness.Server, good []byte, trap plugintest.Func) {
+	t.Helper()
 	t.Run("WP-01 the last good revision keeps serving", func(t *testing.T) {
 		module := "kept-" + unique()
 		pushModule(t, s.API(t), module, good)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -66,6 +67,26 @@ func TestClientGo_CLI01(t *testing.T) {
 			t.Errorf("by the short name: %v, %v", r, err)
 		}
 	})
+	usesDynamicClients(ctx, c, cfg, client, objects, tabs)
+	c.run("CLI-01 events", func(t *testing.T, c *cronTabs) {
+		broadcaster := record.NewBroadcaster()
+		defer broadcaster.Shutdown()
+		broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events(c.ns)})
+		recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "test"})
+		about := &corev1.ObjectReference{Kind: "CronTab", Namespace: c.ns, Name: "some", UID: "1"}
+		for range 2 { // the second counts the first up
+			recorder.Event(about, corev1.EventTypeNormal, "Seen", "it was seen")
+		}
+		c.api.Eventually("/api/v1/namespaces/"+c.ns+"/events?fieldSelector=reason=Seen", func(r *harness.Reply) bool {
+			items := r.Object().Items()
+			return len(items) == 1 && items[0].Str("count") == "2" && items[0].Str("source.component") == "test"
+		})
+	})
+	c.run("CLI-01 leader election", func(t *testing.T, c *cronTabs) { electsOneAfterTheOther(t, client, c.ns) })
+}
+
+// usesDynamicClients shows clients that know no types, and apply configurations.
+func usesDynamicClients(ctx context.Context, c *cronTabs, cfg *rest.Config, client *kubernetes.Clientset, objects *dynamic.DynamicClient, tabs schema.GroupVersionResource) {
 	c.run("CLI-01 the dynamic client, its informers and metadata", func(t *testing.T, c *cronTabs) {
 		factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(objects, 0, c.ns, nil)
 		lister := factory.ForResource(tabs).Lister()
@@ -110,21 +131,6 @@ func TestClientGo_CLI01(t *testing.T) {
 			t.Errorf("extracted %v, %v", own, err)
 		}
 	})
-	c.run("CLI-01 events", func(t *testing.T, c *cronTabs) {
-		broadcaster := record.NewBroadcaster()
-		defer broadcaster.Shutdown()
-		broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events(c.ns)})
-		recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "test"})
-		about := &corev1.ObjectReference{Kind: "CronTab", Namespace: c.ns, Name: "some", UID: "1"}
-		for range 2 { // the second counts the first up
-			recorder.Event(about, corev1.EventTypeNormal, "Seen", "it was seen")
-		}
-		c.api.Eventually("/api/v1/namespaces/"+c.ns+"/events?fieldSelector=reason=Seen", func(r *harness.Reply) bool {
-			items := r.Object().Items()
-			return len(items) == 1 && items[0].Str("count") == "2" && items[0].Str("source.component") == "test"
-		})
-	})
-	c.run("CLI-01 leader election", func(t *testing.T, c *cronTabs) { electsOneAfterTheOther(t, client, c.ns) })
 }
 
 // electsOneAfterTheOther has two candidates for one lease: the second leads when the

@@ -75,6 +75,28 @@ func TestCommandsPrintForPrograms(t *testing.T) {
 		t.Errorf("an unknown format: %v\n%s", err, out)
 	}
 
+	rollsBackAndPromotes(t, g, digest)
+	tabs := newCronTabs(t, &g.Server, nil)
+	crd := "crontabs." + tabs.group
+	out, err := exec.CommandContext(t.Context(), g.Binary, "migrate", crd, "-o", "json", "--kubeconfig", g.Kubeconfig).Output() // progress is not in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done := printed(t, string(out)); done.Str("kind") != "StorageVersionMigration" || !strings.HasPrefix(done.Str("metadata.name"), crd) {
+		t.Errorf("migrate printed %v", done)
+	}
+	if out := g.CLI(t, "migrate", crd, "-o", "name", "--no-wait"); !strings.HasPrefix(out, "storageversionmigration.storagemigration.k8s.io/"+crd) {
+		t.Errorf("migrate -o name printed %s", out)
+	}
+	var orders []object
+	if err := yaml.Unmarshal([]byte(g.CLI(t, "version-priority", "preview", "--module", "tabs", tabs.group, "-o", "json")), &orders); err != nil || len(orders) != 1 || orders[0].Str("request.group") != tabs.group {
+		t.Errorf("preview printed %v, %v", orders, err)
+	}
+}
+
+// rollsBackAndPromotes shows what commands print that choose another revision.
+func rollsBackAndPromotes(t *testing.T, g *harness.Gateway, digest string) {
+	t.Helper()
 	other := filepath.Join(t.TempDir(), "other.wasm")
 	if err := os.WriteFile(other, plugintest.Build(t, plugintest.Releases), 0o600); err != nil {
 		t.Fatal(err)
@@ -91,22 +113,6 @@ func TestCommandsPrintForPrograms(t *testing.T) {
 	}
 	if done := printed(t, g.CLI(t, "module", "promote", "tabs", "--force", "-o", "json")); done.Str("status.digest") == digest || done.Str("status.digest") == "" {
 		t.Errorf("promote printed %v", done)
-	}
-	tabs := newCronTabs(t, &g.Server, nil)
-	crd := "crontabs." + tabs.group
-	out, err := exec.CommandContext(t.Context(), g.Binary, "migrate", crd, "-o", "json", "--kubeconfig", g.Kubeconfig).Output() // progress is not in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done := printed(t, string(out)); done.Str("kind") != "StorageVersionMigration" || !strings.HasPrefix(done.Str("metadata.name"), crd) {
-		t.Errorf("migrate printed %v", done)
-	}
-	if out := g.CLI(t, "migrate", crd, "-o", "name", "--no-wait"); !strings.HasPrefix(out, "storageversionmigration.storagemigration.k8s.io/"+crd) {
-		t.Errorf("migrate -o name printed %s", out)
-	}
-	var orders []object
-	if err := yaml.Unmarshal([]byte(g.CLI(t, "version-priority", "preview", "--module", "tabs", tabs.group, "-o", "json")), &orders); err != nil || len(orders) != 1 || orders[0].Str("request.group") != tabs.group {
-		t.Errorf("preview printed %v, %v", orders, err)
 	}
 }
 
@@ -158,21 +164,7 @@ func TestModulesAreDownloadedAndDeleted(t *testing.T) {
 	if out := g.CLI(t, "module", "get", "life", "--digest", strings.TrimPrefix(blob.Digest(first), "sha256:")[:10]); out != string(first) {
 		t.Errorf("%d bytes of the first, want %d", len(out), len(first))
 	}
-	r := api.Get(modulePath + "/life/content").Want(200)
-	if r.Header.Get("Etag") != `"`+blob.Digest(second)+`"` || r.Header.Get("Content-Type") != "application/wasm" || string(r.Body) != string(second) {
-		t.Errorf("%v", r.Header)
-	}
-	head := api.Do("HEAD", modulePath+"/life/content", nil).Want(200)
-	if head.Header.Get("Etag") != r.Header.Get("Etag") || head.Header.Get("Content-Length") != strconv.Itoa(len(second)) || len(head.Body) > 0 {
-		t.Errorf("HEAD: %v, %d bytes", head.Header, len(head.Body))
-	}
-	if known := api.Get(modulePath+"/life/content", "If-None-Match", r.Header.Get("Etag")).Want(304); len(known.Body) > 0 {
-		t.Errorf("sent again: %d bytes", len(known.Body))
-	}
-	if out := g.CLI(t, "module", "get", "life", "/dev/stdout"); out != string(second) {
-		t.Errorf("%d bytes to /dev/stdout, want %d", len(out), len(second))
-	}
-	api.Get(modulePath+"/life/content?digest="+blob.Digest([]byte("x"))).WantStatus(404, "NotFound", "wasmgate module history life")
+	downloadsOverHTTP(t, g, api, second)
 
 	tabs := newCronTabs(t, &g.Server, func(crd object) { crd.Set("spec.conversion", wasmConversion("life")) })
 	if out, err := g.TryCLI(t, "module", "delete", "life"); err == nil || !strings.Contains(out, tabs.group) {
@@ -194,6 +186,26 @@ func TestModulesAreDownloadedAndDeleted(t *testing.T) {
 	if out := g.CLI(t, "module", "delete", "life", "--ignore-not-found"); out != "" {
 		t.Errorf("%q", out)
 	}
+}
+
+// downloadsOverHTTP shows the headers of contents.
+func downloadsOverHTTP(t *testing.T, g *harness.Gateway, api *harness.API, second []byte) {
+	t.Helper()
+	r := api.Get(modulePath + "/life/content").Want(200)
+	if r.Header.Get("Etag") != `"`+blob.Digest(second)+`"` || r.Header.Get("Content-Type") != "application/wasm" || string(r.Body) != string(second) {
+		t.Errorf("%v", r.Header)
+	}
+	head := api.Do("HEAD", modulePath+"/life/content", nil).Want(200)
+	if head.Header.Get("Etag") != r.Header.Get("Etag") || head.Header.Get("Content-Length") != strconv.Itoa(len(second)) || len(head.Body) > 0 {
+		t.Errorf("HEAD: %v, %d bytes", head.Header, len(head.Body))
+	}
+	if known := api.Get(modulePath+"/life/content", "If-None-Match", r.Header.Get("Etag")).Want(304); len(known.Body) > 0 {
+		t.Errorf("sent again: %d bytes", len(known.Body))
+	}
+	if out := g.CLI(t, "module", "get", "life", "/dev/stdout"); out != string(second) {
+		t.Errorf("%d bytes to /dev/stdout, want %d", len(out), len(second))
+	}
+	api.Get(modulePath+"/life/content?digest="+blob.Digest([]byte("x"))).WantStatus(404, "NotFound", "wasmgate module history life")
 }
 
 // TestAPushIsTriedDry: a dry run says what an upload would be told, of a module that

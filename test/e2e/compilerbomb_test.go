@@ -63,6 +63,13 @@ func TestCompilerBombs(t *testing.T) {
 		awaitCondition(api, modulePath+"/"+good, "Ready", "True")
 		serves(t)
 	})
+	startsAfterBombs(t, data, g, good, c, serves, bombs)
+	compilesApart(t, g, serves)
+}
+
+// startsAfterBombs shows that a start serves what served, and compiles nothing twice.
+func startsAfterBombs(t *testing.T, data string, g *harness.Gateway, good string, c *cronTabs, serves func(t *testing.T), bombs []string) {
+	t.Helper()
 	t.Run("WP-01 a start brings back what served, and tries no bomb again", func(t *testing.T) {
 		g.Terminate(t)
 		g.Restart(t)
@@ -94,8 +101,12 @@ func TestCompilerBombs(t *testing.T) {
 		}
 		c.api.Merge(modulePath+"/"+bombs[0], object{"metadata": object{"annotations": object{"wasmgate.dev/retry": "1"}}}).Want(200)
 		harness.Eventually(t, "another try", func() bool { return refusals() != before })
-		api = c.api
 	})
+}
+
+// compilesApart shows what the compiler's process sees, and when it ends.
+func compilesApart(t *testing.T, g *harness.Gateway, serves func(t *testing.T)) {
+	t.Helper()
 	t.Run("WP-01 the compiler sees nothing of the gateway, and ends with it", func(t *testing.T) {
 		if runtime.GOOS != "linux" {
 			t.Skip("needs /proc")

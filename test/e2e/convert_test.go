@@ -119,6 +119,11 @@ func TestWebhookConversion(t *testing.T) {
 		}
 		c.api.Delete(c.path("v1", "seen")).Want(200)
 	})
+	takesFromConversions(s, hook, c)
+}
+
+// takesFromConversions shows what of a conversion counts, and that reading stores nothing.
+func takesFromConversions(s *harness.Server, hook *harness.Webhook, c *cronTabs) {
 	c.run("CRD-17 only labels and annotations of the metadata are taken over", func(t *testing.T, c *cronTabs) {
 		c.api.Post(c.list("v1beta1"), c.object("v1beta1", "meta", `{"hostPort":"c:1"}`)).Want(201)
 		hook.Inject(edit(func(o object) {

@@ -54,6 +54,11 @@ func TestDeletion(t *testing.T) {
 			Equal("details.name", "plain").Equal("details.kind", "crontabs").Equal("details.group", c.group).Equal("details.uid", made.Str("metadata.uid"))
 		c.api.Delete(c.path("v1", "plain")).WantStatus(404, "NotFound")
 	})
+	deletesForGood(c, held)
+}
+
+// deletesForGood shows that deletions are not undone, and their options.
+func deletesForGood(c *cronTabs, held func(c *cronTabs, name string, finalizers ...any) object) {
 	c.run("DEL-04 deletion cannot be undone", func(t *testing.T, c *cronTabs) {
 		made := held(c, "four", "example.com/a")
 		c.api.Merge(c.path("v1", "four"), `{"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}}`).Want(422)
@@ -139,26 +144,7 @@ func TestDryRun(t *testing.T) {
 		c.create("after")
 		w.Expect("ADDED", "after")
 	})
-	c.run("DRY-02 validation runs", func(t *testing.T, c *cronTabs) {
-		c.api.Post(c.list("v1")+"?dryRun=All", c.object("v1", "three", `{"replicas":-1}`)).WantStatus(422, "Invalid", "spec.replicas")
-		c.api.Post(c.list("v1")+"?dryRun=All", c.object("v1", "one", `{}`)).WantStatus(409, "AlreadyExists")
-		c.api.Put(c.path("v1", "one")+"?dryRun=All", c.object("v1", "one", `{}`).Set("metadata.resourceVersion", "1")).WantStatus(409, "Conflict")
-		patch := func(kind, body string) *harness.Reply {
-			return c.api.Do("PATCH", c.path("v1", "one")+"?dryRun=All", body, "Content-Type", kind)
-		}
-		patch(mergePatch, `{"spec":{"replicas":-1}}`).WantStatus(422, "Invalid", "spec.replicas")
-		patch(mergePatch, `{"metadata":{"resourceVersion":"1"}}`).WantStatus(409, "Conflict")
-		patch(jsonPatch, `[{"op":"test","path":"/spec/host","value":"other"}]`).WantStatus(422, "Invalid")
-		patch(mergePatch, `{"spec":{"suspend":null,"nothing":1}}`).Want(200).Equal("spec.suspend", "false").Equal("spec.nothing", "").Equal("metadata.generation", "1")
-		patch(mergePatch, `{"spec":{"port":"7"}}`).Want(200).Equal("metadata.generation", "2")
-		c.api.Do("DELETE", c.path("v1", "one")+"?dryRun=All", `{"preconditions":{"uid":"0000"}}`).WantStatus(409, "Conflict")
-		c.api.Delete(c.path("v1", "nothing")+"?dryRun=All").WantStatus(404, "NotFound")
-		held := c.object("v1", "held", `{}`)
-		held.Set("metadata.finalizers", []any{"example.com/a"})
-		c.api.Post(c.list("v1"), held).Want(201)
-		c.api.Delete(c.path("v1", "held") + "?dryRun=All").Want(200)
-		c.api.Get(c.path("v1", "held")).Want(200).Equal("metadata.deletionTimestamp", "")
-	})
+	dryRunsAreValidated(c)
 	c.run("DRY-03 only All is known", func(t *testing.T, c *cronTabs) {
 		c.api.Post(c.list("v1")+"?dryRun=Some", c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", `dryRun: Unsupported value`)
 		c.api.Post(c.list("v1")+"?dryRun=All&dryRun=Some", c.object("v1", "four", `{}`)).WantStatus(422, "Invalid", "dryRun")
@@ -191,6 +177,30 @@ func TestDryRun(t *testing.T) {
 				WantStatus(422, "Invalid", `dryRun: Unsupported value: ["Some"]: supported values: "All"`)
 		}
 		c.api.Get(c.path("v1", "one")).Want(200).Equal("metadata.resourceVersion", o.RV())
+	})
+}
+
+// dryRunsAreValidated shows that a dry run is refused as the write would be.
+func dryRunsAreValidated(c *cronTabs) {
+	c.run("DRY-02 validation runs", func(t *testing.T, c *cronTabs) {
+		c.api.Post(c.list("v1")+"?dryRun=All", c.object("v1", "three", `{"replicas":-1}`)).WantStatus(422, "Invalid", "spec.replicas")
+		c.api.Post(c.list("v1")+"?dryRun=All", c.object("v1", "one", `{}`)).WantStatus(409, "AlreadyExists")
+		c.api.Put(c.path("v1", "one")+"?dryRun=All", c.object("v1", "one", `{}`).Set("metadata.resourceVersion", "1")).WantStatus(409, "Conflict")
+		patch := func(kind, body string) *harness.Reply {
+			return c.api.Do("PATCH", c.path("v1", "one")+"?dryRun=All", body, "Content-Type", kind)
+		}
+		patch(mergePatch, `{"spec":{"replicas":-1}}`).WantStatus(422, "Invalid", "spec.replicas")
+		patch(mergePatch, `{"metadata":{"resourceVersion":"1"}}`).WantStatus(409, "Conflict")
+		patch(jsonPatch, `[{"op":"test","path":"/spec/host","value":"other"}]`).WantStatus(422, "Invalid")
+		patch(mergePatch, `{"spec":{"suspend":null,"nothing":1}}`).Want(200).Equal("spec.suspend", "false").Equal("spec.nothing", "").Equal("metadata.generation", "1")
+		patch(mergePatch, `{"spec":{"port":"7"}}`).Want(200).Equal("metadata.generation", "2")
+		c.api.Do("DELETE", c.path("v1", "one")+"?dryRun=All", `{"preconditions":{"uid":"0000"}}`).WantStatus(409, "Conflict")
+		c.api.Delete(c.path("v1", "nothing")+"?dryRun=All").WantStatus(404, "NotFound")
+		held := c.object("v1", "held", `{}`)
+		held.Set("metadata.finalizers", []any{"example.com/a"})
+		c.api.Post(c.list("v1"), held).Want(201)
+		c.api.Delete(c.path("v1", "held") + "?dryRun=All").Want(200)
+		c.api.Get(c.path("v1", "held")).Want(200).Equal("metadata.deletionTimestamp", "")
 	})
 }
 

@@ -123,6 +123,12 @@ func TestTheProgramStandsInForKubeAPIServer(t *testing.T) {
 		}
 	}
 
+	standsIn(t, workDir, ca, port, in, args, binary)
+}
+
+// standsIn starts the program as an environment for tests does, and asks whether it serves.
+func standsIn(t *testing.T, workDir string, ca *testCA, port string, in func(name string) string, args []string, binary string) {
+	t.Helper()
 	logs, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)

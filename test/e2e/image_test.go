@@ -66,21 +66,7 @@ func TestAModuleFromARegistry(t *testing.T) {
 	if !r.Contains(host + "/team/tabs:v1 is " + image + ", its module " + blob.Digest(first)) {
 		t.Errorf("pulled: %s", r.Body)
 	}
-	api.Eventually(namespacePath+"/default/events", func(r *harness.Reply) bool {
-		return r.Contains(`"PullSecretInvalid"`) && r.Contains(`"Pulled"`) && r.Contains(`"Serving"`)
-	})
-	if list := api.Get(namespacePath + "/default/events").Want(200); strings.Count(string(list.Body), `"reason":"PullSecretInvalid"`) != 1 || list.Contains("was not pulled yet") {
-		t.Errorf("what conditions say alike is no single event: %s", list.Body)
-	}
-	for _, image := range []string{"tabs:v1", host + "/team/tabs", host + "/TEAM/tabs:v1", host + "/team/tabs@sha256:123"} {
-		api.Merge(path, object{"spec": object{"source": object{"oci": object{"image": image}}}}).WantStatus(422, "Invalid", "spec.source.oci.image: Invalid value: "+strconv.Quote(image))
-	}
-	out := k.Must("describe", "wasmmodule", "tabs")
-	for _, event := range []string{"Warning  PullSecretInvalid", "Normal   Pulled", "Normal   Serving"} {
-		if !strings.Contains(out, event) {
-			t.Errorf("described without %q:\n%s", event, out)
-		}
-	}
+	tellsOfImages(t, host, k, api, path)
 
 	push(second)
 	k.Must("annotate", "wasmmodule", "tabs", "--overwrite", "wasmgate.dev/retry=1")
@@ -97,4 +83,24 @@ func TestAModuleFromARegistry(t *testing.T) {
 		r, err := api.Try("POST", configMaps("default")+"?dryRun=All", configMap(t, "default", "c", `{}`))
 		return err == nil && r.Code == 403 && r.Contains(`ConfigMap c needs a label \"team\"`)
 	})
+}
+
+// tellsOfImages shows the events of a pull, and which images are refused.
+func tellsOfImages(t *testing.T, host string, k *harness.Runner, api *harness.API, path string) {
+	t.Helper()
+	api.Eventually(namespacePath+"/default/events", func(r *harness.Reply) bool {
+		return r.Contains(`"PullSecretInvalid"`) && r.Contains(`"Pulled"`) && r.Contains(`"Serving"`)
+	})
+	if list := api.Get(namespacePath + "/default/events").Want(200); strings.Count(string(list.Body), `"reason":"PullSecretInvalid"`) != 1 || list.Contains("was not pulled yet") {
+		t.Errorf("what conditions say alike is no single event: %s", list.Body)
+	}
+	for _, image := range []string{"tabs:v1", host + "/team/tabs", host + "/TEAM/tabs:v1", host + "/team/tabs@sha256:123"} {
+		api.Merge(path, object{"spec": object{"source": object{"oci": object{"image": image}}}}).WantStatus(422, "Invalid", "spec.source.oci.image: Invalid value: "+strconv.Quote(image))
+	}
+	out := k.Must("describe", "wasmmodule", "tabs")
+	for _, event := range []string{"Warning  PullSecretInvalid", "Normal   Pulled", "Normal   Serving"} {
+		if !strings.Contains(out, event) {
+			t.Errorf("described without %q:\n%s", event, out)
+		}
+	}
 }

@@ -44,6 +44,11 @@ func TestLists(t *testing.T) {
 		}
 		c.api.Get(c.list("v1")+"?limit=7").Want(200).Equal("metadata.continue", "").Equal("metadata.remainingItemCount", "")
 	})
+	continuesAndSelects(c)
+}
+
+// continuesAndSelects shows further pages, and selectors.
+func continuesAndSelects(c *cronTabs) {
 	c.run("LIST-05 pages are of one revision", func(t *testing.T, c *cronTabs) {
 		own := newCronTabs(t, c.s, nil)
 		for i := range 4 {

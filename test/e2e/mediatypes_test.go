@@ -33,6 +33,14 @@ func TestMediaTypes(t *testing.T) {
 		return r
 	}
 
+	choosesMediaTypes(s, c, one, typed)
+	listsAndCompresses(c, typed)
+	writesYAMLAndTables(c, one, typed)
+	leavesMetadataOnly(c, one, typed)
+}
+
+// choosesMediaTypes shows of which type requests may be, and of which their replies are.
+func choosesMediaTypes(s *harness.Server, c *cronTabs, one string, typed func(t *testing.T, r *harness.Reply, want string) *harness.Reply) {
 	c.run("MT-01 JSON is the default", func(t *testing.T, c *cronTabs) {
 		for _, accept := range []string{"", "*/*", "application/json", "application/*"} {
 			typed(t, c.api.Get(one, "Accept", accept).Want(200), "application/json").Equal("kind", "CronTab")
@@ -85,6 +93,10 @@ func TestMediaTypes(t *testing.T) {
 		body[0] = 'x'
 		c.api.Post(configMaps(c.ns), body, "Content-Type", protobuf).WantStatus(400, "BadRequest", "expected prefix [107 56 115 0]")
 	})
+}
+
+// listsAndCompresses shows collections as text, and when replies are compressed.
+func listsAndCompresses(c *cronTabs, typed func(t *testing.T, r *harness.Reply, want string) *harness.Reply) {
 	c.run("MT-14 a collection is its objects, and pretty only when asked", func(t *testing.T, c *cronTabs) {
 		l := c.api.Get(c.list("v1")).Want(200)
 		if strings.Contains(strings.TrimSpace(string(l.Body)), "\n") {
@@ -143,6 +155,10 @@ func TestMediaTypes(t *testing.T) {
 		}
 		w.Expect("ADDED", "largest")
 	})
+}
+
+// writesYAMLAndTables shows the encodings for people.
+func writesYAMLAndTables(c *cronTabs, one string, typed func(t *testing.T, r *harness.Reply, want string) *harness.Reply) {
 	c.run("MT-05 YAML in and out", func(t *testing.T, c *cronTabs) {
 		r := typed(t, c.api.Get(c.list("v1"), "Accept", "application/yaml").Want(200), "application/yaml")
 		if got := fromYAML(t, r).Str("kind"); got != "CronTabList" {
@@ -178,6 +194,10 @@ func TestMediaTypes(t *testing.T) {
 		c.api.Get(one, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v9, application/json").Want(200).Equal("kind", "CronTab")
 		c.api.Get(one, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v9").Want(406)
 	})
+}
+
+// leavesMetadataOnly shows objects and collections without the rest.
+func leavesMetadataOnly(c *cronTabs, one string, typed func(t *testing.T, r *harness.Reply, want string) *harness.Reply) {
 	c.run("MT-18 metadata only", func(t *testing.T, c *cronTabs) {
 		o := typed(t, c.api.Get(one, "Accept", metaAccept).Want(200), "application/json").
 			Equal("kind", "PartialObjectMetadata").Equal("apiVersion", "meta.k8s.io/v1").Equal("metadata.name", "one").Object()

@@ -13,6 +13,12 @@ func TestResources(t *testing.T) {
 	c := newCronTabs(t, s, nil)
 	c.create("one")
 
+	findsResources(c)
+	namesResources(c)
+}
+
+// findsResources shows the paths of groups, scopes and namespaces.
+func findsResources(c *cronTabs) {
 	c.run("RES-01 named groups are below apis, the core group below api", func(t *testing.T, c *cronTabs) {
 		c.api.Post(configMaps(c.ns), configMap(t, c.ns, "core", `{}`)).Want(201)
 		for path, want := range map[string][2]string{
@@ -71,6 +77,10 @@ func TestResources(t *testing.T) {
 			"apiVersion": c.group + "/v1", "kind": "CronTab", "metadata": map[string]any{"name": "x"},
 		}).WantStatus(404, "NotFound", `namespaces "nowhere-at-all" not found`)
 	})
+}
+
+// namesResources shows subresources, kinds and names.
+func namesResources(c *cronTabs) {
 	c.run("RES-06 subresources have paths and verbs of their own", func(t *testing.T, c *cronTabs) {
 		status := c.path("v1", "one") + "/status"
 		c.api.Get(status).Want(200).Equal("kind", "CronTab")

@@ -156,6 +156,11 @@ func TestResourceVersions(t *testing.T) {
 			}
 		}
 	})
+	readsAtRevisions(c)
+}
+
+// readsAtRevisions shows reads of the past and of the future.
+func readsAtRevisions(c *cronTabs) {
 	c.run("RV-08 RV-09 exact and continued lists show the past", func(t *testing.T, c *cronTabs) {
 		then := c.rv()
 		c.api.Delete(c.path("v1", "seen-0")).Want(200)

@@ -25,6 +25,13 @@ func TestUpdates(t *testing.T) {
 	c.create("one")
 	one := c.path("v1", "one")
 
+	updatesByRevision(c, one)
+	patchesByType(c, one)
+	patchesByMerging(c, one)
+}
+
+// updatesByRevision shows which writes depend on the revision that is there.
+func updatesByRevision(c *cronTabs, one string) {
 	c.run("UPD-01 PUT needs the current revision", func(t *testing.T, c *cronTabs) {
 		old := c.api.Get(one).Want(200).Object()
 		changed := c.api.Put(one, old.Set("spec.port", "1")).Want(200).Object()
@@ -66,6 +73,10 @@ func TestUpdates(t *testing.T) {
 		wg.Wait()
 		c.api.Get(one).Equal("metadata.labels", `{"w0":"v9","w1":"v9","w2":"v9","w3":"v9"}`)
 	})
+}
+
+// patchesByType shows what the Content-Type makes of a patch, and what JSON patches do.
+func patchesByType(c *cronTabs, one string) {
 	c.run("UPD-04 the Content-Type chooses the patch", func(t *testing.T, c *cronTabs) {
 		for _, kind := range []string{"application/json", "text/plain", "application/merge-patch+yaml"} {
 			c.patch(one, kind, `{}`).WantStatus(415, "UnsupportedMediaType", mergePatch, jsonPatch)
@@ -115,6 +126,10 @@ func TestUpdates(t *testing.T) {
 		c.patch(one, jsonPatch, `{"op":"add"}`).WantStatus(400, "BadRequest")
 		c.api.Get(one).Equal("metadata.resourceVersion", rv)
 	})
+}
+
+// patchesByMerging shows merge patches, strategic ones, and patches of nothing.
+func patchesByMerging(c *cronTabs, one string) {
 	c.run("UPD-06 merge patch", func(t *testing.T, c *cronTabs) {
 		c.patch(one, mergePatch, `{"spec":{"tags":["x","y"],"hostPort":null,"env":{"A":"1","B":"2"}}}`).Want(200).
 			Equal("spec.tags", `["x","y"]`).Equal("spec.hostPort", "")

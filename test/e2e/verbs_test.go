@@ -60,6 +60,11 @@ func TestVerbs(t *testing.T) {
 			t.Errorf("generated name %q", name)
 		}
 	})
+	verbsOfOneAndOfMany(s, c)
+}
+
+// verbsOfOneAndOfMany shows what PUT creates, and verbs of objects and of collections.
+func verbsOfOneAndOfMany(s *harness.Server, c *cronTabs) {
 	c.run("VERB-03 PUT creates only where the type permits", func(t *testing.T, c *cronTabs) {
 		c.api.Put(c.path("v1", "missing"), c.object("v1", "missing", `{}`)).WantStatus(404, "NotFound", `"missing" not found`)
 		c.api.Put(configMaps(c.ns)+"/missing", configMap(t, c.ns, "missing", `{}`)).WantStatus(404, "NotFound", `"missing" not found`)

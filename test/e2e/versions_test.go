@@ -147,6 +147,12 @@ func TestVersionsByChoice(t *testing.T) {
 	t.Run("VER-05 VER-06 VER-07 MIG-04 who uses old versions can be found", func(t *testing.T) {
 		deprecated(t, g, log)
 	})
+	customVersionsByChoice(t, g)
+}
+
+// customVersionsByChoice shows the same of custom resources.
+func customVersionsByChoice(t *testing.T, g *harness.Gateway) {
+	t.Helper()
 	c := newCronTabs(t, &g.Server, func(crd object) {
 		v := crd.At("spec.versions.0").(map[string]any)
 		v["deprecated"], v["deprecationWarning"] = true, "use another"

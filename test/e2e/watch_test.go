@@ -60,6 +60,11 @@ func TestWatches(t *testing.T) {
 		c.create("three")
 		w.Expect("ADDED", "three")
 	})
+	watchesScopes(c)
+}
+
+// watchesScopes shows what is watched, from where, and for how long.
+func watchesScopes(c *cronTabs) {
 	c.run("WATCH-03 every scope, in the version of the URL, with selectors", func(t *testing.T, c *cronTabs) {
 		rv := c.rv()
 		all := c.api.Watch(c.all("v1beta1") + "?watch=1&resourceVersion=" + rv)
@@ -171,6 +176,11 @@ func TestBookmarks(t *testing.T) {
 		for w.Next().Object.Str("metadata.name") != "live" {
 		}
 	})
+	streamsLists(c)
+}
+
+// streamsLists shows streaming lists of all sorts.
+func streamsLists(c *cronTabs) {
 	c.run("WATCH-08 without bookmarks only the objects are sent", func(t *testing.T, c *cronTabs) {
 		want := c.api.Get(c.list("v1")).Want(200).Object().Names()
 		w := c.watch(streaming + "&timeoutSeconds=1")

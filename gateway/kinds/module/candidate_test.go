@@ -68,6 +68,23 @@ func TestModule_candidateWaits(t *testing.T) {
 		t.Errorf("after the restart: %+v", c)
 	}
 
+	promotesTheCandidate(t, w, setSpec, candidate, second)
+	obj = w.expect(t, "True Compiled", "True Serving", digest("good 2"))
+	if _, found, _ := unstructured.NestedMap(obj.Object, "status", "candidate"); found {
+		t.Error("what serves waits no more")
+	}
+
+	changeModule(t, w, func(obj *unstructured.Unstructured) {
+		spec := inlineSpec("good 3")
+		obj.Object["spec"] = spec
+		obj.SetGeneration(obj.GetGeneration() + 1)
+	})
+	w.expect(t, "True Compiled", "True Serving", digest("good 3")) // without the rollout nothing waits
+}
+
+// promotesTheCandidate shows that a promotion is of one revision, which waited then.
+func promotesTheCandidate(t *testing.T, w *moduleWorld, setSpec func(bytes string, more map[string]any), candidate func() module.Candidate, second module.Candidate) {
+	t.Helper()
 	setSpec("good 2", map[string]any{"config": map[string]any{"region": "eu"}}) // another revision: its report is not made yet
 	controllertest.Eventually(t, w.Objects, "the candidate is another", func() bool {
 		c, _, ok := module.CandidateOf(controllertest.MustGet(t, w.Objects, gvr.Modules, "", "tabs"), w.content.Digest)
@@ -97,17 +114,6 @@ func TestModule_candidateWaits(t *testing.T) {
 		t.Errorf("waiting again: %+v", c)
 	}
 	promote(candidate().Revision)
-	obj = w.expect(t, "True Compiled", "True Serving", digest("good 2"))
-	if _, found, _ := unstructured.NestedMap(obj.Object, "status", "candidate"); found {
-		t.Error("what serves waits no more")
-	}
-
-	changeModule(t, w, func(obj *unstructured.Unstructured) {
-		spec := inlineSpec("good 3")
-		obj.Object["spec"] = spec
-		obj.SetGeneration(obj.GetGeneration() + 1)
-	})
-	w.expect(t, "True Compiled", "True Serving", digest("good 3")) // without the rollout nothing waits
 }
 
 // What waits is told from what served also by a gateway that was not there when

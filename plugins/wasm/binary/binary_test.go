@@ -79,22 +79,23 @@ func TestModulesAtTheLimitsAreAccepted(t *testing.T) {
 	}
 }
 
-func TestMalformedModulesAreRefused(t *testing.T) {
-	type sections = map[byte][]byte
-	oneType, oneFunc, oneBody := []byte{1, 0x60, 0, 0}, []byte{1, 0}, []byte{1, 2, 0, 0x0b}
-	function := func(code ...byte) []byte {
-		return Sections(sections{1: oneType, 3: oneFunc, 4: {1, 0x70, 0, 1}, 5: {1, 0, 1}, 10: List(Counted(Join([]byte{0}, code, []byte{0x0b})))})
-	}
-	noMemory := func(code ...byte) []byte {
-		return Sections(sections{1: oneType, 3: oneFunc, 10: List(Counted(Join([]byte{0}, code, []byte{0x0b})))})
-	}
+// malformed is a module with one mistake, and what is said of it.
+type malformed struct {
+	name   string
+	module []byte
+	want   string
+}
+
+type sections = map[byte][]byte
+
+// A type without parameters and results, a function of it, and its body.
+var oneType, oneFunc, oneBody = []byte{1, 0x60, 0, 0}, []byte{1, 0}, []byte{1, 2, 0, 0x0b}
+
+// malformedSections are modules whose mistakes are outside of functions.
+func malformedSections() []malformed {
 	after := func(module []byte, more ...byte) []byte { return append(module, more...) }
 	empty := Sections(nil)
-	for _, c := range []struct {
-		name   string
-		module []byte
-		want   string
-	}{
+	return []malformed{
 		{"nothing", nil, "not a WebAssembly module"},
 		{"only the magic number", empty[:7], "not a WebAssembly module"},
 		{"another version", []byte{0, 'a', 's', 'm', 2, 0, 0, 0}, "version 1"},
@@ -149,7 +150,18 @@ func TestMalformedModulesAreRefused(t *testing.T) {
 		{"data of another memory", Sections(sections{5: {1, 0, 1}, 11: {1, 2, 1, 0x41, 0, 0x0b, 0}}), "memory 1 does not exist; there are 1"},
 		{"another number of data", Sections(sections{5: {1, 0, 1}, 11: {1, 1, 0}, 12: {2}}), "it has 1 data segments, but says 2 before"},
 		{"data that are missing", Sections(sections{12: {2}}), "it says that it has 2 data segments and has none"},
+	}
+}
 
+// malformedCode are modules with a function that is wrong.
+func malformedCode() []malformed {
+	function := func(code ...byte) []byte {
+		return Sections(sections{1: oneType, 3: oneFunc, 4: {1, 0x70, 0, 1}, 5: {1, 0, 1}, 10: List(Counted(Join([]byte{0}, code, []byte{0x0b})))})
+	}
+	noMemory := func(code ...byte) []byte {
+		return Sections(sections{1: oneType, 3: oneFunc, 10: List(Counted(Join([]byte{0}, code, []byte{0x0b})))})
+	}
+	return []malformed{
 		{"no end", Sections(sections{1: oneType, 3: oneFunc, 10: {1, 2, 0, 1}}), "function 0: it ends too early"},
 		{"an empty body", Sections(sections{1: oneType, 3: {2, 0, 0}, 10: {2, 0, 2, 0, 0x0b, 0, 0}}), "function 0: it ends too early"},
 		{"a body that is too long", function(0x0b), "function 0: 1 bytes after its end"},
@@ -196,7 +208,11 @@ func TestMalformedModulesAreRefused(t *testing.T) {
 		{"a block without a type", Sections(sections{1: oneType, 3: oneFunc, 10: {1, 2, 0, 0x02}}), "function 0: it ends too early"},
 		{"an instruction that is cut off", Sections(sections{1: oneType, 3: oneFunc, 10: {1, 2, 0, 0xfd}}), "function 0: it ends too early"},
 		{"a constant that goes on", function(0x41, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f), "does not fit in 32 bits"},
-	} {
+	}
+}
+
+func TestMalformedModulesAreRefused(t *testing.T) {
+	for _, c := range append(malformedSections(), malformedCode()...) {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := binary.Decode(c.module)
 			if m != nil || err == nil || !strings.Contains(err.Error(), c.want) {
