@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -103,68 +101,6 @@ func (w *writer) value(field string, value any) string {
 		return l
 	}
 	return text
-}
-
-// less is a JSON object as what sets it off from another, which is named.
-func less(name string, from, to map[string]any) string {
-	parts := append([]string{"..." + name}, changes("", from, to)...)
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-// changes are what makes of one JSON value another, by paths.
-func changes(path string, from, to any) []string {
-	switch t := to.(type) {
-	case map[string]any:
-		if f, ok := from.(map[string]any); ok {
-			return changesOfFields(path, f, t)
-		}
-	case []any:
-		if f, ok := from.([]any); ok && len(f) == len(t) {
-			var out []string
-			for i := range t {
-				out = append(out, changes(below(path, strconv.Itoa(i)), f[i], t[i])...)
-			}
-			return out
-		}
-	}
-	if reflect.DeepEqual(from, to) {
-		return nil
-	}
-	return []string{path + ": " + encode(to)}
-}
-
-func changesOfFields(path string, from, to map[string]any) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(from)) {
-		if _, ok := to[name]; !ok {
-			out = append(out, "-"+below(path, name))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(to)) {
-		if _, ok := from[name]; ok {
-			out = append(out, changes(below(path, name), from[name], to[name])...)
-		} else {
-			out = append(out, below(path, name)+": "+encode(to[name]))
-		}
-	}
-	return out
-}
-
-// below is the path of a field.
-func below(path, name string) string {
-	if name == "" || name[0] == '-' || strings.ContainsFunc(name, odd) {
-		name = strconv.Quote(name)
-	}
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// odd reports whether a name with r has to be quoted in a path.
-func odd(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-	return !letter && r != '_' && r != '$' && r != '-'
 }
 
 // decode reads a JSON text. It is canonical if the value says all of it but for the

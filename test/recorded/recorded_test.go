@@ -152,3 +152,54 @@ func TestRecordingsAreThoseOfTheirRequests(t *testing.T) {
 		t.Error("there are replies to nothing")
 	}
 }
+
+func TestObjectsAreWhatSetsThemOffFromAnother(t *testing.T) {
+	const from = `{"a":{"b":1,"c":[1,{"d":2}],"e.f":{"-g":null}},"h":"x, -y: \"z\"}","i":[]}`
+	for _, to := range []string{
+		from, `{}`, `{"a":{"b":2.50,"c":[1,{"d":2,"more":{"x":[]}}],"e.f":{}},"h":"x, y: }","i":[]}`,
+		`{"a":{"b":{"1":1},"c":[1],"e.f":{"-g":true,"":{"\u2028":1}}},"h":null,"i":[1]}`, `{"a":null,"h":{"h":"h"},"i":{}}`, `{"é":1,"a.b":{"c":{}},"a":{"c":[2,{"d":{}}]}}`,
+	} {
+		a, _, err := decode(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _, err := decode(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := less("it", a.(map[string]any), b.(map[string]any))
+		got, err := more(a.(map[string]any), strings.TrimPrefix(text, "{...it"))
+		if err != nil || encode(got) != encode(b) {
+			t.Errorf("%s is read as\n%s, %v, want\n%s", text, encode(got), err, to)
+		}
+	}
+	for _, text := range []string{"", ", ", ", a}", ", a: }", ", a: 1", ", a: 1x}", ", x.y: 1}", ", -i.0}", ", i.7: 1}", `, "a: 1}`, ", a.c.x: 1}", ", a.: 1}", ", --a}"} {
+		a, _, err := decode(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := more(a.(map[string]any), text); err == nil {
+			t.Errorf("%q is read as %s", text, encode(got))
+		}
+	}
+}
+
+func TestRepliesAreSetOffFromTheFirstOfTheirKind(t *testing.T) {
+	object := func(name, kind string) string {
+		return `{"code":200,"body":{"apiVersion":"v1","data":{"a":"` + strings.Repeat("x", 100) + `"},"kind":"` + kind + `","metadata":{"name":"` + name + `"}}}`
+	}
+	s := asked()
+	replies := []string{object("one", "Thing"), object("two", "Thing"), object("two", "Thing"), object("one", "Thing"), object("one", "Other"), object("three", "Thing")}
+	s.Steps = s.Steps[:len(replies)]
+	folder := recordedTo(t, s, replies)
+	if got, err := Load(folder, "table", s); err != nil || !slices.Equal(got.Replies, replies) {
+		t.Errorf("got %q, %v", got.Replies, err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "table", "a-story.txt"))
+	first, second := digest(replies[0]), digest(replies[1])
+	for _, line := range []string{"> 200 [" + second + "] {..." + first + `, metadata.name: "two"}`, "> 200 [" + second + "]", "> 200 [" + first + "]", "> 200 {..." + first + `, metadata.name: "three"}`} {
+		if err != nil || !strings.Contains(string(text), line+"\n") {
+			t.Errorf("there is no line %s in\n%s, %v", line, text, err)
+		}
+	}
+}
