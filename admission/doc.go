@@ -1,9 +1,9 @@
-// Package admission owns what the webhooks of
-// admissionregistration.k8s.io decide about a write: which of them match it, in
-// which order they are asked, what they are sent, and what their answers do to
-// the object or to the request, in kube-apiserver's words.
+// Package admission owns the contract of admission: what a plugin sees of a request
+// ([Attributes]), what it may do ([Mutator], [Validator]), which requests rules and
+// selectors mean ([Scope]), and who is asked once more when something changed
+// ([Reinvocation]).
 //
-// It must not know who stores or serves objects, nor how a webhook is reached:
-// a [Caller] is an HTTPS server or a Wasm module, and both get the same review,
-// the same checks and the same errors. Configurations are compiled once.
+// It must not know who stores or serves objects, nor any plugin: those that are the
+// same whoever serves are in folders below, and the others with the kind that they
+// are about.
 package admission

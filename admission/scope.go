@@ -37,8 +37,8 @@ func NewScope(m *admissionv1.MatchResources) *Scope {
 	return s
 }
 
-// hookScope compiles what a webhook is about, which without rules is nothing.
-func hookScope(w *admissionv1.MutatingWebhook) *Scope {
+// NewHookScope compiles what a webhook is about, which without rules is nothing.
+func NewHookScope(w *admissionv1.MutatingWebhook) *Scope {
 	m := &admissionv1.MatchResources{NamespaceSelector: w.NamespaceSelector, ObjectSelector: w.ObjectSelector, MatchPolicy: w.MatchPolicy}
 	for _, r := range w.Rules {
 		m.ResourceRules = append(m.ResourceRules, admissionv1.NamedRuleWithOperations{RuleWithOperations: r})
@@ -74,17 +74,17 @@ func has[T ~string](list []T, want T) bool {
 
 // Match tells whether the request is meant, and at which version: "" for not at
 // all. An error is one of the selectors of a request that the rules mean.
-func (s *Scope) Match(ctx context.Context, r *Request) (version string, err error) {
-	if s.ofRules(s.excluded, r) != "" {
+func (s *Scope) Match(ctx context.Context, a Attributes) (version string, err error) {
+	if s.ofRules(s.excluded, a) != "" {
 		return "", nil
 	}
-	if version = r.Resource.Version; !s.everything {
-		version = s.ofRules(s.rules, r)
+	if version = a.GetResource().Version; !s.everything {
+		version = s.ofRules(s.rules, a)
 	}
 	if version == "" {
 		return "", nil
 	}
-	if selected, err := s.selects(ctx, r); err != nil || !selected {
+	if selected, err := s.selects(ctx, a); err != nil || !selected {
 		return "", err
 	}
 	return version, nil
@@ -92,18 +92,20 @@ func (s *Scope) Match(ctx context.Context, r *Request) (version string, err erro
 
 // ofRules returns the version at which a rule matches: that of the request if
 // any rule does, else the first that a rule has, if an equivalent will do.
-func (s *Scope) ofRules(rules []admissionv1.NamedRuleWithOperations, r *Request) string {
+func (s *Scope) ofRules(rules []admissionv1.NamedRuleWithOperations, a Attributes) string {
+	own := a.GetResource().Version
 	for i := range rules {
-		if r.matches(&rules[i], r.Resource.Version) {
-			return r.Resource.Version
+		if matches(&rules[i], a, own) {
+			return own
 		}
 	}
-	if s.exact {
+	if s.exact || len(rules) == 0 {
 		return ""
 	}
+	others := a.GetVersions()
 	for i := range rules {
-		for _, v := range r.Versions {
-			if r.matches(&rules[i], v) {
+		for _, v := range others {
+			if matches(&rules[i], a, v) {
 				return v
 			}
 		}
@@ -112,12 +114,12 @@ func (s *Scope) ofRules(rules []admissionv1.NamedRuleWithOperations, r *Request)
 }
 
 // selects asks the selectors.
-func (s *Scope) selects(ctx context.Context, r *Request) (bool, error) {
+func (s *Scope) selects(ctx context.Context, a Attributes) (bool, error) {
 	if s.unselectable != nil {
 		return false, apierrors.NewInternalError(s.unselectable)
 	}
 	if !s.objects.Empty() {
-		states, err := r.Objects.Labels()
+		states, err := a.GetLabels()
 		if err != nil {
 			return false, err
 		}
@@ -126,12 +128,65 @@ func (s *Scope) selects(ctx context.Context, r *Request) (bool, error) {
 		}
 	}
 	// What is in no namespace, and is none, is never exempted.
-	if s.namespaces.Empty() || r.Namespace == "" && !r.IsNamespace() {
+	if s.namespaces.Empty() || a.GetNamespace() == "" && !IsNamespace(a) {
 		return true, nil
 	}
-	set, err := r.namespaceLabels(ctx)
+	set, err := namespaceLabels(ctx, a)
 	if err != nil {
 		return false, err
 	}
 	return s.namespaces.Matches(set), nil
+}
+
+// namespaceLabels are the labels of the request's namespace; of one that is
+// being written, the new ones.
+func namespaceLabels(ctx context.Context, a Attributes) (labels.Set, error) {
+	if IsNamespace(a) && a.GetSubresource() == "" && a.GetOperation() != Delete {
+		states, err := a.GetLabels()
+		if err != nil || len(states) == 0 {
+			return nil, err
+		}
+		return states[0], nil
+	}
+	set, err := a.GetNamespaceLabels(ctx, a.GetNamespace())
+	if err != nil && !apierrors.IsNotFound(err) {
+		err = apierrors.NewInternalError(err)
+	}
+	return set, err
+}
+
+// matches reports whether a rule means a request at a version.
+func matches(rule *admissionv1.NamedRuleWithOperations, a Attributes, version string) bool {
+	at := ResourceAt(a, version)
+	return (len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.GetName())) && inScope(rule.Scope, a) && has(rule.Operations, admissionv1.OperationType(a.GetOperation())) &&
+		has(rule.APIGroups, at.Group) && has(rule.APIVersions, at.Version) && named(rule.Resources, a)
+}
+
+// inScope takes namespaces for what is in none.
+func inScope(scope *admissionv1.ScopeType, a Attributes) bool {
+	if scope == nil {
+		return true
+	}
+	cluster := IsNamespace(a) || a.GetNamespace() == ""
+	switch *scope {
+	case admissionv1.AllScopes:
+		return true
+	case admissionv1.ClusterScope:
+		return cluster
+	case admissionv1.NamespacedScope:
+		return !cluster
+	}
+	return false
+}
+
+// named reports whether the resources of a rule name that of a request.
+func named(resources []string, r Resource) bool {
+	resource, subresource := r.GetResource().Resource, r.GetSubresource()
+	for _, s := range resources {
+		name, sub, _ := strings.Cut(s, "/")
+		if (name == "*" || name == resource) && (sub == "*" || sub == subresource) {
+			return true
+		}
+	}
+	return false
 }

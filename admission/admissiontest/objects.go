@@ -1,8 +1,7 @@
-// Package admissiontest owns what tests of admission are about: the object of a
-// write, before and after it, and the namespaces that there are.
+// Package admissiontest owns what tests of admission are about: a request, the object
+// of a write, before and after it, and the namespaces that there are.
 //
-// It must not know package admission, which asks for both through interfaces of
-// its own. Only tests import it.
+// It must not know who asks. Only tests import it.
 package admissiontest
 
 import (
@@ -14,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -31,7 +31,8 @@ func Tree(t *testing.T, text string) map[string]any {
 }
 
 // Objects are the states of a Tab that is written. They implement
-// admission.Objects; nothing can be converted to the version "broken".
+// admission.Objects and admission.States; nothing can be converted to the version
+// "broken".
 type Objects struct {
 	// Before and After are the states at v1, nil for none.
 	Before, After map[string]any
@@ -41,13 +42,28 @@ type Objects struct {
 	Unmerged error
 }
 
-// New is the new state at a version.
-func (o *Objects) New(_ context.Context, version string) (map[string]any, error) {
+// GetObject is the new state.
+func (o *Objects) GetObject() *unstructured.Unstructured { return whole(o.After) }
+
+// GetOldObject is the old state.
+func (o *Objects) GetOldObject(context.Context) (*unstructured.Unstructured, error) {
+	return whole(o.Before), nil
+}
+
+func whole(tree map[string]any) *unstructured.Unstructured {
+	if tree == nil {
+		return nil
+	}
+	return &unstructured.Unstructured{Object: tree}
+}
+
+// GetObjectAt is the new state at a version.
+func (o *Objects) GetObjectAt(_ context.Context, version string) (map[string]any, error) {
 	return at(o.After, version)
 }
 
-// Old is the old state at a version.
-func (o *Objects) Old(_ context.Context, version string) (map[string]any, error) {
+// GetOldObjectAt is the old state at a version.
+func (o *Objects) GetOldObjectAt(_ context.Context, version string) (map[string]any, error) {
 	return at(o.Before, version)
 }
 
@@ -63,8 +79,8 @@ func at(tree map[string]any, version string) (map[string]any, error) {
 	return out, nil
 }
 
-// Labels are those of the states that there are.
-func (o *Objects) Labels() (all []labels.Set, err error) {
+// GetLabels are those of the states that there are.
+func (o *Objects) GetLabels() (all []labels.Set, err error) {
 	for _, t := range []map[string]any{o.After, o.Before} {
 		if t == nil {
 			continue
@@ -101,8 +117,8 @@ func (o *Objects) Overlay(_ context.Context, version string, part map[string]any
 // admission.Namespaces; that of the namespace "broken" cannot be read.
 type Namespaces map[string]labels.Set
 
-// Labels are those of a namespace.
-func (n Namespaces) Labels(_ context.Context, name string) (labels.Set, error) {
+// GetNamespaceLabels are those of a namespace.
+func (n Namespaces) GetNamespaceLabels(_ context.Context, name string) (labels.Set, error) {
 	if set, ok := n[name]; ok {
 		return set, nil
 	}
@@ -112,9 +128,9 @@ func (n Namespaces) Labels(_ context.Context, name string) (labels.Set, error) {
 	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, name)
 }
 
-// Namespace is one with its name and labels.
-func (n Namespaces) Namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
-	set, err := n.Labels(ctx, name)
+// GetNamespaceObject is one with its name and labels.
+func (n Namespaces) GetNamespaceObject(ctx context.Context, name string) (*corev1.Namespace, error) {
+	set, err := n.GetNamespaceLabels(ctx, name)
 	if err != nil {
 		return nil, err
 	}

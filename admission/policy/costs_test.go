@@ -18,7 +18,7 @@ func costOf(t *testing.T, e, host string) int64 {
 	w := newWorld(t)
 	w.After["host"] = host
 	v := NewValidation(decode[admissionv1.ValidatingAdmissionPolicy](t, "p", tabs+`"validations":[{"expression":`+fmt.Sprintf("%q", e)+`}]`))
-	a, err := (&request{Request: w.request(), params: lookup{w}, observe: w.observe}).see(t.Context(), "v1")
+	a, err := (&request{Dispatcher: w.dispatcher(), Attributes: w.request()}).see(t.Context(), "v1")
 	if err != nil {
 		t.Error(err)
 		return -1

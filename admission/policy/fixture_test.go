@@ -69,17 +69,23 @@ func (w *world) param(text string) {
 }
 
 // request is the creation of a Tab at v1.
-func (w *world) request() *admission.Request {
-	return &admission.Request{
+func (w *world) request() *admissiontest.Attributes {
+	return &admissiontest.Attributes{
 		Operation: admission.Create, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "tabs"},
 		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Tab"}, Versions: []string{"v2", "broken"},
 		Namespace: "ns", Name: "one", User: &authn.User{Name: "alice"}, Options: &metav1.CreateOptions{},
-		Objects: w, Namespaces: admissiontest.Namespaces{"ns": {"team": "x"}},
+		Objects: &w.Objects, Namespaces: admissiontest.Namespaces{"ns": {"team": "x"}}, Warned: &w.warned,
+	}
+}
+
+// dispatcher denies whatever expressions ask, and notes what it is told.
+func (w *world) dispatcher() *Dispatcher {
+	return &Dispatcher{
+		Params: lookup{w}, Observe: w.observe,
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 			w.asked = append(w.asked, a.GetVerb()+" "+a.GetResource()+a.GetPath()+" "+a.GetUser().GetName())
 			return authorizer.DecisionDeny, "never", nil
 		}),
-		Warn: func(text string) { w.warned = append(w.warned, text) },
 	}
 }
 
@@ -104,7 +110,7 @@ func decode[T any](t *testing.T, name, spec string) *T {
 
 // validate asks policies by name, each with a binding of its name; specs follow
 // the constraints and the policy's name.
-func (w *world) validate(r *admission.Request, policies, bindings map[string]string) error {
+func (w *world) validate(r admission.Attributes, policies, bindings map[string]string) error {
 	w.t.Helper()
 	var all []*Validation
 	for name, spec := range policies {
@@ -117,7 +123,7 @@ func (w *world) validate(r *admission.Request, policies, bindings map[string]str
 	for name, spec := range bindings {
 		bound = append(bound, Validating(decode[admissionv1.ValidatingAdmissionPolicyBinding](w.t, name, spec)))
 	}
-	return Validate(w.t.Context(), NewSet(all, bound, UnreadableValidation).About(r.Resource.GroupResource()), r, lookup{w}, w.observe)
+	return w.dispatcher().Validate(w.t.Context(), NewSet(all, bound, UnreadableValidation).About(r), r)
 }
 
 const deny = `"validationActions":["Deny"],`
@@ -126,4 +132,9 @@ const deny = `"validationActions":["Deny"],`
 func (w *world) one(policy, binding string) error {
 	w.t.Helper()
 	return w.validate(w.request(), map[string]string{"p": policy}, map[string]string{"b": deny + `"policyName":"p"` + binding})
+}
+
+// about is a request for a resource.
+func about(gr schema.GroupResource) admission.Resource {
+	return &admissiontest.Attributes{Resource: gr.WithVersion("v1")}
 }

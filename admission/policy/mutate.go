@@ -13,9 +13,9 @@ import (
 )
 
 // Stage is the stage of the policies, of [Set.About], that may change a
-// request. Every decision is told to observe.
-func Stage(all []InForce[*Mutation], r *admission.Request, params Params, observe func(Decision)) admission.Stage {
-	return &stage{request: &request{Request: r, params: params, observe: observe}, all: all}
+// request.
+func (d *Dispatcher) Stage(all []InForce[*Mutation], r *admission.Reinvocation) admission.Stage {
+	return &stage{request: &request{Dispatcher: d, Attributes: r, round: r}, all: all}
 }
 
 // stage is a request on its way through the policies.
@@ -39,12 +39,12 @@ type refused struct {
 func (s *stage) Admit(ctx context.Context, again bool) (err error) {
 	defer recovered("MutatingAdmissionPolicy", &err)
 	s.done = false
-	s.again.Begin(s.Request, again)
-	defer s.again.End(s.Request)
+	s.again.Begin(s.round, again)
+	defer s.again.End(s.round)
 	var no, later refused
 	for _, one := range s.all {
 		m := one.Policy
-		err := m.each(ctx, s.Request, one.Bindings, s.params, func(i invocation) error {
+		err := m.each(ctx, s.request, one.Bindings, func(i invocation) error {
 			return s.ask(ctx, m, i, func(err error) { later.add(m, i.binding, err, metav1.StatusReasonInvalid) })
 		}, func(f *fault) { no.add(m, f.binding, f, "") })
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *stage) Admit(ctx context.Context, again bool) (err error) {
 		}
 	}
 	if s.done {
-		s.again.Demand(s.Request)
+		s.again.Demand(s.round)
 	}
 	// What is wrong with a configuration comes first, as it is known first.
 	switch {
@@ -91,7 +91,7 @@ func (s *stage) ask(ctx context.Context, m *Mutation, i invocation, wrong func(e
 		return nil
 	}
 	ctx = m.compiler.CreateContext(ctx)
-	before := s.Changes()
+	before := s.round.Changes()
 	for _, change := range m.changers {
 		err := m.do(ctx, s.request, i, change)
 		var status *apierrors.StatusError
@@ -102,9 +102,9 @@ func (s *stage) ask(ctx context.Context, m *Mutation, i invocation, wrong func(e
 			wrong(err)
 			continue
 		}
-		s.done = s.done || s.Operation != admission.Delete
+		s.done = s.done || s.GetOperation() != admission.Delete
 	}
-	s.again.Asked(key, m.again, s.Changes() != before)
+	s.again.Asked(key, m.again, s.round.Changes() != before)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func mutating(mutations ...string) string {
 
 // mutate asks mutating policies by name, each with a binding of its name, before
 // other stages.
-func (w *world) mutate(r *admission.Request, policies map[string]string, bindings map[string]string, more ...admission.Stage) error {
+func (w *world) mutate(a admission.Attributes, policies map[string]string, bindings map[string]string, more ...*other) error {
 	w.t.Helper()
 	var all []*Mutation
 	var bound []*Binding
@@ -43,7 +43,12 @@ func (w *world) mutate(r *admission.Request, policies map[string]string, binding
 		bound = append(bound, Mutating(decode[admissionv1.MutatingAdmissionPolicyBinding](w.t, name, binding)))
 	}
 	set := NewSet(all, bound, UnreadableMutation)
-	stages := append([]admission.Stage{Stage(set.About(r.Resource.GroupResource()), r, lookup{w}, w.observe)}, more...)
+	r := &admission.Reinvocation{Attributes: a}
+	stages := []admission.Stage{w.dispatcher().Stage(set.About(r), r)}
+	for _, o := range more {
+		o.r = r
+		stages = append(stages, o)
+	}
 	return admission.Mutate(w.t.Context(), r, stages...)
 }
 
@@ -148,7 +153,7 @@ func TestNothingIsMadeOfWhatGoes(t *testing.T) {
 // other is a stage that changes a field in the first round.
 type other struct {
 	w      *world
-	r      *admission.Request
+	r      *admission.Reinvocation
 	rounds []bool
 	change bool
 }
@@ -178,9 +183,8 @@ func TestPoliciesAreAskedAgain(t *testing.T) {
 		"if needed, it always fails": {`"failurePolicy":"Ignore","reinvocationPolicy":"IfNeeded",` + mutating(config(`Object{host: object.nothing}`)), false, "h", 1},
 	} {
 		w := newWorld(t)
-		r := w.request()
-		o := &other{w: w, r: r, change: c.change}
-		if err := w.mutate(r, map[string]string{"p": c.policy}, nil, o); err != nil || w.After["host"] != c.host || len(o.rounds) != c.rounds {
+		o := &other{w: w, change: c.change}
+		if err := w.mutate(w.request(), map[string]string{"p": c.policy}, nil, o); err != nil || w.After["host"] != c.host || len(o.rounds) != c.rounds {
 			t.Errorf("%s: %v, %v, %d rounds", name, w.After["host"], err, len(o.rounds))
 		}
 	}
@@ -210,7 +214,8 @@ func TestMutatingPoliciesNeedTheNamespaceAndItsObject(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	bad := NewSet(nil, []*Binding{UnreadableBinding("x", errors.New("odd"))}, UnreadableMutation)
-	err := admission.Mutate(t.Context(), r, Stage(bad.About(schema.GroupResource{Resource: "pods"}), w.request(), lookup{w}, w.observe))
+	again := &admission.Reinvocation{Attributes: w.request()}
+	err := admission.Mutate(t.Context(), again, w.dispatcher().Stage(bad.About(about(schema.GroupResource{Resource: "pods"})), again))
 	if err == nil || err.Error() != `policy "x" denied request: failed to configure policy: it cannot be read: odd` {
 		t.Errorf("got %v", err)
 	}

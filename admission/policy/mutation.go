@@ -16,7 +16,6 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
-	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -30,7 +29,7 @@ type Mutation struct {
 
 // changer is one mutation of a policy. It returns the whole new state, which
 // may be the old one; its context has the policy's variables.
-type changer func(ctx context.Context, r *admission.Request, a asked, i invocation) (map[string]any, error)
+type changer func(ctx context.Context, r *request, a asked, i invocation) (map[string]any, error)
 
 // NewMutation compiles a policy, which is not changed. What does not compile
 // fails whenever it is asked.
@@ -69,7 +68,7 @@ var interfaces = apiserveradmission.NewObjectInterfacesFromScheme(runtime.NewSch
 
 func jsonPatch(e admissioncel.MutatingEvaluator) changer {
 	patcher := patch.NewJSONPatcher(e)
-	return func(ctx context.Context, r *admission.Request, a asked, i invocation) (map[string]any, error) {
+	return func(ctx context.Context, r *request, a asked, i invocation) (map[string]any, error) {
 		out, err := patcher.Patch(ctx, patch.Request{
 			MatchedResource:     i.resource(r),
 			VersionedAttributes: a.attributes, ObjectInterfaces: interfaces, Namespace: a.namespace,
@@ -87,7 +86,7 @@ func jsonPatch(e admissioncel.MutatingEvaluator) changer {
 }
 
 func overlay(e admissioncel.MutatingEvaluator) changer {
-	return func(ctx context.Context, r *admission.Request, a asked, i invocation) (map[string]any, error) {
+	return func(ctx context.Context, r *request, a asked, i invocation) (map[string]any, error) {
 		if wrong := e.CompilationErrors(); len(wrong) > 0 {
 			return nil, errors.Join(wrong...)
 		}
@@ -111,7 +110,7 @@ func overlay(e admissioncel.MutatingEvaluator) changer {
 			return nil, err
 		}
 		part["apiVersion"], part["kind"] = a.attributes.VersionedKind.GroupVersion().String(), a.attributes.VersionedKind.Kind
-		out, err := r.Objects.Overlay(ctx, i.version, part)
+		out, err := r.Overlay(ctx, i.version, part)
 		if err != nil {
 			return nil, fmt.Errorf("error applying patch: %w", err)
 		}
@@ -150,7 +149,7 @@ func (m *Mutation) do(ctx context.Context, q *request, i invocation, change chan
 	if err != nil {
 		seen.Enforcement, seen.Error = Denied, errorOf(err)
 	}
-	q.observe(seen)
+	q.Observe(seen)
 	return err
 }
 
@@ -159,7 +158,7 @@ func (q *request) change(ctx context.Context, i invocation, change changer) erro
 	if err != nil || a.attributes.VersionedObject.Object() == nil {
 		return err
 	}
-	after, err := change(ctx, q.Request, a, i)
+	after, err := change(ctx, q, a, i)
 	if err != nil {
 		return err
 	}
@@ -171,7 +170,7 @@ func (q *request) change(ctx context.Context, i invocation, change changer) erro
 	if after, _, err = object.ParseObject(data); err != nil {
 		return err
 	}
-	before, err := q.Objects.New(ctx, i.version)
+	before, err := q.GetObjectAt(ctx, i.version)
 	if err != nil || object.Equal(before, after) {
 		return err
 	}

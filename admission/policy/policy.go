@@ -143,28 +143,28 @@ type invocation struct {
 }
 
 // resource is that of a request at the version that matched.
-func (i invocation) resource(r *admission.Request) schema.GroupVersionResource {
-	return r.At(i.version)
+func (i invocation) resource(r *request) schema.GroupVersionResource {
+	return admission.ResourceAt(r, i.version)
 }
 
 // each finds out with which bindings and parameters a policy is asked about a
 // request, in order. What is wrong goes to wrong.
-func (c *common) each(ctx context.Context, r *admission.Request, bindings []*Binding, params Params, ask func(invocation) error, wrong func(*fault)) error {
-	version, err := r.Resource.Version, error(nil)
+func (c *common) each(ctx context.Context, r *request, bindings []*Binding, ask func(invocation) error, wrong func(*fault)) error {
+	version, err := r.GetResource().Version, error(nil)
 	if c.scope != nil {
 		if version, err = c.scope.Match(ctx, r); err == nil && version == "" {
 			return nil
 		}
 	}
 	if err == nil {
-		err = c.usable(params)
+		err = c.usable(r.Params)
 	}
 	if err != nil {
 		wrong(&fault{cause: err})
 		return nil
 	}
 	for _, b := range bindings {
-		found, err := b.paramsFor(ctx, c, r, params)
+		found, err := b.paramsFor(ctx, c, r)
 		if err != nil {
 			wrong(&fault{b, err})
 			continue
@@ -191,7 +191,7 @@ func (c *common) usable(params Params) error {
 
 // paramsFor are the parameters of a request, one of them nil for one that needs
 // none; none at all if the binding is not about the request.
-func (b *Binding) paramsFor(ctx context.Context, c *common, r *admission.Request, params Params) ([]runtime.Object, error) {
+func (b *Binding) paramsFor(ctx context.Context, c *common, r *request) ([]runtime.Object, error) {
 	if b.unusable != nil {
 		return nil, b.unusable
 	}
@@ -205,17 +205,17 @@ func (b *Binding) paramsFor(ctx context.Context, c *common, r *admission.Request
 	}
 	kind := schema.FromAPIVersionAndKind(c.params.APIVersion, c.params.Kind)
 	namespace := ""
-	switch namespaced, _ := params.Namespaced(kind); {
-	case namespaced && b.ref.Namespace == "" && r.Namespace == "":
+	switch namespaced, _ := r.Params.Namespaced(kind); {
+	case namespaced && b.ref.Namespace == "" && r.GetNamespace() == "":
 		return nil, errors.New("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
 	case namespaced && b.ref.Namespace == "":
-		namespace = r.Namespace
+		namespace = r.GetNamespace()
 	case namespaced:
 		namespace = b.ref.Namespace
 	case b.ref.Namespace != "":
 		return nil, errors.New("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
 	}
-	found, err := b.find(ctx, kind, namespace, params)
+	found, err := b.find(ctx, kind, namespace, r.Params)
 	if err == nil && len(found) == 0 && b.ref.ParameterNotFoundAction != nil && *b.ref.ParameterNotFoundAction == admissionv1.DenyAction {
 		err = errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // Compiled is what a [Set] is made of: [*Validation] or [*Mutation].
@@ -56,17 +56,17 @@ func NewSet[P Compiled](all []P, bindings []*Binding, refuse func(name string, c
 	return s
 }
 
-// About are the policies whose rules may match writes to a resource, in order.
-// Others are the other groups that serve it, always the same for a resource.
+// About are the policies whose rules may match requests for a resource, in order.
 // The slice is shared.
-func (s *Set[P]) About(gr schema.GroupResource, others ...string) []InForce[P] {
+func (s *Set[P]) About(r admission.Resource) []InForce[P] {
 	if len(s.all) == 0 {
 		return nil
 	}
+	gr := r.GetResource().GroupResource()
 	if found, ok := s.byResource.Load(gr); ok {
 		return found.([]InForce[P])
 	}
-	groups := append([]string{gr.Group}, others...)
+	groups := r.GetGroups()
 	var found []InForce[P]
 	for _, p := range s.all {
 		if scope := p.Policy.about().scope; scope == nil || scope.About(groups, gr.Resource) {

@@ -21,14 +21,14 @@ type refusal struct {
 }
 
 // Validate asks the policies of [Set.About], and returns the first refusal in
-// their order. Every decision is told to observe.
-func Validate(ctx context.Context, all []InForce[*Validation], r *admission.Request, params Params, observe func(Decision)) (err error) {
+// their order.
+func (d *Dispatcher) Validate(ctx context.Context, all []InForce[*Validation], a admission.Attributes) (err error) {
 	defer recovered("ValidatingAdmissionPolicy", &err)
-	q := &request{Request: r, params: params, observe: observe}
+	q := &request{Dispatcher: d, Attributes: a}
 	var refused []refusal
 	for _, one := range all {
 		v := one.Policy
-		err := v.each(ctx, r, one.Bindings, params, func(i invocation) error {
+		err := v.each(ctx, q, one.Bindings, func(i invocation) error {
 			return v.ask(ctx, q, i, &refused)
 		}, func(f *fault) {
 			if v.ignores {
@@ -68,13 +68,13 @@ func (v *Validation) ask(ctx context.Context, q *request, i invocation, refused 
 	if a, err := q.see(ctx, i.version); err != nil {
 		all = []decision{v.failure(&fault{i.binding, err})}
 	} else {
-		all = v.judge(ctx, q.Request, a, i)
+		all = v.judge(ctx, q, a, i)
 	}
 	for _, d := range all {
 		seen := Decision{Policy: v.name, Binding: i.binding.Name, Enforcement: Allowed, Error: errorOf(d.cause), Elapsed: d.elapsed}
 		if !d.denies {
 			if d.cause != nil { // what is simply right is not told of
-				q.observe(seen)
+				q.Observe(seen)
 			}
 			continue
 		}
@@ -93,7 +93,7 @@ func (v *Validation) ask(ctx context.Context, q *request, i invocation, refused 
 			case admissionv1.Audit:
 				seen.Enforcement = Audited
 			}
-			q.observe(seen)
+			q.Observe(seen)
 		}
 	}
 	return nil

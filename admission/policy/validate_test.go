@@ -286,15 +286,15 @@ func TestWhatCannotBeReadRefusesEverything(t *testing.T) {
 	bound := []*Binding{Validating(decodeBinding(t, "b", "gone")), UnreadableBinding("c", cause)}
 	s := NewSet([]*Validation{UnreadableValidation("gone", cause), UnreadableValidation("unbound", cause)}, bound, UnreadableValidation)
 	for _, gr := range []schema.GroupResource{{Group: "example.com", Resource: "tabs"}, {Resource: "pods"}} {
-		if got := s.About(gr); len(got) != 2 || len(s.About(gr)) != 2 {
+		if got := s.About(about(gr)); len(got) != 2 || len(s.About(about(gr))) != 2 {
 			t.Errorf("%v: %d policies", gr, len(got))
 		}
 	}
-	err := Validate(t.Context(), s.About(w.request().Resource.GroupResource())[:1], w.request(), lookup{w}, w.observe)
+	err := w.dispatcher().Validate(t.Context(), s.About(w.request())[:1], w.request())
 	if err == nil || err.Error() != `tabs.example.com "one" is forbidden: ValidatingAdmissionPolicy 'c' denied request: failed to configure policy: it cannot be read: odd` {
 		t.Errorf("got %v", err)
 	}
-	if got := NewSet[*Validation](nil, nil, UnreadableValidation).About(schema.GroupResource{}); got != nil {
+	if got := NewSet[*Validation](nil, nil, UnreadableValidation).About(about(schema.GroupResource{})); got != nil {
 		t.Errorf("got %v", got)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/expressions"
 )
 
@@ -92,7 +91,7 @@ func (v *Validation) failure(err error) decision {
 
 // judge evaluates a policy with one parameter. Its audit annotations are
 // evaluated, as they may fail, and dropped.
-func (v *Validation) judge(ctx context.Context, r *admission.Request, a asked, i invocation) []decision {
+func (v *Validation) judge(ctx context.Context, r *request, a asked, i invocation) []decision {
 	if v.conditions != nil {
 		result := v.conditions.Match(ctx, a.attributes, i.param, r.Authorizer)
 		if result.Error != nil {

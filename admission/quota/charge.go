@@ -11,29 +11,16 @@ import (
 	library "k8s.io/apiserver/pkg/quota/v1"
 )
 
-// Write is a write as quotas see it.
-type Write struct {
-	// Operation is CREATE or UPDATE.
-	Operation   string
-	Resource    schema.GroupVersionResource
-	Kind        schema.GroupVersionKind
-	Subresource string
-	// Namespace and Name are the object's.
-	Namespace, Name string
-	// New and Old are what [Typed] made of the states; Old is nil for a creation.
-	New, Old runtime.Object
-}
-
 // Charge is what the quotas of a namespace are after a write, in the same order;
-// a quota that the write uses nothing of is as it was. The error, of a write that
-// a quota refuses, is the client's.
-func Charge(quotas []corev1.ResourceQuota, w Write) ([]corev1.ResourceQuota, error) {
-	of := Of(w.Resource.GroupResource())
+// a quota that the write uses nothing of is as it was. The states that a has are
+// what [Typed] made of them. The error, of a write that a quota refuses, is the
+// client's.
+func Charge(quotas []corev1.ResourceQuota, a admission.Attributes) ([]corev1.ResourceQuota, error) {
+	of := Of(a.GetResource().GroupResource())
 	if of == nil {
 		return quotas, nil
 	}
-	about := admission.NewAttributesRecord(w.New, w.Old, w.Kind, w.Namespace, w.Name, w.Resource, w.Subresource, admission.Operation(w.Operation), nil, false, nil)
-	return resourcequota.CheckRequest(quotas, about, of, nil)
+	return resourcequota.CheckRequest(quotas, a, of, nil)
 }
 
 // Equal tells that two lists hold the same quantities.

@@ -51,7 +51,7 @@ func (k kind[T]) Constraints(required []corev1.ResourceName, o runtime.Object) e
 func (k kind[T]) GroupResource() schema.GroupResource { return k.gr }
 
 func (k kind[T]) Handles(a admission.Attributes) bool {
-	if !Handles(k.gr, string(a.GetOperation()), a.GetSubresource()) {
+	if !Handles(k.gr, a.GetOperation(), a.GetSubresource()) {
 		return false
 	}
 	if k.changes == nil || a.GetOperation() != admission.Update || a.GetSubresource() != "" {

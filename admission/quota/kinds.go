@@ -71,8 +71,8 @@ func kinds(hard corev1.ResourceList) []schema.GroupResource {
 
 // Handles tells whether a write of a kind can use more of a quota, as far as that
 // can be told before it is read.
-func Handles(gr schema.GroupResource, operation, subresource string) bool {
-	switch admission.Operation(operation) {
+func Handles(gr schema.GroupResource, operation admission.Operation, subresource string) bool {
+	switch operation {
 	case admission.Create:
 		return subresource == ""
 	case admission.Update:

@@ -11,7 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
 )
 
 var objects = []struct {
@@ -69,7 +71,7 @@ func TestChargesAreWhatIsCounted_ADM02(t *testing.T) {
 			if p, ok := it.(*corev1.Pod); ok && len(p.Spec.Containers[0].Resources.Limits) == 0 && podRequires(podKind.MatchingResources([]corev1.ResourceName{"cpu", "limits.cpu", "memory"}), p) != nil && len(q.Spec.Hard) > 9 {
 				continue // refused for that
 			}
-			after, err := Charge([]corev1.ResourceQuota{q}, Write{Operation: "CREATE", Resource: o.gr.WithVersion("v1"), Namespace: "n", Name: "o", New: it})
+			after, err := Charge([]corev1.ResourceQuota{q}, write("CREATE", o.gr.WithVersion("v1"), "o", it, nil))
 			if err != nil {
 				t.Errorf("%s of %s: %v", o.text, text, err)
 				continue
@@ -127,13 +129,13 @@ func TestAPodThatIsGivenADeadlineIsChargedAgain(t *testing.T) {
 	}{
 		"a deadline": {without, with, 1}, "another": {with, later, 0}, "none": {with, without, 0}, "still none": {without, without, 0},
 	} {
-		after, err := Charge([]corev1.ResourceQuota{q}, Write{Operation: "UPDATE", Resource: Pods.WithVersion("v1"), Namespace: "n", Name: "p", New: c.now, Old: c.old})
+		after, err := Charge([]corev1.ResourceQuota{q}, write("UPDATE", Pods.WithVersion("v1"), "p", c.now, c.old))
 		if err != nil || !Equal(after[0].Status.Used, corev1.ResourceList{"pods": number(c.uses)}) {
 			t.Errorf("%s: %v, %v", name, after[0].Status.Used, err)
 		}
 	}
 	q.Status.Used = q.Spec.Hard
-	if _, err := Charge([]corev1.ResourceQuota{q}, Write{Operation: "UPDATE", Resource: Pods.WithVersion("v1"), Namespace: "n", Name: "p", New: with, Old: without}); !apierrors.IsForbidden(err) {
+	if _, err := Charge([]corev1.ResourceQuota{q}, write("UPDATE", Pods.WithVersion("v1"), "p", with, without)); !apierrors.IsForbidden(err) {
 		t.Errorf("beyond what there is: %v", err)
 	}
 }
@@ -192,4 +194,9 @@ func TestSelectorsAreReadOnce(t *testing.T) {
 	if one, many := allocations(1), allocations(100); many > one+100*20 {
 		t.Errorf("one pod takes %.0f allocations, a hundred %.0f", one, many)
 	}
+}
+
+// write is a write in the namespace n.
+func write(o admission.Operation, r schema.GroupVersionResource, name string, now, old runtime.Object) admission.Attributes {
+	return admission.NewAttributesRecord(now, old, schema.GroupVersionKind{}, "n", name, r, "", o, nil, false, nil)
 }

@@ -2,20 +2,22 @@ package admitting
 
 import (
 	"context"
+	"time"
 
 	"github.com/rs/zerolog"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/policy"
-	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/admission/webhook"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
+
+// logPeriod is how often a few failures that were ignored are logged.
+const logPeriod = 10 * time.Second
 
 // Config is what [Admission] needs. All fields but Off are required.
 type Config struct {
@@ -43,16 +45,16 @@ type Admission struct {
 	mutating, validating *hooks
 	mutations            *bound[*policy.Mutation]
 	validations          *bound[*policy.Validation]
-	params               policy.Params
-	authorizer           authorizer.UnconditionalAuthorizer
+	webhooks             *webhook.Dispatcher
+	policies             *policy.Dispatcher
 	metrics              *metrics.Metrics
 	log                  zerolog.Logger
 	all                  zerolog.Logger // log without what keeps it short
 }
 
 var (
-	_ resource.Mutator   = &Admission{}
-	_ resource.Validator = &Admission{}
+	_ admission.Mutator   = &Admission{}
+	_ admission.Validator = &Admission{}
 )
 
 // New makes the stages; what is in force is looked at when writes come.
@@ -61,10 +63,12 @@ func New(c Config) *Admission {
 	connect := connector{c.Module}.connect
 	a := &Admission{
 		mutating: mutatingHooks(c.Catalog, connect, log), validating: validatingHooks(c.Catalog, connect, log),
-		mutations: mutatingPolicies(c.Catalog, log), validations: validatingPolicies(c.Catalog, log), params: params{c.Catalog},
-		authorizer: authorizes{c.Authorizer}, metrics: c.Metrics, all: log,
-		log: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod}),
+		mutations: mutatingPolicies(c.Catalog, log), validations: validatingPolicies(c.Catalog, log),
+		metrics: c.Metrics, all: log, log: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod}),
 	}
+	may := authorizes{c.Authorizer}
+	a.webhooks = &webhook.Dispatcher{Authorizer: may, Called: a.called, Ignored: a.ignored}
+	a.policies = &policy.Dispatcher{Params: params{c.Catalog}, Authorizer: may, Observe: a.observe}
 	a.switchOff(c.Off)
 	return a
 }
@@ -84,55 +88,50 @@ func (a *Admission) switchOff(o Off) {
 	}
 }
 
-// Mutate implements [resource.Mutator].
-func (a *Admission) Mutate(ctx context.Context, w *resource.Write) error {
-	def := w.Resource.Def
+// Mutate implements [admission.Mutator].
+func (a *Admission) Mutate(ctx context.Context, w admission.Attributes) error {
 	if exempt(w) {
 		return nil
 	}
-	policies, hooks := a.mutations.about(ctx, def), about(ctx, a.mutating, def)
+	policies, hooks := a.mutations.about(ctx, w), about(ctx, a.mutating, w)
 	if policies == nil && hooks == nil {
 		return nil
 	}
-	r := a.request(w)
-	return admission.Mutate(ctx, r, policy.Stage(policies, r, a.params, a.observe), admission.Mutation(hooks, r))
+	r := &admission.Reinvocation{Attributes: w}
+	return admission.Mutate(ctx, r, a.policies.Stage(policies, r), a.webhooks.Stage(hooks, r))
 }
 
-// Validate implements [resource.Validator].
-func (a *Admission) Validate(ctx context.Context, w *resource.Write) error {
-	def := w.Resource.Def
+// Validate implements [admission.Validator].
+func (a *Admission) Validate(ctx context.Context, w admission.Attributes) error {
 	if exempt(w) {
 		return nil
 	}
-	policies, hooks := a.validations.about(ctx, def), about(ctx, a.validating, def)
+	policies, hooks := a.validations.about(ctx, w), about(ctx, a.validating, w)
 	if policies == nil && hooks == nil {
 		return nil
 	}
-	r := a.request(w)
-	if err := policy.Validate(ctx, policies, r, a.params, a.observe); err != nil {
+	if err := a.policies.Validate(ctx, policies, w); err != nil {
 		return err
 	}
-	return admission.Validate(ctx, hooks, r)
+	return a.webhooks.Validate(ctx, hooks, w)
 }
 
 // about are the webhooks that may match writes to a resource; nil when there
 // are none, or they are off.
-func about(ctx context.Context, s *hooks, d *crd.Definition) []*admission.Hook {
+func about(ctx context.Context, s *hooks, r admission.Resource) []*webhook.Hook {
 	if s == nil {
 		return nil
 	}
 	if c := s.now(ctx); c != nil {
-		return c.all.About(d.GroupResource(), d.Groups()[1:]...)
+		return c.all.About(r)
 	}
 	return nil
 }
 
-// exempt tells that a write is never subject to admission: configurations and
+// exempt reports whether a request is never subject to admission: configurations and
 // policies are not, as a broken one could not be removed; nor is what the gateway
 // found out of a module, which is believed, and says what is broken.
-func exempt(w *resource.Write) bool {
-	if w.Resource.Def.Group == admissionv1.GroupName {
-		return true
-	}
-	return w.Options.Caller.Own && w.Subresource == "status" && w.Resource.GroupResource() == gvr.Modules
+func exempt(a admission.Attributes) bool {
+	at := a.GetResource()
+	return at.Group == admissionv1.GroupName || a.IsOwn() && a.GetSubresource() == "status" && at.GroupResource() == gvr.Modules
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -58,7 +59,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, may: authz.Masters{}}
 	e := realengine.With(t, func(served *catalog.Catalog) resource.Options {
 		w.hooks = New(Config{Catalog: served, Authorizer: w, Module: w.module, Metrics: metrics.New(), Log: zerolog.New(&w.log)})
-		return resource.Options{Mutators: []resource.Mutator{w.hooks}, Validators: []resource.Validator{w.hooks}}
+		return resource.Options{Mutators: []admission.Mutator{w.hooks}, Validators: []admission.Validator{w.hooks}}
 	})
 	w.Engine, w.store = e.Verbs, e.Store
 	w.create("", "namespaces", "", `{"metadata":{"name":"default","labels":{"team":"x"}}}`)
@@ -443,7 +444,7 @@ func BenchmarkNothingMatches(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if about(b.Context(), w.hooks.validating, write.Resource.Def) != nil {
+				if about(b.Context(), w.hooks.validating, write) != nil {
 					b.Fatal("something matches")
 				}
 			}

@@ -6,18 +6,19 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/webhook"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
-	"github.com/wasmgate/wasmgate/webhook"
+	webhookclient "github.com/wasmgate/wasmgate/webhook"
 )
 
 // connector makes callers of webhooks.
 type connector struct{ module ModuleCall }
 
-// connect implements [admission.Dial]: a module is called in this process,
+// connect implements [webhook.Dial]: a module is called in this process,
 // anything else over HTTPS.
-func (c connector) connect(config admissionv1.WebhookClientConfig) (admission.Caller, error) {
-	out := webhook.Config{CABundle: config.CABundle, MaxReplyBytes: admission.MaxReplyBytes, UserAgent: "wasmgate-admission"}
+func (c connector) connect(config admissionv1.WebhookClientConfig) (webhook.Caller, error) {
+	out := webhookclient.Config{CABundle: config.CABundle, MaxReplyBytes: webhook.MaxReplyBytes, UserAgent: "wasmgate-admission"}
 	if config.URL != nil {
 		if name, ok := crd.ModuleName(*config.URL); ok {
 			return module{name, c.module}, nil
@@ -25,9 +26,9 @@ func (c connector) connect(config admissionv1.WebhookClientConfig) (admission.Ca
 		out.URL = *config.URL
 	}
 	if s := config.Service; s != nil {
-		out.Service = webhook.ServiceOf(s.Namespace, s.Name, s.Path, s.Port)
+		out.Service = webhookclient.ServiceOf(s.Namespace, s.Name, s.Path, s.Port)
 	}
-	client, err := webhook.New(out)
+	client, err := webhookclient.New(out)
 	if err != nil {
 		return nil, err
 	}
@@ -35,9 +36,9 @@ func (c connector) connect(config admissionv1.WebhookClientConfig) (admission.Ca
 }
 
 // server is a webhook that is an HTTPS server.
-type server struct{ client *webhook.Client }
+type server struct{ client *webhookclient.Client }
 
-// Call implements [admission.Caller].
+// Call implements [webhook.Caller].
 func (s server) Call(ctx context.Context, review []byte, accept func(reply []byte) error) error {
 	reply, err := s.client.Post(ctx, review)
 	if err != nil {
@@ -52,13 +53,13 @@ type module struct {
 	call ModuleCall
 }
 
-// Call implements [admission.Caller].
+// Call implements [webhook.Caller].
 func (m module) Call(ctx context.Context, review []byte, accept func(reply []byte) error) error {
 	return m.call(ctx, m.name, review, accept)
 }
 
-// Spares implements [admission.Sparer]: a module has no say in its own
+// Spares implements [webhook.Sparer]: a module has no say in its own
 // replacement, which one that fails at everything would not survive.
-func (m module) Spares(r *admission.Request) bool {
-	return r.Resource.GroupResource() == gvr.Modules && r.Name == m.name
+func (m module) Spares(a admission.Attributes) bool {
+	return a.GetResource().GroupResource() == gvr.Modules && a.GetName() == m.name
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/rs/zerolog"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/policy"
-	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -58,7 +58,7 @@ func howPolicies[T, P any](compile func(*T) P, refuse func(string, error) P) how
 
 // about are the policies that may match writes to a resource; nil when there
 // are none, or they are off.
-func (b *bound[P]) about(ctx context.Context, d *crd.Definition) []policy.InForce[P] {
+func (b *bound[P]) about(ctx context.Context, r admission.Resource) []policy.InForce[P] {
 	if b == nil {
 		return nil
 	}
@@ -78,5 +78,5 @@ func (b *bound[P]) about(ctx context.Context, d *crd.Definition) []policy.InForc
 		j.set = policy.NewSet(all, bindings.all, b.refuse)
 		b.current.Store(j)
 	}
-	return j.set.About(d.GroupResource(), d.Groups()[1:]...)
+	return j.set.About(r)
 }

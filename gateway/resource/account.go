@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
 )
@@ -17,7 +18,7 @@ import (
 type Accounts interface {
 	// Open returns what a write is charged to, nil if nobody keeps an account of
 	// it, which costs next to nothing. It may wait for other writes.
-	Open(ctx context.Context, w *Write) (Account, error)
+	Open(ctx context.Context, a admission.Attributes) (Account, error)
 }
 
 // Account is what one write is charged to. It is used by one goroutine.
@@ -87,7 +88,7 @@ func posts(all []Posting, key string) bool {
 
 // account opens the account of a write that stores a new state.
 func (w *Write) account(ctx context.Context) (Account, error) {
-	if w.engine.o.Accounts == nil || w.ending != stores || w.operation == OperationDelete || w.Namespace == "" {
+	if w.engine.o.Accounts == nil || w.ending != stores || w.operation == admission.Delete || w.Namespace == "" {
 		return nil, nil
 	}
 	return w.engine.o.Accounts.Open(ctx, w)

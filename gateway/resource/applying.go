@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
@@ -103,7 +104,7 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 	if err := w.sameName(w.object.GetName()); err != nil {
 		return err
 	}
-	if w.operation == OperationCreate {
+	if w.operation == admission.Create {
 		if uid := w.object.GetUID(); uid != "" {
 			return apierrors.NewConflict(w.GroupResource(), w.Name,
 				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -19,7 +20,7 @@ type claims struct {
 
 var errTaken = apierrors.NewBadRequest("taken")
 
-func (c *claims) Mutate(ctx context.Context, w *Write) error {
+func (c *claims) Mutate(ctx context.Context, w admission.Attributes) error {
 	for range 2 { // what the write has it has
 		if ok, err := w.Claim(ctx, "it"); err != nil {
 			return err
@@ -34,7 +35,7 @@ func (c *claims) Mutate(ctx context.Context, w *Write) error {
 // claimed.
 func claimWorld(t *testing.T, then func(ctx context.Context) error) (w *world, claimed func() bool) {
 	w = newWorld(t)
-	w.o.Mutators = []Mutator{&claims{then}}
+	w.o.Mutators = []admission.Mutator{&claims{then}}
 	return w, func() bool {
 		_, err := w.store.Get(w.ctx(), w.catalog.ClaimKey("it"))
 		if err != nil && storage.KindOf(err) != storage.NotFound {

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
 )
@@ -21,11 +22,11 @@ func (w *Write) commitWith(ctx context.Context, postings []Posting) (err error) 
 		store = store.Along(p.Key, p.Stored, p.Revision)
 	}
 	switch {
-	case w.operation == OperationCreate && w.Options.DryRun:
+	case w.operation == admission.Create && w.Options.DryRun:
 		return w.mustNotExist(ctx, key)
-	case w.operation == OperationCreate && w.named > 0:
+	case w.operation == admission.Create && w.named > 0:
 		return atRevision()
-	case w.operation == OperationCreate:
+	case w.operation == admission.Create:
 		w.revision, err = store.Create(ctx, key, w.draft.Stored, w.ttl())
 	case w.ending == keeps:
 		return w.mustBeCurrent(ctx)

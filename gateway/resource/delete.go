@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -40,7 +41,7 @@ func (e *Engine) remove(ctx context.Context, t Target, d deleting, w WriteOption
 	if silent(o) && t.Resource.Def.OrphanWarning != "" {
 		w.warn(t.Resource.Def.OrphanWarning)
 	}
-	one := &Write{Target: t, Options: w, engine: e, source: d, stored: true, operation: OperationDelete}
+	one := &Write{Target: t, Options: w, engine: e, source: d, stored: true, operation: admission.Delete}
 	return one.run(ctx)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage"
@@ -21,8 +22,8 @@ type Options struct {
 	// Catalog is what is served; it is run by the engine.
 	Catalog *catalog.Catalog
 	// Mutators and Validators are asked, in order, about every write.
-	Mutators   []Mutator
-	Validators []Validator
+	Mutators   []admission.Mutator
+	Validators []admission.Validator
 	// NoPast reads lists of past revisions from the store, even where they are
 	// in memory.
 	NoPast bool

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -51,7 +52,7 @@ func (m *managed) at(version string) object.Text {
 // know them earlier, and a deletion, whose marks nobody owns.
 func (w *Write) manage(ctx context.Context) error {
 	switch {
-	case w.managed.done, w.operation == OperationDelete:
+	case w.managed.done, w.operation == admission.Delete:
 		return nil
 	case w.stored:
 		return w.manageMetadata(ctx)

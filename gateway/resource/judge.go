@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -34,9 +35,9 @@ type Sent struct {
 // the stages that what is stored goes through. Object is what it has become
 // afterwards, managedFields included. An error is the client's.
 func (e *Engine) Judge(ctx context.Context, t Target, s Sent, o WriteOptions) error {
-	w := &Write{Target: t, Options: o, engine: e, operation: OperationCreate, sent: &s.Kind}
+	w := &Write{Target: t, Options: o, engine: e, operation: admission.Create, sent: &s.Kind}
 	if s.Connects {
-		w.operation = OperationConnect
+		w.operation = admission.Connect
 	}
 	if err := w.show(s); err != nil {
 		return err

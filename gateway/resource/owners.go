@@ -89,5 +89,5 @@ func (w *Write) checkManagers(entries []metav1.ManagedFieldsEntry) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(w.Kind().GroupKind(), w.object.GetName(), errs)
+	return apierrors.NewInvalid(w.GetKind().GroupKind(), w.object.GetName(), errs)
 }

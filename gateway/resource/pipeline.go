@@ -6,23 +6,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-)
-
-// Operation is what a write does to an object, in the words of admission.
-type Operation string
-
-// The operations.
-const (
-	OperationCreate Operation = "CREATE"
-	OperationUpdate Operation = "UPDATE"
-	OperationDelete Operation = "DELETE"
-	// OperationConnect is no write: a client is connected.
-	OperationConnect Operation = "CONNECT"
 )
 
 // Write is one write on its way through the stages. Field management and
@@ -43,9 +33,10 @@ type Write struct {
 	sent     *schema.GroupVersionKind // the kind of what is kept nowhere; nil else
 
 	// What follows belongs to one attempt.
-	operation Operation
-	from      origin // the state that it starts from; none when it creates
-	present   []byte // the state that it starts from, at the request's version
+	operation admission.Operation
+	asked     runtime.Object // the options, as plugins see them; nil until one does
+	from      origin         // the state that it starts from; none when it creates
+	present   []byte         // the state that it starts from, at the request's version
 	old       *unstructured.Unstructured
 	object    *unstructured.Unstructured
 	scales    *shownScales // of a write of a scale, until it is validated
@@ -86,35 +77,6 @@ const (
 	removes               // nothing
 	keeps                 // the state that there is
 )
-
-// Operation is what the write does.
-func (w *Write) Operation() Operation { return w.operation }
-
-// Object is the new state at the version of the request, or at the one that it
-// is stored at for a change of nothing but metadata, which its apiVersion
-// tells; nil for a deletion. Its managedFields are elsewhere.
-func (w *Write) Object() *unstructured.Unstructured {
-	if w.operation == OperationDelete {
-		return nil
-	}
-	return w.object
-}
-
-// Old is the present state at the version of the request, nil for a creation.
-// It is shared and must not be changed. For a deletion, or a change of nothing
-// but metadata, it may ask the converter, so it is for who really needs it.
-func (w *Write) Old(ctx context.Context) (*unstructured.Unstructured, error) {
-	if w.old == nil && w.from.Entry != nil {
-		if err := w.read(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return w.old, nil
-}
-
-// Mistaken has validation refuse the new state for mistakes that only a [Mutator]
-// can find, and tell them before its own.
-func (w *Write) Mistaken(errs ...*field.Error) { w.mistakes = append(w.mistakes, errs...) }
 
 // attempt is the way of every write, of custom and built-in kinds, of clients
 // and of the gateway itself: the one place that shows the order.
@@ -235,13 +197,13 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 
 // begin forgets what an earlier attempt did.
 func (w *Write) begin(from origin) {
-	w.from, w.present, w.old, w.object, w.scales, w.mistakes, w.managed = from, nil, nil, nil, nil, nil, managed{}
+	w.from, w.present, w.old, w.object, w.scales, w.mistakes, w.asked, w.managed = from, nil, nil, nil, nil, nil, nil, managed{}
 	w.ending, w.generate, w.named, w.draft, w.revision, w.out = stores, "", 0, nil, 0, nil
 	switch {
-	case w.operation == OperationDelete:
+	case w.operation == admission.Delete:
 	case from.Entry == nil:
-		w.operation = OperationCreate
+		w.operation = admission.Create
 	default:
-		w.operation = OperationUpdate
+		w.operation = admission.Update
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -22,25 +23,25 @@ import (
 type stage struct {
 	name string
 	log  *[]string
-	do   func(ctx context.Context, w *Write) error
+	do   func(ctx context.Context, w admission.Attributes) error
 }
 
-func (s stage) note(ctx context.Context, w *Write) error {
-	*s.log = append(*s.log, fmt.Sprintf("%s %s by %s", s.name, w.Operation(), w.Options.Caller.User.Name))
+func (s stage) note(ctx context.Context, w admission.Attributes) error {
+	*s.log = append(*s.log, fmt.Sprintf("%s %s by %s", s.name, w.GetOperation(), w.GetUserInfo().GetName()))
 	if s.do != nil {
 		return s.do(ctx, w)
 	}
 	return nil
 }
 
-func (s stage) Mutate(ctx context.Context, w *Write) error   { return s.note(ctx, w) }
-func (s stage) Validate(ctx context.Context, w *Write) error { return s.note(ctx, w) }
+func (s stage) Mutate(ctx context.Context, w admission.Attributes) error   { return s.note(ctx, w) }
+func (s stage) Validate(ctx context.Context, w admission.Attributes) error { return s.note(ctx, w) }
 
 // staged is a world with one of each stage.
 func staged(t *testing.T) (w *world, log *[]string, mutator, validator *stage) {
 	w, log = newWorld(t), new([]string)
 	mutator, validator = &stage{name: "mutate", log: log}, &stage{name: "validate", log: log}
-	w.o.Mutators, w.o.Validators = []Mutator{mutator}, []Validator{validator}
+	w.o.Mutators, w.o.Validators = []admission.Mutator{mutator}, []admission.Validator{validator}
 	return w, log, mutator, validator
 }
 
@@ -100,17 +101,17 @@ func TestStagesOfEveryVerb(t *testing.T) {
 // What a mutator does is made well-formed, validated and stored.
 func TestStagesChangeWhatIsStored(t *testing.T) {
 	w, _, mutator, validator := staged(t)
-	mutator.do = func(ctx context.Context, w *Write) error {
-		tree, err := w.NewAt(ctx, "v1")
+	mutator.do = func(ctx context.Context, w admission.Attributes) error {
+		tree, err := w.GetObjectAt(ctx, "v1")
 		if err != nil {
 			return err
 		}
 		tree["host"], tree["unknown"] = "mutated", true
 		return w.Replace(ctx, "v1", tree)
 	}
-	validator.do = func(_ context.Context, w *Write) error {
-		if w.Object().Object["host"] != "mutated" || w.Object().Object["unknown"] != nil {
-			t.Errorf("the validator sees %v", w.Object())
+	validator.do = func(_ context.Context, w admission.Attributes) error {
+		if w.GetObject().Object["host"] != "mutated" || w.GetObject().Object["unknown"] != nil {
+			t.Errorf("the validator sees %v", w.GetObject())
 		}
 		return nil
 	}
@@ -119,10 +120,13 @@ func TestStagesChangeWhatIsStored(t *testing.T) {
 	if raw := string(w.raw(w.at(v1, "one")).Value); !strings.Contains(raw, `"host":"mutated"`) || strings.Contains(raw, "unknown") {
 		t.Errorf("stored %s", raw)
 	}
-	mutator.do = func(_ context.Context, w *Write) error { w.Object().Object["port"] = "123456"; return nil }
+	mutator.do = func(_ context.Context, w admission.Attributes) error {
+		w.GetObject().Object["port"] = "123456"
+		return nil
+	}
 	_, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"host":"x"}`), alice)
 	refused(t, err, 422, "Invalid", "port: Too long")
-	mutator.do = func(_ context.Context, w *Write) error { w.Object().Object["kind"] = 7; return nil }
+	mutator.do = func(_ context.Context, w admission.Attributes) error { w.GetObject().Object["kind"] = 7; return nil }
 	_, err = w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"host":"x"}`), alice)
 	refused(t, err, 500, "InternalError", "kind")
 }
@@ -134,7 +138,7 @@ func TestStagesRefuse(t *testing.T) {
 	w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1")), alice))
 	before := w.raw(w.at(v1, "one")).Revision
 	for _, s := range []*stage{mutator, validator} {
-		s.do = func(context.Context, *Write) error {
+		s.do = func(context.Context, admission.Attributes) error {
 			return apierrors.NewForbidden(cronTabs, "one", errors.New("not by "+s.name))
 		}
 		*log = nil
@@ -159,9 +163,9 @@ func TestStagesRefuse(t *testing.T) {
 func TestStagesSeeTheRequestsVersion(t *testing.T) {
 	w, _, _, validator := staged(t)
 	var old, object *unstructured.Unstructured
-	validator.do = func(ctx context.Context, w *Write) (err error) {
-		object = w.Object()
-		old, err = w.Old(ctx)
+	validator.do = func(ctx context.Context, w admission.Attributes) (err error) {
+		object = w.GetObject()
+		old, err = w.GetOldObject(ctx)
 		return err
 	}
 	w.must(w.Create(w.ctx(), w.at(v1beta1, ""), []byte(tab(v1beta1, "one", "h", "1")), alice))
@@ -187,10 +191,10 @@ func TestStagesSeeTheRequestsVersion(t *testing.T) {
 func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 	w, log, _, validator := staged(t)
 	var names []string
-	validator.do = func(_ context.Context, wr *Write) error {
-		names = append(names, wr.Object().GetName())
+	validator.do = func(_ context.Context, wr admission.Attributes) error {
+		names = append(names, wr.GetObject().GetName())
 		if len(names) < 3 { // somebody is quicker
-			_, err := w.store.Create(w.ctx(), wr.Resource.Key("default", wr.Object().GetName()), []byte(`{"taken":true}`), 0)
+			_, err := w.store.Create(w.ctx(), wr.(*Write).Resource.Key("default", wr.GetObject().GetName()), []byte(`{"taken":true}`), 0)
 			return err
 		}
 		return nil
@@ -203,9 +207,9 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 		t.Errorf("stages: %q", *log)
 	}
 	names = nil
-	validator.do = func(_ context.Context, wr *Write) error {
-		names = append(names, wr.Object().GetName())
-		_, err := w.store.Create(w.ctx(), wr.Resource.Key("default", wr.Object().GetName()), []byte(`{}`), 0)
+	validator.do = func(_ context.Context, wr admission.Attributes) error {
+		names = append(names, wr.GetObject().GetName())
+		_, err := w.store.Create(w.ctx(), wr.(*Write).Resource.Key("default", wr.GetObject().GetName()), []byte(`{}`), 0)
 		return err
 	}
 	_, err := w.Create(w.ctx(), w.at(v1, ""), []byte(strings.Replace(tab(v1, "x", "h", "1"), `"name":"x"`, `"generateName":"gen-"`, 1)), alice)
@@ -224,7 +228,7 @@ func TestDeleteCollectionAcrossDefinitions_VERB04(t *testing.T) {
 	}
 	w.wait(w.revision())
 	deleted := 0
-	validator.do = func(_ context.Context, wr *Write) error {
+	validator.do = func(_ context.Context, wr admission.Attributes) error {
 		if deleted++; deleted == 2 {
 			w.define(v1beta1, false)
 		}

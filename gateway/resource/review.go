@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -37,7 +38,7 @@ func (e *Engine) Review(ctx context.Context, t Target, body []byte, o WriteOptio
 
 // reviewed is a question that admission allows, which has changed it.
 func (e *Engine) reviewed(ctx context.Context, t Target, tree map[string]any, o WriteOptions) (*Write, error) {
-	w := &Write{Target: t, Options: o, engine: e, operation: OperationCreate, object: asUnstructured(tree)}
+	w := &Write{Target: t, Options: o, engine: e, operation: admission.Create, object: asUnstructured(tree)}
 	var err error
 	if w.managed.sent, err = object.TakeManaged(tree); err != nil {
 		return nil, apierrors.NewInternalError(err)

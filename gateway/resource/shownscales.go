@@ -38,7 +38,7 @@ func (s *shownScales) tell(ctx context.Context, w *Write) (err error) {
 	live, next := apply.OfScale(w.managed.live, replicas), apply.OfScale(w.managed.next, replicas)
 	if !s.applied {
 		out, err := apply.Scales().Update(ctx, apply.Change{
-			Version: w.Kind().Version, Subresource: w.Subresource, Manager: w.Options.Caller.manager(), Time: time.Now(),
+			Version: w.GetKind().Version, Subresource: w.Subresource, Manager: w.Options.Caller.manager(), Time: time.Now(),
 			Live: s.old, LiveManaged: live, New: s.now, NewManaged: live,
 		})
 		if err != nil {

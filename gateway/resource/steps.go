@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -57,14 +58,14 @@ func (w *Write) change(ctx context.Context) error {
 	if w.managed.sent, err = object.TakeManaged(w.object.Object); err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	if w.operation == OperationUpdate {
+	if w.operation == admission.Update {
 		return w.precondition(ctx)
 	}
 	return nil
 }
 
 func (w *Write) mutate(ctx context.Context) error {
-	if w.operation == OperationCreate {
+	if w.operation == admission.Create {
 		if may := w.Options.MayCreate; may != nil && w.exists == mayExist {
 			if err := may(ctx, w.Name); err != nil {
 				return err
@@ -94,7 +95,7 @@ func (w *Write) validate(ctx context.Context) error {
 	switch {
 	case w.stored:
 		return nil // it was valid, and its source says what it may become
-	case w.operation == OperationCreate:
+	case w.operation == admission.Create:
 		return w.prepareCreate(ctx)
 	default:
 		return w.prepareUpdate(ctx)
@@ -145,7 +146,7 @@ func (w *Write) convert(ctx context.Context) (err error) {
 // handOver gives the committed state to the cache, so that no reader has to
 // make again what the writer made.
 func (w *Write) handOver(context.Context) error {
-	w.out = &Written{Created: w.operation == OperationCreate, Deleted: w.ending == removes, UID: string(w.object.GetUID())}
+	w.out = &Written{Created: w.operation == admission.Create, Deleted: w.ending == removes, UID: string(w.object.GetUID())}
 	if w.ending != stores || w.Options.DryRun {
 		return nil
 	}
@@ -163,8 +164,8 @@ func (w *Write) reply(ctx context.Context) (err error) {
 	switch {
 	case w.Options.NoReply:
 		w.out.Object = nil
-	case w.ending == removes && w.operation == OperationDelete && !w.Resource.Def.ReturnsDeleted: // told by a Status
-	case w.ending == removes && w.operation == OperationDelete:
+	case w.ending == removes && w.operation == admission.Delete && !w.Resource.Def.ReturnsDeleted: // told by a Status
+	case w.ending == removes && w.operation == admission.Delete:
 		w.out.Object, err = w.ended()
 	case w.ending == removes:
 		object.SetRevision(w.object.Object, w.revision)

@@ -6,6 +6,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // whole is a client's complete object, of a POST or a PUT.
@@ -60,7 +62,7 @@ func (t Target) sameName(name string) error {
 // change implements [source]: the body is the new state.
 func (s *whole) change(_ context.Context, w *Write) error {
 	w.object, s.tree = asUnstructured(s.tree), nil
-	if w.operation != OperationCreate {
+	if w.operation != admission.Create {
 		return nil
 	}
 	if w.put {

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definitions"
@@ -90,11 +91,11 @@ func (g *gateway) addAdmission(o *resource.Options) {
 			ValidatingPolicies: !on(options.ValidatingAdmissionPolicy), ValidatingWebhooks: !on(options.ValidatingAdmissionWebhook),
 		},
 	})
-	o.Mutators = []resource.Mutator{g.admission}
-	o.Validators = []resource.Validator{bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{}, g.admission}
+	o.Mutators = []admission.Mutator{g.admission}
+	o.Validators = []admission.Validator{bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{}, g.admission}
 	if ranges := limitrange.New(o.Catalog); ranges != nil && on(options.LimitRanger) {
-		o.Mutators = []resource.Mutator{ranges, g.admission, ranges}
-		o.Validators = slices.Insert(o.Validators, 1, resource.Validator(ranges))
+		o.Mutators = []admission.Mutator{ranges, g.admission, ranges}
+		o.Validators = slices.Insert(o.Validators, 1, admission.Validator(ranges))
 	}
 	if q := quotas.New(o.Catalog); q != nil && on(options.ResourceQuota) {
 		o.Accounts = q

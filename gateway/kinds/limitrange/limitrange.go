@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/limits"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -33,8 +33,8 @@ var (
 type Ranges struct{ kind *catalog.Resource }
 
 var (
-	_ resource.Mutator   = &Ranges{}
-	_ resource.Validator = &Ranges{}
+	_ admission.Mutator   = &Ranges{}
+	_ admission.Validator = &Ranges{}
 )
 
 // New finds the LimitRanges; nil where that kind is not served.
@@ -46,18 +46,18 @@ func New(c *catalog.Catalog) *Ranges {
 	return &Ranges{kind}
 }
 
-// Mutate implements [resource.Mutator]: containers get what they do not ask
+// Mutate implements [admission.Mutator]: containers get what they do not ask
 // for.
-func (r *Ranges) Mutate(ctx context.Context, w *resource.Write) error {
-	all, err := r.about(ctx, w)
-	if len(all) == 0 || err != nil || w.Resource.GroupResource() != pods {
+func (r *Ranges) Mutate(ctx context.Context, a admission.Attributes) error {
+	all, err := r.about(ctx, a)
+	if len(all) == 0 || err != nil || a.GetResource().GroupResource() != pods {
 		return err
 	}
-	now, err := w.NewAt(ctx, w.Version.Name)
+	now, err := a.GetObjectAt(ctx, a.GetResource().Version)
 	if err != nil {
 		return err
 	}
-	if err := bounded(w, now, all); err != nil {
+	if err := bounded(a, now, all); err != nil {
 		return err
 	}
 	tree, changed := object.Clone(now), false
@@ -67,42 +67,42 @@ func (r *Ranges) Mutate(ctx context.Context, w *resource.Write) error {
 	if !changed {
 		return nil
 	}
-	return w.Replace(ctx, w.Version.Name, tree)
+	return a.Replace(ctx, a.GetResource().Version, tree)
 }
 
-// Validate implements [resource.Validator].
-func (r *Ranges) Validate(ctx context.Context, w *resource.Write) error {
-	all, err := r.about(ctx, w)
+// Validate implements [admission.Validator].
+func (r *Ranges) Validate(ctx context.Context, a admission.Attributes) error {
+	all, err := r.about(ctx, a)
 	if len(all) == 0 || err != nil {
 		return err
 	}
-	if err := bounded(w, w.Object().Object, all); err != nil {
+	if err := bounded(a, a.GetObject().Object, all); err != nil {
 		return err
 	}
-	check := checkOf(w)
+	check := checkOf(a)
 	for _, one := range all {
 		if why := check(one); why != nil {
-			return apierrors.NewForbidden(w.Resource.GroupResource(), nameOf(w), why)
+			return apierrors.NewForbidden(a.GetResource().GroupResource(), nameOf(a), why)
 		}
 	}
 	return nil
 }
 
 // bounded refuses a write about which there is too much to say.
-func bounded(w *resource.Write, tree map[string]any, all []*corev1.LimitRange) error {
+func bounded(a admission.Attributes, tree map[string]any, all []*corev1.LimitRange) error {
 	work := 0
 	for _, one := range all {
 		if work += limits.Work(tree, one); work > limits.Most {
-			return apierrors.NewForbidden(w.Resource.GroupResource(), nameOf(w), fmt.Errorf("the LimitRanges of the namespace name too many resources for so many containers: more than %d together", limits.Most))
+			return apierrors.NewForbidden(a.GetResource().GroupResource(), nameOf(a), fmt.Errorf("the LimitRanges of the namespace name too many resources for so many containers: more than %d together", limits.Most))
 		}
 	}
 	return nil
 }
 
 // checkOf is how a LimitRange is asked about what is written.
-func checkOf(w *resource.Write) func(*corev1.LimitRange) error {
-	tree := w.Object().Object
-	if w.Resource.GroupResource() == pods {
+func checkOf(a admission.Attributes) func(*corev1.LimitRange) error {
+	tree := a.GetObject().Object
+	if a.GetResource().GroupResource() == pods {
 		return checking(tree, limits.CheckPod)
 	}
 	return checking(tree, limits.CheckClaim)
@@ -121,23 +121,23 @@ func checking[T any](tree map[string]any, check func(*T, *corev1.LimitRange) err
 
 // about are the LimitRanges that have a say in a write: in new pods and new sizes
 // of pods, and in claims that are not being deleted.
-func (r *Ranges) about(ctx context.Context, w *resource.Write) (out []*corev1.LimitRange, err error) {
+func (r *Ranges) about(ctx context.Context, a admission.Attributes) (out []*corev1.LimitRange, err error) {
 	now := r.kind.Bucket().Snapshot()
-	if now.Len() == 0 || w.Operation() == resource.OperationDelete {
+	if now.Len() == 0 || a.GetOperation() == admission.Delete {
 		return nil, nil
 	}
-	switch gr, update := w.Resource.GroupResource(), w.Operation() == resource.OperationUpdate; {
-	case gr == pods && (update && w.Subresource == "resize" || !update && w.Subresource == ""):
-	case gr == claims && w.Subresource == "":
+	switch gr, update := a.GetResource().GroupResource(), a.GetOperation() == admission.Update; {
+	case gr == pods && (update && a.GetSubresource() == "resize" || !update && a.GetSubresource() == ""):
+	case gr == claims && a.GetSubresource() == "":
 		if update {
-			if old, err := w.Old(ctx); err != nil || old.GetDeletionTimestamp() != nil {
+			if old, err := a.GetOldObject(ctx); err != nil || old.GetDeletionTimestamp() != nil {
 				return nil, err
 			}
 		}
 	default:
 		return nil, nil
 	}
-	now.Ascend(catalog.JoinKey(w.Namespace, ""), "", func(it watchcache.Item[*catalog.Entry]) bool {
+	now.Ascend(catalog.JoinKey(a.GetNamespace(), ""), "", func(it watchcache.Item[*catalog.Entry]) bool {
 		var one *corev1.LimitRange
 		if one, err = r.read(ctx, it.Value); err == nil {
 			out = append(out, one)
@@ -160,9 +160,9 @@ func (r *Ranges) read(ctx context.Context, e *catalog.Entry) (*corev1.LimitRange
 }
 
 // nameOf is the name of what is written, or how it begins.
-func nameOf(w *resource.Write) string {
-	if n := w.Object().GetName(); n != "" {
+func nameOf(a admission.Attributes) string {
+	if n := a.GetObject().GetName(); n != "" {
 		return n
 	}
-	return w.Object().GetGenerateName()
+	return a.GetObject().GetGenerateName()
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
@@ -34,7 +35,7 @@ func TestLimitRangesAreAskedOnlySoMuch(t *testing.T) {
 	store := storagetest.NewMemory()
 	e := realengine.Over(t, store, func(c *catalog.Catalog) resource.Options {
 		ranges = limitrange.New(c)
-		return resource.Options{Mutators: []resource.Mutator{ranges}, Validators: []resource.Validator{ranges}}
+		return resource.Options{Mutators: []admission.Mutator{ranges}, Validators: []admission.Validator{ranges}}
 	})
 	if _, err := e.Create(t.Context(), gvr.Namespaces, tree(t, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}`)); err != nil {
 		t.Fatal(err)

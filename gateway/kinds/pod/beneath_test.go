@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -53,11 +54,11 @@ func TestAdmissionIsAskedOnceAboutWhatIsSent_WP02(t *testing.T) {
 // validated.
 func TestAdmissionChangesWhatIsSent_WP02(t *testing.T) {
 	to := ""
-	s := &stage{change: func(w *resource.Write) error {
-		if w.Subresource != "binding" {
+	s := &stage{change: func(w admission.Attributes) error {
+		if w.GetSubresource() != "binding" {
 			return nil
 		}
-		tree, err := w.NewAt(t.Context(), "v1")
+		tree, err := w.GetObjectAt(t.Context(), "v1")
 		if err != nil {
 			return err
 		}
@@ -78,8 +79,8 @@ func TestAdmissionChangesWhatIsSent_WP02(t *testing.T) {
 	if node, _, _ := unstructured.NestedString(look(t, e, kind, "p").Object, "spec", "nodeName"); node != "another" {
 		t.Errorf("it is on %q", node)
 	}
-	s.refuse = func(w *resource.Write) error {
-		if w.Kind().Kind != "Eviction" {
+	s.refuse = func(w admission.Attributes) error {
+		if w.GetKind().Kind != "Eviction" {
 			return nil
 		}
 		return errors.New("not on a Sunday")
@@ -101,7 +102,7 @@ func TestAdmissionIsAskedAboutConnections_WP02(t *testing.T) {
 	if got, want := strings.Join(s.asked, ", "), "mutating CONNECT pods/exec PodExecOptions, validating CONNECT pods/exec PodExecOptions"; got != want {
 		t.Errorf("asked %s, want %s", got, want)
 	}
-	s.refuse = func(*resource.Write) error { return errors.New("no shells") }
+	s.refuse = func(admission.Attributes) error { return errors.New("no shells") }
 	if got := ask(t, e, "attach", "none", ""); got != "no shells" {
 		t.Error(got)
 	}

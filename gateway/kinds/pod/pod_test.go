@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
@@ -29,7 +30,7 @@ func judged(t *testing.T, s *stage) *realengine.Engine {
 	t.Helper()
 	e := realengine.With(t, func(*catalog.Catalog) (o resource.Options) {
 		if s != nil {
-			o.Mutators, o.Validators = []resource.Mutator{s}, []resource.Validator{s}
+			o.Mutators, o.Validators = []admission.Mutator{s}, []admission.Validator{s}
 		}
 		return o
 	})
@@ -42,18 +43,18 @@ func judged(t *testing.T, s *stage) *realengine.Engine {
 // changes and refuses nothing, unless it is told to.
 type stage struct {
 	asked          []string
-	change, refuse func(w *resource.Write) error
+	change, refuse func(w admission.Attributes) error
 }
 
-func (s *stage) note(what string, w *resource.Write) {
-	path := w.Resource.Def.Plural
-	if w.Subresource != "" {
-		path += "/" + w.Subresource
+func (s *stage) note(what string, w admission.Attributes) {
+	path := w.GetResource().Resource
+	if w.GetSubresource() != "" {
+		path += "/" + w.GetSubresource()
 	}
-	s.asked = append(s.asked, fmt.Sprintf("%s %s %s %s", what, w.Operation(), path, w.Kind().Kind))
+	s.asked = append(s.asked, fmt.Sprintf("%s %s %s %s", what, w.GetOperation(), path, w.GetKind().Kind))
 }
 
-func (s *stage) Mutate(_ context.Context, w *resource.Write) error {
+func (s *stage) Mutate(_ context.Context, w admission.Attributes) error {
 	s.note("mutating", w)
 	if s.change == nil {
 		return nil
@@ -61,7 +62,7 @@ func (s *stage) Mutate(_ context.Context, w *resource.Write) error {
 	return s.change(w)
 }
 
-func (s *stage) Validate(_ context.Context, w *resource.Write) error {
+func (s *stage) Validate(_ context.Context, w admission.Attributes) error {
 	s.note("validating", w)
 	if s.refuse == nil {
 		return nil

@@ -7,7 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	apiserveradmission "k8s.io/apiserver/pkg/admission"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/quota"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -17,7 +19,7 @@ import (
 type account struct {
 	quotas    *Quotas
 	namespace string
-	about     quota.Write
+	about     apiserveradmission.Attributes
 	space     *space // nil for a dry run, which takes nothing
 	// met are states that the store told of, nil for quotas that are gone.
 	met map[string]*catalog.Entry
@@ -30,18 +32,18 @@ type account struct {
 const most = 100
 
 // newAccount makes the account of a write; nil if no quota is about its kind.
-func newAccount(ctx context.Context, q *Quotas, w *resource.Write) (*account, error) {
-	gr := w.GroupResource()
+func newAccount(ctx context.Context, q *Quotas, a admission.Attributes) (*account, error) {
+	gr := a.GetResource().GroupResource()
 	if quota.Of(gr) == nil {
 		return nil, nil
 	}
-	now, err := quota.Typed(gr, w.Object().Object)
+	now, err := quota.Typed(gr, a.GetObject().Object)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	var old runtime.Object
-	if w.Operation() == resource.OperationUpdate {
-		was, err := w.Old(ctx)
+	if a.GetOperation() == admission.Update {
+		was, err := a.GetOldObject(ctx)
 		if err == nil {
 			old, err = quota.Typed(gr, was.Object)
 		}
@@ -49,10 +51,7 @@ func newAccount(ctx context.Context, q *Quotas, w *resource.Write) (*account, er
 			return nil, err
 		}
 	}
-	return &account{quotas: q, namespace: w.Namespace, met: map[string]*catalog.Entry{}, about: quota.Write{
-		Operation: string(w.Operation()), Resource: w.Resource.Def.GVR(w.Version.Name), Kind: w.Kind(), Subresource: w.Subresource,
-		Namespace: w.Namespace, Name: w.Name, New: now, Old: old,
-	}}, nil
+	return &account{quotas: q, namespace: a.GetNamespace(), met: map[string]*catalog.Entry{}, about: admission.Record(a, now, old)}, nil
 }
 
 // Charge implements [resource.Account].
@@ -84,7 +83,7 @@ func (a *account) Charge(context.Context) ([]resource.Posting, error) {
 		a.postings = append(a.postings, c)
 	}
 	if n := len(a.postings); n > most {
-		return nil, apierrors.NewForbidden(a.about.Resource.GroupResource(), a.about.Name, fmt.Errorf("%d ResourceQuotas of the namespace count it: at most %d can", n, most))
+		return nil, apierrors.NewForbidden(a.about.GetResource().GroupResource(), a.about.GetName(), fmt.Errorf("%d ResourceQuotas of the namespace count it: at most %d can", n, most))
 	}
 	return a.postings, nil
 }

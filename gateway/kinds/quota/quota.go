@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/quota"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -37,24 +38,24 @@ func New(c *catalog.Catalog) *Quotas {
 }
 
 // Open implements [resource.Accounts].
-func (q *Quotas) Open(ctx context.Context, w *resource.Write) (resource.Account, error) {
+func (q *Quotas) Open(ctx context.Context, a admission.Attributes) (resource.Account, error) {
 	now := q.kind.Bucket().Snapshot()
-	if now.Len() == 0 || !quota.Handles(w.GroupResource(), string(w.Operation()), w.Subresource) {
+	if now.Len() == 0 || !quota.Handles(a.GetResource().GroupResource(), a.GetOperation(), a.GetSubresource()) {
 		return nil, nil
 	}
-	if len(within(now, w.Namespace)) == 0 {
+	if len(within(now, a.GetNamespace())) == 0 {
 		return nil, nil
 	}
-	a, err := newAccount(ctx, q, w)
-	if a == nil || err != nil {
+	out, err := newAccount(ctx, q, a)
+	if out == nil || err != nil {
 		return nil, err
 	}
-	if !w.Options.DryRun {
-		if a.space, err = q.enter(ctx, w.Namespace); err != nil {
+	if !a.IsDryRun() {
+		if out.space, err = q.enter(ctx, a.GetNamespace()); err != nil {
 			return nil, err
 		}
 	}
-	return a, nil
+	return out, nil
 }
 
 // within are the quotas of a namespace that the cache has.

@@ -7,7 +7,7 @@ package rolewarning
 import (
 	"context"
 
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // Text is the warning.
@@ -16,12 +16,12 @@ const Text = "RBAC is not evaluated here: this object is stored and grants nothi
 // Warner is a validating stage of writes. It refuses nothing.
 type Warner struct{}
 
-var _ resource.Validator = Warner{}
+var _ admission.Validator = Warner{}
 
-// Validate implements [resource.Validator].
-func (Warner) Validate(_ context.Context, w *resource.Write) error {
-	if w.Resource.GroupResource().Group == "rbac.authorization.k8s.io" && w.Object() != nil && w.Options.Warn != nil {
-		w.Options.Warn(Text)
+// Validate implements [admission.Validator].
+func (Warner) Validate(_ context.Context, a admission.Attributes) error {
+	if a.GetResource().GroupResource().Group == "rbac.authorization.k8s.io" && a.GetObject() != nil {
+		a.Warn(Text)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 var (
@@ -23,12 +23,12 @@ const adminLabel = "resource.kubernetes.io/admin-access"
 // claim finds a mistake in a claim, or a template of claims, that asks for admin
 // access to a device in a namespace without the label for it. Only a creation can
 // ask for that: specs do not change.
-func (a *Assigner) claim(ctx context.Context, w *resource.Write, tree map[string]any) error {
-	if w.Operation() != resource.OperationCreate {
+func (a *Assigner) claim(ctx context.Context, w admission.Attributes, tree map[string]any) error {
+	if w.GetOperation() != admission.Create {
 		return nil
 	}
 	spec := child(tree, "spec")
-	if w.Resource.GroupResource() == claimTemplates {
+	if w.GetResource().GroupResource() == claimTemplates {
 		spec = child(spec, "spec")
 	}
 	requests, _ := child(spec, "devices")["requests"].([]any)
@@ -43,12 +43,12 @@ func (a *Assigner) claim(ctx context.Context, w *resource.Write, tree map[string
 }
 
 // claimStatus finds one in what was allocated, unless it was allocated before.
-func (a *Assigner) claimStatus(ctx context.Context, w *resource.Write, tree map[string]any) error {
+func (a *Assigner) claimStatus(ctx context.Context, w admission.Attributes, tree map[string]any) error {
 	i := adminResult(tree)
 	if i < 0 {
 		return nil
 	}
-	old, err := w.Old(ctx)
+	old, err := w.GetOldObject(ctx)
 	if err != nil || old != nil && adminResult(old.Object) >= 0 {
 		return err
 	}
@@ -74,16 +74,16 @@ func isAdmin(of map[string]any) bool {
 
 // mustBeAdmins finds a mistake at a path unless the namespace has the label, now
 // and not some time ago.
-func (a *Assigner) mustBeAdmins(ctx context.Context, w *resource.Write, at *field.Path) error {
+func (a *Assigner) mustBeAdmins(ctx context.Context, w admission.Attributes, at *field.Path) error {
 	if err := a.Objects.Fresh(ctx); err != nil {
 		return err
 	}
-	ns, err := a.Objects.Get(ctx, namespaces, "", w.Namespace)
+	ns, err := a.Objects.Get(ctx, namespaces, "", w.GetNamespace())
 	if err != nil {
 		return err
 	}
 	if ns.GetLabels()[adminLabel] != "true" {
-		w.Mistaken(field.Forbidden(at.Child("adminAccess"), fmt.Sprintf("admin access to devices requires the `%s: true` label on the containing namespace", adminLabel)))
+		w.AddErrors(field.Forbidden(at.Child("adminAccess"), fmt.Sprintf("admin access to devices requires the `%s: true` label on the containing namespace", adminLabel)))
 	}
 	return nil
 }

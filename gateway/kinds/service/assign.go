@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Objects are the objects that there are.
@@ -38,14 +38,14 @@ var (
 	priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 )
 
-// Assigner is a [resource.Mutator]. It is safe for concurrent use.
+// Assigner is a [admission.Mutator]. It is safe for concurrent use.
 type Assigner struct {
 	config Config
 	// Objects has to be set before the first write.
 	Objects Objects
 }
 
-var _ resource.Mutator = &Assigner{}
+var _ admission.Mutator = &Assigner{}
 
 // New makes an assigner.
 func New(c Config) *Assigner { return &Assigner{config: c} }
@@ -53,16 +53,16 @@ func New(c Config) *Assigner { return &Assigner{config: c} }
 // Config is what New was given.
 func (a *Assigner) Config() Config { return a.config }
 
-// Mutate implements [resource.Mutator].
-func (a *Assigner) Mutate(ctx context.Context, w *resource.Write) error {
-	if w.Operation() == resource.OperationDelete {
+// Mutate implements [admission.Mutator].
+func (a *Assigner) Mutate(ctx context.Context, w admission.Attributes) error {
+	if w.GetOperation() == admission.Delete {
 		return nil
 	}
-	change := a.decides(w.Resource.GroupResource(), w.Subresource)
+	change := a.decides(w.GetResource().GroupResource(), w.GetSubresource())
 	if change == nil {
 		return nil
 	}
-	tree, err := w.NewAt(ctx, w.Version.Name)
+	tree, err := w.GetObjectAt(ctx, w.GetResource().Version)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (a *Assigner) Mutate(ctx context.Context, w *resource.Write) error {
 }
 
 // decides is what is decided about an object, nil for nothing.
-func (a *Assigner) decides(gr schema.GroupResource, subresource string) func(context.Context, *resource.Write, map[string]any) error {
+func (a *Assigner) decides(gr schema.GroupResource, subresource string) func(context.Context, admission.Attributes, map[string]any) error {
 	switch {
 	case gr == claims && subresource == "status":
 		return a.claimStatus

@@ -7,8 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // system are the priority classes that every cluster has.
@@ -17,15 +17,15 @@ var system = map[string]int64{"system-cluster-critical": 2000000000, "system-nod
 // pod gives a new pod its priority, which later writes may leave out, and what its
 // runtime class says, and every pod the tolerations that say how long it stays on a
 // node that nobody hears of.
-func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]any) error {
+func (a *Assigner) pod(ctx context.Context, w admission.Attributes, tree map[string]any) error {
 	tree = object.Clone(tree)
 	spec := child(tree, "spec")
 	if spec == nil {
 		return nil
 	}
 	tolerate(spec)
-	if w.Operation() == resource.OperationUpdate {
-		old, err := w.Old(ctx)
+	if w.GetOperation() == admission.Update {
+		old, err := w.GetOldObject(ctx)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]a
 				spec[name] = was
 			}
 		}
-		return w.Replace(ctx, w.Version.Name, tree)
+		return w.Replace(ctx, w.GetResource().Version, tree)
 	}
 	if err := a.runtimeClass(ctx, w, spec); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]a
 	if err != nil {
 		return err
 	}
-	if err := class.contradicted(w.Object().GetName(), spec); err != nil {
+	if err := class.contradicted(w.GetObject().GetName(), spec); err != nil {
 		return err
 	}
 	spec["priority"] = class.value
@@ -53,7 +53,7 @@ func (a *Assigner) pod(ctx context.Context, w *resource.Write, tree map[string]a
 	if class.name != "" {
 		spec["priorityClassName"] = class.name
 	}
-	return w.Replace(ctx, w.Version.Name, tree)
+	return w.Replace(ctx, w.GetResource().Version, tree)
 }
 
 type priority struct {
@@ -74,14 +74,14 @@ func (p priority) contradicted(name string, spec map[string]any) error {
 }
 
 // priority looks a class up; without a name it is the default, if there is one.
-func (a *Assigner) priority(ctx context.Context, w *resource.Write, name string) (priority, error) {
+func (a *Assigner) priority(ctx context.Context, w admission.Attributes, name string) (priority, error) {
 	if value, ok := system[name]; ok {
 		return priority{name, value, "PreemptLowerPriority"}, nil
 	}
 	if name != "" {
 		class, err := a.Objects.Get(ctx, priorityClasses, "", name)
 		if apierrors.IsNotFound(err) {
-			return priority{}, apierrors.NewForbidden(pods, w.Object().GetName(), fmt.Errorf("no PriorityClass with name %s was found", name))
+			return priority{}, apierrors.NewForbidden(pods, w.GetObject().GetName(), fmt.Errorf("no PriorityClass with name %s was found", name))
 		}
 		if err != nil {
 			return priority{}, err

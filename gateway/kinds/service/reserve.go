@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // stale is the age from which an address is free again that no service has: a
@@ -21,14 +21,14 @@ const stale = time.Minute
 // there can be only one however many gateways there are, tells that it is
 // taken.
 func (s *request) reserve(ctx context.Context, addr netip.Addr) error {
-	if s.write.Options.DryRun {
+	if s.write.IsDryRun() {
 		_, err := s.Objects.Get(ctx, addresses, "", addr.String())
 		if err == nil {
 			return apierrors.NewAlreadyExists(addresses, addr.String())
 		}
 		return ignoreNotFound(err)
 	}
-	mine := addressOf(addr, s.write.Namespace, name(s.write))
+	mine := addressOf(addr, s.write.GetNamespace(), name(s.write))
 	_, err := s.Objects.Create(ctx, addresses, mine)
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -78,7 +78,7 @@ func (s *request) taken(ctx context.Context, held *unstructured.Unstructured) (b
 	}
 	parent := parentOf(held)
 	namespace, parentName := text(parent, "namespace"), text(parent, "name")
-	if n := s.write.Object().GetName(); n != "" && namespace == s.write.Namespace && parentName == n {
+	if n := s.write.GetObject().GetName(); n != "" && namespace == s.write.GetNamespace() && parentName == n {
 		return false, nil // what a write left that failed serves the next
 	}
 	if time.Since(held.GetCreationTimestamp().Time) < stale {
@@ -120,11 +120,11 @@ func ignoreNotFound(err error) error {
 }
 
 // name is the name of an object, or how it begins.
-func name(w *resource.Write) string {
-	if n := w.Object().GetName(); n != "" {
+func name(a admission.Attributes) string {
+	if n := a.GetObject().GetName(); n != "" {
 		return n
 	}
-	return w.Object().GetGenerateName()
+	return a.GetObject().GetGenerateName()
 }
 
 // managedBy is the label by which IPAddresses of services are told from those that

@@ -12,14 +12,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // runtimeClass completes the spec of a new pod by what its runtime class says: what
 // running it costs besides its containers, and where it can run.
-func (a *Assigner) runtimeClass(ctx context.Context, w *resource.Write, spec map[string]any) error {
+func (a *Assigner) runtimeClass(ctx context.Context, w admission.Attributes, spec map[string]any) error {
 	refuse := func(format string, args ...any) error {
-		return apierrors.NewForbidden(pods, w.Object().GetName(), fmt.Errorf(format, args...))
+		return apierrors.NewForbidden(pods, w.GetObject().GetName(), fmt.Errorf(format, args...))
 	}
 	name, named := spec["runtimeClassName"].(string)
 	if !named && spec["overhead"] == nil {

@@ -9,21 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // service completes a service: what the client left out stays as it was, or is
 // allocated.
-func (a *Assigner) service(ctx context.Context, w *resource.Write, tree map[string]any) error {
+func (a *Assigner) service(ctx context.Context, w admission.Attributes, tree map[string]any) error {
 	tree = object.Clone(tree)
 	spec := child(tree, "spec")
 	if spec == nil {
 		return nil // which validation refuses
 	}
 	var was map[string]any
-	if w.Operation() == resource.OperationUpdate {
-		old, err := w.Old(ctx)
+	if w.GetOperation() == admission.Update {
+		old, err := w.GetOldObject(ctx)
 		if err != nil {
 			return err
 		}
@@ -39,13 +39,13 @@ func (a *Assigner) service(ctx context.Context, w *resource.Write, tree map[stri
 	if err != nil {
 		return err
 	}
-	return w.Replace(ctx, w.Version.Name, tree)
+	return w.Replace(ctx, w.GetResource().Version, tree)
 }
 
 // request is one service being written.
 type request struct {
 	*Assigner
-	write *resource.Write
+	write admission.Attributes
 	spec  map[string]any
 	was   map[string]any // nil for a new service
 }
@@ -60,7 +60,7 @@ func (s *request) is(types ...corev1.ServiceType) bool {
 }
 
 func (s *request) invalid(path *field.Path, value any, detail string) error {
-	name := s.write.Object().GetName()
+	name := s.write.GetObject().GetName()
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, name, field.ErrorList{field.Invalid(path, value, detail)})
 }
 

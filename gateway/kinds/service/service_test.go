@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -43,7 +44,7 @@ func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports
 	t.Helper()
 	w := &world{t: t, store: store, a: New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports})}
 	e := realengine.Over(t, store, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Mutators: []resource.Mutator{w.a}}
+		return resource.Options{Mutators: []admission.Mutator{w.a}}
 	})
 	w.Engine, w.Client, w.a.Objects = e.Verbs, e.Client, e.Client
 	return w

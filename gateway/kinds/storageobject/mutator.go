@@ -6,32 +6,32 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Mutator gives the finalizers to what is created.
 type Mutator struct{}
 
-var _ resource.Mutator = Mutator{}
+var _ admission.Mutator = Mutator{}
 
-// Mutate implements [resource.Mutator].
-func (Mutator) Mutate(ctx context.Context, w *resource.Write) error {
-	if w.Operation() != resource.OperationCreate || w.Subresource != "" {
+// Mutate implements [admission.Mutator].
+func (Mutator) Mutate(ctx context.Context, a admission.Attributes) error {
+	if a.GetOperation() != admission.Create || a.GetSubresource() != "" {
 		return nil
 	}
-	k, ok := protected[w.Resource.GroupResource()]
+	k, ok := protected[a.GetResource().GroupResource()]
 	if !ok {
 		return nil
 	}
-	tree, err := w.NewAt(ctx, w.Version.Name)
+	tree, err := a.GetObjectAt(ctx, a.GetResource().Version)
 	if err != nil {
 		return err
 	}
 	obj := unstructured.Unstructured{Object: object.Clone(tree)}
 	if has := obj.GetFinalizers(); !slices.Contains(has, k.finalizer) {
 		obj.SetFinalizers(append(has, k.finalizer))
-		return w.Replace(ctx, w.Version.Name, obj.Object)
+		return a.Replace(ctx, a.GetResource().Version, obj.Object)
 	}
 	return nil
 }

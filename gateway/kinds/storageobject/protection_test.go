@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
@@ -30,7 +31,7 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	w := world{realengine.With(t, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Mutators: []resource.Mutator{Mutator{}}}
+		return resource.Options{Mutators: []admission.Mutator{Mutator{}}}
 	}), t}
 	w.create(schema.GroupResource{Resource: "namespaces"}, "metadata: {name: default}")
 	return w

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
@@ -35,9 +36,9 @@ type world struct {
 	asked []string
 }
 
-// Validate implements [resource.Validator].
-func (w *world) Validate(_ context.Context, write *resource.Write) error {
-	w.asked = append(w.asked, fmt.Sprintf("%s by %s", write.Operation(), write.Options.Caller.User.GetName()))
+// Validate implements [admission.Validator].
+func (w *world) Validate(_ context.Context, a admission.Attributes) error {
+	w.asked = append(w.asked, fmt.Sprintf("%s by %s", a.GetOperation(), a.GetUserInfo().GetName()))
 	return nil
 }
 
@@ -45,7 +46,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t}
 	w.Engine = realengine.Over(t, storagetest.NewMemory(), func(*catalog.Catalog) resource.Options {
-		return resource.Options{Validators: []resource.Validator{w}}
+		return resource.Options{Validators: []admission.Validator{w}}
 	})
 	w.Client = w.As(resource.Component("tester"))
 	for _, ns := range []string{"default", "other"} {

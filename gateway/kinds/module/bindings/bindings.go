@@ -14,8 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -26,20 +26,20 @@ type Bindings struct {
 	Status func(name string) (status plugins.Status, ok bool)
 }
 
-var _ resource.Validator = Bindings{}
+var _ admission.Validator = Bindings{}
 
-// Validate implements [resource.Validator]. A reference that was there before is
+// Validate implements [admission.Validator]. A reference that was there before is
 // left alone: its object must stay changeable.
-func (b Bindings) Validate(ctx context.Context, w *resource.Write) error {
-	gr := w.Resource.GroupResource()
-	if !module.Refers(gr) || w.Object() == nil || w.Subresource != "" {
+func (b Bindings) Validate(ctx context.Context, a admission.Attributes) error {
+	gr := a.GetResource().GroupResource()
+	if !module.Refers(gr) || a.GetObject() == nil || a.GetSubresource() != "" {
 		return nil
 	}
-	now := module.References(gr, w.Object().Object)
+	now := module.References(gr, a.GetObject().Object)
 	if len(now) == 0 {
 		return nil
 	}
-	old, err := w.Old(ctx)
+	old, err := a.GetOldObject(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,14 +50,14 @@ func (b Bindings) Validate(ctx context.Context, w *resource.Write) error {
 	var errs field.ErrorList
 	told := map[string]bool{}
 	warn := func(warning string) {
-		if warning != "" && !told[warning] && w.Options.Warn != nil {
+		if warning != "" && !told[warning] {
 			told[warning] = true
-			w.Options.Warn(warning)
+			a.Warn(warning)
 		}
 	}
 	for _, ref := range now {
 		if ref.Hook == plugins.Convert { // versions come and go while it stays
-			warn(b.lacking(ref, w.Object().Object))
+			warn(b.lacking(ref, a.GetObject().Object))
 		}
 		if slices.ContainsFunc(before, func(r module.Reference) bool { return r.Module == ref.Module && r.Hook == ref.Hook }) {
 			continue
@@ -69,7 +69,7 @@ func (b Bindings) Validate(ctx context.Context, w *resource.Write) error {
 		warn(warning)
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(w.Kind().GroupKind(), w.Name, errs)
+		return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), errs)
 	}
 	return nil
 }

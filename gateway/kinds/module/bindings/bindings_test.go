@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -30,7 +31,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, modules: map[string]plugins.Status{}}
 	w.Engine = realengine.With(t, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Validators: []resource.Validator{Bindings{
+		return resource.Options{Validators: []admission.Validator{Bindings{
 			Status: func(name string) (plugins.Status, bool) { s, ok := w.modules[name]; return s, ok },
 		}}}
 	}).Verbs

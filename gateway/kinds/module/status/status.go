@@ -17,26 +17,26 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Guard is a validating stage of writes.
 type Guard struct{}
 
-var _ resource.Validator = Guard{}
+var _ admission.Validator = Guard{}
 
-// Validate implements [resource.Validator].
-func (Guard) Validate(ctx context.Context, w *resource.Write) error {
-	if w.Options.Caller.Own || w.Subresource != "status" || w.Resource.GroupResource() != gvr.Modules || w.Object() == nil {
+// Validate implements [admission.Validator].
+func (Guard) Validate(ctx context.Context, a admission.Attributes) error {
+	if a.IsOwn() || a.GetSubresource() != "status" || a.GetResource().GroupResource() != gvr.Modules || a.GetObject() == nil {
 		return nil
 	}
-	old, err := w.Old(ctx)
+	old, err := a.GetOldObject(ctx)
 	if err != nil || old == nil {
 		return err
 	}
-	if errs := forged(gvr.Section(old, "status"), gvr.Section(w.Object(), "status")); len(errs) > 0 {
-		return apierrors.NewInvalid(w.Kind().GroupKind(), w.Name, errs)
+	if errs := forged(gvr.Section(old, "status"), gvr.Section(a.GetObject(), "status")); len(errs) > 0 {
+		return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), errs)
 	}
 	return nil
 }

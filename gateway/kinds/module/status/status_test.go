@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -23,7 +24,7 @@ import (
 // whatever name it comes.
 func TestClientsWriteConditionsOfTheirOwn(t *testing.T) {
 	e := realengine.With(t, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Validators: []resource.Validator{modulestatus.Guard{}}}
+		return resource.Options{Validators: []admission.Validator{modulestatus.Guard{}}}
 	})
 	controllertest.MustCreate(t, e, gvr.Modules, map[string]any{
 		"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs"},

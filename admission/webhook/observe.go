@@ -1,10 +1,12 @@
-package admission
+package webhook
 
 import (
 	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // What became of a call that was no success, in the words of kube-apiserver's
@@ -21,7 +23,7 @@ const (
 // Call is one call of a webhook, for who counts and logs.
 type Call struct {
 	Hook      *Hook
-	Operation string
+	Operation admission.Operation
 	Elapsed   time.Duration
 	// Outcome is "" for a request that was allowed.
 	Outcome string
@@ -34,10 +36,10 @@ type Call struct {
 	Err error
 }
 
-// observe tells of a call that began at a time; refused tells that its error is
+// observe tells of a call that began at a time; refused:  its error is
 // the webhook's own.
-func (r *Request) observe(h *Hook, begun time.Time, refused bool, err error) {
-	c := Call{Hook: h, Operation: r.Operation, Elapsed: time.Since(begun), Rejected: err != nil, Err: err}
+func (r *dispatch) observe(h *Hook, begun time.Time, refused bool, err error) {
+	c := Call{Hook: h, Operation: r.GetOperation(), Elapsed: time.Since(begun), Rejected: err != nil, Err: err}
 	var f *failed
 	var status apierrors.APIStatus
 	switch {
@@ -50,5 +52,5 @@ func (r *Request) observe(h *Hook, begun time.Time, refused bool, err error) {
 	default:
 		c.Outcome = Impossible
 	}
-	r.Called(c)
+	r.Called(r.Attributes, c)
 }

@@ -1,4 +1,4 @@
-package admission
+package webhook
 
 import (
 	"context"
@@ -29,22 +29,19 @@ func (f *failed) Unwrap() error { return f.cause }
 
 // call asks the webhook about a request at a version. Its error is a *failed,
 // or the client's.
-func (h *Hook) call(ctx context.Context, r *Request, version string, now, old []byte) (*admissionv1.AdmissionResponse, error) {
-	if r.DryRun && !h.harmless {
+func (h *Hook) call(ctx context.Context, r *dispatch, version string, now, old []byte) (*admissionv1.AdmissionResponse, error) {
+	if r.IsDryRun() && !h.harmless {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", h.Name))
 	}
 	if h.uncallable != nil {
 		return nil, &failed{h.Name, h.uncallable}
 	}
 	uid := string(uuid.NewUUID())
-	review, err := r.appendReview(make([]byte, 0, 2048+len(now)+len(old)), h.version, uid, version, now, old)
-	if err != nil {
-		return nil, &failed{h.Name, fmt.Errorf("could not create admission objects: %w", err)}
-	}
+	review := r.appendReview(make([]byte, 0, 2048+len(now)+len(old)), h.version, uid, version, now, old)
 	ctx, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
 	var answer *admissionv1.AdmissionResponse
-	err = h.caller.Call(ctx, review, func(reply []byte) (err error) {
+	err := h.caller.Call(ctx, review, func(reply []byte) (err error) {
 		if len(reply) > MaxReplyBytes {
 			return fmt.Errorf("the reply is larger than %d bytes", MaxReplyBytes)
 		}
@@ -108,7 +105,7 @@ func cut(text string) string {
 
 // settle makes of the error of a call what the client is told; nil when the
 // webhook's failures are ignored.
-func (h *Hook) settle(ctx context.Context, r *Request, err error) error {
+func (h *Hook) settle(ctx context.Context, r *dispatch, err error) error {
 	var f *failed
 	switch {
 	case !errors.As(err, &f):

@@ -1,4 +1,4 @@
-package admission
+package webhook
 
 import (
 	"context"
@@ -9,51 +9,29 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/jsonpatch"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
-// Stage is one stage of mutating admission of one request: that of policies, or
-// that of webhooks.
-type Stage interface {
-	// Admit asks everybody, or again those who want to be asked once more
-	// because something changed after them.
-	Admit(ctx context.Context, again bool) error
-}
-
-// Mutate runs the stages in their order, and once more if they changed
-// anything or want it so.
-func Mutate(ctx context.Context, r *Request, stages ...Stage) error {
-	for _, again := range []bool{false, true} {
-		if again && !r.second {
-			return nil
-		}
-		for _, s := range stages {
-			if err := s.Admit(ctx, again); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// Mutation is the stage of the webhooks, of [Set.About], that may change a
-// request: they are asked one after the other.
-func Mutation(hooks []*Hook, r *Request) Stage {
-	return &mutation{Request: r, hooks: hooks}
+// Stage is the stage of the webhooks, of [Set.About], that may change a request:
+// they are asked one after the other.
+func (d *Dispatcher) Stage(hooks []*Hook, r *admission.Reinvocation) admission.Stage {
+	return &mutation{dispatch: dispatch{Dispatcher: d, Attributes: r}, round: r, hooks: hooks}
 }
 
 // mutation is a request on its way through the webhooks.
 type mutation struct {
-	*Request
+	dispatch
+	round *admission.Reinvocation
 	hooks []*Hook
-	again Again[*Hook]
+	again admission.Again[*Hook]
 }
 
 // Admit implements [Stage].
 func (m *mutation) Admit(ctx context.Context, again bool) error {
-	m.again.Begin(m.Request, again)
-	defer m.again.End(m.Request)
+	m.again.Begin(m.round, again)
+	defer m.again.End(m.round)
 	for _, h := range m.hooks {
 		if err := m.ask(ctx, h); err != nil {
 			return err
@@ -63,21 +41,21 @@ func (m *mutation) Admit(ctx context.Context, again bool) error {
 }
 
 func (m *mutation) ask(ctx context.Context, h *Hook) error {
-	version, err := h.match(ctx, m.Request)
+	version, err := h.match(ctx, m.round, m.Authorizer)
 	if err != nil || version == "" || !m.again.Asks(h) {
 		return err
 	}
-	before := m.changes
-	err = h.mutate(ctx, m.Request, version)
-	m.again.Asked(h, h.again, m.changes != before)
+	before := m.round.Changes()
+	err = h.mutate(ctx, &m.dispatch, version)
+	m.again.Asked(h, h.again, m.round.Changes() != before)
 	if err != nil {
-		return h.settle(ctx, m.Request, err)
+		return h.settle(ctx, &m.dispatch, err)
 	}
 	return nil
 }
 
 // mutate asks one webhook, and does what it wants.
-func (h *Hook) mutate(ctx context.Context, r *Request, version string) (err error) {
+func (h *Hook) mutate(ctx context.Context, r *dispatch, version string) (err error) {
 	begun, refused := time.Now(), false
 	defer func() { r.observe(h, begun, refused, err) }()
 	now, old, err := r.encode(ctx, version)
@@ -100,7 +78,7 @@ func (h *Hook) mutate(ctx context.Context, r *Request, version string) (err erro
 	if now == nil {
 		return apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
 	}
-	before, err := r.Objects.New(ctx, version)
+	before, err := r.GetObjectAt(ctx, version)
 	if err != nil {
 		return err
 	}

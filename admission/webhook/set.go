@@ -1,11 +1,11 @@
-package admission
+package webhook
 
 import (
 	"cmp"
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // Set is all webhooks of one kind of configuration, in the order in which they
@@ -25,17 +25,17 @@ func NewSet(hooks []*Hook) *Set {
 	return &Set{hooks: hooks}
 }
 
-// About are the webhooks whose rules may match writes to a resource, in order.
-// Others are the other groups that serve it, always the same for a resource.
+// About are the webhooks whose rules may match requests for a resource, in order.
 // The slice is shared.
-func (s *Set) About(gr schema.GroupResource, others ...string) []*Hook {
+func (s *Set) About(r admission.Resource) []*Hook {
 	if len(s.hooks) == 0 {
 		return nil
 	}
+	gr := r.GetResource().GroupResource()
 	if found, ok := s.byResource.Load(gr); ok {
 		return found.([]*Hook)
 	}
-	groups := append([]string{gr.Group}, others...)
+	groups := r.GetGroups()
 	var found []*Hook
 	for _, h := range s.hooks {
 		if h.scope.About(groups, gr.Resource) {

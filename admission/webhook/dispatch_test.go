@@ -1,4 +1,4 @@
-package admission
+package webhook
 
 import (
 	"context"
@@ -11,15 +11,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
 	"github.com/wasmgate/wasmgate/crd/jsonpatch"
 )
 
 // decide asks the webhooks in the stage that they are for.
-func (w *world) decide(ctx context.Context, mutating bool, r *Request, hooks ...string) error {
+func (w *world) decide(ctx context.Context, mutating bool, r *admissiontest.Attributes, hooks ...string) error {
 	if mutating {
-		return mutate(ctx, w.hooks(true, hooks...), r)
+		return w.mutate(ctx, w.hooks(true, hooks...), r)
 	}
-	return Validate(ctx, w.hooks(false, hooks...), r)
+	return w.validate(ctx, w.hooks(false, hooks...), r)
 }
 
 func TestADryRunAsksNobodyWithSideEffects_DRY04_DRY05(t *testing.T) {
@@ -148,11 +150,11 @@ func TestValidatingWebhooksAreAskedAtOnce_WP02(t *testing.T) {
 		}
 	}
 	w.answers["c"] = func(context.Context, map[string]any) (string, error) { panic("oops") }
-	err := Validate(t.Context(), w.hooks(false, `{}`, `{}`, `{}`), w.request())
+	err := w.validate(t.Context(), w.hooks(false, `{}`, `{}`, `{}`), w.request())
 	if err == nil || err.Error() != `admission webhook "a" denied the request: a of 2` || strings.Join(w.warned, ",") != "from a,from b" {
 		t.Errorf("%v, warned %q", err, w.warned)
 	}
-	if err = Validate(t.Context(), w.hooks(false, `{"clientConfig":{"url":"https://c"}}`), w.request()); err == nil || err.Error() != "Internal error occurred: ValidatingAdmissionWebhook/a has panicked: oops" {
+	if err = w.validate(t.Context(), w.hooks(false, `{"clientConfig":{"url":"https://c"}}`), w.request()); err == nil || err.Error() != "Internal error occurred: ValidatingAdmissionWebhook/a has panicked: oops" {
 		t.Errorf("a panic: %v", err)
 	}
 }
@@ -165,7 +167,7 @@ func TestMutationsOneAfterTheOther_WP02(t *testing.T) {
 			return patches(`[{"op":"replace","path":"/host","value":"`+host+n+`"}]`)(ctx, r)
 		}
 	}
-	if err := mutate(t.Context(), w.hooks(true, `{}`, `{"reinvocationPolicy":"IfNeeded"}`, `{}`), w.request()); err != nil {
+	if err := w.mutate(t.Context(), w.hooks(true, `{}`, `{"reinvocationPolicy":"IfNeeded"}`, `{}`), w.request()); err != nil {
 		t.Fatal(err)
 	}
 	if w.After["host"] != "habcb" || strings.Join(w.called, "") != "abcb" || w.Replaced != 4 {
@@ -175,7 +177,7 @@ func TestMutationsOneAfterTheOther_WP02(t *testing.T) {
 	for n, patch := range map[string]string{"a": `[]`, "b": `[{"op":"test","path":"/host","value":"habcb"}]`} {
 		w.answers[n] = patches(patch)
 	}
-	if err := mutate(t.Context(), w.hooks(true, `{"reinvocationPolicy":"IfNeeded"}`, `{"reinvocationPolicy":"IfNeeded"}`), w.request()); err != nil || strings.Join(w.called, "") != "ab" || w.Replaced != 0 {
+	if err := w.mutate(t.Context(), w.hooks(true, `{"reinvocationPolicy":"IfNeeded"}`, `{"reinvocationPolicy":"IfNeeded"}`), w.request()); err != nil || strings.Join(w.called, "") != "ab" || w.Replaced != 0 {
 		t.Errorf("what changes nothing: %v, called %q, replaced %d", err, w.called, w.Replaced)
 	}
 }
@@ -191,16 +193,16 @@ func TestPatchesThatCannotBe_WP02(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.answers["a"] = patches(patch)
-		if err := mutate(t.Context(), w.hooks(true, `{}`), w.request()); err == nil || !strings.HasPrefix(err.Error(), want) || w.Replaced != 0 {
+		if err := w.mutate(t.Context(), w.hooks(true, `{}`), w.request()); err == nil || !strings.HasPrefix(err.Error(), want) || w.Replaced != 0 {
 			t.Errorf("%.80s: %v", patch, err)
 		}
 	}
 	w := newWorld(t)
 	w.Before, w.After = w.After, nil
 	r := w.request()
-	r.Operation = Delete
+	r.Operation = admission.Delete
 	w.answers["a"] = patches(`[{"op":"remove","path":"/x"}]`)
-	if err := mutate(t.Context(), w.hooks(true, `{}`), r); err == nil || err.Error() != `Internal error occurred: admission webhook "a" attempted to modify the object, which is not supported for this operation` {
+	if err := w.mutate(t.Context(), w.hooks(true, `{}`), r); err == nil || err.Error() != `Internal error occurred: admission webhook "a" attempted to modify the object, which is not supported for this operation` {
 		t.Errorf("a deletion: %v", err)
 	}
 }
@@ -210,7 +212,7 @@ func TestReviewsOfBothVersions(t *testing.T) {
 	r := w.request()
 	r.Subresource = "status"
 	hook := `{"admissionReviewVersions":["v9","v1beta1","v1"],"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["v2"],"resources":["*/*"]}]}`
-	if err := Validate(t.Context(), w.hooks(false, hook), r); err != nil {
+	if err := w.validate(t.Context(), w.hooks(false, hook), r); err != nil {
 		t.Fatal(err)
 	}
 	request := w.sent[0]["request"].(map[string]any)
@@ -239,7 +241,7 @@ func TestSetsKnowWhoIsAboutWhat(t *testing.T) {
 	} {
 		for range 2 { // the second time it is remembered
 			got := ""
-			for _, h := range s.About(gr) {
+			for _, h := range s.About(about(gr)) {
 				got += h.Name
 			}
 			if got != want {
@@ -247,7 +249,7 @@ func TestSetsKnowWhoIsAboutWhat(t *testing.T) {
 			}
 		}
 	}
-	if NewSet(nil).About(schema.GroupResource{}) != nil {
+	if NewSet(nil).About(about(schema.GroupResource{})) != nil {
 		t.Error("nobody is somebody")
 	}
 }

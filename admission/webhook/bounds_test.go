@@ -1,4 +1,4 @@
-package admission
+package webhook
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func TestErrorsRepeatLittleOfAReply_WP02(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.answers["a"] = answer
-		err := mutate(t.Context(), w.hooks(true, `{}`), w.request())
+		err := w.mutate(t.Context(), w.hooks(true, `{}`), w.request())
 		if err == nil || len(err.Error()) > maxMessage+200 {
 			t.Errorf("%s: %.100v", what, err)
 		}

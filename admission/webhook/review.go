@@ -1,7 +1,6 @@
-package admission
+package webhook
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -28,16 +28,8 @@ const maxMessage = 16 << 10
 
 // appendReview appends the review of a request at a version. The states are
 // JSON, nil for none.
-func (r *Request) appendReview(dst []byte, review, uid, version string, now, old []byte) ([]byte, error) {
-	who, err := json.Marshal(r.User.Info())
-	if err != nil {
-		return nil, err
-	}
-	options, err := json.Marshal(r.Options)
-	if err != nil {
-		return nil, err
-	}
-	kind, resource := r.kindAt(version), r.At(version)
+func (r *dispatch) appendReview(dst []byte, review, uid, version string, now, old []byte) []byte {
+	kind, resource, subresource := admission.KindAt(r, version), admission.ResourceAt(r, version), r.GetSubresource()
 	text := func(before, value string) { dst = object.AppendString(append(dst, before...), value) }
 	text(`{"kind":"`+reviewKind+`","apiVersion":`, reviewGroup+review)
 	text(`,"request":{"uid":`, uid)
@@ -47,7 +39,7 @@ func (r *Request) appendReview(dst []byte, review, uid, version string, now, old
 		gvr                         schema.GroupVersionResource
 	}{
 		{"kind", "resource", "subResource", kind, resource},
-		{"requestKind", "requestResource", "requestSubResource", r.Kind, r.Resource},
+		{"requestKind", "requestResource", "requestSubResource", r.GetKind(), r.GetResource()},
 	} {
 		text(`,"`+of.kind+`":{"group":`, of.gvk.Group)
 		text(`,"version":`, of.gvk.Version)
@@ -56,22 +48,22 @@ func (r *Request) appendReview(dst []byte, review, uid, version string, now, old
 		text(`,"version":`, of.gvr.Version)
 		text(`,"resource":`, of.gvr.Resource)
 		dst = append(dst, '}')
-		if r.Subresource != "" {
-			text(`,"`+of.subresource+`":`, r.Subresource)
+		if subresource != "" {
+			text(`,"`+of.subresource+`":`, subresource)
 		}
 	}
-	if r.Name != "" {
-		text(`,"name":`, r.Name)
+	if name := r.GetName(); name != "" {
+		text(`,"name":`, name)
 	}
-	if r.Namespace != "" {
-		text(`,"namespace":`, r.Namespace)
+	if namespace := r.GetNamespace(); namespace != "" {
+		text(`,"namespace":`, namespace)
 	}
-	text(`,"operation":`, r.Operation)
-	dst = append(append(dst, `,"userInfo":`...), who...)
+	text(`,"operation":`, string(r.GetOperation()))
+	dst = append(append(dst, `,"userInfo":`...), r.user...)
 	dst = append(append(dst, `,"object":`...), orNull(now)...)
 	dst = append(append(dst, `,"oldObject":`...), orNull(old)...)
-	dst = fmt.Appendf(dst, `,"dryRun":%t,"options":`, r.DryRun)
-	return append(append(dst, options...), "}}"...), nil
+	dst = fmt.Appendf(dst, `,"dryRun":%t,"options":`, r.IsDryRun())
+	return append(append(dst, r.options...), "}}"...)
 }
 
 func orNull(data []byte) []byte {

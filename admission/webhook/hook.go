@@ -1,4 +1,4 @@
-package admission
+package webhook
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+
+	"github.com/wasmgate/wasmgate/admission"
 )
 
 // Caller reaches one webhook. It is safe for concurrent use.
@@ -19,8 +21,8 @@ type Caller interface {
 // Sparer is a [Caller] that is not asked about some writes, whatever the rules
 // of its webhook say: those that would mend it.
 type Sparer interface {
-	// Spares tells whether the request is such a write.
-	Spares(r *Request) bool
+	// Spares reports whether the request is such a write.
+	Spares(a admission.Attributes) bool
 }
 
 // Hook is one webhook of a configuration, compiled. It is immutable.
@@ -32,7 +34,7 @@ type Hook struct {
 	// Mutating tells which kind of configuration it stands in.
 	Mutating bool
 
-	scope      *Scope
+	scope      *admission.Scope
 	conditions matchconditions.Matcher // nil when there are none
 	ignores    bool                    // failurePolicy
 	again      bool                    // reinvocationPolicy
@@ -70,7 +72,7 @@ func Mutating(c *admissionv1.MutatingWebhookConfiguration, connect Dial) []*Hook
 
 func compile(configuration string, w *admissionv1.MutatingWebhook, connect Dial, mutating bool) *Hook {
 	h := &Hook{
-		Name: w.Name, Configuration: configuration, Mutating: mutating, scope: hookScope(w),
+		Name: w.Name, Configuration: configuration, Mutating: mutating, scope: admission.NewHookScope(w),
 		ignores:  w.FailurePolicy != nil && *w.FailurePolicy == admissionv1.Ignore,
 		again:    w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionv1.IfNeededReinvocationPolicy,
 		harmless: w.SideEffects != nil && (*w.SideEffects == admissionv1.SideEffectClassNone || *w.SideEffects == admissionv1.SideEffectClassNoneOnDryRun),
@@ -101,13 +103,13 @@ func compile(configuration string, w *admissionv1.MutatingWebhook, connect Dial,
 // nobody knows what they would say and to what, it matches and fails everything.
 func Unusable(configuration string, mutating bool, cause error) *Hook {
 	return &Hook{
-		Name: configuration, Configuration: configuration, Mutating: mutating, harmless: true, scope: NewScope(&admissionv1.MatchResources{}),
+		Name: configuration, Configuration: configuration, Mutating: mutating, harmless: true, scope: admission.NewScope(&admissionv1.MatchResources{}),
 		uncallable: fmt.Errorf("its configuration cannot be read: %w", cause),
 	}
 }
 
 // spares tells whether the webhook is not asked about a write that would mend it.
-func (h *Hook) spares(r *Request) bool {
+func (h *Hook) spares(a admission.Attributes) bool {
 	s, ok := h.caller.(Sparer)
-	return ok && s.Spares(r)
+	return ok && s.Spares(a)
 }

@@ -1,4 +1,4 @@
-package admission
+package webhook
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/admissiontest"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -91,17 +92,21 @@ func patches(patch string) func(context.Context, map[string]any) (string, error)
 }
 
 // request is the creation of a Tab at v1.
-func (w *world) request() *Request {
-	return &Request{
-		Operation: Create, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "tabs"},
+func (w *world) request() *admissiontest.Attributes {
+	return &admissiontest.Attributes{
+		Operation: admission.Create, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "tabs"},
 		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Tab"}, Versions: []string{"v2", "v1beta1"},
 		Namespace: "ns", Name: "one", User: &authn.User{Name: "alice", UID: "u", Groups: []string{"g"}, Extra: map[string][]string{"e": {"f"}}},
 		Options: &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{Kind: "CreateOptions", APIVersion: "meta.k8s.io/v1"}},
-		Objects: w, Namespaces: w.spaces, Authorizer: authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-			return authorizer.DecisionAllow, "", nil
-		}),
-		Warn: func(text string) { w.warned = append(w.warned, text) },
-		Called: func(c Call) {
+		Objects: &w.Objects, Namespaces: w.spaces, Warned: &w.warned,
+	}
+}
+
+// dispatcher allows whatever conditions ask, and notes what it is told.
+func (w *world) dispatcher() *Dispatcher {
+	return &Dispatcher{
+		Authorizer: anything,
+		Called: func(_ admission.Attributes, c Call) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.calls = append(w.calls, c)
@@ -113,6 +118,10 @@ func (w *world) request() *Request {
 		},
 	}
 }
+
+var anything = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	return authorizer.DecisionAllow, "", nil
+})
 
 // hooks compiles webhooks; each is JSON that is completed to a good one called
 // like its URL.
@@ -149,6 +158,17 @@ func (w *world) hooks(mutating bool, texts ...string) []*Hook {
 }
 
 // mutate runs the stage of the webhooks alone.
-func mutate(ctx context.Context, hooks []*Hook, r *Request) error {
-	return Mutate(ctx, r, Mutation(hooks, r))
+func (w *world) mutate(ctx context.Context, hooks []*Hook, a admission.Attributes) error {
+	r := &admission.Reinvocation{Attributes: a}
+	return admission.Mutate(ctx, r, w.dispatcher().Stage(hooks, r))
+}
+
+// validate asks the webhooks that validate.
+func (w *world) validate(ctx context.Context, hooks []*Hook, a admission.Attributes) error {
+	return w.dispatcher().Validate(ctx, hooks, a)
+}
+
+// about is a request for a resource.
+func about(gr schema.GroupResource) admission.Resource {
+	return &admissiontest.Attributes{Resource: gr.WithVersion("v1")}
 }

@@ -1,4 +1,4 @@
-package admission
+package webhook
 
 import (
 	"bytes"
@@ -92,7 +92,7 @@ func FuzzPatchesOfReplies_WP02(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = mutate(t.Context(), w.hooks(true, `{}`), w.request())
+		err = w.mutate(t.Context(), w.hooks(true, `{}`), w.request())
 		if err != nil {
 			after, _ := json.Marshal(w.After)
 			if len(err.Error()) > maxTold || !bytes.Equal(before, after) || w.Replaced != 0 {
