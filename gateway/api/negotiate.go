@@ -39,6 +39,8 @@ type form struct {
 	pretty bool
 	// unmanaged: managedFields are left out (KEP-5958).
 	unmanaged bool
+	// count: of a collection it is said how many there are, and nothing of them.
+	count bool
 	// gzip tells that the client takes compressed replies.
 	gzip bool
 }
@@ -200,7 +202,7 @@ func (o offer) form(c goautoneg.Accept, media encoding.Media) (form, bool) {
 	if v := c.Params["sv"]; v != "" && (v != "v1" || !o.parts) {
 		return form{}, false
 	}
-	f := form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1", unmanaged: drops(c.Params["drop"])}
+	f := form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1", unmanaged: drops(c.Params["drop"]), count: c.Params["count"] == "only"}
 	group := c.Params["g"]
 	if f.as == "" && f.version == "" && group == "" {
 		return f, media != encoding.Protobuf || o.messages

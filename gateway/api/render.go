@@ -72,6 +72,9 @@ func (f form) around(t resource.Target, l *resource.List) *encoding.List {
 // streamed: head, objects as they are remembered, tail. All else is made of the
 // objects in JSON while it is sent.
 func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
+	if f.count {
+		l = counted(l)
+	}
 	in := f.encoding(t)
 	if f.shown() != in.Media || f.table() {
 		texts, err := t.Resource.Objects(ctx, nil, l.Entries, in)
@@ -92,6 +95,15 @@ func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *
 		return nil, apierrors.NewInternalError(err)
 	}
 	return s.response(f, l.Entries, runs)
+}
+
+// counted is a list without its objects, which are counted with what remains.
+func counted(l *resource.List) *resource.List {
+	n := int64(len(l.Entries))
+	if l.Remaining != nil {
+		n += *l.Remaining
+	}
+	return &resource.List{Revision: l.Revision, Remaining: &n}
 }
 
 // revisionOf is a resourceVersion, "" of what has none.
