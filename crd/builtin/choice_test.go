@@ -108,6 +108,7 @@ func TestDeprecatedVersions_VER05(t *testing.T) {
 	for version, want := range map[string]string{
 		"componentstatuses v1":            " v1 ComponentStatus is deprecated in v1.19+",
 		"endpoints v1":                    " v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+		"leasecandidates v1beta1":         "1.39 coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
 		"ipaddresses v1beta1":             "1.37 networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+",
 		"servicecidrs v1beta1":            "1.37 networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+",
 		"volumeattributesclasses v1beta1": "1.37 storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+, unavailable in v1.37+; use storage.k8s.io/v1 VolumeAttributesClass",

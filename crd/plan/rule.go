@@ -55,6 +55,9 @@ func (r *rule) ask(p place) *field.Error {
 		message = "failed rule: " + r.Rule.Rule
 	}
 	value := valueAt(p.value, r.FieldPath)
+	if text, ok := p.value.(string); ok { // some paths of kube-apiserver's lead below a text
+		value = text
+	}
 	if value == nil {
 		value = r.none
 	}
