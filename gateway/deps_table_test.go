@@ -65,7 +65,7 @@ var mayImport = map[string]string{
 	"plugins/wasm/wasi":     "",
 
 	"gateway/accounting":                     "gateway/api gateway/metrics",
-	"gateway/api":                            "crd crd/object crd/wire gateway/api/query gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource gateway/resource/patch gateway/view/encoding",
+	"gateway/api":                            "crd crd/object crd/wire gateway/api/query gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource gateway/resource/patch gateway/resource/scale gateway/view/encoding",
 	"gateway/api/query":                      "gateway/resource",
 	"gateway/api/filter":                     "deadline gateway/api gateway/authn gateway/authz gateway/bounds gateway/resource",
 	"gateway/kinds/service":                  "admission crd/object gateway/controller gateway/controller/client",
@@ -119,7 +119,8 @@ var mayImport = map[string]string{
 	"gateway/pki/private":                    "",
 	"gateway/kinds/storageobject":            "admission crd/object gateway/controller gateway/controller/client",
 	"gateway/kinds/quota":                    "admission admission/quota gateway/catalog gateway/resource storage/watchcache",
-	"gateway/resource":                       "admission apply crd crd/object gateway/authn gateway/catalog gateway/resource/patch gateway/view/encoding storage storage/watchcache",
+	"gateway/resource":                       "admission apply crd crd/object gateway/authn gateway/catalog gateway/resource/patch gateway/resource/scale gateway/view/encoding storage storage/watchcache",
+	"gateway/resource/scale":                 "crd crd/object",
 	"gateway/resource/patch":                 "crd/object crd/jsonpatch",
 	"gateway/resource/local":                 "crd crd/object gateway/catalog gateway/resource gateway/view/encoding storage/watchcache",
 	"gateway/kinds/accessreview":             "crd/object gateway/authn gateway/authz",

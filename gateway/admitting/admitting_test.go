@@ -242,7 +242,7 @@ func TestWhatWebhooksSeeOfWrites_WP02(t *testing.T) {
 	one := w.target("example.com", "crontabs", "v1", "a")
 	scale := one
 	scale.Subresource = "scale"
-	if _, err := w.PatchScale(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice); err != nil {
+	if _, err := w.Patch(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice); err != nil {
 		t.Fatal(err)
 	}
 	wants("a scale", map[string]string{"kind": "map[group:autoscaling kind:Scale version:v1]", "requestKind": "map[group:autoscaling kind:Scale version:v1]",
@@ -284,7 +284,7 @@ func TestPatchesOfScales(t *testing.T) {
 	w.configure("mutating", "m", "example.com", "v1", "crontabs/scale", "")
 	scale := w.target("example.com", "crontabs", "v1", "a")
 	scale.Subresource = "scale"
-	out, err := w.PatchScale(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice)
+	out, err := w.Patch(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice)
 	if err != nil || !strings.Contains(string(out.Object), `"spec":{"replicas":9}`) {
 		t.Errorf("got %s, %v", out.Object, err)
 	}
@@ -299,7 +299,7 @@ func TestRulesAboutASubresourceThatAVersionLacks_WP02(t *testing.T) {
 	one := w.target("example.com", "crontabs", "v1", "a")
 	scale := one
 	scale.Subresource = "scale"
-	if _, err := w.PatchScale(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice); err != nil || len(w.sent) != 0 {
+	if _, err := w.Patch(t.Context(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), alice); err != nil || len(w.sent) != 0 {
 		t.Errorf("%v, %d calls", err, len(w.sent))
 	}
 	w.settled()

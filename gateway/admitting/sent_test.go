@@ -115,7 +115,7 @@ func TestObjectSelectorsSeeTheObjectOfTheRequest_WP02(t *testing.T) {
 	scale.Subresource = "scale"
 	patch := func(body string) func() error {
 		return func() error {
-			_, err := w.PatchScale(t.Context(), scale, "application/merge-patch+json", []byte(body), alice)
+			_, err := w.Patch(t.Context(), scale, "application/merge-patch+json", []byte(body), alice)
 			return err
 		}
 	}

@@ -25,9 +25,6 @@ func (h *Handler) apply(ctx context.Context, c *Call, t resource.Target, media s
 		return nil, err
 	}
 	o.MayCreate = h.mayCreate(c)
-	if scaling(t) {
-		return h.Engine.ApplyScale(ctx, t, config, o)
-	}
 	return h.Engine.Apply(ctx, t, config, o)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -115,7 +116,7 @@ func newPrinter(ctx context.Context, t resource.Target, version string, v url.Va
 	}
 	p := &printer{ctx: ctx, convertor: t.Version.Table, version: version, include: include, noHeaders: v.Get("noHeaders") == "true"}
 	if scaling(t) {
-		p.convertor = scaleTable{native: t.Version.Native()}
+		p.convertor = scale.Table{Native: t.Version.Native()}
 	}
 	return p, nil
 }

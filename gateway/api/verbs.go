@@ -11,6 +11,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -37,7 +38,7 @@ func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, asked
 	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, encoding.At(t.Version.Name))
 	var data []byte
 	if err == nil {
-		data, err = t.Scale(o.Bytes())
+		data, err = scale.Text(scale.Paths(t.Version, t.Subresource), o.Bytes())
 	}
 	if err == nil {
 		data, err = h.written(ctx, f, t, data, v)
@@ -49,10 +50,7 @@ func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, asked
 }
 
 // scaling tells a request whose body is a Scale.
-func scaling(t resource.Target) bool {
-	s := t.Version.Subresources[t.Subresource]
-	return s != nil && s.Scale != nil
-}
+func scaling(t resource.Target) bool { return scale.Paths(t.Version, t.Subresource) != nil }
 
 // writer does one write with the options of the request.
 type writer func(o resource.WriteOptions) (*resource.Written, error)
@@ -109,9 +107,6 @@ func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*Resp
 			return nil, err
 		}
 		reportDuplicates(c.Request, &o)
-		if scaling(t) {
-			return h.Engine.UpdateScale(ctx, t, body, o)
-		}
 		o.MayCreate = h.mayCreate(c)
 		return h.Engine.Update(ctx, t, body, o)
 	})
@@ -125,9 +120,6 @@ func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*Respo
 	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		if c.applies(media) {
 			return h.apply(ctx, c, t, media, o)
-		}
-		if scaling(t) {
-			return h.Engine.PatchScale(ctx, t, types.PatchType(media), c.Body, o)
 		}
 		return h.Engine.Patch(ctx, t, types.PatchType(media), c.Body, o)
 	})

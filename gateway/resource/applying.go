@@ -5,15 +5,14 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 )
 
 // ApplyPatchType is the media type of a configuration to apply.
@@ -22,6 +21,9 @@ const ApplyPatchType = types.ApplyYAMLPatchType
 // Apply applies a configuration to an object, which it creates if there is none
 // (server-side apply, KEP-555). config is only read.
 func (e *Engine) Apply(ctx context.Context, t Target, config map[string]any, o WriteOptions) (*Written, error) {
+	if t.scales() != nil {
+		return e.applyScale(ctx, t, config, o)
+	}
 	w, err := e.applies(t, &applying{config}, o)
 	if err != nil {
 		return nil, err
@@ -30,24 +32,6 @@ func (e *Engine) Apply(ctx context.Context, t Target, config map[string]any, o W
 		w.exists = mayExist
 	}
 	return w.run(ctx)
-}
-
-// ApplyScale applies a configuration of an object's scale.
-func (e *Engine) ApplyScale(ctx context.Context, t Target, scale map[string]any, o WriteOptions) (*Written, error) {
-	config, err := t.scaleConfig(scale)
-	if err != nil {
-		return nil, err
-	}
-	w, err := e.applies(t, &applying{config}, o)
-	if err != nil {
-		return nil, err
-	}
-	out, err := w.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out.Object, err = t.Scale(out.Object)
-	return out, err
 }
 
 func (e *Engine) applies(t Target, s *applying, o WriteOptions) (*Write, error) {
@@ -90,11 +74,11 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 	if err := w.Version.Shape.FromMerge(tree); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	if p := w.scalePaths(); p != nil {
+	if p := w.scales(); p != nil {
 		// The reply is a Scale; without replicas there is none.
-		scale, found, err := scaleOf(p, tree)
-		if w.scales = (&shownScales{now: scale, applied: true}); err != nil || !found {
-			return apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scaleKind}, w.Name, field.ErrorList{
+		shown, found, err := scale.Of(p, tree)
+		if w.scaled = (&shownScales{now: shown, applied: true}); err != nil || !found {
+			return apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scale.Kind}, w.Name, field.ErrorList{
 				field.Required(field.NewPath("spec", "replicas"), "nobody else says how many there are"),
 			})
 		}
@@ -112,49 +96,4 @@ func (s *applying) change(ctx context.Context, w *Write) error {
 		w.object.SetResourceVersion("")
 	}
 	return rest.EnsureObjectNamespaceMatchesRequestNamespace(w.Namespace, w.object)
-}
-
-// scaleConfig is the configuration of the object that an applied Scale stands
-// for.
-func (t Target) scaleConfig(scale map[string]any) (map[string]any, error) {
-	kind, _ := scale["kind"].(string)
-	apiVersion, _ := scale["apiVersion"].(string)
-	if err := isScale(kind, apiVersion); err != nil {
-		return nil, err
-	}
-	if err := apply.CheckScale(scale); err != nil {
-		return nil, err
-	}
-	meta, _ := scale["metadata"].(map[string]any)
-	if meta == nil {
-		meta = map[string]any{}
-	}
-	complete := map[string]any{"name": t.Name}
-	for k, v := range meta {
-		complete[k] = v
-	}
-	checked := map[string]any{"metadata": complete}
-	for k, v := range scale {
-		if k != "metadata" {
-			checked[k] = v
-		}
-	}
-	replicas, err := t.wantedReplicas(checked)
-	if err != nil {
-		return nil, err
-	}
-	about := map[string]any{}
-	config := map[string]any{
-		"apiVersion": t.Resource.Def.APIVersion(t.Version.Name), "kind": t.Resource.Def.Kind, "metadata": about,
-	}
-	for _, k := range [...]string{revisionField, "uid", "managedFields"} { // conditions, and what no apply may carry
-		if v, ok := meta[k]; ok {
-			about[k] = v
-		}
-	}
-	if _, found, err := unstructured.NestedInt64(scale, "spec", "replicas"); err != nil || !found {
-		return config, err
-	}
-	err = unstructured.SetNestedField(config, replicas, fieldsOf(t.scalePaths().SpecReplicasPath)...)
-	return config, err
 }

@@ -127,7 +127,7 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 		for _, c := range change {
 			c(&o)
 		}
-		out, err := w.ApplyScale(w.ctx(), scale, w.parse([]byte(`{"kind":"Scale","apiVersion":"autoscaling/v1",`+fields+`}`)).Object, o)
+		out, err := w.Apply(w.ctx(), scale, w.parse([]byte(`{"kind":"Scale","apiVersion":"autoscaling/v1",`+fields+`}`)).Object, o)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", fields, err, want)
 		}
 	}
-	if _, err = w.ApplyScale(w.ctx(), scale, map[string]any{"kind": "Other"}, WriteOptions{Caller: Caller{FieldManager: "s"}}); !apierrors.IsBadRequest(err) {
+	if _, err = w.Apply(w.ctx(), scale, map[string]any{"kind": "Other"}, WriteOptions{Caller: Caller{FieldManager: "s"}}); !apierrors.IsBadRequest(err) {
 		t.Errorf("what is no scale: %v", err)
 	}
 	// Without replicas the manager gives them up; if nobody else says how many

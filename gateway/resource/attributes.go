@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 )
 
 var _ admission.Attributes = &Write{}
@@ -83,8 +84,8 @@ func (w *Write) GetKind() schema.GroupVersionKind {
 	if w.sent != nil {
 		return *w.sent
 	}
-	if w.scalePaths() != nil {
-		return schema.FromAPIVersionAndKind(scaleAPIVersion, scaleKind)
+	if w.scales() != nil {
+		return schema.FromAPIVersionAndKind(scale.APIVersion, scale.Kind)
 	}
 	return w.gvk()
 }
@@ -181,7 +182,7 @@ func (w *Write) GetObjectAt(ctx context.Context, version string) (map[string]any
 	if w.operation == admission.Delete {
 		return nil, nil
 	}
-	if s := w.scales; s != nil {
+	if s := w.scaled; s != nil {
 		return s.now, s.tell(ctx, w)
 	}
 	version, tree := w.versionCalled(version), w.object.Object
@@ -209,7 +210,7 @@ func (w *Write) GetOldObjectAt(ctx context.Context, version string) (map[string]
 	if w.from.Entry == nil {
 		return nil, nil
 	}
-	if s := w.scales; s != nil {
+	if s := w.scaled; s != nil {
 		err := s.tell(ctx, w)
 		return object.Clone(s.old), err
 	}
@@ -226,15 +227,15 @@ func (w *Write) GetOldObjectAt(ctx context.Context, version string) (map[string]
 
 // shown is the object as the request speaks of it.
 func (w *Write) shown(tree map[string]any) (map[string]any, error) {
-	paths := w.scalePaths()
+	paths := w.scales()
 	if paths == nil {
 		return tree, nil
 	}
-	scale, _, err := scaleOf(paths, tree)
+	out, _, err := scale.Of(paths, tree)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	return scale, nil
+	return out, nil
 }
 
 // GetLabels implements [admission.States]. The options of a connection have none, and
@@ -243,8 +244,8 @@ func (w *Write) GetLabels() (states []labels.Set, err error) {
 	switch {
 	case w.operation == admission.Connect:
 		return nil, nil
-	case w.scalePaths() != nil: // a Scale has none but those that the client sent
-		return w.scales.labels(), nil
+	case w.scales() != nil: // a Scale has none but those that the client sent
+		return w.scaled.labels(), nil
 	case w.operation != admission.Delete:
 		states = append(states, w.object.GetLabels())
 	}
@@ -315,15 +316,15 @@ func (w *Write) Overlay(ctx context.Context, version string, part map[string]any
 // converted to where the write has it.
 func (w *Write) Replace(ctx context.Context, version string, tree map[string]any) error {
 	version = w.versionCalled(version)
-	if paths := w.scalePaths(); paths != nil {
+	if paths := w.scales(); paths != nil {
 		replicas, err := w.wantedReplicas(tree)
 		if err != nil {
 			return err
 		}
-		if w.scales != nil {
-			w.scales.now = tree
+		if w.scaled != nil {
+			w.scaled.now = tree
 		}
-		return unstructured.SetNestedField(w.object.Object, replicas, fieldsOf(paths.SpecReplicasPath)...)
+		return scale.Set(paths, w.object.Object, replicas)
 	}
 	if err := w.wellShaped(version, tree); err != nil {
 		return apierrors.NewInternalError(err)

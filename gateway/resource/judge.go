@@ -112,7 +112,7 @@ func (w *Write) ownership() *apply.Kind {
 	switch {
 	case w.sent != nil:
 		return w.Resource.Bodies[catalog.Part{Version: w.Version.Name, Subresource: w.Subresource}]
-	case w.scalePaths() != nil:
+	case w.scales() != nil:
 		return nil
 	}
 	return w.Resource.Owners

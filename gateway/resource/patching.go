@@ -19,6 +19,9 @@ import (
 // Patch changes an object by a JSON patch (RFC 6902), a JSON merge patch
 // (RFC 7386) or, for kinds that have a Go type, a strategic merge patch.
 func (e *Engine) Patch(ctx context.Context, t Target, kind types.PatchType, body []byte, o WriteOptions) (*Written, error) {
+	if t.scales() != nil {
+		return e.patchScale(ctx, t, kind, body, o)
+	}
 	return e.update(ctx, t, &patching{kind: kind, body: body}, o, false)
 }
 

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/crd/jsonpatch"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
@@ -105,25 +107,21 @@ func TestFieldValidationOfPatches_FV04_FV05_FV06(t *testing.T) {
 func TestScale_RES06(t *testing.T) {
 	w := newWorld(t)
 	made := w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
-	scale := w.sub("one", "scale")
+	at := w.sub("one", "scale")
 	put := func(meta, spec string) (*Written, error) {
-		return w.UpdateScale(w.ctx(), scale, fmt.Appendf(nil, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"one"%s},"spec":{%s}}`, meta, spec), WriteOptions{})
+		return w.Update(w.ctx(), at, fmt.Appendf(nil, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"one"%s},"spec":{%s}}`, meta, spec), WriteOptions{})
 	}
 	get := func() ([]byte, error) {
-		e, err := w.entry(w.ctx(), scale, "")
+		data, err := w.Get(w.ctx(), at, "", encoding.At(v1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := scale.Resource.View(w.ctx(), e, v1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return scale.Scale(data)
+		return scale.Text(at.scales(), data.Bytes())
 	}
 	_, err := get()
 	refused(t, err, 500, "InternalError", `the spec replicas field ".spec.replicas" does not exist`)
 	// Typed clients leave kind and version to the path.
-	bare := w.must(w.UpdateScale(w.ctx(), scale, []byte(`{"metadata":{"name":"one"},"spec":{"replicas":7}}`), WriteOptions{}))
+	bare := w.must(w.Update(w.ctx(), at, []byte(`{"metadata":{"name":"one"},"spec":{"replicas":7}}`), WriteOptions{}))
 	if fmt.Sprint(bare.Object["spec"]) != "map[replicas:7]" {
 		t.Errorf("got %v", bare.Object)
 	}
@@ -146,9 +144,9 @@ func TestScale_RES06(t *testing.T) {
 	refused(t, err, 409, "Conflict", "UID in precondition: zz")
 	_, err = put(`,"resourceVersion":"1"`, `"replicas":3`)
 	refused(t, err, 409, "Conflict", "the object has been modified")
-	_, err = w.PatchScale(w.ctx(), scale, types.JSONPatchType, []byte(`[{"op":"test","path":"/spec/replicas","value":5}]`), WriteOptions{})
+	_, err = w.Patch(w.ctx(), at, types.JSONPatchType, []byte(`[{"op":"test","path":"/spec/replicas","value":5}]`), WriteOptions{})
 	refused(t, err, 422, "Invalid", "")
-	if got := w.must(w.PatchScale(w.ctx(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), WriteOptions{})); fmt.Sprint(got.Object["spec"]) != "map[replicas:4]" {
+	if got := w.must(w.Patch(w.ctx(), at, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), WriteOptions{})); fmt.Sprint(got.Object["spec"]) != "map[replicas:4]" {
 		t.Errorf("got %v", got.Object)
 	}
 	if got := w.read(w.at(v1, "one")).GetGeneration(); got != 4 {

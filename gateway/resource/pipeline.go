@@ -39,7 +39,7 @@ type Write struct {
 	present   []byte         // the state that it starts from, at the request's version
 	old       *unstructured.Unstructured
 	object    *unstructured.Unstructured
-	scales    *shownScales // of a write of a scale, until it is validated
+	scaled    *shownScales // of a write of a scale, until it is validated
 	managed   managed
 	generate  string          // metadata.generateName, when it decides the name
 	named     int64           // the revision that the client gave what it creates
@@ -197,7 +197,7 @@ func (w *Write) run(ctx context.Context) (*Written, error) {
 
 // begin forgets what an earlier attempt did.
 func (w *Write) begin(from origin) {
-	w.from, w.present, w.old, w.object, w.scales, w.mistakes, w.asked, w.managed = from, nil, nil, nil, nil, nil, nil, managed{}
+	w.from, w.present, w.old, w.object, w.scaled, w.mistakes, w.asked, w.managed = from, nil, nil, nil, nil, nil, nil, managed{}
 	w.ending, w.generate, w.named, w.draft, w.revision, w.out = stores, "", 0, nil, 0, nil
 	switch {
 	case w.operation == admission.Delete:

@@ -1,10 +1,10 @@
 package resource
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -12,29 +12,36 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	kjson "sigs.k8s.io/json"
 
+	"github.com/wasmgate/wasmgate/apply"
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 )
 
-// UpdateScale replaces an object's scale (PUT of a Scale).
-func (e *Engine) UpdateScale(ctx context.Context, t Target, body []byte, o WriteOptions) (*Written, error) {
-	s, unknown, err := readScale(body)
+// Writes of a Scale are writes of the object that it is a form of.
+
+// scales are the paths of the Scale that the target is; nil if it is none.
+func (t Target) scales() *crd.Scale { return scale.Paths(t.Version, t.Subresource) }
+
+// updateScale replaces an object's scale (PUT of a Scale).
+func (e *Engine) updateScale(ctx context.Context, t Target, body []byte, o WriteOptions) (*Written, error) {
+	sent, unknown, err := scale.Parse(body)
 	if err == nil {
 		err = o.report(slices.Concat(o.Problems, unknown))
 	}
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", scaleKind, "v1", scaleKind, err))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", scale.Kind, "v1", scale.Kind, err))
 	}
-	if err := isScale(s.Kind, s.APIVersion); err != nil {
+	if err := scale.Check(sent.Kind, sent.APIVersion); err != nil {
 		return nil, err
 	}
-	return e.scale(ctx, t, scalePut{s}, o)
+	return e.scale(ctx, t, func(map[string]any, WriteOptions) (*autoscalingv1.Scale, error) { return sent, nil }, o)
 }
 
-// PatchScale patches an object's scale.
-func (e *Engine) PatchScale(ctx context.Context, t Target, kind types.PatchType, body []byte, o WriteOptions) (*Written, error) {
+// patchScale patches an object's scale.
+func (e *Engine) patchScale(ctx context.Context, t Target, kind types.PatchType, body []byte, o WriteOptions) (*Written, error) {
 	typed := func() runtime.Object { return &autoscalingv1.Scale{} }
 	if !t.Version.Native() {
 		typed = nil
@@ -46,70 +53,31 @@ func (e *Engine) PatchScale(ctx context.Context, t Target, kind types.PatchType,
 	if err != nil {
 		return nil, err
 	}
-	return e.scale(ctx, t, scalePatch{apply, odd}, o)
+	return e.scale(ctx, t, func(present map[string]any, o WriteOptions) (*autoscalingv1.Scale, error) {
+		return patchedScale(apply, odd, present, o)
+	}, o)
 }
 
-func (e *Engine) scale(ctx context.Context, t Target, s scales, o WriteOptions) (*Written, error) {
-	w, err := e.update(ctx, t, scaling{s}, o, false)
-	if err != nil {
-		return nil, err
-	}
-	// The version's schema may have dropped the replicas again.
-	w.Object, _, err = t.readScale(w.Object)
-	return w, err
-}
-
-// readScale reads a Scale as the Go type that it is for clients. As for every such
-// type, kind and version are known from the path. unknown are the fields that it
-// does not have, and those that are there twice.
-func readScale(data []byte) (s *autoscalingv1.Scale, unknown []string, err error) {
-	s = &autoscalingv1.Scale{}
-	odd, err := kjson.UnmarshalStrict(data, s)
-	for _, o := range odd {
-		unknown = append(unknown, o.Error())
-	}
-	s.Kind, s.APIVersion = cmp.Or(s.Kind, scaleKind), cmp.Or(s.APIVersion, scaleAPIVersion)
-	return s, unknown, err
-}
-
-// scales is where a new Scale comes from.
-type scales interface {
-	// scale returns it, given the present one. It warns of what is odd.
-	scale(present map[string]any, o WriteOptions) (*autoscalingv1.Scale, error)
-}
-
-// scalePut is the Scale of a PUT.
-type scalePut struct{ sent *autoscalingv1.Scale }
-
-func (p scalePut) scale(map[string]any, WriteOptions) (*autoscalingv1.Scale, error) {
-	return p.sent, nil
-}
-
-// scalePatch is a patch of the present Scale; odd is what its text repeats.
-type scalePatch struct {
-	apply patch.Patch
-	odd   []string
-}
-
-func (p scalePatch) scale(present map[string]any, o WriteOptions) (*autoscalingv1.Scale, error) {
+// patchedScale is what a patch makes of a Scale; odd is what its text repeats.
+func patchedScale(apply patch.Patch, odd []string, present map[string]any, o WriteOptions) (*autoscalingv1.Scale, error) {
 	data, err := object.Encode(present)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	tree, err := p.apply(patch.State{JSON: data, Tree: present})
+	tree, err := apply(patch.State{JSON: data, Tree: present})
 	if err != nil {
 		return nil, err
 	}
 	if data, err = object.Encode(tree); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	s, unknown, err := readScale(data)
+	s, unknown, err := scale.Parse(data)
 	switch {
 	case err != nil:
-	case isScale(s.Kind, s.APIVersion) != nil:
+	case scale.Check(s.Kind, s.APIVersion) != nil:
 		err = fmt.Errorf("no kind %q is registered for version %q", s.Kind, s.APIVersion)
 	default:
-		err = o.report(slices.Concat(p.odd, unknown))
+		err = o.report(slices.Concat(odd, unknown))
 	}
 	if err != nil {
 		return nil, patch.Invalid(data, err)
@@ -117,8 +85,37 @@ func (p scalePatch) scale(present map[string]any, o WriteOptions) (*autoscalingv
 	return s, nil
 }
 
-// scaling changes an object by way of its scale.
-type scaling struct{ scales }
+// applyScale applies a configuration of an object's scale.
+func (e *Engine) applyScale(ctx context.Context, t Target, sent map[string]any, o WriteOptions) (*Written, error) {
+	config, err := t.scaleConfig(sent)
+	if err != nil {
+		return nil, err
+	}
+	w, err := e.applies(t, &applying{config}, o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := w.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Object, err = scale.Text(t.scales(), out.Object)
+	return out, err
+}
+
+func (e *Engine) scale(ctx context.Context, t Target, s scaling, o WriteOptions) (*Written, error) {
+	w, err := e.update(ctx, t, s, o, false)
+	if err != nil {
+		return nil, err
+	}
+	// The version's schema may have dropped the replicas again.
+	w.Object, _, err = scale.Written(t.scales(), w.Object)
+	return w, err
+}
+
+// scaling changes an object by way of its scale: it makes a new Scale, given the
+// present one. It warns of what is odd.
+type scaling func(present map[string]any, o WriteOptions) (*autoscalingv1.Scale, error)
 
 // decode implements [source]; it has been done.
 func (scaling) decode(*Write) error { return nil }
@@ -127,12 +124,12 @@ func (scaling) decode(*Write) error { return nil }
 // the replicas back. What the Scale says of uid and resourceVersion are
 // conditions.
 func (s scaling) change(_ context.Context, w *Write) error {
-	paths := w.scalePaths()
-	present, _, err := scaleOf(paths, w.old.Object)
+	paths := w.scales()
+	present, _, err := scale.Of(paths, w.old.Object)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	wanted, err := s.scale(present, w.Options)
+	wanted, err := s(present, w.Options)
 	if err != nil {
 		return err
 	}
@@ -142,18 +139,79 @@ func (s scaling) change(_ context.Context, w *Write) error {
 	if uid := wanted.UID; uid != "" && uid != w.old.GetUID() {
 		return w.wrongUID(uid, w.old.GetUID())
 	}
-	if err := w.validScale(wanted); err != nil {
+	if err := scale.Validate(paths, wanted, w.Name, w.Namespace); err != nil {
 		return err
 	}
 	sent, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	w.scales = &shownScales{now: sent}
+	w.scaled = &shownScales{now: sent}
 	w.object = asUnstructured(object.Clone(w.old.Object))
 	if wanted.ResourceVersion != "" {
 		w.object.SetResourceVersion(wanted.ResourceVersion)
 	}
-	// Negative ones the object's strategy refuses.
-	return unstructured.SetNestedField(w.object.Object, int64(wanted.Spec.Replicas), fieldsOf(paths.SpecReplicasPath)...)
+	return scale.Set(paths, w.object.Object, int64(wanted.Spec.Replicas)) // negative ones the object's strategy refuses
+}
+
+// whose refuses a Scale of another object.
+func (t Target) whose(name, namespace string) error {
+	if err := t.sameName(name); err != nil {
+		return err
+	}
+	if namespace != "" && t.Namespace != "" && namespace != t.Namespace {
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// wantedReplicas validates a Scale that was applied, or that admission changed.
+func (t Target) wantedReplicas(s map[string]any) (int64, error) {
+	kind, _ := s["kind"].(string)
+	apiVersion, _ := s["apiVersion"].(string)
+	if err := scale.Check(kind, apiVersion); err != nil {
+		return 0, err
+	}
+	meta, _ := s["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	namespace, _ := meta["namespace"].(string)
+	if err := t.whose(name, namespace); err != nil {
+		return 0, err
+	}
+	return scale.Replicas(s)
+}
+
+// scaleConfig is the configuration of the object that an applied Scale stands
+// for.
+func (t Target) scaleConfig(s map[string]any) (map[string]any, error) {
+	kind, _ := s["kind"].(string)
+	apiVersion, _ := s["apiVersion"].(string)
+	if err := scale.Check(kind, apiVersion); err != nil {
+		return nil, err
+	}
+	if err := apply.CheckScale(s); err != nil {
+		return nil, err
+	}
+	meta, _ := s["metadata"].(map[string]any)
+	complete := map[string]any{"name": t.Name}
+	maps.Copy(complete, meta)
+	checked := maps.Clone(s)
+	checked["metadata"] = complete
+	replicas, err := t.wantedReplicas(checked)
+	if err != nil {
+		return nil, err
+	}
+	about := map[string]any{}
+	config := map[string]any{
+		"apiVersion": t.Resource.Def.APIVersion(t.Version.Name), "kind": t.Resource.Def.Kind, "metadata": about,
+	}
+	for _, k := range [...]string{revisionField, "uid", "managedFields"} { // conditions, and what no apply may carry
+		if v, ok := meta[k]; ok {
+			about[k] = v
+		}
+	}
+	if _, found, err := unstructured.NestedInt64(s, "spec", "replicas"); err != nil || !found {
+		return config, err
+	}
+	return config, scale.Set(t.scales(), config, replicas)
 }

@@ -22,9 +22,9 @@ func TestUnknownFieldsOfAScale_RES06_FV01(t *testing.T) {
 			}
 		}}
 		if media == "" {
-			_, err = w.UpdateScale(w.ctx(), scale, []byte(body), o)
+			_, err = w.Update(w.ctx(), scale, []byte(body), o)
 		} else {
-			_, err = w.PatchScale(w.ctx(), scale, media, []byte(body), o)
+			_, err = w.Patch(w.ctx(), scale, media, []byte(body), o)
 		}
 		return warned, err
 	}
@@ -64,9 +64,11 @@ func TestWhatIsNoScale_RES06(t *testing.T) {
 	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
 	scale := w.sub("one", "scale")
 	for _, target := range []Target{scale, w.sub("absent", "scale")} {
-		_, err := w.UpdateScale(w.ctx(), target, []byte(`{"metadata":{"name":"one"},"spec":{"replicas":"x"}}`), WriteOptions{})
+		_, err := w.Update(w.ctx(), target, []byte(`{"metadata":{"name":"one"},"spec":{"replicas":"x"}}`), WriteOptions{})
 		refused(t, err, 400, "BadRequest", `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32`)
-		_, err = w.UpdateScale(w.ctx(), target, []byte(`{"kind":"Deployment","apiVersion":"apps/v1"}`), WriteOptions{})
+		_, err = w.Update(w.ctx(), target, []byte("x"), WriteOptions{})
+		refused(t, err, 400, "BadRequest", "cannot be handled as a Scale")
+		_, err = w.Update(w.ctx(), target, []byte(`{"kind":"Deployment","apiVersion":"apps/v1"}`), WriteOptions{})
 		refused(t, err, 400, "BadRequest", "Deployment cannot be handled as a Scale")
 	}
 	for body, want := range map[string]string{
@@ -76,13 +78,13 @@ func TestWhatIsNoScale_RES06(t *testing.T) {
 		`{"kind":"Other"}`:                `no kind "Other" is registered for version "autoscaling/v1"`,
 		`{"apiVersion":"x/v1"}`:           `no kind "Scale" is registered for version "x/v1"`,
 	} {
-		_, err := w.PatchScale(w.ctx(), scale, types.MergePatchType, []byte(body), WriteOptions{})
+		_, err := w.Patch(w.ctx(), scale, types.MergePatchType, []byte(body), WriteOptions{})
 		refused(t, err, 422, "Invalid", want)
 	}
-	_, err := w.PatchScale(w.ctx(), scale, types.MergePatchType, []byte(`{"metadata":null}`), WriteOptions{})
+	_, err := w.Patch(w.ctx(), scale, types.MergePatchType, []byte(`{"metadata":null}`), WriteOptions{})
 	refused(t, err, 400, "BadRequest", "the name of the object (one based on URL) was undeterminable: name must be provided")
 	// No replicas are written as none at all, as the Go type is.
-	got := w.must(w.PatchScale(w.ctx(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), WriteOptions{}))
+	got := w.must(w.Patch(w.ctx(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), WriteOptions{}))
 	if spec := got.Object["spec"]; fmt.Sprint(spec) != "map[]" {
 		t.Errorf("got %v", spec)
 	}

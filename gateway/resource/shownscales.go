@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 )
 
 // shownScales are the Scales of a write as mutating admission sees them: the new one as
@@ -26,13 +27,13 @@ func (s *shownScales) tell(ctx context.Context, w *Write) (err error) {
 		return nil
 	}
 	s.told = true
-	if s.old, _, err = scaleOf(w.scalePaths(), w.old.Object); err != nil {
+	if s.old, _, err = scale.Of(w.scales(), w.old.Object); err != nil {
 		return err
 	}
 	replicas := map[string][]string{}
 	for _, v := range w.Resource.Def.Versions {
-		if sub := v.Subresources[w.Subresource]; sub != nil && sub.Scale != nil {
-			replicas[w.Resource.Def.APIVersion(v.Name)] = fieldsOf(sub.Scale.SpecReplicasPath)
+		if p := scale.Paths(v, w.Subresource); p != nil {
+			replicas[w.Resource.Def.APIVersion(v.Name)] = scale.Fields(p)
 		}
 	}
 	live, next := apply.OfScale(w.managed.live, replicas), apply.OfScale(w.managed.next, replicas)

@@ -91,7 +91,7 @@ func (w *Write) mutate(ctx context.Context) error {
 }
 
 func (w *Write) validate(ctx context.Context) error {
-	w.scales = nil // from here on a Scale is what is made of it
+	w.scaled = nil // from here on a Scale is what is made of it
 	switch {
 	case w.stored:
 		return nil // it was valid, and its source says what it may become

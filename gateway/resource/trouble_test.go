@@ -158,35 +158,6 @@ func TestMetadataThatCannotBeRead(t *testing.T) {
 	refused(t, err, 500, "InternalError", "cannot be read")
 }
 
-// A Scale of what is no scale is an error that says where.
-func TestScaleOfOddObjects_RES06(t *testing.T) {
-	w := newWorld(t)
-	scale := w.sub("one", "scale")
-	for body, want := range map[string]string{
-		`"spec":{"replicas":"x"}`:                           ".spec.replicas accessor error",
-		`"spec":{"replicas":1},"status":{"replicas":"x"}`:   ".status.replicas accessor error",
-		`"spec":{"replicas":1},"status":{"selector":7}`:     ".status.selector accessor error",
-		`"spec":{"replicas":-1}`:                            `the spec replicas field ".spec.replicas" cannot be negative`,
-		`"spec":{}`:                                         `the spec replicas field ".spec.replicas" does not exist`,
-		`"spec":{"replicas":0},"status":{}`:                 "",
-		`"spec":{"replicas":2},"status":{"selector":"a=b"}`: "",
-	} {
-		out, err := scale.Scale([]byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"one"},` + body + `}`))
-		switch {
-		case want == "" && (err != nil || !strings.Contains(string(out), `"kind":"Scale"`)):
-			t.Errorf("%s: got %s, %v", body, out, err)
-		case want != "" && (!apierrors.IsInternalError(err) || !strings.Contains(err.Error(), want)):
-			t.Errorf("%s: got %s, %v", body, out, err)
-		}
-	}
-	if _, err := scale.Scale([]byte("x")); !apierrors.IsInternalError(err) {
-		t.Errorf("of no JSON: %v", err)
-	}
-	if _, err := w.UpdateScale(w.ctx(), scale, []byte("x"), WriteOptions{}); !apierrors.IsBadRequest(err) {
-		t.Errorf("a Scale that is none: %v", err)
-	}
-}
-
 // Errors of the store about one object are the API's.
 func TestStoreErrorsAreStatuses(t *testing.T) {
 	one := newWorld(t).at(v1, "one")

@@ -19,6 +19,9 @@ import (
 
 // Update replaces an object (PUT), or creates it where the kind allows that.
 func (e *Engine) Update(ctx context.Context, t Target, body []byte, o WriteOptions) (*Written, error) {
+	if t.scales() != nil {
+		return e.updateScale(ctx, t, body, o)
+	}
 	return e.update(ctx, t, &whole{body: body}, o, true)
 }
 

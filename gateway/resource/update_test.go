@@ -225,7 +225,7 @@ func TestDryRunChangesNothing_DRY01(t *testing.T) {
 	if got := w.must(w.Patch(w.ctx(), w.at(v1, "two"), types.MergePatchType, []byte(`{"port":"9"}`), dry)); got.Object["port"] != "9" {
 		t.Errorf("patch: %v", got.Object)
 	}
-	if got := w.must(w.PatchScale(w.ctx(), w.sub("one", "scale"), types.MergePatchType, []byte(`{"spec":{"replicas":7}}`), dry)); fmt.Sprint(got.Object["spec"]) != "map[replicas:7]" {
+	if got := w.must(w.Patch(w.ctx(), w.sub("one", "scale"), types.MergePatchType, []byte(`{"spec":{"replicas":7}}`), dry)); fmt.Sprint(got.Object["spec"]) != "map[replicas:7]" {
 		t.Errorf("scale: %v", got.Object)
 	}
 	for _, name := range []string{"one", "two"} {

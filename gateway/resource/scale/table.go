@@ -1,4 +1,4 @@
-package api
+package scale
 
 import (
 	"context"
@@ -11,18 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// scaleTable prints scales, of whatever kind.
-type scaleTable struct {
-	// native tells that kube-apiserver prints the scale, which does not call names such.
-	native bool
+// Table prints scales, of whatever kind. It implements [rest.TableConvertor].
+type Table struct {
+	// Native tells that kube-apiserver prints the scale, which does not call names
+	// such.
+	Native bool
 }
 
 // ConvertToTable implements [rest.TableConvertor].
-func (s scaleTable) ConvertToTable(_ context.Context, obj runtime.Object, o runtime.Object) (*metav1.Table, error) {
+func (t Table) ConvertToTable(_ context.Context, obj runtime.Object, o runtime.Object) (*metav1.Table, error) {
 	out := &metav1.Table{}
 	if opts, ok := o.(*metav1.TableOptions); !ok || !opts.NoHeaders {
 		format := "name"
-		if s.native {
+		if t.Native {
 			format = ""
 		}
 		about := metav1.ObjectMeta{}.SwaggerDoc()

@@ -1,0 +1,35 @@
+package scale
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// A Scale of what is no scale is an error that says where.
+func TestScaleOfOddObjects_RES06(t *testing.T) {
+	p := &crd.Scale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: ".status.selector"}
+	for body, want := range map[string]string{
+		`"spec":{"replicas":"x"}`:                           ".spec.replicas accessor error",
+		`"spec":{"replicas":1},"status":{"replicas":"x"}`:   ".status.replicas accessor error",
+		`"spec":{"replicas":1},"status":{"selector":7}`:     ".status.selector accessor error",
+		`"spec":{"replicas":-1}`:                            `the spec replicas field ".spec.replicas" cannot be negative`,
+		`"spec":{}`:                                         `the spec replicas field ".spec.replicas" does not exist`,
+		`"spec":{"replicas":0},"status":{}`:                 "",
+		`"spec":{"replicas":2},"status":{"selector":"a=b"}`: "",
+	} {
+		out, err := Text(p, []byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"one"},`+body+`}`))
+		switch {
+		case want == "" && (err != nil || !strings.Contains(string(out), `"kind":"Scale"`)):
+			t.Errorf("%s: got %s, %v", body, out, err)
+		case want != "" && (!apierrors.IsInternalError(err) || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: got %s, %v", body, out, err)
+		}
+	}
+	if _, err := Text(p, []byte("x")); !apierrors.IsInternalError(err) {
+		t.Errorf("of no JSON: %v", err)
+	}
+}
