@@ -46,7 +46,7 @@ func ErrorResponse(err error) *Response {
 const RetryAfter = 1
 
 // NoSniff tells browsers not to guess what a body is.
-var NoSniff = Header{"X-Content-Type-Options", "NoSniff"}
+var NoSniff = Header{"X-Content-Type-Options", "nosniff"}
 
 func statusResponse(s metav1.Status) *Response {
 	return &Response{Code: int(s.Code), ContentType: mediaJSON, Body: statusJSON(s)}
