@@ -15,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/test/story/generated"
 	"github.com/wasmgate/wasmgate/test/story/layouts"
 	"github.com/wasmgate/wasmgate/test/story/mistakes"
+	"github.com/wasmgate/wasmgate/test/story/ownership"
 	"github.com/wasmgate/wasmgate/test/story/parameters"
 	"github.com/wasmgate/wasmgate/test/story/quotas"
 	"github.com/wasmgate/wasmgate/test/story/refusals"
@@ -33,11 +34,15 @@ func tables(t *testing.T) map[string][]story.Story {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var owning []story.Story
+	for _, s := range ownership.Stories() {
+		owning = append(owning, s.Recorded())
+	}
 	return map[string][]story.Story{
 		builtins.Table: ofBuiltIns, mistakes.Table: wrong, combined.Table: combined.Stories(), parameters.Table: parameters.Stories(),
 		requests.Table: requests.Stories(), rules.Table: rules.Stories(), refusals.Table: refusals.Stories(),
 		generated.Table: generated.Stories(1, generated.Recorded), generated.VersionsTable: generated.VersionsStories(1, generated.VersionsRecorded),
-		quotas.Table: quotas.Stories(), layouts.Table: layouts.Stories(), admissions.Table: admissions.Stories(),
+		quotas.Table: quotas.Stories(), layouts.Table: layouts.Stories(), admissions.Table: admissions.Stories(), ownership.Table: owning,
 	}
 }
 

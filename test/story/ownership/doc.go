@@ -11,27 +11,9 @@ package ownership
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 )
-
-// File is where the recording is, from the module's root.
-const File = "test/story/ownership/testdata/kube-apiserver.json"
-
-// Load reads a recording: kube-apiserver's replies by the stories' names, one
-// for each step.
-func Load(path string) (map[string][]Reply, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string][]Reply{}
-	if err := json.Unmarshal(b, &all); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return all, nil
-}
 
 // Reply is a server's answer without what differs from run to run.
 type Reply struct {
