@@ -203,6 +203,10 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*Respon
 	if err != nil {
 		return nil, err
 	}
+	if f.count {
+		all := *o
+		all.Limit, o = 0, &all // there are no pages of what is not sent
+	}
 	var resp *Response
 	l, err := h.Engine.List(ctx, t, o)
 	if err == nil {
