@@ -128,15 +128,8 @@ func capUpdates(es entries) (entries, error) {
 	for _, e := range es {
 		byID[e.id] = e
 	}
-	slices.SortFunc(updates, func(a, b identity) int {
-		x, y := byID[a], byID[b]
-		if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.text(), b.text())
-	})
-	first := map[string]identity{}
-	merged := map[identity][]*fieldpath.Set{} // what buckets are made of
+	sortByAge(updates, byID)
+	first, merged := map[string]identity{}, map[identity][]*fieldpath.Set{} // merged is what buckets are made of
 	left := len(updates)
 	for _, id := range updates {
 		if left <= maxUpdateManagers {
@@ -180,6 +173,17 @@ func capUpdates(es entries) (entries, error) {
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// sortByAge puts the oldest entries first, and those of one second by who made them.
+func sortByAge(all []identity, byID map[identity]entry) {
+	slices.SortFunc(all, func(a, b identity) int {
+		x, y := byID[a], byID[b]
+		if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.text(), b.text())
+	})
 }
 
 // union is all that is in sets, of which there is at least one. Halves are

@@ -44,6 +44,24 @@ func (a *Assigner) runtimeClass(ctx context.Context, w admission.Attributes, spe
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted, &pod); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
+	if err := schedule(class, &pod, refuse); err != nil {
+		return err
+	}
+	if !named {
+		return nil
+	}
+	completed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
+	if err != nil {
+		return err
+	}
+	delete(completed, "containers")
+	maps.Copy(spec, completed)
+	return nil
+}
+
+// schedule gives a pod what its class says of where it runs and what it takes
+// beside its containers, or refuses it.
+func schedule(class *nodev1.RuntimeClass, pod *corev1.PodSpec, refuse func(format string, args ...any) error) error {
 	switch {
 	case class.Overhead == nil && pod.Overhead != nil:
 		return refuse("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
@@ -67,15 +85,6 @@ func (a *Assigner) runtimeClass(ctx context.Context, w admission.Attributes, spe
 		maps.Copy(pod.NodeSelector, where.NodeSelector)
 		pod.Tolerations = joined(pod.Tolerations, where.Tolerations)
 	}
-	if !named {
-		return nil
-	}
-	completed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
-	if err != nil {
-		return err
-	}
-	delete(completed, "containers")
-	maps.Copy(spec, completed)
 	return nil
 }
 
