@@ -24,7 +24,7 @@ func (h *Handler) apply(ctx context.Context, c *Call, t resource.Target, media s
 	if err != nil {
 		return nil, err
 	}
-	o.MayCreate = h.mayCreate(c)
+	o.MayCreate = mayCreate(h.Authorizer, c)
 	return h.Engine.Apply(ctx, t, config, o)
 }
 
@@ -51,10 +51,10 @@ func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error
 
 // mayCreate authorizes the creation that an update or an apply turns into when
 // the object is absent.
-func (h *Handler) mayCreate(c *Call) func(ctx context.Context, name string) error {
+func mayCreate(by authz.Authorizer, c *Call) func(ctx context.Context, name string) error {
 	return func(ctx context.Context, name string) error {
 		i := &c.Info
-		allowed, reason, err := h.Authorizer.Authorize(ctx, authz.Attributes{
+		allowed, reason, err := by.Authorize(ctx, authz.Attributes{
 			User: c.Caller.User, Verb: "create", Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
 			Namespace: i.Namespace, Name: name, Path: i.Path, ResourceRequest: true,
 		})

@@ -56,16 +56,15 @@ func TestDeleteOptions_DEL(t *testing.T) {
 }
 
 func TestLifetime(t *testing.T) {
-	h := New(Config{MinWatchTimeout: time.Minute}, nil)
 	seconds := func(n int64) *internalversion.ListOptions { return &internalversion.ListOptions{TimeoutSeconds: &n} }
 	for n, want := range map[int64]time.Duration{1: time.Second, 600: 10 * time.Minute, 1 << 62: maxLifetime} {
-		if got := h.lifetime(seconds(n)); got != want {
+		if got := lifetime(seconds(n), time.Minute); got != want {
 			t.Errorf("%d seconds: %s", n, got)
 		}
 	}
 	for _, o := range []*internalversion.ListOptions{{}, seconds(0), seconds(-5)} {
 		for range 100 {
-			if got := h.lifetime(o); got < time.Minute || got > 2*time.Minute {
+			if got := lifetime(o, time.Minute); got < time.Minute || got > 2*time.Minute {
 				t.Errorf("without a time: %s", got)
 			}
 		}

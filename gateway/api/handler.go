@@ -3,30 +3,17 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
-
-// Documents serves the paths that are not about objects: health, version,
-// metrics, discovery, OpenAPI.
-type Documents interface {
-	// Serve answers a request, or returns nil when the path is not one of its
-	// own. snapshot is what the request is answered from.
-	Serve(ctx context.Context, r *Request, snapshot *catalog.Snapshot) *Response
-}
 
 // Observer is told about every request, for metrics. Its methods must be
 // cheap.
@@ -43,35 +30,6 @@ type Observer interface {
 	// goroutine, when events were sent.
 	Watching(i *Info) (sent func(events int))
 }
-
-// Content keeps the bytes of a subresource that is not an object, such as
-// a module's.
-type Content interface {
-	// Get returns the bytes of the named object that have a digest, "" for those
-	// that it uses, with an Etag, or a status error. They are read by the reply's
-	// Write, which a HEAD does not call.
-	Get(ctx context.Context, t resource.Target, digest string) (*Response, error)
-	// Put stores body for the named object and returns the object as it then
-	// is, or a status error.
-	Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error)
-	// MaxBytes is the largest body that Put takes.
-	MaxBytes() int
-}
-
-// Question is a subresource that is not an object: what is asked of a module, for
-// example, or of a pod's node.
-type Question interface {
-	// Verb is how it is asked: "get", or "create" with a body.
-	Verb() string
-	// Answer returns the reply about the named object, which may not exist, or
-	// a status error. The body is JSON, or protobuf as the content type says.
-	// What it changes it changes as o says, which is empty when it is only read.
-	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error)
-}
-
-// Review answers an object of a kind that is a question, whose status it sets;
-// user asks. An error is the client's.
-type Review = func(ctx context.Context, user *authn.User, review map[string]any) error
 
 // Config is what a [Handler] needs. All fields are required but Reviews and
 // BookmarkInterval.
@@ -186,56 +144,9 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 		resp.unrouted = errors.As(err, &resource.Unrouted{})
 	}
 	if version.Deprecated && !resp.unrouted {
-		h.deprecated(c, version, resp)
+		deprecated(h.Observer, c, version, resp)
 	}
 	return resp, nil
-}
-
-// misplaced answers requests whose path has a namespace too many, or lacks one; nil
-// of all others. An empty name of a namespace is none, and lists and watches are
-// about all namespaces then. kube-apiserver tells its own kinds from custom ones here.
-func misplaced(snapshot *catalog.Snapshot, i *Info, t resource.Target) *Response {
-	switch native := t.Version.Native(); {
-	case !t.Resource.Def.Namespaced && i.scoped:
-	case !t.Resource.Def.Namespaced, i.Namespace != "", i.Name == "" && (i.Verb == "list" || i.Verb == "watch"):
-		return nil
-	case native && i.scoped:
-		return ErrorResponse(apierrors.NewBadRequest("Namespace parameter required."))
-	case native && i.Name == "":
-		return methodNotAllowed(t, i.Verb)
-	}
-	return unknownResource(snapshot, i)
-}
-
-// deprecated tells everybody who wants to know that a deprecated version was
-// asked for.
-func (h *Handler) deprecated(c *Call, v *crd.Version, resp *Response) {
-	if v.Warning != "" {
-		resp.Headers = slices.Insert(resp.Headers, 0, warningHeader(v.Warning))
-	}
-	h.Observer.Deprecated(&c.Info, v.RemovedRelease)
-	c.Annotate("k8s.io/deprecated", "true")
-	if v.RemovedRelease != "" {
-		c.Annotate("k8s.io/removed-release", v.RemovedRelease)
-	}
-}
-
-func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot) *Response {
-	for _, d := range h.Documents {
-		if resp := d.Serve(ctx, r, s); resp != nil {
-			return resp
-		}
-	}
-	if r.Method == http.MethodGet {
-		return notFound()
-	}
-	read := *r
-	read.Method = http.MethodGet
-	switch resp := h.document(ctx, &read, s); {
-	case r.Method == http.MethodHead, resp.Code == http.StatusNotFound:
-		return resp
-	}
-	return unrouted(http.StatusMethodNotAllowed) // there is something to read
 }
 
 // verb dispatches to the verbs.
@@ -280,45 +191,6 @@ func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*Respon
 		return h.deleteCollection(ctx, c, t)
 	}
 	return methodNotAllowed(t, i.Verb), nil
-}
-
-// misaddressed answers requests that name an object where a collection belongs,
-// or none where one does. As in kube-apiserver, built-in kinds have no such
-// method, and custom resources are more patient: an object may be created at
-// any name.
-func misaddressed(i *Info, t resource.Target) (*Response, error) {
-	nameless := i.Name == "" && (i.Verb == "update" || i.Verb == "patch")
-	switch {
-	case t.Version.Native() && (nameless || i.Verb == "create" && i.Name != ""):
-		return methodNotAllowed(t, i.Verb), nil
-	case nameless:
-		return nil, apierrors.NewBadRequest("name must be provided")
-	case !t.Version.Native() && i.Name != "":
-		if wrong := content.IsPathSegmentName(i.Name); len(wrong) > 0 {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", i.Name, strings.Join(wrong, ";")))
-		}
-	}
-	return nil, nil
-}
-
-// bodiless tells a HEAD of a built-in kind: as in kube-apiserver, only custom
-// resources have that.
-func (c *Call) bodiless(t resource.Target) bool {
-	return c.Method == http.MethodHead && t.Version.Native()
-}
-
-// named tells a verb that is about one object.
-func named(verb string) bool {
-	return verb == "get" || verb == "update" || verb == "patch" || verb == "delete"
-}
-
-func allowed(verbs []string, verb string) bool {
-	for _, v := range verbs {
-		if v == verb {
-			return true
-		}
-	}
-	return false
 }
 
 // subresource answers requests below an object's name.

@@ -15,7 +15,7 @@ import (
 )
 
 // single replies with an object that is kept, in the client's form.
-func (h *Handler) single(ctx context.Context, f form, t resource.Target, o encoding.Object, v url.Values) (*Response, error) {
+func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, v url.Values) (*Response, error) {
 	if f.as == "PartialObjectMetadataList" {
 		return nil, f.mismatched(t)
 	}
@@ -34,7 +34,7 @@ func (h *Handler) single(ctx context.Context, f form, t resource.Target, o encod
 }
 
 // written puts the object that a write returned into the client's form, as JSON.
-func (h *Handler) written(ctx context.Context, f form, t resource.Target, data []byte, v url.Values) ([]byte, error) {
+func (f form) written(ctx context.Context, t resource.Target, data []byte, v url.Values) ([]byte, error) {
 	if f.as == "PartialObjectMetadataList" {
 		return nil, f.mismatched(t)
 	}
@@ -71,7 +71,7 @@ func (f form) around(t resource.Target, l *resource.List) *encoding.List {
 // collection puts a list into the client's form. What is kept as it is sent is
 // streamed: head, objects as they are remembered, tail. All else is made of the
 // objects in JSON while it is sent.
-func (h *Handler) collection(ctx context.Context, f form, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
+func (f form) collection(ctx context.Context, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
 	if f.count {
 		l = counted(l)
 	}

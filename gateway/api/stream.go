@@ -1,18 +1,11 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"math/rand/v2"
-	"net/http"
 	"net/url"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -20,10 +13,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
-
-// bookmarkInterval is how often a client that allows bookmarks gets one if
-// nothing else is configured.
-const bookmarkInterval = time.Minute
 
 // stream is one watch being sent.
 type stream struct {
@@ -45,72 +34,6 @@ type stream struct {
 	entries  []*catalog.Entry
 	objects  []encoding.Object
 	box, buf []byte
-}
-
-// watch answers a watch: what can be refused is refused before the stream
-// begins; a start that is too old, or not reached yet, is an ERROR event in it, as
-// kube-apiserver does it.
-func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
-	f, v, err := c.asked(t)
-	if err != nil {
-		return nil, err
-	}
-	if f.media.Stream() == "" {
-		return nil, notAcceptable(c.offer(t).streamed())
-	}
-	o, err := c.Params.List(true, !h.NoWatchLists)
-	if err == nil && t.Name != "" {
-		err = onlyNamed(o, t.Name)
-		t.Name = ""
-	}
-	if err != nil {
-		return nil, err
-	}
-	sctx, cancel := context.WithTimeout(ctx, h.RequestTimeout)
-	w, err := h.Engine.Watch(sctx, t, o)
-	cancel()
-	if err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err) {
-		return nil, err
-	}
-	lifetime := h.lifetime(o)
-	return &Response{Code: http.StatusOK, ContentType: f.media.Stream(), Stream: func(ctx context.Context, out FrameWriter) {
-		s := &stream{target: t, form: f, query: v, watch: w, out: out, sent: h.Observer.Watching(&c.Info)}
-		s.kind.Version, s.kind.Kind = f.kind(t).ToAPIVersionAndKind()
-		if o.AllowWatchBookmarks {
-			s.bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
-		}
-		ctx, cancel := context.WithTimeout(ctx, lifetime)
-		defer cancel()
-		if err == nil {
-			err = s.run(ctx)
-		}
-		if err != nil && !errors.Is(err, errLeft) && !errors.Is(err, errUntold) && ctx.Err() == nil { // a watch that ends in time has no error to tell
-			s.fail(err)
-		}
-	}}, nil
-}
-
-// onlyNamed has options select the object of a name, which an old path has.
-func onlyNamed(o *internalversion.ListOptions, name string) error {
-	if o.FieldSelector == nil || o.FieldSelector.Empty() {
-		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name)
-		return nil
-	}
-	if selected, ok := o.FieldSelector.RequiresExactMatch(metav1.ObjectNameField); !ok || selected != name {
-		return apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
-	}
-	return nil
-}
-
-// maxLifetime is the longest watch, so that no number of seconds overflows.
-const maxLifetime = 30 * 24 * time.Hour
-
-// lifetime is how long a watch may last.
-func (h *Handler) lifetime(o *internalversion.ListOptions) time.Duration {
-	if s := o.TimeoutSeconds; s != nil && *s > 0 {
-		return time.Duration(min(*s, int64(maxLifetime/time.Second))) * time.Second
-	}
-	return h.MinWatchTimeout + rand.N(h.MinWatchTimeout+1)
 }
 
 // run sends the watch until ctx ends, the resource is replaced, or it fails.

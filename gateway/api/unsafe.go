@@ -15,10 +15,10 @@ import (
 // cannot be read.
 const verbUnsafe = "unsafe-delete-ignore-read-errors"
 
-// unsafe tells whether options ask for the deletion of what cannot be read. The
+// unsafe reports whether options ask for the deletion of what cannot be read. The
 // option does nothing, and is dropped, while the feature is off.
-func (h *Handler) unsafe(o *metav1.DeleteOptions) bool {
-	if !h.UnsafeDeletion {
+func unsafe(o *metav1.DeleteOptions, on bool) bool {
+	if !on {
 		o.IgnoreStoreReadErrorWithClusterBreakingPotential = nil
 	}
 	asked := o.IgnoreStoreReadErrorWithClusterBreakingPotential

@@ -207,14 +207,14 @@ func TestWatch_EndsInTime(t *testing.T) {
 		}
 	}
 	for seconds, want := range map[int64]time.Duration{1: time.Second, 600: 10 * time.Minute, 1 << 62: maxLifetime} {
-		if got := w.lifetime(&internalversion.ListOptions{TimeoutSeconds: &seconds}); got != want {
+		if got := lifetime(&internalversion.ListOptions{TimeoutSeconds: &seconds}, w.MinWatchTimeout); got != want {
 			t.Errorf("%d seconds: %s", seconds, got)
 		}
 	}
 	zero := int64(0)
 	for range 100 {
 		for _, o := range []*internalversion.ListOptions{{}, {TimeoutSeconds: &zero}} {
-			if got := w.lifetime(o); got < w.MinWatchTimeout || got > 2*w.MinWatchTimeout {
+			if got := lifetime(o, w.MinWatchTimeout); got < w.MinWatchTimeout || got > 2*w.MinWatchTimeout {
 				t.Errorf("without a time: %s", got)
 			}
 		}

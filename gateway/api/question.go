@@ -2,11 +2,20 @@ package api
 
 import (
 	"context"
-	"net/http"
-	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
+
+// Question is a subresource that is not an object: what is asked of a module, for
+// example, or of a pod's node.
+type Question interface {
+	// Verb is how it is asked: "get", or "create" with a body.
+	Verb() string
+	// Answer returns the reply about the named object, which may not exist, or
+	// a status error. The body is JSON, or protobuf as the content type says.
+	// What it changes it changes as o says, which is empty when it is only read.
+	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error)
+}
 
 func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Question) (*Response, error) {
 	if c.Verb != q.Verb() || c.bodiless(t) {
@@ -31,25 +40,4 @@ func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Qu
 	c.Caller.FieldManager = o.Caller.FieldManager
 	o.Caller = c.Caller
 	return w.on(q.Answer(ctx, t, contentType, body, o))
-}
-
-func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Content) (*Response, error) {
-	switch c.Verb {
-	case "update":
-	case "get":
-		v, err := c.Params.Values()
-		if err != nil {
-			return nil, err
-		}
-		resp, err := to.Get(ctx, t, v.Get("digest"))
-		if err == nil && slices.Contains(resp.Headers, Header{"Etag", c.IfNoneMatch}) {
-			return &Response{Code: http.StatusNotModified, ContentType: resp.ContentType, Headers: resp.Headers}, nil
-		}
-		return resp, err
-	default:
-		return methodNotAllowed(t, c.Verb), nil
-	}
-	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		return to.Put(ctx, t, c.ContentType, c.Body, o)
-	})
 }

@@ -1,0 +1,26 @@
+package api
+
+import (
+	"context"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Review answers an object of a kind that is a question, whose status it sets;
+// user asks. An error is the client's.
+type Review = func(ctx context.Context, user *authn.User, review map[string]any) error
+
+func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+	return h.write(ctx, c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		body, err := objectBody(c.Request, t)
+		if err != nil {
+			return nil, err
+		}
+		reportDuplicates(c.Request, &o)
+		if review := h.Reviews[t.Resource.GroupResource()]; review != nil {
+			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.Caller.User, tree) })
+		}
+		return h.Engine.Create(ctx, t, body, o)
+	})
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+	f, v, err := c.asked(t)
+	if err != nil {
+		return nil, err
+	}
+	o, w, err := deleteOptions(c.Request, c.Params)
+	if err != nil {
+		return nil, err
+	}
+	if unsafe(o, h.UnsafeDeletion) {
+		return h.deleteUnreadable(ctx, c, f, t, o)
+	}
+	var said warnings
+	w.Caller, w.Warn = c.Caller, said.add
+	resp, err := h.deleteOne(ctx, f, t, o, w, v)
+	return said.on(resp, err)
+}
+
+func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*Response, error) {
+	out, err := h.Engine.Delete(ctx, t, o, w)
+	if err != nil {
+		return nil, err
+	}
+	if out.Deleted && out.Object == nil {
+		return render(http.StatusOK, f, t.Version, statusJSON(deleted(t, out.UID)))
+	}
+	data, err := f.written(ctx, t, out.Object, v)
+	if err != nil {
+		return nil, err
+	}
+	code := http.StatusOK
+	//lint:ignore SA1019 clients still send it
+	if o.OrphanDependents != nil && !*o.OrphanDependents {
+		code = http.StatusAccepted // who asks in the old way is told that it goes on
+	}
+	return render(code, f, t.Version, data)
+}
+
+// deleted is the reply for an object that is gone.
+func deleted(t resource.Target, uid string) metav1.Status {
+	return metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{
+		Name: t.Name, Group: t.GroupResource().Group, Kind: t.Resource.Def.Plural, UID: types.UID(uid),
+	}}
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+	f, v, err := c.asked(t)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.Params.List(false, !h.NoWatchLists)
+	if err != nil {
+		return nil, err
+	}
+	o, w, err := deleteOptions(c.Request, c.Params)
+	if err != nil {
+		return nil, err
+	}
+	unsafe(o, h.UnsafeDeletion)
+	var said warnings
+	w.Caller, w.Warn = c.Caller, said.add
+	var resp *Response
+	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
+		resp, err = f.collection(ctx, t, l, v)
+		return err
+	})
+	return said.on(resp, h.unlisted(ctx, t, err))
+}

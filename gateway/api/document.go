@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+)
+
+// Documents serves the paths that are not about objects: health, version,
+// metrics, discovery, OpenAPI.
+type Documents interface {
+	// Serve answers a request, or returns nil when the path is not one of its
+	// own. snapshot is what the request is answered from.
+	Serve(ctx context.Context, r *Request, snapshot *catalog.Snapshot) *Response
+}
+
+func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot) *Response {
+	for _, d := range h.Documents {
+		if resp := d.Serve(ctx, r, s); resp != nil {
+			return resp
+		}
+	}
+	if r.Method == http.MethodGet {
+		return notFound()
+	}
+	read := *r
+	read.Method = http.MethodGet
+	switch resp := h.document(ctx, &read, s); {
+	case r.Method == http.MethodHead, resp.Code == http.StatusNotFound:
+		return resp
+	}
+	return unrouted(http.StatusMethodNotAllowed) // there is something to read
+}

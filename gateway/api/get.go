@@ -1,0 +1,49 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/wasmgate/wasmgate/gateway/api/query"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+)
+
+func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+	f, v, err := c.asked(t)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := c.Params.Get()
+	if err != nil {
+		return nil, err
+	}
+	if scaling(t) {
+		return h.getScale(ctx, f, t, asked, v)
+	}
+	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, f.encoding(t))
+	if err != nil {
+		return nil, err
+	}
+	return f.single(ctx, t, o, v)
+}
+
+func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, asked query.Get, v url.Values) (*Response, error) {
+	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, encoding.At(t.Version.Name))
+	var data []byte
+	if err == nil {
+		data, err = scale.Text(scale.Paths(t.Version, t.Subresource), o.Bytes())
+	}
+	if err == nil {
+		data, err = f.written(ctx, t, data, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return render(http.StatusOK, f, t.Version, data)
+}
+
+// scaling tells a request whose body is a Scale.
+func scaling(t resource.Target) bool { return scale.Paths(t.Version, t.Subresource) != nil }

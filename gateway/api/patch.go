@@ -1,0 +1,23 @@
+package api
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/patch"
+)
+
+func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+	media, err := c.bodyMedia()
+	if err != nil || !c.applies(media) && !patch.Supported(types.PatchType(media), t.Version.Typed) { // before anything else is looked at
+		return nil, resource.UnsupportedPatch(t)
+	}
+	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		if c.applies(media) {
+			return h.apply(ctx, c, t, media, o)
+		}
+		return h.Engine.Patch(ctx, t, types.PatchType(media), c.Body, o)
+	})
+}

@@ -1,0 +1,19 @@
+package api
+
+import (
+	"context"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
+		body, err := objectBody(c.Request, t)
+		if err != nil {
+			return nil, err
+		}
+		reportDuplicates(c.Request, &o)
+		o.MayCreate = mayCreate(h.Authorizer, c)
+		return h.Engine.Update(ctx, t, body, o)
+	})
+}
