@@ -47,7 +47,7 @@ type listing struct {
 // of the Kubernetes API concepts (rows RV-L1 to RV-L7). options were validated.
 func (e *Engine) List(ctx context.Context, t Target, o *internalversion.ListOptions) (*List, error) {
 	if r := e.o.Reports[t.Resource.GroupResource()]; r != nil {
-		return t.listReported(ctx, r, o)
+		return r.list(ctx, t, o)
 	}
 	l, err := newListing(t, o)
 	if err != nil {

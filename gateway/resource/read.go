@@ -71,7 +71,7 @@ func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string, in e
 // entry is the state that a get is about.
 func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*catalog.Entry, error) {
 	if r := e.o.Reports[t.Resource.GroupResource()]; r != nil {
-		return t.getReported(ctx, r)
+		return r.get(ctx, t)
 	}
 	if err := e.settleRead(ctx, resourceVersion); err != nil {
 		return nil, err

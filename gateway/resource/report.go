@@ -16,12 +16,12 @@ import (
 // in the order of their names, and belong to the caller.
 type Report func(ctx context.Context, name string) []map[string]any
 
-// reported are the objects of a report as entries, by which they are read like
+// entries are the objects of a report as entries, by which they are read like
 // any others. They have no revision.
-func (t Target) reported(ctx context.Context, r Report, name string) ([]candidate, error) {
+func (r Report) entries(ctx context.Context, res *catalog.Resource, name string) ([]candidate, error) {
 	var out []candidate
 	for _, tree := range r(ctx, name) {
-		data, err := t.Resource.Def.Codec.Encode(tree)
+		data, err := res.Def.Codec.Encode(tree)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
@@ -30,9 +30,9 @@ func (t Target) reported(ctx context.Context, r Report, name string) ([]candidat
 	return out, nil
 }
 
-// getReported is the object of the target's name.
-func (t Target) getReported(ctx context.Context, r Report) (*catalog.Entry, error) {
-	all, err := t.reported(ctx, r, t.Name)
+// get is the object of the target's name.
+func (r Report) get(ctx context.Context, t Target) (*catalog.Entry, error) {
+	all, err := r.entries(ctx, t.Resource, t.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +43,13 @@ func (t Target) getReported(ctx context.Context, r Report) (*catalog.Entry, erro
 	return all[0].entry, nil
 }
 
-// listReported lists what a report tells. There is one page, and no past.
-func (t Target) listReported(ctx context.Context, r Report, o *internalversion.ListOptions) (*List, error) {
+// list lists what a report tells. There is one page, and no past.
+func (r Report) list(ctx context.Context, t Target, o *internalversion.ListOptions) (*List, error) {
 	sel, err := newSelection(t, o)
 	if err != nil {
 		return nil, err
 	}
-	all, err := t.reported(ctx, r, "")
+	all, err := r.entries(ctx, t.Resource, "")
 	if err != nil {
 		return nil, err
 	}
