@@ -45,14 +45,18 @@ type Served struct {
 	Reviews func(authn.Authenticator, authz.Authorizer) map[schema.GroupResource]api.Review
 	// Starts are steps of the start, in order.
 	Starts []Start
-	// Controllers run in one gateway of those that share a store.
-	Controllers []Controller
+	// Controllers makes what runs in one gateway of those that share a store: new
+	// ones each time that this gateway is elected, as what controllers remember is of
+	// one run.
+	Controllers func() []Controller
 }
 
 // Start is a step of the start that has to end before the gateway is ready.
 type Start struct {
 	// Name is that of the check that fails until then (poststarthook/NAME).
 	Name string
+	// First steps end before controllers begin; they stand before all others.
+	First bool
 	// Run takes the step; gateway is what this one is called among those that share
 	// a store. What has to go on afterwards is given to work, where it ends when ctx
 	// does. It fails when the gateway should not serve.
@@ -72,7 +76,7 @@ func (s *Served) Add(other Served) {
 	s.Questions = merged(s.Questions, other.Questions)
 	s.Connections = merged(s.Connections, other.Connections)
 	s.Starts = append(s.Starts, other.Starts...)
-	s.Controllers = append(s.Controllers, other.Controllers...)
+	s.Controllers = both(s.Controllers, other.Controllers)
 	s.Authenticators = append(s.Authenticators, other.Authenticators...)
 	if other.Reviews != nil {
 		s.Reviews = other.Reviews
@@ -85,4 +89,15 @@ func merged[V any](a, b map[api.ContentPath]V) map[api.ContentPath]V {
 	}
 	maps.Copy(a, b)
 	return a
+}
+
+// both makes what two make, where there are two.
+func both(a, b func() []Controller) func() []Controller {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return func() []Controller { return append(a(), b()...) }
 }

@@ -173,17 +173,20 @@ func (g *gateway) serve() (served kinds.Served, err error) {
 		}
 		served.Add(one)
 	}
-	collector := collectors{g, garbage.DefaultRate}.New(local.New(g.engine, resource.Component("garbage-collector")))
-	served.Controllers = append(served.Controllers, kinds.Controller{Switch: options.GarbageCollector, Controller: collector})
+	served.Add(kinds.Served{Controllers: func() []kinds.Controller {
+		collector := collectors{g, garbage.DefaultRate}.New(local.New(g.engine, resource.Component("garbage-collector")))
+		return []kinds.Controller{{Switch: options.GarbageCollector, Controller: collector}}
+	}})
 	return served, nil
 }
 
-// lead runs the controllers that must run in one place.
+// lead runs the controllers that must run in one place, new ones whenever this one
+// is elected.
 func (g *gateway) lead(ctx context.Context) error {
 	return ended(ctx, g.store.Lead(ctx, g.options.EtcdPrefix, func(ctx context.Context) {
 		var on []controller.Controller
 		var off []string
-		for _, c := range g.served.Controllers {
+		for _, c := range g.served.Controllers() {
 			switch {
 			case c.Switch == "" || g.options.Runs(c.Switch):
 				on = append(on, c.Controller)

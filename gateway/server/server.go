@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -282,16 +283,20 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		return nil, nil
 	}
 	g.hooks.objects()
-	work.Go(func() error { return g.lead(ctx) })
+	lead := sync.OnceFunc(func() { work.Go(func() error { return g.lead(ctx) }) })
 	background := func(run func()) { work.Go(func() error { run(); return nil }) }
 	finish := func() {}
 	for n, step := range g.served.Starts {
 		finish()
+		if !step.First {
+			lead()
+		}
 		if err := step.Run(ctx, nameAt(addr), background); err != nil {
 			return nil, err
 		}
 		finish = g.hooks.starts[n]
 	}
+	lead()
 	url, err := g.identity.WriteKubeconfig(g.options, addr)
 	if err != nil {
 		return nil, fmt.Errorf("writing the kubeconfig: %w", err)

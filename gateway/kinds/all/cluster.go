@@ -28,15 +28,17 @@ func (c Config) namespaces() kinds.Kind {
 		objects := as(e, "namespaces")
 		gone := leftovers.Gone{Store: c.Store, Root: "/wasmgate" + c.Options.EtcdPrefix + "/gone/"}
 		return kinds.Served{
-			Starts: []kinds.Start{{Name: "bootstrap-namespaces", Run: func(ctx context.Context, _ string, _ func(func())) error {
+			Starts: []kinds.Start{{Name: "bootstrap-namespaces", First: true, Run: func(ctx context.Context, _ string, _ func(func())) error {
 				if err := namespace.EnsureSystem(ctx, as(e, "controllers")); err != nil {
 					return fmt.Errorf("creating the system namespaces: %w", err)
 				}
 				return nil
 			}}},
-			Controllers: []kinds.Controller{
-				{Controller: namespace.NewBootstrap(objects)},
-				{Switch: options.Namespaces, Controller: namespace.NewFinalizer(objects, objects, c.leftovers(), gone)},
+			Controllers: func() []kinds.Controller {
+				return []kinds.Controller{
+					{Controller: namespace.NewBootstrap(objects)},
+					{Switch: options.Namespaces, Controller: namespace.NewFinalizer(objects, objects, c.leftovers(), gone)},
+				}
 			},
 		}, nil
 	}}
@@ -46,9 +48,11 @@ func (c Config) namespaces() kinds.Kind {
 func (c Config) definitions() kinds.Kind {
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
 		objects := as(e, "definitions")
-		return kinds.Served{Controllers: []kinds.Controller{
-			{Controller: definition.NewStatus(objects, definitions.Conditions)},
-			{Controller: definition.NewFinalizer(objects, objects, c.leftovers())},
+		return kinds.Served{Controllers: func() []kinds.Controller {
+			return []kinds.Controller{
+				{Controller: definition.NewStatus(objects, definitions.Conditions)},
+				{Controller: definition.NewFinalizer(objects, objects, c.leftovers())},
+			}
 		}}, nil
 	}}
 }
@@ -57,9 +61,11 @@ func (c Config) definitions() kinds.Kind {
 func (c Config) migrations() kinds.Kind {
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
 		objects, served := as(e, "migrations"), e.Catalog()
-		return kinds.Served{Controllers: []kinds.Controller{
-			{Switch: options.StorageVersionMigrator, Controller: migration.New(objects, rewrite.Rewriter{Catalog: served, Store: c.Store, Metrics: c.Metrics}, rewrite.Serving{Catalog: served})},
-			{Switch: options.StorageVersionMigrator, Controller: migration.NewAuto(objects)},
+		return kinds.Served{Controllers: func() []kinds.Controller {
+			return []kinds.Controller{
+				{Switch: options.StorageVersionMigrator, Controller: migration.New(objects, rewrite.Rewriter{Catalog: served, Store: c.Store, Metrics: c.Metrics}, rewrite.Serving{Catalog: served})},
+				{Switch: options.StorageVersionMigrator, Controller: migration.NewAuto(objects)},
+			}
 		}}, nil
 	}}
 }
@@ -70,8 +76,10 @@ func (c Config) policies() kinds.Kind {
 		check := func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {
 			return policy.Check(p, admitting.Types{Catalog: e.Catalog()})
 		}
-		return kinds.Served{Controllers: []kinds.Controller{
-			{Switch: options.ValidatingAdmissionPolicyStatus, Controller: policystatus.New(as(e, "admission"), check)},
+		return kinds.Served{Controllers: func() []kinds.Controller {
+			return []kinds.Controller{
+				{Switch: options.ValidatingAdmissionPolicyStatus, Controller: policystatus.New(as(e, "admission"), check)},
+			}
 		}}, nil
 	}}
 }
@@ -82,6 +90,8 @@ func (c Config) quotas() kinds.Kind {
 		return kinds.Kind{}
 	}
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
-		return kinds.Served{Controllers: []kinds.Controller{{Switch: options.ResourceQuotas, Controller: recount.New(as(e, "quotas"))}}}, nil
+		return kinds.Served{Controllers: func() []kinds.Controller {
+			return []kinds.Controller{{Switch: options.ResourceQuotas, Controller: recount.New(as(e, "quotas"))}}
+		}}, nil
 	}}
 }

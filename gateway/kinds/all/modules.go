@@ -44,11 +44,13 @@ func (c Config) modules() kinds.Kind {
 				Contents:  map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: c.Modules.Blobs(), Checker: c.Modules}},
 				Questions: map[api.ContentPath]api.Question{below("log"): modulelog.Question{Logs: c.Lines, Exists: exists(e)}},
 				Starts:    []kinds.Start{{Name: "load-modules", Run: c.load(e)}},
-				Controllers: []kinds.Controller{
-					{Controller: module.NewCollector(objects, c.Modules.Contents())},
-					{Controller: image.New(objects, c.Modules.Images())},
-					{Controller: shadow.New(objects, c.Modules, c.Modules.Content(), trial.Trials{Catalog: e.Catalog(), Store: c.Store, Converter: c.Modules.Converter})},
-					{Controller: coverage.New(objects)},
+				Controllers: func() []kinds.Controller {
+					return []kinds.Controller{
+						{Controller: module.NewCollector(objects, c.Modules.Contents())},
+						{Controller: image.New(objects, c.Modules.Images())},
+						{Controller: shadow.New(objects, c.Modules, c.Modules.Content(), trial.Trials{Catalog: e.Catalog(), Store: c.Store, Converter: c.Modules.Converter})},
+						{Controller: coverage.New(objects)},
+					}
 				},
 			}, nil
 		},
@@ -91,7 +93,9 @@ func (c Config) versionPriorities() kinds.Kind {
 			Questions: map[api.ContentPath]api.Question{
 				below("prioritize"): question.Preview{Versions: orders.Versions, Exists: exists(e), Judge: e.Judge, Prioritize: c.Modules.Prioritize},
 			},
-			Controllers: []kinds.Controller{{Controller: versionpriority.New(as(e, "version-priorities"), c.Modules, orders)}},
+			Controllers: func() []kinds.Controller {
+				return []kinds.Controller{{Controller: versionpriority.New(as(e, "version-priorities"), c.Modules, orders)}}
+			},
 		}, nil
 	}}
 }
@@ -99,6 +103,8 @@ func (c Config) versionPriorities() kinds.Kind {
 // events tell of what becomes of modules and orders.
 func (c Config) events() kinds.Kind {
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
-		return kinds.Served{Controllers: []kinds.Controller{{Controller: event.New(as(e, "events"), []schema.GroupResource{gvr.Modules, gvr.Priorities}...)}}}, nil
+		return kinds.Served{Controllers: func() []kinds.Controller {
+			return []kinds.Controller{{Controller: event.New(as(e, "events"), []schema.GroupResource{gvr.Modules, gvr.Priorities}...)}}
+		}}, nil
 	}}
 }

@@ -25,9 +25,11 @@ func (c Config) services() kinds.Kind {
 	}
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
 		objects := as(e, "services")
-		return kinds.Served{Controllers: []kinds.Controller{
-			{Controller: service.NewAPI(objects, c.Assigner.Config(), c.Options.SecurePort)},
-			{Controller: service.NewLedger(objects)},
+		return kinds.Served{Controllers: func() []kinds.Controller {
+			return []kinds.Controller{
+				{Controller: service.NewAPI(objects, c.Assigner.Config(), c.Options.SecurePort)},
+				{Controller: service.NewLedger(objects)},
+			}
 		}}, nil
 	}}
 }
@@ -52,9 +54,11 @@ func (c Config) volumes() kinds.Kind {
 		protect := func(name string, gr schema.GroupResource) kinds.Controller {
 			return kinds.Controller{Switch: name, Controller: storageobject.NewController(as(e, "storage-protection"), gr)}
 		}
-		return kinds.Served{Controllers: []kinds.Controller{
-			protect(options.PersistentVolumeClaims, storageobject.Claims), protect(options.PersistentVolumes, storageobject.Volumes),
-			protect(options.VolumeAttributesClasses, storageobject.Classes),
+		return kinds.Served{Controllers: func() []kinds.Controller {
+			return []kinds.Controller{
+				protect(options.PersistentVolumeClaims, storageobject.Claims), protect(options.PersistentVolumes, storageobject.Volumes),
+				protect(options.VolumeAttributesClasses, storageobject.Classes),
+			}
 		}}, nil
 	}}
 }
