@@ -8,9 +8,23 @@ import "context"
 type Reinvocation struct {
 	Attributes
 
+	// What the request was about stays what it was, whatever is put in its place.
+	name, namespace string
+
 	changes int  // made so far
 	second  bool // a second round is wanted
 }
+
+// NewReinvocation returns a request that nobody has changed yet.
+func NewReinvocation(a Attributes) *Reinvocation {
+	return &Reinvocation{Attributes: a, name: a.GetName(), namespace: a.GetNamespace()}
+}
+
+// GetName is the name that the request was for before anything changed it.
+func (r *Reinvocation) GetName() string { return r.name }
+
+// GetNamespace is that of the request before anything changed it.
+func (r *Reinvocation) GetNamespace() string { return r.namespace }
 
 // Replace makes tree, which is at a version and nobody else's, the new state.
 func (r *Reinvocation) Replace(ctx context.Context, version string, tree map[string]any) error {

@@ -43,7 +43,7 @@ func (w *world) mutate(a admission.Attributes, policies map[string]string, bindi
 		bound = append(bound, Mutating(decode[admissionv1.MutatingAdmissionPolicyBinding](w.t, name, binding)))
 	}
 	set := NewSet(all, bound, UnreadableMutation)
-	r := &admission.Reinvocation{Attributes: a}
+	r := admission.NewReinvocation(a)
 	stages := []admission.Stage{w.dispatcher().Stage(set.About(r), r)}
 	for _, o := range more {
 		o.r = r
@@ -214,7 +214,7 @@ func TestMutatingPoliciesNeedTheNamespaceAndItsObject(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	bad := NewSet(nil, []*Binding{UnreadableBinding("x", errors.New("odd"))}, UnreadableMutation)
-	again := &admission.Reinvocation{Attributes: w.request()}
+	again := admission.NewReinvocation(w.request())
 	err := admission.Mutate(t.Context(), again, w.dispatcher().Stage(bad.About(about(schema.GroupResource{Resource: "pods"})), again))
 	if err == nil || err.Error() != `policy "x" denied request: failed to configure policy: it cannot be read: odd` {
 		t.Errorf("got %v", err)

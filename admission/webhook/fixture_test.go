@@ -159,7 +159,7 @@ func (w *world) hooks(mutating bool, texts ...string) []*Hook {
 
 // mutate runs the stage of the webhooks alone.
 func (w *world) mutate(ctx context.Context, hooks []*Hook, a admission.Attributes) error {
-	r := &admission.Reinvocation{Attributes: a}
+	r := admission.NewReinvocation(a)
 	return admission.Mutate(ctx, r, w.dispatcher().Stage(hooks, r))
 }
 

@@ -97,7 +97,7 @@ func (a *Admission) Mutate(ctx context.Context, w admission.Attributes) error {
 	if policies == nil && hooks == nil {
 		return nil
 	}
-	r := &admission.Reinvocation{Attributes: w}
+	r := admission.NewReinvocation(w)
 	return admission.Mutate(ctx, r, a.policies.Stage(policies, r), a.webhooks.Stage(hooks, r))
 }
 
