@@ -40,5 +40,19 @@ func TestCollectionsAreCounted(t *testing.T) {
 	if w.do("GET", widgets, "", asMessage+partMeta+";count=only").want(200, "").message(&metadata); len(metadata.Items) != 0 || *metadata.RemainingItemCount != 3 {
 		t.Errorf("%+v", metadata)
 	}
+	w.do("DELETE", configMaps+"?limit=1", "", "Accept: application/json;count=only").want(200, `"continue":"`).want(200, `"remainingItemCount":1`)
 	w.do("DELETE", widgets, "", "Accept: application/json;count=only").want(200, `"items":[],`).want(200, `"remainingItemCount":3`)
+}
+
+// A count of a revision is of exactly that one where a page of it would be.
+func TestCountsAreOfTheRevisionAskedFor(t *testing.T) {
+	w := newWorld(t)
+	w.do("POST", configMaps, configMap("one", "v")).want(201, "")
+	var then corev1.ConfigMapList
+	w.do("GET", configMaps, "", asMessage+";count=only").want(200, "").message(&then)
+	w.do("POST", configMaps, configMap("two", "v")).want(201, "")
+	w.do("GET", configMaps, "", "Accept: application/json;count=only").want(200, `"remainingItemCount":2`)
+	at := configMaps + "?resourceVersion=" + then.ResourceVersion
+	w.do("GET", at+"&limit=1", "", "Accept: application/json;count=only").want(200, `"remainingItemCount":1`)
+	w.do("GET", at, "", "Accept: application/json;count=only").want(200, `"remainingItemCount":2`)
 }

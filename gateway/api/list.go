@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -16,8 +19,7 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*Respon
 		return nil, err
 	}
 	if f.count {
-		all := *o
-		all.Limit, o = 0, &all // there are no pages of what is not sent
+		o = uncut(*o)
 	}
 	var resp *Response
 	l, err := h.Engine.List(ctx, t, o)
@@ -25,4 +27,14 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*Respon
 		resp, err = f.collection(ctx, t, l, v)
 	}
 	return resp, h.unlisted(ctx, t, err)
+}
+
+// uncut are the options of a list whose objects are not sent, so that there are no
+// pages of it. The first page of a revision is of exactly that one, and so is this.
+func uncut(o internalversion.ListOptions) *internalversion.ListOptions {
+	if o.Limit > 0 && o.Continue == "" && o.ResourceVersionMatch == "" && o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		o.ResourceVersionMatch = metav1.ResourceVersionMatchExact
+	}
+	o.Limit = 0
+	return &o
 }

@@ -97,13 +97,11 @@ func (f form) collection(ctx context.Context, t resource.Target, l *resource.Lis
 	return s.response(f, l.Entries, runs)
 }
 
-// counted is a list without its objects, which are counted with what remains.
+// counted is a list without its objects, which are counted. Where it does not end,
+// as a deletion of so many does not, it still says where to go on.
 func counted(l *resource.List) *resource.List {
 	n := int64(len(l.Entries))
-	if l.Remaining != nil {
-		n += *l.Remaining
-	}
-	return &resource.List{Revision: l.Revision, Remaining: &n}
+	return &resource.List{Revision: l.Revision, Remaining: &n, Continue: l.Continue}
 }
 
 // revisionOf is a resourceVersion, "" of what has none.

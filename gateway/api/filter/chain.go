@@ -28,7 +28,8 @@ func New(c Config) *api.Handler { return api.New(c.Config, c.chain()) }
 // chain is the way of every request, from the first filter to the last, and of its
 // reply back. What records requests stands before all that refuses them. What
 // recovers stands behind it, so that a request that failed is recorded, too, and
-// behind render, so that the client can read the reply.
+// behind render, so that the client can read the reply; what fails before it is the
+// transport's to recover.
 func (c *Config) chain() []api.Filter {
 	return []api.Filter{
 		leave,
