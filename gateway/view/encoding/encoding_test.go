@@ -140,3 +140,15 @@ func TestSingleObjects(t *testing.T) {
 		}
 	}
 }
+
+// What is not stored has no revision, in whichever way it is sent.
+func TestObjectsWithoutARevision(t *testing.T) {
+	const report = `{"metadata":{"name":"etcd-0"}}`
+	o, err := text{}.Object([]byte(report), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(o.AppendTo(nil)); got != report {
+		t.Errorf("%s", got)
+	}
+}

@@ -104,7 +104,7 @@ func appendUnmanaged(dst, meta []byte) []byte {
 // Object implements [Keeper].
 func (text) Object(kept []byte, revision int64) (Object, error) {
 	said, _ := object.String(object.Field(object.Field(kept, "metadata"), "resourceVersion"))
-	if said == strconv.FormatInt(revision, 10) {
+	if said == strconv.FormatInt(revision, 10) || said == "" && revision == 0 { // 0 is of what is not stored
 		return Text(kept), nil
 	}
 	out, err := object.WithRevision(kept, revision)
