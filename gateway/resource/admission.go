@@ -57,9 +57,15 @@ func (e *Engine) provision(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	r := e.catalog.Snapshot().Resource(namespaces)
-	t := Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion)}
-	if _, err = e.Create(ctx, t, body, WriteOptions{Caller: Component("namespaces")}); apierrors.IsAlreadyExists(err) {
+	_, err = Again(func() (*Written, error) {
+		r := e.catalog.Snapshot().Resource(namespaces)
+		if r == nil {
+			return nil, apierrors.NewNotFound(namespaces, name)
+		}
+		t := Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion)}
+		return e.Create(ctx, t, body, WriteOptions{Caller: Component("namespaces")})
+	})
+	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return err
