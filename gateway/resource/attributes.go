@@ -100,13 +100,12 @@ func (w *Write) GetVersions() (out []string) {
 		if !v.Served || v == w.Version || w.Subresource != "" && v.Subresources[w.Subresource] == nil {
 			continue
 		}
-		name := v.Name
-		if gv := def.GVK(v.Name).GroupVersion(); gv.Group == group {
-			name = gv.Version
+		gv := def.GVK(v.Name).GroupVersion()
+		if gv.Group == group {
+			out = append(out, gv.Version)
 		} else {
-			name = gv.Group + "/" + gv.Version
+			out = append(out, gv.Group+"/"+gv.Version)
 		}
-		out = append(out, name)
 	}
 	return out
 }

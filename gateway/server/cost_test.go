@@ -121,7 +121,7 @@ func acceptedCosts(t *testing.T) (accepted map[string]cost, with string) {
 	if err != nil && !*writeCosts {
 		t.Fatal(err)
 	}
-	if m := regexp.MustCompile("(?m)^Measured with (.*)\\.$").FindSubmatch(text); m != nil {
+	if m := regexp.MustCompile(`(?m)^Measured with (.*)\.$`).FindSubmatch(text); m != nil {
 		with = string(m[1])
 	}
 	accepted = map[string]cost{}
