@@ -15,7 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 )
 
 // builtinKinds are the built-in kinds that are compared.
@@ -24,7 +24,7 @@ var builtinKinds = []string{"ConfigMap", "CustomResourceDefinition", "Event", "L
 var builtins = sync.OnceValues(func() (map[string]*crd.Definition, error) {
 	all, err := builtin.All(builtin.Options{})
 	out := map[string]*crd.Definition{}
-	for _, d := range append(all, definitions.Definition()) {
+	for _, d := range append(all, definition.Definition()) {
 		out[d.Kind] = d
 	}
 	return out, err

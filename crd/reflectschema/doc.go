@@ -3,5 +3,5 @@
 // resources are.
 //
 // It knows Go types, their json tags and their SwaggerDoc methods. It must not
-// know definitions, HTTP or storage. crd/builtin and crd/definitions call it.
+// know definitions, HTTP or storage. crd/builtin and crd/definition call it.
 package reflectschema

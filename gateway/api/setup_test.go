@@ -7,7 +7,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
@@ -39,7 +39,7 @@ func unready(t *testing.T) *resource.Engine {
 	t.Helper()
 	store := storagetest.NewMemory()
 	return resource.New(resource.Options{Store: store, Catalog: catalog.New(catalog.Options{
-		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Compile: catalogtest.Compile,
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definition.Definition()}, Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
 	})})
 }

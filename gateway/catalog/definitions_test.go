@@ -14,7 +14,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -68,7 +68,7 @@ func convertAsNamed(d *crd.Definition) (conversion.Converter, error) {
 func startCatalog(t *testing.T, store *storagetest.Memory) *defined {
 	t.Helper()
 	d := &defined{t: t, store: store, ended: make(chan error, 1), Catalog: New(Options{
-		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()},
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definition.Definition()},
 		Compile: compileAsTold, Convert: convertAsNamed, Log: zerolog.Nop(),
 	})}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -362,7 +362,7 @@ func TestTheCompilerIsToldWhatIsServed(t *testing.T) {
 	store := storagetest.NewMemory()
 	told := make(chan *crd.Definition, 8)
 	c := New(Options{
-		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definitions.Definition()}, Log: zerolog.Nop(),
+		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definition.Definition()}, Log: zerolog.Nop(),
 		Convert: convertAsNamed,
 		Compile: func(stored []byte, previous *crd.Definition) (*crd.Definition, error) {
 			told <- previous

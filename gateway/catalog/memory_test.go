@@ -12,7 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
@@ -170,7 +170,7 @@ func TestCatalogKeepsToItsMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := storagetest.NewMemory()
-	c := New(Options{Store: store, Prefix: "/registry/", Builtins: append(kinds, definitions.Definition()), Compile: catalogtest.Compile, ViewBytes: most,
+	c := New(Options{Store: store, Prefix: "/registry/", Builtins: append(kinds, definition.Definition()), Compile: catalogtest.Compile, ViewBytes: most,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil }})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -61,7 +61,7 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	converters := compile.Converters{Module: g.modules.Converter, Known: g.modules.Known, Count: g.calls.Count, Metrics: g.metrics, Log: g.log}
 	log := g.log.With().Str("component", "engine").Logger()
 	served := catalog.New(catalog.Options{
-		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definitions.Definition()),
+		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definition.Definition()),
 		Compile: compile.Definition, Convert: converters.Converter, ViewBytes: g.options.ViewCacheBytes, Log: log,
 		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})

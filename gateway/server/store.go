@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -40,7 +40,7 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 		return nil, nil, err
 	}
 	prefixes := map[string]schema.GroupResource{}
-	for _, d := range append(builtins, definitions.Definition()) {
+	for _, d := range append(builtins, definition.Definition()) {
 		prefixes[d.KeyPrefix] = d.GroupResource()
 	}
 	observe := accounting.NewStore(m, o.EtcdPrefix+"/", prefixes).Observe

@@ -18,7 +18,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/custom"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -219,8 +219,8 @@ func Tab(version, name, host, port string, more ...string) string {
 
 // Compile is the compiler that a gateway has.
 func Compile(stored []byte, _ *crd.Definition) (*crd.Definition, error) {
-	c, err := definitions.FromStored(stored)
-	if err != nil || !definitions.Served(c) {
+	c, err := definition.FromStored(stored)
+	if err != nil || !definition.Served(c) {
 		return nil, err
 	}
 	return custom.Compile(c)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 )
 
 // Builtins are the kinds that a gateway serves by itself.
@@ -18,7 +18,7 @@ func Builtins(t testing.TB) []*crd.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(kinds, definitions.Definition())
+	return append(kinds, definition.Definition())
 }
 
 // Running is a catalog, or an engine over one.

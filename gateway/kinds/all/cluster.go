@@ -7,7 +7,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/wasmgate/wasmgate/admission/policy"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	definitions "github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition"

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	definitions "github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"

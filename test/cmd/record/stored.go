@@ -14,7 +14,7 @@ const (
 	builtIns        = "crd/builtin/testdata"
 	builtInsSpace   = "bi-ns"
 	namespaces      = "/api/v1/namespaces"
-	definitionFile  = "crd/definitions/testdata/stored.json"
+	definitionFile  = "crd/definition/testdata/stored.json"
 	objectFile      = "crd/custom/testdata/stored.json"
 	storedGroup     = "custompart.example.com"
 	storedObject    = `{"apiVersion":"custompart.example.com/v1","kind":"Foo","metadata":{"name":"a","annotations":{"q":"<&>é\u2028"}}}`

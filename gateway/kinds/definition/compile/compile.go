@@ -15,7 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion/webhook"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/custom"
-	"github.com/wasmgate/wasmgate/crd/definitions"
+	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -24,11 +24,11 @@ import (
 // not to be served (yet). What schemas are compiled to is made on first use,
 // unless it was made for previous, what is served now, which may be nil.
 func Definition(stored []byte, previous *crd.Definition) (*crd.Definition, error) {
-	c, schemas, err := definitions.Outline(stored)
+	c, schemas, err := definition.Outline(stored)
 	if err != nil {
 		return nil, err
 	}
-	if !definitions.Served(c) {
+	if !definition.Served(c) {
 		return nil, nil
 	}
 	return custom.CompileLazily(c, schemas, previous)

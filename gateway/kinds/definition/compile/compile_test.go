@@ -76,7 +76,7 @@ func converters(log *bytes.Buffer) Converters {
 	}
 }
 
-func definition(strategy apiextensionsv1.ConversionStrategyType, url string) *crd.Definition {
+func widgets(strategy apiextensionsv1.ConversionStrategyType, url string) *crd.Definition {
 	return &crd.Definition{Group: "example.com", Plural: "tabs", Conversion: &apiextensionsv1.CustomResourceConversion{
 		Strategy: strategy, Webhook: &apiextensionsv1.WebhookConversion{
 			ConversionReviewVersions: []string{"v1"}, ClientConfig: &apiextensionsv1.WebhookClientConfig{URL: &url},
@@ -86,10 +86,10 @@ func definition(strategy apiextensionsv1.ConversionStrategyType, url string) *cr
 
 func TestConverterNone(t *testing.T) {
 	c := converters(&bytes.Buffer{})
-	withoutWebhook := definition(apiextensionsv1.WebhookConverter, "wasm://m")
+	withoutWebhook := widgets(apiextensionsv1.WebhookConverter, "wasm://m")
 	withoutWebhook.Conversion.Webhook = nil
 	for name, d := range map[string]*crd.Definition{
-		"no conversion": {}, "None": definition(apiextensionsv1.NoneConverter, "wasm://m"), "no webhook": withoutWebhook,
+		"no conversion": {}, "None": widgets(apiextensionsv1.NoneConverter, "wasm://m"), "no webhook": withoutWebhook,
 	} {
 		if conv, err := c.Converter(d); conv != nil || err != nil {
 			t.Errorf("%s: %v, %v", name, conv, err)
@@ -123,7 +123,7 @@ func TestConverterModule(t *testing.T) {
 	asked := ""
 	module := c.Module
 	c.Module = func(name string) *conversion.Bulk { asked = name; return module(name) }
-	conv, err := c.Converter(definition(apiextensionsv1.WebhookConverter, "wasm://mine"))
+	conv, err := c.Converter(widgets(apiextensionsv1.WebhookConverter, "wasm://mine"))
 	if err != nil || asked != "mine" || conv.Epoch() != 7 {
 		t.Fatalf("%v, module %q", err, asked)
 	}
@@ -147,7 +147,7 @@ func TestConverterModule(t *testing.T) {
 			t.Errorf("the log lacks %s: %s", want, log.String())
 		}
 	}
-	invented, err := c.Converter(definition(apiextensionsv1.WebhookConverter, "wasm://invented"))
+	invented, err := c.Converter(widgets(apiextensionsv1.WebhookConverter, "wasm://invented"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestTheLogQuotesNoReply(t *testing.T) {
 	var log bytes.Buffer
 	c := converters(&log)
 	c.Module = func(string) *conversion.Bulk { return conversion.Batched(renaming{}, conversion.Batch{}) }
-	conv, err := c.Converter(definition(apiextensionsv1.WebhookConverter, "wasm://mine"))
+	conv, err := c.Converter(widgets(apiextensionsv1.WebhookConverter, "wasm://mine"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestConverterWebhook(t *testing.T) {
 	var log bytes.Buffer
 	c := converters(&log)
 	c.Module = func(string) *conversion.Bulk { t.Error("a module was asked for"); return nil }
-	conv, err := c.Converter(definition(apiextensionsv1.WebhookConverter, "https://127.0.0.1:1/"))
+	conv, err := c.Converter(widgets(apiextensionsv1.WebhookConverter, "https://127.0.0.1:1/"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestConverterWebhook(t *testing.T) {
 	if got := rendered(t, c.Metrics); strings.Contains(got, "result=") {
 		t.Errorf("a webhook's call is counted as a module's: %s", got)
 	}
-	bad := definition(apiextensionsv1.WebhookConverter, "https://127.0.0.1:1/")
+	bad := widgets(apiextensionsv1.WebhookConverter, "https://127.0.0.1:1/")
 	bad.Conversion.Webhook.ClientConfig.CABundle = []byte("no certificate")
 	if conv, err := c.Converter(bad); err == nil {
 		t.Errorf("a converter without an authority: %v", conv)

@@ -1,4 +1,4 @@
-package definitions
+package definition
 
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
