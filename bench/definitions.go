@@ -22,7 +22,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // models are the types whose schemas the many definitions have, in turn. One

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/crd/expr"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // columns print objects of a kind that is a file.
@@ -64,7 +64,7 @@ func descriptionAt(t reflect.Type, path string) string {
 		if t.Kind() != reflect.Struct {
 			return ""
 		}
-		for _, f := range reflectschema.Fields(t) {
+		for _, f := range schema.Fields(t) {
 			if f.Name == name {
 				description, t = f.Description, f.Type
 				break

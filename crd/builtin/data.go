@@ -18,7 +18,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/plan"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // fromFile makes the definition of a kind that is a file; ttl is how long its

@@ -12,7 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin/translate"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // extension is what a kind needs that no file can say. Functions that are nil

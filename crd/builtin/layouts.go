@@ -12,7 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // layout is that of a version whose Go type has other fields than the type of
@@ -117,7 +117,7 @@ func (l *layout) version(d *crd.Definition, home *crd.Version, v *fileVersion) *
 		Strategy:     newJudged(s, home.Strategy),
 		Subresources: map[string]*crd.Subresource{},
 		Table:        printed{s, home.Table},
-		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
+		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return schema.For(t) }),
 		Typed:        func() runtime.Object { return l.fresh() },
 	}
 	out.SelectableFields, out.Fields = selectors(v.SelectableFields)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // Definition is the definition of CustomResourceDefinitions themselves.
@@ -34,10 +34,10 @@ func Definition() *crd.Definition {
 				Verbs:  []string{"get", "patch", "update"},
 			}},
 			Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps {
-				return reflectschema.For(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]())
+				return schema.For(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]())
 			}),
 			Recursive: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps {
-				return reflectschema.Recursive(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]())
+				return schema.Recursive(reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]())
 			}),
 			Table: rest.NewDefaultTableConvertor(apiextensionsv1.Resource("customresourcedefinitions")),
 			Typed: func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },

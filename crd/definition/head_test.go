@@ -15,7 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // everything is a schema with every field that one can have, and text that JSON

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/expr"
 	"github.com/wasmgate/wasmgate/crd/formats"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // checker is an [Addition] made ready to check values.
@@ -88,7 +88,7 @@ func fieldsOf(names []string, t reflect.Type) []string {
 		return names
 	}
 	var all []string
-	for _, f := range reflectschema.Fields(t) {
+	for _, f := range schema.Fields(t) {
 		all = append(all, f.Name)
 	}
 	return all

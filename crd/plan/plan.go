@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wasmgate/wasmgate/crd/expr"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // Library is what is said of Go types. What it has found out of a type is kept
@@ -64,7 +64,7 @@ func (l *Library) Plan(t reflect.Type, own Additions) (*Plan, error) {
 	}
 	n, err := l.node(indirect(t), layer)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", reflectschema.Name(t), err)
+		return nil, fmt.Errorf("%s: %w", schema.Name(t), err)
 	}
 	return &Plan{root: n}, nil
 }
@@ -174,11 +174,11 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 		n.busy = true // as long as it is being made: a type that contains itself
 	}
 	all := above
-	if said := l.types[reflectschema.Name(t)]; said != nil {
+	if said := l.types[schema.Name(t)]; said != nil {
 		base := &layer{}
 		for path, a := range said {
 			if err := base.add(path, a); err != nil {
-				return nil, fmt.Errorf("%s: %w", reflectschema.Name(t), err)
+				return nil, fmt.Errorf("%s: %w", schema.Name(t), err)
 			}
 		}
 		all = above.over(base)
@@ -190,7 +190,7 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 		}
 	}
 	switch {
-	case reflectschema.Leaf(t):
+	case schema.Leaf(t):
 	case t.Kind() == reflect.Struct:
 		err = l.structure(n, t, all)
 	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
@@ -212,7 +212,7 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 
 func (l *Library) structure(n *node, t reflect.Type, all *layer) error {
 	n.fields = map[string]*node{}
-	for _, f := range reflectschema.Fields(t) {
+	for _, f := range schema.Fields(t) {
 		below := all.at(f.Name)
 		child, err := l.node(indirect(f.Type), below)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/expr"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // ask returns what is wrong, if the condition is not met. A value for which the
@@ -126,11 +126,11 @@ func item(name string) (bare string, index int, ok bool) {
 // said of it.
 func zero(t reflect.Type, path string) any {
 	for _, name := range strings.Split(path, ".") {
-		if t = indirect(t); t.Kind() != reflect.Struct || reflectschema.Leaf(t) {
+		if t = indirect(t); t.Kind() != reflect.Struct || schema.Leaf(t) {
 			return nil
 		}
-		fields := reflectschema.Fields(t)
-		i := slices.IndexFunc(fields, func(f reflectschema.Field) bool { return f.Name == name })
+		fields := schema.Fields(t)
+		i := slices.IndexFunc(fields, func(f schema.Field) bool { return f.Name == name })
 		if i < 0 {
 			return nil
 		}

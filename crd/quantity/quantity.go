@@ -15,7 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 const (
@@ -119,7 +119,7 @@ func find(t reflect.Type, within map[reflect.Type]*places) *places {
 	if t == reflect.TypeFor[resource.Quantity]() {
 		return &places{self: true}
 	}
-	if reflectschema.Leaf(t) {
+	if schema.Leaf(t) {
 		return nil
 	}
 	p := &places{}
@@ -135,7 +135,7 @@ func find(t reflect.Type, within map[reflect.Type]*places) *places {
 		within[t] = p
 		defer delete(within, t)
 		p.fields = map[string]*places{}
-		for _, f := range reflectschema.Fields(t) {
+		for _, f := range schema.Fields(t) {
 			if at := find(f.Type, within); at != nil {
 				p.fields[fold(f.Name)] = at
 			}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 const strategicPatch = string(types.StrategicMergePatchType)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wasmgate/wasmgate/crd/reflectschema"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // wrong are the objects that are made of a valid one, which is of Go type t: with
@@ -33,7 +33,7 @@ func changed(v any, t reflect.Type, top bool) []any {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if t.Kind() == reflect.Struct && !reflectschema.Leaf(t) {
+		if t.Kind() == reflect.Struct && !schema.Leaf(t) {
 			return changedFields(v, t, top)
 		}
 		return changedEntries(v, t)
@@ -51,7 +51,7 @@ const barePod = 2
 func changedFields(v map[string]any, t reflect.Type, top bool) []any {
 	var out []any
 	bare := len(v) <= barePod && t.Name() == "PodSpec" || t.Name() == "Volume" && v["emptyDir"] == nil || t.Name() == "MetricSpec" && v["resource"] == nil
-	for _, f := range reflectschema.Fields(t) {
+	for _, f := range schema.Fields(t) {
 		if top && slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, f.Name) || f.Name == "managedFields" {
 			continue
 		}
@@ -160,7 +160,7 @@ func samples(t reflect.Type, depth int) []any {
 		return []any{"-1", "1"}
 	case t.Name() == "IntOrString":
 		return []any{-1, "Odd one!"}
-	case reflectschema.Leaf(t):
+	case schema.Leaf(t):
 		return nil
 	}
 	switch t.Kind() {
@@ -199,7 +199,7 @@ func sampleStructs(t reflect.Type, depth int) []any {
 	if depth >= deepest {
 		return out
 	}
-	for _, f := range reflectschema.Fields(t) {
+	for _, f := range schema.Fields(t) {
 		for _, x := range samples(f.Type, depth+1) {
 			out = append(out, map[string]any{f.Name: x})
 		}
@@ -230,7 +230,7 @@ func merged(v, patch any) any {
 
 // fieldOf is the Go type of a field of Go type t.
 func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
-	for _, f := range reflectschema.Fields(t) {
+	for _, f := range schema.Fields(t) {
 		if f.Name == name {
 			return f.Type, true
 		}

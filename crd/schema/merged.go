@@ -1,4 +1,4 @@
-package reflectschema
+package schema
 
 // merged says how values are merged where strategic merge patch's tags say
 // nothing, or something else: Kubernetes says so in comments of the source
