@@ -14,8 +14,8 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	conversionwebhook "github.com/wasmgate/wasmgate/conversion/webhook"
 	"github.com/wasmgate/wasmgate/plugins"
-	"github.com/wasmgate/wasmgate/plugins/modules"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
+	"github.com/wasmgate/wasmgate/plugins/registry"
 	"github.com/wasmgate/wasmgate/plugins/wasm"
 )
 
@@ -54,7 +54,7 @@ func moduleConverter(b *testing.B) conversion.Converter {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := modules.New(modules.Config{Compiler: e})
+	r := registry.New(registry.Config{Compiler: e})
 	b.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			b.Error(err)

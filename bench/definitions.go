@@ -22,7 +22,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // models are the types whose schemas the many definitions have, in turn. One
@@ -43,7 +43,7 @@ var models = []reflect.Type{
 var schemas = sync.OnceValues(func() ([]json.RawMessage, error) {
 	var all []json.RawMessage
 	for _, t := range models {
-		schema := reflectschema.For(t)
+		schema := crdschema.For(t)
 		requireKeys(schema)
 		text, err := json.Marshal(schema)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/wasmgate/wasmgate/bench/workload"
 	"github.com/wasmgate/wasmgate/plugins"
-	"github.com/wasmgate/wasmgate/plugins/modules"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
+	"github.com/wasmgate/wasmgate/plugins/registry"
 	"github.com/wasmgate/wasmgate/plugins/wasm"
 )
 
@@ -27,7 +27,7 @@ func BenchmarkSteady(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	r := modules.New(modules.Config{Compiler: e})
+	r := registry.New(registry.Config{Compiler: e})
 	defer func() {
 		if err := r.Close(context.Background()); err != nil {
 			b.Error(err)
@@ -72,7 +72,7 @@ func BenchmarkSteady(b *testing.B) {
 }
 
 // holdings is what this process holds, after it gave back what it does not need.
-func holdings(r *modules.Registry) map[string]float64 {
+func holdings(r *registry.Registry) map[string]float64 {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

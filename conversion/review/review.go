@@ -2,7 +2,7 @@
 // reading replies without decoding the objects they carry.
 //
 // It must not know how a message travels: conversion/webhook sends it over
-// HTTPS, plugins/modules into a Wasm module, and both get the same checks and
+// HTTPS, plugins/registry into a Wasm module, and both get the same checks and
 // the same error texts, which are kube-apiserver's.
 package review
 

@@ -18,7 +18,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/plan"
-	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // fromFile makes the definition of a kind that is a file; ttl is how long its
@@ -137,7 +137,7 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 		Strategy:     newStrategy(d.Namespaced, k, ""),
 		Subresources: map[string]*crd.Subresource{},
 		Table:        newColumns(v.AdditionalPrinterColumns, t),
-		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(t) }),
+		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return crdschema.For(t) }),
 		Typed:        func() runtime.Object { return k.fresh() },
 	}
 	outdate(out, k.fresh(), k.gvk)
@@ -200,7 +200,7 @@ func bodyOf(gvk schema.GroupVersionKind) *crd.Definition {
 	typed := reflect.TypeOf(fresh())
 	return &crd.Definition{Group: gvk.Group, Kind: gvk.Kind, StorageVersion: gvk.Version, Versions: []*crd.Version{{
 		Name: gvk.Version, Shape: &shape{fresh: fresh},
-		Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return reflectschema.For(typed) }),
+		Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return crdschema.For(typed) }),
 		Typed:  func() runtime.Object { return fresh() },
 	}}}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin/translate"
-	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // extension is what a kind needs that no file can say. Functions that are nil
@@ -113,7 +113,7 @@ func canonicalIP(name string, _ bool) (problems []string) {
 // topFields are the fields of objects of Go type t.
 func topFields(t reflect.Type) []string {
 	var out []string
-	for _, f := range reflectschema.Fields(t) {
+	for _, f := range crdschema.Fields(t) {
 		out = append(out, f.Name)
 	}
 	return out

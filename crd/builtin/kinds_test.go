@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/expr"
-	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // Whatever a file says is of a field that there is, and can be compiled.
@@ -94,13 +94,13 @@ func TestTypesAreThoseOfKinds(t *testing.T) {
 		for at.Kind() == reflect.Pointer || at.Kind() == reflect.Slice || at.Kind() == reflect.Map {
 			at = at.Elem()
 		}
-		if seen[at] || reflectschema.Leaf(at) {
+		if seen[at] || crdschema.Leaf(at) {
 			return
 		}
 		seen[at] = true
-		delete(said, reflectschema.Name(at))
+		delete(said, crdschema.Name(at))
 		if at.Kind() == reflect.Struct {
-			for _, f := range reflectschema.Fields(at) {
+			for _, f := range crdschema.Fields(at) {
 				meet(f.Type)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
-	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // everything is a schema with every field that one can have, and text that JSON
@@ -34,7 +34,7 @@ x-kubernetes-validations: [{rule: "self < 1", message: m, messageExpression: e, 
 func varied(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	model := func(of reflect.Type) string {
-		b, err := json.Marshal(reflectschema.For(of))
+		b, err := json.Marshal(crdschema.For(of))
 		if err != nil {
 			t.Fatal(err)
 		}

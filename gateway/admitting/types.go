@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -34,7 +34,7 @@ func (t Types) Schema(kind schema.GroupVersionKind) *apiextensionsv1.JSONSchemaP
 	}
 	whole := *s
 	whole.Properties = map[string]apiextensionsv1.JSONSchemaProps{
-		"apiVersion": {Type: "string"}, "kind": {Type: "string"}, "metadata": *reflectschema.For(reflect.TypeFor[metav1.ObjectMeta]()),
+		"apiVersion": {Type: "string"}, "kind": {Type: "string"}, "metadata": *crdschema.For(reflect.TypeFor[metav1.ObjectMeta]()),
 	}
 	for name, p := range s.Properties {
 		if _, known := whole.Properties[name]; !known {

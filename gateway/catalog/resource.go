@@ -6,11 +6,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/function"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/managedfields"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -20,10 +20,10 @@ import (
 type Resource struct {
 	Def *crd.Definition
 	// Owners is the field management of the kind.
-	Owners *apply.Kind
+	Owners *managedfields.Kind
 	// Bodies is that of what is sent to subresources, by version and subresource,
 	// where that is of a kind of its own.
-	Bodies map[Part]*apply.Kind
+	Bodies map[Part]*managedfields.Kind
 
 	bucket    *watchcache.Bucket[*Entry]
 	converter *conversion.Bulk
@@ -87,7 +87,7 @@ func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *R
 		conv = conversion.None{}
 	}
 	return &Resource{
-		Def: def, Owners: apply.NewKind(def), Bodies: bodiesOf(def), bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
+		Def: def, Owners: managedfields.NewKind(def), Bodies: bodiesOf(def), bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
 		epoch: epochs.Add(1), root: c.prefix + def.KeyPrefix + "/", spared: c.spared, memory: c.memory,
 	}
 }
@@ -95,17 +95,17 @@ func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *R
 // Part is a subresource of a version.
 type Part struct{ Version, Subresource string }
 
-func bodiesOf(def *crd.Definition) map[Part]*apply.Kind {
-	var out map[Part]*apply.Kind
+func bodiesOf(def *crd.Definition) map[Part]*managedfields.Kind {
+	var out map[Part]*managedfields.Kind
 	for _, v := range def.Versions {
 		for name, s := range v.Subresources {
 			if s.Body == nil {
 				continue
 			}
 			if out == nil {
-				out = map[Part]*apply.Kind{}
+				out = map[Part]*managedfields.Kind{}
 			}
-			out[Part{v.Name, name}] = apply.NewKind(s.Body)
+			out[Part{v.Name, name}] = managedfields.NewKind(s.Body)
 		}
 	}
 	return out

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/managedfields"
 )
 
 // managed are the managedFields on the way of a write, raw: the trees of a
@@ -67,13 +67,13 @@ func (w *Write) manage(ctx context.Context) error {
 	return w.checkSent()
 }
 
-func (w *Write) decided(out apply.Outcome) {
+func (w *Write) decided(out managedfields.Outcome) {
 	w.managed.next, w.managed.sameOwners, w.managed.done = out.Managed, out.SameOwners, true
 }
 
 // fieldChange is the write as field management sees it.
-func (w *Write) fieldChange(next map[string]any) apply.Change {
-	c := apply.Change{
+func (w *Write) fieldChange(next map[string]any) managedfields.Change {
+	c := managedfields.Change{
 		Version: w.Version.Name, Subresource: w.Subresource,
 		Manager: w.Options.Caller.manager(), Force: w.Options.Caller.Force, Time: time.Now(),
 		LiveManaged: w.managed.live, New: next, NewManaged: w.managed.sent,
@@ -124,13 +124,13 @@ func onlyMetadata(tree map[string]any) map[string]any {
 // sameVersions are trees that say the same at every version but for its name.
 type sameVersions struct{ live, next map[string]any }
 
-// Live implements [apply.Versions].
+// Live implements [managedfields.Versions].
 func (s sameVersions) Live(context.Context, string) (map[string]any, error) { return s.live, nil }
 
-// New implements [apply.Versions].
+// New implements [managedfields.Versions].
 func (s sameVersions) New(context.Context, string) (map[string]any, error) { return s.next, nil }
 
-// Convert implements [apply.Versions].
+// Convert implements [managedfields.Versions].
 func (s sameVersions) Convert(_ context.Context, tree map[string]any, _, _ string) (map[string]any, error) {
 	return tree, nil
 }
@@ -154,11 +154,11 @@ type otherVersions struct {
 	next map[string]any
 }
 
-// Live implements [apply.Versions]: the view that readers share.
+// Live implements [managedfields.Versions]: the view that readers share.
 func (o otherVersions) Live(ctx context.Context, version string) (map[string]any, error) {
 	w := o.w
 	if w.Resource.Def.Version(version) == nil {
-		return nil, apply.ErrNoVersion
+		return nil, managedfields.ErrNoVersion
 	}
 	data, err := w.Resource.View(ctx, w.from.Entry, version)
 	if err != nil {
@@ -179,11 +179,11 @@ func (o otherVersions) Live(ctx context.Context, version string) (map[string]any
 	return tree, nil
 }
 
-// New implements [apply.Versions]. What is converted here is not converted
+// New implements [managedfields.Versions]. What is converted here is not converted
 // again to be stored or shown.
 func (o otherVersions) New(ctx context.Context, version string) (map[string]any, error) {
 	if o.w.Resource.Def.Version(version) == nil {
-		return nil, apply.ErrNoVersion
+		return nil, managedfields.ErrNoVersion
 	}
 	p, err := o.w.Resource.Preview(ctx, o.next, version, o.w.managed.at(version))
 	if err != nil {
@@ -193,10 +193,10 @@ func (o otherVersions) New(ctx context.Context, version string) (map[string]any,
 	return p.Tree(), nil
 }
 
-// Convert implements [apply.Versions].
+// Convert implements [managedfields.Versions].
 func (o otherVersions) Convert(ctx context.Context, tree map[string]any, _, to string) (map[string]any, error) {
 	if o.w.Resource.Def.Version(to) == nil {
-		return nil, apply.ErrNoVersion
+		return nil, managedfields.ErrNoVersion
 	}
 	if _, ok := tree["metadata"]; ok {
 		return o.w.Resource.ConvertTree(ctx, tree, to)

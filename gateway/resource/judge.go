@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/managedfields"
 )
 
 // Sent is an object that a client sends to have something done, and that is kept
@@ -108,7 +108,7 @@ func (w *Write) body() *crd.Version {
 
 // ownership is the field management of what admission sees, nil where there is
 // none.
-func (w *Write) ownership() *apply.Kind {
+func (w *Write) ownership() *managedfields.Kind {
 	switch {
 	case w.sent != nil:
 		return w.Resource.Bodies[catalog.Part{Version: w.Version.Name, Subresource: w.Subresource}]

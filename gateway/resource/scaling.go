@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 	"github.com/wasmgate/wasmgate/gateway/resource/scale"
+	"github.com/wasmgate/wasmgate/managedfields"
 )
 
 // Writes of a Scale are writes of the object that it is a form of.
@@ -189,7 +189,7 @@ func (t Target) scaleConfig(s map[string]any) (map[string]any, error) {
 	if err := scale.Check(kind, apiVersion); err != nil {
 		return nil, err
 	}
-	if err := apply.CheckScale(s); err != nil {
+	if err := managedfields.CheckScale(s); err != nil {
 		return nil, err
 	}
 	meta, _ := s["metadata"].(map[string]any)

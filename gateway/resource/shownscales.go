@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/wasmgate/wasmgate/apply"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource/scale"
+	"github.com/wasmgate/wasmgate/managedfields"
 )
 
 // shownScales are the Scales of a write as mutating admission sees them: the new one as
@@ -36,9 +36,9 @@ func (s *shownScales) tell(ctx context.Context, w *Write) (err error) {
 			replicas[w.Resource.Def.APIVersion(v.Name)] = scale.Fields(p)
 		}
 	}
-	live, next := apply.OfScale(w.managed.live, replicas), apply.OfScale(w.managed.next, replicas)
+	live, next := managedfields.OfScale(w.managed.live, replicas), managedfields.OfScale(w.managed.next, replicas)
 	if !s.applied {
-		out, err := apply.Scales().Update(ctx, apply.Change{
+		out, err := managedfields.Scales().Update(ctx, managedfields.Change{
 			Version: w.GetKind().Version, Subresource: w.Subresource, Manager: w.Options.Caller.manager(), Time: time.Now(),
 			Live: s.old, LiveManaged: live, New: s.now, NewManaged: live,
 		})

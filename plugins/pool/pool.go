@@ -1,7 +1,7 @@
 // Package pool owns a bounded set of things that are expensive to make and are
 // used by one goroutine at a time: instances of modules.
 //
-// It must not know what it holds. plugins/modules calls it. No lock is held
+// It must not know what it holds. plugins/registry calls it. No lock is held
 // while something is made, used or closed, so a member that hangs in guest code
 // delays nobody but its own user and those who wait for a place.
 package pool

@@ -6,7 +6,7 @@
 // It is kept on the disk of the gateway and not in etcd, because there only
 // what this very disk remembers is certain: a mark in etcd may be that of
 // another gateway which is loading right now. It must not know what a content
-// is, or how it is loaded; plugins/modules calls it.
+// is, or how it is loaded; plugins/registry calls it.
 package quarantine
 
 import (

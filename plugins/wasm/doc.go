@@ -2,7 +2,7 @@
 // making instances of it, and calling them within limits.
 //
 // It is the only importer of wazero. It must not know what hooks mean, where
-// modules come from, or that instances are pooled; plugins/modules calls it.
+// modules come from, or that instances are pooled; plugins/registry calls it.
 //
 // Modules are hostile. One can only read and write its own memory, which is
 // bounded; it sees no files, network, environment, real time or real

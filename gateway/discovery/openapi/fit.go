@@ -10,7 +10,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/wasmgate/wasmgate/crd"
-	reflectschema "github.com/wasmgate/wasmgate/crd/schema"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 const strategicPatch = string(types.StrategicMergePatchType)
@@ -112,7 +112,7 @@ func addPatchMeta(s *spec.Schema, t reflect.Type) {
 	if s == nil || t.Kind() != reflect.Struct || len(s.Properties) == 0 {
 		return
 	}
-	for _, f := range reflectschema.Fields(t) {
+	for _, f := range crdschema.Fields(t) {
 		p, ok := s.Properties[f.Name]
 		if !ok || p.Ref.String() != "" {
 			continue

@@ -1,5 +1,0 @@
-//go:build !race
-
-package apply_test
-
-const oracleShare = 1

@@ -1,7 +1,0 @@
-//go:build race
-
-package apply_test
-
-// oracleShare: one of so many settings is used; with the race detector sequences
-// take ten times as long.
-const oracleShare = 10

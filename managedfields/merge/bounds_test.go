@@ -1,0 +1,48 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is far down is not reached from the top for each field. The bound is far
+// from what it takes, and from what that would take.
+func TestManyFieldsFarDownAreComparedInTime_SSA01(t *testing.T) {
+	const depth, n = 9000, 100_000
+	far := map[string]any{}
+	for i := range n {
+		far[fmt.Sprint(i)] = int64(1)
+	}
+	for range depth {
+		far = map[string]any{"a": far}
+	}
+	start := time.Now()
+	d := deducedType.Compare(map[string]any{}, far)
+	if d.Added.Size() != n+depth || !d.Removed.Empty() || !d.Modified.Empty() {
+		t.Errorf("%d are added", d.Added.Size())
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// Violations are told of as long as their paths are not far longer than what
+// was sent.
+func TestViolationsAreToldWithinBounds_SSA08(t *testing.T) {
+	bad := map[string]any{}
+	for i := range 2000 {
+		bad[fmt.Sprint(i)] = int64(i)
+	}
+	object := func(element *Type) *Type { return &Type{object: &objectType{element: element}} }
+	err := object(object(&Type{scalar: text})).Validate(map[string]any{strings.Repeat("k", 100_000): bad}, true)
+	var v Violations
+	if !errors.As(err, &v) || len(v) == 0 || len(err.Error()) > 2*maxPaths {
+		t.Errorf("%d bytes about %d violations", len(fmt.Sprint(err)), len(v))
+	}
+	if err = object(&Type{scalar: text}).Validate(bad, true); !errors.As(err, &v) || len(v) != 2000 {
+		t.Errorf("told of %d", len(v))
+	}
+}

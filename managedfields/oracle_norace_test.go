@@ -1,0 +1,5 @@
+//go:build !race
+
+package managedfields_test
+
+const oracleShare = 1
