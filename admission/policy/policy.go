@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 // Params finds parameters. Objects are only to be read.
@@ -93,13 +93,13 @@ func compile(name string, s spec) (common, *admissioncel.CompositedCompiler) {
 		return c, nil
 	}
 	c.scope = admission.NewScope(s.constraints)
-	compiler, err := expressions.Composed()
+	compiler, err := cel.Composed()
 	if err != nil {
 		c.unusable = fmt.Errorf("failed to initialize CEL compiler: %w", err)
 		return c, nil
 	}
 	for _, v := range s.variables {
-		compiler.CompileAndStoreVariable(expressions.Variable(v.Name, v.Expression), c.sees(), environment.StoredExpressions)
+		compiler.CompileAndStoreVariable(cel.Variable(v.Name, v.Expression), c.sees(), environment.StoredExpressions)
 	}
 	if len(s.conditions) > 0 {
 		all := make([]admissioncel.ExpressionAccessor, len(s.conditions))
@@ -113,8 +113,8 @@ func compile(name string, s spec) (common, *admissioncel.CompositedCompiler) {
 }
 
 // sees are the variables of the expressions of a policy.
-func (c *common) sees() expressions.Sees {
-	return expressions.Sees{HasParams: c.params != nil, HasAuthorizer: true}
+func (c *common) sees() cel.Sees {
+	return cel.Sees{HasParams: c.params != nil, HasAuthorizer: true}
 }
 
 // fault is an error of the configuration of a policy: what failurePolicy is

@@ -21,7 +21,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/openapi"
 	openapischema "k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 // Types knows the types of objects.
@@ -87,8 +87,8 @@ type checker struct {
 	compilers []*admissioncel.CompositedCompiler
 }
 
-func (c *checker) sees() expressions.Sees {
-	return expressions.Sees{HasParams: c.policy.Spec.ParamKind != nil, HasAuthorizer: true}
+func (c *checker) sees() cel.Sees {
+	return cel.Sees{HasParams: c.policy.Spec.ParamKind != nil, HasAuthorizer: true}
 }
 
 // compiler knows the variables of the policy, for an object of a type.
@@ -108,7 +108,7 @@ func (c *checker) compiler(object *apiservercel.DeclType) (*admissioncel.Composi
 		}
 		variables = append(variables, celgo.Variable(admissioncel.ParamsVarName, params))
 	}
-	set, err := expressions.Base().Extend(environment.VersionedOptions{
+	set, err := cel.Base().Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: variables, DeclTypes: declared,
 	})
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *checker) compiler(object *apiservercel.DeclType) (*admissioncel.Composi
 	}
 	out.Compiler = onlyTypes{out}
 	for _, v := range c.policy.Spec.Variables {
-		out.CompileAndStoreVariable(expressions.Variable(v.Name, v.Expression), c.sees(), environment.StoredExpressions)
+		out.CompileAndStoreVariable(cel.Variable(v.Name, v.Expression), c.sees(), environment.StoredExpressions)
 	}
 	return out, nil
 }
@@ -146,7 +146,7 @@ func (c onlyTypes) CompileCELExpression(e admissioncel.ExpressionAccessor, _ adm
 func (c *checker) appendWarning(out []admissionv1.ExpressionWarning, at *field.Path, text string) []admissionv1.ExpressionWarning {
 	var warnings []string
 	for i, compiler := range c.compilers {
-		if err := compiler.CompileCELExpression(expressions.Variable("", text), c.sees(), environment.StoredExpressions).Error; err != nil {
+		if err := compiler.CompileCELExpression(cel.Variable("", text), c.sees(), environment.StoredExpressions).Error; err != nil {
 			warnings = append(warnings, fmt.Sprintf("%v: %v\n", c.kinds[i], err))
 		}
 	}

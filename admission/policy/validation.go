@@ -18,7 +18,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 // Validation is a ValidatingAdmissionPolicy, compiled. It is immutable.
@@ -40,18 +40,18 @@ func NewValidation(p *admissionv1.ValidatingAdmissionPolicy) *Validation {
 	}
 	var checks, messages, annotations []admissioncel.ExpressionAccessor
 	for _, one := range s.Validations {
-		checks = append(checks, expressions.Condition(one.Expression))
+		checks = append(checks, cel.Condition(one.Expression))
 		var message admissioncel.ExpressionAccessor // there may be none
 		if one.MessageExpression != "" {
-			message = expressions.Message(one.MessageExpression)
+			message = cel.Message(one.MessageExpression)
 		}
 		messages = append(messages, message)
 	}
 	for _, a := range s.AuditAnnotations {
-		annotations = append(annotations, expressions.Annotation(a.ValueExpression))
+		annotations = append(annotations, cel.Annotation(a.ValueExpression))
 	}
 	v.checks = compiler.CompileCondition(checks, v.sees(), environment.StoredExpressions)
-	v.messages = compiler.CompileCondition(messages, expressions.Sees{HasParams: s.ParamKind != nil}, environment.StoredExpressions)
+	v.messages = compiler.CompileCondition(messages, cel.Sees{HasParams: s.ParamKind != nil}, environment.StoredExpressions)
 	v.annotations = compiler.CompileCondition(annotations, v.sees(), environment.StoredExpressions)
 	return v
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 // compileConditions returns nil when there are none. A condition that does not
@@ -28,7 +28,7 @@ func compileConditions(w *admissionv1.MutatingWebhook, mutating bool) matchcondi
 	if mutating {
 		kind = "admit"
 	}
-	compiled := expressions.PlainConditions().CompileCondition(all, expressions.Sees{HasAuthorizer: true}, environment.StoredExpressions)
+	compiled := cel.PlainConditions().CompileCondition(all, cel.Sees{HasAuthorizer: true}, environment.StoredExpressions)
 	return matchconditions.NewMatcher(compiled, w.FailurePolicy, "webhook", kind, w.Name)
 }
 

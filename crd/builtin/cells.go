@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 )
 
 // cellFunctions print what no expression can say. They never fail: an object
@@ -179,7 +179,7 @@ func (s *podSummary) restartCount() string {
 	if s.restarts == 0 || s.lastRestart.IsZero() {
 		return fmt.Sprint(s.restarts)
 	}
-	return fmt.Sprintf("%d (%s ago)", s.restarts, expr.Age(s.lastRestart))
+	return fmt.Sprintf("%d (%s ago)", s.restarts, dyn.Age(s.lastRestart))
 }
 
 // quota prints how much of a quota is used: of limits, or of everything else.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
@@ -80,8 +80,8 @@ func cell(c printerColumn) func(map[string]any) (any, error) {
 		return func(obj map[string]any) (any, error) { return f(obj), nil }
 	}
 	if c.Expression != "" {
-		e := expr.New(c.Expression)
-		return func(obj map[string]any) (any, error) { return e.Eval(expr.Variables{Self: obj}) }
+		e := dyn.New(c.Expression)
+		return func(obj map[string]any) (any, error) { return e.Eval(dyn.Variables{Self: obj}) }
 	}
 	path := strings.Split(strings.TrimPrefix(c.JSONPath, "."), ".")
 	return func(obj map[string]any) (any, error) {
@@ -93,7 +93,7 @@ func cell(c printerColumn) func(map[string]any) (any, error) {
 			text, _ := v.(string)
 			var t metav1.Time
 			_ = t.UnmarshalQueryParameter(text) // what is no time is not known
-			return expr.Age(t.Time), nil
+			return dyn.Age(t.Time), nil
 		case v == nil && c.Type == "string":
 			return "", nil
 		case v == nil && c.Type == "integer":

@@ -4,7 +4,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 // validateDeviceClass checks by what a class selects devices.
@@ -60,8 +60,8 @@ func validateDeviceSelectors(selectors []resourcev1.DeviceSelector, path *field.
 		at = at.Child("expression")
 		if len(s.CEL.Expression) > resourcev1.CELSelectorExpressionMaxLength {
 			errs = append(errs, field.TooLong(at, "", resourcev1.CELSelectorExpressionMaxLength))
-		} else if err := expressions.Device(s.CEL.Expression); err != nil {
-			errs = append(errs, expressions.Invalid(at, s.CEL.Expression, err))
+		} else if err := cel.Device(s.CEL.Expression); err != nil {
+			errs = append(errs, cel.Invalid(at, s.CEL.Expression, err))
 		}
 	}
 	return errs

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 )
 
 // eventReporter is the component that selectors know an event's source by.
@@ -30,10 +30,10 @@ func eventLastSeen(obj map[string]any) any {
 func firstAge(obj map[string]any, names ...string) string {
 	for _, name := range names {
 		if t, err := time.Parse(time.RFC3339Nano, text(obj, name)); err == nil {
-			return expr.Age(t)
+			return dyn.Age(t)
 		}
 	}
-	return expr.Age(time.Time{})
+	return dyn.Age(time.Time{})
 }
 
 func eventCount(obj map[string]any) any {

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
@@ -62,7 +62,7 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 			}
 			for _, c := range v.AdditionalPrinterColumns {
 				if c.Expression != "" {
-					if err := expr.New(c.Expression).Check(); err != nil {
+					if err := dyn.New(c.Expression).Check(); err != nil {
 						t.Errorf("%s: column %s: %v", name, c.Name, err)
 					}
 				}
@@ -74,8 +74,8 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 				if s.Function != "" && cellFunctions[s.Function] == nil {
 					t.Errorf("%s: %s: no function %s", name, s.Name, s.Function)
 				}
-				if s.Expression != "" && expr.New(s.Expression).Check() != nil {
-					t.Errorf("%s: %s: %v", name, s.Name, expr.New(s.Expression).Check())
+				if s.Expression != "" && dyn.New(s.Expression).Check() != nil {
+					t.Errorf("%s: %s: %v", name, s.Name, dyn.New(s.Expression).Check())
 				}
 			}
 		}

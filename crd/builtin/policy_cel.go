@@ -12,7 +12,7 @@ import (
 	admissioncel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
 
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 const (
@@ -55,10 +55,10 @@ func (p policy) expressions() (all []string) {
 // validateExpressions checks what a policy does; stored are the expressions
 // that it had before.
 func (p policy) validateExpressions(stored []string, spec *field.Path) field.ErrorList {
-	c := checker{expressions.Plain(), stored}
+	c := checker{cel.Plain(), stored}
 	var errs field.ErrorList
 	if len(p.variables) > 0 || p.mutating {
-		composed, err := expressions.Composed()
+		composed, err := cel.Composed()
 		if err != nil {
 			return field.ErrorList{field.InternalError(spec.Child("variables"), err)}
 		}
@@ -81,8 +81,8 @@ func (p policy) validateExpressions(stored []string, spec *field.Path) field.Err
 }
 
 // sees are the variables of a policy's expressions.
-func (p policy) sees() expressions.Sees {
-	return expressions.Sees{HasParams: p.params != nil, HasAuthorizer: true}
+func (p policy) sees() cel.Sees {
+	return cel.Sees{HasParams: p.params != nil, HasAuthorizer: true}
 }
 
 func (p policy) validateVariable(v admissionv1.Variable, composed *admissioncel.CompositedCompiler, c checker, at *field.Path) field.ErrorList {
@@ -96,7 +96,7 @@ func (p policy) validateVariable(v admissionv1.Variable, composed *admissioncel.
 	if strings.TrimSpace(v.Expression) == "" {
 		return append(errs, field.Required(at.Child("expression"), "expression is not specified"))
 	}
-	result := composed.CompileAndStoreVariable(expressions.Variable(v.Name, v.Expression), p.sees(), c.environment(v.Expression))
+	result := composed.CompileAndStoreVariable(cel.Variable(v.Name, v.Expression), p.sees(), c.environment(v.Expression))
 	return append(errs, invalid(result, at.Child("expression"))...)
 }
 
@@ -105,7 +105,7 @@ func (p policy) validateValidation(v admissionv1.Validation, c checker, at *fiel
 	if strings.TrimSpace(v.Expression) == "" {
 		errs = append(errs, field.Required(at.Child("expression"), "expression is not specified"))
 	} else {
-		errs = append(errs, c.check(expressions.Condition(v.Expression), p.sees(), at.Child("expression"))...)
+		errs = append(errs, c.check(cel.Condition(v.Expression), p.sees(), at.Child("expression"))...)
 	}
 	const empty = "must be non-empty if specified"
 	switch {
@@ -113,8 +113,8 @@ func (p policy) validateValidation(v admissionv1.Validation, c checker, at *fiel
 	case strings.TrimSpace(v.MessageExpression) == "":
 		errs = append(errs, field.Invalid(at.Child("messageExpression"), v.MessageExpression, empty))
 	default:
-		sees := expressions.Sees{HasParams: p.params != nil}
-		errs = append(errs, c.check(expressions.Message(v.MessageExpression), sees, at.Child("messageExpression"))...)
+		sees := cel.Sees{HasParams: p.params != nil}
+		errs = append(errs, c.check(cel.Message(v.MessageExpression), sees, at.Child("messageExpression"))...)
 	}
 	switch message := strings.TrimSpace(v.Message); {
 	case v.Message != "" && message == "":
@@ -151,7 +151,7 @@ func (p policy) validateAnnotations(c checker, at *field.Path) field.ErrorList {
 		case len(text) > maxAnnotationBytes:
 			errs = append(errs, field.Required(value, fmt.Sprintf("must not exceed %d bytes in length", maxAnnotationBytes)))
 		default:
-			errs = append(errs, c.check(expressions.Annotation(a.ValueExpression), p.sees(), value)...)
+			errs = append(errs, c.check(cel.Annotation(a.ValueExpression), p.sees(), value)...)
 		}
 		if keys[a.Key] {
 			errs = append(errs, field.Duplicate(here.Child("key"), a.Key))

@@ -7,7 +7,7 @@ import (
 	admissioncel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 // checker compiles the expressions of one object, to see whether they compile.
@@ -27,7 +27,7 @@ func (c checker) environment(text string) environment.Type {
 }
 
 // check refuses an expression that does not compile.
-func (c checker) check(e admissioncel.ExpressionAccessor, sees expressions.Sees, path *field.Path) field.ErrorList {
+func (c checker) check(e admissioncel.ExpressionAccessor, sees cel.Sees, path *field.Path) field.ErrorList {
 	return invalid(c.compiler.CompileCELExpression(e, sees, c.environment(e.GetExpression())), path)
 }
 
@@ -35,5 +35,5 @@ func invalid(r admissioncel.CompilationResult, path *field.Path) field.ErrorList
 	if r.Error == nil {
 		return nil
 	}
-	return field.ErrorList{expressions.Invalid(path, r.ExpressionAccessor.GetExpression(), r.Error)}
+	return field.ErrorList{cel.Invalid(path, r.ExpressionAccessor.GetExpression(), r.Error)}
 }

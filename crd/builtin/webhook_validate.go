@@ -14,7 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/expressions"
+	"github.com/wasmgate/wasmgate/crd/cel"
 )
 
 // What fields may hold, sorted as messages list it.
@@ -224,14 +224,14 @@ func validateConditions(conditions []admissionv1.MatchCondition, params bool, st
 	if len(conditions) > maxConditions {
 		errs = append(errs, field.TooMany(path, len(conditions), maxConditions))
 	}
-	c := checker{expressions.Plain(), stored}
+	c := checker{cel.Plain(), stored}
 	names := map[string]bool{}
 	for i, m := range conditions {
 		at := path.Index(i)
 		if text := strings.TrimSpace(m.Expression); text == "" {
 			errs = append(errs, field.Required(at.Child("expression"), ""))
 		} else {
-			errs = append(errs, c.check(expressions.Condition(text), expressions.Sees{HasParams: params, HasAuthorizer: true}, at.Child("expression"))...)
+			errs = append(errs, c.check(cel.Condition(text), cel.Sees{HasParams: params, HasAuthorizer: true}, at.Child("expression"))...)
 		}
 		if m.Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/formats"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/schema"
@@ -31,8 +31,8 @@ type checker struct {
 
 type rule struct {
 	Rule
-	condition *expr.Expression
-	message   *expr.Expression
+	condition *dyn.Expression
+	message   *dyn.Expression
 	// change: the rule is about the state before.
 	change bool
 	// none is shown in place of a field that is not there.
@@ -66,9 +66,9 @@ func newChecker(a *Addition, t reflect.Type) (*checker, error) {
 		c.among = append(c.among, where)
 	}
 	for _, r := range a.Rules {
-		made := rule{Rule: r, condition: expr.New(r.Rule), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, r.FieldPath)}
+		made := rule{Rule: r, condition: dyn.New(r.Rule), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, r.FieldPath)}
 		if r.MessageExpression != "" {
-			made.message = expr.New(r.MessageExpression)
+			made.message = dyn.New(r.MessageExpression)
 		}
 		c.rules = append(c.rules, made)
 	}

@@ -3,14 +3,14 @@ package plan
 import (
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 )
 
 // defaulted is a field that has a default.
 type defaulted struct {
 	name  string
 	value any
-	from  *expr.Expression
+	from  *dyn.Expression
 	// always: from counts also when there is a value.
 	always bool
 	// blank: an empty text is a value, not none.
@@ -25,9 +25,9 @@ func (d *defaulted) lacks(v any) bool { return v == nil || v == "" && !d.blank }
 func newDefaulted(name string, a *Addition) *defaulted {
 	switch {
 	case a.Compute != "":
-		return &defaulted{name: name, from: expr.New(a.Compute), always: true}
+		return &defaulted{name: name, from: dyn.New(a.Compute), always: true}
 	case a.DefaultFrom != "":
-		return &defaulted{name: name, from: expr.New(a.DefaultFrom)}
+		return &defaulted{name: name, from: dyn.New(a.DefaultFrom)}
 	case a.Default != nil:
 		return &defaulted{name: name, value: tree(a.Default)}
 	}
@@ -105,7 +105,7 @@ func (n *node) fillFields(obj map[string]any, up []any) error {
 		if d.from == nil || !d.always && !d.lacks(obj[d.name]) {
 			continue
 		}
-		v, leave, err := d.from.Maybe(expr.Variables{Self: obj, Up: up})
+		v, leave, err := d.from.Maybe(dyn.Variables{Self: obj, Up: up})
 		switch {
 		case err != nil:
 			return err

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
@@ -93,8 +93,8 @@ func (p *Plan) Check() []error {
 	return errs
 }
 
-func (n *node) expressions() []*expr.Expression {
-	var out []*expr.Expression
+func (n *node) expressions() []*dyn.Expression {
+	var out []*dyn.Expression
 	for _, d := range n.filled {
 		if d.from != nil {
 			out = append(out, d.from)

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/wasmgate/wasmgate/crd/expr"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
@@ -20,7 +20,7 @@ func (r *rule) ask(p place) *field.Error {
 	if p.value == nil || r.change && p.old == nil || !concerns(r.If, p.value) {
 		return nil
 	}
-	vars := expr.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up}
+	vars := dyn.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up}
 	path := p.path
 	if r.FieldPath != "" {
 		for _, name := range strings.Split(r.FieldPath, ".") {

@@ -1,4 +1,4 @@
-package expr
+package dyn
 
 import (
 	"github.com/google/cel-go/cel"
