@@ -58,7 +58,7 @@ func tree(v any) any {
 func (p *Plan) Default(obj map[string]any) error { return p.root.fill(obj, nil) }
 
 func (n *node) fill(v any, up []any) error {
-	if !n.busy {
+	if !n.fills {
 		return nil
 	}
 	switch x := v.(type) {
@@ -92,8 +92,11 @@ func (n *node) fillFields(obj map[string]any, up []any) error {
 			obj[d.name] = runtime.DeepCopyJSONValue(d.value)
 		}
 	}
-	below := around(obj, up)
-	for _, name := range n.order {
+	var below []any // which nobody but an expression asks for
+	if n.computes {
+		below = around(obj, up)
+	}
+	for _, name := range n.filling {
 		if child, ok := obj[name]; ok {
 			if err := n.fields[name].fill(child, below); err != nil {
 				return err

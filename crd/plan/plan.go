@@ -41,13 +41,15 @@ type Plan struct {
 type node struct {
 	fields  map[string]*node // of a struct
 	order   []string         // those in which there is something to do
+	filling []string         // those in which there is a default
 	element *node            // of a list or map
 	list    bool
 	filled  []defaulted
 	check   *checker
-	// busy tells that there is something to do here or below, and gated that there
-	// are gated fields.
-	busy, gated bool
+	// busy tells that there is something to do here or below, fills that there is a
+	// default, computes that one is an expression, and gated that there are gated
+	// fields.
+	busy, fills, computes, gated bool
 }
 
 // Plan finds out what is to be done with objects of Go type t, of which own is
@@ -171,7 +173,7 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 	n := &node{}
 	if above.empty() {
 		l.plans[t] = n
-		n.busy = true // as long as it is being made: a type that contains itself
+		n.busy, n.fills, n.computes = true, true, true // as long as it is being made: a type that contains itself
 	}
 	all := above
 	if said := l.types[schema.Name(t)]; said != nil {
@@ -205,9 +207,24 @@ func (l *Library) node(t reflect.Type, above *layer) (*node, error) {
 	if err == nil {
 		err = n.knows(all)
 	}
-	n.gated = n.element != nil && n.element.gated || slices.ContainsFunc(slices.Collect(maps.Values(n.fields)), func(f *node) bool { return f.gated || f.check != nil && f.check.Gated })
-	n.busy = n.check != nil || len(n.filled) > 0 || len(n.order) > 0 || n.element != nil && n.element.busy
+	n.summarize()
 	return n, err
+}
+
+// summarize notes what there is to do here or below.
+func (n *node) summarize() {
+	below := slices.Collect(maps.Values(n.fields))
+	if n.element != nil {
+		below = append(below, n.element)
+	}
+	n.busy = n.check != nil || len(n.filled) > 0
+	n.fills = len(n.filled) > 0
+	n.computes = slices.ContainsFunc(n.filled, func(d defaulted) bool { return d.from != nil })
+	n.gated = false
+	for _, b := range below {
+		n.busy, n.fills, n.computes = n.busy || b.busy, n.fills || b.fills, n.computes || b.computes
+		n.gated = n.gated || b.gated || b != n.element && b.check != nil && b.check.Gated
+	}
 }
 
 func (l *Library) structure(n *node, t reflect.Type, all *layer) error {
@@ -221,6 +238,9 @@ func (l *Library) structure(n *node, t reflect.Type, all *layer) error {
 		n.fields[f.Name] = child
 		if child.busy {
 			n.order = append(n.order, f.Name)
+		}
+		if child.fills {
+			n.filling = append(n.filling, f.Name)
 		}
 		if below != nil && below.own != nil {
 			if d := newDefaulted(f.Name, below.own); d != nil {

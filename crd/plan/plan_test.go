@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -96,6 +97,26 @@ func encode(t testing.TB, v any) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// What a kind has no defaults for costs nothing, and what has a value little.
+func TestDefaultsThatNothingLacksAllocateNothing(t *testing.T) {
+	own := Additions{}
+	if err := yaml.UnmarshalStrict([]byte("template.spec.restartPolicy: {default: Always}\ntemplate.spec.containers[].name: {required: true}"), &own); err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewLibrary(nil).Plan(reflect.TypeFor[*corev1.PodTemplate](), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj := parsed(t, `{metadata: {name: a, labels: {a: b}}, template: {metadata: {name: b}, spec: {restartPolicy: Never, containers: [{name: c, ports: [{name: d}]}, {name: e}]}}}`)
+	if n := testing.AllocsPerRun(10, func() {
+		if err := p.Default(obj); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
 }
 
 func TestValidation(t *testing.T) {
