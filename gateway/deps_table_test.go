@@ -65,7 +65,8 @@ var mayImport = map[string]string{
 	"plugins/wasm/wasi":     "",
 
 	"gateway/accounting":                     "gateway/api gateway/metrics",
-	"gateway/api":                            "crd crd/object crd/wire gateway/api/query gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource gateway/resource/patch gateway/resource/scale gateway/view/encoding",
+	"gateway/api":                            "crd crd/object crd/wire gateway/api/dialect gateway/api/query gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/deflate gateway/resource gateway/resource/patch gateway/resource/scale gateway/view/encoding",
+	"gateway/api/dialect":                    "crd gateway/catalog gateway/resource gateway/resource/scale",
 	"gateway/api/query":                      "gateway/resource",
 	"gateway/api/filter":                     "deadline gateway/api gateway/authn gateway/authz gateway/bounds gateway/resource",
 	"gateway/kinds/service":                  "admission crd/object gateway/controller gateway/controller/client",

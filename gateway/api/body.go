@@ -14,6 +14,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -73,7 +74,7 @@ func objectBody(r *Request, t resource.Target) ([]byte, error) {
 		}
 		return out, nil
 	}
-	if err != nil || media != mediaProtobuf || !t.Version.Native() {
+	if err != nil || media != mediaProtobuf || !dialect.Messages(t) {
 		return jsonBody(r)
 	}
 	if err := beginsAsProtobuf(r.Body); err != nil {

@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 )
 
 // bookmark tells the client up to which revision it has seen everything, by an
@@ -34,19 +36,10 @@ func (s *stream) empty(revision int64, initialEnd bool) ([]byte, error) {
 	}
 	bare := metav1.PartialObjectMetadata{ObjectMeta: meta}
 	bare.APIVersion, bare.Kind = s.form.kind(s.target).ToAPIVersionAndKind()
-	if s.form.partial() || s.form.table() || !s.target.Version.Native() {
-		return encodeEmpty(&bare)
+	var o any = &bare
+	if !s.form.partial() && !s.form.table() {
+		o = dialect.Whole(s.target, &bare)
 	}
-	whole := s.target.Version.Typed()
-	whole.GetObjectKind().SetGroupVersionKind(bare.GroupVersionKind())
-	if o, ok := whole.(metav1.Object); ok { // as all have that are stored
-		o.SetResourceVersion(meta.ResourceVersion)
-		o.SetAnnotations(meta.Annotations)
-	}
-	return encodeEmpty(whole)
-}
-
-func encodeEmpty(o any) ([]byte, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)

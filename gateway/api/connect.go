@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -24,7 +25,7 @@ type Connection interface {
 
 func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Connection) (*Response, error) {
 	if !to.Passes() && (c.Verb != "get" && c.Verb != "create" || c.Method == http.MethodHead) {
-		return methodNotAllowed(t, c.Verb), nil
+		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}
 	query, err := c.Params.Values()
 	if err != nil {

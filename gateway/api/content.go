@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -36,7 +37,7 @@ func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Co
 		}
 		return resp, err
 	default:
-		return methodNotAllowed(t, c.Verb), nil
+		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}
 	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		return to.Put(ctx, t, c.ContentType, c.Body, o)

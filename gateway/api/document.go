@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -30,5 +31,5 @@ func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot)
 	case r.Method == http.MethodHead, resp.Code == http.StatusNotFound:
 		return resp
 	}
-	return unrouted(http.StatusMethodNotAllowed) // there is something to read
+	return ErrorResponse(dialect.Unrouted(http.StatusMethodNotAllowed)) // there is something to read
 }

@@ -3,13 +3,13 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -126,14 +126,14 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 	i := &c.Info
 	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
 	if res == nil {
-		return unknownResource(snapshot, i), nil
+		return ErrorResponse(dialect.NoResource(snapshot, i.Group)), nil
 	}
 	t := resource.Target{Resource: res, Version: version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
 	if !res.Def.Namespaced {
 		t.Namespace = ""
 	}
-	if resp := misplaced(snapshot, i, t); resp != nil {
-		return resp, nil
+	if err := dialect.Misplaced(snapshot, t, i.Verb, i.scoped); err != nil {
+		return ErrorResponse(err), nil
 	}
 	resp, err := h.verb(ctx, c, t)
 	if errors.Is(err, catalog.ErrReplaced) {
@@ -141,9 +141,8 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 	}
 	if err != nil {
 		resp = ErrorResponse(err)
-		resp.unrouted = errors.As(err, &resource.Unrouted{})
 	}
-	if version.Deprecated && !resp.unrouted {
+	if version.Deprecated && !errors.As(err, &resource.Unrouted{}) {
 		deprecated(h.Observer, c, version, resp)
 	}
 	return resp, nil
@@ -151,27 +150,18 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 
 // verb dispatches to the verbs.
 func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
-	i := &c.Info
-	if i.Subresource != "" {
+	if c.old {
+		if err := dialect.Watched(t, c.Verb, c.Method); err != nil {
+			return nil, err
+		}
+	}
+	if t.Subresource != "" {
 		return h.subresource(ctx, c, t)
 	}
-	if i.old && c.Method != http.MethodGet {
-		return methodNotAllowed(t, i.Verb), nil
+	if err := dialect.Unserved(t, c.Verb, c.Method, t.Resource.Def.ServedVerbs()); err != nil {
+		return nil, err
 	}
-	verbs := t.Resource.Def.ServedVerbs()
-	if t.Version.Native() && i.Name != "" && !slices.ContainsFunc(verbs, named) {
-		return unrouted(http.StatusNotFound), nil // of what is only created there are no objects
-	}
-	if i.Verb == "watch" && !allowed(verbs, "watch") && allowed(verbs, "list") {
-		return nil, apierrors.NewMethodNotSupported(t.GroupResource(), i.Verb) // it is a list that is asked for something else
-	}
-	if !allowed(verbs, i.Verb) || c.bodiless(t) {
-		return methodNotAllowed(t, i.Verb), nil
-	}
-	if resp, err := misaddressed(i, t); resp != nil || err != nil {
-		return resp, err
-	}
-	switch i.Verb {
+	switch c.Verb {
 	case "get":
 		return h.get(ctx, c, t)
 	case "list":
@@ -190,39 +180,26 @@ func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*Respon
 	case "deletecollection":
 		return h.deleteCollection(ctx, c, t)
 	}
-	return methodNotAllowed(t, i.Verb), nil
+	return nil, dialect.MethodNotAllowed(t, c.Verb)
 }
 
 // subresource answers requests below an object's name.
 func (h *Handler) subresource(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
-	i := &c.Info
-	if i.old { // they were for objects only
-		if t.Version.Native() {
-			return unknownResource(h.Engine.Catalog().Snapshot(), i), nil
-		}
-		return methodNotAllowed(t, i.Verb), nil
-	}
-	path := ContentPath{t.Resource.GroupResource(), i.Subresource}
-	if to := h.Contents[path]; to != nil && i.Name != "" && i.below == "" {
+	path := ContentPath{t.Resource.GroupResource(), t.Subresource}
+	if to := h.Contents[path]; to != nil && t.Name != "" && c.below == "" {
 		return h.content(ctx, c, t, to)
 	}
-	if q := h.Questions[path]; q != nil && i.Name != "" && i.below == "" {
+	if q := h.Questions[path]; q != nil && t.Name != "" && c.below == "" {
 		return h.question(ctx, c, t, q)
 	}
-	if to := h.Connections[path]; to != nil && i.Name != "" && (i.below == "" || to.Passes()) {
+	if to := h.Connections[path]; to != nil && t.Name != "" && (c.below == "" || to.Passes()) {
 		return h.connect(ctx, c, t, to)
 	}
-	s := t.Version.Subresources[i.Subresource]
-	switch native := t.Version.Native(); {
-	case i.Name == "" || native && (s == nil || i.below != ""):
-		return unknownResource(h.Engine.Catalog().Snapshot(), i), nil
-	case s == nil:
-		return nil, apierrors.NewNotFound(t.GroupResource(), i.Name)
+	s := t.Version.Subresources[t.Subresource]
+	if err := dialect.UnservedBelow(h.Engine.Catalog().Snapshot(), t, s, c.Verb, c.Method, c.below); err != nil {
+		return nil, err
 	}
-	if !allowed(s.Verbs, i.Verb) || c.bodiless(t) {
-		return methodNotAllowed(t, i.Verb), nil
-	}
-	switch i.Verb {
+	switch c.Verb {
 	case "get":
 		return h.get(ctx, c, t)
 	case "update":

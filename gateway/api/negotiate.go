@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"fmt"
 	"mime"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -83,8 +83,8 @@ type offer struct {
 	parts bool
 	// untabled: no table shows it.
 	untabled bool
-	// native words refusals as for the kinds of Kubernetes itself.
-	native bool
+	// routed: a router looks at the Accept header first.
+	routed bool
 	// collection: it is about many objects, and may be a watch.
 	collection bool
 }
@@ -107,6 +107,14 @@ func (o offer) media() []string { return most(offeredNames, o.cbor) }
 // streamed are those that a watch is offered in.
 func (o offer) streamed() []string { return most(offeredStreams, o.cbor) }
 
+// streams are those that a watch of what is asked for is offered in.
+func (o offer) streams() []string {
+	if !o.collection {
+		return nil
+	}
+	return o.streamed()
+}
+
 // most are all, or all but the last, with no room for more.
 func most[T any](of []T, all bool) []T {
 	n := len(of)
@@ -125,8 +133,10 @@ func (o offer) negotiate(accept string) (form, error) {
 	case "", "*/*", mediaJSON, "application/json, */*":
 		return form{media: encoding.JSON}, nil
 	}
-	if o.native && !o.named(accept) {
-		return form{}, unknownMedia(o)
+	if o.routed {
+		if err := dialect.Unaccepted(accept, o.media(), o.streams()); err != nil {
+			return form{}, err
+		}
 	}
 	for _, c := range goautoneg.ParseAccept(accept) {
 		for _, media := range o.offered() {
@@ -146,47 +156,12 @@ func notAcceptable(offered []string) error {
 }
 
 // mismatched is the refusal of metadata in the form for a list where there is one
-// object. It names the Go type that kube-apiserver has there.
+// object. It names the Go type of that.
 func (f form) mismatched(t resource.Target) error {
-	internal, _, _ := strings.Cut(cmp.Or(t.Resource.Def.Group, "core"), ".")
-	kind := internal + "." + t.Resource.Def.Kind
-	switch {
-	case scaling(t):
-		kind = "v1.Scale"
-	case !t.Version.Native():
-		kind = "unstructured.Unstructured"
-	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", f.as, kind),
+		Message: fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", f.as, dialect.GoType(t)),
 	}}
-}
-
-// named tells that one of the types that are offered is named in full, or that
-// any will do: the router in front of kube-apiserver's own kinds looks at no
-// weights and parameters.
-func (o offer) named(accept string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
-		media, _, _ := strings.Cut(part, ";")
-		if media = strings.Trim(media, " "); media == "*/*" || slices.Contains(o.media(), media) {
-			return true
-		}
-	}
-	return false
-}
-
-// unknownMedia is what kube-apiserver's own kinds say to who names no type at
-// all that there is.
-func unknownMedia(o offer) error {
-	offered := o.media()
-	if o.collection {
-		offered = append(offered, o.streamed()...)
-	}
-	return resource.Unrouted{StatusError: &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: "406: Not Acceptable\n\nAvailable representations: " + strings.Join(offered, ", "),
-		Details: &metav1.StatusDetails{},
-	}}}
 }
 
 // form is what a clause asks for, if it can be had as media.

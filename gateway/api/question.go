@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -18,8 +19,8 @@ type Question interface {
 }
 
 func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Question) (*Response, error) {
-	if c.Verb != q.Verb() || c.bodiless(t) {
-		return methodNotAllowed(t, c.Verb), nil
+	if c.Verb != q.Verb() || dialect.Bodiless(t, c.Method) {
+		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}
 	if c.Verb != "create" {
 		return q.Answer(ctx, t, "", nil, resource.WriteOptions{})

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
@@ -90,23 +91,10 @@ func (c *Call) Streams() bool { return c.Resource && c.Verb == "watch" }
 
 // offer is what the request, about t, can be answered with.
 func (c *Call) offer(t resource.Target) offer {
-	native := t.Version.Native()
 	return offer{
-		cbor: c.cbor, messages: native, parts: true, native: native, untabled: untabled(t),
+		cbor: c.cbor, messages: dialect.Messages(t), parts: true, routed: dialect.Routed(t), untabled: dialect.Untabled(t),
 		collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch"),
 	}
-}
-
-// untabled tells what no table shows: questions, and what is below an object that
-// is not its status or its scale.
-func untabled(t resource.Target) bool {
-	switch t.Subresource {
-	case "":
-		return t.Resource.Def.Answered()
-	case "status", "scale":
-		return false
-	}
-	return t.Version.Native()
 }
 
 // asked is the form that the client wants of t, and its parameters.
@@ -133,8 +121,6 @@ type Impersonation struct {
 type Response struct {
 	Code        int
 	ContentType string
-	// unrouted: it is not about a version, whose warning it does not carry.
-	unrouted bool
 	// Headers are further header fields; Warning may occur several times.
 	Headers []Header
 	// Body is shared and must not be changed.

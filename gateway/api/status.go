@@ -5,21 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 )
 
 // ErrorResponse makes a Status reply of an error. What is no status error is
 // an internal one, worded as kube-apiserver does.
 func ErrorResponse(err error) *Response {
+	if errors.Is(err, dialect.ErrNoPath) {
+		return notFound()
+	}
 	var api apierrors.APIStatus
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	switch {
@@ -69,21 +68,6 @@ func notFound() *Response {
 	}
 }
 
-// unknownResource is the answer for a resource that is not served: a Status
-// below the groups that are built in, as in kube-apiserver.
-func unknownResource(s *catalog.Snapshot, i *Info) *Response {
-	known := i.Group == ""
-	for _, d := range s.Definitions {
-		if slices.Contains(d.Groups(), i.Group) && slices.ContainsFunc(d.Versions, (*crd.Version).Native) {
-			known = true
-		}
-	}
-	if !known {
-		return notFound()
-	}
-	return unrouted(http.StatusNotFound)
-}
-
 // Unavailable is the reply of a gateway that does not know yet what it serves.
 // A 404 would be a lie that clients act upon.
 func Unavailable() *Response {
@@ -115,19 +99,3 @@ func Stopping() *Response {
 // NotAcceptable is the reply when a document has no form that the client
 // accepts.
 func NotAcceptable() *Response { return ErrorResponse(notAcceptable(offer{}.media())) }
-
-// methodNotAllowed is worded as kube-apiserver words it, which has one text
-// for its own kinds and another for custom ones.
-func methodNotAllowed(t resource.Target, verb string) *Response {
-	if t.Version.Native() {
-		return unrouted(http.StatusMethodNotAllowed)
-	}
-	return ErrorResponse(apierrors.NewMethodNotSupported(t.GroupResource(), verb))
-}
-
-// unrouted is the answer to a request that no handler of a built-in kind is for.
-func unrouted(code int) *Response {
-	resp := ErrorResponse(apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false))
-	resp.unrouted = true
-	return resp
-}

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/resource"
-	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -101,9 +101,7 @@ func (r *rows) item(i int) (encoding.Object, error) {
 // printer prints objects as rows.
 type printer struct {
 	ctx       context.Context
-	convertor interface {
-		ConvertToTable(ctx context.Context, list, options runtime.Object) (*metav1.Table, error)
-	}
+	convertor dialect.Printer
 	version   string // of meta.k8s.io, that bare metadata is shown at
 	include   metav1.IncludeObjectPolicy
 	noHeaders bool
@@ -114,11 +112,7 @@ func newPrinter(ctx context.Context, t resource.Target, version string, v url.Va
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{ctx: ctx, convertor: t.Version.Table, version: version, include: include, noHeaders: v.Get("noHeaders") == "true"}
-	if scaling(t) {
-		p.convertor = scale.Table{Native: t.Version.Native()}
-	}
-	return p, nil
+	return &printer{ctx: ctx, convertor: dialect.PrinterOf(t), version: version, include: include, noHeaders: v.Get("noHeaders") == "true"}, nil
 }
 
 // print is a table without its kind; of one object it has the revision.
