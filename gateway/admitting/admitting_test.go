@@ -21,7 +21,6 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
@@ -33,10 +32,12 @@ import (
 // world is an engine whose writes are subject to webhooks that are modules.
 type world struct {
 	*resource.Engine
-	t     testing.TB
-	hooks *Admission
-	log   logtest.Log
-	store *storagetest.Memory
+	t testing.TB
+	// validating are the webhooks in force, and counted what was decided.
+	validating *hooks
+	counted    *metrics.Metrics
+	log        logtest.Log
+	store      *storagetest.Memory
 	// sent are the requests that modules got, and answer what they say.
 	sent   []map[string]any
 	answer func(module string, request map[string]any) string
@@ -56,10 +57,15 @@ func (w *world) Authorize(ctx context.Context, a authz.Attributes) (bool, string
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, may: authz.Masters{}}
-	e := realengine.With(t, func(served *catalog.Catalog) resource.Options {
-		w.hooks = New(Config{Catalog: served, Authorizer: w, Module: w.module, Metrics: metrics.New(), Log: zerolog.New(&w.log)})
-		return resource.Options{Mutators: []admission.Mutator{w.hooks}, Validators: []admission.Validator{w.hooks}}
+	w := &world{t: t, may: authz.Masters{}, counted: metrics.New()}
+	e := realengine.With(t, func(e *resource.Engine) admission.Chain {
+		all := Plugins(Config{Catalog: e.Catalog(), Authorizer: w, Module: w.module, Metrics: w.counted, Log: zerolog.New(&w.log)})
+		w.validating = all[3].(validatingWebhooks).all
+		chain, err := admission.NewChain(func(string) bool { return true }, all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return chain
 	})
 	w.Engine, w.store = e.Verbs, e.Store
 	w.create("", "namespaces", "", `{"metadata":{"name":"default","labels":{"team":"x"}}}`)
@@ -174,19 +180,19 @@ func field(o map[string]any, path ...string) any {
 func TestConfigurationsAreInForceAsTheyChange(t *testing.T) {
 	w := newWorld(t)
 	w.create("", "configmaps", "", `{"metadata":{"name":"before"}}`)
-	if len(w.sent) != 0 || w.hooks.validating.current.Load() != nil {
+	if len(w.sent) != 0 || w.validating.current.Load() != nil {
 		t.Error("nothing is configured, and something was done")
 	}
 	w.configure("validating", "one", "", "v1", "configmaps", "")
 	w.create("", "configmaps", "", `{"metadata":{"name":"a"}}`)
-	first := w.hooks.validating.current.Load()
+	first := w.validating.current.Load()
 	w.create("", "secrets", "", `{"metadata":{"name":"a"}}`)
-	if len(w.sent) != 1 || w.hooks.validating.current.Load() != first {
+	if len(w.sent) != 1 || w.validating.current.Load() != first {
 		t.Errorf("%d calls", len(w.sent))
 	}
 	w.configure("validating", "two", "", "v1", "configmaps", "")
 	w.create("", "configmaps", "", `{"metadata":{"name":"b"}}`)
-	second := w.hooks.validating.current.Load()
+	second := w.validating.current.Load()
 	if len(w.sent) != 3 || second == first || len(second.of) != 2 {
 		t.Errorf("%d calls", len(w.sent))
 	}
@@ -444,7 +450,7 @@ func BenchmarkNothingMatches(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if about(b.Context(), w.hooks.validating, write) != nil {
+				if about(b.Context(), w.validating, write) != nil {
 					b.Fatal("something matches")
 				}
 			}

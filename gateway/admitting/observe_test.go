@@ -23,7 +23,7 @@ func TestDecisionsAreCountedAndThoseOfModulesLogged(t *testing.T) {
 	if _, err := w.try("", "secrets", "", `{"metadata":{"name":"one"}}`, alice); err == nil {
 		t.Error("not refused")
 	}
-	text, err := w.hooks.metrics.Render()
+	text, err := w.counted.Render()
 	if err != nil {
 		t.Fatal(err)
 	}

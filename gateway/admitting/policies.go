@@ -28,7 +28,7 @@ type joined[P policy.Compiled] struct {
 	set      *policy.Set[P]
 }
 
-func validatingPolicies(c *catalog.Catalog, log zerolog.Logger) *bound[*policy.Validation] {
+func boundValidations(c *catalog.Catalog, log zerolog.Logger) *bound[*policy.Validation] {
 	return &bound[*policy.Validation]{
 		policies: newSource(c, "validatingadmissionpolicies", log, howPolicies(policy.NewValidation, policy.UnreadableValidation)),
 		bindings: newSource(c, "validatingadmissionpolicybindings", log, howPolicies(func(b *admissionv1.ValidatingAdmissionPolicyBinding) *policy.Binding {
@@ -38,7 +38,7 @@ func validatingPolicies(c *catalog.Catalog, log zerolog.Logger) *bound[*policy.V
 	}
 }
 
-func mutatingPolicies(c *catalog.Catalog, log zerolog.Logger) *bound[*policy.Mutation] {
+func boundMutations(c *catalog.Catalog, log zerolog.Logger) *bound[*policy.Mutation] {
 	return &bound[*policy.Mutation]{
 		policies: newSource(c, "mutatingadmissionpolicies", log, howPolicies(policy.NewMutation, policy.UnreadableMutation)),
 		bindings: newSource(c, "mutatingadmissionpolicybindings", log, howPolicies(func(b *admissionv1.MutatingAdmissionPolicyBinding) *policy.Binding {
@@ -56,10 +56,9 @@ func howPolicies[T, P any](compile func(*T) P, refuse func(string, error) P) how
 	}
 }
 
-// about are the policies that may match writes to a resource; nil when there
-// are none, or they are off.
-func (b *bound[P]) about(ctx context.Context, r admission.Resource) []policy.InForce[P] {
-	if b == nil {
+// about are the policies that may match a request; nil when there are none.
+func (b *bound[P]) about(ctx context.Context, a admission.Attributes) []policy.InForce[P] {
+	if exempt(a) {
 		return nil
 	}
 	bindings := b.bindings.now(ctx)
@@ -78,5 +77,5 @@ func (b *bound[P]) about(ctx context.Context, r admission.Resource) []policy.InF
 		j.set = policy.NewSet(all, bindings.all, b.refuse)
 		b.current.Store(j)
 	}
-	return j.set.About(r)
+	return j.set.About(a)
 }

@@ -3,6 +3,8 @@ package options
 import (
 	"strings"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/admission/order"
 )
 
 func TestAdmissionPlugins_ADM05(t *testing.T) {
@@ -24,8 +26,8 @@ func TestAdmissionPlugins_ADM05(t *testing.T) {
 	} {
 		s := Default()
 		s.EnableAdmissionPlugins, s.DisableAdmissionPlugins = words(c.on), words(c.off)
-		if s.Admits(LimitRanger) != c.limits || s.Admits(NamespaceAutoProvision) != c.makes {
-			t.Errorf("%q without %q: %v, %v", c.on, c.off, s.Admits(LimitRanger), s.Admits(NamespaceAutoProvision))
+		if s.Admits(order.LimitRanger) != c.limits || s.Admits(order.NamespaceAutoProvision) != c.makes {
+			t.Errorf("%q without %q: %v, %v", c.on, c.off, s.Admits(order.LimitRanger), s.Admits(order.NamespaceAutoProvision))
 		}
 		if err := s.Validate(); (err != nil) != (c.refusal != "") || err != nil && !strings.Contains(err.Error(), c.refusal) {
 			t.Errorf("%q without %q: %v", c.on, c.off, err)

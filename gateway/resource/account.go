@@ -88,10 +88,10 @@ func posts(all []Posting, key string) bool {
 
 // account opens the account of a write that stores a new state.
 func (w *Write) account(ctx context.Context) (Account, error) {
-	if w.engine.o.Accounts == nil || w.ending != stores || w.operation == admission.Delete || w.Namespace == "" {
+	if w.engine.accounts == nil || w.ending != stores || w.operation == admission.Delete || w.Namespace == "" {
 		return nil, nil
 	}
-	return w.engine.o.Accounts.Open(ctx, w)
+	return w.engine.accounts.Open(ctx, w)
 }
 
 // overtaken tells that nothing was written, as somebody else changed an object

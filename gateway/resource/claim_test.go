@@ -35,7 +35,7 @@ func (c *claims) Mutate(ctx context.Context, w admission.Attributes) error {
 // claimed.
 func claimWorld(t *testing.T, then func(ctx context.Context) error) (w *world, claimed func() bool) {
 	w = newWorld(t)
-	w.o.Mutators = []admission.Mutator{&claims{then}}
+	w.asked.Mutators = []admission.Mutator{&claims{then}}
 	return w, func() bool {
 		_, err := w.store.Get(w.ctx(), w.catalog.ClaimKey("it"))
 		if err != nil && storage.KindOf(err) != storage.NotFound {

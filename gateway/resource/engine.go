@@ -21,17 +21,15 @@ type Options struct {
 	Store storage.Store
 	// Catalog is what is served; it is run by the engine.
 	Catalog *catalog.Catalog
-	// Mutators and Validators are asked, in order, about every write.
-	Mutators   []admission.Mutator
-	Validators []admission.Validator
+	// Admission makes what is asked about every write, which may look things up in
+	// the engine that is made; nil for nothing. What it charges with are [Accounts].
+	Admission func(*Engine) admission.Chain
 	// NoPast reads lists of past revisions from the store, even where they are
 	// in memory.
 	NoPast bool
 	// Reports are the kinds whose objects are found out when they are asked for,
 	// and kept nowhere.
 	Reports map[schema.GroupResource]Report
-	// Accounts are what writes are charged to; nil for none.
-	Accounts Accounts
 	// ProvisionNamespaces makes the namespace that the first object wants that
 	// is created in it. Otherwise such an object is refused.
 	ProvisionNamespaces bool
@@ -50,6 +48,9 @@ type Engine struct {
 	o       Options
 	log     zerolog.Logger
 	objects crd.Objects // what hooks look up
+	// asked is admission; accounts are what writes are charged to, nil for none.
+	asked    admission.Chain
+	accounts Accounts
 	// spaced is the revision of the last change of a namespace that was made
 	// here.
 	spaced atomic.Int64
@@ -60,6 +61,12 @@ func New(o Options) *Engine {
 	e := &Engine{store: o.Store, cache: o.Catalog.Cache(), catalog: o.Catalog, o: o, log: o.Log}
 	if o.Objects != nil {
 		e.objects = o.Objects(e)
+	}
+	if o.Admission != nil {
+		e.asked = o.Admission(e)
+	}
+	for _, p := range e.asked.Charging {
+		e.accounts, _ = p.(Accounts)
 	}
 	return e
 }

@@ -41,7 +41,7 @@ func (s stage) Validate(ctx context.Context, w admission.Attributes) error { ret
 func staged(t *testing.T) (w *world, log *[]string, mutator, validator *stage) {
 	w, log = newWorld(t), new([]string)
 	mutator, validator = &stage{name: "mutate", log: log}, &stage{name: "validate", log: log}
-	w.o.Mutators, w.o.Validators = []admission.Mutator{mutator}, []admission.Validator{validator}
+	w.asked.Mutators, w.asked.Validators = []admission.Mutator{mutator}, []admission.Validator{validator}
 	return w, log, mutator, validator
 }
 

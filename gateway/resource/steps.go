@@ -75,14 +75,14 @@ func (w *Write) mutate(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.Options.unasked || len(w.engine.o.Mutators) == 0 {
+	if w.Options.unasked || len(w.engine.asked.Mutators) == 0 {
 		return nil
 	}
 	owners, err := w.owners()
 	if err != nil {
 		return err
 	}
-	for _, m := range w.engine.o.Mutators {
+	for _, m := range w.engine.asked.Mutators {
 		if err := m.Mutate(ctx, w); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (w *Write) admit(ctx context.Context) error {
 	if w.Options.unasked {
 		return nil
 	}
-	for _, v := range w.engine.o.Validators {
+	for _, v := range w.engine.asked.Validators {
 		if err := v.Validate(ctx, w); err != nil {
 			return err
 		}

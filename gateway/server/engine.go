@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
@@ -68,41 +69,34 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err := g.showMemory(served); err != nil {
 		return nil, err
 	}
-	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(options.NamespaceAutoProvision)}
+	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(order.NamespaceAutoProvision)}
 	o.Objects = func(e *resource.Engine) crd.Objects { return local.New(e, resource.Component("modules")) }
 	o.Reports = reports
-	g.addAdmission(&o)
+	o.Admission = func(e *resource.Engine) (c admission.Chain) {
+		c, err = g.admission(e)
+		return c
+	}
 	engine := resource.New(o)
 	g.orders = ordering.New(served, g.log)
-	if g.assigner != nil {
-		g.assigner.Objects = local.New(engine, resource.Component("services"))
-	}
-	return engine, nil
+	return engine, err
 }
 
-// addAdmission puts the plugins that are on in their order. LimitRanges are
-// asked before webhooks, and again about what these added.
-func (g *gateway) addAdmission(o *resource.Options) {
-	on := g.options.Admits
-	g.admission = admitting.New(admitting.Config{
-		Catalog: o.Catalog, Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log,
-		Off: admitting.Off{
-			MutatingPolicies: !on(options.MutatingAdmissionPolicy), MutatingWebhooks: !on(options.MutatingAdmissionWebhook),
-			ValidatingPolicies: !on(options.ValidatingAdmissionPolicy), ValidatingWebhooks: !on(options.ValidatingAdmissionWebhook),
-		},
-	})
-	o.Mutators = []admission.Mutator{g.admission}
-	o.Validators = []admission.Validator{bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{}, g.admission}
-	if ranges := limitrange.New(o.Catalog); ranges != nil && on(options.LimitRanger) {
-		o.Mutators = []admission.Mutator{ranges, g.admission, ranges}
-		o.Validators = slices.Insert(o.Validators, 1, admission.Validator(ranges))
+// admission is what is asked about every request: the plugins that are on.
+func (g *gateway) admission(e *resource.Engine) (admission.Chain, error) {
+	all := append(admitting.Plugins(admitting.Config{
+		Catalog: e.Catalog(), Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log,
+	}), bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{})
+	if ranges := limitrange.New(e.Catalog()); ranges != nil {
+		all = append(all, ranges)
 	}
-	if q := quotas.New(o.Catalog); q != nil && on(options.ResourceQuota) {
-		o.Accounts = q
+	if q := quotas.New(e.Catalog()); q != nil {
+		all = append(all, q)
 	}
 	if g.assigner != nil {
-		o.Mutators = append(o.Mutators, g.assigner, storageobject.Mutator{})
+		g.assigner.Objects = local.New(e, resource.Component("services"))
+		all = append(all, g.assigner, storageobject.Mutator{})
 	}
+	return admission.NewChain(g.options.Admits, all...)
 }
 
 // lookUp finds an object that a module was granted.

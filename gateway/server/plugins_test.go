@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/admission/order"
 )
 
 // Plugins that are off say nothing, and the one that makes namespaces does when
 // it is on, but not for a dry run.
 func TestPluginsAreSwitched_ADM05(t *testing.T) {
 	o := servingIn(filepath.Join(t.TempDir(), "data"))
-	o.EnableAdmissionPlugins = []string{options.NamespaceAutoProvision}
-	o.DisableAdmissionPlugins = []string{options.LimitRanger, options.ResourceQuota, options.ValidatingAdmissionPolicy, options.ValidatingAdmissionWebhook, options.MutatingAdmissionPolicy, options.MutatingAdmissionWebhook}
+	o.EnableAdmissionPlugins = []string{order.NamespaceAutoProvision}
+	o.DisableAdmissionPlugins = []string{order.LimitRanger, order.ResourceQuota, order.ValidatingAdmissionPolicy, order.ValidatingAdmissionWebhook, order.MutatingAdmissionPolicy, order.MutatingAdmissionWebhook}
 	g := start(t, o)
 	const space, policies = "/api/v1/namespaces/made", "/apis/admissionregistration.k8s.io/v1/"
 	post := func(path, body string, code int) {

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wasmgate/wasmgate/gateway/accounting"
-	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/filter"
 	"github.com/wasmgate/wasmgate/gateway/audit"
@@ -56,20 +55,19 @@ const leastDecoding = 80
 
 // gateway is a gateway being run.
 type gateway struct {
-	options   options.Serve
-	log       zerolog.Logger
-	store     store
-	engine    *resource.Engine
-	identity  *identity.Identity
-	modules   *modulehost.Host
-	orders    *ordering.Source
-	lines     *modulelog.Logs
-	calls     *modulecalls.Calls
-	admission *admitting.Admission
-	assigner  *service.Assigner
-	kinds     []kinds.Kind
-	served    kinds.Served // what the kinds do
-	health    *health.Registry
+	options  options.Serve
+	log      zerolog.Logger
+	store    store
+	engine   *resource.Engine
+	identity *identity.Identity
+	modules  *modulehost.Host
+	orders   *ordering.Source
+	lines    *modulelog.Logs
+	calls    *modulecalls.Calls
+	assigner *service.Assigner
+	kinds    []kinds.Kind
+	served   kinds.Served // what the kinds do
+	health   *health.Registry
 	// storeHealth tells whether the store is well.
 	storeHealth health.Check
 	metrics     *metrics.Metrics

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/limits"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -45,6 +46,9 @@ func New(c *catalog.Catalog) *Ranges {
 	}
 	return &Ranges{kind}
 }
+
+// Name implements [admission.Plugin].
+func (*Ranges) Name() string { return order.LimitRanger }
 
 // Mutate implements [admission.Mutator]: containers get what they do not ask
 // for.

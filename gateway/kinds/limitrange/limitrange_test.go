@@ -11,7 +11,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/limitrange"
@@ -31,11 +30,10 @@ func tree(t *testing.T, text string) *unstructured.Unstructured {
 // A request may hold thousands of containers and a LimitRange thousands of
 // names: their product is refused before it takes all memory.
 func TestLimitRangesAreAskedOnlySoMuch(t *testing.T) {
-	var ranges *limitrange.Ranges
 	store := storagetest.NewMemory()
-	e := realengine.Over(t, store, func(c *catalog.Catalog) resource.Options {
-		ranges = limitrange.New(c)
-		return resource.Options{Mutators: []admission.Mutator{ranges}, Validators: []admission.Validator{ranges}}
+	e := realengine.Over(t, store, func(e *resource.Engine) admission.Chain {
+		ranges := limitrange.New(e.Catalog())
+		return admission.Chain{Mutators: []admission.Mutator{ranges}, Validators: []admission.Validator{ranges}}
 	})
 	if _, err := e.Create(t.Context(), gvr.Namespaces, tree(t, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}`)); err != nil {
 		t.Fatal(err)

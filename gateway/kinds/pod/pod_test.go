@@ -14,7 +14,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -28,11 +27,11 @@ func world(t *testing.T) *realengine.Engine {
 // judged is a world whose requests a stage of admission judges, if it is not nil.
 func judged(t *testing.T, s *stage) *realengine.Engine {
 	t.Helper()
-	e := realengine.With(t, func(*catalog.Catalog) (o resource.Options) {
+	e := realengine.With(t, func(*resource.Engine) (c admission.Chain) {
 		if s != nil {
-			o.Mutators, o.Validators = []admission.Mutator{s}, []admission.Validator{s}
+			c.Mutators, c.Validators = []admission.Mutator{s}, []admission.Validator{s}
 		}
-		return o
+		return c
 	})
 	create(t, e, schema.GroupResource{Resource: "namespaces"}, "metadata: {name: ns}")
 	create(t, e, kind, "metadata: {name: p, namespace: ns, labels: {app: a}}\nspec: {containers: [{name: c, image: i}]}")

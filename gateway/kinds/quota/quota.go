@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/admission/quota"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -36,6 +37,9 @@ func New(c *catalog.Catalog) *Quotas {
 	}
 	return &Quotas{kind: served, spaces: map[string]*space{}}
 }
+
+// Name implements [admission.Plugin].
+func (*Quotas) Name() string { return order.ResourceQuota }
 
 // Open implements [resource.Accounts].
 func (q *Quotas) Open(ctx context.Context, a admission.Attributes) (resource.Account, error) {

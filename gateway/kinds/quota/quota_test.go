@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -31,7 +31,9 @@ var (
 
 func gateway(t *testing.T, store *storagetest.Memory) *realengine.Engine {
 	t.Helper()
-	return realengine.Over(t, store, func(c *catalog.Catalog) resource.Options { return resource.Options{Accounts: quotas.New(c)} })
+	return realengine.Over(t, store, func(e *resource.Engine) admission.Chain {
+		return admission.Chain{Charging: []admission.Plugin{quotas.New(e.Catalog())}}
+	})
 }
 
 func tree(t *testing.T, kind, name, rest string) *unstructured.Unstructured {

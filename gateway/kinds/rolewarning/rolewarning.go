@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 )
 
 // Text is the warning.
@@ -17,6 +18,9 @@ const Text = "RBAC is not evaluated here: this object is stored and grants nothi
 type Warner struct{}
 
 var _ admission.Validator = Warner{}
+
+// Name implements [admission.Plugin].
+func (Warner) Name() string { return order.RoleWarning }
 
 // Validate implements [admission.Validator].
 func (Warner) Validate(_ context.Context, a admission.Attributes) error {

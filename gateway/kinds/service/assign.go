@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 )
 
@@ -52,6 +53,9 @@ func New(c Config) *Assigner { return &Assigner{config: c} }
 
 // Config is what New was given.
 func (a *Assigner) Config() Config { return a.config }
+
+// Name implements [admission.Plugin].
+func (*Assigner) Name() string { return order.ServiceAllocation }
 
 // Mutate implements [admission.Mutator].
 func (a *Assigner) Mutate(ctx context.Context, w admission.Attributes) error {

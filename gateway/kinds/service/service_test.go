@@ -15,7 +15,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -43,8 +42,8 @@ func newWorld(t testing.TB, addresses string, ports Ports) *world {
 func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports Ports) *world {
 	t.Helper()
 	w := &world{t: t, store: store, a: New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports})}
-	e := realengine.Over(t, store, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Mutators: []admission.Mutator{w.a}}
+	e := realengine.Over(t, store, func(*resource.Engine) admission.Chain {
+		return admission.Chain{Mutators: []admission.Mutator{w.a}}
 	})
 	w.Engine, w.Client, w.a.Objects = e.Verbs, e.Client, e.Client
 	return w

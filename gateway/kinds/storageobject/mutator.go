@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -14,6 +15,9 @@ import (
 type Mutator struct{}
 
 var _ admission.Mutator = Mutator{}
+
+// Name implements [admission.Plugin].
+func (Mutator) Name() string { return order.StorageObjectInUseProtection }
 
 // Mutate implements [admission.Mutator].
 func (Mutator) Mutate(ctx context.Context, a admission.Attributes) error {

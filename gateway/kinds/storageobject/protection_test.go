@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -30,8 +29,8 @@ type world struct {
 }
 
 func newWorld(t *testing.T) world {
-	w := world{realengine.With(t, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Mutators: []admission.Mutator{Mutator{}}}
+	w := world{realengine.With(t, func(*resource.Engine) admission.Chain {
+		return admission.Chain{Mutators: []admission.Mutator{Mutator{}}}
 	}), t}
 	w.create(schema.GroupResource{Resource: "namespaces"}, "metadata: {name: default}")
 	return w

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -45,8 +44,8 @@ func (w *world) Validate(_ context.Context, a admission.Attributes) error {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t}
-	w.Engine = realengine.Over(t, storagetest.NewMemory(), func(*catalog.Catalog) resource.Options {
-		return resource.Options{Validators: []admission.Validator{w}}
+	w.Engine = realengine.Over(t, storagetest.NewMemory(), func(*resource.Engine) admission.Chain {
+		return admission.Chain{Validators: []admission.Validator{w}}
 	})
 	w.Client = w.As(resource.Component("tester"))
 	for _, ns := range []string{"default", "other"} {

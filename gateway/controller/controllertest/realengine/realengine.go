@@ -8,6 +8,7 @@ package realengine
 import (
 	"testing"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -32,27 +33,24 @@ type Engine struct {
 // Start runs an engine with the built-in kinds until the test ends.
 func Start(t testing.TB) *Engine {
 	t.Helper()
-	return With(t, func(*catalog.Catalog) resource.Options { return resource.Options{} })
+	return With(t, nil)
 }
 
-// With is Start with who has a say in writes: their options lack the store and
-// the catalog, which they may look things up in.
-func With(t testing.TB, stages func(*catalog.Catalog) resource.Options) *Engine {
+// With is Start with admission, which may look things up in the engine; nil for none.
+func With(t testing.TB, asked func(*resource.Engine) admission.Chain) *Engine {
 	t.Helper()
-	return Over(t, storagetest.NewMemory(), stages)
+	return Over(t, storagetest.NewMemory(), asked)
 }
 
 // Over is With over a store that others may use, too.
-func Over(t testing.TB, store *storagetest.Memory, stages func(*catalog.Catalog) resource.Options) *Engine {
+func Over(t testing.TB, store *storagetest.Memory, asked func(*resource.Engine) admission.Chain) *Engine {
 	t.Helper()
 	e := &Engine{Store: store, Converter: &catalogtest.Turning{}}
 	e.Catalog = catalog.New(catalog.Options{
 		Store: e.Store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return e.Converter, nil },
 	})
-	o := stages(e.Catalog)
-	o.Store, o.Catalog = e.Store, e.Catalog
-	e.Verbs = resource.New(o)
+	e.Verbs = resource.New(resource.Options{Store: e.Store, Catalog: e.Catalog, Admission: asked})
 	e.Client = local.New(e.Verbs, resource.Component("test"))
 	catalogtest.Run(t, e.Verbs)
 	return e

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -27,6 +28,9 @@ type Bindings struct {
 }
 
 var _ admission.Validator = Bindings{}
+
+// Name implements [admission.Plugin].
+func (Bindings) Name() string { return order.ModuleReference }
 
 // Validate implements [admission.Validator]. A reference that was there before is
 // left alone: its object must stay changeable.

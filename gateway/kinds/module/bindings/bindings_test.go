@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -30,8 +29,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, modules: map[string]plugins.Status{}}
-	w.Engine = realengine.With(t, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Validators: []admission.Validator{Bindings{
+	w.Engine = realengine.With(t, func(*resource.Engine) admission.Chain {
+		return admission.Chain{Validators: []admission.Validator{Bindings{
 			Status: func(name string) (plugins.Status, bool) { s, ok := w.modules[name]; return s, ok },
 		}}}
 	}).Verbs

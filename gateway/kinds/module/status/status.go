@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
@@ -25,6 +26,9 @@ import (
 type Guard struct{}
 
 var _ admission.Validator = Guard{}
+
+// Name implements [admission.Plugin].
+func (Guard) Name() string { return order.ModuleStatus }
 
 // Validate implements [admission.Validator].
 func (Guard) Validate(ctx context.Context, a admission.Attributes) error {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authn"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -23,8 +22,8 @@ import (
 // The gateway writes the whole status, and a client conditions of its own, under
 // whatever name it comes.
 func TestClientsWriteConditionsOfTheirOwn(t *testing.T) {
-	e := realengine.With(t, func(*catalog.Catalog) resource.Options {
-		return resource.Options{Validators: []admission.Validator{modulestatus.Guard{}}}
+	e := realengine.With(t, func(*resource.Engine) admission.Chain {
+		return admission.Chain{Validators: []admission.Validator{modulestatus.Guard{}}}
 	})
 	controllertest.MustCreate(t, e, gvr.Modules, map[string]any{
 		"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "metadata": map[string]any{"name": "tabs"},

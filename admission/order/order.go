@@ -1,0 +1,107 @@
+// Package order owns the order of admission plugins: what they are called, whether
+// they are on unless somebody says otherwise, and when they are asked.
+//
+// It must not know what any of them does.
+package order
+
+import "slices"
+
+// The admission plugins that there are, by kube-apiserver's names where it has them.
+const (
+	NamespaceAutoProvision       = "NamespaceAutoProvision"
+	NamespaceLifecycle           = "NamespaceLifecycle"
+	LimitRanger                  = "LimitRanger"
+	ModuleReference              = "ModuleReference"
+	ModuleStatus                 = "ModuleStatus"
+	RoleWarning                  = "RoleWarning"
+	MutatingAdmissionPolicy      = "MutatingAdmissionPolicy"
+	MutatingAdmissionWebhook     = "MutatingAdmissionWebhook"
+	ServiceAllocation            = "ServiceAllocation"
+	DeviceAdmin                  = "DeviceAdmin"
+	DefaultTolerationSeconds     = "DefaultTolerationSeconds"
+	RuntimeClass                 = "RuntimeClass"
+	Priority                     = "Priority"
+	StorageObjectInUseProtection = "StorageObjectInUseProtection"
+	ValidatingAdmissionPolicy    = "ValidatingAdmissionPolicy"
+	ValidatingAdmissionWebhook   = "ValidatingAdmissionWebhook"
+	ResourceQuota                = "ResourceQuota"
+)
+
+// Default is what a plugin is unless it is switched.
+type Default int
+
+// What there can be at a name.
+const (
+	Unknown Default = iota
+	// Absent is a plugin of kube-apiserver's that is not here.
+	Absent
+	Off
+	On
+	// Always cannot be switched off: it is part of what the server is.
+	Always
+)
+
+// Stages are when a plugin is asked.
+type Stages int
+
+// The stages; a plugin has some of them.
+const (
+	Mutates Stages = 1 << iota
+	Validates
+	Charges // when a write is committed
+)
+
+// Has reports whether s is among them.
+func (all Stages) Has(s Stages) bool { return all&s != 0 }
+
+// Place is a line of the order.
+type Place struct {
+	Name string
+	Is   Default
+	Stages
+}
+
+// Plugins is the order in which plugins are asked, in each of their stages. A plugin
+// with two lines is asked twice. It is only to be read.
+var Plugins = []Place{
+	{NamespaceAutoProvision, Off, Mutates},
+	{NamespaceLifecycle, Always, Mutates},
+	{ModuleReference, Always, Validates},
+	{LimitRanger, On, Mutates | Validates},
+	{ModuleStatus, Always, Validates},
+	{RoleWarning, Always, Validates},
+	{MutatingAdmissionPolicy, On, Mutates},
+	{MutatingAdmissionWebhook, On, Mutates},
+	{LimitRanger, On, Mutates}, // about what these added
+	{DeviceAdmin, Always, Mutates},
+	{ServiceAllocation, Always, Mutates},
+	{DefaultTolerationSeconds, Always, Mutates},
+	{RuntimeClass, Always, Mutates},
+	{Priority, Always, Mutates},
+	{StorageObjectInUseProtection, Always, Mutates},
+	{ValidatingAdmissionPolicy, On, Validates},
+	{ValidatingAdmissionWebhook, On, Validates},
+	{ResourceQuota, On, Charges},
+}
+
+// absent are kube-apiserver's others.
+var absent = []string{
+	"AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction",
+	"ClusterTrustBundleAttest", "DefaultIngressClass", "DefaultStorageClass", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
+	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "NodeDeclaredFeatureValidator", "NodeRestriction",
+	"OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector", "PodSecurity", "PodTolerationRestriction",
+	"PodTopologyLabels", "ServiceAccount", "TaintNodesByCondition",
+}
+
+// DefaultOf is what there is at the name of a plugin.
+func DefaultOf(name string) Default {
+	for _, p := range Plugins {
+		if p.Name == name {
+			return p.Is
+		}
+	}
+	if slices.Contains(absent, name) {
+		return Absent
+	}
+	return Unknown
+}
