@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // Definition is everything the engine needs to serve one kind of object. It is
@@ -77,6 +78,10 @@ type Definition struct {
 	// ReturnsDeleted: who deletes an object is told what it was, not only that it
 	// is gone.
 	ReturnsDeleted bool
+	// CreateOnUpdate: a PUT creates an object that is not there.
+	CreateOnUpdate bool
+	// ConditionalUpdate: an update has to say which resourceVersion it is of.
+	ConditionalUpdate bool
 	// Verbs limits what is served; nil means all of create, get, list, watch,
 	// update, patch, delete, deletecollection.
 	Verbs []string
@@ -168,20 +173,32 @@ func ReadSchema(text []byte) (*apiextensionsv1.JSONSchemaProps, error) {
 	return out, nil
 }
 
-// Strategy is what a kind adds to create and update: the same interfaces that
-// Kubernetes' own registries use, over *unstructured.Unstructured objects.
+// Strategy is what a kind adds to the writes of its objects, of the whole or through
+// a subresource: what Kubernetes' own registries know as strategies. old is the state
+// before the write, nil for a new object; it is only read. Strategies are safe for
+// concurrent use.
 type Strategy interface {
-	rest.RESTCreateStrategy
-	rest.RESTUpdateStrategy
+	// Prepare sets what is not the client's to say, and restores what the write
+	// may not change.
+	Prepare(ctx context.Context, obj, old *unstructured.Unstructured)
+	// Validate says what is wrong with a prepared object.
+	Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList
+	// Warnings are what the client of a valid object is told.
+	Warnings(ctx context.Context, obj, old *unstructured.Unstructured) []string
+	// Canonicalize gives a valid object its canonical form.
+	Canonicalize(obj *unstructured.Unstructured)
+	// Resets are the fields that the write owns nothing of, by apiVersion; nil for
+	// none.
+	Resets() map[fieldpath.APIVersion]*fieldpath.Set
 }
 
 // Subresource is a part of an object with a path of its own.
 type Subresource struct {
 	// Name is the last path segment: "status", "finalize", "scale".
 	Name string
-	// Update validates and prepares a write through the subresource. It has to
+	// Update prepares and validates a write through the subresource. It has to
 	// restore from old everything that the subresource may not change.
-	Update rest.RESTUpdateStrategy
+	Update Strategy
 	// Verbs are the verbs served, of get, update and patch.
 	Verbs []string
 	// Kind, when its Kind is set, is the kind of the subresource's body; else
@@ -332,10 +349,6 @@ func (d *Definition) Is(gr schema.GroupResource) bool {
 
 // allVerbs is sorted, as discovery prints it.
 var allVerbs = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-
-// Answered tells that objects of the kind are questions: answered when they are
-// created, and not kept.
-func (d *Definition) Answered() bool { return len(d.Verbs) == 1 && d.Verbs[0] == "create" }
 
 // ServedVerbs are the verbs of the whole resource.
 func (d *Definition) ServedVerbs() metav1.Verbs {

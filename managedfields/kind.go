@@ -90,19 +90,9 @@ func (k *Kind) resetsOf(v *crd.Version) map[string]map[string]*fieldpath.Set {
 	return out
 }
 
-// resetter is a strategy that says which fields a write cannot change, by
-// apiVersion.
-type resetter interface {
-	GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set
-}
-
 // addResets adds what a strategy resets.
-func addResets(into map[string]*fieldpath.Set, strategy any) {
-	r, ok := strategy.(resetter)
-	if !ok {
-		return
-	}
-	for api, set := range r.GetResetFields() {
+func addResets(into map[string]*fieldpath.Set, strategy crd.Strategy) {
+	for api, set := range strategy.Resets() {
 		into[string(api)] = set
 	}
 }

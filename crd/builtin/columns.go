@@ -114,7 +114,8 @@ func (t *columns) ConvertToTable(_ context.Context, obj, options runtime.Object)
 }
 
 func (t *columns) row(obj runtime.Object, _ metav1.Object, _, _ string) ([]any, error) {
-	tree := content(obj)
+	u, _ := obj.(*unstructured.Unstructured)
+	tree := content(u)
 	out := make([]any, len(t.cells))
 	for i, read := range t.cells {
 		v, err := read(tree)

@@ -40,6 +40,7 @@ func fromFile(f *file, ttl time.Duration) (*crd.Definition, error) {
 		Verbs:            f.Verbs,
 		OrphansByDefault: f.OrphansByDefault, OrphanWarning: f.OrphanWarning,
 		ReturnsDeleted: f.ReturnsDeleted, OwnsNothing: f.OwnsNothing,
+		CreateOnUpdate: f.CreateOnUpdate, ConditionalUpdate: f.ConditionalUpdate,
 	}
 	also := extensions[d.GroupResource()]
 	d.Hooks, d.Grace = also.hooks, also.grace
@@ -134,7 +135,7 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 		Name:         v.Name,
 		Served:       v.Served,
 		Shape:        &shape{fresh: k.fresh, sent: also.fromClient, defaults: k.fill},
-		Strategy:     newStrategy(d.Namespaced, k, ""),
+		Strategy:     &strategy{d.Namespaced, k, ""},
 		Subresources: map[string]*crd.Subresource{},
 		Table:        newColumns(v.AdditionalPrinterColumns, t),
 		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return crdschema.For(t) }),
@@ -143,7 +144,7 @@ func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd
 	outdate(out, k.fresh(), k.gvk)
 	out.SelectableFields, out.Fields = selectors(v.SelectableFields)
 	for name, s := range v.Subresources {
-		out.Subresources[name] = k.subresource(name, s, out.Strategy)
+		out.Subresources[name] = k.subresource(name, s, d.Namespaced, out.Strategy)
 	}
 	return out
 }
@@ -172,14 +173,14 @@ func (k *dataKind) fill(obj map[string]any) error {
 	return p.Default(obj)
 }
 
-func (k *dataKind) subresource(name string, s *fileSubresource, whole crd.Strategy) *crd.Subresource {
+func (k *dataKind) subresource(name string, s *fileSubresource, namespaced bool, whole crd.Strategy) *crd.Subresource {
 	out := &crd.Subresource{Name: name, Verbs: s.Verbs, Kind: s.Kind}
 	if out.Verbs == nil {
 		out.Verbs = []string{"get", "patch", "update"}
 	}
 	out.Body = bodyOf(s.Kind)
 	if s.Scale == nil {
-		out.Update = newStrategy(whole.NamespaceScoped(), k, name)
+		out.Update = &strategy{namespaced, k, name}
 		return out
 	}
 	out.Update = whole

@@ -3,6 +3,7 @@ package builtin
 import (
 	"testing"
 
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
@@ -24,11 +25,11 @@ func TestWhatCountsAsAGeneration(t *testing.T) {
 		d := definitions(t)[c.kind]
 		const object = `{"metadata":{"name":"d","namespace":"bi-ns","resourceVersion":"7","uid":"u","generation":3`
 		old, next := shaped(t, d, object+c.before+`},`+spec+`}`), shaped(t, d, object+c.after+`},`+spec+`}`)
-		var update rest.RESTUpdateStrategy = d.Versions[0].Strategy
+		update := d.Versions[0].Strategy
 		if c.through != "" {
 			update = d.Versions[0].Subresources[c.through].Update
 		}
-		if err := rest.BeforeUpdate(update, writeContext(d), next, old); err != nil {
+		if err := rest.BeforeUpdate(crdtest.Registry(d, update), writeContext(d), next, old); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 		if got := next.GetGeneration(); got != c.want {

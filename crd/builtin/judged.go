@@ -9,75 +9,67 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
-	"k8s.io/apiserver/pkg/storage/names"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
 
-// judgedUpdate is what the strategy of the storage version says of updates at
-// another one. Its messages name the fields of the storage version, as
-// kube-apiserver's do.
-type judgedUpdate struct {
-	rest.RESTUpdateStrategy
+// judged is what the strategy of the storage version says of objects at another
+// one. Its messages name the fields of the storage version, as kube-apiserver's do.
+type judged struct {
+	crd.Strategy
 	seen
 }
 
-// PrepareForUpdate implements [rest.RESTUpdateStrategy]. What cannot be seen at
-// home is refused by the validation.
-func (j judgedUpdate) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+// Prepare implements [crd.Strategy]. What cannot be seen at home is refused by the
+// validation.
+func (j judged) Prepare(ctx context.Context, obj, old *unstructured.Unstructured) {
 	if was, err := j.look(old); err == nil {
-		j.changed(obj, func(now runtime.Object) { j.RESTUpdateStrategy.PrepareForUpdate(ctx, now, was) })
+		j.changed(obj, func(now *unstructured.Unstructured) { j.Strategy.Prepare(ctx, now, was) })
 	}
 }
 
-// ValidateUpdate implements [rest.RESTUpdateStrategy].
-func (j judgedUpdate) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	now, err := j.look(obj)
+// Validate implements [crd.Strategy].
+func (j judged) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+	now, was, err := j.states(obj, old)
 	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
-	was, err := j.look(old)
-	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	return j.RESTUpdateStrategy.ValidateUpdate(ctx, now, was)
+	return j.Strategy.Validate(ctx, now, was)
 }
 
-// Canonicalize implements [rest.RESTUpdateStrategy].
-func (j judgedUpdate) Canonicalize(obj runtime.Object) {
-	j.changed(obj, j.RESTUpdateStrategy.Canonicalize)
-}
-
-// WarningsOnUpdate implements [rest.RESTUpdateStrategy].
-func (j judgedUpdate) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	now, err := j.look(obj)
+// Warnings implements [crd.Strategy].
+func (j judged) Warnings(ctx context.Context, obj, old *unstructured.Unstructured) []string {
+	now, was, err := j.states(obj, old)
 	if err != nil {
 		return nil
 	}
-	was, err := j.look(old)
-	if err != nil {
-		return nil
-	}
-	return j.RESTUpdateStrategy.WarningsOnUpdate(ctx, now, was)
+	return j.Strategy.Warnings(ctx, now, was)
 }
 
-// GetResetFields implements [rest.ResetFieldsStrategy].
-func (j judgedUpdate) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	if r, ok := j.RESTUpdateStrategy.(rest.ResetFieldsStrategy); ok {
-		return r.GetResetFields()
-	}
-	return nil
+// Canonicalize implements [crd.Strategy].
+func (j judged) Canonicalize(obj *unstructured.Unstructured) {
+	j.changed(obj, j.Strategy.Canonicalize)
 }
 
-// look is an object at home.
-func (j judgedUpdate) look(obj runtime.Object) (*unstructured.Unstructured, error) {
+// states are both states of a write at home.
+func (j judged) states(obj, old *unstructured.Unstructured) (now, was *unstructured.Unstructured, err error) {
+	if now, err = j.look(obj); err == nil {
+		was, err = j.look(old)
+	}
+	return now, was, err
+}
+
+// look is an object at home, nil of none.
+func (j judged) look(obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if obj == nil {
+		return nil, nil
+	}
 	tree, err := j.atHome(content(obj))
 	return &unstructured.Unstructured{Object: tree}, err
 }
 
 // changed lets fn change an object at home.
-func (j judgedUpdate) changed(obj runtime.Object, fn func(runtime.Object)) {
+func (j judged) changed(obj *unstructured.Unstructured, fn func(*unstructured.Unstructured)) {
 	at, err := j.look(obj)
 	if err != nil {
 		return
@@ -86,40 +78,6 @@ func (j judgedUpdate) changed(obj runtime.Object, fn func(runtime.Object)) {
 	if back, err := j.away(at.Object); err == nil {
 		become(content(obj), back, j.here, j.kind)
 	}
-}
-
-// judged is judgedUpdate of whole objects, which can be created.
-type judged struct {
-	judgedUpdate
-	names.NameGenerator
-	create rest.RESTCreateStrategy
-}
-
-var _ crd.Strategy = judged{}
-
-func newJudged(s seen, of crd.Strategy) judged { return judged{judgedUpdate{of, s}, of, of} }
-
-// PrepareForCreate implements [rest.RESTCreateStrategy].
-func (j judged) PrepareForCreate(ctx context.Context, obj runtime.Object) {
-	j.changed(obj, func(now runtime.Object) { j.create.PrepareForCreate(ctx, now) })
-}
-
-// Validate implements [rest.RESTCreateStrategy].
-func (j judged) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	now, err := j.look(obj)
-	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	return j.create.Validate(ctx, now)
-}
-
-// WarningsOnCreate implements [rest.RESTCreateStrategy].
-func (j judged) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	now, err := j.look(obj)
-	if err != nil {
-		return nil
-	}
-	return j.create.WarningsOnCreate(ctx, now)
 }
 
 // printed prints objects as what they are at home.
@@ -132,7 +90,8 @@ type printed struct {
 func (p printed) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
 	at := &unstructured.UnstructuredList{}
 	one := func(o runtime.Object) error {
-		tree, err := p.atHome(content(o))
+		u, _ := o.(*unstructured.Unstructured)
+		tree, err := p.atHome(content(u))
 		at.Items = append(at.Items, unstructured.Unstructured{Object: tree})
 		return err
 	}

@@ -114,7 +114,7 @@ func (l *layout) version(d *crd.Definition, home *crd.Version, v *fileVersion) *
 		Name: v.Name, Served: v.Served,
 		Shape:        &shape{fresh: l.fresh, defaults: s.defaults(home.Shape)},
 		Unchanged:    func([]byte) bool { return true }, // a converter made it of the Go type
-		Strategy:     newJudged(s, home.Strategy),
+		Strategy:     judged{home.Strategy, s},
 		Subresources: map[string]*crd.Subresource{},
 		Table:        printed{s, home.Table},
 		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return schema.For(t) }),
@@ -124,7 +124,7 @@ func (l *layout) version(d *crd.Definition, home *crd.Version, v *fileVersion) *
 	outdate(out, l.fresh(), d.GVK(v.Name))
 	for subresource, of := range home.Subresources {
 		own := *of
-		own.Update = judgedUpdate{of.Update, s}
+		own.Update = judged{of.Update, s}
 		out.Subresources[subresource] = &own
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -80,19 +81,19 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 	now := parse(t, []byte(strings.Replace(scaler, `"maxReplicas":3`, `"maxReplicas":0,"minReplicas":4`, 1)))
 	was, obj := &unstructured.Unstructured{Object: old}, &unstructured.Unstructured{Object: now}
 	obj.SetResourceVersion("1")
-	v1.Strategy.PrepareForUpdate(ctx, obj, was)
+	v1.Strategy.Prepare(ctx, obj, was)
 	if now["apiVersion"] != "autoscaling/v1" || encoded(t, child(now, "status")) != `{"currentReplicas":2,"desiredReplicas":2}` || obj.GetAnnotations()["autoscaling.alpha.kubernetes.io/conditions"] == "" {
 		t.Errorf("prepared: %s", encoded(t, now))
 	}
 	const refused = `[spec.maxReplicas: Required value: must be set and greater than 0, spec.maxReplicas: Invalid value: 0: must be greater than or equal to ` + "`minReplicas`]"
-	errs := v1.Strategy.ValidateUpdate(ctx, obj, was).ToAggregate()
+	errs := v1.Strategy.Validate(ctx, obj, was).ToAggregate()
 	if errs == nil || errs.Error() != refused {
 		t.Errorf("refused: %v", errs)
 	}
 	obj.SetResourceVersion("")
 	rest.FillObjectMetaSystemFields(obj)
 	obj.SetAnnotations(nil)
-	if err := rest.BeforeCreate(v1.Strategy, ctx, obj); message(err) != refused {
+	if err := rest.BeforeCreate(crdtest.Registry(d, v1.Strategy), ctx, obj); message(err) != refused {
 		t.Errorf("creation refused: %v", err)
 	}
 	if got := encoded(t, child(obj.Object, "status")); got != `{"currentReplicas":0,"desiredReplicas":0}` {
@@ -100,12 +101,12 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 	}
 	status := v1.Subresources["status"].Update
 	obj.SetAnnotations(map[string]string{"mine": "x"})
-	status.PrepareForUpdate(ctx, obj, was)
+	status.Prepare(ctx, obj, was)
 	if got := encoded(t, child(obj.Object, "spec")); !strings.Contains(got, `"maxReplicas":3`) {
 		t.Errorf("a write of the status changes the spec to %s", got)
 	}
-	for name, s := range map[string]any{"": v1.Strategy, "status": status} {
-		if got := s.(rest.ResetFieldsStrategy).GetResetFields(); len(got) != 2 || got["autoscaling/v1"] == nil || got["autoscaling/v2"] == nil {
+	for name, s := range map[string]crd.Strategy{"": v1.Strategy, "status": status} {
+		if got := s.Resets(); len(got) != 2 || got["autoscaling/v1"] == nil || got["autoscaling/v2"] == nil {
 			t.Errorf("%q resets %v", name, got)
 		}
 	}

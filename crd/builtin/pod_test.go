@@ -27,7 +27,7 @@ func TestSubresourcesOfPodsChangeTheirPart(t *testing.T) {
 		"resize":              `"nodeName":"n","containers":[{"name":"c","image":"i"},{"name":"d","image":"j","resources":{"limits":{"cpu":"2"},"requests":{"cpu":"2"}}}]`,
 	} {
 		obj, old := podOf(t, wanted), podOf(t, was)
-		definitions(t)["pod"].Versions[0].Subresources[subresource].Update.PrepareForUpdate(t.Context(), obj, old)
+		definitions(t)["pod"].Versions[0].Subresources[subresource].Update.Prepare(t.Context(), obj, old)
 		if got, want := obj.Object["spec"], podOf(t, want).Object["spec"]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s makes\n%v, want\n%v", subresource, got, want)
 		}
@@ -38,7 +38,7 @@ func TestEphemeralContainersStayAsTheyAre(t *testing.T) {
 	const c = `"containers":[{"name":"c","image":"i"}]`
 	with := func(more string) string { return c + `,"ephemeralContainers":[` + more + `]` }
 	v := definitions(t)["pod"].Versions[0]
-	if errs := v.Strategy.Validate(t.Context(), podOf(t, with(`{"name":"e","image":"b"}`))); !strings.Contains(fmt.Sprint(errs), "spec.ephemeralContainers: Forbidden: cannot be set on create") {
+	if errs := v.Strategy.Validate(t.Context(), podOf(t, with(`{"name":"e","image":"b"}`)), nil); !strings.Contains(fmt.Sprint(errs), "spec.ephemeralContainers: Forbidden: cannot be set on create") {
 		t.Error(errs)
 	}
 	for now, want := range map[string]string{
@@ -46,7 +46,7 @@ func TestEphemeralContainersStayAsTheyAre(t *testing.T) {
 		with(`{"name":"e","image":"other"}`):                      `"e" may not be changed`,
 		with(`{"name":"f","image":"b"}`):                          `"e" may not be removed`,
 	} {
-		errs := v.Subresources["ephemeralcontainers"].Update.ValidateUpdate(t.Context(), podOf(t, now), podOf(t, with(`{"name":"e","image":"b"}`)))
+		errs := v.Subresources["ephemeralcontainers"].Update.Validate(t.Context(), podOf(t, now), podOf(t, with(`{"name":"e","image":"b"}`)))
 		if want == "" && len(errs) > 0 || want != "" && !strings.Contains(fmt.Sprint(errs), want) {
 			t.Errorf("%s: %v", now, errs)
 		}
@@ -70,8 +70,8 @@ func TestVolumesThatAreMountedExist(t *testing.T) {
 	} {
 		d := definitions(t)[tc.kind]
 		obj := shaped(t, d, object+tc.spec+"}}")
-		d.Versions[0].Strategy.PrepareForCreate(t.Context(), obj)
-		if got := fmt.Sprint(d.Versions[0].Strategy.Validate(t.Context(), obj)); got != tc.want {
+		d.Versions[0].Strategy.Prepare(t.Context(), obj, nil)
+		if got := fmt.Sprint(d.Versions[0].Strategy.Validate(t.Context(), obj, nil)); got != tc.want {
 			t.Errorf("%s with %s:\n%s, want\n%s", tc.kind, tc.spec, got, tc.want)
 		}
 	}
@@ -98,7 +98,7 @@ func TestUpdatesOfPods(t *testing.T) {
 		{`"hostname":""`, `"terminationGracePeriodSeconds":5`, fixed},
 		{`"hostname":""`, `"nodeName":"n"`, fixed},
 	} {
-		errs := v.Strategy.ValidateUpdate(t.Context(), podOf(t, c+","+tc.now), podOf(t, c+","+tc.was))
+		errs := v.Strategy.Validate(t.Context(), podOf(t, c+","+tc.now), podOf(t, c+","+tc.was))
 		if got := fmt.Sprint(errs); tc.want == "" && len(errs) > 0 || !strings.Contains(got, tc.want) {
 			t.Errorf("%s after %s: %s", tc.now, tc.was, got)
 		}

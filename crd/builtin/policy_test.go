@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -23,7 +24,7 @@ func TestStatusOfPolicies(t *testing.T) {
 		`{"conditions":[{"type":"a b","status":"True","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}`: `status.conditions[0].type: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
 	} {
 		next := state(`,"spec":{},"status":`+status, `,"labels":{"not":"this"}`)
-		err := rest.BeforeUpdate(d.Versions[0].Subresources["status"].Update, writeContext(d), next, old)
+		err := rest.BeforeUpdate(crdtest.Registry(d, d.Versions[0].Subresources["status"].Update), writeContext(d), next, old)
 		if got := message(err); got != want {
 			t.Errorf("%s: got %s", status, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/registry/rest"
 )
@@ -41,17 +42,17 @@ func TestWritesAreKubeAPIServers_MIG02(t *testing.T) {
 		obj := place(shaped(t, d, string(w.Body)))
 		if len(w.Old) == 0 {
 			rest.FillObjectMetaSystemFields(obj)
-			err = rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), obj)
+			err = rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), obj)
 		} else {
 			old := place(shaped(t, d, string(w.Old)))
 			rest.FillObjectMetaSystemFields(old)
-			if err := rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), old); err != nil {
+			if err := rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), old); err != nil {
 				t.Fatalf("%d: %v", i, err)
 			}
 			old.SetResourceVersion("7")
 			obj.SetResourceVersion("7")
 			obj.SetUID(old.GetUID())
-			err = rest.BeforeUpdate(d.Versions[0].Strategy, writeContext(d), obj, old)
+			err = rest.BeforeUpdate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), obj, old)
 		}
 		if got := message(err); got != w.Message || (err == nil) != (w.Code < 300) {
 			t.Errorf("%d: %s %.200s over %.200s:\ngot  %v\nwant %d %s", i, w.Kind, w.Body, w.Old, err, w.Code, w.Message)

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apiserver/pkg/registry/rest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
@@ -21,11 +20,11 @@ func TestWritesResetWhatTheyCannotChange_SSA05(t *testing.T) {
 		{"storageversionmigration", "status", "storagemigration.k8s.io/v1", "metadata spec"},
 	} {
 		v := defs[test.d].Versions[0]
-		strategy := rest.RESTUpdateStrategy(v.Strategy)
+		strategy := v.Strategy
 		if test.subresource != "" {
 			strategy = v.Subresources[test.subresource].Update
 		}
-		got := strategy.(rest.ResetFieldsStrategy).GetResetFields()
+		got := strategy.Resets()
 		want := fieldpath.NewSet()
 		for _, name := range strings.Fields(test.fields) {
 			want.Insert(fieldpath.MakePathOrDie(name))
@@ -37,12 +36,12 @@ func TestWritesResetWhatTheyCannotChange_SSA05(t *testing.T) {
 			t.Errorf("%s resets everything", test.d)
 		}
 	}
-	status := defs["pod"].Versions[0].Subresources["status"].Update.(rest.ResetFieldsStrategy).GetResetFields()["v1"]
+	status := defs["pod"].Versions[0].Subresources["status"].Update.Resets()["v1"]
 	want := fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "deletionTimestamp"), fieldpath.MakePathOrDie("metadata", "ownerReferences"))
 	if !status.Equals(want) {
 		t.Errorf("a Pod's status resets %v", status)
 	}
-	if got := defs["configmap"].Versions[0].Strategy.(rest.ResetFieldsStrategy).GetResetFields(); len(got) != 0 {
+	if got := defs["configmap"].Versions[0].Strategy.Resets(); len(got) != 0 {
 		t.Errorf("a ConfigMap resets %v", got)
 	}
 }

@@ -9,34 +9,26 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
 
 // strategy is what the file of a kind says of writes, of the whole object or
-// through one of its subresources, as Kubernetes' registries know it.
+// through one of its subresources.
 type strategy struct {
-	runtime.ObjectTyper
-	names.NameGenerator
 	namespaced  bool
 	kind        *dataKind
 	subresource string
 }
 
-func newStrategy(namespaced bool, k *dataKind, subresource string) *strategy {
-	return &strategy{unstructuredscheme.NewUnstructuredObjectTyper(), names.SimpleNameGenerator, namespaced, k, subresource}
-}
-
 var _ crd.Strategy = &strategy{}
 
-// GetResetFields implements [rest.ResetFieldsStrategy]. They are the same at all
-// versions: a field at the top has one name.
-func (s *strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+// Resets implements [crd.Strategy]. They are the same at all versions: a field at
+// the top has one name.
+func (s *strategy) Resets() map[fieldpath.APIVersion]*fieldpath.Set {
 	set := &fieldpath.Set{}
 	t := reflect.TypeOf(s.kind.fresh()).Elem()
 	for _, name := range topFields(t) {
@@ -59,15 +51,6 @@ func (s *strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return out
 }
 
-// content is the tree of an object, an empty one of what has none.
-func content(obj runtime.Object) map[string]any {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok || u.Object == nil {
-		return map[string]any{}
-	}
-	return u.Object
-}
-
 // pathOf is a path of field names.
 func pathOf(names []string) (path fieldpath.Path) {
 	for _, name := range names {
@@ -76,20 +59,26 @@ func pathOf(names []string) (path fieldpath.Path) {
 	return path
 }
 
-// NamespaceScoped implements [rest.RESTCreateStrategy].
-func (s *strategy) NamespaceScoped() bool { return s.namespaced }
-
-// AllowCreateOnUpdate implements [rest.RESTUpdateStrategy].
-func (s *strategy) AllowCreateOnUpdate(context.Context) bool { return s.kind.file.CreateOnUpdate }
-
-// AllowUnconditionalUpdate implements [rest.RESTUpdateStrategy].
-func (s *strategy) AllowUnconditionalUpdate(context.Context) bool {
-	return !s.kind.file.ConditionalUpdate
+// Prepare implements [crd.Strategy].
+func (s *strategy) Prepare(ctx context.Context, obj, old *unstructured.Unstructured) {
+	if old == nil {
+		s.prepareNew(ctx, content(obj))
+	} else {
+		s.prepareChange(content(obj), content(old))
+	}
 }
 
-// PrepareForCreate sets what is not the client's to say.
-func (s *strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
-	k, tree := s.kind, content(obj)
+// content is the tree of an object, an empty one of what has none.
+func content(obj *unstructured.Unstructured) map[string]any {
+	if obj == nil || obj.Object == nil {
+		return map[string]any{}
+	}
+	return obj.Object
+}
+
+// prepareNew sets what is not the client's to say.
+func (s *strategy) prepareNew(ctx context.Context, tree map[string]any) {
+	k := s.kind
 	for path, v := range k.version.OnCreate {
 		set(tree, strings.Split(path, "."), v)
 	}
@@ -102,10 +91,10 @@ func (s *strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	}
 }
 
-// PrepareForUpdate restores what the request cannot change, and counts the
+// prepareChange restores what the request cannot change, and counts the
 // generation.
-func (s *strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
-	k, tree, was := s.kind, content(obj), content(old)
+func (s *strategy) prepareChange(tree, was map[string]any) {
+	k := s.kind
 	both := maps.Clone(was)
 	maps.Copy(both, tree)
 	for name := range both {
@@ -157,46 +146,40 @@ func at(tree map[string]any, path string) any {
 	return v
 }
 
-// Canonicalize implements [rest.RESTCreateStrategy].
-func (s *strategy) Canonicalize(obj runtime.Object) {
+// Canonicalize implements [crd.Strategy].
+func (s *strategy) Canonicalize(obj *unstructured.Unstructured) {
 	if s.kind.also.canonicalize != nil {
 		s.kind.also.canonicalize(content(obj))
 	}
 }
 
-// Validate checks a new object.
-func (s *strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	tree := content(obj)
-	if all := s.kind.also.validateAll; all != nil {
-		return all(s.subresource, tree, nil)
+// Validate implements [crd.Strategy].
+func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+	tree, was := content(obj), map[string]any(nil)
+	if old != nil {
+		was = content(old)
 	}
-	if s.kind.file.question() {
-		return s.validate(tree, nil) // what is kept nowhere may be called anything
-	}
-	m, _, errs := s.metadata(tree, nil)
-	if errs != nil {
-		return errs
-	}
-	return append(s.validateMeta(m), s.validate(tree, nil)...)
-}
-
-// ValidateUpdate checks the new state of an object.
-func (s *strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	tree, was := content(obj), content(old)
 	if all := s.kind.also.validateAll; all != nil {
 		return all(s.subresource, tree, was)
+	}
+	if old == nil && s.kind.file.question() {
+		return s.validate(tree, nil) // what is kept nowhere may be called anything
 	}
 	m, o, errs := s.metadata(tree, was)
 	if errs != nil {
 		return errs
 	}
-	errs = validation.ValidateObjectMetaUpdate(m, o, metadataPath)
-	sub := s.kind.version.Subresources[s.subresource]
-	switch {
-	case s.kind.file.LenientMetadata, sub != nil && sub.LenientMetadata:
-	case s.subresource == "":
-		errs = append(errs, s.validateMeta(m)...)
-	default:
+	if old != nil {
+		errs = validation.ValidateObjectMetaUpdate(m, o, metadataPath)
+	}
+	lenient := s.kind.file.LenientMetadata
+	if sub := s.kind.version.Subresources[s.subresource]; sub != nil {
+		lenient = lenient || sub.LenientMetadata
+	}
+	if s.subresource == "" && (old == nil || !lenient) {
+		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.check(), metadataPath)...)
+	}
+	if !lenient {
 		errs = append(errs, validateFinalizers(m)...)
 	}
 	return append(errs, s.validate(tree, was)...)
@@ -227,14 +210,6 @@ func (s *strategy) validate(tree, was map[string]any) field.ErrorList {
 	return errs
 }
 
-func (s *strategy) validateMeta(m *metav1.ObjectMeta) field.ErrorList {
-	errs := validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.check(), metadataPath)
-	if !s.kind.file.LenientMetadata {
-		errs = append(errs, validateFinalizers(m)...)
-	}
-	return errs
-}
-
 func (s *strategy) metadata(tree, was map[string]any) (m, o *metav1.ObjectMeta, errs field.ErrorList) {
 	m, o = &metav1.ObjectMeta{}, &metav1.ObjectMeta{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child(tree, "metadata"), m); err != nil {
@@ -248,21 +223,12 @@ func (s *strategy) metadata(tree, was map[string]any) (m, o *metav1.ObjectMeta, 
 	return m, o, nil
 }
 
-// WarningsOnCreate implements [rest.RESTCreateStrategy].
-func (s *strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
-	return s.warn(content(obj), nil)
-}
-
-// WarningsOnUpdate implements [rest.RESTUpdateStrategy].
-func (s *strategy) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) []string {
-	return s.warn(content(obj), content(old))
-}
-
-func (s *strategy) warn(tree, was map[string]any) []string {
+// Warnings implements [crd.Strategy].
+func (s *strategy) Warnings(_ context.Context, obj, old *unstructured.Unstructured) []string {
 	if s.kind.also.warn == nil {
 		return nil
 	}
-	return s.kind.also.warn(tree, was)
+	return s.kind.also.warn(content(obj), content(old))
 }
 
 // dropGated drops fields behind gates that are off.

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // As kube-apiserver has it.
@@ -18,10 +16,8 @@ func TestWhatAnUpdateMayDo_UPD02(t *testing.T) {
 		"event": {true, true}, "lease": {false, true},
 	} {
 		d := definitions(t)[kind]
-		s := d.Versions[0].Strategy
-		ctx := context.Background()
-		if s.AllowUnconditionalUpdate(ctx) != want.unconditional || s.AllowCreateOnUpdate(ctx) != want.create || s.NamespaceScoped() != d.Namespaced {
-			t.Errorf("%s: unconditional %t, create %t", kind, s.AllowUnconditionalUpdate(ctx), s.AllowCreateOnUpdate(ctx))
+		if d.ConditionalUpdate == want.unconditional || d.CreateOnUpdate != want.create {
+			t.Errorf("%s: only with a resourceVersion %t, create %t", kind, d.ConditionalUpdate, d.CreateOnUpdate)
 		}
 	}
 }
@@ -34,23 +30,23 @@ func TestStrategiesSurviveOddObjects(t *testing.T) {
 			continue
 		}
 		good := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}}}
-		for _, obj := range []runtime.Object{&unstructured.Unstructured{}, &corev1.Pod{}, &unstructured.Unstructured{Object: map[string]any{"metadata": "x"}}} {
+		for _, obj := range []*unstructured.Unstructured{{}, {Object: map[string]any{"metadata": "x"}}} {
 			s := d.Versions[0].Strategy
-			s.PrepareForCreate(ctx, obj)
+			s.Prepare(ctx, obj, nil)
 			question := slices.Equal(d.Verbs, []string{"create"}) // may be about nothing
-			if errs := s.Validate(ctx, obj); len(errs) == 0 && !question {
+			if errs := s.Validate(ctx, obj, nil); len(errs) == 0 && !question {
 				t.Errorf("%s: %#v is valid", kind, obj)
 			}
-			s.PrepareForUpdate(ctx, obj, good)
-			s.PrepareForUpdate(ctx, good, obj)
+			s.Prepare(ctx, obj, good)
+			s.Prepare(ctx, good, obj)
 			s.Canonicalize(obj)
-			if errs := s.ValidateUpdate(ctx, obj, good); len(errs) == 0 {
+			if errs := s.Validate(ctx, obj, good); len(errs) == 0 {
 				t.Errorf("%s: %#v is a valid update", kind, obj)
 			}
-			s.ValidateUpdate(ctx, good, obj)
-			s.WarningsOnCreate(ctx, obj)
-			s.WarningsOnUpdate(ctx, obj, good)
-			s.WarningsOnUpdate(ctx, good, obj)
+			s.Validate(ctx, good, obj)
+			s.Warnings(ctx, obj, nil)
+			s.Warnings(ctx, obj, good)
+			s.Warnings(ctx, good, obj)
 		}
 	}
 }
@@ -65,7 +61,7 @@ func TestNamespacePhases_RES04(t *testing.T) {
 		{deleting, "Active", "may only be 'Terminating' if `deletionTimestamp` is not empty"},
 	} {
 		ns := shaped(t, d, `{"metadata":{"name":"a","uid":"u","resourceVersion":"7"`+c.meta+`},"status":{"phase":"`+c.phase+`"}}`)
-		errs := d.Versions[0].Subresources["status"].Update.ValidateUpdate(context.Background(), ns, ns.DeepCopy())
+		errs := d.Versions[0].Subresources["status"].Update.Validate(context.Background(), ns, ns.DeepCopy())
 		got := ""
 		if len(errs) > 0 {
 			got = errs.ToAggregate().Error()

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
 
 func shaped(t *testing.T, d *crd.Definition, body string) *unstructured.Unstructured {
@@ -40,7 +41,7 @@ func creation(t *testing.T, d *crd.Definition, body string) error {
 		obj.SetNamespace("bi-ns")
 	}
 	rest.FillObjectMetaSystemFields(obj)
-	return rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), obj)
+	return rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), obj)
 }
 
 // change is what is wrong with another state of an object, written whole or through
@@ -54,11 +55,11 @@ func change(t *testing.T, d *crd.Definition, subresource, was, body string) erro
 			o.SetNamespace("bi-ns")
 		}
 	}
-	update := rest.RESTUpdateStrategy(d.Versions[0].Strategy)
+	update := d.Versions[0].Strategy
 	if subresource != "" {
 		update = d.Versions[0].Subresources[subresource].Update
 	}
-	return rest.BeforeUpdate(update, writeContext(d), obj, old)
+	return rest.BeforeUpdate(crdtest.Registry(d, update), writeContext(d), obj, old)
 }
 
 // message is what kube-apiserver would say, from the name on.
@@ -165,7 +166,7 @@ func TestConditionsOfAMigration(t *testing.T) {
 		"it never was success": {with(not(succeeded)), with(), ""},
 	} {
 		got := ""
-		if err := d.Versions[0].Subresources["status"].Update.ValidateUpdate(t.Context(), c.obj, c.old).ToAggregate(); err != nil {
+		if err := d.Versions[0].Subresources["status"].Update.Validate(t.Context(), c.obj, c.old).ToAggregate(); err != nil {
 			got = err.Error()
 		}
 		if (got == "") != (c.want == "") || !strings.HasSuffix(got, c.want) {
@@ -181,10 +182,10 @@ func TestWarnings(t *testing.T) {
 		return shaped(t, defs["secret"], `{"metadata":{"name":"a"},"type":"`+kind+`","data":{"tls.crt":"eA==","tls.key":"eQ=="}}`)
 	}
 	s := defs["secret"].Versions[0].Strategy
-	if got := s.WarningsOnCreate(t.Context(), secret("kubernetes.io/tls")); len(got) != 1 || got[0] != "tls: failed to find any PEM data in certificate input" {
+	if got := s.Warnings(t.Context(), secret("kubernetes.io/tls"), nil); len(got) != 1 || got[0] != "tls: failed to find any PEM data in certificate input" {
 		t.Errorf("a certificate that is none: %q", got)
 	}
-	if got := s.WarningsOnCreate(t.Context(), secret("Opaque")); len(got) != 0 {
+	if got := s.Warnings(t.Context(), secret("Opaque"), nil); len(got) != 0 {
 		t.Errorf("a secret of any kind: %q", got)
 	}
 	plain := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a"}}`)
@@ -194,9 +195,9 @@ func TestWarnings(t *testing.T) {
 		got  []string
 		want int
 	}{
-		"created without": {s.WarningsOnCreate(t.Context(), plain), 0}, "created with": {s.WarningsOnCreate(t.Context(), marked), 1},
-		"set": {s.WarningsOnUpdate(t.Context(), marked, plain), 1}, "kept": {s.WarningsOnUpdate(t.Context(), marked, marked), 0},
-		"removed": {s.WarningsOnUpdate(t.Context(), plain, marked), 0},
+		"created without": {s.Warnings(t.Context(), plain, nil), 0}, "created with": {s.Warnings(t.Context(), marked, nil), 1},
+		"set": {s.Warnings(t.Context(), marked, plain), 1}, "kept": {s.Warnings(t.Context(), marked, marked), 0},
+		"removed": {s.Warnings(t.Context(), plain, marked), 0},
 	} {
 		if len(c.got) != c.want {
 			t.Errorf("a service account %s: %q", name, c.got)
@@ -254,7 +255,7 @@ func TestNamespaceLife_RES04(t *testing.T) {
 	d := definitions(t)["namespace"]
 	ns := shaped(t, d, `{"metadata":{"name":"team"},"status":{"phase":"Terminating"}}`)
 	rest.FillObjectMetaSystemFields(ns)
-	if err := rest.BeforeCreate(d.Versions[0].Strategy, writeContext(d), ns); err != nil {
+	if err := rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), ns); err != nil {
 		t.Fatal(err)
 	}
 	phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase")
@@ -273,11 +274,11 @@ func TestNamespaceLife_RES04(t *testing.T) {
 	finalized := ns.DeepCopy()
 	unstructured.RemoveNestedField(finalized.Object, "spec", "finalizers")
 	main := finalized.DeepCopy()
-	d.Versions[0].Strategy.PrepareForUpdate(context.Background(), main, ns)
+	d.Versions[0].Strategy.Prepare(context.Background(), main, ns)
 	if !d.Hooks.StillFinalizing(main.Object) {
 		t.Error("a plain update removed the finalizers")
 	}
-	d.Versions[0].Subresources["finalize"].Update.PrepareForUpdate(context.Background(), finalized, ns)
+	d.Versions[0].Subresources["finalize"].Update.Prepare(context.Background(), finalized, ns)
 	if d.Hooks.StillFinalizing(finalized.Object) {
 		t.Error("finalize did not remove the finalizers")
 	}

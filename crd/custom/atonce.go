@@ -8,37 +8,39 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
-// AcceptCreate does what rest.BeforeCreate does with an object that is going to
-// be created in a namespace. False means that it did not, because the object
-// may be invalid or is unusual; then rest.BeforeCreate has to be asked, and has
-// the same outcome as if this had not been.
-func (s *lazyStrategy) AcceptCreate(namespace string, obj *unstructured.Unstructured) bool {
+// Accept does what the library does around a strategy (rest.BeforeCreate, and with a
+// state before rest.BeforeUpdate) with an object in a namespace. False means that it
+// did not, because the object may be invalid or is unusual; then the strategy has to
+// be asked, with the same outcome as if this had not been.
+func (s *strategy) Accept(ctx context.Context, namespace string, obj, old *unstructured.Unstructured) bool {
+	p, err := s.made.parts()
 	meta, ok := obj.Object["metadata"].(map[string]any)
-	if !ok || !s.isIn(namespace, meta) || !isTime(meta["creationTimestamp"]) || isNone(meta["uid"]) {
+	if err != nil || !ok || !p.quick.isIn(namespace, meta) {
 		return false
 	}
-	if s.status {
+	if old != nil {
+		return s.acceptUpdate(ctx, p, namespace, obj, old)
+	}
+	if !isTime(meta["creationTimestamp"]) || isNone(meta["uid"]) {
+		return false
+	}
+	if p.hasStatus {
 		delete(obj.Object, "status")
 	}
 	meta["generation"] = int64(1)
-	return s.quick.accepts(obj)
+	return p.quick.accepts(obj, nil)
 }
 
-// AcceptUpdate does what rest.BeforeUpdate does with a change of an object in a
-// namespace. False means the same as of AcceptCreate.
-func (s *lazyUpdate) AcceptUpdate(ctx context.Context, namespace string, obj, old *unstructured.Unstructured) bool {
-	meta, ok := obj.Object["metadata"].(map[string]any)
-	was, found := old.Object["metadata"].(map[string]any)
-	if !ok || !found || !s.isIn(namespace, meta) {
-		return false
-	}
+func (s *strategy) acceptUpdate(ctx context.Context, p *parts, namespace string, obj, old *unstructured.Unstructured) bool {
+	was, _ := old.Object["metadata"].(map[string]any)
 	generation, _ := was["generation"].(int64)
 	if generation < 1 {
 		return false
 	}
-	meta["generation"] = generation
-	s.PrepareForUpdate(ctx, obj, old)
-	if meta, ok = obj.Object["metadata"].(map[string]any); !ok || !s.isIn(namespace, meta) {
+	obj.Object["metadata"].(map[string]any)["generation"] = generation
+	s.Prepare(ctx, obj, old)
+	meta, ok := obj.Object["metadata"].(map[string]any)
+	if !ok || !p.quick.isIn(namespace, meta) {
 		return false // that is now the one before, where only the status may change
 	}
 	if isNone(meta["uid"]) && was["uid"] != nil {
@@ -48,14 +50,14 @@ func (s *lazyUpdate) AcceptUpdate(ctx context.Context, namespace string, obj, ol
 		meta["creationTimestamp"] = t
 	}
 	name, _ := meta["name"].(string)
-	return isSubdomain(name) && meta["finalizers"] == nil && meta["generateName"] == nil && s.quick.acceptsUpdate(obj, old)
+	return isSubdomain(name) && meta["finalizers"] == nil && meta["generateName"] == nil && p.quick.accepts(obj, old)
 }
 
 // isIn tells that metadata names the namespace of the request, or none where
 // there are none.
-func (s *lazyUpdate) isIn(namespace string, meta map[string]any) bool {
+func (q *quick) isIn(namespace string, meta map[string]any) bool {
 	v, ok := meta["namespace"]
-	if !s.namespaced {
+	if !q.namespaced {
 		return !ok
 	}
 	own, _ := v.(string)

@@ -23,30 +23,31 @@ import (
 func atOnce(t *testing.T, v *crd.Version, subresource, namespace string, obj, old map[string]any) (accepted bool) {
 	t.Helper()
 	ctx := genericapirequest.WithNamespace(t.Context(), namespace)
-	s := v.Strategy.(*lazyStrategy)
+	s := v.Strategy.(*strategy)
+	whole, ofStatus := partsOf(t, v).library()
 	copied := func(m map[string]any) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: runtime.DeepCopyJSON(m)}
 	}
 	got, want := copied(obj), copied(obj)
 	var gotErr, wantErr error
 	if old == nil {
-		if accepted = s.AcceptCreate(namespace, got); !accepted {
-			gotErr = rest.BeforeCreate(s.whole(), ctx, got)
+		if accepted = s.Accept(ctx, namespace, got, nil); !accepted {
+			gotErr = rest.BeforeCreate(whole, ctx, got)
 		}
-		wantErr = rest.BeforeCreate(s.whole(), ctx, want)
+		wantErr = rest.BeforeCreate(whole, ctx, want)
 	} else {
-		u := &s.lazyUpdate
+		update := libraryUpdate(whole)
 		if subresource != "" {
-			u = v.Subresources[subresource].Update.(*lazyUpdate)
+			s, update = v.Subresources[subresource].Update.(*strategy), ofStatus
 		}
 		before := copied(old)
-		if accepted = u.AcceptUpdate(ctx, namespace, got, before); !accepted {
-			gotErr = rest.BeforeUpdate(u.get(), ctx, got, before)
+		if accepted = s.Accept(ctx, namespace, got, before); !accepted {
+			gotErr = rest.BeforeUpdate(update, ctx, got, before)
 		}
 		if !reflect.DeepEqual(before.Object, old) {
 			t.Errorf("the state before was changed: %s", text(before.Object))
 		}
-		wantErr = rest.BeforeUpdate(u.get(), ctx, want, copied(old))
+		wantErr = rest.BeforeUpdate(update, ctx, want, copied(old))
 	}
 	if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) && (gotErr == nil) != (wantErr == nil) || accepted && wantErr != nil {
 		t.Errorf("%s after %s: accepted %t, %v, want %v", text(obj), text(old), accepted, gotErr, wantErr)
@@ -125,7 +126,7 @@ func TestAtOnceIsWhatTheLibraryDoes_CRD05(t *testing.T) {
 				t.Errorf("%s: %+v: updated at once: %t", name, r, got)
 			} else if got && r.generation >= 0 {
 				u := &unstructured.Unstructured{Object: obj}
-				v.Strategy.(*lazyStrategy).AcceptUpdate(t.Context(), "n", u, &unstructured.Unstructured{Object: old})
+				v.Strategy.(*strategy).Accept(t.Context(), "n", u, &unstructured.Unstructured{Object: old})
 				if u.GetGeneration() != r.generation {
 					t.Errorf("%s: %+v: generation %d", name, r, u.GetGeneration())
 				}
@@ -150,14 +151,13 @@ func takesNothingOddAtOnce(t *testing.T, plain, withStatus, cluster *crd.Version
 	for _, odd := range []string{`{}`, `{"metadata":1}`} {
 		u := &unstructured.Unstructured{Object: parse(t, odd)}
 		good := &unstructured.Unstructured{Object: parse(t, openObject+`}`)}
-		s := plain.Strategy.(*lazyStrategy)
-		if s.AcceptCreate("n", u) || s.AcceptUpdate(t.Context(), "n", u, good) || s.AcceptUpdate(t.Context(), "n", good, u) {
+		s := plain.Strategy.(*strategy)
+		if s.Accept(t.Context(), "n", u, nil) || s.Accept(t.Context(), "n", u, good) || s.Accept(t.Context(), "n", good, u) {
 			t.Errorf("%s is accepted", odd)
 		}
 	}
 	// The status of a state that lacks metadata.
-	u := withStatus.Subresources["status"].Update.(*lazyUpdate)
-	if !u.AcceptUpdate(context.Background(), "n", &unstructured.Unstructured{Object: parse(t, openObject+`,"status":{"s":2}}`)}, &unstructured.Unstructured{Object: parse(t, openObject+`}`)}) {
+	if !withStatus.Subresources["status"].Update.(*strategy).Accept(context.Background(), "n", &unstructured.Unstructured{Object: parse(t, openObject+`,"status":{"s":2}}`)}, &unstructured.Unstructured{Object: parse(t, openObject+`}`)}) {
 		t.Error("a status is not accepted")
 	}
 }
@@ -180,7 +180,7 @@ func TestAtOnceOfAnything_CRD05(t *testing.T) {
 				}
 				meta := obj["metadata"].(map[string]any)
 				meta["creationTimestamp"], meta["uid"] = "2026-01-01T00:00:00Z", "u"
-				if delete(meta, "namespace"); v.Strategy.NamespaceScoped() != g.often(1) {
+				if delete(meta, "namespace"); (c.Spec.Scope == apiextensionsv1.NamespaceScoped) != g.often(1) {
 					meta["namespace"] = "n"
 				}
 				namespace, _ := meta["namespace"].(string)

@@ -132,19 +132,19 @@ func BenchmarkStrategy(b *testing.B) {
 	ctx := context.Background()
 	b.Run("Validate", func(b *testing.B) {
 		for b.Loop() {
-			if errs := v.Strategy.Validate(ctx, obj); len(errs) > 0 {
+			if errs := v.Strategy.Validate(ctx, obj, nil); len(errs) > 0 {
 				b.Fatal(errs)
 			}
 		}
 	})
 	b.Run("PrepareForUpdate", func(b *testing.B) {
 		for b.Loop() {
-			v.Strategy.PrepareForUpdate(ctx, changed, obj)
+			v.Strategy.Prepare(ctx, changed, obj)
 		}
 	})
 	b.Run("ValidateUpdate", func(b *testing.B) {
 		for b.Loop() {
-			if errs := v.Strategy.ValidateUpdate(ctx, changed, obj); len(errs) > 0 {
+			if errs := v.Strategy.Validate(ctx, changed, obj); len(errs) > 0 {
 				b.Fatal(errs)
 			}
 		}

@@ -19,7 +19,21 @@ import (
 func Compile(c *apiextensionsv1.CustomResourceDefinition) (*crd.Definition, error) {
 	c = c.DeepCopy()
 	return assemble(c, func(i int, d *crd.Definition) (*crd.Version, error) {
-		return compileVersion(c, &c.Spec.Versions[i], d)
+		v := &c.Spec.Versions[i]
+		p, err := compileParts(c, v, d)
+		if err != nil {
+			return nil, err
+		}
+		out, err := newVersion(c, v, &compiled{parts: func() (*parts, error) { return p, nil }})
+		if err != nil {
+			return nil, err
+		}
+		out.Shape, out.Unchanged = p.shape, p.shape.unchanged
+		if v.Schema != nil {
+			whole := v.Schema.OpenAPIV3Schema
+			out.Schema = func() *apiextensionsv1.JSONSchemaProps { return whole }
+		}
+		return out, nil
 	})
 }
 
@@ -41,7 +55,9 @@ func assemble(c *apiextensionsv1.CustomResourceDefinition, version func(i int, d
 		Namespaced: c.Spec.Scope == apiextensionsv1.NamespaceScoped,
 		KeyPrefix:  c.Spec.Group + "/" + names.Plural,
 		Codec:      JSON,
-		Conversion: c.Spec.Conversion,
+
+		ConditionalUpdate: true,
+		Conversion:        c.Spec.Conversion,
 
 		PreserveUnknownFields: c.Spec.PreserveUnknownFields,
 

@@ -8,7 +8,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
@@ -123,36 +122,33 @@ func sameWrites(t *testing.T, v, w *crd.Version) {
 		a, b := lazyFoo(map[string]any{"text": text, "status": map[string]any{}}), lazyFoo(map[string]any{"text": text, "status": map[string]any{}})
 		a.SetFinalizers([]string{"unqualified"})
 		b.SetFinalizers([]string{"unqualified"})
-		v.Strategy.PrepareForCreate(ctx, a)
-		w.Strategy.PrepareForCreate(ctx, b)
-		if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(v.Strategy.Validate(ctx, a), w.Strategy.Validate(ctx, b)) || !reflect.DeepEqual(v.Strategy.WarningsOnCreate(ctx, a), w.Strategy.WarningsOnCreate(ctx, b)) {
+		v.Strategy.Prepare(ctx, a, nil)
+		w.Strategy.Prepare(ctx, b, nil)
+		if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(v.Strategy.Validate(ctx, a, nil), w.Strategy.Validate(ctx, b, nil)) || !reflect.DeepEqual(v.Strategy.Warnings(ctx, a, nil), w.Strategy.Warnings(ctx, b, nil)) {
 			t.Errorf("%s: creating %q: %v, want %v", v.Name, text, a, b)
 		}
 		a, b = lazyFoo(map[string]any{"text": text}), lazyFoo(map[string]any{"text": text})
-		if v.Strategy.(*deferredStrategy).AcceptCreate("", a) != w.Strategy.(*lazyStrategy).AcceptCreate("", b) || !reflect.DeepEqual(a, b) {
+		if v.Strategy.(*strategy).Accept(ctx, "", a, nil) != w.Strategy.(*strategy).Accept(ctx, "", b, nil) || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: accepting %q: %v, want %v", v.Name, text, a, b)
 		}
-		for name, pair := range map[string][2]rest.RESTUpdateStrategy{"": {v.Strategy, w.Strategy}, "status": {statusOf(v), statusOf(w)}} {
+		for name, pair := range map[string][2]crd.Strategy{"": {v.Strategy, w.Strategy}, "status": {statusOf(v), statusOf(w)}} {
 			if pair[0] == nil {
 				continue
 			}
 			a, b, old := lazyFoo(map[string]any{"text": text, "status": map[string]any{"a": "b"}}), lazyFoo(map[string]any{"text": text, "status": map[string]any{"a": "b"}}), lazyFoo(map[string]any{})
-			pair[0].PrepareForUpdate(ctx, a, old)
-			pair[1].PrepareForUpdate(ctx, b, old)
-			if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(pair[0].ValidateUpdate(ctx, a, old), pair[1].ValidateUpdate(ctx, b, old)) || !reflect.DeepEqual(pair[0].WarningsOnUpdate(ctx, a, old), pair[1].WarningsOnUpdate(ctx, b, old)) {
+			pair[0].Prepare(ctx, a, old)
+			pair[1].Prepare(ctx, b, old)
+			if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(pair[0].Validate(ctx, a, old), pair[1].Validate(ctx, b, old)) || !reflect.DeepEqual(pair[0].Warnings(ctx, a, old), pair[1].Warnings(ctx, b, old)) {
 				t.Errorf("%s %s: updating to %q: %v, want %v", v.Name, name, text, a, b)
 			}
-			if !reflect.DeepEqual(pair[0].(rest.ResetFieldsStrategy).GetResetFields(), pair[1].(rest.ResetFieldsStrategy).GetResetFields()) {
+			if !reflect.DeepEqual(pair[0].Resets(), pair[1].Resets()) {
 				t.Errorf("%s %s: other fields are reset", v.Name, name)
-			}
-			if pair[0].NamespaceScoped() || pair[0].AllowCreateOnUpdate(ctx) || pair[0].AllowUnconditionalUpdate(ctx) {
-				t.Errorf("%s %s: it allows what it must not", v.Name, name)
 			}
 		}
 	}
 }
 
-func statusOf(v *crd.Version) rest.RESTUpdateStrategy {
+func statusOf(v *crd.Version) crd.Strategy {
 	if s := v.Subresources["status"]; s != nil {
 		return s.Update
 	}
@@ -219,14 +215,14 @@ func TestASchemaThatCannotBeCompiledFailsItsUses(t *testing.T) {
 				t.Errorf("%s: an object was completed", name)
 			}
 		}
-		ctx, s := context.Background(), v.Strategy.(*deferredStrategy)
-		s.PrepareForCreate(ctx, obj)
-		s.PrepareForUpdate(ctx, obj, obj)
-		if v.Shape.Settled(obj.Object) || v.Unchanged([]byte("{}")) || s.AcceptCreate("", obj) || s.AcceptUpdate(ctx, "", obj, obj) ||
-			s.WarningsOnCreate(ctx, obj) != nil || s.WarningsOnUpdate(ctx, obj, obj) != nil || s.GetResetFields() != nil {
+		ctx, s := context.Background(), v.Strategy.(*strategy)
+		s.Prepare(ctx, obj, nil)
+		s.Prepare(ctx, obj, obj)
+		if v.Shape.Settled(obj.Object) || v.Unchanged([]byte("{}")) || s.Accept(ctx, "", obj, nil) || s.Accept(ctx, "", obj, obj) ||
+			s.Warnings(ctx, obj, nil) != nil || s.Warnings(ctx, obj, obj) != nil || s.Resets() != nil {
 			t.Errorf("%s: something is known of an object", name)
 		}
-		if len(s.Validate(ctx, obj)) != 1 || len(s.ValidateUpdate(ctx, obj, obj)) != 1 {
+		if len(s.Validate(ctx, obj, nil)) != 1 || len(s.Validate(ctx, obj, obj)) != 1 {
 			t.Errorf("%s: an object is valid", name)
 		}
 		if _, err := d.Version("v2").Shape.FromClient(obj.Object, false); err != nil {

@@ -1,13 +1,11 @@
 package custom
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
@@ -161,16 +159,8 @@ func TestWhatAnUpdateOfACustomResourceMayDo_UPD02(t *testing.T) {
 		Status: &apiextensionsv1.CustomResourceSubresourceStatus{},
 		Scale:  &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"},
 	}
-	v := compile(t, c).Versions[0]
-	for name, s := range map[string]interface {
-		AllowCreateOnUpdate(context.Context) bool
-		AllowUnconditionalUpdate(context.Context) bool
-		NamespaceScoped() bool
-	}{"main": v.Strategy, "status": v.Subresources["status"].Update, "scale": v.Subresources["scale"].Update} {
-		if s.AllowCreateOnUpdate(t.Context()) || s.AllowUnconditionalUpdate(t.Context()) || !s.NamespaceScoped() {
-			t.Errorf("%s: creates %t, without a resourceVersion %t, in namespaces %t", name,
-				s.AllowCreateOnUpdate(t.Context()), s.AllowUnconditionalUpdate(t.Context()), s.NamespaceScoped())
-		}
+	if d := compile(t, c); d.CreateOnUpdate || !d.ConditionalUpdate || !d.Namespaced {
+		t.Errorf("creates %t, only with a resourceVersion %t, in namespaces %t", d.CreateOnUpdate, d.ConditionalUpdate, d.Namespaced)
 	}
 	c.Spec.Versions[0].Schema = nil
 	if v := compile(t, c).Versions[0]; v.Subresources["status"] == nil {
@@ -213,15 +203,12 @@ func TestWarningsAreOfFinalizers(t *testing.T) {
 		got  []string
 		want int
 	}{
-		"created without": {v.Strategy.WarningsOnCreate(t.Context(), plain), 0}, "created with": {v.Strategy.WarningsOnCreate(t.Context(), bad), 1},
-		"updated without": {v.Strategy.WarningsOnUpdate(t.Context(), plain, plain), 0}, "updated with": {v.Strategy.WarningsOnUpdate(t.Context(), bad, plain), 1},
-		"status without": {v.Subresources["status"].Update.WarningsOnUpdate(t.Context(), plain, plain), 0},
+		"created without": {v.Strategy.Warnings(t.Context(), plain, nil), 0}, "created with": {v.Strategy.Warnings(t.Context(), bad, nil), 1},
+		"updated without": {v.Strategy.Warnings(t.Context(), plain, plain), 0}, "updated with": {v.Strategy.Warnings(t.Context(), bad, plain), 1},
+		"status without": {v.Subresources["status"].Update.Warnings(t.Context(), plain, plain), 0},
 	} {
 		if len(c.got) != c.want {
 			t.Errorf("%s: %q", name, c.got)
 		}
-	}
-	if !unfinalized(plain) || unfinalized(bad) || unfinalized(&apiextensionsv1.CustomResourceDefinition{}) || unfinalized(&unstructured.Unstructured{Object: map[string]any{}}) {
-		t.Error("which objects have no finalizers is mistaken")
 	}
 }

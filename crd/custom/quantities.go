@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/quantity"
@@ -23,16 +22,15 @@ func readsQuantities(s *apiextensions.JSONSchemaProps) bool {
 // quantities, where rules read some: nothing could end such a rule, and its
 // library does not count what it costs. Also what such rules compare an object
 // with, the one before, is looked at.
-func (q *quick) costlyQuantities(objects ...runtime.Object) (errs field.ErrorList) {
+func (q *quick) costlyQuantities(objects ...*unstructured.Unstructured) (errs field.ErrorList) {
 	if !q.quantities {
 		return nil
 	}
 	for _, obj := range objects {
-		u, ok := obj.(*unstructured.Unstructured)
-		if !ok {
+		if obj == nil {
 			continue
 		}
-		for name, v := range u.Object {
+		for name, v := range obj.Object {
 			path := field.NewPath(name)
 			if meta, ok := v.(map[string]any); ok && name == "metadata" { // rules see no more of it
 				errs = costly(errs, path.Child("name"), meta["name"])

@@ -3,7 +3,6 @@ package custom
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // quick accepts valid objects without asking the library's strategies, which
@@ -61,32 +60,17 @@ func anywhere(in *apiextensions.JSONSchemaProps, has func(*apiextensions.JSONSch
 	return in.AdditionalProperties != nil && anywhere(in.AdditionalProperties.Schema, has)
 }
 
-// accepts reports that a new object is valid.
-func (q *quick) accepts(obj runtime.Object) bool {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok || !q.acceptsContent(u.Object) {
+// accepts reports that an object is valid, a new one where old is nil, else a change
+// of all of it or of its status.
+func (q *quick) accepts(obj, old *unstructured.Unstructured) bool {
+	meta, ok := obj.Object["metadata"].(map[string]any)
+	if !ok || !q.acceptsContent(obj.Object) {
 		return false
 	}
-	meta, ok := u.Object["metadata"].(map[string]any)
-	return ok && q.acceptsNew(meta)
-}
-
-// acceptsUpdate reports that a change of an object is valid, of all of it or of
-// its status.
-func (q *quick) acceptsUpdate(obj, old runtime.Object) bool {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok || !q.acceptsContent(u.Object) {
-		return false
+	if old == nil {
+		return q.acceptsNew(meta)
 	}
-	before, ok := old.(*unstructured.Unstructured)
-	if !ok {
-		return false
-	}
-	meta, ok := u.Object["metadata"].(map[string]any)
-	if !ok {
-		return false
-	}
-	was, ok := before.Object["metadata"].(map[string]any)
+	was, ok := old.Object["metadata"].(map[string]any)
 	return ok && acceptsChanged(meta, was)
 }
 

@@ -46,24 +46,35 @@ func TestQuickNamesAreTheLibrarys(t *testing.T) {
 	}
 }
 
+// partsOf are what a version is compiled to.
+func partsOf(t *testing.T, v *crd.Version) *parts {
+	t.Helper()
+	p, err := v.Strategy.(*strategy).made.parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // judge compares what is accepted at once with the library's own strategies.
 func judge(t *testing.T, v *crd.Version, obj, old map[string]any) (accepted bool) {
 	t.Helper()
-	s := v.Strategy.(*lazyStrategy)
+	p := partsOf(t, v)
+	whole, ofStatus := p.library()
 	u := &unstructured.Unstructured{Object: obj}
 	ctx := context.Background()
 	if old == nil {
-		accepted = s.quick.accepts(u)
-		if errs := s.whole().Validate(ctx, u); accepted && len(errs) > 0 {
+		accepted = p.quick.accepts(u, nil)
+		if errs := whole.Validate(ctx, u); accepted && len(errs) > 0 {
 			t.Errorf("accepted %s: %v", text(obj), errs)
 		}
 		return accepted
 	}
 	before := &unstructured.Unstructured{Object: old}
-	accepted = s.quick.acceptsUpdate(u, before)
-	updates := []libraryUpdate{s.get()}
-	if status := v.Subresources["status"]; status != nil {
-		updates = append(updates, status.Update.(*lazyUpdate).get())
+	accepted = p.quick.accepts(u, before)
+	updates := []libraryUpdate{whole}
+	if v.Subresources["status"] != nil {
+		updates = append(updates, ofStatus)
 	}
 	for _, l := range updates {
 		if errs := l.ValidateUpdate(ctx, u, before); accepted && len(errs) > 0 {
@@ -200,9 +211,9 @@ func TestQuickKnowsItsLimits(t *testing.T) {
 			t.Errorf("accepted with %s", change)
 		}
 	}
-	s := v.Strategy.(*lazyStrategy)
-	good, other := foo(t, ""), &unstructured.UnstructuredList{}
-	if s.quick.accepts(other) || s.quick.acceptsUpdate(other, good) || s.quick.acceptsUpdate(good, other) || s.quick.acceptsUpdate(good, foo(t, `"metadata":1`)) {
+	q := partsOf(t, v).quick
+	good, other := foo(t, ""), &unstructured.Unstructured{}
+	if q.accepts(other, nil) || q.accepts(other, good) || q.accepts(good, other) || q.accepts(good, foo(t, `"metadata":1`)) {
 		t.Error("accepted what is no object")
 	}
 	c := definition(t, "Foo", one(`{type: object, x-kubernetes-preserve-unknown-fields: true}`))
@@ -233,7 +244,7 @@ func TestQuickFindsRules(t *testing.T) {
 		`{type: object, properties: {a: {type: array, items: {type: string}}}, additionalProperties: {type: string}, not: {}, allOf: [{}]}`: false,
 	} {
 		v := fooVersion(t, `{type: object}`, false)
-		q := v.Strategy.(*lazyStrategy).quick
+		q := partsOf(t, v).quick
 		if !q.sure {
 			t.Fatal("unsure of a plain object")
 		}

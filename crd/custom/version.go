@@ -21,7 +21,33 @@ import (
 // subresourceVerbs are served on every subresource of a custom resource.
 var subresourceVerbs = []string{"get", "patch", "update"}
 
-func compileVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion, d *crd.Definition) (*crd.Version, error) {
+// newVersion is version v in terms of what it is compiled to.
+func newVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion, made *compiled) (*crd.Version, error) {
+	shape, whole := &deferredShape{made}, &strategy{made: made}
+	out := &crd.Version{
+		Name: v.Name, Served: v.Served, Deprecated: v.Deprecated,
+		Warning: deprecationWarning(c, v), Table: table(v.AdditionalPrinterColumns),
+		Shape: shape, Unchanged: shape.unchanged, Strategy: whole,
+		Subresources: subresourcesOf(v.Subresources, whole, &strategy{made: made, status: true}),
+	}
+	var err error
+	out.SelectableFields, out.Fields, err = selectableFields(v.SelectableFields)
+	return out, err
+}
+
+// parts are what the schema of a version is compiled to.
+type parts struct {
+	shape *shape
+	quick *quick
+	// hasStatus: the status is a subresource.
+	hasStatus bool
+	// library makes the library's strategies, of whole objects and of their status,
+	// when they are first needed: that compiles CEL rules, about half a
+	// millisecond for each. It is safe for concurrent use.
+	library func() (whole library, status libraryUpdate)
+}
+
+func compileParts(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion, d *crd.Definition) (*parts, error) {
 	internal, err := internalSchema(v)
 	if err != nil {
 		return nil, err
@@ -30,64 +56,35 @@ func compileVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextension
 	if err != nil {
 		return nil, err
 	}
-	shape := newShape(s, c.Spec.PreserveUnknownFields)
-	out := outline(c, v)
-	out.Shape, out.Unchanged = shape, shape.unchanged
-	if v.Schema != nil {
-		whole := v.Schema.OpenAPIV3Schema
-		out.Schema = func() *apiextensionsv1.JSONSchemaProps { return whole }
-	}
-	if out.SelectableFields, out.Fields, err = selectableFields(v.SelectableFields); err != nil {
-		return nil, err
-	}
-	if err := addStrategies(out, d, v, internal, s); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// outline is what a version has that does not depend on its schema.
-func outline(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) *crd.Version {
-	return &crd.Version{
-		Name: v.Name, Served: v.Served, Deprecated: v.Deprecated,
-		Warning: deprecationWarning(c, v), Table: table(v.AdditionalPrinterColumns),
-	}
-}
-
-// addStrategies sets the strategy of out and its subresources.
-func addStrategies(out *crd.Version, d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion, internal *apiextensions.JSONSchemaProps, s *structural) error {
-	kind := schema.GroupVersionKind{Group: d.Group, Version: v.Name, Kind: d.Kind}
-	namespaced := d.Namespaced
-	status, scale := subresources(v.Subresources)
 	whole, err := newValidator(internal)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	kind := schema.GroupVersionKind{Group: d.Group, Version: v.Name, Kind: d.Kind}
+	namespaced := d.Namespaced // not all of d, which what is compiled outlives
+	status, scale := subresources(v.Subresources)
 	var ofStatus validation.SchemaValidator // stays nil when there is nothing to validate
 	if status != nil && internal != nil {
 		if props, ok := internal.Properties["status"]; ok {
 			if ofStatus, err = newValidator(&props); err != nil {
-				return fmt.Errorf("status: %w", err)
+				return nil, fmt.Errorf("status: %w", err)
 			}
 		}
 	}
-	strategies := sync.OnceValues(func() (library, libraryUpdate) {
-		s := customresource.NewStrategy(crdserverscheme.NewUnstructuredObjectTyper(), namespaced, kind,
+	out := &parts{shape: newShape(s, c.Spec.PreserveUnknownFields), hasStatus: status != nil}
+	out.library = sync.OnceValues(func() (library, libraryUpdate) {
+		l := customresource.NewStrategy(crdserverscheme.NewUnstructuredObjectTyper(), namespaced, kind,
 			whole, ofStatus, s, status, scale, v.SelectableFields)
-		return s, customresource.NewStatusStrategy(s)
+		return l, customresource.NewStatusStrategy(l)
 	})
-	first := newQuick(d.APIVersion(v.Name), d.Kind, namespaced, internal, s, whole)
-	first.sure = first.sure && scale == nil // its values have bounds of their own
-	strategy := newLazyStrategy(namespaced, status != nil, first, func() library { s, _ := strategies(); return s })
-	out.Strategy = strategy
-	out.Subresources = subresourcesOf(v.Subresources, strategy,
-		newLazyUpdate(namespaced, first, func() libraryUpdate { _, s := strategies(); return s }))
-	return nil
+	out.quick = newQuick(d.APIVersion(v.Name), d.Kind, namespaced, internal, s, whole)
+	out.quick.sure = out.quick.sure && scale == nil // its values have bounds of their own
+	return out, nil
 }
 
 // subresourcesOf are the subresources that a version asks for: scale is written
 // through whole, the strategy of whole objects.
-func subresourcesOf(in *apiextensionsv1.CustomResourceSubresources, whole, status rest.RESTUpdateStrategy) map[string]*crd.Subresource {
+func subresourcesOf(in *apiextensionsv1.CustomResourceSubresources, whole, status crd.Strategy) map[string]*crd.Subresource {
 	out := map[string]*crd.Subresource{}
 	if in == nil {
 		return out

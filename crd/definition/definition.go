@@ -43,9 +43,11 @@ func Definition() *crd.Definition {
 			Typed: func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
 		}},
 		StorageVersion: "v1",
-		KeyPrefix:      apiextensionsv1.GroupName + "/customresourcedefinitions",
-		Codec:          codec{},
-		Hooks:          hooks{},
+
+		ConditionalUpdate: true,
+		KeyPrefix:         apiextensionsv1.GroupName + "/customresourcedefinitions",
+		Codec:             codec{},
+		Hooks:             hooks{},
 	}
 }
 

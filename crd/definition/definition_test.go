@@ -218,7 +218,7 @@ func FuzzShape(f *testing.F) {
 			return
 		}
 		u := &unstructured.Unstructured{Object: obj}
-		d.Versions[0].Strategy.PrepareForCreate(context.Background(), u)
-		d.Versions[0].Strategy.Validate(context.Background(), u)
+		d.Versions[0].Strategy.Prepare(context.Background(), u, nil)
+		d.Versions[0].Strategy.Validate(context.Background(), u, nil)
 	})
 }

@@ -115,7 +115,7 @@ func TestGenerationByHeads(t *testing.T) {
 			next, before := &unstructured.Unstructured{Object: object.Clone(obj)}, &unstructured.Unstructured{Object: object.Clone(old)}
 			before.SetGeneration(3)
 			next.SetGeneration(3)
-			s.PrepareForUpdate(t.Context(), next, before)
+			s.Prepare(t.Context(), next, before)
 			want := int64(4)
 			if name == other {
 				want = 3
@@ -184,25 +184,25 @@ func TestAWriteIsReadOnce(t *testing.T) {
 		return read
 	}
 	ctx := crd.WithNotes(t.Context())
-	if errs := s.Validate(ctx, obj); len(errs) > 0 {
+	if errs := s.Validate(ctx, obj, nil); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	created := kept(ctx)
-	s.WarningsOnCreate(ctx, obj)
+	s.Warnings(ctx, obj, nil)
 	if created.in == nil || kept(ctx) != created {
 		t.Error("a creation is read again to warn of it")
 	}
 	old.SetResourceVersion("7")
 	obj.SetResourceVersion("7")
-	if errs := s.ValidateUpdate(ctx, obj, old); len(errs) > 0 {
+	if errs := s.Validate(ctx, obj, old); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	updated := kept(ctx)
-	s.WarningsOnUpdate(ctx, obj, old)
+	s.Warnings(ctx, obj, old)
 	if updated.in == created.in || updated.oldIn == nil || kept(ctx) != updated {
 		t.Error("an update is not read, or is read again to warn of it")
 	}
-	s.WarningsOnCreate(ctx, old)
+	s.Warnings(ctx, old, nil)
 	if kept(ctx).obj != old {
 		t.Error("another object is not read")
 	}

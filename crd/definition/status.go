@@ -4,13 +4,12 @@ import (
 	"context"
 	"slices"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/registry/rest"
 )
 
 // statusStrategy also keeps the storage version in storedVersions, which the
@@ -19,47 +18,41 @@ import (
 //
 // It does not read schemas, which a write of the status cannot change, and
 // which are nearly all of a definition.
-type statusStrategy struct{ updateStrategy }
+type statusStrategy struct{ strategy }
 
-func newStatusStrategy() rest.RESTUpdateStrategy {
-	return &statusStrategy{updateStrategy{
-		customresourcedefinition.NewStatusStrategy(scheme), crdserverscheme.NewUnstructuredObjectTyper(),
-	}}
+func newStatusStrategy() crd.Strategy {
+	return &statusStrategy{strategy{update: customresourcedefinition.NewStatusStrategy(scheme)}}
 }
 
-func (s *statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
-	u, ok := obj.(*unstructured.Unstructured)
-	before, known := old.(*unstructured.Unstructured)
-	if !ok || !known {
-		return // ValidateUpdate reports it
-	}
+// Prepare implements [crd.Strategy]. What cannot be read is refused by the validation.
+func (s *statusStrategy) Prepare(ctx context.Context, obj, old *unstructured.Unstructured) {
 	in, oldIn, _, err := readHeads(obj, old)
 	if err != nil {
-		return // ValidateUpdate reports it
+		return
 	}
-	s.library.PrepareForUpdate(ctx, in, oldIn)
+	s.update.PrepareForUpdate(ctx, in, oldIn)
 	write(obj, in, nil)
-	delete(u.Object, "spec")
-	if spec, ok := before.Object["spec"]; ok {
-		u.Object["spec"] = runtime.DeepCopyJSONValue(spec)
+	delete(obj.Object, "spec")
+	if spec, ok := old.Object["spec"]; ok {
+		obj.Object["spec"] = runtime.DeepCopyJSONValue(spec)
 	}
 }
 
-func (s *statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+// Validate implements [crd.Strategy].
+func (s *statusStrategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
 	in, oldIn, _, err := readHeads(obj, old)
 	if err != nil {
 		return unreadable(err)
 	}
-	errs := guarded(func() field.ErrorList { return s.library.ValidateUpdate(ctx, in, oldIn) })
+	errs := guarded(func() field.ErrorList { return s.update.ValidateUpdate(ctx, in, oldIn) })
 	if slices.Equal(in.Status.StoredVersions, oldIn.Status.StoredVersions) {
 		return errs // whatever it is, this write did not make it so
 	}
 	return append(errs, storageVersionKept(in)...)
 }
 
-// WarningsOnUpdate implements [rest.RESTUpdateStrategy]: nobody is warned of a
-// status.
-func (s *statusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+// Warnings implements [crd.Strategy]: nobody is warned of a status.
+func (s *statusStrategy) Warnings(context.Context, *unstructured.Unstructured, *unstructured.Unstructured) []string {
 	return nil
 }
 

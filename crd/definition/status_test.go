@@ -36,7 +36,7 @@ func TestStoredVersionsOfStatusWrites_CRD31(t *testing.T) {
 			t.Errorf("%q: %v", list, err)
 		}
 	}
-	none, err := read(first)
+	none, err := internal(first.Object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +62,14 @@ func TestAStatusWriteChangesNoSpec(t *testing.T) {
 	next.Object["status"].(map[string]any)["storedVersions"] = []any{"v1"}
 	s := Definition().Version("v1").Subresources["status"].Update
 	untouched := old.DeepCopy()
-	s.PrepareForUpdate(context.Background(), next, old)
+	s.Prepare(context.Background(), next, old)
 	if !reflect.DeepEqual(next.Object["spec"], old.Object["spec"]) {
 		t.Errorf("spec %v", next.Object["spec"])
 	}
-	if errs := s.ValidateUpdate(context.Background(), next, old); len(errs) > 0 {
+	if errs := s.Validate(context.Background(), next, old); len(errs) > 0 {
 		t.Error(errs)
 	}
-	if s.WarningsOnUpdate(context.Background(), next, old) != nil {
+	if s.Warnings(context.Background(), next, old) != nil {
 		t.Error("it warns")
 	}
 	spec := next.Object["spec"].(map[string]any)

@@ -5,73 +5,81 @@ import (
 	"fmt"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
-	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
 
-// updater is the library's strategy for a write, over its own types.
+// updater is the library's strategy of updates, over its own types.
 type updater interface {
 	rest.RESTUpdateStrategy
 	rest.ResetFieldsStrategy
 }
 
-// updateStrategy is a library's update strategy over unstructured objects. The
-// embedded one answers what does not depend on an object.
-type updateStrategy struct {
-	library updater
-	*crdserverscheme.UnstructuredObjectTyper
-}
-
-// strategy adds creation.
+// strategy is the library's strategy of whole definitions, over unstructured objects.
 type strategy struct {
-	updateStrategy
-	names.NameGenerator
+	update updater
 	create rest.RESTCreateStrategy
 }
 
 func newStrategy() crd.Strategy {
 	library := customresourcedefinition.NewStrategy(scheme)
-	return &strategy{
-		updateStrategy{library, crdserverscheme.NewUnstructuredObjectTyper()}, names.SimpleNameGenerator, library,
-	}
+	return &strategy{library, library}
 }
 
-func (s *updateStrategy) NamespaceScoped() bool                         { return false }
-func (s *updateStrategy) AllowCreateOnUpdate(ctx context.Context) bool  { return false }
-func (s *updateStrategy) AllowUnconditionalUpdate(context.Context) bool { return false }
-func (s *updateStrategy) Canonicalize(runtime.Object)                   {}
+// Canonicalize implements [crd.Strategy]: there is no other form.
+func (s *strategy) Canonicalize(*unstructured.Unstructured) {}
 
-// GetResetFields returns the fields that a write through this strategy cannot
-// change.
-func (s *updateStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return s.library.GetResetFields()
-}
+// Resets implements [crd.Strategy].
+func (s *strategy) Resets() map[fieldpath.APIVersion]*fieldpath.Set { return s.update.GetResetFields() }
 
-func (s *strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
-	var h heads
-	in, schemas, err := h.read(obj)
-	if err != nil {
-		return // Validate reports it
+// Prepare implements [crd.Strategy]. What cannot be read is refused by the validation.
+func (s *strategy) Prepare(ctx context.Context, obj, old *unstructured.Unstructured) {
+	in, oldIn, schemas, err := readHeads(obj, old)
+	switch {
+	case err != nil:
+		return
+	case old == nil:
+		s.create.PrepareForCreate(ctx, in)
+	default:
+		s.update.PrepareForUpdate(ctx, in, oldIn)
 	}
-	s.create.PrepareForCreate(ctx, in)
 	write(obj, in, schemas)
 }
 
-func (s *strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	in, _, err := judged(ctx, obj, nil)
+// Validate implements [crd.Strategy].
+func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+	in, oldIn, err := judged(ctx, obj, old)
 	if err != nil {
 		return unreadable(err)
 	}
-	errs := append(foreign(in), replaceModuleURL(in)...)
-	return append(errs, guarded(func() field.ErrorList { return s.create.Validate(ctx, in) })...)
+	var errs field.ErrorList
+	if old == nil {
+		errs = foreign(in)
+	}
+	errs = append(errs, replaceModuleURL(in)...)
+	return append(errs, guarded(func() field.ErrorList {
+		if old == nil {
+			return s.create.Validate(ctx, in)
+		}
+		return s.update.ValidateUpdate(ctx, in, oldIn)
+	})...)
+}
+
+// Warnings implements [crd.Strategy].
+func (s *strategy) Warnings(ctx context.Context, obj, old *unstructured.Unstructured) []string {
+	in, oldIn, err := judged(ctx, obj, old)
+	switch {
+	case err != nil:
+		return nil
+	case old == nil:
+		return s.create.WarningsOnCreate(ctx, in)
+	}
+	return s.update.WarningsOnUpdate(ctx, in, oldIn)
 }
 
 // ownGroup is the group of the gateway's own kinds.
@@ -86,58 +94,24 @@ func foreign(in *apiextensions.CustomResourceDefinition) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("spec", "group"), ownGroup, "it is the group of the gateway's own kinds; choose another one")}
 }
 
-func (s *strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	in, _, err := judged(ctx, obj, nil)
-	if err != nil {
-		return nil
-	}
-	return s.create.WarningsOnCreate(ctx, in)
-}
-
-func (s *updateStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
-	in, oldIn, schemas, err := readHeads(obj, old)
-	if err != nil {
-		return // ValidateUpdate reports it
-	}
-	s.library.PrepareForUpdate(ctx, in, oldIn)
-	write(obj, in, schemas)
-}
-
-func (s *updateStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	in, oldIn, err := judged(ctx, obj, old)
-	if err != nil {
-		return unreadable(err)
-	}
-	errs := replaceModuleURL(in)
-	return append(errs, guarded(func() field.ErrorList { return s.library.ValidateUpdate(ctx, in, oldIn) })...)
-}
-
-func (s *updateStrategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	in, oldIn, err := judged(ctx, obj, old)
-	if err != nil {
-		return nil
-	}
-	return s.library.WarningsOnUpdate(ctx, in, oldIn)
-}
-
 // states are those of a write, read as a whole.
 type states struct {
-	obj, old  runtime.Object
+	obj, old  *unstructured.Unstructured
 	in, oldIn *apiextensions.CustomResourceDefinition
 }
 
 // judged reads the states of a write as a whole, once for all that judge them.
 // old is nil for a creation.
-func judged(ctx context.Context, obj, old runtime.Object) (in, oldIn *apiextensions.CustomResourceDefinition, err error) {
+func judged(ctx context.Context, obj, old *unstructured.Unstructured) (in, oldIn *apiextensions.CustomResourceDefinition, err error) {
 	notes := crd.NotesOf(ctx)
 	if known, ok := notes.Kept().(states); ok && known.obj == obj && known.old == old {
 		return known.in, known.oldIn, nil
 	}
-	if in, err = read(obj); err != nil {
+	if in, err = internal(obj.Object); err != nil {
 		return nil, nil, err
 	}
 	if old != nil {
-		if oldIn, err = read(old); err != nil {
+		if oldIn, err = internal(old.Object); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -145,51 +119,31 @@ func judged(ctx context.Context, obj, old runtime.Object) (in, oldIn *apiextensi
 	return in, oldIn, nil
 }
 
-func read(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok {
-		return nil, fmt.Errorf("custom resource definition: it is a %T", obj)
-	}
-	return internal(u.Object)
-}
-
-// read reads the head of an object, and takes its schemas out.
-func (h *heads) read(obj runtime.Object) (in *apiextensions.CustomResourceDefinition, schemas []any, err error) {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok {
-		return nil, nil, fmt.Errorf("custom resource definition: it is a %T", obj)
-	}
-	head, schemas := h.of(u.Object)
-	in, err = internal(head)
-	return in, schemas, err
-}
-
-// readHeads reads the heads of a new and of an old state, and takes the schemas
-// out of the new one.
-func readHeads(obj, old runtime.Object) (in, oldIn *apiextensions.CustomResourceDefinition, schemas []any, err error) {
+// readHeads reads the heads of a new and of an old state, nil for none, and takes the
+// schemas out of the new one.
+func readHeads(obj, old *unstructured.Unstructured) (in, oldIn *apiextensions.CustomResourceDefinition, schemas []any, err error) {
 	var h heads
-	if in, schemas, err = h.read(obj); err != nil {
-		return nil, nil, nil, err
+	head, schemas := h.of(obj.Object)
+	if in, err = internal(head); err != nil || old == nil {
+		return in, nil, schemas, err
 	}
-	if oldIn, _, err = h.read(old); err != nil {
-		return nil, nil, nil, err
-	}
-	return in, oldIn, schemas, nil
+	head, _ = h.of(old.Object)
+	oldIn, err = internal(head)
+	return in, oldIn, schemas, err
 }
 
 // write puts a head back into obj. What was read from a tree can be written to
 // one.
-func write(obj runtime.Object, in *apiextensions.CustomResourceDefinition, schemas []any) {
+func write(obj *unstructured.Unstructured, in *apiextensions.CustomResourceDefinition, schemas []any) {
 	head, err := fromInternal(in)
 	if err != nil {
 		return
 	}
 	tree := whole(head, schemas)
-	u := obj.(*unstructured.Unstructured)
-	if u.Object == nil {
-		u.Object = map[string]any{}
+	if obj.Object == nil {
+		obj.Object = map[string]any{}
 	}
-	replace(u.Object, tree)
+	replace(obj.Object, tree)
 }
 
 // guarded makes a panic of the library's validation a refusal: there are

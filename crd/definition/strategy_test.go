@@ -8,7 +8,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
@@ -69,8 +68,8 @@ func create(t testing.TB, obj map[string]any) (*unstructured.Unstructured, error
 	if _, err := v.Shape.FromClient(obj, true); err != nil {
 		return nil, err
 	}
-	v.Strategy.PrepareForCreate(context.Background(), u)
-	return u, invalid(u, v.Strategy.Validate(context.Background(), u))
+	v.Strategy.Prepare(context.Background(), u, nil)
+	return u, invalid(u, v.Strategy.Validate(context.Background(), u, nil))
 }
 
 // update writes obj over old, through the subresource status if so told.
@@ -84,11 +83,11 @@ func update(t testing.TB, obj, old *unstructured.Unstructured, status bool) erro
 	old.SetResourceVersion("1")
 	if status {
 		s := v.Subresources["status"].Update
-		s.PrepareForUpdate(context.Background(), obj, old)
-		return invalid(obj, s.ValidateUpdate(context.Background(), obj, old))
+		s.Prepare(context.Background(), obj, old)
+		return invalid(obj, s.Validate(context.Background(), obj, old))
 	}
-	v.Strategy.PrepareForUpdate(context.Background(), obj, old)
-	return invalid(obj, v.Strategy.ValidateUpdate(context.Background(), obj, old))
+	v.Strategy.Prepare(context.Background(), obj, old)
+	return invalid(obj, v.Strategy.Validate(context.Background(), obj, old))
 }
 
 func invalid(u *unstructured.Unstructured, errs field.ErrorList) error {
@@ -332,19 +331,15 @@ func TestStatus_keepsSpec(t *testing.T) {
 func TestStrategy_oddObjects(t *testing.T) {
 	v := Definition().Version("v1")
 	good := mustCreate(t)
-	for _, obj := range []runtime.Object{
-		&unstructured.Unstructured{Object: map[string]any{"spec": "x"}},
-		&unstructured.Unstructured{},
-		&apiextensionsv1.CustomResourceDefinition{},
-	} {
+	for _, obj := range []*unstructured.Unstructured{{Object: map[string]any{"spec": "x"}}, {}} {
 		ctx := context.Background()
-		v.Strategy.PrepareForCreate(ctx, obj)
-		v.Strategy.PrepareForUpdate(ctx, obj, good)
-		if len(v.Strategy.Validate(ctx, obj)) == 0 || len(v.Strategy.ValidateUpdate(ctx, good, obj)) == 0 {
-			t.Errorf("%T was accepted", obj)
+		v.Strategy.Prepare(ctx, obj, nil)
+		v.Strategy.Prepare(ctx, obj, good)
+		if len(v.Strategy.Validate(ctx, obj, nil)) == 0 || len(v.Strategy.Validate(ctx, good, obj)) == 0 {
+			t.Errorf("%v was accepted", obj)
 		}
-		v.Strategy.WarningsOnCreate(ctx, obj)
-		v.Strategy.WarningsOnUpdate(ctx, obj, good)
+		v.Strategy.Warnings(ctx, obj, nil)
+		v.Strategy.Warnings(ctx, obj, good)
 	}
 }
 
@@ -368,15 +363,7 @@ func TestADefinitionThatValidationDoesNotSurviveIsRefused_CRD01(t *testing.T) {
 
 // As kube-apiserver has it.
 func TestWhatAnUpdateOfADefinitionMayDo_UPD02(t *testing.T) {
-	v := Definition().Version("v1")
-	for name, s := range map[string]interface {
-		NamespaceScoped() bool
-		AllowCreateOnUpdate(context.Context) bool
-		AllowUnconditionalUpdate(context.Context) bool
-	}{"main": v.Strategy, "status": v.Subresources["status"].Update} {
-		if s.NamespaceScoped() || s.AllowCreateOnUpdate(t.Context()) || s.AllowUnconditionalUpdate(t.Context()) {
-			t.Errorf("%s: in namespaces %t, creates %t, without a resourceVersion %t", name,
-				s.NamespaceScoped(), s.AllowCreateOnUpdate(t.Context()), s.AllowUnconditionalUpdate(t.Context()))
-		}
+	if d := Definition(); d.Namespaced || d.CreateOnUpdate || !d.ConditionalUpdate {
+		t.Errorf("in namespaces %t, creates %t, only with a resourceVersion %t", d.Namespaced, d.CreateOnUpdate, d.ConditionalUpdate)
 	}
 }

@@ -69,10 +69,11 @@ func (w *Write) noName(taken error) error {
 	return refusal
 }
 
-// createsAtOnce are strategies that do what rest.BeforeCreate does with most
-// objects by themselves, and say no to the others.
-type createsAtOnce interface {
-	AcceptCreate(namespace string, obj *unstructured.Unstructured) bool
+// acceptsAtOnce are strategies that do what beforeCreate does with most new objects
+// by themselves, or with a state before what beforeUpdate does, and say no to the
+// others.
+type acceptsAtOnce interface {
+	Accept(ctx context.Context, namespace string, obj, old *unstructured.Unstructured) bool
 }
 
 // alive takes away what only a deletion may say.
@@ -95,7 +96,7 @@ func (w *Write) prepareCreate(ctx context.Context) error {
 	if w.generate != "" {
 		obj.SetName(names.SimpleNameGenerator.GenerateName(w.generate))
 	}
-	if s, ok := w.Version.Strategy.(createsAtOnce); !ok || len(w.mistakes) > 0 || !s.AcceptCreate(w.Namespace, obj) {
+	if s, ok := w.Version.Strategy.(acceptsAtOnce); !ok || len(w.mistakes) > 0 || !s.Accept(ctx, w.Namespace, obj, nil) {
 		if err := w.beforeCreate(ctx); err != nil {
 			return err
 		}

@@ -6,6 +6,10 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
@@ -29,29 +33,31 @@ const (
 // beforeCreate has what a kind says of a new object done, as the library does it
 // (rest.BeforeCreate), and refuses an object that is not valid.
 func (w *Write) beforeCreate(ctx context.Context) error {
-	obj, s := w.object, w.Version.Strategy
-	if err := w.judgeable(s); err != nil {
+	if err := w.judgeable(); err != nil {
 		return err
 	}
 	ctx = crd.WithNotes(w.scope(ctx, w.Options))
-	s.PrepareForCreate(ctx, obj)
-	if errs := slices.Concat(w.mistakes, rest.ValidateCreate(ctx, obj, s)); len(errs) > 0 {
+	w.Version.Strategy.Prepare(ctx, w.object, nil)
+	errs := w.Version.Strategy.Validate(ctx, w.object, nil)
+	if len(errs) == 0 {
+		errs = validateMetadata(w.object, w.Resource.Def.Namespaced)
+	}
+	if errs = slices.Concat(w.mistakes, errs); len(errs) > 0 {
 		return w.invalid(errs)
 	}
-	warn(ctx, s.WarningsOnCreate(ctx, obj))
-	s.Canonicalize(obj)
+	complete(ctx, w.Version.Strategy, w.object, nil)
 	return nil
 }
 
 // beforeUpdate does so of a changed one (rest.BeforeUpdate).
 func (w *Write) beforeUpdate(ctx context.Context) error {
-	obj, old, s := w.object, w.old, w.strategy
-	if err := w.judgeable(s); err != nil {
+	obj, old := w.object, w.old
+	if err := w.judgeable(); err != nil {
 		return err
 	}
 	ctx = crd.WithNotes(w.scope(ctx, w.Options))
 	obj.SetGeneration(old.GetGeneration())
-	s.PrepareForUpdate(ctx, obj, old)
+	w.strategy.Prepare(ctx, obj, old)
 	// What the server has set no client changes.
 	if obj.GetUID() == "" {
 		obj.SetUID(old.GetUID())
@@ -65,18 +71,32 @@ func (w *Write) beforeUpdate(ctx context.Context) error {
 	if n := old.GetDeletionGracePeriodSeconds(); n != nil && obj.GetDeletionGracePeriodSeconds() == nil {
 		obj.SetDeletionGracePeriodSeconds(n)
 	}
-	if errs := slices.Concat(w.mistakes, rest.ValidateUpdate(ctx, obj, old, s)); len(errs) > 0 {
+	errs := append(validateMetadata(obj, w.Resource.Def.Namespaced), apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+	if errs = slices.Concat(w.mistakes, errs, w.strategy.Validate(ctx, obj, old)); len(errs) > 0 {
 		return w.invalid(errs)
 	}
-	warn(ctx, s.WarningsOnUpdate(ctx, obj, old))
-	s.Canonicalize(obj)
+	complete(ctx, w.strategy, obj, old)
 	return nil
 }
 
-func warn(ctx context.Context, warnings []string) {
-	for _, text := range warnings {
+var metadataPath = field.NewPath("metadata")
+
+// validateMetadata checks what the metadata of every object has to be.
+func validateMetadata(obj *unstructured.Unstructured, namespaced bool) field.ErrorList {
+	return apivalidation.ValidateObjectMetaAccessor(obj, namespaced, func(name string, prefix bool) []string {
+		if prefix {
+			return content.IsPathSegmentPrefix(name)
+		}
+		return content.IsPathSegmentName(name)
+	}, metadataPath)
+}
+
+// complete warns of a valid object, and gives it its canonical form.
+func complete(ctx context.Context, s crd.Strategy, obj, old *unstructured.Unstructured) {
+	for _, text := range s.Warnings(ctx, obj, old) {
 		warning.AddWarning(ctx, "", text)
 	}
+	s.Canonicalize(obj)
 }
 
 // invalid is the refusal of the new state. Of very many mistakes the first ones
@@ -95,15 +115,18 @@ func (w *Write) invalid(errs field.ErrorList) error {
 
 // judgeable refuses an object that is of no kind, belongs elsewhere, or could
 // not be explained within bounds.
-func (w *Write) judgeable(s rest.RESTUpdateStrategy) error {
-	if _, _, err := s.ObjectKinds(w.object); err != nil {
-		return apierrors.NewInternalError(err)
+func (w *Write) judgeable() error {
+	switch gvk := w.object.GroupVersionKind(); {
+	case gvk.Kind == "":
+		return apierrors.NewInternalError(runtime.NewMissingKindErr("object has no kind field "))
+	case gvk.Version == "":
+		return apierrors.NewInternalError(runtime.NewMissingVersionErr("object has no apiVersion field"))
 	}
 	left := maxPaths
 	if countPaths(w.object.Object, 0, &left); left < 0 {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the paths of all fields and items are longer than %d bytes", maxPaths))
 	}
-	return rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, s.NamespaceScoped()), w.object)
+	return rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, w.Resource.Def.Namespaced), w.object)
 }
 
 // countPaths subtracts the bytes of all paths below a value, whose own has n,

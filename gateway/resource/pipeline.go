@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -26,7 +26,7 @@ type Write struct {
 	source source
 	exists existence
 	// strategy is what the kind says of changes; nil where none are made.
-	strategy rest.RESTUpdateStrategy
+	strategy crd.Strategy
 	put      bool // the client sent a whole object
 	stored   bool // works on what is stored, at whatever version that is
 	claims   []claim

@@ -27,7 +27,7 @@ func (e *Engine) Review(ctx context.Context, t Target, body []byte, o WriteOptio
 		return nil, err
 	}
 	// What the client said of the answer goes.
-	t.Version.Strategy.PrepareForCreate(t.scope(ctx, o), w.object)
+	t.Version.Strategy.Prepare(t.scope(ctx, o), w.object, nil)
 	w.attachManaged()
 	if err := answer(w.object.Object); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (e *Engine) reviewed(ctx context.Context, t Target, tree map[string]any, o 
 		return nil, apierrors.NewInternalError(err)
 	}
 	validate := func(ctx context.Context) error {
-		if errs := t.Version.Strategy.Validate(t.scope(ctx, o), w.object); len(errs) > 0 {
+		if errs := t.Version.Strategy.Validate(t.scope(ctx, o), w.object, nil); len(errs) > 0 {
 			return apierrors.NewInvalid(schema.GroupKind{Group: t.Resource.Def.Group}, "", errs) // kube-apiserver names no kind
 		}
 		return nil

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/registry/rest"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -35,13 +34,13 @@ func (e *Engine) update(ctx context.Context, t Target, s source, o WriteOptions,
 	if err := w.decode(ctx); err != nil { // what cannot be read is refused whether the object exists or not
 		return nil, err
 	}
-	if put && t.Subresource == "" && strategy.AllowCreateOnUpdate(ctx) {
+	if put && t.Subresource == "" && t.Resource.Def.CreateOnUpdate {
 		w.exists = mayExist
 	}
 	return w.run(ctx)
 }
 
-func (t Target) updateStrategy() (rest.RESTUpdateStrategy, error) {
+func (t Target) updateStrategy() (crd.Strategy, error) {
 	if t.Subresource == "" {
 		return t.Version.Strategy, nil
 	}
@@ -52,17 +51,11 @@ func (t Target) updateStrategy() (rest.RESTUpdateStrategy, error) {
 	return s.Update, nil
 }
 
-// updatesAtOnce are strategies that do what rest.BeforeUpdate does with most
-// changes by themselves, and say no to the others.
-type updatesAtOnce interface {
-	AcceptUpdate(ctx context.Context, namespace string, obj, old *unstructured.Unstructured) bool
-}
-
 // prepareUpdate restores what no client writes, and asks the kind whether the
 // change is valid. A deletion that nothing holds up any more ends here.
 func (w *Write) prepareUpdate(ctx context.Context) error {
 	unstructured.RemoveNestedField(w.object.Object, "metadata", "selfLink")
-	if s, ok := w.strategy.(updatesAtOnce); !ok || len(w.mistakes) > 0 || !s.AcceptUpdate(ctx, w.Namespace, w.object, w.old) {
+	if s, ok := w.strategy.(acceptsAtOnce); !ok || len(w.mistakes) > 0 || !s.Accept(ctx, w.Namespace, w.object, w.old) {
 		if err := w.beforeUpdate(ctx); err != nil {
 			return err
 		}
@@ -94,7 +87,7 @@ func (w *Write) precondition(ctx context.Context) error {
 	}
 	rv := obj.GetResourceVersion()
 	if rv == "" || rv == "0" {
-		if !w.strategy.AllowUnconditionalUpdate(ctx) {
+		if w.Resource.Def.ConditionalUpdate {
 			return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, w.Name, field.ErrorList{
 				field.Invalid(field.NewPath("metadata", revisionField), uint64(0), "must be specified for an update"),
 			})

@@ -24,7 +24,7 @@ func Routed(t resource.Target) bool { return t.Version.Native() }
 func Untabled(t resource.Target) bool {
 	switch t.Subresource {
 	case "":
-		return t.Resource.Def.Answered()
+		return t.Resource.Def.Question()
 	case "status", "scale":
 		return false
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -21,20 +20,15 @@ type Sources struct {
 	Image func(image string) error
 }
 
-// Validate implements rest.RESTCreateStrategy.
-func (s Sources) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	return append(s.Strategy.Validate(ctx, obj), s.check(obj, nil)...)
+// Validate implements [crd.Strategy]. What was there before is left alone: it may be
+// from a time when it was accepted.
+func (s Sources) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+	return append(s.Strategy.Validate(ctx, obj, old), s.check(obj, old)...)
 }
 
-// ValidateUpdate implements rest.RESTUpdateStrategy. What was there before is left
-// alone: it may be from a time when it was accepted.
-func (s Sources) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return append(s.Strategy.ValidateUpdate(ctx, obj, old), s.check(obj, old)...)
-}
-
-func (s Sources) check(obj, before runtime.Object) (errs field.ErrorList) {
+func (s Sources) check(obj, before *unstructured.Unstructured) (errs field.ErrorList) {
 	if text := source(obj, "inline"); text != source(before, "inline") {
-		errs = s.checkInline(obj, text)
+		errs = s.checkInline(obj.GetName(), text)
 	}
 	if image := source(obj, "oci", "image"); image != source(before, "oci", "image") {
 		if err := s.Image(image); err != nil {
@@ -44,24 +38,23 @@ func (s Sources) check(obj, before runtime.Object) (errs field.ErrorList) {
 	return errs
 }
 
-func (s Sources) checkInline(obj runtime.Object, text string) field.ErrorList {
+func (s Sources) checkInline(name, text string) field.ErrorList {
 	path := field.NewPath("spec", "source", "inline")
 	module, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, "", err.Error())}
 	}
-	if err := s.Checker.Check(obj.(*unstructured.Unstructured).GetName(), module); err != nil {
+	if err := s.Checker.Check(name, module); err != nil {
 		return field.ErrorList{refusal(path, len(module), err)}
 	}
 	return nil
 }
 
 // source is a text in spec.source, "" for none.
-func source(obj runtime.Object, path ...string) string {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok {
+func source(obj *unstructured.Unstructured, path ...string) string {
+	if obj == nil {
 		return ""
 	}
-	text, _, _ := unstructured.NestedString(u.Object, append([]string{"spec", "source"}, path...)...)
+	text, _, _ := unstructured.NestedString(obj.Object, append([]string{"spec", "source"}, path...)...)
 	return text
 }
