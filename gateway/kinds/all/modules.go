@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/healthy"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/host"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/image"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 	modulelog "github.com/wasmgate/wasmgate/gateway/kinds/module/log"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/trial"
@@ -46,7 +47,7 @@ func (c Config) modules() kinds.Kind {
 				Starts:    []kinds.Start{{Name: "load-modules", Run: c.load(e)}},
 				Controllers: func() []kinds.Controller {
 					return []kinds.Controller{
-						{Controller: module.NewCollector(objects, c.Modules.Contents())},
+						{Controller: load.NewCollector(objects, c.Modules.Contents())},
 						{Controller: image.New(objects, c.Modules.Images())},
 						{Controller: shadow.New(objects, c.Modules, c.Modules.Content(), trial.Trials{Catalog: e.Catalog(), Store: c.Store, Converter: c.Modules.Converter})},
 						{Controller: coverage.New(objects)},
@@ -66,7 +67,7 @@ func below(name string) api.ContentPath {
 func (c Config) load(e *resource.Engine) func(context.Context, string, func(func())) error {
 	return func(ctx context.Context, gateway string, work func(func())) error {
 		objects := as(e, "controllers")
-		loader := module.New(objects, c.Modules, c.Modules.Content())
+		loader := load.New(objects, c.Modules, c.Modules.Content())
 		work(func() {
 			controller.Run(ctx, c.Log, objects, loader, healthy.New(objects, c.Modules.Status, c.Calls, gateway))
 		})

@@ -3,7 +3,6 @@ package module
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,7 +40,7 @@ type FailingCalls struct {
 }
 
 // CallsOf is what the status says of calls; nil for nothing.
-func CallsOf(obj *unstructured.Unstructured) *Calls { return readStatus(obj).Calls }
+func CallsOf(obj *unstructured.Unstructured) *Calls { return StatusOf(obj).Calls }
 
 // SetCalls writes that into the status.
 func SetCalls(obj *unstructured.Unstructured, calls Calls) error {
@@ -50,20 +49,4 @@ func SetCalls(obj *unstructured.Unstructured, calls Calls) error {
 		return fmt.Errorf("write status of module %q: %w", obj.GetName(), err)
 	}
 	return unstructured.SetNestedMap(obj.Object, tree, "status", "calls")
-}
-
-// beginCalls forgets how calls went when something else serves, or nothing.
-func (s *statusFields) beginCalls(old *Calls, serving bool) {
-	if s.Calls = old; serving && old != nil && old.Revision == s.Accepted {
-		return
-	}
-	s.Calls = nil
-	unknown := metav1.Condition{Type: Healthy, Status: metav1.ConditionUnknown, Reason: NoCalls, Message: "nothing serves"}
-	if serving {
-		s.Calls, unknown.Message = &Calls{Revision: s.Accepted}, "no call was made yet since "+s.Digest+" serves"
-	} else if meta.FindStatusCondition(s.Conditions, Healthy) == nil {
-		return
-	}
-	unknown.ObservedGeneration = s.ObservedGeneration
-	meta.SetStatusCondition(&s.Conditions, unknown)
 }

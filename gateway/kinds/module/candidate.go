@@ -1,8 +1,6 @@
 package module
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -24,46 +22,20 @@ type Candidate struct {
 	Report *Report `json:"report,omitempty"`
 }
 
-// is tells that the candidate is the revision of that name.
-func (c *Candidate) is(name string) bool {
+// Is tells that the candidate is the revision of that name.
+func (c *Candidate) Is(name string) bool {
 	return c != nil && strings.HasPrefix(c.Revision, name+"-")
-}
-
-// newCandidate is a revision that begins to wait.
-func newCandidate(rev plugins.Revision) *Candidate {
-	var times [4]byte
-	_, _ = rand.Read(times[:]) // never fails
-	return &Candidate{Revision: RevisionName(rev) + "-" + hex.EncodeToString(times[:]), Digest: rev.Digest}
-}
-
-// nextCandidate is the status.candidate that goes with an outcome. A report stays
-// with its revision, and a revision that was promoted and cannot be loaded stays
-// what waits.
-func nextCandidate(obj *unstructured.Unstructured, old *Candidate, problem *refusal, digestOf func([]byte) string) *Candidate {
-	if problem == nil || !promotes(obj) {
-		return nil
-	}
-	rev, unusable := wantedRevision(obj, digestOf)
-	switch {
-	case unusable != nil:
-		return nil
-	case old.is(RevisionName(*rev)):
-		return old
-	case problem.reason == awaitingPromotion:
-		return newCandidate(*rev)
-	}
-	return nil
 }
 
 // CandidateOf is what waits to be promoted, and the revision without its bytes
 // unless they are inline; ok is false when nothing waits.
 func CandidateOf(obj *unstructured.Unstructured, digestOf func([]byte) string) (c Candidate, rev plugins.Revision, ok bool) {
-	waits := readStatus(obj).Candidate
+	waits := StatusOf(obj).Candidate
 	if waits == nil {
 		return c, rev, false
 	}
-	wanted, unusable := wantedRevision(obj, digestOf)
-	if unusable != nil || !waits.is(RevisionName(*wanted)) {
+	wanted, unusable := Wanted(obj, digestOf)
+	if unusable != nil || !waits.Is(RevisionName(*wanted)) {
 		return c, rev, false // the status is about another revision still
 	}
 	return *waits, *wanted, true

@@ -3,24 +3,37 @@ package module
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/wasmgate/wasmgate/gateway/controller"
-	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-const (
-	// ContentGrace is how long content is kept that nothing refers to. Who
-	// stores content has to write the reference in less.
-	ContentGrace = 15 * time.Minute
-	// sweepInterval is how often contents are looked at.
-	sweepInterval = 5 * time.Minute
+// ContentGrace is how long content is kept that nothing refers to. Who stores
+// content has to write the reference in less.
+const ContentGrace = 15 * time.Minute
+
+var (
+	// ErrNoContent means that [Content] does not hold a digest.
+	ErrNoContent = errors.New("no such content")
+	// ErrContentDamaged means that what [Content] holds is not what was stored.
+	ErrContentDamaged = errors.New("the stored content is damaged")
+	// ErrNoRoom means that [Content] may not hold any more.
+	ErrNoRoom = errors.New("there is no room for the content")
 )
+
+// Content keeps the bytes of modules by digest.
+type Content interface {
+	// Get returns the bytes that have the digest, or an error that is
+	// [ErrNoContent] or [ErrContentDamaged].
+	Get(ctx context.Context, digest string) ([]byte, error)
+	// Put keeps bytes under their digest; the same again is no error. The error
+	// may be [ErrNoRoom].
+	Put(ctx context.Context, bytes []byte) error
+	// Digest is the digest that bytes are kept under: "sha256:" and hex.
+	Digest(bytes []byte) string
+}
 
 // Contents are all contents that are stored.
 type Contents interface {
@@ -29,60 +42,6 @@ type Contents interface {
 	Sweep(ctx context.Context, referenced func(ctx context.Context) (map[string]bool, error)) (removed int, err error)
 	// Digest is the digest that bytes are stored under.
 	Digest(bytes []byte) string
-}
-
-// Collector removes contents that no module refers to any more: after another
-// upload, or when a module was deleted. It runs in one gateway.
-type Collector struct {
-	objects  Lister
-	contents Contents
-}
-
-// NewCollector returns the controller.
-func NewCollector(objects Lister, contents Contents) *Collector {
-	return &Collector{objects: objects, contents: contents}
-}
-
-// Name implements [controller.Controller].
-func (c *Collector) Name() string { return "module-contents" }
-
-// Watches implements [controller.Controller].
-func (c *Collector) Watches() []schema.GroupResource { return nil }
-
-// Seeds implements [controller.Seeded]: all contents are looked at together.
-func (c *Collector) Seeds() []controller.Key {
-	return []controller.Key{{GroupResource: gvr.Modules}}
-}
-
-// Resync implements [controller.Resyncing].
-func (c *Collector) Resync() time.Duration { return sweepInterval }
-
-// Reconcile implements [controller.Controller].
-func (c *Collector) Reconcile(ctx context.Context, _ controller.Queue, _ controller.Key) error {
-	_, err := c.contents.Sweep(ctx, c.referenced)
-	if err != nil {
-		return fmt.Errorf("collect contents of modules: %w", err)
-	}
-	return nil
-}
-
-// referenced returns all digests that modules refer to: what was uploaded,
-// what is in the spec, what serves or served last, and the history.
-func (c *Collector) referenced(ctx context.Context) (map[string]bool, error) {
-	if err := c.objects.Fresh(ctx); err != nil {
-		return nil, err
-	}
-	modules, err := c.objects.List(ctx, gvr.Modules, "")
-	if err != nil {
-		return nil, err
-	}
-	used := map[string]bool{}
-	for _, obj := range modules {
-		for _, digest := range Digests(obj, c.contents.Digest) {
-			used[digest] = true
-		}
-	}
-	return used, nil
 }
 
 // Digests returns the digests of all contents that a module refers to: what is
@@ -100,7 +59,7 @@ func Digests(obj *unstructured.Unstructured, digest func(bytes []byte) string) [
 	}
 	serves, _, _ := unstructured.NestedString(obj.Object, "status", "digest")
 	all = append(all, serves)
-	if kept := readStatus(obj).kept(obj); kept != nil {
+	if kept := StatusOf(obj).KeptOf(obj); kept != nil {
 		all = append(all, kept.Digest)
 	}
 	history, _, _ := unstructured.NestedSlice(obj.Object, "status", "revisions")

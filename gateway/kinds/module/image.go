@@ -59,10 +59,10 @@ func SetPulled(obj *unstructured.Unstructured, pulled PulledImage) error {
 
 // notPulled is why there is no content of an image: what the package image says of
 // the last try, if that was about this image.
-func notPulled(obj *unstructured.Unstructured, image string) *refusal {
-	c := meta.FindStatusCondition(readStatus(obj).Conditions, Pulled)
+func notPulled(obj *unstructured.Unstructured, image string) *Refusal {
+	c := meta.FindStatusCondition(StatusOf(obj).Conditions, Pulled)
 	if c == nil || c.Status != metav1.ConditionFalse || !strings.HasPrefix(c.Message, image+": ") {
-		return &refusal{reason: "ContentMissing", message: image + " was not pulled yet", expected: true}
+		return &Refusal{Reason: "ContentMissing", Message: image + " was not pulled yet", Expected: true}
 	}
-	return &refusal{reason: c.Reason, message: c.Message}
+	return &Refusal{Reason: c.Reason, Message: c.Message}
 }

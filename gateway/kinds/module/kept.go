@@ -18,9 +18,9 @@ const maxKeptConfig = 64 << 10
 // It is believed only of a module whose status is theirs, too.
 const earlierKept = "wasmgate.dev/kept-revision"
 
-// keptConfiguration is how a revision that serves is configured, in the status,
+// KeptConfiguration is how a revision that serves is configured, in the status,
 // where the spec may say otherwise.
-type keptConfiguration struct {
+type KeptConfiguration struct {
 	// Digest is the digest of its content.
 	Digest string `json:"digest"`
 	// Config is the text of the JSON.
@@ -33,34 +33,34 @@ type keptConfiguration struct {
 	Timeout int64 `json:"timeout,omitempty"`
 }
 
-// keep is the configuration of a revision; nil when that is too much.
-func keep(rev plugins.Revision) *keptConfiguration {
+// Keep is the configuration of a revision; nil when that is too much.
+func Keep(rev plugins.Revision) *KeptConfiguration {
 	if len(rev.Config) > maxKeptConfig {
 		return nil
 	}
-	return &keptConfiguration{
+	return &KeptConfiguration{
 		Digest: rev.Digest, Config: string(rev.Config),
 		Memory: rev.Limits.MemoryBytes, ResponseSize: rev.Limits.ResponseBytes, Fuel: rev.Limits.Fuel, Timeout: int64(rev.Limits.Timeout),
 	}
 }
 
 // apply configures a revision.
-func (k *keptConfiguration) apply(rev *plugins.Revision) {
+func (k *KeptConfiguration) apply(rev *plugins.Revision) {
 	if k.Config != "" {
 		rev.Config = []byte(k.Config)
 	}
 	rev.Limits = plugins.Limits{MemoryBytes: k.Memory, ResponseBytes: k.ResponseSize, Fuel: k.Fuel, Timeout: time.Duration(k.Timeout)}
 }
 
-// lastGoodRevision is the revision that served before, without its bytes. Its
+// LastGood is the revision that served before, without its bytes. Its
 // configuration is the present one unless another was kept.
-func lastGoodRevision(obj *unstructured.Unstructured) (rev plugins.Revision, ok bool) {
-	status := readStatus(obj)
-	if status.Digest == "" || unproven(obj, status) {
+func LastGood(obj *unstructured.Unstructured) (rev plugins.Revision, ok bool) {
+	status := StatusOf(obj)
+	if status.Digest == "" || Unproven(obj, status) {
 		return rev, false
 	}
 	rev.Digest, rev.Attempt = status.Digest, obj.GetAnnotations()[RetryAnnotation]
-	if kept := status.kept(obj); kept != nil && kept.Digest == rev.Digest {
+	if kept := status.KeptOf(obj); kept != nil && kept.Digest == rev.Digest {
 		kept.apply(&rev)
 		return rev, true
 	}
@@ -76,9 +76,9 @@ func lastGoodRevision(obj *unstructured.Unstructured) (rev plugins.Revision, ok 
 	return rev, true
 }
 
-// unproven tells that an earlier gateway says what serves, of an image: it
+// Unproven tells that an earlier gateway says what serves, of an image: it
 // believed of whom it may be from whatever an annotation said.
-func unproven(obj *unstructured.Unstructured, status statusFields) bool {
+func Unproven(obj *unstructured.Unstructured, status Status) bool {
 	image, ok := Image(obj)
 	if !ok || status.Accepted != "" || status.Digest == "" {
 		return false
@@ -86,8 +86,8 @@ func unproven(obj *unstructured.Unstructured, status statusFields) bool {
 	return status.Pulled == nil || status.Pulled.Image != image || status.Pulled.Digest != status.Digest
 }
 
-// kept is what is kept of the revision that serves, nil for nothing.
-func (s statusFields) kept(obj *unstructured.Unstructured) *keptConfiguration {
+// KeptOf is what is kept of the revision that serves, nil for nothing.
+func (s Status) KeptOf(obj *unstructured.Unstructured) *KeptConfiguration {
 	if s.Kept != nil || s.Accepted != "" {
 		return s.Kept
 	}
@@ -99,5 +99,5 @@ func (s statusFields) kept(obj *unstructured.Unstructured) *keptConfiguration {
 	if json.Unmarshal([]byte(obj.GetAnnotations()[earlierKept]), &earlier) != nil {
 		return nil
 	}
-	return keep(plugins.Revision{Digest: earlier.Digest, Config: earlier.Config, Limits: earlier.Limits})
+	return Keep(plugins.Revision{Digest: earlier.Digest, Config: earlier.Config, Limits: earlier.Limits})
 }

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -75,13 +74,13 @@ func Named(conversions []plugins.Conversion) string {
 		c.Kind = ""
 		names[i] = c.String()
 	}
-	return some(names)
+	return FirstNames(names)
 }
 
 // ConversionsOf are what the status says that the module converts; nil when it
 // does not say.
 func ConversionsOf(obj *unstructured.Unstructured) []plugins.Conversion {
-	return readStatus(obj).Conversions
+	return StatusOf(obj).Conversions
 }
 
 const (
@@ -135,21 +134,6 @@ func Lacks(name string, has []plugins.Conversion, needs iter.Seq2[string, Need])
 	}
 	slices.SortFunc(lacks, func(a, b Lack) int { return strings.Compare(a.Definition, b.Definition) })
 	return lacks
-}
-
-// lacks is what definitions need of the named module and do not get.
-func lacks(ctx context.Context, objects Lister, name string, has []plugins.Conversion) ([]Lack, error) {
-	definitions, err := objects.List(ctx, gvr.Definitions, "")
-	if err != nil {
-		return nil, fmt.Errorf("list definitions: %w", err)
-	}
-	return Lacks(name, has, func(yield func(string, Need) bool) {
-		for _, definition := range definitions {
-			if !yield(definition.GetName(), NeedOf(definition)) {
-				return
-			}
-		}
-	}), nil
 }
 
 // Lack is what a definition needs of a module and does not get.

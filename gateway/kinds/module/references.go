@@ -3,6 +3,8 @@ package module
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,6 +45,9 @@ func References(gr schema.GroupResource, tree map[string]any) []Reference {
 
 // Refers tells whether objects of a kind may name modules.
 func Refers(gr schema.GroupResource) bool { return referring[gr] != nil }
+
+// Referring are the kinds whose objects may name modules.
+func Referring() iter.Seq[schema.GroupResource] { return maps.Keys(referring) }
 
 // referring are the kinds that name modules, and how.
 var referring = map[schema.GroupResource]func(tree map[string]any) []Reference{
@@ -121,11 +126,11 @@ func (InUse) BeforeDelete(ctx context.Context, there crd.Objects, obj map[string
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return apierrors.NewConflict(gvr.Modules, name, fmt.Errorf("the module is in use by %s; change or delete what refers to it first", some(found)))
+	return apierrors.NewConflict(gvr.Modules, name, fmt.Errorf("the module is in use by %s; change or delete what refers to it first", FirstNames(found)))
 }
 
-// some names the first of many.
-func some(names []string) string {
+// FirstNames names the first of many.
+func FirstNames(names []string) string {
 	if more := len(names) - maxNamed; more > 0 {
 		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", more))
 	}

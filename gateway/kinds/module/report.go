@@ -1,6 +1,8 @@
 package module
 
-import "slices"
+import (
+	"slices"
+)
 
 // Report is what came of converting live objects with the candidate and with
 // what serves.

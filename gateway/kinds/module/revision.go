@@ -17,17 +17,17 @@ import (
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// refusal is why a revision cannot serve, in the words of a condition.
-type refusal struct {
-	reason  string
-	message string
-	// expected: it is on its way, as nothing went wrong that is known.
-	expected bool
+// Refusal is why a revision cannot serve, in the words of a condition.
+type Refusal struct {
+	Reason  string
+	Message string
+	// Expected: it is on its way, as nothing went wrong that is known.
+	Expected bool
 }
 
-// wantedRevision is the revision that the object asks for. Bytes are set for
+// Wanted is the revision that the object asks for. Bytes are set for
 // an inline source only, whose digest digestOf computes.
-func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string) (*plugins.Revision, *refusal) {
+func Wanted(obj *unstructured.Unstructured, digestOf func([]byte) string) (*plugins.Revision, *Refusal) {
 	spec := gvr.Section(obj, "spec")
 	source, _ := spec["source"].(map[string]any)
 	rev := &plugins.Revision{Attempt: obj.GetAnnotations()[RetryAnnotation]}
@@ -36,11 +36,11 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 	image, hasImage := Image(obj)
 	switch {
 	case len(source) > 1:
-		return nil, &refusal{reason: "SourceInvalid", message: "spec.source must have exactly one of inline, upload and oci"}
+		return nil, &Refusal{Reason: "SourceInvalid", Message: "spec.source must have exactly one of inline, upload and oci"}
 	case hasInline:
 		bytes, err := base64.StdEncoding.DecodeString(inline)
 		if err != nil {
-			return nil, &refusal{reason: "SourceInvalid", message: "spec.source.inline: " + err.Error()}
+			return nil, &Refusal{Reason: "SourceInvalid", Message: "spec.source.inline: " + err.Error()}
 		}
 		rev.Bytes, rev.Digest = bytes, digestOf(bytes)
 	case hasUpload:
@@ -48,7 +48,7 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 			rev.Digest = obj.GetAnnotations()[ContentAnnotation]
 		}
 		if rev.Digest == "" {
-			return nil, &refusal{reason: "ContentMissing", message: uploadHint(obj.GetName()), expected: true}
+			return nil, &Refusal{Reason: "ContentMissing", Message: UploadHint(obj.GetName()), Expected: true}
 		}
 	case hasImage:
 		pulled, ok := PulledOf(obj)
@@ -57,25 +57,25 @@ func wantedRevision(obj *unstructured.Unstructured, digestOf func([]byte) string
 		}
 		rev.Digest = pulled.Digest
 	default:
-		return nil, &refusal{reason: "SourceNotSupported", message: "spec.source must have inline, upload or oci; nothing else is supported"}
+		return nil, &Refusal{Reason: "SourceNotSupported", Message: "spec.source must have inline, upload or oci; nothing else is supported"}
 	}
 	var err error
 	if rev.Config, err = configOf(spec); err != nil {
-		return nil, &refusal{reason: "ConfigInvalid", message: err.Error()}
+		return nil, &Refusal{Reason: "ConfigInvalid", Message: err.Error()}
 	}
-	if promotes(obj) && len(rev.Config) > maxKeptConfig { // after a restart nobody would know which was promoted
-		return nil, &refusal{reason: "ConfigInvalid", message: fmt.Sprintf("spec.config: it has %d bytes; with spec.rollout: %s at most %d are allowed", len(rev.Config), shadowRollout, maxKeptConfig)}
+	if Promotes(obj) && len(rev.Config) > maxKeptConfig { // after a restart nobody would know which was promoted
+		return nil, &Refusal{Reason: "ConfigInvalid", Message: fmt.Sprintf("spec.config: it has %d bytes; with spec.rollout: %s at most %d are allowed", len(rev.Config), shadowRollout, maxKeptConfig)}
 	}
 	limits, _ := spec["limits"].(map[string]any)
 	if rev.Limits, err = parseLimits(limits); err != nil {
-		return nil, &refusal{reason: "LimitsInvalid", message: err.Error()}
+		return nil, &Refusal{Reason: "LimitsInvalid", Message: err.Error()}
 	}
 	return rev, nil
 }
 
-// grantsOf are the objects that the module may look up; none if they cannot be
+// GrantsOf are the objects that the module may look up; none if they cannot be
 // read.
-func grantsOf(obj *unstructured.Unstructured) []plugins.Grant {
+func GrantsOf(obj *unstructured.Unstructured) []plugins.Grant {
 	var spec struct {
 		Grants []plugins.Grant `json:"grants"`
 	}
@@ -94,29 +94,13 @@ func PinnedDigest(upload any) string {
 	return digest
 }
 
-// identity is the same for revisions that behave the same, in one attempt.
-func identity(r plugins.Revision) string {
+// Identity is the same for revisions that behave the same, in one attempt.
+func Identity(r plugins.Revision) string {
 	return fmt.Sprintf("%s config=%s limits=%+v attempt=%q", r.Digest, r.Config, r.Limits, r.Attempt)
 }
 
-// missingHint tells how content that is not in the store comes there again.
-func missingHint(obj *unstructured.Unstructured) string {
-	if _, ok := Image(obj); ok {
-		return "let it be pulled again with: " + retryCommand(obj.GetName())
-	}
-	return uploadHint(obj.GetName())
-}
-
-func retryCommand(name string) string {
-	return fmt.Sprintf("kubectl annotate wasmmodule %s --overwrite %s=$(date +%%s)", name, RetryAnnotation)
-}
-
-// compilerHint tells what helps where the compiler needs more than it may have.
-func compilerHint(name, flag string) string {
-	return fmt.Sprintf("give it other content, or start every gateway with a larger %s; to try the same again: %s", flag, retryCommand(name))
-}
-
-func uploadHint(name string) string {
+// UploadHint tells how content comes into the store.
+func UploadHint(name string) string {
 	return fmt.Sprintf("upload it with: wasmgate module push %s file.wasm", name)
 }
 

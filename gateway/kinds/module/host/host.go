@@ -68,7 +68,7 @@ type Lines interface {
 	Forget(name string)
 }
 
-// Host runs modules. It is the module.Runtime of the module controller, and
+// Host runs modules. It is the load.Runtime of the module controller, and
 // safe for concurrent use.
 type Host struct {
 	metrics  *metrics.Metrics
@@ -180,7 +180,7 @@ func (m *Host) call(ctx context.Context, name string, hook plugins.Hook, review 
 	return err
 }
 
-// Set implements module.Runtime.
+// Set implements load.Runtime.
 func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error {
 	status, err := m.registry.Set(ctx, name, rev)
 	if err == nil && status.Serving != nil && m.begun != nil {
@@ -189,16 +189,16 @@ func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error
 	return err
 }
 
-// Grant implements module.Runtime.
+// Grant implements load.Runtime.
 func (m *Host) Grant(name string, grants []plugins.Grant) { m.registry.Grant(name, grants) }
 
-// Status implements module.Runtime.
+// Status implements load.Runtime.
 func (m *Host) Status(name string) (plugins.Status, bool) { return m.registry.Status(name) }
 
 // Check implements upload.Checker.
 func (m *Host) Check(name string, bytes []byte) error { return m.engine.Check(name, bytes) }
 
-// Remove implements module.Runtime.
+// Remove implements load.Runtime.
 func (m *Host) Remove(name string) {
 	m.registry.Remove(name)
 	m.metrics.ForgetPlugin(name)

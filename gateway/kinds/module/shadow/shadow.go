@@ -28,6 +28,17 @@ type Objects interface {
 	client.Updater
 }
 
+// Runtime runs candidates beside what serves.
+type Runtime interface {
+	// Set compiles rev and lets it serve calls to name, as the controller that loads
+	// modules does.
+	Set(ctx context.Context, name string, rev plugins.Revision) error
+	// Status tells what serves; ok is false when the name was never set.
+	Status(name string) (status plugins.Status, ok bool)
+	// Remove forgets a name.
+	Remove(name string)
+}
+
 // Trials compares modules that are loaded.
 type Trials interface {
 	// Compare converts all objects of a custom resource with the modules called
@@ -72,13 +83,13 @@ const (
 // Controller tries candidates. It runs in one gateway.
 type Controller struct {
 	objects Objects
-	modules module.Runtime
+	modules Runtime
 	content Content
 	trials  Trials
 }
 
 // New returns the controller.
-func New(objects Objects, modules module.Runtime, content Content, trials Trials) *Controller {
+func New(objects Objects, modules Runtime, content Content, trials Trials) *Controller {
 	return &Controller{objects: objects, modules: modules, content: content, trials: trials}
 }
 

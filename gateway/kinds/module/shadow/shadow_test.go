@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -135,7 +136,7 @@ func in(t *testing.T, one func(ctx context.Context, told func(module.Part) error
 
 func (w world) start(t *testing.T) (stop func()) {
 	t.Helper()
-	return controllertest.Start(t, w.Objects, module.New(w.Objects, w.runtime, w.runtime), shadow.New(w.Objects, w.runtime, w.runtime, w.trials))
+	return controllertest.Start(t, w.Objects, load.New(w.Objects, w.runtime, w.runtime), shadow.New(w.Objects, w.runtime, w.runtime, w.trials))
 }
 
 func spec(bytes string) map[string]any {

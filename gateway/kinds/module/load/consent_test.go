@@ -1,4 +1,4 @@
-package module_test
+package load_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -79,7 +79,7 @@ func TestARevisionThatDropsABoundHookIsRefused(t *testing.T) {
 func TestReferencesThatCannotBeListedAreLookedAtAgain(t *testing.T) {
 	w := newModuleWorld()
 	objects := &failingOnce{Objects: w.Objects}
-	controllertest.Start(t, w.Objects, module.New(objects, &memoryModules{serving: map[string]plugins.Revision{}}, w.content))
+	controllertest.Start(t, w.Objects, load.New(objects, &memoryModules{serving: map[string]plugins.Revision{}}, w.content))
 	createModule(t, w, inlineSpec(both))
 	w.expect(t, "True Compiled", "True Serving", digest(both))
 	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec(neither) })

@@ -1,4 +1,4 @@
-package module
+package load
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -22,7 +23,7 @@ func (c *Controller) consent(ctx context.Context, obj *unstructured.Unstructured
 	if len(dropped) == 0 {
 		return nil
 	}
-	users, err := ReferredBy(ctx, c.objects, obj.GetName(), dropped...)
+	users, err := module.ReferredBy(ctx, c.objects, obj.GetName(), dropped...)
 	if err != nil || len(users) == 0 {
 		return err
 	}
@@ -31,7 +32,7 @@ func (c *Controller) consent(ctx context.Context, obj *unstructured.Unstructured
 		names[i] = string(h)
 	}
 	return &plugins.LoadError{Module: obj.GetName(), Reason: plugins.HookInUse,
-		Detail: fmt.Sprintf("it lacks %s, which the content before has, and which is used by %s; change or delete what refers to it first", strings.Join(names, ", "), some(users))}
+		Detail: fmt.Sprintf("it lacks %s, which the content before has, and which is used by %s; change or delete what refers to it first", strings.Join(names, ", "), module.FirstNames(users))}
 }
 
 // hooksBefore are those of the revision that serves, or served last. They are
@@ -50,7 +51,7 @@ func (c *Controller) hooksBefore(obj *unstructured.Unstructured) []plugins.Hook 
 
 // refusedBefore tells why the last revision that was refused still is; nil when
 // it is worth another try.
-func (c *Controller) refusedBefore(ctx context.Context, obj *unstructured.Unstructured, m *loaded) (*refusal, error) {
+func (c *Controller) refusedBefore(ctx context.Context, obj *unstructured.Unstructured, m *loaded) (*module.Refusal, error) {
 	if m.has == nil {
 		return m.refusedFor, nil
 	}
@@ -63,11 +64,11 @@ func (c *Controller) refusedBefore(ctx context.Context, obj *unstructured.Unstru
 }
 
 // awaited are the kinds whose objects may take a problem away.
-func awaited(problem *refusal) (scopes []controller.Scope) {
-	if problem == nil || problem.reason != string(plugins.HookInUse) {
+func awaited(problem *module.Refusal) (scopes []controller.Scope) {
+	if problem == nil || problem.Reason != string(plugins.HookInUse) {
 		return nil
 	}
-	for gr := range referring {
+	for gr := range module.Referring() {
 		scopes = append(scopes, controller.Scope{GroupResource: gr})
 	}
 	return scopes

@@ -1,4 +1,4 @@
-package module_test
+package load_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 )
 
 // sweptContents remembers what a sweep was told.
@@ -48,7 +49,7 @@ func TestCollector_everyReferenceCounts(t *testing.T) {
 	create("inline", nil, inlineSpec("in"), nil)
 
 	contents := &sweptContents{}
-	c := module.NewCollector(o, contents)
+	c := load.NewCollector(o, contents)
 	if err := c.Reconcile(t.Context(), nil, c.Seeds()[0]); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package module_test
+package load_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -167,7 +168,7 @@ func newModuleWorld() *moduleWorld {
 func (w *moduleWorld) start(t *testing.T) (*memoryModules, func()) {
 	t.Helper()
 	m := &memoryModules{serving: map[string]plugins.Revision{}}
-	return m, controllertest.Start(t, w.Objects, module.New(w.Objects, m, w.content))
+	return m, controllertest.Start(t, w.Objects, load.New(w.Objects, m, w.content))
 }
 
 func digest(bytes string) string {
