@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
@@ -446,7 +447,7 @@ func BenchmarkNothingMatches(b *testing.B) {
 		if name == "another" {
 			w.configure("validating", "one", "", "v1", "secrets", "")
 		}
-		write := &resource.Write{Target: w.target("", "configmaps", "", "a")}
+		write := &admissiontest.Attributes{Resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}}
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

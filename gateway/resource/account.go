@@ -43,15 +43,8 @@ type Posting struct {
 	Revision int64
 }
 
-// commit charges the write to who keeps account of it, and commits it with that.
-func (w *Write) commit(ctx context.Context) error {
-	account, err := w.account(ctx)
-	if err != nil {
-		return err
-	}
-	if account == nil {
-		return w.commitWith(ctx, nil)
-	}
+// charge commits the write with what an account wants to change along with it.
+func (w *Write) charge(ctx context.Context, account Account) error {
 	at := int64(0)
 	defer func() { account.Close(at) }()
 	for range maxAttempts {
@@ -91,7 +84,7 @@ func (w *Write) account(ctx context.Context) (Account, error) {
 	if w.engine.accounts == nil || w.ending != stores || w.operation == admission.Delete || w.Namespace == "" {
 		return nil, nil
 	}
-	return w.engine.accounts.Open(ctx, w)
+	return w.engine.accounts.Open(ctx, attributes{w})
 }
 
 // overtaken tells that nothing was written, as somebody else changed an object

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 )
@@ -36,7 +35,7 @@ func (e *Engine) Apply(ctx context.Context, t Target, config map[string]any, o W
 
 func (e *Engine) applies(t Target, s *applying, o WriteOptions) (*Write, error) {
 	strategy, err := t.updateStrategy()
-	return &Write{Target: t, Options: o, engine: e, source: s, strategy: strategy}, err
+	return &Write{request: request{Target: t, Options: o, strategy: strategy}, engine: e, source: s}, err
 }
 
 // reportRepeated treats fields that a configuration repeats as the options ask,
@@ -58,42 +57,41 @@ func reportRepeated(o WriteOptions) error {
 type applying struct{ config map[string]any }
 
 // decode implements [source]; it has been done at the edge.
-func (*applying) decode(*Write) error { return nil }
+func (*applying) decode(*request) error { return nil }
 
 // change implements [source]: ownership decides what the configuration adds,
 // changes and takes away.
-func (s *applying) change(ctx context.Context, w *Write) error {
-	out, err := w.Resource.Owners.Apply(ctx, w.fieldChange(s.config))
+func (s *applying) change(ctx context.Context, r *request, from *present) (n next, err error) {
+	out, err := r.Resource.Owners.Apply(ctx, fieldChange(r, from, s.config, nil))
 	if err != nil {
-		return err
+		return n, err
 	}
-	if err := reportRepeated(w.Options); err != nil {
-		return err
+	if err := reportRepeated(r.Options); err != nil {
+		return n, err
 	}
 	tree := object.Clone(out.Tree) // which may share parts with the present state
-	if err := w.Version.Shape.FromMerge(tree); err != nil {
-		return apierrors.NewBadRequest(err.Error())
+	if err := r.Version.Shape.FromMerge(tree); err != nil {
+		return n, apierrors.NewBadRequest(err.Error())
 	}
-	if p := w.scales(); p != nil {
+	if p := r.scales(); p != nil {
 		// The reply is a Scale; without replicas there is none.
 		shown, found, err := scale.Of(p, tree)
-		if w.scaled = (&shownScales{now: shown, applied: true}); err != nil || !found {
-			return apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scale.Kind}, w.Name, field.ErrorList{
+		if n.scaled = (&shownScales{now: shown, applied: true}); err != nil || !found {
+			return n, apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scale.Kind}, r.Name, field.ErrorList{
 				field.Required(field.NewPath("spec", "replicas"), "nobody else says how many there are"),
 			})
 		}
 	}
-	w.object = asUnstructured(tree)
-	w.decided(out)
-	if err := w.sameName(w.object.GetName()); err != nil {
-		return err
+	n.object, n.owners = asUnstructured(tree), decided(out)
+	if err := r.sameName(n.object.GetName()); err != nil {
+		return n, err
 	}
-	if w.operation == admission.Create {
-		if uid := w.object.GetUID(); uid != "" {
-			return apierrors.NewConflict(w.GroupResource(), w.Name,
+	if from.entry == nil {
+		if uid := n.object.GetUID(); uid != "" {
+			return n, apierrors.NewConflict(r.GroupResource(), r.Name,
 				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
-		w.object.SetResourceVersion("")
+		n.object.SetResourceVersion("")
 	}
-	return rest.EnsureObjectNamespaceMatchesRequestNamespace(w.Namespace, w.object)
+	return n, rest.EnsureObjectNamespaceMatchesRequestNamespace(r.Namespace, n.object)
 }

@@ -22,20 +22,23 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 )
 
-var _ admission.Attributes = &Write{}
+var _ admission.Attributes = attributes{}
+
+// attributes are a write as admission sees it.
+type attributes struct{ *Write }
 
 // GetOperation implements [admission.Request].
-func (w *Write) GetOperation() admission.Operation { return w.operation }
+func (w attributes) GetOperation() admission.Operation { return w.operation }
 
 // GetOperationOptions implements [admission.Request]. They are made once.
-func (w *Write) GetOperationOptions() runtime.Object {
+func (w attributes) GetOperationOptions() runtime.Object {
 	if w.asked == nil {
 		w.asked = w.operationOptions()
 	}
 	return w.asked
 }
 
-func (w *Write) operationOptions() runtime.Object {
+func (w attributes) operationOptions() runtime.Object {
 	kind := func(name string) metav1.TypeMeta {
 		return metav1.TypeMeta{Kind: name, APIVersion: metav1.SchemeGroupVersion.String()}
 	}
@@ -61,10 +64,10 @@ func (w *Write) operationOptions() runtime.Object {
 }
 
 // IsDryRun implements [admission.Request].
-func (w *Write) IsDryRun() bool { return w.Options.DryRun }
+func (w attributes) IsDryRun() bool { return w.Options.DryRun }
 
 // GetUserInfo implements [admission.Request].
-func (w *Write) GetUserInfo() admission.User {
+func (w attributes) GetUserInfo() admission.User {
 	if u := w.Options.Caller.User; u != nil {
 		return u
 	}
@@ -72,29 +75,32 @@ func (w *Write) GetUserInfo() admission.User {
 }
 
 // IsOwn implements [admission.Request].
-func (w *Write) IsOwn() bool { return w.Options.Caller.Own }
+func (w attributes) IsOwn() bool { return w.Options.Caller.Own }
 
 // GetResource implements [admission.Resource].
-func (w *Write) GetResource() schema.GroupVersionResource {
+func (w attributes) GetResource() schema.GroupVersionResource {
 	return w.Resource.Def.GVR(w.Version.Name)
 }
 
 // GetKind implements [admission.Resource].
-func (w *Write) GetKind() schema.GroupVersionKind {
-	if w.sent != nil {
-		return *w.sent
-	}
-	if w.scales() != nil {
+func (w attributes) GetKind() schema.GroupVersionKind { return w.kind() }
+
+// kind is that of what the request sends.
+func (r *request) kind() schema.GroupVersionKind {
+	switch {
+	case r.sent != nil:
+		return *r.sent
+	case r.scales() != nil:
 		return schema.FromAPIVersionAndKind(scale.APIVersion, scale.Kind)
 	}
-	return w.gvk()
+	return r.gvk()
 }
 
 // GetSubresource implements [admission.Resource].
-func (w *Write) GetSubresource() string { return w.Subresource }
+func (w attributes) GetSubresource() string { return w.Subresource }
 
 // GetVersions implements [admission.Resource].
-func (w *Write) GetVersions() (out []string) {
+func (w attributes) GetVersions() (out []string) {
 	def, group := w.Resource.Def, w.GetResource().Group
 	for _, v := range def.Versions {
 		if !v.Served || v == w.Version || w.Subresource != "" && v.Subresources[w.Subresource] == nil {
@@ -111,10 +117,10 @@ func (w *Write) GetVersions() (out []string) {
 }
 
 // GetGroups implements [admission.Resource].
-func (w *Write) GetGroups() []string { return w.Resource.Def.Groups() }
+func (w attributes) GetGroups() []string { return w.Resource.Def.Groups() }
 
 // versionCalled is what the definition calls a version of the request.
-func (w *Write) versionCalled(name string) string {
+func (w attributes) versionCalled(name string) string {
 	if name == w.GetResource().Version {
 		return w.Version.Name
 	}
@@ -129,7 +135,7 @@ func (w *Write) versionCalled(name string) string {
 }
 
 // GetNamespace implements [admission.Named].
-func (w *Write) GetNamespace() string {
+func (w attributes) GetNamespace() string {
 	if w.Resource.GroupResource() == namespaces {
 		return w.objectName()
 	}
@@ -137,7 +143,7 @@ func (w *Write) GetNamespace() string {
 }
 
 // GetName implements [admission.Named].
-func (w *Write) GetName() string {
+func (w attributes) GetName() string {
 	if d, ok := w.source.(deleting); ok && d.ofCollection {
 		return "" // only the old object tells it, as in kube-apiserver
 	}
@@ -145,7 +151,7 @@ func (w *Write) GetName() string {
 }
 
 // objectName is "" while the server has not made it.
-func (w *Write) objectName() string {
+func (w attributes) objectName() string {
 	if w.operation == admission.Create && w.Subresource == "" {
 		return w.object.GetName()
 	}
@@ -153,7 +159,7 @@ func (w *Write) objectName() string {
 }
 
 // GetObject implements [admission.Objects].
-func (w *Write) GetObject() *unstructured.Unstructured {
+func (w attributes) GetObject() *unstructured.Unstructured {
 	if w.operation == admission.Delete {
 		return nil
 	}
@@ -161,28 +167,33 @@ func (w *Write) GetObject() *unstructured.Unstructured {
 }
 
 // GetOldObject implements [admission.Objects].
-func (w *Write) GetOldObject(ctx context.Context) (*unstructured.Unstructured, error) {
-	if w.old == nil && w.from.Entry != nil {
-		if err := w.read(ctx); err != nil {
+func (w attributes) GetOldObject(ctx context.Context) (*unstructured.Unstructured, error) {
+	if !w.stored {
+		return w.present.object, nil
+	}
+	if w.old == nil {
+		p, err := readPresent(ctx, w.Target, w.from.Entry)
+		if err != nil {
 			return nil, err
 		}
+		w.old = p.object
 	}
 	return w.old, nil
 }
 
 // Warn implements [admission.Client].
-func (w *Write) Warn(text string) { w.Options.warn(text) }
+func (w attributes) Warn(text string) { w.Options.warn(text) }
 
 // AddErrors implements [admission.Client].
-func (w *Write) AddErrors(errs ...*field.Error) { w.mistakes = append(w.mistakes, errs...) }
+func (w attributes) AddErrors(errs ...*field.Error) { w.mistakes = append(w.mistakes, errs...) }
 
 // GetObjectAt implements [admission.States]. It shares parts with the write.
-func (w *Write) GetObjectAt(ctx context.Context, version string) (map[string]any, error) {
+func (w attributes) GetObjectAt(ctx context.Context, version string) (map[string]any, error) {
 	if w.operation == admission.Delete {
 		return nil, nil
 	}
 	if s := w.scaled; s != nil {
-		return s.now, s.tell(ctx, w)
+		return s.now, s.tell(ctx, &w.request, &w.present, w.owners.next)
 	}
 	version, tree := w.versionCalled(version), w.object.Object
 	if !w.stored {
@@ -190,7 +201,7 @@ func (w *Write) GetObjectAt(ctx context.Context, version string) (map[string]any
 		if meta, ok := tree["metadata"].(map[string]any); ok {
 			tree["metadata"] = maps.Clone(meta)
 		}
-		object.SetManaged(tree, w.managed.next)
+		object.SetManaged(tree, w.owners.next)
 	}
 	if w.sent != nil {
 		return tree, nil
@@ -205,12 +216,12 @@ func (w *Write) GetObjectAt(ctx context.Context, version string) (map[string]any
 }
 
 // GetOldObjectAt implements [admission.States].
-func (w *Write) GetOldObjectAt(ctx context.Context, version string) (map[string]any, error) {
+func (w attributes) GetOldObjectAt(ctx context.Context, version string) (map[string]any, error) {
 	if w.from.Entry == nil {
 		return nil, nil
 	}
 	if s := w.scaled; s != nil {
-		err := s.tell(ctx, w)
+		err := s.tell(ctx, &w.request, &w.present, w.owners.next)
 		return object.Clone(s.old), err
 	}
 	data, err := w.Resource.View(ctx, w.from.Entry, w.versionCalled(version))
@@ -225,7 +236,7 @@ func (w *Write) GetOldObjectAt(ctx context.Context, version string) (map[string]
 }
 
 // shown is the object as the request speaks of it.
-func (w *Write) shown(tree map[string]any) (map[string]any, error) {
+func (w attributes) shown(tree map[string]any) (map[string]any, error) {
 	paths := w.scales()
 	if paths == nil {
 		return tree, nil
@@ -239,7 +250,7 @@ func (w *Write) shown(tree map[string]any) (map[string]any, error) {
 
 // GetLabels implements [admission.States]. The options of a connection have none, and
 // can be selected by none.
-func (w *Write) GetLabels() (states []labels.Set, err error) {
+func (w attributes) GetLabels() (states []labels.Set, err error) {
 	switch {
 	case w.operation == admission.Connect:
 		return nil, nil
@@ -258,7 +269,7 @@ func (w *Write) GetLabels() (states []labels.Set, err error) {
 }
 
 // GetNamespaceLabels implements [admission.Namespaces].
-func (w *Write) GetNamespaceLabels(ctx context.Context, name string) (labels.Set, error) {
+func (w attributes) GetNamespaceLabels(ctx context.Context, name string) (labels.Set, error) {
 	entry, err := w.engine.namespace(ctx, name)
 	if err != nil {
 		return nil, err
@@ -267,7 +278,7 @@ func (w *Write) GetNamespaceLabels(ctx context.Context, name string) (labels.Set
 }
 
 // GetNamespaceObject implements [admission.Namespaces].
-func (w *Write) GetNamespaceObject(ctx context.Context, name string) (*corev1.Namespace, error) {
+func (w attributes) GetNamespaceObject(ctx context.Context, name string) (*corev1.Namespace, error) {
 	entry, err := w.engine.namespace(ctx, name)
 	if err != nil {
 		return nil, err
@@ -285,7 +296,7 @@ func (w *Write) GetNamespaceObject(ctx context.Context, name string) (*corev1.Na
 }
 
 // Overlay implements [admission.States].
-func (w *Write) Overlay(ctx context.Context, version string, part map[string]any) (map[string]any, error) {
+func (w attributes) Overlay(ctx context.Context, version string, part map[string]any) (map[string]any, error) {
 	whole, err := w.GetObjectAt(ctx, version)
 	if err != nil {
 		return nil, err
@@ -313,7 +324,7 @@ func (w *Write) Overlay(ctx context.Context, version string, part map[string]any
 
 // Replace implements [admission.States]: tree is made well-formed by the schema, and
 // converted to where the write has it.
-func (w *Write) Replace(ctx context.Context, version string, tree map[string]any) error {
+func (w attributes) Replace(ctx context.Context, version string, tree map[string]any) error {
 	version = w.versionCalled(version)
 	if paths := w.scales(); paths != nil {
 		replicas, err := w.wantedReplicas(tree)
@@ -346,7 +357,7 @@ func (w *Write) Replace(ctx context.Context, version string, tree map[string]any
 
 // wellShaped makes tree a well-formed object of a version, or of the kind that was
 // sent, if that is known.
-func (w *Write) wellShaped(version string, tree map[string]any) error {
+func (w attributes) wellShaped(version string, tree map[string]any) error {
 	v := w.Resource.Def.Version(version)
 	if w.sent != nil {
 		if v = w.body(); v == nil {
@@ -361,9 +372,9 @@ func (w *Write) wellShaped(version string, tree map[string]any) error {
 }
 
 // takeObject makes tree the new state.
-func (w *Write) takeObject(tree map[string]any) (err error) {
+func (w attributes) takeObject(tree map[string]any) (err error) {
 	if !w.stored {
-		if w.managed.next, err = object.TakeManaged(tree); err != nil {
+		if w.owners.next, err = object.TakeManaged(tree); err != nil {
 			return apierrors.NewInternalError(err)
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// claim is a name that a write has for itself.
+// claimed are the names that a write has for itself.
+type claimed []claim
+
 type claim struct {
 	name, key string
 	revision  int64
@@ -22,7 +24,7 @@ const claimTTL = 2 * time.Minute
 // meanwhile, on whichever gateway, and this one is committed only while it has
 // it. Once it is taken, the cache holds what those made of it that had it
 // before. It is false when another write has it. A dry run takes nothing.
-func (w *Write) Claim(ctx context.Context, name string) (bool, error) {
+func (w attributes) Claim(ctx context.Context, name string) (bool, error) {
 	if w.Options.DryRun {
 		return true, nil
 	}
@@ -43,17 +45,17 @@ func (w *Write) Claim(ctx context.Context, name string) (bool, error) {
 	return true, w.engine.readError(ctx, w.engine.cache.Wait(ctx, revision), 0)
 }
 
-// guarded is a writer that writes only while w has all that it claimed.
-func (w *Write) guarded(to storage.GuardedWriter) storage.GuardedWriter {
-	for _, c := range w.claims {
+// guard is a writer that writes only while all are had.
+func (all claimed) guard(to storage.GuardedWriter) storage.GuardedWriter {
+	for _, c := range all {
 		to = to.While(c.key, c.revision)
 	}
 	return to
 }
 
 // lost tells that a write was refused for want of something that it claimed.
-func (w *Write) lost(e *storage.Error) bool {
-	for _, c := range w.claims {
+func (all claimed) lost(e *storage.Error) bool {
+	for _, c := range all {
 		if e.Kind == storage.Changed && e.Key == c.key {
 			return true
 		}
@@ -65,18 +67,18 @@ func (w *Write) lost(e *storage.Error) bool {
 // be given back.
 const releaseTimeout = 5 * time.Second
 
-// release gives back what w claimed, whatever became of w: who claims it next
+// release gives back what a write claimed, whatever became of it: who claims it next
 // sees that. What cannot be given back ends by itself.
-func (w *Write) release(ctx context.Context) {
-	if len(w.claims) == 0 {
+func (all *claimed) release(ctx context.Context, e *Engine) {
+	if len(*all) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	for _, c := range w.claims {
-		if _, err := w.engine.store.Delete(ctx, c.key, c.revision); err != nil {
-			w.engine.log.Debug().Err(err).Str("claim", c.name).Msg("a claim was not given back; it ends by itself")
+	for _, c := range *all {
+		if _, err := e.store.Delete(ctx, c.key, c.revision); err != nil {
+			e.log.Debug().Err(err).Str("claim", c.name).Msg("a claim was not given back; it ends by itself")
 		}
 	}
-	w.claims = nil
+	*all = nil
 }

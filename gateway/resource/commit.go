@@ -17,7 +17,7 @@ import (
 // out whether it would. Every change compares the revision that the write
 // started from, and that of the definition that it was made under.
 func (w *Write) commitWith(ctx context.Context, postings []Posting) (err error) {
-	key, store := w.Resource.Key(w.Namespace, w.Name), w.guarded(w.Resource.Writer(w.engine.store))
+	key, store := w.Resource.Key(w.Namespace, w.Name), w.claims.guard(w.Resource.Writer(w.engine.store))
 	for _, p := range postings {
 		store = store.Along(p.Key, p.Stored, p.Revision)
 	}
@@ -55,7 +55,7 @@ func (w *Write) notCommitted(ctx context.Context, err error) error {
 	var s *storage.Error
 	if errors.As(err, &s) {
 		switch {
-		case w.lost(s):
+		case w.claims.lost(s):
 			return errUnclaimed
 		case s.Kind == storage.Changed:
 			return &redefined{s.Revision, s.Current == nil}

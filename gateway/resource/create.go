@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage/names"
 
@@ -21,20 +22,8 @@ const generateAttempts = 8
 
 // Create stores a new object.
 func (e *Engine) Create(ctx context.Context, t Target, body []byte, o WriteOptions) (*Written, error) {
-	w := &Write{Target: t, Options: o, engine: e, source: &whole{body: body}, exists: mustNotExist}
+	w := &Write{request: request{Target: t, Options: o, exists: mustNotExist}, engine: e, source: &whole{body: body}}
 	return w.run(ctx)
-}
-
-// wantedName is the name that the client gave the object, or the beginning of
-// the one that it will get.
-func (w *Write) wantedName() string {
-	switch {
-	case w.sent != nil: // it is about that one
-		return w.Name
-	case w.generate != "":
-		return w.generate
-	}
-	return w.object.GetName()
 }
 
 // atRevision refuses to create an object at a revision, where a dry run shows it.
@@ -61,8 +50,8 @@ const beingDeleted = "object is being deleted: "
 
 // noName is the refusal of a name that was made up and is taken, in words that say
 // that some name would do.
-func (w *Write) noName(taken error) error {
-	refusal := apierrors.NewGenerateNameConflict(w.Resource.GroupResource(), w.Name, 1)
+func noName(t Target, taken error) error {
+	refusal := apierrors.NewGenerateNameConflict(t.Resource.GroupResource(), t.Name, 1)
 	if strings.HasPrefix(taken.Error(), beingDeleted) {
 		refusal.ErrStatus.Message = beingDeleted + refusal.ErrStatus.Message
 	}
@@ -83,24 +72,21 @@ func alive(obj *unstructured.Unstructured) {
 }
 
 // prepareCreate gives the new object what only the server knows, and asks the
-// kind whether it is valid.
-func (w *Write) prepareCreate(ctx context.Context) error {
-	obj := w.object
-	if rev, err := parseRevision(obj.GetResourceVersion()); err == nil && rev > 0 { // what is none is nothing, as for kube-apiserver
-		w.named = rev
+// kind whether it is valid. named is the revision that the client gave it.
+func prepareCreate(ctx context.Context, r *request, n *next, mistakes field.ErrorList) (named int64, err error) {
+	obj := n.object
+	if rev, err := parseRevision(obj.GetResourceVersion()); err == nil { // what is none is nothing, as for kube-apiserver
+		named = rev
 	}
 	obj.SetResourceVersion("")
 	alive(obj)
 	unstructured.RemoveNestedField(obj.Object, "metadata", "selfLink")
 	rest.FillObjectMetaSystemFields(obj)
-	if w.generate != "" {
-		obj.SetName(names.SimpleNameGenerator.GenerateName(w.generate))
+	if n.generate != "" {
+		obj.SetName(names.SimpleNameGenerator.GenerateName(n.generate))
 	}
-	if s, ok := w.Version.Strategy.(acceptsAtOnce); !ok || len(w.mistakes) > 0 || !s.Accept(ctx, w.Namespace, obj, nil) {
-		if err := w.beforeCreate(ctx); err != nil {
-			return err
-		}
+	if s, ok := r.Version.Strategy.(acceptsAtOnce); ok && len(mistakes) == 0 && s.Accept(ctx, r.Namespace, obj, nil) {
+		return named, nil
 	}
-	w.Name = obj.GetName()
-	return nil
+	return named, beforeCreate(ctx, r, obj, mistakes)
 }

@@ -41,7 +41,9 @@ func (e *Engine) remove(ctx context.Context, t Target, d deleting, w WriteOption
 	if silent(o) && t.Resource.Def.OrphanWarning != "" {
 		w.warn(t.Resource.Def.OrphanWarning)
 	}
-	one := &Write{Target: t, Options: w, engine: e, source: d, stored: true, operation: admission.Delete}
+	d.objects = e.objects
+	one := &Write{request: request{Target: t, Options: w, stored: true}, engine: e, source: d}
+	one.operation = admission.Delete
 	return one.run(ctx)
 }
 
@@ -58,40 +60,43 @@ type deleting struct {
 	options *metav1.DeleteOptions
 	// ofCollection: the request named the collection, not the object.
 	ofCollection bool
+	// objects are what the hooks of the kind may look up.
+	objects crd.Objects
 	// may refuses to delete a stored state; nil allows it.
 	may func(obj *unstructured.Unstructured) error
 }
 
 // decode implements [source]; the options were decoded at the edge.
-func (deleting) decode(*Write) error { return nil }
+func (deleting) decode(*request) error { return nil }
 
 // change implements [source]: it decides whether anything holds the deletion
 // up, and marks the object if so. Of a kind whose deletions take time, the first
 // says how much, and others may only shorten it.
-func (d deleting) change(ctx context.Context, w *Write) error {
-	obj, def := w.object, w.Resource.Def
-	if err := w.preconditions(d.options.Preconditions, obj); err != nil {
-		return err
+func (d deleting) change(ctx context.Context, r *request, from *present) (n next, err error) {
+	n.object = from.object
+	obj, def := n.object, r.Resource.Def
+	if err := preconditions(r.Target, d.options.Preconditions, from); err != nil {
+		return n, err
 	}
 	if d.may != nil {
 		managed := object.Detach(obj.Object)
 		err := d.may(obj)
 		if object.SetManaged(obj.Object, managed); err != nil {
-			return err
+			return n, err
 		}
 	}
 	first := obj.GetDeletionTimestamp() == nil
 	if h := def.Hooks; h != nil {
-		if err := h.BeforeDelete(ctx, w.engine.objects, obj.Object); err != nil {
-			return err
+		if err := h.BeforeDelete(ctx, d.objects, obj.Object); err != nil {
+			return n, err
 		}
 	}
 	if first && obj.GetDeletionTimestamp() != nil {
-		return nil // the kind began the deletion its own way
+		return n, nil // the kind began the deletion its own way
 	}
 	asked := seconds(d.options)
 	if def.Grace != nil && takesTime(obj) && !shorten(obj, asked) {
-		return nil
+		return n, nil
 	}
 	finalizing := stillFinalizing(def, obj.Object)
 	if first || !finalizing {
@@ -104,17 +109,17 @@ func (d deleting) change(ctx context.Context, w *Write) error {
 	}
 	switch {
 	case def.Grace != nil && takesTime(obj):
-		return nil
+		return n, nil
 	case !heldUp(def, obj):
-		w.ending = removes
-		return nil
+		n.ending = removes
+		return n, nil
 	case obj.GetDeletionTimestamp() == nil:
 		begin(obj, 0)
 	}
 	if !finalizing {
 		obj.SetDeletionGracePeriodSeconds(new(int64))
 	}
-	return nil
+	return n, nil
 }
 
 // silent tells that options do not say what becomes of dependents.
@@ -157,11 +162,11 @@ func collect(obj *unstructured.Unstructured, o *metav1.DeleteOptions, def *crd.D
 	}
 }
 
-// preconditions checks that obj, the present state, is the one that is meant.
-func (w *Write) preconditions(p *metav1.Preconditions, obj *unstructured.Unstructured) error {
+// preconditions checks that the present state is the one that is meant.
+func preconditions(t Target, p *metav1.Preconditions, from *present) error {
 	// Named by the kind, as kube-apiserver does it here.
-	gr := schema.GroupResource{Group: w.Resource.Def.Group, Resource: w.Resource.Def.Kind}
-	return Mismatch(gr, w.Name, p, obj.GetUID(), strconv.FormatInt(w.from.Revision, 10))
+	gr := schema.GroupResource{Group: t.Resource.Def.Group, Resource: t.Resource.Def.Kind}
+	return Mismatch(gr, t.Name, p, from.object.GetUID(), strconv.FormatInt(from.entry.Revision, 10))
 }
 
 // Mismatch is the refusal of a deletion whose preconditions mean another object

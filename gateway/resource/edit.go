@@ -45,30 +45,30 @@ func (e *Engine) Remove(ctx context.Context, t Target, o *metav1.DeleteOptions, 
 type editing struct{ Edit }
 
 // decode implements [source]; there is no body.
-func (editing) decode(*Write) error { return nil }
+func (editing) decode(*request) error { return nil }
 
 // change implements [source].
-func (e editing) change(_ context.Context, w *Write) error {
-	if err := w.meant(e.Meant); err != nil {
-		return err
+func (e editing) change(_ context.Context, r *request, from *present) (n next, err error) {
+	if err := meant(e.Meant, r.Target, from.object); err != nil {
+		return n, err
 	}
-	w.object = asUnstructured(object.Clone(w.old.Object))
-	w.managed.next, w.managed.done = w.managed.live, true
-	return e.Change(w.object)
+	n.object = asUnstructured(object.Clone(from.object.Object))
+	n.owners = owned{next: from.managed, decided: true}
+	return n, e.Change(n.object)
 }
 
 // meant refuses another object of the name than the one that is meant, and
 // another state of it, in the words of kube-apiserver's store.
-func (w *Write) meant(p metav1.Preconditions) error {
+func meant(p metav1.Preconditions, t Target, old *unstructured.Unstructured) error {
 	failed := func(field, want, have string) error {
 		why := fmt.Sprintf("Precondition failed: %s in precondition: %v, %s in object meta: %v", field, want, field, have)
-		return apierrors.NewConflict(w.GroupResource(), w.Name, apistorage.NewInvalidObjError(w.Resource.Key(w.Namespace, w.Name), why))
+		return apierrors.NewConflict(t.GroupResource(), t.Name, apistorage.NewInvalidObjError(t.Resource.Key(t.Namespace, t.Name), why))
 	}
 	switch {
-	case p.UID != nil && *p.UID != w.old.GetUID():
-		return failed("UID", string(*p.UID), string(w.old.GetUID()))
-	case p.ResourceVersion != nil && *p.ResourceVersion != w.old.GetResourceVersion():
-		return failed("ResourceVersion", *p.ResourceVersion, w.old.GetResourceVersion())
+	case p.UID != nil && *p.UID != old.GetUID():
+		return failed("UID", string(*p.UID), string(old.GetUID()))
+	case p.ResourceVersion != nil && *p.ResourceVersion != old.GetResourceVersion():
+		return failed("ResourceVersion", *p.ResourceVersion, old.GetResourceVersion())
 	}
 	return nil
 }

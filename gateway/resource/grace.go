@@ -49,23 +49,24 @@ func seconds(o *metav1.DeleteOptions) *int64 {
 
 // ended is what the client is told of an object that it deleted: as it was, and,
 // of a kind whose deletions take time, marked.
-func (w *Write) ended() ([]byte, error) {
-	if w.Resource.Def.Grace == nil {
-		return w.present, nil
+func ended(r *request, p *progress) ([]byte, error) {
+	data := p.present.data
+	if r.Resource.Def.Grace == nil {
+		return data, nil
 	}
-	start, end, err := object.Metadata(w.present)
+	start, end, err := object.Metadata(data)
 	if err != nil {
 		return nil, err
 	}
-	meta, _, err := object.Parse(w.present[start:end])
+	meta, _, err := object.Parse(data[start:end])
 	if err != nil {
 		return nil, err
 	}
-	marked, _ := w.object.Object["metadata"].(map[string]any)
+	marked, _ := p.object.Object["metadata"].(map[string]any)
 	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "generation"} {
 		if v, ok := marked[name]; ok {
 			meta[name] = v
 		}
 	}
-	return object.WithMetadata(w.present, meta)
+	return object.WithMetadata(data, meta)
 }

@@ -10,6 +10,7 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
@@ -32,32 +33,31 @@ const (
 
 // beforeCreate has what a kind says of a new object done, as the library does it
 // (rest.BeforeCreate), and refuses an object that is not valid.
-func (w *Write) beforeCreate(ctx context.Context) error {
-	if err := w.judgeable(); err != nil {
+func beforeCreate(ctx context.Context, r *request, obj *unstructured.Unstructured, mistakes field.ErrorList) error {
+	if err := judgeable(r, obj); err != nil {
 		return err
 	}
-	ctx = crd.WithNotes(w.scope(ctx, w.Options))
-	w.Version.Strategy.Prepare(ctx, w.object, nil)
-	errs := w.Version.Strategy.Validate(ctx, w.object, nil)
+	ctx = crd.WithNotes(r.scope(ctx, r.Options))
+	r.Version.Strategy.Prepare(ctx, obj, nil)
+	errs := r.Version.Strategy.Validate(ctx, obj, nil)
 	if len(errs) == 0 {
-		errs = validateMetadata(w.object, w.Resource.Def.Namespaced)
+		errs = validateMetadata(obj, r.Resource.Def.Namespaced)
 	}
-	if errs = slices.Concat(w.mistakes, errs); len(errs) > 0 {
-		return w.invalid(errs)
+	if errs = slices.Concat(mistakes, errs); len(errs) > 0 {
+		return invalid(r.Resource.Def.GroupKind(), obj.GetName(), errs)
 	}
-	complete(ctx, w.Version.Strategy, w.object, nil)
+	complete(ctx, r.Version.Strategy, obj, nil)
 	return nil
 }
 
 // beforeUpdate does so of a changed one (rest.BeforeUpdate).
-func (w *Write) beforeUpdate(ctx context.Context) error {
-	obj, old := w.object, w.old
-	if err := w.judgeable(); err != nil {
+func beforeUpdate(ctx context.Context, r *request, obj, old *unstructured.Unstructured, mistakes field.ErrorList) error {
+	if err := judgeable(r, obj); err != nil {
 		return err
 	}
-	ctx = crd.WithNotes(w.scope(ctx, w.Options))
+	ctx = crd.WithNotes(r.scope(ctx, r.Options))
 	obj.SetGeneration(old.GetGeneration())
-	w.strategy.Prepare(ctx, obj, old)
+	r.strategy.Prepare(ctx, obj, old)
 	// What the server has set no client changes.
 	if obj.GetUID() == "" {
 		obj.SetUID(old.GetUID())
@@ -71,11 +71,11 @@ func (w *Write) beforeUpdate(ctx context.Context) error {
 	if n := old.GetDeletionGracePeriodSeconds(); n != nil && obj.GetDeletionGracePeriodSeconds() == nil {
 		obj.SetDeletionGracePeriodSeconds(n)
 	}
-	errs := append(validateMetadata(obj, w.Resource.Def.Namespaced), apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
-	if errs = slices.Concat(w.mistakes, errs, w.strategy.Validate(ctx, obj, old)); len(errs) > 0 {
-		return w.invalid(errs)
+	errs := append(validateMetadata(obj, r.Resource.Def.Namespaced), apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+	if errs = slices.Concat(mistakes, errs, r.strategy.Validate(ctx, obj, old)); len(errs) > 0 {
+		return invalid(r.Resource.Def.GroupKind(), obj.GetName(), errs)
 	}
-	complete(ctx, w.strategy, obj, old)
+	complete(ctx, r.strategy, obj, old)
 	return nil
 }
 
@@ -101,12 +101,12 @@ func complete(ctx context.Context, s crd.Strategy, obj, old *unstructured.Unstru
 
 // invalid is the refusal of the new state. Of very many mistakes the first ones
 // are told.
-func (w *Write) invalid(errs field.ErrorList) error {
+func invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	n := 0
 	for size := 0; n < len(errs) && n < maxMistakes && size < maxTold; n++ {
 		size += len(errs[n].Error())
 	}
-	refusal := apierrors.NewInvalid(w.Resource.Def.GroupKind(), w.object.GetName(), errs[:n])
+	refusal := apierrors.NewInvalid(kind, name, errs[:n])
 	if n < len(errs) {
 		refusal.ErrStatus.Message += fmt.Sprintf(" and %d more", len(errs)-n)
 	}
@@ -115,18 +115,18 @@ func (w *Write) invalid(errs field.ErrorList) error {
 
 // judgeable refuses an object that is of no kind, belongs elsewhere, or could
 // not be explained within bounds.
-func (w *Write) judgeable() error {
-	switch gvk := w.object.GroupVersionKind(); {
+func judgeable(r *request, obj *unstructured.Unstructured) error {
+	switch gvk := obj.GroupVersionKind(); {
 	case gvk.Kind == "":
 		return apierrors.NewInternalError(runtime.NewMissingKindErr("object has no kind field "))
 	case gvk.Version == "":
 		return apierrors.NewInternalError(runtime.NewMissingVersionErr("object has no apiVersion field"))
 	}
 	left := maxPaths
-	if countPaths(w.object.Object, 0, &left); left < 0 {
+	if countPaths(obj.Object, 0, &left); left < 0 {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the paths of all fields and items are longer than %d bytes", maxPaths))
 	}
-	return rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(w.Namespace, w.Resource.Def.Namespaced), w.object)
+	return rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(r.Namespace, r.Resource.Def.Namespaced), obj)
 }
 
 // countPaths subtracts the bytes of all paths below a value, whose own has n,

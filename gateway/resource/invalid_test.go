@@ -54,7 +54,7 @@ func TestManyMistakesAreRefusedInTime_FV01(t *testing.T) {
 func TestMistakesAreToldWithinBounds_FV01(t *testing.T) {
 	w := newWorld(t)
 	one := w.at(v1, "one")
-	write := &Write{Target: one, engine: w.Engine, object: asUnstructured(map[string]any{"metadata": map[string]any{"name": "one"}})}
+	kind := one.Resource.Def.GVK("v1").GroupKind()
 	for _, c := range []struct{ n, size, told int }{
 		{1, 10, 1}, {maxMistakes, 10, maxMistakes}, {maxMistakes + 1, 10, maxMistakes}, {3, maxTold, 1}, {3, maxTold / 2, 2},
 	} {
@@ -62,12 +62,12 @@ func TestMistakesAreToldWithinBounds_FV01(t *testing.T) {
 		for i := range c.n {
 			errs = append(errs, field.Invalid(field.NewPath("spec").Index(i), strings.Repeat("x", c.size), "no"))
 		}
-		s := statusOf(t, write.invalid(errs))
+		s := statusOf(t, invalid(kind, "one", errs))
 		more := ""
 		if c.told < c.n {
 			more = fmt.Sprintf(" and %d more", c.n-c.told)
 		}
-		whole := apierrors.NewInvalid(one.Resource.Def.GVK("v1").GroupKind(), "one", errs[:c.told])
+		whole := apierrors.NewInvalid(kind, "one", errs[:c.told])
 		if len(s.Details.Causes) != c.told || s.Message != whole.ErrStatus.Message+more || s.Code != 422 {
 			t.Errorf("%d of %d bytes: %d told, …%s", c.n, c.size, len(s.Details.Causes), s.Message[max(0, len(s.Message)-30):])
 		}

@@ -12,8 +12,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/managedfields"
 )
 
 // Sent is an object that a client sends to have something done, and that is kept
@@ -35,40 +33,40 @@ type Sent struct {
 // the stages that what is stored goes through. Object is what it has become
 // afterwards, managedFields included. An error is the client's.
 func (e *Engine) Judge(ctx context.Context, t Target, s Sent, o WriteOptions) error {
-	w := &Write{Target: t, Options: o, engine: e, operation: admission.Create, sent: &s.Kind}
-	if s.Connects {
+	w := &Write{request: request{Target: t, Options: o, sent: &s.Kind}, engine: e}
+	if w.begin(origin{}); s.Connects {
 		w.operation = admission.Connect
 	}
-	if err := w.show(s); err != nil {
+	if err := s.show(&w.next); err != nil {
 		return err
 	}
 	return inOrder(ctx,
 		w.manage,
 		w.mutate,
 		func(ctx context.Context) error {
-			err := w.tell(s)
+			err := s.tell(&w.next)
 			if err == nil && s.Prepare != nil {
 				if err = s.Prepare(ctx); err == nil {
-					err = w.show(s)
+					err = s.show(&w.next)
 				}
 			}
 			return err
 		},
 		w.admit,
-		func(context.Context) error { return w.tell(s) },
+		func(context.Context) error { return s.tell(&w.next) },
 	)
 }
 
 // show makes the Go object the new state. Its managedFields are those of the
 // write, once they are decided.
-func (w *Write) show(s Sent) error {
+func (s Sent) show(n *next) error {
 	if meta, ok := s.Object.(metav1.Object); ok {
-		if entries := meta.GetManagedFields(); entries != nil && !w.managed.done {
+		if entries := meta.GetManagedFields(); entries != nil && !n.owners.decided {
 			data, err := json.Marshal(entries)
 			if err != nil {
 				return apierrors.NewInternalError(err)
 			}
-			w.managed.sent = data
+			n.owners.sent = data
 		}
 		meta.SetManagedFields(nil)
 	}
@@ -77,21 +75,21 @@ func (w *Write) show(s Sent) error {
 		return apierrors.NewInternalError(err)
 	}
 	tree["apiVersion"], tree["kind"] = s.Kind.ToAPIVersionAndKind()
-	w.object = &unstructured.Unstructured{Object: tree} // options have no metadata
+	n.object = &unstructured.Unstructured{Object: tree} // options have no metadata
 	return nil
 }
 
 // tell makes the Go object what the new state is.
-func (w *Write) tell(s Sent) error {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(w.object.Object, s.Object); err != nil {
+func (s Sent) tell(n *next) error {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(n.object.Object, s.Object); err != nil {
 		return apierrors.NewInternalError(err)
 	}
 	meta, ok := s.Object.(metav1.Object)
-	if !ok || w.managed.next == nil {
+	if !ok || n.owners.next == nil {
 		return nil
 	}
 	var entries []metav1.ManagedFieldsEntry
-	if err := json.Unmarshal(w.managed.next, &entries); err != nil {
+	if err := json.Unmarshal(n.owners.next, &entries); err != nil {
 		return apierrors.NewInternalError(err)
 	}
 	meta.SetManagedFields(entries)
@@ -99,37 +97,9 @@ func (w *Write) tell(s Sent) error {
 }
 
 // body is the kind of what was sent, nil where it has no metadata.
-func (w *Write) body() *crd.Version {
-	if s := w.Version.Subresources[w.Subresource]; s != nil && s.Body != nil {
+func (r *request) body() *crd.Version {
+	if s := r.Version.Subresources[r.Subresource]; s != nil && s.Body != nil {
 		return s.Body.Versions[0]
 	}
 	return nil
-}
-
-// ownership is the field management of what admission sees, nil where there is
-// none.
-func (w *Write) ownership() *managedfields.Kind {
-	switch {
-	case w.sent != nil:
-		return w.Resource.Bodies[catalog.Part{Version: w.Version.Name, Subresource: w.Subresource}]
-	case w.scales() != nil:
-		return nil
-	}
-	return w.Resource.Owners
-}
-
-// manageSent decides the managedFields of what is kept nowhere.
-func (w *Write) manageSent(ctx context.Context) error {
-	owners := w.ownership()
-	if owners == nil {
-		return nil
-	}
-	c := w.fieldChange(w.object.Object)
-	c.Version = w.sent.Version
-	out, err := owners.Update(ctx, c)
-	if err != nil {
-		return err
-	}
-	w.decided(out)
-	return w.checkSent()
 }

@@ -14,8 +14,8 @@ import (
 // deleted and loses its last finalizer is gone. There is no reply.
 func (e *Engine) UpdateMetadata(ctx context.Context, t Target, p metav1.Preconditions, change func(metav1.Object), caller Caller) error {
 	w := &Write{
-		Target: t, Options: WriteOptions{Caller: caller, NoReply: true},
-		engine: e, source: loosening{p, change}, stored: true,
+		request: request{Target: t, Options: WriteOptions{Caller: caller, NoReply: true}, stored: true},
+		engine:  e, source: loosening{p, change},
 	}
 	_, err := w.run(ctx)
 	return err
@@ -28,15 +28,18 @@ type loosening struct {
 }
 
 // decode implements [source]; there is no body.
-func (loosening) decode(*Write) error { return nil }
+func (loosening) decode(*request) error { return nil }
 
 // change implements [source]. A deletion that nothing holds up any more ends
 // here.
-func (l loosening) change(_ context.Context, w *Write) error {
-	if err := w.preconditions(&l.meant, w.object); err != nil {
-		return err
+func (l loosening) change(_ context.Context, r *request, from *present) (n next, err error) {
+	if err := preconditions(r.Target, &l.meant, from); err != nil {
+		return n, err
 	}
-	l.loosen(w.object)
-	w.endIfReleased()
-	return nil
+	n.object = from.object
+	l.loosen(n.object)
+	if released(r.Resource.Def, n.object) {
+		n.ending = removes
+	}
+	return n, nil
 }

@@ -37,36 +37,36 @@ type patching struct {
 }
 
 // decode implements [source]: the patch is parsed once.
-func (p *patching) decode(w *Write) (err error) {
+func (p *patching) decode(r *request) (err error) {
 	if p.apply != nil || p.wrong != nil {
 		return nil
 	}
-	if p.apply, p.duplicates, err = patch.Decode(p.kind, p.body, w.Version.Typed); errors.Is(err, patch.ErrUnsupported) {
-		return UnsupportedPatch(w.Target)
+	if p.apply, p.duplicates, err = patch.Decode(p.kind, p.body, r.Version.Typed); errors.Is(err, patch.ErrUnsupported) {
+		return UnsupportedPatch(r.Target)
 	}
 	p.wrong = err
 	return nil
 }
 
 // change implements [source]: the outcome of a patch is made well-formed.
-func (p *patching) change(_ context.Context, w *Write) error {
+func (p *patching) change(_ context.Context, r *request, from *present) (n next, err error) {
 	if p.wrong != nil {
-		return p.wrong
+		return n, p.wrong
 	}
-	from := patch.State{JSON: w.present, Tree: w.old.Object}
-	tree, err := p.apply(from)
+	state := patch.State{JSON: from.data, Tree: from.object.Object}
+	tree, err := p.apply(state)
 	if err != nil {
-		return err
+		return n, err
 	}
-	err = w.acceptPatched(tree, p.duplicates, w.Options)
+	err = r.acceptPatched(tree, p.duplicates, r.Options)
 	if _, ok := err.(apierrors.APIStatus); !ok && err != nil {
 		if p.kind == types.StrategicMergePatchType {
-			return p.apply.RefuseStrategic(p.body, w.Version.Typed, from, err)
+			return n, p.apply.RefuseStrategic(p.body, r.Version.Typed, state, err)
 		}
-		return p.apply.Refuse(from, err)
+		return n, p.apply.Refuse(state, err)
 	}
-	w.object = asUnstructured(tree)
-	return err
+	n.object = asUnstructured(tree)
+	return n, err
 }
 
 // Unrouted is a refusal that kube-apiserver makes before it knows what version a

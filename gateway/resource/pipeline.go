@@ -1,8 +1,8 @@
 package resource
 
 import (
+	"bytes"
 	"context"
-	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,42 +12,31 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
-// Write is one write on its way through the stages. Field management and
-// admission see it through its methods; it is used by one goroutine.
+// Write is one write on its way through the stages. It is used by one goroutine.
 type Write struct {
+	request
+	engine *Engine
+	source source
+	claims claimed
+	progress
+}
+
+// request is what a write is asked for. No stage changes it, but for the name of
+// what is created.
+type request struct {
 	Target
 	// Options are those of the request, its caller among them.
 	Options WriteOptions
-
-	engine *Engine
-	source source
-	exists existence
+	exists  existence
 	// strategy is what the kind says of changes; nil where none are made.
 	strategy crd.Strategy
-	put      bool // the client sent a whole object
-	stored   bool // works on what is stored, at whatever version that is
-	claims   []claim
+	put      bool                     // the client sent a whole object
+	stored   bool                     // works on what is stored, at whatever version that is
 	sent     *schema.GroupVersionKind // the kind of what is kept nowhere; nil else
-
-	// What follows belongs to one attempt.
-	operation admission.Operation
-	asked     runtime.Object // the options, as plugins see them; nil until one does
-	from      origin         // the state that it starts from; none when it creates
-	present   []byte         // the state that it starts from, at the request's version
-	old       *unstructured.Unstructured
-	object    *unstructured.Unstructured
-	scaled    *shownScales // of a write of a scale, until it is validated
-	managed   managed
-	generate  string          // metadata.generateName, when it decides the name
-	named     int64           // the revision that the client gave what it creates
-	mistakes  field.ErrorList // those that mutating admission found
-	ending    ending
-	draft     *catalog.Draft
-	revision  int64 // at which it is in the store
-	out       *Written
 }
 
 // existence is what a write expects of the object.
@@ -59,14 +48,38 @@ const (
 	mayExist
 )
 
+// progress is how far one attempt at a write has come.
+type progress struct {
+	operation admission.Operation
+	from      origin  // the state that it starts from; none when it creates
+	present   present // the same, at the version of the request
+	next
+	asked    runtime.Object             // the options, as plugins see them; nil until one does
+	mistakes field.ErrorList            // those that mutating admission found
+	named    int64                      // the revision that the client gave what it creates
+	old      *unstructured.Unstructured // as plugins see it, where what is stored is at another version
+	draft    *catalog.Draft
+	revision int64 // at which it is in the store
+	out      *Written
+}
+
 // source is where the new state of a write comes from.
 type source interface {
 	// decode reads what the client sent. It is called for every attempt, and
 	// need not do the same work twice.
-	decode(w *Write) error
-	// change sets w.object, well-formed by the schema, from w.old if there is
-	// one. It may keep w.object, and does not change w.old.
-	change(ctx context.Context, w *Write) error
+	decode(r *request) error
+	// change makes the new state, well-formed by the schema, of the present one if
+	// there is one. It does not change that, but where r is about what is stored.
+	change(ctx context.Context, r *request, from *present) (next, error)
+}
+
+// next is the new state of an object.
+type next struct {
+	object   *unstructured.Unstructured
+	owners   owned
+	scaled   *shownScales // of a write of a scale, until it is validated
+	generate string       // metadata.generateName, when it decides the name
+	ending   ending
 }
 
 // ending is how a write ends.
@@ -97,7 +110,7 @@ func (w *Write) attempt(ctx context.Context) error {
 		err = inOrder(ctx, w.validate, w.admit, w.convert, inTime, w.commit) // under another name
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
-		return w.noName(err)
+		return noName(w.Target, err)
 	}
 	if err != nil {
 		return err
@@ -126,84 +139,156 @@ func inOrder(ctx context.Context, stages ...func(context.Context) error) error {
 	return nil
 }
 
-// final wraps an error that came from the store's answer to a write, or after
-// it. What was asked for may have happened: it is not to be tried again.
-type final struct{ error }
+func (w *Write) decode(context.Context) error { return w.source.decode(&w.request) }
 
-// redefined tells that the definition has another revision than the one that
-// the resource stood for, or is gone; nothing was written.
-type redefined struct {
-	since int64
-	gone  bool
+// open reads the present state. For a write that works on what is stored that is
+// only to see that it can be read.
+func (w *Write) open(ctx context.Context) (err error) {
+	switch {
+	case w.from.Entry == nil:
+		return nil
+	case w.stored:
+		w.present, err = readStored(ctx, w.Target, w.from.Entry, !w.Options.NoReply)
+	default:
+		w.present, err = readPresent(ctx, w.Target, w.from.Entry)
+	}
+	return err
 }
 
-func (*redefined) Error() string { return "the definition changed" }
-
-// errUnclaimed tells that what the write claimed was not its any more; nothing
-// was written.
-var errUnclaimed = errors.New("the write took longer than its claims")
-
-// superseded tells that somebody else wrote first, and what.
-type superseded struct{ by *catalog.Entry }
-
-func (superseded) Error() string { return "somebody else wrote first" }
-
-// maxAttempts bounds how often a write without a resourceVersion is tried
-// again against other writers.
-const maxAttempts = 100
-
-// run carries a write out against the state that is known: against newer ones
-// as long as somebody else writes first, and against the store's own when it
-// was refused on a cached one, which may be behind.
-func (w *Write) run(ctx context.Context) (*Written, error) {
-	if err := w.Resource.Current(); err != nil {
-		return nil, err
+func (w *Write) change(ctx context.Context) (err error) {
+	if w.next, err = w.source.change(ctx, &w.request, &w.present); err != nil || w.stored {
+		return err
 	}
-	defer func() { w.release(ctx) }()
-	from, err := w.start(ctx)
-	for range maxAttempts {
-		if err != nil {
-			return nil, err
-		}
-		w.begin(from)
-		refused := w.attempt(ctx)
-		var done final
-		var lost superseded
-		var changed *redefined
-		switch {
-		case refused == nil:
-			return w.out, nil
-		case errors.As(refused, &lost) && lost.by != nil:
-			from = origin{lost.by, true}
-		case errors.As(refused, &lost):
-			from, err = w.current(ctx, true)
-		case errors.Is(refused, errUnclaimed):
-			w.release(ctx)
-		case errors.As(refused, &changed):
-			err = w.engine.catalog.AwaitRedefined(ctx, w.Resource, changed.since, changed.gone)
-		case errors.As(refused, &done):
-			return nil, done.error
-		case from.Entry == nil || from.live || ctx.Err() != nil:
-			return nil, refused
-		default:
-			stale := from.Revision
-			if from, err = w.current(ctx, true); err == nil && from.Entry != nil && from.Revision == stale {
-				return nil, refused
+	if w.owners.sent, err = object.TakeManaged(w.object.Object); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if w.operation == admission.Update {
+		return precondition(&w.request, w.object, &w.present)
+	}
+	return nil
+}
+
+// manage decides the managedFields of every write but an apply, which has to
+// know them earlier, and a deletion, whose marks nobody owns.
+func (w *Write) manage(ctx context.Context) (err error) {
+	switch {
+	case w.owners.decided, w.operation == admission.Delete:
+	case w.stored:
+		err = manageMetadata(ctx, &w.request, &w.present, w.object)
+	default:
+		w.owners, err = manage(ctx, &w.request, &w.present, &w.next)
+	}
+	return err
+}
+
+func (w *Write) mutate(ctx context.Context) error {
+	if w.operation == admission.Create {
+		if may := w.Options.MayCreate; may != nil && w.exists == mayExist {
+			if err := may(ctx, w.Name); err != nil {
+				return err
 			}
 		}
+		if err := w.engine.admitCreate(ctx, w.Target, wantedName(&w.request, &w.next), w.Options.DryRun); err != nil {
+			return err
+		}
 	}
-	return nil, apierrors.NewConflict(w.GroupResource(), w.Name, errModified)
+	if w.Options.unasked || len(w.engine.asked.Mutators) == 0 {
+		return nil
+	}
+	before, err := ownersOf(&w.request, &w.next)
+	if err != nil {
+		return err
+	}
+	for _, m := range w.engine.asked.Mutators {
+		if err := m.Mutate(ctx, attributes{w}); err != nil {
+			return err
+		}
+	}
+	return judgeOwners(&w.request, &w.next, before)
 }
 
-// begin forgets what an earlier attempt did.
-func (w *Write) begin(from origin) {
-	w.from, w.present, w.old, w.object, w.scaled, w.mistakes, w.asked, w.managed = from, nil, nil, nil, nil, nil, nil, managed{}
-	w.ending, w.generate, w.named, w.draft, w.revision, w.out = stores, "", 0, nil, 0, nil
+func (w *Write) validate(ctx context.Context) (err error) {
+	w.scaled = nil // from here on a Scale is what is made of it
 	switch {
-	case w.operation == admission.Delete:
-	case from.Entry == nil:
-		w.operation = admission.Create
+	case w.stored: // it was valid, and its source says what it may become
+	case w.operation == admission.Create:
+		if w.named, err = prepareCreate(ctx, &w.request, &w.next, w.mistakes); err == nil {
+			w.Name = w.object.GetName()
+		}
 	default:
-		w.operation = admission.Update
+		err = prepareUpdate(ctx, &w.request, w.object, w.present.object, w.mistakes)
+		if err == nil && released(w.Resource.Def, w.object) {
+			w.ending = removes
+		}
 	}
+	return err
+}
+
+func (w *Write) admit(ctx context.Context) error {
+	if w.Options.unasked {
+		return nil
+	}
+	for _, v := range w.engine.asked.Validators {
+		if err := v.Validate(ctx, attributes{w}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// convert makes the bytes for the store and, before anything is stored, those
+// of the reply: a write whose reply cannot be made is refused. What changes
+// nothing is not converted back.
+func (w *Write) convert(ctx context.Context) (err error) {
+	if w.ending == removes {
+		return nil
+	}
+	if w.draft, err = draft(ctx, &w.request, &w.present, &w.next); err != nil {
+		return err
+	}
+	w.ending = stores
+	if w.from.Entry != nil && bytes.Equal(w.draft.Stored, w.from.Stored) {
+		w.ending = keeps
+		return nil
+	}
+	if !w.Options.NoReply {
+		_, err = w.draft.View(ctx, w.Version.Name)
+	}
+	return err
+}
+
+// commit charges the write to who keeps account of it, and commits it with that.
+func (w *Write) commit(ctx context.Context) error {
+	account, err := w.account(ctx)
+	if err != nil {
+		return err
+	}
+	if account == nil {
+		return w.commitWith(ctx, nil)
+	}
+	return w.charge(ctx, account)
+}
+
+// handOver gives the committed state to the cache, so that no reader has to
+// make again what the writer made.
+func (w *Write) handOver(context.Context) error {
+	w.out = &Written{Created: w.operation == admission.Create, Deleted: w.ending == removes, UID: string(w.object.GetUID())}
+	if w.ending != stores || w.Options.DryRun {
+		return nil
+	}
+	entry, view, err := w.draft.Committed(w.revision, w.Version.Name)
+	if err != nil {
+		return final{err}
+	}
+	w.out.Object = view
+	w.engine.cache.Committed(w.Resource.Key(w.Namespace, w.Name), w.revision, entry)
+	return nil
+}
+
+// reply completes what the client is told.
+func (w *Write) reply(ctx context.Context) (err error) {
+	if w.out.Object, err = reply(ctx, &w.request, &w.progress); err != nil {
+		return final{err}
+	}
+	return nil
 }

@@ -194,7 +194,7 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 	validator.do = func(_ context.Context, wr admission.Attributes) error {
 		names = append(names, wr.GetObject().GetName())
 		if len(names) < 3 { // somebody is quicker
-			_, err := w.store.Create(w.ctx(), wr.(*Write).Resource.Key("default", wr.GetObject().GetName()), []byte(`{"taken":true}`), 0)
+			_, err := w.store.Create(w.ctx(), wr.(attributes).Resource.Key("default", wr.GetObject().GetName()), []byte(`{"taken":true}`), 0)
 			return err
 		}
 		return nil
@@ -209,7 +209,7 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 	names = nil
 	validator.do = func(_ context.Context, wr admission.Attributes) error {
 		names = append(names, wr.GetObject().GetName())
-		_, err := w.store.Create(w.ctx(), wr.(*Write).Resource.Key("default", wr.GetObject().GetName()), []byte(`{}`), 0)
+		_, err := w.store.Create(w.ctx(), wr.(attributes).Resource.Key("default", wr.GetObject().GetName()), []byte(`{}`), 0)
 		return err
 	}
 	_, err := w.Create(w.ctx(), w.at(v1, ""), []byte(strings.Replace(tab(v1, "x", "h", "1"), `"name":"x"`, `"generateName":"gen-"`, 1)), alice)

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -28,7 +27,7 @@ func (e *Engine) Review(ctx context.Context, t Target, body []byte, o WriteOptio
 	}
 	// What the client said of the answer goes.
 	t.Version.Strategy.Prepare(t.scope(ctx, o), w.object, nil)
-	w.attachManaged()
+	attachManaged(&w.next, &w.present)
 	if err := answer(w.object.Object); err != nil {
 		return nil, err
 	}
@@ -38,9 +37,11 @@ func (e *Engine) Review(ctx context.Context, t Target, body []byte, o WriteOptio
 
 // reviewed is a question that admission allows, which has changed it.
 func (e *Engine) reviewed(ctx context.Context, t Target, tree map[string]any, o WriteOptions) (*Write, error) {
-	w := &Write{Target: t, Options: o, engine: e, operation: admission.Create, object: asUnstructured(tree)}
+	w := &Write{request: request{Target: t, Options: o}, engine: e}
+	w.begin(origin{})
+	w.object = asUnstructured(tree)
 	var err error
-	if w.managed.sent, err = object.TakeManaged(tree); err != nil {
+	if w.owners.sent, err = object.TakeManaged(tree); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	validate := func(ctx context.Context) error {

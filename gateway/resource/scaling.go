@@ -118,40 +118,40 @@ func (e *Engine) scale(ctx context.Context, t Target, s scaling, o WriteOptions)
 type scaling func(present map[string]any, o WriteOptions) (*autoscalingv1.Scale, error)
 
 // decode implements [source]; it has been done.
-func (scaling) decode(*Write) error { return nil }
+func (scaling) decode(*request) error { return nil }
 
 // change implements [source]: it changes the scale of the object and writes
 // the replicas back. What the Scale says of uid and resourceVersion are
 // conditions.
-func (s scaling) change(_ context.Context, w *Write) error {
-	paths := w.scales()
-	present, _, err := scale.Of(paths, w.old.Object)
+func (s scaling) change(_ context.Context, r *request, from *present) (n next, err error) {
+	paths, old := r.scales(), from.object
+	present, _, err := scale.Of(paths, old.Object)
 	if err != nil {
-		return apierrors.NewInternalError(err)
+		return n, apierrors.NewInternalError(err)
 	}
-	wanted, err := s(present, w.Options)
+	wanted, err := s(present, r.Options)
 	if err != nil {
-		return err
+		return n, err
 	}
-	if err := w.whose(wanted.Name, wanted.Namespace); err != nil {
-		return err
+	if err := r.whose(wanted.Name, wanted.Namespace); err != nil {
+		return n, err
 	}
-	if uid := wanted.UID; uid != "" && uid != w.old.GetUID() {
-		return w.wrongUID(uid, w.old.GetUID())
+	if uid := wanted.UID; uid != "" && uid != old.GetUID() {
+		return n, r.wrongUID(uid, old.GetUID())
 	}
-	if err := scale.Validate(paths, wanted, w.Name, w.Namespace); err != nil {
-		return err
+	if err := scale.Validate(paths, wanted, r.Name, r.Namespace); err != nil {
+		return n, err
 	}
 	sent, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
 	if err != nil {
-		return apierrors.NewInternalError(err)
+		return n, apierrors.NewInternalError(err)
 	}
-	w.scaled = &shownScales{now: sent}
-	w.object = asUnstructured(object.Clone(w.old.Object))
+	n.scaled = &shownScales{now: sent}
+	n.object = asUnstructured(object.Clone(old.Object))
 	if wanted.ResourceVersion != "" {
-		w.object.SetResourceVersion(wanted.ResourceVersion)
+		n.object.SetResourceVersion(wanted.ResourceVersion)
 	}
-	return scale.Set(paths, w.object.Object, int64(wanted.Spec.Replicas)) // negative ones the object's strategy refuses
+	return n, scale.Set(paths, n.object.Object, int64(wanted.Spec.Replicas)) // negative ones the object's strategy refuses
 }
 
 // whose refuses a Scale of another object.

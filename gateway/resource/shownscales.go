@@ -22,32 +22,32 @@ type shownScales struct {
 }
 
 // tell gives both their managedFields, when somebody is going to look.
-func (s *shownScales) tell(ctx context.Context, w *Write) (err error) {
+func (s *shownScales) tell(ctx context.Context, r *request, from *present, next object.Managed) (err error) {
 	if s.told {
 		return nil
 	}
 	s.told = true
-	if s.old, _, err = scale.Of(w.scales(), w.old.Object); err != nil {
+	if s.old, _, err = scale.Of(r.scales(), from.object.Object); err != nil {
 		return err
 	}
 	replicas := map[string][]string{}
-	for _, v := range w.Resource.Def.Versions {
-		if p := scale.Paths(v, w.Subresource); p != nil {
-			replicas[w.Resource.Def.APIVersion(v.Name)] = scale.Fields(p)
+	for _, v := range r.Resource.Def.Versions {
+		if p := scale.Paths(v, r.Subresource); p != nil {
+			replicas[r.Resource.Def.APIVersion(v.Name)] = scale.Fields(p)
 		}
 	}
-	live, next := managedfields.OfScale(w.managed.live, replicas), managedfields.OfScale(w.managed.next, replicas)
+	live, owned := managedfields.OfScale(from.managed, replicas), managedfields.OfScale(next, replicas)
 	if !s.applied {
 		out, err := managedfields.Scales().Update(ctx, managedfields.Change{
-			Version: w.GetKind().Version, Subresource: w.Subresource, Manager: w.Options.Caller.manager(), Time: time.Now(),
+			Version: r.kind().Version, Subresource: r.Subresource, Manager: r.Options.Caller.manager(), Time: time.Now(),
 			Live: s.old, LiveManaged: live, New: s.now, NewManaged: live,
 		})
 		if err != nil {
 			return err
 		}
-		next = out.Managed
+		owned = out.Managed
 	}
-	object.SetManaged(s.now, next)
+	object.SetManaged(s.now, owned)
 	object.SetManaged(s.old, live)
 	return nil
 }

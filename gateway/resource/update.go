@@ -30,7 +30,7 @@ func (e *Engine) update(ctx context.Context, t Target, s source, o WriteOptions,
 	if err != nil {
 		return nil, err
 	}
-	w := &Write{Target: t, Options: o, engine: e, source: s, strategy: strategy, put: put}
+	w := &Write{request: request{Target: t, Options: o, strategy: strategy, put: put}, engine: e, source: s}
 	if err := w.decode(ctx); err != nil { // what cannot be read is refused whether the object exists or not
 		return nil, err
 	}
@@ -52,24 +52,18 @@ func (t Target) updateStrategy() (crd.Strategy, error) {
 }
 
 // prepareUpdate restores what no client writes, and asks the kind whether the
-// change is valid. A deletion that nothing holds up any more ends here.
-func (w *Write) prepareUpdate(ctx context.Context) error {
-	unstructured.RemoveNestedField(w.object.Object, "metadata", "selfLink")
-	if s, ok := w.strategy.(acceptsAtOnce); !ok || len(w.mistakes) > 0 || !s.Accept(ctx, w.Namespace, w.object, w.old) {
-		if err := w.beforeUpdate(ctx); err != nil {
-			return err
-		}
+// change is valid.
+func prepareUpdate(ctx context.Context, r *request, obj, old *unstructured.Unstructured, mistakes field.ErrorList) error {
+	unstructured.RemoveNestedField(obj.Object, "metadata", "selfLink")
+	if s, ok := r.strategy.(acceptsAtOnce); ok && len(mistakes) == 0 && s.Accept(ctx, r.Namespace, obj, old) {
+		return nil
 	}
-	w.endIfReleased()
-	return nil
+	return beforeUpdate(ctx, r, obj, old, mistakes)
 }
 
-// endIfReleased lets the write remove what is being deleted and has nothing
-// left to wait for.
-func (w *Write) endIfReleased() {
-	if w.object.GetDeletionTimestamp() != nil && !takesTime(w.object) && !heldUp(w.Resource.Def, w.object) {
-		w.ending = removes
-	}
+// released reports whether obj is being deleted and has nothing left to wait for.
+func released(def *crd.Definition, obj *unstructured.Unstructured) bool {
+	return obj.GetDeletionTimestamp() != nil && !takesTime(obj) && !heldUp(def, obj)
 }
 
 // heldUp tells that something has to be done before a deletion is complete.
@@ -78,17 +72,17 @@ func heldUp(def *crd.Definition, obj *unstructured.Unstructured) bool {
 }
 
 // precondition checks uid and resourceVersion of the new state.
-func (w *Write) precondition(ctx context.Context) error {
-	obj, old, rev := w.object, w.old, w.from.Revision
-	gr := w.GroupResource()
+func precondition(r *request, obj *unstructured.Unstructured, from *present) error {
+	old, rev := from.object, from.entry.Revision
+	gr := r.GroupResource()
 	// Of a patch the strategy refuses another uid, as an immutable field.
-	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() && w.put {
-		return w.wrongUID(uid, old.GetUID())
+	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() && r.put {
+		return r.wrongUID(uid, old.GetUID())
 	}
 	rv := obj.GetResourceVersion()
 	if rv == "" || rv == "0" {
-		if w.Resource.Def.ConditionalUpdate {
-			return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, w.Name, field.ErrorList{
+		if r.Resource.Def.ConditionalUpdate {
+			return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, r.Name, field.ErrorList{
 				field.Invalid(field.NewPath("metadata", revisionField), uint64(0), "must be specified for an update"),
 			})
 		}
@@ -96,12 +90,12 @@ func (w *Write) precondition(ctx context.Context) error {
 		return nil
 	}
 	if _, err := strconv.ParseUint(rv, 10, 63); err != nil {
-		return apierrors.NewInvalid(w.Resource.Def.GroupKind(), w.Name, field.ErrorList{
+		return apierrors.NewInvalid(r.Resource.Def.GroupKind(), r.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", revisionField), rv, err.Error()),
 		})
 	}
 	if rv != strconv.FormatInt(rev, 10) {
-		return apierrors.NewConflict(gr, w.Name, errModified)
+		return apierrors.NewConflict(gr, r.Name, errModified)
 	}
 	return nil
 }

@@ -6,8 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/registry/rest"
-
-	"github.com/wasmgate/wasmgate/admission"
 )
 
 // whole is a client's complete object, of a POST or a PUT.
@@ -19,28 +17,28 @@ type whole struct {
 
 // decode implements [source]: it parses the body once for each attempt, since
 // an attempt works upon the tree.
-func (s *whole) decode(w *Write) error {
+func (s *whole) decode(r *request) error {
 	if s.tree != nil {
 		return nil
 	}
-	o := w.Options
+	o := r.Options
 	if s.told {
 		o.Warn = nil
 	}
-	tree, err := w.decodeBody(s.body, o)
+	tree, err := r.decodeBody(s.body, o)
 	if err != nil {
 		return err
 	}
 	s.told = true
 	obj := asUnstructured(tree)
-	if w.put {
-		if err := w.sameName(obj.GetName()); err != nil {
+	if r.put {
+		if err := r.sameName(obj.GetName()); err != nil {
 			return err
 		}
-	} else if w.Name != "" && obj.GetName() == "" && obj.GetGenerateName() == "" {
-		obj.SetName(w.Name)
+	} else if r.Name != "" && obj.GetName() == "" && obj.GetGenerateName() == "" {
+		obj.SetName(r.Name)
 	}
-	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(w.Namespace, obj); err != nil {
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(r.Namespace, obj); err != nil {
 		return err
 	}
 	s.tree = tree
@@ -60,20 +58,20 @@ func (t Target) sameName(name string) error {
 }
 
 // change implements [source]: the body is the new state.
-func (s *whole) change(_ context.Context, w *Write) error {
-	w.object, s.tree = asUnstructured(s.tree), nil
-	if w.operation != admission.Create {
-		return nil
+func (s *whole) change(_ context.Context, r *request, from *present) (n next, err error) {
+	n.object, s.tree = asUnstructured(s.tree), nil
+	if from.entry != nil {
+		return n, nil
 	}
-	if w.put {
-		if uid := w.object.GetUID(); uid != "" {
-			return w.wrongUID(uid, "")
+	if r.put {
+		if uid := n.object.GetUID(); uid != "" {
+			return n, r.wrongUID(uid, "")
 		}
-		w.object.SetResourceVersion("")
+		n.object.SetResourceVersion("")
 	}
-	if w.object.GetName() == "" {
-		w.generate = w.object.GetGenerateName()
+	if n.object.GetName() == "" {
+		n.generate = n.object.GetGenerateName()
 	}
-	alive(w.object) // before anybody owns it
-	return nil
+	alive(n.object) // before anybody owns it
+	return n, nil
 }
