@@ -189,7 +189,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/kube-openapi", "admission/policy crd/custom gateway/discovery/openapi plugins/configuration", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd gateway/api gateway/resource", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "managedfields crd", "field sets, and merging by them"},
-	{"sigs.k8s.io/yaml", "crd/builtin gateway/api gateway/cli gateway/discovery gateway/view", "bodies, documents and files in YAML"},
+	{"sigs.k8s.io/yaml", "crd/builtin crd/schema gateway/api gateway/cli gateway/discovery gateway/view", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of

@@ -3,7 +3,6 @@ package builtin
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,8 +25,6 @@ var cellFunctions = map[string]func(obj map[string]any) any{
 	"eventReporter":     eventReporter,
 	"eventSource":       eventSource,
 	"bindingParams":     bindingParams,
-	"quotaRequests":     func(obj map[string]any) any { return quota(obj, false) },
-	"quotaLimits":       func(obj map[string]any) any { return quota(obj, true) },
 }
 
 // podSummary is what tables say of a pod.
@@ -180,24 +177,4 @@ func (s *podSummary) restartCount() string {
 		return fmt.Sprint(s.restarts)
 	}
 	return fmt.Sprintf("%d (%s ago)", s.restarts, dyn.Age(s.lastRestart))
-}
-
-// quota prints how much of a quota is used: of limits, or of everything else.
-func quota(obj map[string]any, limits bool) string {
-	q := &corev1.ResourceQuota{}
-	if toTyped(obj, q) != nil {
-		return ""
-	}
-	var names []string
-	for name := range q.Status.Hard {
-		if strings.HasPrefix(string(name), "limits.") == limits {
-			names = append(names, string(name))
-		}
-	}
-	slices.Sort(names)
-	for i, name := range names {
-		used, hard := q.Status.Used[corev1.ResourceName(name)], q.Status.Hard[corev1.ResourceName(name)]
-		names[i] = fmt.Sprintf("%s: %s/%s", name, used.String(), hard.String())
-	}
-	return strings.Join(names, ", ")
 }

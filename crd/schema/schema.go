@@ -160,7 +160,7 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 		s.ID = t.String()
 	}
 	name := Name(t)
-	if merged[name] == "atomic" {
+	if mergedAs(name) == "atomic" {
 		s.XMapType = ptr("atomic")
 	}
 	for _, f := range Fields(t) {
@@ -171,7 +171,7 @@ func (b *builder) structure(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 		if f.Description != "" {
 			p.Description = f.Description
 		}
-		merge(p, f, merged[name+"."+f.Name])
+		merge(p, f, mergedAs(name+"."+f.Name))
 		if s.Properties == nil {
 			s.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
 		}
