@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -30,6 +31,26 @@ func TestSubresourcesOfPodsChangeTheirPart(t *testing.T) {
 		definitions(t)["pod"].Versions[0].Subresources[subresource].Update.Prepare(t.Context(), obj, old)
 		if got, want := obj.Object["spec"], podOf(t, want).Object["spec"]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s makes\n%v, want\n%v", subresource, got, want)
+		}
+	}
+}
+
+// A pod is past an init container that goes on running once that one is started; one
+// that has to end first is waited for, started or not.
+func TestInitContainersThatAreWaitedFor(t *testing.T) {
+	const running = `"state":{"running":{"startedAt":"2026-01-01T00:00:00Z"}},"started":true,"ready":true`
+	for name, tc := range map[string]struct{ policy, want, ready string }{
+		"a sidecar":         {`,"restartPolicy":"Always"`, "Running", "2/2"},
+		"one that will end": {``, "Init:0/1", "0/1"},
+	} {
+		obj := podOf(t, `"initContainers":[{"name":"i","image":"i"`+tc.policy+`}],"containers":[{"name":"c","image":"i"}]`)
+		var status map[string]any
+		if err := json.Unmarshal([]byte(`{"phase":"Running","initContainerStatuses":[{"name":"i",`+running+`}],"containerStatuses":[{"name":"c",`+running+`}]}`), &status); err != nil {
+			t.Fatal(err)
+		}
+		obj.Object["status"] = status
+		if s := readPod(obj.Object); s.reason != tc.want || s.ready() != tc.ready {
+			t.Errorf("%s: %s, %s ready", name, s.reason, s.ready())
 		}
 	}
 }

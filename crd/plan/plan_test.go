@@ -227,3 +227,26 @@ func TestValidationOfOneField(t *testing.T) {
 		t.Errorf("no field: %v", errs)
 	}
 }
+
+// box is a type whose fields are in a map of more than one entry.
+type box struct {
+	Ports map[string]corev1.ContainerPort `json:"ports"`
+}
+
+func TestDefaultsOfEveryEntryOfAMap(t *testing.T) {
+	types := map[string]Additions{}
+	if err := yaml.UnmarshalStrict([]byte("core/v1.ContainerPort: {protocol: {default: TCP}}"), &types); err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewLibrary(types).Plan(reflect.TypeFor[*box](), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := parsed(t, "ports: {a: {containerPort: 1}, b: {containerPort: 2}, c: {protocol: UDP}}")
+	if err := p.Default(got); err != nil {
+		t.Fatal(err)
+	}
+	if want := parsed(t, "ports: {a: {containerPort: 1, protocol: TCP}, b: {containerPort: 2, protocol: TCP}, c: {protocol: UDP}}"); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

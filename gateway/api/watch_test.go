@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -237,6 +238,21 @@ func TestBookmarks_HaveOnlyARevision_WATCH06(t *testing.T) {
 		if got := e.Object.Kind + " " + e.Object.APIVersion; got != kind || len(e.Object.Metadata) != 1 || e.Object.Spec != nil || e.version() == "" {
 			t.Errorf("%s", e.raw)
 		}
+	}
+}
+
+// Nor has the bookmark of a built-in kind's metadata what the kind's Go type writes
+// when it is empty.
+func TestBookmarks_OfMetadataAreMetadata_WATCH06(t *testing.T) {
+	w := newWorld(t)
+	const path = "/api/v1/namespaces/default/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+	e := w.watch(t, path, nil, "Accept: application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata").want("BOOKMARK", "")
+	var object struct{ Object map[string]any }
+	if err := json.Unmarshal([]byte(e.raw), &object); err != nil {
+		t.Fatal(err)
+	}
+	if o := object.Object; o["kind"] != "PartialObjectMetadata" || o["apiVersion"] != "meta.k8s.io/v1" || len(o) != 3 {
+		t.Errorf("%s", e.raw)
 	}
 }
 

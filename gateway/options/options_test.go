@@ -16,6 +16,28 @@ func TestDefaultIsValid(t *testing.T) {
 	}
 }
 
+// 0 is no bound where a flag's help says so, and an empty one where nothing else could
+// be meant.
+func TestValidate_ZeroIsNoBound(t *testing.T) {
+	for flag, set := range map[string]func(*Serve){
+		"module-quota":             func(o *Serve) { o.ModuleQuota = 0 },
+		"module-idle-memory":       func(o *Serve) { o.ModuleIdleMemory = 0 },
+		"module-compile-memory":    func(o *Serve) { o.ModuleCompileMemory = 0 },
+		"module-compile-time":      func(o *Serve) { o.ModuleCompileTime = 0 },
+		"max-decoding-memory":      func(o *Serve) { o.MaxDecodingMemory = 0 },
+		"max-watches-per-user":     func(o *Serve) { o.MaxWatchesPerUser = 0 },
+		"view-cache":               func(o *Serve) { o.ViewCacheBytes = 0 },
+		"shutdown-delay-duration":  func(o *Serve) { o.ShutdownDelay = 0 },
+		"etcd-compaction-interval": func(o *Serve) { o.EtcdCompactionInterval = 0 },
+	} {
+		o := Default()
+		set(&o)
+		if err := o.Validate(); err != nil {
+			t.Errorf("--%s=0: %v", flag, err)
+		}
+	}
+}
+
 func TestValidate_ReportsEveryProblem(t *testing.T) {
 	o := Serve{
 		EtcdServers: []string{"127.0.0.1:2379"}, EtcdPrefix: "registry/", EtcdCertFile: "c",
