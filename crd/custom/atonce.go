@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/crd/custom/accept"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -15,20 +16,20 @@ import (
 func (s *strategy) Accept(ctx context.Context, namespace string, obj, old *unstructured.Unstructured) bool {
 	p, err := s.made.parts()
 	meta, ok := obj.Object["metadata"].(map[string]any)
-	if err != nil || !ok || !p.quick.isIn(namespace, meta) {
+	if err != nil || !ok || !p.isIn(namespace, meta) {
 		return false
 	}
 	if old != nil {
 		return s.acceptUpdate(ctx, p, namespace, obj, old)
 	}
-	if !isTime(meta["creationTimestamp"]) || isNone(meta["uid"]) {
+	if !accept.IsTime(meta["creationTimestamp"]) || isNone(meta["uid"]) {
 		return false
 	}
 	if p.hasStatus {
 		delete(obj.Object, "status")
 	}
 	meta["generation"] = int64(1)
-	return p.quick.accepts(obj, nil)
+	return p.quick.Accepts(obj, nil)
 }
 
 func (s *strategy) acceptUpdate(ctx context.Context, p *parts, namespace string, obj, old *unstructured.Unstructured) bool {
@@ -40,28 +41,28 @@ func (s *strategy) acceptUpdate(ctx context.Context, p *parts, namespace string,
 	obj.Object["metadata"].(map[string]any)["generation"] = generation
 	s.Prepare(ctx, obj, old)
 	meta, ok := obj.Object["metadata"].(map[string]any)
-	if !ok || !p.quick.isIn(namespace, meta) {
+	if !ok || !p.isIn(namespace, meta) {
 		return false // that is now the one before, where only the status may change
 	}
 	if isNone(meta["uid"]) && was["uid"] != nil {
 		meta["uid"] = was["uid"]
 	}
-	if t, ok := was["creationTimestamp"]; ok && isTime(t) {
+	if t, ok := was["creationTimestamp"]; ok && accept.IsTime(t) {
 		meta["creationTimestamp"] = t
 	}
 	name, _ := meta["name"].(string)
-	return isSubdomain(name) && meta["finalizers"] == nil && meta["generateName"] == nil && p.quick.accepts(obj, old)
+	return accept.IsSubdomain(name) && meta["finalizers"] == nil && meta["generateName"] == nil && p.quick.Accepts(obj, old)
 }
 
 // isIn tells that metadata names the namespace of the request, or none where
 // there are none.
-func (q *quick) isIn(namespace string, meta map[string]any) bool {
+func (p *parts) isIn(namespace string, meta map[string]any) bool {
 	v, ok := meta["namespace"]
-	if !q.namespaced {
+	if !p.namespaced {
 		return !ok
 	}
 	own, _ := v.(string)
-	return own == namespace && isDNSLabel(own)
+	return own == namespace && accept.IsDNSLabel(own)
 }
 
 // isNone tells that a text of metadata is not there.

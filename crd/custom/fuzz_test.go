@@ -131,7 +131,7 @@ func (s subject) agree(t *testing.T, tree map[string]any) {
 func (s subject) agreeOnValidity(t *testing.T, tree map[string]any) {
 	t.Helper()
 	q, ok := s.validator.(*quickValidator)
-	if !ok || !q.rule.accepts(tree) {
+	if !ok || !q.rule.Accepts(tree) {
 		return
 	}
 	if r := q.SchemaValidator.Validate(tree); !r.IsValid() {

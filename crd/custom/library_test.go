@@ -27,7 +27,7 @@ func BenchmarkValidate(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if !q.rule.accepts(tree) {
+			if !q.rule.Accepts(tree) {
 				b.Fatal("not accepted")
 			}
 		}

@@ -3,6 +3,7 @@ package custom
 import (
 	"testing"
 
+	"github.com/wasmgate/wasmgate/crd/custom/accept"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -64,7 +65,7 @@ func TestMetadataIsMadeWhatTheLibraryMakesIt_CRD05(t *testing.T) {
 			in += `,"name":"n"`
 		}
 		in += `}`
-		if got := tidyMetadata(parse(t, in)); got != p.tidy {
+		if got := accept.TidyMetadata(parse(t, in)); got != p.tidy {
 			t.Errorf("%s is well-formed: %t", in, got)
 		}
 		tree := parse(t, `{"apiVersion":"example.com/v1","kind":"X","metadata":`+in+`}`)
@@ -73,7 +74,7 @@ func TestMetadataIsMadeWhatTheLibraryMakesIt_CRD05(t *testing.T) {
 		}
 	}
 	tree := parse(t, `{"name":"","labels":{},"finalizers":[],"generation":0,"annotations":null,"uid":"u","deletionGracePeriodSeconds":0}`)
-	if !tidyMetadata(tree) || text(tree) != `{"deletionGracePeriodSeconds":0,"uid":"u"}` {
+	if !accept.TidyMetadata(tree) || text(tree) != `{"deletionGracePeriodSeconds":0,"uid":"u"}` {
 		t.Errorf("what is empty is not dropped: %s", text(tree))
 	}
 }

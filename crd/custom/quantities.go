@@ -22,8 +22,8 @@ func readsQuantities(s *apiextensions.JSONSchemaProps) bool {
 // quantities, where rules read some: nothing could end such a rule, and its
 // library does not count what it costs. Also what such rules compare an object
 // with, the one before, is looked at.
-func (q *quick) costlyQuantities(objects ...*unstructured.Unstructured) (errs field.ErrorList) {
-	if !q.quantities {
+func (p *parts) costlyQuantities(objects ...*unstructured.Unstructured) (errs field.ErrorList) {
+	if !p.quantities {
 		return nil
 	}
 	for _, obj := range objects {

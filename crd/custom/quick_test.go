@@ -9,42 +9,12 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
-
-// The checks of names agree with the library's, but for what is rare.
-func TestQuickNamesAreTheLibrarys(t *testing.T) {
-	long := func(n int, s string) string { return strings.Repeat(s, n) }
-	names := []string{"", "a", "A", "0", "-", ".", "_", "a-", "-a", "a-b", "a--b", "a.b", "a..b", ".a", "a.", "a_b", "_a", "a_", "aB", "B", "z9", "Z", "a/b", "a/", "/a", "a/b/c", "a.b/c", "a-.b/c", "a.-b/c", "A.b/c", "a_b/c",
-		"a b", "é", "é/a", "a/é", "\u212a/a", "a\n", "`", "{", "@", "[", ":", "/", "a/-", "a/B.c_d-e", "a@", "a:", "a`", "a{", "a[",
-		long(63, "a"), long(64, "a"), long(63, "a") + "/a", "a/" + long(63, "a"), "a/" + long(64, "a"),
-		long(126, "a.") + "a", long(126, "a.") + "aa", long(127, "a.") + "a", long(126, "a.") + "a/b", long(126, "a.") + "aa/b"}
-	for _, s := range names {
-		for what, c := range map[string]struct {
-			quick   bool
-			library []string
-		}{
-			"label":      {isDNSLabel(s), validation.IsDNS1123Label(s)},
-			"subdomain":  {isSubdomain(s), validation.IsDNS1123Subdomain(s)},
-			"value":      {s == "" || isNamePart(s), validation.IsValidLabelValue(s)},
-			"key":        {isQualified(s, false), validation.IsQualifiedName(s)},
-			"annotation": {isQualified(s, true), validation.IsQualifiedName(strings.ToLower(s))},
-			"namespace":  {isDNSLabel(s), apivalidation.ValidateNamespaceName(s, false)},
-		} {
-			// The library bounds the whole domain only.
-			rare := strings.HasPrefix(s, long(63, "a")) && (what == "subdomain" || strings.Contains(s, "/"))
-			if c.quick != (len(c.library) == 0) && !(rare && !c.quick) {
-				t.Errorf("%s %q: quick says %t, the library %q", what, s, c.quick, c.library)
-			}
-		}
-	}
-}
 
 // partsOf are what a version is compiled to.
 func partsOf(t *testing.T, v *crd.Version) *parts {
@@ -64,14 +34,14 @@ func judge(t *testing.T, v *crd.Version, obj, old map[string]any) (accepted bool
 	u := &unstructured.Unstructured{Object: obj}
 	ctx := context.Background()
 	if old == nil {
-		accepted = p.quick.accepts(u, nil)
+		accepted = p.quick.Accepts(u, nil)
 		if errs := whole.Validate(ctx, u); accepted && len(errs) > 0 {
 			t.Errorf("accepted %s: %v", text(obj), errs)
 		}
 		return accepted
 	}
 	before := &unstructured.Unstructured{Object: old}
-	accepted = p.quick.accepts(u, before)
+	accepted = p.quick.Accepts(u, before)
 	updates := []libraryUpdate{whole}
 	if v.Subresources["status"] != nil {
 		updates = append(updates, ofStatus)
@@ -88,7 +58,7 @@ func judge(t *testing.T, v *crd.Version, obj, old map[string]any) (accepted bool
 // is.
 func TestQuickMetadata(t *testing.T) {
 	v := fooVersion(t, `{type: object}`, true)
-	long := strings.Repeat("v", maxAnnotations-1)
+	long := strings.Repeat("v", 256<<10-1)
 	const plain = `"name":"e","namespace":"n"`
 	for _, c := range []struct {
 		meta string
@@ -147,7 +117,7 @@ func TestQuickMetadataOfUpdates(t *testing.T) {
 		if got := judge(t, v, object(meta), object(before)); got != c.want {
 			t.Errorf("%+v: %t", c, got)
 		}
-		if got := acceptsChanged(parse(t, `{`+meta+`}`), parse(t, `{"labels":1,`+before+`}`)); got && !strings.Contains(before, `"labels"`) {
+		if got := judge(t, v, object(meta), object(`"labels":1,`+before)); got && !strings.Contains(before, `"labels"`) {
 			t.Errorf("%+v: accepted after what cannot be read", c)
 		}
 	}
@@ -183,10 +153,10 @@ func TestQuickKnowsItsLimits(t *testing.T) {
 		want           bool
 	}{
 		{set, `"a":["x","y"]`, true}, {set, `"a":["x","x"]`, false}, {set, `"a":["x","y","x"]`, false}, {set, `"a":["x","y","z","y"]`, false}, {set, `"a":[]`, true}, {set, `"b":["x","x"]`, true}, {free, `"a":["x","x"]`, true},
-		{set, elements(manyElements-1, `"%d"`), true}, {set, elements(manyElements, `"%d"`), false},
+		{set, elements(31, `"%d"`), true}, {set, elements(32, `"%d"`), false},
 		{any, `"a":[1,"1",true]`, true}, {any, `"a":[1,1]`, false}, {any, `"a":[1,"1",1]`, false}, {any, `"a":[1.5,2]`, false}, {any, `"a":[{},{}]`, false}, {any, `"a":[null]`, false},
 		{byKey, `"a":[{"k":"x"},{"k":"y"}]`, true}, {byKey, `"a":[{"k":"x"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{"k":"y"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{}]`, false},
-		{byKey, elements(manyElements-1, `{"k":"%d"}`), true}, {byKey, elements(manyElements, `{"k":"%d"}`), false},
+		{byKey, elements(31, `{"k":"%d"}`), true}, {byKey, elements(32, `{"k":"%d"}`), false},
 		{two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"y","l":1}]`, true}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1.0}]`, false}, {two, `"a":[{"k":"x"}]`, false},
 		{deep, `"b":{"x":[{"a":["x"]},{"a":["y","z"]}],"y":[]}`, true}, {deep, `"b":{"x":[{"a":["x"]},{"a":["y","y"]}]}`, false}, {deep, `"b":{"y":[],"x":[{"a":["x","x"]}]}`, false}, {deep, `"b":{"x":[{"a":["x","y","x"]}]}`, false},
 		{`{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}}`, `"a":"x"`, false},
@@ -213,7 +183,7 @@ func TestQuickKnowsItsLimits(t *testing.T) {
 	}
 	q := partsOf(t, v).quick
 	good, other := foo(t, ""), &unstructured.Unstructured{}
-	if q.accepts(other, nil) || q.accepts(other, good) || q.accepts(good, other) || q.accepts(good, foo(t, `"metadata":1`)) {
+	if q.Accepts(other, nil) || q.Accepts(other, good) || q.Accepts(good, other) || q.Accepts(good, foo(t, `"metadata":1`)) {
 		t.Error("accepted what is no object")
 	}
 	c := definition(t, "Foo", one(`{type: object, x-kubernetes-preserve-unknown-fields: true}`))
@@ -243,18 +213,8 @@ func TestQuickFindsRules(t *testing.T) {
 		`{not: {properties: {a: {` + rule + `}}}}`:                           true,
 		`{type: object, properties: {a: {type: array, items: {type: string}}}, additionalProperties: {type: string}, not: {}, allOf: [{}]}`: false,
 	} {
-		v := fooVersion(t, `{type: object}`, false)
-		q := partsOf(t, v).quick
-		if !q.sure {
-			t.Fatal("unsure of a plain object")
-		}
-		internal := internalOf(t, schema)
-		validator, err := newValidator(internal)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := newQuick("example.com/v1", "Foo", true, internal, nil, validator); got.sure == want {
-			t.Errorf("%s: sure %t", schema, got.sure)
+		if got := plain(internalOf(t, schema)); got == want {
+			t.Errorf("%s: plain %t", schema, got)
 		}
 	}
 }

@@ -47,3 +47,39 @@ func structuralSchema(in *apiextensions.JSONSchemaProps, preserve bool) (*struct
 	}
 	return s, nil
 }
+
+// plain reports that the library validates objects by their schema's types and bounds
+// alone: no rule in CEL, and no object with metadata of its own inside.
+func plain(in *apiextensions.JSONSchemaProps) bool {
+	return !anywhere(in, func(p *apiextensions.JSONSchemaProps) bool { return p.XEmbeddedResource || len(p.XValidations) > 0 })
+}
+
+// anywhere tells whether a schema, or one inside of it, has a property.
+func anywhere(in *apiextensions.JSONSchemaProps, has func(*apiextensions.JSONSchemaProps) bool) bool {
+	if in == nil {
+		return false
+	}
+	if has(in) || anywhere(in.Not, has) {
+		return true
+	}
+	inside := [][]apiextensions.JSONSchemaProps{in.AllOf, in.AnyOf, in.OneOf}
+	if in.Items != nil {
+		inside = append(inside, in.Items.JSONSchemas)
+		if anywhere(in.Items.Schema, has) {
+			return true
+		}
+	}
+	for _, list := range inside {
+		for i := range list {
+			if anywhere(&list[i], has) {
+				return true
+			}
+		}
+	}
+	for _, p := range in.Properties {
+		if anywhere(&p, has) {
+			return true
+		}
+	}
+	return in.AdditionalProperties != nil && anywhere(in.AdditionalProperties.Schema, has)
+}

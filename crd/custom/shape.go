@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wasmgate/wasmgate/crd/custom/accept"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -64,11 +65,11 @@ func (s *shape) FromStorage(obj map[string]any) error {
 
 func (s *shape) Settled(obj map[string]any) bool {
 	meta, ok := obj["metadata"].(map[string]any)
-	if s.whole || !ok || !isString(obj["kind"]) || !isString(obj["apiVersion"]) {
+	if s.whole || !ok || !accept.IsString(obj["kind"]) || !accept.IsString(obj["apiVersion"]) {
 		return false
 	}
 	for k, v := range meta {
-		if empty, ok := tidyField(k, v); empty || !ok {
+		if empty, ok := accept.TidyField(k, v); empty || !ok {
 			return false
 		}
 	}
@@ -165,7 +166,7 @@ func coerceMetadata(obj map[string]any, m mode) ([]string, error) {
 		return nil, nil
 	}
 	tree, ok := raw.(map[string]any)
-	if ok && tidyMetadata(tree) {
+	if ok && accept.TidyMetadata(tree) {
 		if m.lenient {
 			if _, ok := tree["generation"]; !ok {
 				tree["generation"] = int64(1)

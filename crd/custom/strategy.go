@@ -64,10 +64,10 @@ func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstruct
 	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
-	if p.quick.accepts(obj, old) {
+	if p.quick.Accepts(obj, old) {
 		return nil
 	}
-	if errs := p.quick.costlyQuantities(obj, old); len(errs) > 0 {
+	if errs := p.costlyQuantities(obj, old); len(errs) > 0 {
 		return errs
 	}
 	if old == nil {

@@ -6,6 +6,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/wasmgate/wasmgate/crd/custom/accept"
 )
 
 // quickValidator is the library's validator behind a quick acceptance of valid
@@ -13,7 +15,7 @@ import (
 // every error message, is the library's.
 type quickValidator struct {
 	validation.SchemaValidator
-	rule *rule
+	rule *accept.Rule
 }
 
 func newValidator(in *apiextensions.JSONSchemaProps) (*quickValidator, error) {
@@ -21,11 +23,11 @@ func newValidator(in *apiextensions.JSONSchemaProps) (*quickValidator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return &quickValidator{library, compileRule(openapi)}, nil
+	return &quickValidator{library, accept.NewRule(openapi)}, nil
 }
 
 func (q *quickValidator) Validate(value any, options ...validation.ValidationOption) *validate.Result {
-	if q.rule.accepts(value) {
+	if q.rule.Accepts(value) {
 		return &validate.Result{}
 	}
 	return q.SchemaValidator.Validate(value, options...)
@@ -33,7 +35,7 @@ func (q *quickValidator) Validate(value any, options ...validation.ValidationOpt
 
 // ValidateUpdate may ignore old for a valid value: ratcheting only forgives.
 func (q *quickValidator) ValidateUpdate(value, old any, options ...validation.ValidationOption) *validate.Result {
-	if q.rule.accepts(value) {
+	if q.rule.Accepts(value) {
 		return &validate.Result{}
 	}
 	return q.SchemaValidator.ValidateUpdate(value, old, options...)

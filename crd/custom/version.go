@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/custom/accept"
 )
 
 // subresourceVerbs are served on every subresource of a custom resource.
@@ -38,7 +39,12 @@ func newVersion(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.
 // parts are what the schema of a version is compiled to.
 type parts struct {
 	shape *shape
-	quick *quick
+	// quick accepts objects at once, nil for none.
+	quick *accept.Object
+	// namespaced: objects are in namespaces.
+	namespaced bool
+	// quantities: rules read some.
+	quantities bool
 	// hasStatus: the status is a subresource.
 	hasStatus bool
 	// library makes the library's strategies, of whole objects and of their status,
@@ -71,14 +77,15 @@ func compileParts(c *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv
 			}
 		}
 	}
-	out := &parts{shape: newShape(s, c.Spec.PreserveUnknownFields), hasStatus: status != nil}
+	out := &parts{shape: newShape(s, c.Spec.PreserveUnknownFields), hasStatus: status != nil, namespaced: namespaced, quantities: anywhere(internal, readsQuantities)}
 	out.library = sync.OnceValues(func() (library, libraryUpdate) {
 		l := customresource.NewStrategy(crdserverscheme.NewUnstructuredObjectTyper(), namespaced, kind,
 			whole, ofStatus, s, status, scale, v.SelectableFields)
 		return l, customresource.NewStatusStrategy(l)
 	})
-	out.quick = newQuick(d.APIVersion(v.Name), d.Kind, namespaced, internal, s, whole)
-	out.quick.sure = out.quick.sure && scale == nil // its values have bounds of their own
+	if plain(internal) && scale == nil { // whose values have bounds of their own
+		out.quick = accept.NewObject(d.APIVersion(v.Name), d.Kind, namespaced, s, whole.rule)
+	}
 	return out, nil
 }
 

@@ -1,4 +1,4 @@
-package custom
+package accept
 
 import (
 	"math"
@@ -9,11 +9,11 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// rule is a schema compiled to accept valid values quickly. It knows the parts
+// Rule is a schema compiled to accept valid values quickly. It knows the parts
 // of JSON schema that nearly every definition is made of; of anything else it
 // is unsure. What it accepts is valid; what it does not accept may be valid as
 // well, so it never has to say why.
-type rule struct {
+type Rule struct {
 	unsure bool
 
 	types    kinds // none: any
@@ -31,15 +31,15 @@ type rule struct {
 	exclusiveMax     bool
 	// Objects.
 	required             []string
-	props                map[string]*rule
-	extra                *rule // what other fields have to be; nil: anything
+	props                map[string]*Rule
+	extra                *Rule // what other fields have to be; nil: anything
 	closed               bool  // there may be no other fields
 	minFields, maxFields *int64
 	// Arrays.
-	items              *rule
+	items              *Rule
 	minItems, maxItems *int64
 
-	allOf, anyOf []*rule
+	allOf, anyOf []*Rule
 }
 
 // kinds is a set of JSON types.
@@ -59,10 +59,10 @@ var kindNames = map[string]kinds{
 	"boolean": kindBoolean, "array": kindArray, "object": kindObject,
 }
 
-// compileRule compiles s, which must be the schema that the library validates
+// NewRule compiles s, which must be the schema that the library validates
 // against.
-func compileRule(s *spec.Schema) *rule {
-	r := &rule{
+func NewRule(s *spec.Schema) *Rule {
+	r := &Rule{
 		nullable:  s.Nullable,
 		minLength: s.MinLength, maxLength: s.MaxLength,
 		minimum: s.Minimum, maximum: s.Maximum,
@@ -90,7 +90,7 @@ func safeBound(b *float64) bool {
 	return b == nil || *b == math.Trunc(*b) && math.Abs(*b) <= math.MaxInt32
 }
 
-func (r *rule) compileText(s *spec.Schema) {
+func (r *Rule) compileText(s *spec.Schema) {
 	if s.Pattern != "" {
 		var err error
 		if r.pattern, err = regexp.Compile(s.Pattern); err != nil {
@@ -119,36 +119,36 @@ func (r *rule) compileText(s *spec.Schema) {
 	}
 }
 
-func (r *rule) compileParts(s *spec.Schema) {
+func (r *Rule) compileParts(s *spec.Schema) {
 	if len(s.Properties) > 0 {
-		r.props = make(map[string]*rule, len(s.Properties))
+		r.props = make(map[string]*Rule, len(s.Properties))
 	}
 	for name := range s.Properties {
 		p := s.Properties[name]
-		r.props[name] = compileRule(&p)
+		r.props[name] = NewRule(&p)
 	}
 	if a := s.AdditionalProperties; a != nil {
 		r.closed = !a.Allows
 		if a.Schema != nil {
-			r.extra = compileRule(a.Schema)
+			r.extra = NewRule(a.Schema)
 		}
 	}
 	if s.Items != nil {
 		r.unsure = r.unsure || len(s.Items.Schemas) > 0
 		if s.Items.Schema != nil {
-			r.items = compileRule(s.Items.Schema)
+			r.items = NewRule(s.Items.Schema)
 		}
 	}
 	for i := range s.AllOf {
-		r.allOf = append(r.allOf, compileRule(&s.AllOf[i]))
+		r.allOf = append(r.allOf, NewRule(&s.AllOf[i]))
 	}
 	for i := range s.AnyOf {
-		r.anyOf = append(r.anyOf, compileRule(&s.AnyOf[i]))
+		r.anyOf = append(r.anyOf, NewRule(&s.AnyOf[i]))
 	}
 }
 
-// accepts reports that v is valid; false means that the library has to say.
-func (r *rule) accepts(v any) bool {
+// Accepts reports that v is valid; false means that the library has to say.
+func (r *Rule) Accepts(v any) bool {
 	if r.unsure {
 		return false
 	}
@@ -173,23 +173,23 @@ func (r *rule) accepts(v any) bool {
 	return ok && r.acceptsParts(v)
 }
 
-func (r *rule) hasType(k kinds) bool { return r.types == 0 || r.types&k != 0 }
+func (r *Rule) hasType(k kinds) bool { return r.types == 0 || r.types&k != 0 }
 
-func (r *rule) acceptsParts(v any) bool {
+func (r *Rule) acceptsParts(v any) bool {
 	for _, part := range r.allOf {
-		if !part.accepts(v) {
+		if !part.Accepts(v) {
 			return false
 		}
 	}
 	for _, part := range r.anyOf {
-		if part.accepts(v) {
+		if part.Accepts(v) {
 			return true
 		}
 	}
 	return len(r.anyOf) == 0
 }
 
-func (r *rule) acceptsString(s string) bool {
+func (r *Rule) acceptsString(s string) bool {
 	if r.enum != nil && !r.enum[s] {
 		return false
 	}
@@ -204,7 +204,7 @@ func (r *rule) acceptsString(s string) bool {
 	return r.format == "" || strfmt.Default.Validates(r.format, s)
 }
 
-func (r *rule) acceptsInteger(n int64) bool {
+func (r *Rule) acceptsInteger(n int64) bool {
 	if r.int32 && (n < math.MinInt32 || n > math.MaxInt32) {
 		return false
 	}
@@ -217,7 +217,7 @@ func (r *rule) acceptsInteger(n int64) bool {
 	return true
 }
 
-func (r *rule) acceptsFloat(f float64) bool {
+func (r *Rule) acceptsFloat(f float64) bool {
 	if lo := r.minimum; lo != nil && (f < *lo || r.exclusiveMin && f == *lo) {
 		return false
 	}
@@ -227,13 +227,13 @@ func (r *rule) acceptsFloat(f float64) bool {
 	return true
 }
 
-func (r *rule) acceptsArray(a []any) bool {
+func (r *Rule) acceptsArray(a []any) bool {
 	if !within(int64(len(a)), r.minItems, r.maxItems) {
 		return false
 	}
 	if r.items != nil {
 		for _, v := range a {
-			if !r.items.accepts(v) {
+			if !r.items.Accepts(v) {
 				return false
 			}
 		}
@@ -241,7 +241,7 @@ func (r *rule) acceptsArray(a []any) bool {
 	return true
 }
 
-func (r *rule) acceptsObject(m map[string]any) bool {
+func (r *Rule) acceptsObject(m map[string]any) bool {
 	if !within(int64(len(m)), r.minFields, r.maxFields) {
 		return false
 	}
@@ -258,7 +258,7 @@ func (r *rule) acceptsObject(m map[string]any) bool {
 			}
 			part = r.extra
 		}
-		if part != nil && !part.accepts(v) {
+		if part != nil && !part.Accepts(v) {
 			return false
 		}
 	}

@@ -1,14 +1,14 @@
-package custom
+package accept
 
 import "github.com/wasmgate/wasmgate/crd/object"
 
-// tidyMetadata puts metadata that is well-formed into the exact form that the
+// TidyMetadata puts metadata that is well-formed into the exact form that the
 // API's own type gives it, which means dropping empty fields. It returns false
 // when there is anything it is not sure about; then the library decides (what
 // was dropped until then the library would drop too).
-func tidyMetadata(m map[string]any) bool {
+func TidyMetadata(m map[string]any) bool {
 	for k, v := range m {
-		empty, ok := tidyField(k, v)
+		empty, ok := TidyField(k, v)
 		if !ok {
 			return false
 		}
@@ -19,9 +19,9 @@ func tidyMetadata(m map[string]any) bool {
 	return true
 }
 
-// tidyField tells whether a field of metadata is empty, and whether it is
+// TidyField tells whether a field of metadata is empty, and whether it is
 // well-formed.
-func tidyField(name string, v any) (empty, ok bool) {
+func TidyField(name string, v any) (empty, ok bool) {
 	if v == nil {
 		return true, knownField(name)
 	}
@@ -36,12 +36,12 @@ func tidyField(name string, v any) (empty, ok bool) {
 		_, ok := v.(int64)
 		return false, ok
 	case "creationTimestamp", "deletionTimestamp":
-		return false, isTime(v)
+		return false, IsTime(v)
 	case "labels", "annotations":
 		m, ok := v.(map[string]any)
 		return len(m) == 0, ok && allStrings(m)
 	case "finalizers":
-		return tidyList(v, isString)
+		return tidyList(v, IsString)
 	case "ownerReferences":
 		return tidyList(v, isOwner)
 	case "managedFields":
@@ -75,22 +75,23 @@ func tidyList(v any, good func(any) bool) (empty, ok bool) {
 	return len(list) == 0, true
 }
 
-func isString(v any) bool {
+// IsString accepts texts.
+func IsString(v any) bool {
 	_, ok := v.(string)
 	return ok
 }
 
 func allStrings(m map[string]any) bool {
 	for _, v := range m {
-		if !isString(v) {
+		if !IsString(v) {
 			return false
 		}
 	}
 	return true
 }
 
-// isTime accepts times as they are printed.
-func isTime(v any) bool {
+// IsTime accepts times as they are printed.
+func IsTime(v any) bool {
 	s, ok := v.(string)
 	return ok && object.IsTime(s)
 }
@@ -106,7 +107,7 @@ func isOwner(v any) bool {
 		switch k {
 		case "apiVersion", "kind", "name", "uid":
 			required++
-			ok = isString(v)
+			ok = IsString(v)
 		case "controller", "blockOwnerDeletion":
 			_, ok = v.(bool)
 		default:

@@ -1,4 +1,4 @@
-package custom
+package accept
 
 import "strings"
 
@@ -7,18 +7,18 @@ const maxAnnotations = 256 << 10
 
 // acceptsNew reports that the metadata of a new object is valid. What is rare
 // is left to the library.
-func (q *quick) acceptsNew(meta map[string]any) bool {
+func (o *Object) acceptsNew(meta map[string]any) bool {
 	for k, v := range meta {
 		ok := false
 		switch k {
 		case "name":
 			s, _ := v.(string)
-			ok = isSubdomain(s)
+			ok = IsSubdomain(s)
 		case "namespace":
 			s, _ := v.(string)
-			ok = q.namespaced && isDNSLabel(s)
+			ok = o.namespaced && IsDNSLabel(s)
 		case "uid":
-			ok = isString(v)
+			ok = IsString(v)
 		default:
 			ok = acceptsField(k, v)
 		}
@@ -28,18 +28,18 @@ func (q *quick) acceptsNew(meta map[string]any) bool {
 	}
 	_, named := meta["name"]
 	_, located := meta["namespace"]
-	return named && located == q.namespaced
+	return named && located == o.namespaced
 }
 
 // acceptsChanged reports that metadata is valid after it was another.
 func acceptsChanged(meta, was map[string]any) bool {
 	for _, k := range [...]string{"name", "namespace", "uid", "creationTimestamp"} {
-		if v, ok := meta[k]; ok && !isString(v) || v != any(was[k]) {
+		if v, ok := meta[k]; ok && !IsString(v) || v != any(was[k]) {
 			return false
 		}
 	}
 	for k, v := range was {
-		if _, ok := tidyField(k, v); !ok || v == nil || k == "deletionTimestamp" || k == "deletionGracePeriodSeconds" {
+		if _, ok := TidyField(k, v); !ok || v == nil || k == "deletionTimestamp" || k == "deletionGracePeriodSeconds" {
 			return false
 		}
 	}
@@ -49,11 +49,11 @@ func acceptsChanged(meta, was map[string]any) bool {
 		case "name", "namespace", "uid":
 			ok = true // as it was
 		case "generateName":
-			ok = isString(v)
+			ok = IsString(v)
 		case "resourceVersion":
-			ok = isString(v) && v != any("")
+			ok = IsString(v) && v != any("")
 		case "finalizers": // of an object that is not being deleted
-			_, ok = tidyList(v, isString)
+			_, ok = tidyList(v, IsString)
 		default:
 			ok = acceptsField(k, v)
 		}
@@ -71,9 +71,9 @@ func acceptsChanged(meta, was map[string]any) bool {
 func acceptsField(name string, v any) bool {
 	switch name {
 	case "resourceVersion":
-		return isString(v)
+		return IsString(v)
 	case "creationTimestamp":
-		return isTime(v)
+		return IsTime(v)
 	case "generation":
 		n, ok := v.(int64)
 		return ok && n >= 0
@@ -143,7 +143,7 @@ func isQualified(s string, fold bool) bool {
 		if fold {
 			domain = strings.ToLower(domain)
 		}
-		if !isSubdomain(domain) {
+		if !IsSubdomain(domain) {
 			return false
 		}
 		s = s[i+1:]
@@ -168,14 +168,14 @@ func isNamePart(s string) bool {
 	return true
 }
 
-// isSubdomain accepts labels with dots between them.
-func isSubdomain(s string) bool {
+// IsSubdomain accepts labels with dots between them.
+func IsSubdomain(s string) bool {
 	if len(s) > 253 {
 		return false
 	}
 	for {
 		label, rest, more := strings.Cut(s, ".")
-		if !isDNSLabel(label) {
+		if !IsDNSLabel(label) {
 			return false
 		}
 		if !more {
@@ -185,8 +185,8 @@ func isSubdomain(s string) bool {
 	}
 }
 
-// isDNSLabel accepts up to 63 small letters, digits, and dashes between them.
-func isDNSLabel(s string) bool {
+// IsDNSLabel accepts up to 63 small letters, digits, and dashes between them.
+func IsDNSLabel(s string) bool {
 	if len(s) == 0 || len(s) > 63 {
 		return false
 	}

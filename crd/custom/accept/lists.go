@@ -1,4 +1,6 @@
-package custom
+package accept
+
+import structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 // lists is the part of a structural schema that leads to lists whose elements
 // have to be different. It is nil where nothing does.
@@ -15,7 +17,7 @@ type lists struct {
 // compare them.
 const manyElements = 32
 
-func compileLists(s *structural) *lists {
+func compileLists(s *structuralschema.Structural) *lists {
 	if s == nil {
 		return nil
 	}
