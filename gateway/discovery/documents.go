@@ -8,6 +8,12 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 )
 
+// Order is the order of versions of one moment.
+type Order interface {
+	// Apply puts the versions that a group serves into the order.
+	Apply(group string, versions []string) []string
+}
+
 // Options are what the documents say besides the definitions.
 type Options struct {
 	// ServerAddress is the host and port that /api names; empty leaves it out.

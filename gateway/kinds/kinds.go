@@ -17,6 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -43,6 +44,9 @@ type Served struct {
 	Authenticators []authn.Authenticator
 	// Reviews answer objects that are questions, given who believes and who allows.
 	Reviews func(authn.Authenticator, authz.Authorizer) map[schema.GroupResource]api.Review
+	// Orders returns the order of versions that is in force; nil where the kind gives
+	// none.
+	Orders func() discovery.Order
 	// Starts are steps of the start, in order.
 	Starts []Start
 	// Controllers makes what runs in one gateway of those that share a store: new
@@ -80,6 +84,9 @@ func (s *Served) Add(other Served) {
 	s.Authenticators = append(s.Authenticators, other.Authenticators...)
 	if other.Reviews != nil {
 		s.Reviews = other.Reviews
+	}
+	if other.Orders != nil {
+		s.Orders = other.Orders
 	}
 }
 

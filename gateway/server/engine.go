@@ -30,7 +30,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/rolewarning"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
 	"github.com/wasmgate/wasmgate/gateway/kinds/storageobject"
-	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
@@ -43,12 +42,12 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.assigner, err = g.newAssigner(builtins); err != nil {
+	if g.services, err = g.serviceConfig(builtins); err != nil {
 		return nil, err
 	}
 	g.kinds = all.Kinds(all.Config{
 		Options: g.options, Definitions: builtins, Store: g.store, StoreHealth: g.storeHealth, Modules: g.modules, Lines: g.lines, Calls: g.calls,
-		Orders: func() *ordering.Source { return g.orders }, Assigner: g.assigner, Metrics: g.metrics, Log: g.log,
+		Services: g.services, Metrics: g.metrics, Log: g.log,
 	})
 	reports := map[schema.GroupResource]resource.Report{}
 	for _, k := range g.kinds {
@@ -77,14 +76,13 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 		return c
 	}
 	engine := resource.New(o)
-	g.orders = ordering.New(served, g.log)
 	return engine, err
 }
 
 // admission is what is asked about every request: the plugins that are on.
 func (g *gateway) admission(e *resource.Engine) (admission.Chain, error) {
 	all := append(admitting.Plugins(admitting.Config{
-		Catalog: e.Catalog(), Authorizer: authz.Masters{}, Module: g.modules.Admit, Metrics: g.metrics, Log: g.log,
+		Catalog: e.Catalog(), Authorizer: authz.Masters{}, Module: g.modules.Admit(lookUp(e)), Metrics: g.metrics, Log: g.log,
 	}), bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{})
 	if ranges := limitrange.New(e.Catalog()); ranges != nil {
 		all = append(all, ranges)
@@ -92,20 +90,22 @@ func (g *gateway) admission(e *resource.Engine) (admission.Chain, error) {
 	if q := quotas.New(e.Catalog()); q != nil {
 		all = append(all, q)
 	}
-	if g.assigner != nil {
-		g.assigner.Objects = local.New(e, resource.Component("services"))
-		all = append(all, g.assigner, storageobject.Mutator{})
+	if g.services != nil {
+		all = append(all, service.New(*g.services, local.New(e, resource.Component("services"))), storageobject.Mutator{})
 	}
 	return admission.NewChain(g.options.Admits, all...)
 }
 
-// lookUp finds an object that a module was granted.
-func (g *gateway) lookUp(_ context.Context, o plugins.Object) ([]byte, error) {
-	data, err := local.New(g.engine, resource.Component("modules")).Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, plugins.ErrNoObject
+// lookUp finds objects for modules.
+func lookUp(e *resource.Engine) plugins.Lookup {
+	objects := local.New(e, resource.Component("modules"))
+	return func(_ context.Context, o plugins.Object) ([]byte, error) {
+		data, err := objects.Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)
+		if apierrors.IsNotFound(err) {
+			return nil, plugins.ErrNoObject
+		}
+		return data, err
 	}
-	return data, err
 }
 
 // showMemory adds metrics of what is kept in memory beside the objects.
@@ -142,8 +142,8 @@ func (g *gateway) builtins() ([]*crd.Definition, error) {
 	return all, nil
 }
 
-// newAssigner makes what sees to services and pods; nil when there are none.
-func (g *gateway) newAssigner(builtins []*crd.Definition) (*service.Assigner, error) {
+// serviceConfig says which addresses and ports services have; nil when there are none.
+func (g *gateway) serviceConfig(builtins []*crd.Definition) (*service.Config, error) {
 	if !slices.ContainsFunc(builtins, func(d *crd.Definition) bool { return d.Group == "" && d.Plural == "services" }) {
 		return nil, nil
 	}
@@ -152,7 +152,7 @@ func (g *gateway) newAssigner(builtins []*crd.Definition) (*service.Assigner, er
 		return nil, err
 	}
 	first, last, err := g.options.NodePorts()
-	return service.New(service.Config{Addresses: addresses, Ports: service.Ports{First: first, Last: last}}), err
+	return &service.Config{Addresses: addresses, Ports: service.Ports{First: first, Last: last}}, err
 }
 
 // serve makes what the kinds do in requests and in the background.

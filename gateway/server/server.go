@@ -30,7 +30,6 @@ import (
 	modulehost "github.com/wasmgate/wasmgate/gateway/kinds/module/host"
 	modulelog "github.com/wasmgate/wasmgate/gateway/kinds/module/log"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
-	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki/private"
@@ -61,10 +60,9 @@ type gateway struct {
 	engine   *resource.Engine
 	identity *identity.Identity
 	modules  *modulehost.Host
-	orders   *ordering.Source
 	lines    *modulelog.Logs
 	calls    *modulecalls.Calls
-	assigner *service.Assigner
+	services *service.Config
 	kinds    []kinds.Kind
 	served   kinds.Served // what the kinds do
 	health   *health.Registry
@@ -160,7 +158,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		Compiler: processes,
 		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
 		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, IdleBytes: g.options.ModuleIdleMemory, Log: g.log, SafeMode: g.options.SafeMode,
-		Lookup: g.lookUp, Count: g.calls.Count,
+		Count: g.calls.Count,
 		Begun: func(name string, rev plugins.Revision) { g.calls.Look(name, module.RevisionName(rev)) },
 	}); err != nil {
 		return err
@@ -195,7 +193,7 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 			UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion), NoWatchLists: !g.options.Enabled(options.WatchList),
 			Authorizer: authz.Masters{}, Observer: accounting.New(g.metrics),
 			Documents: documents.All(documents.Config{
-				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.orders.Current, Profiling: g.options.Profiling,
+				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.served.Orders, Profiling: g.options.Profiling,
 				Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 			}),
 			Reviews:        g.served.Reviews(authenticator, authz.Masters{}),

@@ -16,11 +16,18 @@ import (
 // instance is thrown away, unless the error is a [Verdict]. The error is a
 // *plugins.CallError, or check's.
 func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, request []byte, check func(reply []byte) error) error {
-	return r.call(ctx, name, hook, request, 1, check)
+	return r.call(ctx, name, hook, request, 1, nil, check)
 }
 
-// call is Call with a request that has some objects.
-func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, request []byte, objects int, check func(reply []byte) error) error {
+// Admit is Call of the admission hook, which may look objects up that the module
+// was granted. Other hooks may not: what a conversion gives depends on the object
+// alone.
+func (r *Registry) Admit(ctx context.Context, name string, request []byte, there plugins.Lookup, check func(reply []byte) error) error {
+	return r.call(ctx, name, plugins.Admit, request, 1, there, check)
+}
+
+// call is Call with a request that has some objects, and may find others.
+func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, request []byte, objects int, there plugins.Lookup, check func(reply []byte) error) error {
 	for {
 		rev := r.active(name)
 		if rev == nil {
@@ -42,16 +49,16 @@ func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, req
 		case err != nil:
 			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
 		}
-		return r.callIn(ctx, lease, name, hook, request, plugins.Times(objects, len(request)), check)
+		return r.callIn(ctx, lease, name, hook, request, plugins.Times(objects, len(request)), there, check)
 	}
 }
 
 // callIn calls a hook in an instance that is taken, and gives it back. A panic,
 // of check for one, goes on; the instance is thrown away.
-func (r *Registry) callIn(ctx context.Context, lease *pool.Lease[*wasm.Instance], name string, hook plugins.Hook, request []byte, times int, check func(reply []byte) error) error {
+func (r *Registry) callIn(ctx context.Context, lease *pool.Lease[*wasm.Instance], name string, hook plugins.Hook, request []byte, times int, there plugins.Lookup, check func(reply []byte) error) error {
 	giveBack := lease.Discard
 	defer func() { giveBack() }()
-	reply, err := lease.Value.CallSeeing(ctx, hook, request, times, r.lookupFor(name, hook))
+	reply, err := lease.Value.CallSeeing(ctx, hook, request, times, r.lookupFor(name, there))
 	if err == nil {
 		err = check(reply)
 	}

@@ -12,4 +12,6 @@ func Left(r *Registry, name string) <-chan struct{} {
 }
 
 // Find is how a call of a hook that admits finds objects for a module.
-func Find(r *Registry, name string) plugins.Lookup { return r.lookupFor(name, plugins.Admit) }
+func Find(r *Registry, name string, there plugins.Lookup) plugins.Lookup {
+	return r.lookupFor(name, there)
+}

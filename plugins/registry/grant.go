@@ -20,14 +20,14 @@ func (r *Registry) Grant(name string, grants []plugins.Grant) {
 	r.grants.Store(name, slices.Clone(grants))
 }
 
-// lookupFor is how a call of a hook finds objects; nil if it may not. What a
-// conversion gives depends on the object alone, so only admission may.
-func (r *Registry) lookupFor(name string, hook plugins.Hook) plugins.Lookup {
-	if hook != plugins.Admit {
+// lookupFor is how a call finds objects that were granted to the module, among those
+// that there are; nil if it may not.
+func (r *Registry) lookupFor(name string, there plugins.Lookup) plugins.Lookup {
+	if there == nil {
 		return nil
 	}
 	return func(ctx context.Context, o plugins.Object) ([]byte, error) {
-		data, err := r.find(ctx, name, o)
+		data, err := r.find(ctx, name, o, there)
 		outcome := "found"
 		switch {
 		case errors.Is(err, plugins.ErrNoObject):
@@ -42,14 +42,11 @@ func (r *Registry) lookupFor(name string, hook plugins.Hook) plugins.Lookup {
 	}
 }
 
-func (r *Registry) find(ctx context.Context, name string, o plugins.Object) ([]byte, error) {
+func (r *Registry) find(ctx context.Context, name string, o plugins.Object, there plugins.Lookup) ([]byte, error) {
 	grants, _ := r.grants.Load(name)
 	all, _ := grants.([]plugins.Grant)
 	if !plugins.Granted(all, o) {
 		return nil, fmt.Errorf("%s is not granted to the module %s by spec.grants", o, name)
 	}
-	if r.cfg.Lookup == nil {
-		return nil, plugins.ErrNoObject
-	}
-	return r.cfg.Lookup(ctx, o)
+	return there(ctx, o)
 }

@@ -42,8 +42,6 @@ type Config struct {
 	// was set, and loaded or refused. Until then a call of a module that is not
 	// there yet waits for it, for 10 s at most.
 	Settled <-chan struct{}
-	// Lookup finds objects for modules that were granted them; nil finds none.
-	Lookup plugins.Lookup
 	// Looked, if not nil, is told what became of each lookup of a module: found,
 	// none or refused.
 	Looked func(module, outcome string)

@@ -12,7 +12,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
-	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 )
 
 // derived serves what follows from the definitions and the orders of their
@@ -20,12 +19,12 @@ import (
 // are filled on first use.
 type derived struct {
 	ready  <-chan struct{}
-	orders func() *ordering.Orders
+	orders func() discovery.Order
 	report func(error)
 
 	mu        sync.Mutex
 	snapshot  *catalog.Snapshot
-	order     *ordering.Orders
+	order     discovery.Order
 	discovery *discovery.Documents
 	openapi   *openapi.Documents
 }

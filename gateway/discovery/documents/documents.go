@@ -17,8 +17,8 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/health"
-	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 )
 
@@ -30,7 +30,7 @@ type Config struct {
 	// and OpenAPI are refused.
 	Ready <-chan struct{}
 	// Orders returns the orders of versions in force, the same while they are.
-	Orders func() *ordering.Orders
+	Orders func() discovery.Order
 	// Profiling serves /debug/pprof.
 	Profiling bool
 	// Report is told of what cannot be shown, and why.

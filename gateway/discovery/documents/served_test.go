@@ -14,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
@@ -40,7 +41,7 @@ func newSite(t *testing.T) *site {
 	m := metrics.New()
 	m.Request("get", "", "v1", "configmaps", "", "resource").Done(200, time.Millisecond)
 	s := &site{t: t, orders: &ordering.Orders{}, snapshot: &catalog.Snapshot{Serial: 1, Definitions: builtins}}
-	s.all = All(Config{Profiling: true, Health: h, Metrics: m, Ready: ready, Orders: func() *ordering.Orders { return s.orders }})
+	s.all = All(Config{Profiling: true, Health: h, Metrics: m, Ready: ready, Orders: func() discovery.Order { return s.orders }})
 	return s
 }
 

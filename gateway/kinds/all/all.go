@@ -19,7 +19,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/host"
 	modulelog "github.com/wasmgate/wasmgate/gateway/kinds/module/log"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
-	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -27,7 +26,7 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// Config is what the kinds are made of. All fields but Assigner are required.
+// Config is what the kinds are made of. All fields but Services are required.
 type Config struct {
 	Options options.Serve
 	// Definitions are the built-in kinds that are served.
@@ -37,10 +36,8 @@ type Config struct {
 	Modules     *host.Host
 	Lines       *modulelog.Logs
 	Calls       *calls.Calls
-	// Orders are those of versions, once there is an engine.
-	Orders func() *ordering.Source
-	// Assigner sees to services and pods; nil where there are none.
-	Assigner *service.Assigner
+	// Services says which addresses and ports services have; nil where there are none.
+	Services *service.Config
 	Metrics  *metrics.Metrics
 	Log      zerolog.Logger
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/event"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -22,6 +23,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/trial"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/upload"
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/question"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -89,8 +91,9 @@ func exists(e *resource.Engine) func(context.Context, resource.Target) error {
 // versionPriorities are orders of versions that modules decide on.
 func (c Config) versionPriorities() kinds.Kind {
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
-		orders := c.Orders()
+		orders := ordering.New(e.Catalog(), c.Log)
 		return kinds.Served{
+			Orders: func() discovery.Order { return orders.Current() },
 			Questions: map[api.ContentPath]api.Question{
 				below("prioritize"): question.Preview{Versions: orders.Versions, Exists: exists(e), Judge: e.Judge, Prioritize: c.Modules.Prioritize},
 			},

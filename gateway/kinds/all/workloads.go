@@ -20,14 +20,14 @@ import (
 
 // services have addresses and ports, and a ledger of them.
 func (c Config) services() kinds.Kind {
-	if c.Assigner == nil {
+	if c.Services == nil {
 		return kinds.Kind{}
 	}
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
 		objects := as(e, "services")
 		return kinds.Served{Controllers: func() []kinds.Controller {
 			return []kinds.Controller{
-				{Controller: service.NewAPI(objects, c.Assigner.Config(), c.Options.SecurePort)},
+				{Controller: service.NewAPI(objects, *c.Services, c.Options.SecurePort)},
 				{Controller: service.NewLedger(objects)},
 			}
 		}}, nil
@@ -36,7 +36,7 @@ func (c Config) services() kinds.Kind {
 
 // pods are bound and evicted, and connected to.
 func (c Config) pods() kinds.Kind {
-	if c.Assigner == nil {
+	if c.Services == nil {
 		return kinds.Kind{}
 	}
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
@@ -47,7 +47,7 @@ func (c Config) pods() kinds.Kind {
 
 // volumes are kept while they are in use.
 func (c Config) volumes() kinds.Kind {
-	if c.Assigner == nil {
+	if c.Services == nil {
 		return kinds.Kind{}
 	}
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {

@@ -75,10 +75,10 @@ func isAdmin(of map[string]any) bool {
 // mustBeAdmins finds a mistake at a path unless the namespace has the label, now
 // and not some time ago.
 func (a *Assigner) mustBeAdmins(ctx context.Context, w admission.Attributes, at *field.Path) error {
-	if err := a.Objects.Fresh(ctx); err != nil {
+	if err := a.objects.Fresh(ctx); err != nil {
 		return err
 	}
-	ns, err := a.Objects.Get(ctx, namespaces, "", w.GetNamespace())
+	ns, err := a.objects.Get(ctx, namespaces, "", w.GetNamespace())
 	if err != nil {
 		return err
 	}

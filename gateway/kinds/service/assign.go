@@ -41,18 +41,14 @@ var (
 
 // Assigner is a [admission.Mutator]. It is safe for concurrent use.
 type Assigner struct {
-	config Config
-	// Objects has to be set before the first write.
-	Objects Objects
+	config  Config
+	objects Objects
 }
 
 var _ admission.Mutator = &Assigner{}
 
-// New makes an assigner.
-func New(c Config) *Assigner { return &Assigner{config: c} }
-
-// Config is what New was given.
-func (a *Assigner) Config() Config { return a.config }
+// New makes an assigner that finds and writes objects.
+func New(c Config, objects Objects) *Assigner { return &Assigner{config: c, objects: objects} }
 
 // Name implements [admission.Plugin].
 func (*Assigner) Name() string { return order.ServiceAllocation }

@@ -79,7 +79,7 @@ func (a *Assigner) priority(ctx context.Context, w admission.Attributes, name st
 		return priority{name, value, "PreemptLowerPriority"}, nil
 	}
 	if name != "" {
-		class, err := a.Objects.Get(ctx, priorityClasses, "", name)
+		class, err := a.objects.Get(ctx, priorityClasses, "", name)
 		if apierrors.IsNotFound(err) {
 			return priority{}, apierrors.NewForbidden(pods, w.GetObject().GetName(), fmt.Errorf("no PriorityClass with name %s was found", name))
 		}
@@ -88,7 +88,7 @@ func (a *Assigner) priority(ctx context.Context, w admission.Attributes, name st
 		}
 		return read(class), nil
 	}
-	all, err := a.Objects.List(ctx, priorityClasses, "")
+	all, err := a.objects.List(ctx, priorityClasses, "")
 	if err != nil && !apierrors.IsNotFound(err) {
 		return priority{}, err
 	}

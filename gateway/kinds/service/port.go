@@ -34,7 +34,7 @@ func (s *request) nodePorts(ctx context.Context) error {
 			return err
 		}
 		// What is refused may have become free on another gateway.
-		if err := s.Objects.Fresh(ctx); err != nil {
+		if err := s.objects.Fresh(ctx); err != nil {
 			return err
 		}
 		more, fresh = true, true
@@ -173,7 +173,7 @@ func (p *picker) claim(ctx context.Context, n int64) (bool, error) {
 
 // usedPorts are the node ports that services have.
 func (s *request) usedPorts(ctx context.Context) (map[int64]bool, error) {
-	all, err := s.Objects.List(ctx, services, "")
+	all, err := s.objects.List(ctx, services, "")
 	if err != nil {
 		return nil, err
 	}

@@ -22,38 +22,38 @@ const stale = time.Minute
 // taken.
 func (s *request) reserve(ctx context.Context, addr netip.Addr) error {
 	if s.write.IsDryRun() {
-		_, err := s.Objects.Get(ctx, addresses, "", addr.String())
+		_, err := s.objects.Get(ctx, addresses, "", addr.String())
 		if err == nil {
 			return apierrors.NewAlreadyExists(addresses, addr.String())
 		}
 		return ignoreNotFound(err)
 	}
 	mine := addressOf(addr, s.write.GetNamespace(), name(s.write))
-	_, err := s.Objects.Create(ctx, addresses, mine)
+	_, err := s.objects.Create(ctx, addresses, mine)
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	if cleared, clearErr := s.clear(ctx, addr.String()); clearErr != nil || !cleared {
 		return cmp.Or(clearErr, err)
 	}
-	_, err = s.Objects.Create(ctx, addresses, mine) // which only one can that saw the same leftover
+	_, err = s.objects.Create(ctx, addresses, mine) // which only one can that saw the same leftover
 	return err
 }
 
 // clear removes the IPAddress that is left of a service that is gone. It is
 // false if it is not left over, or somebody else was faster.
 func (s *request) clear(ctx context.Context, ip string) (bool, error) {
-	if err := s.Objects.Fresh(ctx); err != nil {
+	if err := s.objects.Fresh(ctx); err != nil {
 		return false, err
 	}
-	held, err := s.Objects.Get(ctx, addresses, "", ip)
+	held, err := s.objects.Get(ctx, addresses, "", ip)
 	if err != nil {
 		return apierrors.IsNotFound(err), ignoreNotFound(err)
 	}
 	if taken, err := s.taken(ctx, held); taken || err != nil {
 		return false, err
 	}
-	all, err := s.Objects.List(ctx, services, "")
+	all, err := s.objects.List(ctx, services, "")
 	if err != nil {
 		return false, err
 	}
@@ -62,7 +62,7 @@ func (s *request) clear(ctx context.Context, ip string) (bool, error) {
 			return false, nil
 		}
 	}
-	err = s.Objects.Delete(ctx, addresses, "", ip, *asSeen(held))
+	err = s.objects.Delete(ctx, addresses, "", ip, *asSeen(held))
 	if apierrors.IsConflict(err) {
 		return false, nil
 	}
@@ -84,7 +84,7 @@ func (s *request) taken(ctx context.Context, held *unstructured.Unstructured) (b
 	if time.Since(held.GetCreationTimestamp().Time) < stale {
 		return true, nil
 	}
-	service, err := s.Objects.Get(ctx, services, namespace, parentName)
+	service, err := s.objects.Get(ctx, services, namespace, parentName)
 	if err != nil {
 		return false, ignoreNotFound(err)
 	}
@@ -99,7 +99,7 @@ func has(service *unstructured.Unstructured, ip string) bool {
 
 // known tells whether the cache knows that an address is taken.
 func (s *request) known(ctx context.Context, ip string) (bool, error) {
-	held, err := s.Objects.Get(ctx, addresses, "", ip)
+	held, err := s.objects.Get(ctx, addresses, "", ip)
 	if err != nil {
 		return false, ignoreNotFound(err)
 	}

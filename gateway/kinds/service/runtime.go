@@ -90,10 +90,10 @@ func schedule(class *nodev1.RuntimeClass, pod *corev1.PodSpec, refuse func(forma
 
 // classOf is a runtime class, which may be too new for the cache.
 func (a *Assigner) classOf(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
-	found, err := a.Objects.Get(ctx, runtimeClasses, "", name)
+	found, err := a.objects.Get(ctx, runtimeClasses, "", name)
 	if apierrors.IsNotFound(err) {
-		if err = a.Objects.Fresh(ctx); err == nil {
-			found, err = a.Objects.Get(ctx, runtimeClasses, "", name)
+		if err = a.objects.Fresh(ctx); err == nil {
+			found, err = a.objects.Get(ctx, runtimeClasses, "", name)
 		}
 	}
 	if err != nil {

@@ -41,11 +41,12 @@ func newWorld(t testing.TB, addresses string, ports Ports) *world {
 // newGateway is one of those that share a store.
 func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports Ports) *world {
 	t.Helper()
-	w := &world{t: t, store: store, a: New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports})}
-	e := realengine.Over(t, store, func(*resource.Engine) admission.Chain {
+	w := &world{t: t, store: store}
+	e := realengine.Over(t, store, func(e *resource.Engine) admission.Chain {
+		w.a = New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports}, local.New(e, resource.Component("test")))
 		return admission.Chain{Mutators: []admission.Mutator{w.a}}
 	})
-	w.Engine, w.Client, w.a.Objects = e.Verbs, e.Client, e.Client
+	w.Engine, w.Client = e.Verbs, e.Client
 	return w
 }
 
@@ -400,7 +401,7 @@ func TestTolerationsAreSaidOnce(t *testing.T) {
 
 func TestTheAPIHasAService(t *testing.T) {
 	w := newWorld(t, "10.3.0.0/24", Ports{30000, 30100})
-	c := NewAPI(w.Client, w.a.Config(), 7443)
+	c := NewAPI(w.Client, w.a.config, 7443)
 	if c.Name() == "" || len(c.Watches()) != 1 || c.Resync() <= 0 || len(c.Seeds()) != 1 {
 		t.Error("it does not follow its service")
 	}

@@ -30,7 +30,7 @@ import (
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
-// Config is what a [Host] needs. All fields but Compiler and Lookup are required.
+// Config is what a [Host] needs. All fields but Compiler are required.
 type Config struct {
 	// CacheDir keeps compiled modules between starts, and remembers which were
 	// being loaded when the process ended. Nobody else may write there, and no
@@ -50,8 +50,6 @@ type Config struct {
 	Metrics   *metrics.Metrics
 	// Lines keep what modules write.
 	Lines Lines
-	// Lookup finds objects for modules that were granted them; nil finds none.
-	Lookup plugins.Lookup
 	// Count is told what each call of a module that there is came to, but for
 	// conversions, which are observed where they are asked for.
 	Count func(name string, hook plugins.Hook, err error)
@@ -106,7 +104,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	}
 	settled := make(chan struct{})
 	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, count: c.Count, begun: c.Begun, settled: sync.OnceFunc(func() { close(settled) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Settled: settled, Observe: h.observe, IdleBytes: c.IdleBytes, Lookup: c.Lookup, Looked: c.Metrics.PluginLookup})
+	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Settled: settled, Observe: h.observe, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup})
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
@@ -153,21 +151,25 @@ func (m *Host) Close(ctx context.Context) error {
 // one shows when it is called.
 func (m *Host) Converter(name string) *conversion.Bulk { return m.registry.Converter(name) }
 
-// Admit asks the admission hook of the module called name; the reply belongs
-// to accept. Its error is a *plugins.CallError, or accept's.
-func (m *Host) Admit(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
-	return m.call(ctx, name, plugins.Admit, review, accept)
+// Admit returns what asks the admission hook of the module called name, which finds
+// there what it was granted; the reply belongs to accept. The error is a
+// *plugins.CallError, or accept's.
+func (m *Host) Admit(there plugins.Lookup) func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
+	return func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
+		return m.called(name, plugins.Admit, func() error { return m.registry.Admit(ctx, name, review, there, accept) })
+	}
 }
 
 // Prioritize asks the module called name for the order of versions; the reply
 // belongs to accept. Its error is a *plugins.CallError, or accept's.
 func (m *Host) Prioritize(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
-	return m.call(ctx, name, plugins.Prioritize, review, accept)
+	return m.called(name, plugins.Prioritize, func() error { return m.registry.Call(ctx, name, plugins.Prioritize, review, accept) })
 }
 
-func (m *Host) call(ctx context.Context, name string, hook plugins.Hook, review []byte, accept func(reply []byte) error) error {
+// called counts a call.
+func (m *Host) called(name string, hook plugins.Hook, call func() error) error {
 	begun, result, label := time.Now(), "success", name
-	err := m.registry.Call(ctx, name, hook, review, accept)
+	err := call()
 	if err != nil {
 		result = "error"
 	}

@@ -287,7 +287,7 @@ func TestInstancesAreInTheMetrics(t *testing.T) {
 		}
 	}
 	wants(1, 0, 128<<10)
-	if err := h.Admit(t.Context(), "tabs", []byte("{}"), func([]byte) error {
+	if err := h.Admit(nil)(t.Context(), "tabs", []byte("{}"), func([]byte) error {
 		wants(0, 1, 0)
 		return nil
 	}); err != nil {
@@ -359,7 +359,7 @@ func TestWhatAModuleWritesIsKept_WP03(t *testing.T) {
 		t.Fatal(err)
 	}
 	accept := func([]byte) error { return nil }
-	if err := h.Admit(t.Context(), "tabs", []byte("{}"), accept); err != nil {
+	if err := h.Admit(nil)(t.Context(), "tabs", []byte("{}"), accept); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Prioritize(t.Context(), "tabs", []byte("{}"), accept); err != nil {
