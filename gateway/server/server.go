@@ -14,7 +14,6 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/filter"
 	"github.com/wasmgate/wasmgate/gateway/audit"
@@ -34,6 +33,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki/private"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/server/accounting"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 	"github.com/wasmgate/wasmgate/plugins"

@@ -13,9 +13,9 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
-	"github.com/wasmgate/wasmgate/gateway/accounting"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/server/accounting"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/etcd"
 )
