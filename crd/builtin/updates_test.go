@@ -30,11 +30,6 @@ func TestWhatUpdatesMayChange_UPD02(t *testing.T) {
 	near := func(key, value string) string {
 		return `,"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"` + key + `","operator":"In","values":["` + value + `"]}]}]}}`
 	}
-	job := func(suspended, status string) string {
-		return `{"metadata":{"name":"x"},"spec":{"completions":3,"completionMode":"Indexed","suspend":` + suspended + `,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{` + status + `}}`
-	}
-	begun := func(second string) string { return `"startTime":"2026-01-01T00:00:0` + second + `Z"` }
-	paused := func(is string) string { return `,"conditions":[{"type":"Suspended","status":"` + is + `"}]` }
 	defs := definitions(t)
 	for name, tc := range map[string]struct{ kind, sub, old, body, want string }{
 		"service with an ingress, of another type": {"service", "", service, plain, ``},
@@ -67,11 +62,6 @@ func TestWhatUpdatesMayChange_UPD02(t *testing.T) {
 		"no place of a volume":             {"persistentvolume", "", volume(``, near("topology.kubernetes.io/zone", "a")), volume(``, ``), `spec.nodeAffinity: Invalid value: null: field is immutable, except for updating from beta label to GA`},
 		"secret to expand a volume":        {"persistentvolume", "", volume(``, ``), volume(secret+`"a"}`, ``), ``},
 		"another secret":                   {"persistentvolume", "", volume(secret+`"a"}`, ``), volume(secret+`"b"}`, ``), `spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation`},
-		"indexes that are none":            {"job", "status", job(`false`, ``), job(`false`, `"completedIndexes":"1,x"`), `status.completedIndexes: Invalid value: "1,x": error parsing completedIndexes: cannot convert string to integer for index: "x"`},
-		"indexes":                          {"job", "status", job(`false`, ``), job(`false`, `"completedIndexes":"0-1"`), ``},
-		"another start":                    {"job", "status", job(`false`, begun("1")), job(`false`, begun("2")), `status.startTime: Invalid value: "2026-01-01T00:00:02Z": field is immutable for unsuspended job once set`},
-		"start of a suspended job":         {"job", "status", job(`true`, begun("1")), job(`true`, begun("2")), ``},
-		"start of a job that goes on":      {"job", "status", job(`false`, begun("1")+paused("True")), job(`false`, begun("2")+paused("False")), ``},
 		"secret and another of the source": {"persistentvolume", "", volume(``, ``), volume(`,"readOnly":true`+secret+`"a"}`, ``), `spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,5 +137,29 @@ func TestRollingUpdatesOfDaemonSets(t *testing.T) {
 		if got := child(shaped(t, d, body).Object, "spec", "updateStrategy", "rollingUpdate"); !reflect.DeepEqual(got, tc.kept) {
 			t.Errorf("%s: %v is made", tc.strategy, got)
 		}
+	}
+}
+
+// What the status of a job may become. The messages are kube-apiserver 1.36's.
+func TestWhatStatusesOfJobsMayBecome_UPD02(t *testing.T) {
+	job := func(suspended, status string) string {
+		return `{"metadata":{"name":"x"},"spec":{"completions":3,"completionMode":"Indexed","suspend":` + suspended + `,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{` + status + `}}`
+	}
+	begun := func(second string) string { return `"startTime":"2026-01-01T00:00:0` + second + `Z"` }
+	paused := func(is string) string { return `,"conditions":[{"type":"Suspended","status":"` + is + `"}]` }
+	definition := definitions(t)["job"]
+	for name, tc := range map[string]struct{ old, body, want string }{
+		"indexes that are none":       {job(`false`, ``), job(`false`, `"completedIndexes":"1,x"`), `status.completedIndexes: Invalid value: "1,x": error parsing completedIndexes: cannot convert string to integer for index: "x"`},
+		"indexes":                     {job(`false`, ``), job(`false`, `"completedIndexes":"0-1"`), ``},
+		"another start":               {job(`false`, begun("1")), job(`false`, begun("2")), `status.startTime: Invalid value: "2026-01-01T00:00:02Z": field is immutable for unsuspended job once set`},
+		"start of a suspended job":    {job(`true`, begun("1")), job(`true`, begun("2")), ``},
+		"start of a job that goes on": {job(`false`, begun("1")+paused("True")), job(`false`, begun("2")+paused("False")), ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := change(t, definition, "status", tc.old, tc.body)
+			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
+				t.Errorf("got  %v (%v)\nwant %v", got, err, tc.want)
+			}
+		})
 	}
 }
