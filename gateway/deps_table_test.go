@@ -20,7 +20,8 @@ var mayImport = map[string]string{
 	"storage/watchcache": "storage",
 
 	"crd":                   "",
-	"crd/builtin":           "crd crd/builtin/translate crd/custom crd/cel/dyn crd/cel crd/formats crd/object crd/plan crd/quantity crd/schema",
+	"crd/builtin":           "crd crd/builtin/file crd/builtin/translate crd/custom crd/cel/dyn crd/cel crd/formats crd/object crd/plan crd/quantity crd/schema",
+	"crd/builtin/file":      "crd crd/plan",
 	"crd/builtin/translate": "crd/quantity",
 	"crd/custom":            "crd crd/custom/accept crd/object crd/quantity crd/version",
 	"crd/custom/accept":     "crd/object",
@@ -190,7 +191,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/kube-openapi", "admission/policy crd/custom crd/custom/accept gateway/discovery/openapi plugins/configuration", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd gateway/api gateway/resource", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "managedfields crd", "field sets, and merging by them"},
-	{"sigs.k8s.io/yaml", "crd/builtin crd/schema gateway/api gateway/cli gateway/discovery gateway/view", "bodies, documents and files in YAML"},
+	{"sigs.k8s.io/yaml", "crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/view", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of

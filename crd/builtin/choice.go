@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/wasmgate/wasmgate/crd/builtin/file"
 )
 
 // Choice is which versions of built-in kinds are served: keys and what they are
@@ -50,12 +52,12 @@ func (c Choice) serves(group, version, plural string, byDefault bool) bool {
 // apply makes the versions of kinds served or not, all but those of kinds that
 // are essential. With essentialOnly no others are served by default. It returns
 // what cannot be done.
-func (c Choice) apply(files []*file, essentialOnly bool) error {
+func (c Choice) apply(files []*file.File, essentialOnly bool) error {
 	all := make([]known, 0, len(files))
 	for _, f := range files {
 		for i := range f.Versions {
 			v := &f.Versions[i]
-			at := f.gvk(v.Name)
+			at := f.GVK(v.Name)
 			essential := f.Essential && at.Group == f.Group // and not another group's way to it
 			if !essential {
 				v.Served = c.serves(at.Group, at.Version, f.Names.Plural, v.Served && (f.Essential || !essentialOnly))
@@ -116,23 +118,18 @@ func (c Choice) check(key string, all []known) error {
 }
 
 // complete checks that what is served does not need what is not.
-func complete(all []*file) error {
+func complete(all []*file.File) error {
 	off := map[string]bool{}
 	for _, f := range all {
-		off[f.Names.Plural] = !f.served()
+		off[f.Names.Plural] = !f.IsServed()
 	}
 	var errs []error
 	for _, f := range all {
 		for _, need := range f.Needs {
-			if f.served() && off[need] {
+			if f.IsServed() && off[need] {
 				errs = append(errs, fmt.Errorf("%s cannot be turned off: %s need them", need, f.Names.Plural))
 			}
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// served tells whether any version is.
-func (f *file) served() bool {
-	return slices.ContainsFunc(f.Versions, func(v fileVersion) bool { return v.Served })
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
@@ -26,12 +27,12 @@ type columns struct {
 	cells   []func(obj map[string]any) (any, error)
 }
 
-func newColumns(in []printerColumn, t reflect.Type) *columns {
+func newColumns(in []file.Column, t reflect.Type) *columns {
 	all := in
-	if !slices.ContainsFunc(in, func(c printerColumn) bool { return c.Name == "Name" }) {
-		name := printerColumn{}
+	if !slices.ContainsFunc(in, func(c file.Column) bool { return c.Name == "Name" }) {
+		name := file.Column{}
 		name.Name, name.Type, name.Format, name.JSONPath = "Name", "string", "name", ".metadata.name"
-		all = append([]printerColumn{name}, in...)
+		all = append([]file.Column{name}, in...)
 	}
 	out := &columns{headers: sync.OnceValue(func() []metav1.TableColumnDefinition { return headers(all, t) })}
 	for _, c := range all {
@@ -40,7 +41,7 @@ func newColumns(in []printerColumn, t reflect.Type) *columns {
 	return out
 }
 
-func headers(all []printerColumn, t reflect.Type) []metav1.TableColumnDefinition {
+func headers(all []file.Column, t reflect.Type) []metav1.TableColumnDefinition {
 	out := make([]metav1.TableColumnDefinition, len(all))
 	for i, c := range all {
 		out[i] = metav1.TableColumnDefinition{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority}
@@ -75,7 +76,7 @@ func descriptionAt(t reflect.Type, path string) string {
 }
 
 // cell reads one column. A date is printed as how long ago it is.
-func cell(c printerColumn) func(map[string]any) (any, error) {
+func cell(c file.Column) func(map[string]any) (any, error) {
 	if f := cellFunctions[c.Function]; f != nil {
 		return func(obj map[string]any) (any, error) { return f(obj), nil }
 	}
@@ -142,7 +143,7 @@ func tableOf(obj runtime.Object, headers []metav1.TableColumnDefinition, row fun
 
 // selectors are the names of the fields that selectors may name, and the
 // function that reads them.
-func selectors(in []selectable) ([]string, func(map[string]any) fields.Set) {
+func selectors(in []file.Selectable) ([]string, func(map[string]any) fields.Set) {
 	if len(in) == 0 {
 		return nil, nil
 	}
@@ -152,7 +153,7 @@ func selectors(in []selectable) ([]string, func(map[string]any) fields.Set) {
 		if names[i] = s.Name; s.Name == "" {
 			names[i] = strings.TrimPrefix(s.JSONPath, ".")
 		}
-		c := printerColumn{Expression: s.Expression, Function: s.Function}
+		c := file.Column{Expression: s.Expression, Function: s.Function}
 		c.JSONPath = s.JSONPath
 		read[i] = cell(c)
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/plan"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
@@ -23,7 +24,7 @@ import (
 
 // fromFile makes the definition of a kind that is a file; ttl is how long its
 // objects are kept, if they expire.
-func fromFile(f *file, ttl time.Duration) (*crd.Definition, error) {
+func fromFile(f *file.File, ttl time.Duration) (*crd.Definition, error) {
 	if f.Versions[0].Schema != nil {
 		return fromSchema(f)
 	}
@@ -58,7 +59,7 @@ func fromFile(f *file, ttl time.Duration) (*crd.Definition, error) {
 			if own.validateAll != nil {
 				strict := also
 				strict.validateAll = own.validateAll
-				home = newVersion(f, f.version(v.Like), d, strict)
+				home = newVersion(f, f.Version(v.Like), d, strict)
 			}
 			d.Versions = append(d.Versions, own.version(d, home, v))
 			continue
@@ -76,9 +77,9 @@ func fromFile(f *file, ttl time.Duration) (*crd.Definition, error) {
 }
 
 // fromSchema makes the definition of a kind that has no Go type.
-func fromSchema(f *file) (*crd.Definition, error) {
+func fromSchema(f *file.File) (*crd.Definition, error) {
 	object := apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: f.Names.Plural + "." + f.Group}}
-	if err := yaml.Unmarshal(f.text, &object.Spec); err != nil {
+	if err := yaml.Unmarshal(f.Text, &object.Spec); err != nil {
 		return nil, err
 	}
 	d, err := custom.Compile(&object)
@@ -104,8 +105,8 @@ func freshOf(gvk schema.GroupVersionKind) (func() goObject, error) {
 // dataKind is one version of a kind that is a file, as the methods of its
 // strategies, its shape and its table need it.
 type dataKind struct {
-	file    *file
-	version *fileVersion
+	file    *file.File
+	version *file.Version
 	gvk     schema.GroupVersionKind
 	fresh   func() goObject
 	also    extension
@@ -113,7 +114,7 @@ type dataKind struct {
 	plan func() (*plan.Plan, error)
 }
 
-func newVersion(f *file, v *fileVersion, d *crd.Definition, also extension) *crd.Version {
+func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extension) *crd.Version {
 	k := &dataKind{file: f, version: v, gvk: d.GVK(v.Name), also: also}
 	k.fresh = func() goObject { return nil }
 	if fresh, err := freshOf(k.gvk); err == nil {
@@ -173,7 +174,7 @@ func (k *dataKind) fill(obj map[string]any) error {
 	return p.Default(obj)
 }
 
-func (k *dataKind) subresource(name string, s *fileSubresource, namespaced bool, whole crd.Strategy) *crd.Subresource {
+func (k *dataKind) subresource(name string, s *file.Subresource, namespaced bool, whole crd.Strategy) *crd.Subresource {
 	out := &crd.Subresource{Name: name, Verbs: s.Verbs, Kind: s.Kind}
 	if out.Verbs == nil {
 		out.Verbs = []string{"get", "patch", "update"}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/plan"
 )
 
@@ -25,17 +26,17 @@ import (
 var files embed.FS
 
 // readFiles reads the files of all kinds.
-func readFiles() ([]*file, error) {
+func readFiles() ([]*file.File, error) {
 	names, err := fs.Glob(files, "kinds/*/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	return onAllCores(names, func(name string) (*file, error) {
+	return onAllCores(names, func(name string) (*file.File, error) {
 		data, err := files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		f, err := readFile(data)
+		f, err := file.Read(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -46,9 +47,9 @@ func readFiles() ([]*file, error) {
 // fromFiles makes the definitions of the kinds that have a version which is
 // served; ttl is how long the objects of those that expire are kept. It makes only what discovery needs; schemas, rules and columns are made
 // when a kind is first used.
-func fromFiles(all []*file, ttl time.Duration) ([]*crd.Definition, error) {
-	all = slices.DeleteFunc(all, func(f *file) bool { return !f.served() })
-	return onAllCores(all, func(f *file) (*crd.Definition, error) { return fromFile(f, ttl) })
+func fromFiles(all []*file.File, ttl time.Duration) ([]*crd.Definition, error) {
+	all = slices.DeleteFunc(all, func(f *file.File) bool { return !f.IsServed() })
+	return onAllCores(all, func(f *file.File) (*crd.Definition, error) { return fromFile(f, ttl) })
 }
 
 // onAllCores makes something of every item, in their order.

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
@@ -23,7 +24,7 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := readFile(data)
+		f, err := file.Read(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -43,7 +44,7 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range f.Versions {
-			gv := f.gvk(v.Name).GroupVersion()
+			gv := f.GVK(v.Name).GroupVersion()
 			if extensions[schema.GroupResource{Group: f.Group, Resource: f.Names.Plural}].layouts[gv.String()] != nil {
 				continue // what is said of it is said of another version
 			}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
@@ -107,7 +108,7 @@ func (l *layout) judgedBy(check func(subresource string, obj, old map[string]any
 
 // version makes a version with this layout, of a kind whose storage version is
 // home.
-func (l *layout) version(d *crd.Definition, home *crd.Version, v *fileVersion) *crd.Version {
+func (l *layout) version(d *crd.Definition, home *crd.Version, v *file.Version) *crd.Version {
 	s := seen{l, d.APIVersion(v.Name), d.APIVersion(home.Name), d.Kind}
 	t := reflect.TypeOf(l.fresh())
 	out := &crd.Version{

@@ -46,7 +46,7 @@ func (s *strategy) Resets() map[fieldpath.APIVersion]*fieldpath.Set {
 	}
 	out := map[fieldpath.APIVersion]*fieldpath.Set{}
 	for _, v := range s.kind.file.Versions {
-		out[fieldpath.APIVersion(s.kind.file.gvk(v.Name).GroupVersion().String())] = set
+		out[fieldpath.APIVersion(s.kind.file.GVK(v.Name).GroupVersion().String())] = set
 	}
 	return out
 }
@@ -162,7 +162,7 @@ func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructur
 	if all := s.kind.also.validateAll; all != nil {
 		return all(s.subresource, tree, was)
 	}
-	if old == nil && s.kind.file.question() {
+	if old == nil && s.kind.file.Question() {
 		return s.validate(tree, nil) // what is kept nowhere may be called anything
 	}
 	m, o, errs := s.metadata(tree, was)
@@ -177,7 +177,7 @@ func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructur
 		lenient = lenient || sub.LenientMetadata
 	}
 	if s.subresource == "" && (old == nil || !lenient) {
-		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.check(), metadataPath)...)
+		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.Check(), metadataPath)...)
 	}
 	if !lenient {
 		errs = append(errs, validateFinalizers(m)...)

@@ -1,8 +1,9 @@
-package builtin
+package file
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,14 +13,14 @@ import (
 	"github.com/wasmgate/wasmgate/crd/plan"
 )
 
-// file is a kind as data: the spec of a CustomResourceDefinition, whose schema
+// File is a kind as data: the spec of a CustomResourceDefinition, whose schema
 // is derived from the Go type and here only added to. docs/kinds.md explains
 // it to those who write one.
-type file struct {
+type File struct {
 	Group    string                                        `json:"group,omitempty"`
 	Names    apiextensionsv1.CustomResourceDefinitionNames `json:"names"`
 	Scope    apiextensionsv1.ResourceScope                 `json:"scope"`
-	Versions []fileVersion                                 `json:"versions"`
+	Versions []Version                                     `json:"versions"`
 
 	// Stored is the key prefix, when it is not the plural.
 	Stored string `json:"stored,omitempty"`
@@ -30,7 +31,7 @@ type file struct {
 	// same layout.
 	Alike []string `json:"alike,omitempty"`
 	// Name is the format that names have.
-	Name nameRule `json:"name,omitempty"`
+	Name NameRule `json:"name,omitempty"`
 	// LenientMetadata allows finalizers that are not qualified, and checks of the
 	// metadata of an update only what changed: kube-apiserver does so with few
 	// kinds.
@@ -49,7 +50,7 @@ type file struct {
 	OrphanWarning    string `json:"orphanWarning,omitempty"`
 	// ReturnsDeleted tells who deletes an object what it was.
 	ReturnsDeleted bool `json:"returnsDeleted,omitempty"`
-	// Expires is of objects that are kept as long as [Options] say, and OwnsNothing
+	// Expires is of objects that are kept as long as the options of built-in kinds say, and OwnsNothing
 	// of a kind whose objects are never owners.
 	Expires     bool `json:"expires,omitempty"`
 	OwnsNothing bool `json:"ownsNothing,omitempty"`
@@ -62,36 +63,39 @@ type file struct {
 	// Needs are the plurals of kinds without which this one cannot be served.
 	Needs []string `json:"needs,omitempty"`
 
-	text []byte // that was read
+	// Text is what was read.
+	Text []byte `json:"-"`
 }
 
-// nameRule is what metadata.name has to be.
-type nameRule string
-
-// question tells of a kind whose objects are answered and kept nowhere, so that
+// Question tells of a kind whose objects are answered and kept nowhere, so that
 // they can only be created. kube-apiserver judges nothing of their metadata but
 // what the kind says.
-func (f *file) question() bool { return slices.Equal(f.Verbs, []string{"create"}) }
+func (f *File) Question() bool { return slices.Equal(f.Verbs, []string{"create"}) }
 
-// gvk is that of objects at a version, which may be another group's way to them.
-func (f *file) gvk(version string) schema.GroupVersionKind {
+// IsServed reports whether any of the versions is.
+func (f *File) IsServed() bool {
+	return slices.ContainsFunc(f.Versions, func(v Version) bool { return v.Served })
+}
+
+// GVK is that of objects at a version, which may be another group's way to them.
+func (f *File) GVK(version string) schema.GroupVersionKind {
 	d := crd.Definition{Group: f.Group, Kind: f.Names.Kind}
 	return d.GVK(version)
 }
 
-// version is the one of a name, which is there.
-func (f *file) version(name string) *fileVersion {
-	return &f.Versions[slices.IndexFunc(f.Versions, func(v fileVersion) bool { return v.Name == name })]
+// Version is the one of a name, which is there.
+func (f *File) Version(name string) *Version {
+	return &f.Versions[slices.IndexFunc(f.Versions, func(v Version) bool { return v.Name == name })]
 }
 
-// fileVersion is one version of a kind.
-type fileVersion struct {
+// Version is one version of a kind.
+type Version struct {
 	Name string `json:"name"`
-	// Served: it is, unless a [Choice] says otherwise.
+	// Served: it is, unless a a choice of versions says otherwise.
 	Served  bool `json:"served"`
 	Storage bool `json:"storage"`
 	// Like names a version before this one from which all else is taken but
-	// selectable fields, if this one has some. Where this one has other fields, it is the storage version, and there is a layout.
+	// Selectable fields, if this one has some. Where this one has other fields, it is the storage version, and there is a layout.
 	Like string `json:"like,omitempty"`
 
 	// Schema is that of a kind that has no Go type, which is then as a custom
@@ -108,13 +112,13 @@ type fileVersion struct {
 	// unless the object has them already.
 	Gated []string `json:"gated,omitempty"`
 
-	AdditionalPrinterColumns []printerColumn             `json:"additionalPrinterColumns,omitempty"`
-	SelectableFields         []selectable                `json:"selectableFields,omitempty"`
-	Subresources             map[string]*fileSubresource `json:"subresources,omitempty"`
+	AdditionalPrinterColumns []Column                `json:"additionalPrinterColumns,omitempty"`
+	SelectableFields         []Selectable            `json:"selectableFields,omitempty"`
+	Subresources             map[string]*Subresource `json:"subresources,omitempty"`
 }
 
-// printerColumn is a printer column, read by a JSON path or a CEL expression.
-type printerColumn struct {
+// Column is a printer column, read by a JSON path or a CEL expression.
+type Column struct {
 	apiextensionsv1.CustomResourceColumnDefinition `json:",inline"`
 	// Expression is CEL over the object, for what no JSON path can say.
 	Expression string `json:"expression,omitempty"`
@@ -122,8 +126,8 @@ type printerColumn struct {
 	Function string `json:"function,omitempty"`
 }
 
-// selectable is a field that field selectors may name.
-type selectable struct {
+// Selectable is a field that field selectors may name.
+type Selectable struct {
 	apiextensionsv1.SelectableField `json:",inline"`
 	// Name is the field's name in selectors, when it is not the path.
 	Name string `json:"name,omitempty"`
@@ -133,8 +137,8 @@ type selectable struct {
 	Function   string `json:"function,omitempty"`
 }
 
-// fileSubresource is a part of the object with a path of its own.
-type fileSubresource struct {
+// Subresource is a part of the object with a path of its own.
+type Subresource struct {
 	// Verbs are get, patch and update unless it says otherwise.
 	Verbs []string `json:"verbs,omitempty"`
 	// Writes are the fields at the top that a write changes, besides metadata;
@@ -153,8 +157,9 @@ type fileSubresource struct {
 	Scale *apiextensionsv1.CustomResourceSubresourceScale `json:"scale,omitempty"`
 }
 
-func readFile(data []byte) (*file, error) {
-	f := &file{text: data}
+// Read reads a file, and fills in what follows from the rest of it.
+func Read(data []byte) (*File, error) {
+	f := &File{Text: data}
 	if err := yaml.UnmarshalStrict(data, f); err != nil {
 		return nil, err
 	}
@@ -165,7 +170,7 @@ func readFile(data []byte) (*file, error) {
 		if v.Like == "" {
 			continue
 		}
-		n := slices.IndexFunc(f.Versions[:i], func(other fileVersion) bool { return other.Name == v.Like })
+		n := slices.IndexFunc(f.Versions[:i], func(other Version) bool { return other.Name == v.Like })
 		if n < 0 {
 			return nil, fmt.Errorf("version %s is like %s, which is not there", v.Name, v.Like)
 		}
@@ -176,7 +181,7 @@ func readFile(data []byte) (*file, error) {
 		f.Versions[i].Name, f.Versions[i].Served, f.Versions[i].Storage, f.Versions[i].Like = v.Name, v.Served, v.Storage, v.Like
 	}
 	if f.Names.Singular == "" {
-		f.Names.Singular = lower(f.Names.Kind)
+		f.Names.Singular = strings.ToLower(f.Names.Kind)
 	}
 	if f.Names.ListKind == "" {
 		f.Names.ListKind = f.Names.Kind + "List"
