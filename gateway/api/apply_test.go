@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
 
@@ -47,7 +48,7 @@ func TestApplyTellsOfRepeatedKeys_FV04_FV05(t *testing.T) {
 	const form = "Content-Type: application/apply-patch+yaml"
 	const twice = "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: one\n  name: one\nspec:\n  size: 4\n  size: 5\n"
 	got := w.do("PATCH", widgets+"/one?fieldManager=m", twice, form).want(201, `"size":5`)
-	want := []Header{{"Warning", `299 - "line 5: key \"name\" already set in map"`}, {"Warning", `299 - "line 8: key \"size\" already set in map"`}}
+	want := []reply.Header{{Name: "Warning", Value: `299 - "line 5: key \"name\" already set in map"`}, {Name: "Warning", Value: `299 - "line 8: key \"size\" already set in map"`}}
 	if len(got.Headers) != 3 || !slices.Equal(got.Headers[:2], want) { // the third is Audit-Id
 		t.Errorf("%v", got.Headers)
 	}

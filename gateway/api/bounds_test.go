@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
@@ -28,8 +29,8 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 		}
 	})
 	const review = `{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`
-	ask := func() *reply { return w.do("POST", selfReviews, review, "Authorization: Bearer bob") }
-	replies := make(chan *reply, 2)
+	ask := func() *answer { return w.do("POST", selfReviews, review, "Authorization: Bearer bob") }
+	replies := make(chan *answer, 2)
 	for range 2 {
 		go func() { replies <- ask() }()
 		select {
@@ -73,7 +74,7 @@ func TestWatchesOfAUserAreBounded(t *testing.T) {
 	}
 	w.do("GET", widgets+"?watch=1", "", bob).want(429, "too many")
 	w.do("GET", widgets, "", bob).want(200, "")
-	var masters []*Response // may have any number
+	var masters []*reply.Response // may have any number
 	for range 3 {
 		resp := w.Serve(request("GET", widgets+"?watch=1", ""))
 		if resp.Stream == nil {

@@ -41,7 +41,7 @@ func inCBOR(t testing.TB, data string) string {
 }
 
 // uncbored is a body in CBOR as JSON, read as Kubernetes' clients read it.
-func (r *reply) uncbored() string {
+func (r *answer) uncbored() string {
 	r.t.Helper()
 	if r.ContentType != mediaCBOR || !strings.HasPrefix(r.body, "\xd9\xd9\xf7") {
 		r.t.Fatalf("%d %s %.300q", r.Code, r.ContentType, r.body)

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -20,10 +21,10 @@ type Connection interface {
 	Passes() bool
 	// Connect returns the reply about the named object, which may not exist, or a
 	// status error. The path is what follows the subresource, with its slash.
-	Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*Response, error)
+	Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*reply.Response, error)
 }
 
-func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Connection) (*Response, error) {
+func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Connection) (*reply.Response, error) {
 	if !to.Passes() && (c.Verb != "get" && c.Verb != "create" || c.Method == http.MethodHead) {
 		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"slices"
 	"testing"
 )
@@ -9,7 +10,7 @@ func TestConnections(t *testing.T) {
 	w := newWorld(t)
 	for _, method := range []string{"GET", "POST"} {
 		got := w.do(method, widgets+"/one/shell?command=a&command=b", "").want(200, `shell to one at "" with "command=a&command=b" by admin`)
-		if h := got.Headers; !slices.Contains(h, Header{"Warning", `299 - "connected"`}) {
+		if h := got.Headers; !slices.Contains(h, reply.Header{Name: "Warning", Value: `299 - "connected"`}) {
 			t.Errorf("%v", h)
 		}
 	}

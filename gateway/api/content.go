@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -15,7 +16,7 @@ type Content interface {
 	// Get returns the bytes of the named object that have a digest, "" for those
 	// that it uses, with an Etag, or a status error. They are read by the reply's
 	// Write, which a HEAD does not call.
-	Get(ctx context.Context, t resource.Target, digest string) (*Response, error)
+	Get(ctx context.Context, t resource.Target, digest string) (*reply.Response, error)
 	// Put stores body for the named object and returns the object as it then
 	// is, or a status error.
 	Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error)
@@ -23,7 +24,7 @@ type Content interface {
 	MaxBytes() int
 }
 
-func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Content) (*Response, error) {
+func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Content) (*reply.Response, error) {
 	switch c.Verb {
 	case "update":
 	case "get":
@@ -32,8 +33,8 @@ func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Co
 			return nil, err
 		}
 		resp, err := to.Get(ctx, t, v.Get("digest"))
-		if err == nil && slices.Contains(resp.Headers, Header{"Etag", c.IfNoneMatch}) {
-			return &Response{Code: http.StatusNotModified, ContentType: resp.ContentType, Headers: resp.Headers}, nil
+		if err == nil && slices.Contains(resp.Headers, reply.Header{Name: "Etag", Value: c.IfNoneMatch}) {
+			return &reply.Response{Code: http.StatusNotModified, ContentType: resp.ContentType, Headers: resp.Headers}, nil
 		}
 		return resp, err
 	default:

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -11,7 +12,7 @@ import (
 // user asks. An error is the client's.
 type Review = func(ctx context.Context, user *authn.User, review map[string]any) error
 
-func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	return h.write(ctx, c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		body, err := objectBody(c.Request, t)
 		if err != nil {

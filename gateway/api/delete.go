@@ -8,10 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -29,13 +30,13 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*Resp
 	return said.on(resp, err)
 }
 
-func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*Response, error) {
+func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*reply.Response, error) {
 	out, err := h.Engine.Delete(ctx, t, o, w)
 	if err != nil {
 		return nil, err
 	}
 	if out.Deleted && out.Object == nil {
-		return render(http.StatusOK, f, t.Version, statusJSON(deleted(t, out.UID)))
+		return render(http.StatusOK, f, t.Version, reply.Status(deleted(t, out.UID)))
 	}
 	data, err := f.written(ctx, t, out.Object, v)
 	if err != nil {

@@ -3,10 +3,11 @@ package api
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	unsafe(o, h.UnsafeDeletion)
 	var said warnings
 	w.Caller, w.Warn = c.Caller, said.add
-	var resp *Response
+	var resp *reply.Response
 	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
 		resp, err = f.collection(ctx, t, l, v)
 		return err

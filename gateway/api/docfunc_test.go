@@ -3,13 +3,14 @@ package api
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
 // docFunc is a document that looks at its context.
 type docFunc func(ctx context.Context)
 
-func (f docFunc) Serve(ctx context.Context, _ *Request, _ *catalog.Snapshot) *Response {
+func (f docFunc) Serve(ctx context.Context, _ *Request, _ *catalog.Snapshot) *reply.Response {
 	f(ctx)
-	return &Response{Code: 200}
+	return &reply.Response{Code: 200}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -13,17 +14,17 @@ import (
 type Documents interface {
 	// Serve answers a request, or returns nil when the path is not one of its
 	// own. snapshot is what the request is answered from.
-	Serve(ctx context.Context, r *Request, snapshot *catalog.Snapshot) *Response
+	Serve(ctx context.Context, r *Request, snapshot *catalog.Snapshot) *reply.Response
 }
 
-func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot) *Response {
+func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot) *reply.Response {
 	for _, d := range h.Documents {
 		if resp := d.Serve(ctx, r, s); resp != nil {
 			return resp
 		}
 	}
 	if r.Method == http.MethodGet {
-		return notFound()
+		return reply.Error(reply.ErrNoPath)
 	}
 	read := *r
 	read.Method = http.MethodGet
@@ -31,5 +32,5 @@ func (h *Handler) document(ctx context.Context, r *Request, s *catalog.Snapshot)
 	case r.Method == http.MethodHead, resp.Code == http.StatusNotFound:
 		return resp
 	}
-	return ErrorResponse(dialect.Unrouted(http.StatusMethodNotAllowed)) // there is something to read
+	return reply.Error(dialect.Unrouted(http.StatusMethodNotAllowed)) // there is something to read
 }

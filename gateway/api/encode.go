@@ -7,17 +7,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // render finishes a reply that is in memory as JSON. Whole objects in it are of
 // version, which may be nil where there are none.
-func render(code int, f form, version *crd.Version, data []byte) (*Response, error) {
+func render(code int, f form, version *crd.Version, data []byte) (*reply.Response, error) {
 	out, err := f.encode(version, data)
 	if err != nil {
 		return nil, err
 	}
-	return &Response{Code: code, ContentType: f.media.Name(), Body: out}, nil
+	return &reply.Response{Code: code, ContentType: f.media.Name(), Body: out}, nil
 }
 
 // encode puts a JSON text that is kept nowhere into the client's media type.
@@ -45,7 +46,7 @@ func (c *Call) pretty() bool {
 
 // Render puts a reply that is ready into what the client takes: a Status into a
 // form that it reads, and what is large compressed.
-func (c *Call) Render(resp *Response) {
+func (c *Call) Render(resp *reply.Response) {
 	if c.Record != nil && resp.Code >= 400 {
 		c.Record.Failure = resp.Body
 	}
@@ -55,7 +56,7 @@ func (c *Call) Render(resp *Response) {
 
 // inForm turns a Status into what the client asked for: in JSON, and indented,
 // if it accepts nothing that a Status can be.
-func inForm(c *Call, resp *Response) {
+func inForm(c *Call, resp *reply.Response) {
 	if resp.Code < http.StatusBadRequest || resp.ContentType != mediaJSON || resp.Body == nil {
 		return
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -145,7 +146,7 @@ type question string
 
 func (q question) Verb() string { return string(q) }
 
-func (q question) Answer(_ context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error) {
+func (q question) Answer(_ context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error) {
 	if t.Name == "none" {
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
@@ -153,7 +154,7 @@ func (q question) Answer(_ context.Context, t resource.Target, contentType strin
 	if o.DryRun {
 		text += " dry run of " + o.Caller.User.Name + " as " + o.Caller.FieldManager
 	}
-	return &Response{Code: 200, ContentType: "text/plain", Body: []byte(text)}, nil
+	return &reply.Response{Code: 200, ContentType: "text/plain", Body: []byte(text)}, nil
 }
 
 // connection passes requests on, or not.
@@ -161,12 +162,12 @@ type connection bool
 
 func (c connection) Passes() bool { return bool(c) }
 
-func (c connection) Connect(_ context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*Response, error) {
+func (c connection) Connect(_ context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*reply.Response, error) {
 	o.Warn("connected")
 	if t.Name == "none" {
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
-	return &Response{Code: 200, ContentType: "text/plain", Body: fmt.Appendf(nil, "%s to %s at %q with %q by %s", t.Subresource, t.Name, path, query.Encode(), o.Caller.User.Name)}, nil
+	return &reply.Response{Code: 200, ContentType: "text/plain", Body: fmt.Appendf(nil, "%s to %s at %q with %q by %s", t.Subresource, t.Name, path, query.Encode(), o.Caller.User.Name)}, nil
 }
 
 // define stores a definition as its controller leaves it, and waits until it
@@ -192,10 +193,10 @@ func (w *world) define(text string) {
 // hello is a document that says hello.
 type hello struct{}
 
-func (hello) Serve(_ context.Context, r *Request, _ *catalog.Snapshot) *Response {
+func (hello) Serve(_ context.Context, r *Request, _ *catalog.Snapshot) *reply.Response {
 	switch r.Path {
 	case "/hello", "/version":
-		return &Response{Code: 200, ContentType: "text/plain", Body: []byte("hello " + r.Query)}
+		return &reply.Response{Code: 200, ContentType: "text/plain", Body: []byte("hello " + r.Query)}
 	case "/panic":
 		panic("in a document")
 	}
@@ -260,8 +261,8 @@ func (u *uploads) Put(_ context.Context, t resource.Target, contentType string, 
 	return &resource.Written{Object: []byte(`{"kind":"Widget"}`)}, nil
 }
 
-func (u *uploads) Get(_ context.Context, t resource.Target, digest string) (*Response, error) {
-	return &Response{Code: 200, ContentType: "application/wasm", Headers: []Header{{"Etag", `"` + t.Name + `"`}}, Body: []byte("bytes of " + t.Name + " " + digest)}, nil
+func (u *uploads) Get(_ context.Context, t resource.Target, digest string) (*reply.Response, error) {
+	return &reply.Response{Code: 200, ContentType: "application/wasm", Headers: []reply.Header{{Name: "Etag", Value: `"` + t.Name + `"`}}, Body: []byte("bytes of " + t.Name + " " + digest)}, nil
 }
 
 func (u *uploads) MaxBytes() int { return 16 }
@@ -301,22 +302,22 @@ func request(method, url, body string, headers ...string) *Request {
 
 var errTooLarge = errors.New("more than there may be")
 
-// reply is a reply whose body was collected.
-type reply struct {
+// answer is a reply whose body was collected.
+type answer struct {
 	t testing.TB
-	*Response
+	*reply.Response
 	body string
 }
 
-func (w *world) do(method, url, body string, headers ...string) *reply {
+func (w *world) do(method, url, body string, headers ...string) *answer {
 	w.t.Helper()
 	return w.serve(request(method, url, body, headers...))
 }
 
-func (w *world) serve(r *Request) *reply {
+func (w *world) serve(r *Request) *answer {
 	w.t.Helper()
 	resp := w.Serve(r)
-	out := &reply{t: w.t, Response: resp, body: string(resp.Body)}
+	out := &answer{t: w.t, Response: resp, body: string(resp.Body)}
 	if resp.Write != nil {
 		var b bytes.Buffer
 		if err := resp.Write(&b); err != nil || b.Len() != resp.Length || resp.Body != nil {
@@ -335,7 +336,7 @@ func (w *world) serve(r *Request) *reply {
 }
 
 // want checks the code and a part of the body.
-func (r *reply) want(code int, part string) *reply {
+func (r *answer) want(code int, part string) *answer {
 	r.t.Helper()
 	if r.Code != code || !strings.Contains(r.body, part) {
 		r.t.Errorf("%d %.500s, want %d %s", r.Code, r.body, code, part)
@@ -344,7 +345,7 @@ func (r *reply) want(code int, part string) *reply {
 }
 
 // without checks that a part is not in the body.
-func (r *reply) without(part string) *reply {
+func (r *answer) without(part string) *answer {
 	r.t.Helper()
 	if strings.Contains(r.body, part) {
 		r.t.Errorf("%s in %.500s", part, r.body)
@@ -353,7 +354,7 @@ func (r *reply) without(part string) *reply {
 }
 
 // header is the value of the first header called name.
-func (r *reply) header(name string) string {
+func (r *answer) header(name string) string {
 	for _, h := range r.Headers {
 		if h.Name == name {
 			return h.Value
@@ -363,7 +364,7 @@ func (r *reply) header(name string) string {
 }
 
 // version is the resourceVersion of the object in the reply.
-func (r *reply) version() string {
+func (r *answer) version() string {
 	r.t.Helper()
 	meta, _ := r.tree()["metadata"].(map[string]any)
 	version, _ := meta["resourceVersion"].(string)
@@ -371,7 +372,7 @@ func (r *reply) version() string {
 }
 
 // tree is the body, parsed.
-func (r *reply) tree() map[string]any {
+func (r *answer) tree() map[string]any {
 	r.t.Helper()
 	var tree map[string]any
 	if err := json.Unmarshal([]byte(r.body), &tree); err != nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -56,6 +57,6 @@ func (s *stream) tell(kind watch.EventType, data []byte) error {
 
 // fail ends the stream with an ERROR event.
 func (s *stream) fail(err error) {
-	_ = s.tell(watch.Error, ErrorResponse(err).Body) // a Status is encodable
-	_ = s.flush()                                    // the stream ends anyway
+	_ = s.tell(watch.Error, reply.Error(err).Body) // a Status is encodable
+	_ = s.flush()                                  // the stream ends anyway
 }

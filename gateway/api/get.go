@@ -6,12 +6,13 @@ import (
 	"net/url"
 
 	"github.com/wasmgate/wasmgate/gateway/api/query"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*Respons
 	return f.single(ctx, t, o, v)
 }
 
-func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, asked query.Get, v url.Values) (*Response, error) {
+func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, asked query.Get, v url.Values) (*reply.Response, error) {
 	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, encoding.At(t.Version.Name))
 	var data []byte
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -45,7 +46,7 @@ type gradual struct {
 
 // gradually replies with a list. What is not worth compressing is made at once,
 // and all else while it is sent; making it may take as long as ctx has left.
-func gradually(ctx context.Context, f form, list *encoding.List, items source) (*Response, error) {
+func gradually(ctx context.Context, f form, list *encoding.List, items source) (*reply.Response, error) {
 	before, after, err := f.shown().Codec().Around(list, items.count(), 0)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -55,7 +56,7 @@ func gradually(ctx context.Context, f form, list *encoding.List, items source) (
 	if err := g.make(gzipLeast); err != nil {
 		return nil, err
 	}
-	resp := &Response{Code: http.StatusOK, ContentType: f.media.Name()}
+	resp := &reply.Response{Code: http.StatusOK, ContentType: f.media.Name()}
 	if g.done {
 		resp.Body = g.made
 		return resp, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/deflate"
 )
 
@@ -29,16 +30,16 @@ func (r *Request) gzip() bool {
 	return false
 }
 
-func gzipHeaders() []Header {
-	return []Header{{"Content-Encoding", "gzip"}, {"Vary", "Accept-Encoding"}}
+func gzipHeaders() []reply.Header {
+	return []reply.Header{{Name: "Content-Encoding", Value: "gzip"}, {Name: "Vary", Value: "Accept-Encoding"}}
 }
 
 // compress compresses a large reply that is in memory, for a client that takes
 // it so. Lists are compressed where they are made, by what is remembered.
 // Documents with an Etag are sent as they are, as kube-apiserver does: clients
 // keep them.
-func compress(r *Request, resp *Response) {
-	tagged := func(h Header) bool { return h.Name == "Etag" }
+func compress(r *Request, resp *reply.Response) {
+	tagged := func(h reply.Header) bool { return h.Name == "Etag" }
 	if len(resp.Body) <= gzipLeast || !r.gzip() || slices.ContainsFunc(resp.Headers, tagged) {
 		return
 	}

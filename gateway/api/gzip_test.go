@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
@@ -16,7 +17,7 @@ import (
 const takesGzip = "Accept-Encoding: gzip"
 
 // unzipped is the body of a reply that has to be compressed.
-func (r *reply) unzipped() string {
+func (r *answer) unzipped() string {
 	r.t.Helper()
 	if r.header("Content-Encoding") != "gzip" || r.header("Vary") != "Accept-Encoding" {
 		r.t.Fatalf("%d, %d bytes, with %v", r.Code, len(r.body), r.Headers)
@@ -32,7 +33,7 @@ func (r *reply) unzipped() string {
 	return string(out)
 }
 
-func (r *reply) plain() string {
+func (r *answer) plain() string {
 	r.t.Helper()
 	if r.header("Content-Encoding") != "" || r.header("Vary") != "" {
 		r.t.Fatalf("compressed: %d, %d bytes, with %v", r.Code, len(r.body), r.Headers)
@@ -138,11 +139,11 @@ func TestTheLimitOfCompression_CMP01(t *testing.T) {
 			t.Errorf("%d bytes (%d): %v %v", c.size, s.length(), r, err)
 		}
 		body := bytes.Repeat([]byte("z"), c.size)
-		one := &Response{Body: body}
+		one := &reply.Response{Body: body}
 		if compress(&Request{AcceptEncoding: "gzip"}, one); (len(one.Body) < c.size) != c.gzip || (len(one.Headers) > 0) != c.gzip {
 			t.Errorf("%d bytes: %d, %v", c.size, len(one.Body), one.Headers)
 		}
-		tagged := &Response{Body: body, Headers: []Header{{"Etag", `"x"`}}}
+		tagged := &reply.Response{Body: body, Headers: []reply.Header{{Name: "Etag", Value: `"x"`}}}
 		if compress(&Request{AcceptEncoding: "gzip"}, tagged); len(tagged.Body) != c.size || len(tagged.Headers) != 1 {
 			t.Errorf("a document of %d bytes: %d, %v", c.size, len(tagged.Body), tagged.Headers)
 		}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -59,7 +60,7 @@ type Config struct {
 
 // Serve answers a request. The context ends with the client, or when no answer is
 // worth anything any more.
-type Serve func(ctx context.Context, c *Call) *Response
+type Serve func(ctx context.Context, c *Call) *reply.Response
 
 // Filter is a step that every request takes: made once, of the steps after it,
 // which it may take, or answer itself.
@@ -82,7 +83,7 @@ func New(c Config, filters []Filter) *Handler {
 }
 
 // Serve answers a request: each filter in its turn, and at last the verb.
-func (h *Handler) Serve(r *Request) *Response {
+func (h *Handler) Serve(r *Request) *reply.Response {
 	r.cbor, r.uncompressed = h.CBOR, h.Uncompressed
 	return h.first(r.context(), &Call{Request: r})
 }
@@ -92,12 +93,12 @@ func (h *Handler) Serve(r *Request) *Response {
 const maxLookups = 100
 
 // object answers a request for objects, or hands it to the documents.
-func (h *Handler) object(ctx context.Context, c *Call) *Response {
+func (h *Handler) object(ctx context.Context, c *Call) *reply.Response {
 	if !c.Resource {
 		return h.document(ctx, c.Request, h.Engine.Catalog().Snapshot())
 	}
 	if !h.ready() {
-		return Unavailable()
+		return reply.Unavailable()
 	}
 	for range maxLookups {
 		resp, err := h.served(ctx, c, h.Engine.Catalog().Snapshot())
@@ -105,10 +106,10 @@ func (h *Handler) object(ctx context.Context, c *Call) *Response {
 			return resp
 		}
 		if !errors.Is(err, catalog.ErrReplaced) {
-			return ErrorResponse(err)
+			return reply.Error(err)
 		}
 	}
-	return ErrorResponse(apierrors.NewInternalError(catalog.ErrReplaced))
+	return reply.Error(apierrors.NewInternalError(catalog.ErrReplaced))
 }
 
 // ready tells whether all that is stored is served.
@@ -122,25 +123,25 @@ func (h *Handler) ready() bool {
 }
 
 // served answers from one snapshot of what is served.
-func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapshot) (*Response, error) {
+func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapshot) (*reply.Response, error) {
 	i := &c.Info
 	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
 	if res == nil {
-		return ErrorResponse(dialect.NoResource(snapshot, i.Group)), nil
+		return reply.Error(dialect.NoResource(snapshot, i.Group)), nil
 	}
 	t := resource.Target{Resource: res, Version: version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
 	if !res.Def.Namespaced {
 		t.Namespace = ""
 	}
 	if err := dialect.Misplaced(snapshot, t, i.Verb, i.scoped); err != nil {
-		return ErrorResponse(err), nil
+		return reply.Error(err), nil
 	}
 	resp, err := h.verb(ctx, c, t)
 	if errors.Is(err, catalog.ErrReplaced) {
 		return nil, err
 	}
 	if err != nil {
-		resp = ErrorResponse(err)
+		resp = reply.Error(err)
 	}
 	if version.Deprecated && !errors.As(err, &resource.Unrouted{}) {
 		deprecated(h.Observer, c, version, resp)
@@ -149,7 +150,7 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 }
 
 // verb dispatches to the verbs.
-func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	if c.old {
 		if err := dialect.Watched(t, c.Verb, c.Method); err != nil {
 			return nil, err
@@ -184,7 +185,7 @@ func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*Respon
 }
 
 // subresource answers requests below an object's name.
-func (h *Handler) subresource(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) subresource(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	path := ContentPath{t.Resource.GroupResource(), t.Subresource}
 	if to := h.Contents[path]; to != nil && t.Name != "" && c.below == "" {
 		return h.content(ctx, c, t, to)

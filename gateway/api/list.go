@@ -6,10 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,7 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*Respon
 	if f.count {
 		o = uncut(*o)
 	}
-	var resp *Response
+	var resp *reply.Response
 	l, err := h.Engine.List(ctx, t, o)
 	if err == nil {
 		resp, err = f.collection(ctx, t, l, v)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -219,3 +220,7 @@ func unsupportedMedia(cbor bool) error {
 		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s", strings.Join(offer{cbor: cbor}.media(), ", ")),
 	}}
 }
+
+// NotAcceptable is the reply when a document has no form that the client
+// accepts.
+func NotAcceptable() *reply.Response { return reply.Error(notAcceptable(offer{}.media())) }

@@ -5,11 +5,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 )
 
-func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	media, err := c.bodyMedia()
 	if err != nil || !c.applies(media) && !patch.Supported(types.PatchType(media), t.Version.Typed) { // before anything else is looked at
 		return nil, resource.UnsupportedPatch(t)

@@ -32,7 +32,7 @@ func configMap(name, value string) string {
 
 // message is a body in protobuf, read into its Go type, which is returned with
 // what it says that it is.
-func (r *reply) message(into interface{ Unmarshal([]byte) error }) string {
+func (r *answer) message(into interface{ Unmarshal([]byte) error }) string {
 	r.t.Helper()
 	if r.ContentType != mediaProtobuf {
 		r.t.Fatalf("%d %s %.300q", r.Code, r.ContentType, r.body)
@@ -53,7 +53,7 @@ func opened(t testing.TB, data []byte, into interface{ Unmarshal([]byte) error }
 }
 
 // same compares an object with what its JSON says.
-func (r *reply) same(got any) {
+func (r *answer) same(got any) {
 	r.t.Helper()
 	want := reflect.New(reflect.TypeOf(got).Elem())
 	if err := json.Unmarshal([]byte(r.body), want.Interface()); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -15,10 +16,10 @@ type Question interface {
 	// Answer returns the reply about the named object, which may not exist, or
 	// a status error. The body is JSON, or protobuf as the content type says.
 	// What it changes it changes as o says, which is empty when it is only read.
-	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*Response, error)
+	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error)
 }
 
-func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Question) (*Response, error) {
+func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Question) (*reply.Response, error) {
 	if c.Verb != q.Verb() || dialect.Bodiless(t, c.Method) {
 		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}

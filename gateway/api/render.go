@@ -10,12 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // single replies with an object that is kept, in the client's form.
-func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, v url.Values) (*Response, error) {
+func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, v url.Values) (*reply.Response, error) {
 	if f.as == "PartialObjectMetadataList" {
 		return nil, f.mismatched(t)
 	}
@@ -30,7 +31,7 @@ func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, 
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	return &Response{Code: http.StatusOK, ContentType: f.media.Name(), Body: out}, nil
+	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Body: out}, nil
 }
 
 // written puts the object that a write returned into the client's form, as JSON.
@@ -71,7 +72,7 @@ func (f form) around(t resource.Target, l *resource.List) *encoding.List {
 // collection puts a list into the client's form. What is kept as it is sent is
 // streamed: head, objects as they are remembered, tail. All else is made of the
 // objects in JSON while it is sent.
-func (f form) collection(ctx context.Context, t resource.Target, l *resource.List, v url.Values) (*Response, error) {
+func (f form) collection(ctx context.Context, t resource.Target, l *resource.List, v url.Values) (*reply.Response, error) {
 	if f.count {
 		l = counted(l)
 	}

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/deflate"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -93,10 +94,10 @@ func (s sequence) measure(p part) int {
 
 // response sends the list, whose items are of entries, a piece at a time, and
 // compressed where that is wanted and pays.
-func (s sequence) response(f form, entries []*catalog.Entry, runs catalog.RunKey) (*Response, error) {
+func (s sequence) response(f form, entries []*catalog.Entry, runs catalog.RunKey) (*reply.Response, error) {
 	length := s.length()
 	if !f.gzip || length <= gzipLeast {
-		return &Response{Code: http.StatusOK, ContentType: f.media.Name(), Write: s.write, Length: length}, nil
+		return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Write: s.write, Length: length}, nil
 	}
 	pieces, err := catalog.Compressed(entries, runs, s.size, s.run)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s sequence) response(f form, entries []*catalog.Entry, runs catalog.RunKey
 		body.Add(p)
 	}
 	body.Add(deflate.Compress(s.tail))
-	return &Response{Code: http.StatusOK, ContentType: f.media.Name(), Headers: gzipHeaders(), Write: body.Write, Length: body.Length()}, nil
+	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Headers: gzipHeaders(), Write: body.Write, Length: body.Length()}, nil
 }
 
 func (s sequence) length() int {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -247,7 +248,7 @@ func TestPlainListsTakeLittleMemory_MT14(t *testing.T) {
 	}
 	for _, media := range []string{mediaJSON, mediaProtobuf} {
 		for _, query := range []string{"", "?resourceVersion=0", "?labelSelector=l!=x", fmt.Sprint("?limit=", many-1)} {
-			ask := func() (*Response, *pieces) {
+			ask := func() (*reply.Response, *pieces) {
 				resp, to := w.Serve(request("GET", configMaps+query, "", "Accept: "+media)), &pieces{}
 				if resp.Code != 200 || resp.ContentType != media || resp.Write == nil || resp.Body != nil {
 					t.Fatalf("%s %s: %d of %s is no list that is written", media, query, resp.Code, resp.ContentType)
@@ -258,7 +259,7 @@ func TestPlainListsTakeLittleMemory_MT14(t *testing.T) {
 				return resp, to
 			}
 			ask() // objects are encoded once, and remembered
-			var resp *Response
+			var resp *reply.Response
 			var sent *pieces
 			took := decoded(func() { resp, sent = ask() })
 			for range 2 { // what others allocate meanwhile counts, too

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -22,7 +23,7 @@ type stream struct {
 	kind  schema.GroupVersionKind
 	query url.Values
 	watch *resource.Watch
-	out   FrameWriter
+	out   reply.FrameWriter
 	sent  func(events int)
 	// bookmarks is how often there is one; 0 for a client that allows none.
 	bookmarks time.Duration

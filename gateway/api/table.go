@@ -14,6 +14,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -42,7 +43,7 @@ func tableOf(ctx context.Context, t resource.Target, item []byte, m tableMeta, v
 
 // tableList is tableOf for a collection, in the client's form: rows are made while
 // it is sent.
-func tableList(ctx context.Context, f form, t resource.Target, items []encoding.Object, m tableMeta, v url.Values) (*Response, error) {
+func tableList(ctx context.Context, f form, t resource.Target, items []encoding.Object, m tableMeta, v url.Values) (*reply.Response, error) {
 	p, err := newPrinter(context.WithoutCancel(ctx), t, f.version, v) // the rest is made when the request was answered
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -34,7 +35,7 @@ func (h *Handler) unlisted(ctx context.Context, t resource.Target, err error) er
 	return h.Engine.NameUnreadable(ctx, t, err)
 }
 
-func (h *Handler) deleteUnreadable(ctx context.Context, c *Call, f form, t resource.Target, o *metav1.DeleteOptions) (*Response, error) {
+func (h *Handler) deleteUnreadable(ctx context.Context, c *Call, f form, t resource.Target, o *metav1.DeleteOptions) (*reply.Response, error) {
 	c.Annotate("apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
 	a := c.Info.Attributes(c.Caller.User)
 	a.Verb = verbUnsafe
@@ -50,5 +51,5 @@ func (h *Handler) deleteUnreadable(ctx context.Context, c *Call, f form, t resou
 	}
 	s := deleted(t, "")
 	s.Details.Kind = t.Resource.Def.Kind // as kube-apiserver has it here
-	return render(http.StatusOK, f, t.Version, statusJSON(s))
+	return render(http.StatusOK, f, t.Version, reply.Status(s))
 }

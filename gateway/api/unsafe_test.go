@@ -24,7 +24,7 @@ const unsafeOption = `"ignoreStoreReadErrorWithClusterBreakingPotential":true`
 // The words and codes are kube-apiserver 1.36.3's, with the gate on.
 func TestDeletionOfWhatCannotBeRead(t *testing.T) {
 	w := newWorld(t, func(c *Setup) { c.UnsafeDeletion, c.Authorizer = true, cautious{} })
-	del := func(path, options string, headers ...string) *reply {
+	del := func(path, options string, headers ...string) *answer {
 		t.Helper()
 		return w.do("DELETE", path, "{"+options+"}", headers...)
 	}
@@ -65,7 +65,7 @@ func TestDeletionOfWhatCannotBeRead(t *testing.T) {
 				del(path+"/"+name, unsafeOption).want(422, `is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: is exclusively used to delete corrupt object(s), try again by removing this option`)
 			}
 			w.do("DELETE", path+"/whole?ignoreStoreReadErrorWithClusterBreakingPotential=true", "").want(422, "exclusively used")
-			for _, r := range []*reply{del(path, unsafeOption), w.do("DELETE", path+"?ignoreStoreReadErrorWithClusterBreakingPotential=true", "")} {
+			for _, r := range []*answer{del(path, unsafeOption), w.do("DELETE", path+"?ignoreStoreReadErrorWithClusterBreakingPotential=true", "")} {
 				r.want(422, `DeleteOptions.meta.k8s.io \"\" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: is not allowed with DELETECOLLECTION, try again after removing the option`)
 			}
 			w.do("GET", path+"/whole", "").want(200, "")

@@ -3,10 +3,11 @@ package api
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		body, err := objectBody(c.Request, t)
 		if err != nil {

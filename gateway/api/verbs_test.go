@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -338,24 +337,6 @@ func TestServe_StartsOverWhenTheDefinitionIsReplaced(t *testing.T) {
 	w.do("PUT", widgets+"/one/content", "x").want(200, "")
 	w.uploads.replaced = maxLookups
 	w.do("PUT", widgets+"/one/content", "x").want(500, "InternalError")
-}
-
-// Warnings come with the reply, each in a header of its own.
-func TestWrites_Warn_FV04(t *testing.T) {
-	w := newWorld(t)
-	const twice = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: one}\nspec:\n  size: 1\n  size: 2\n  replicas: 1\n  replicas: 2\n  x: 1\n"
-	got := w.do("POST", widgets, twice, "Content-Type: application/yaml").want(201, "")
-	want := []Header{{"Warning", `299 - "line 6: key \"size\" already set in map"`}, {"Warning", `299 - "line 8: key \"replicas\" already set in map"`}, {"Warning", `299 - "unknown field \"spec.x\""`}}
-	if len(got.Headers) != 4 || !reflect.DeepEqual(got.Headers[:3], want) { // the fourth is Audit-Id
-		t.Errorf("%v", got.Headers)
-	}
-	for _, level := range []string{"Warn", "Strict"} { // also besides another refusal
-		got = w.do("POST", widgets+"?fieldValidation="+level, strings.Replace(twice, "size: 2", "size: x", 1), "Content-Type: application/yaml")
-		if (level == "Warn") != (got.Code == 422 && len(got.Headers) == 4) || got.Code == 201 {
-			t.Errorf("%s: %d %v", level, got.Code, got.Headers)
-		}
-	}
-	w.do("PUT", widgets+"/one?fieldValidation=Strict", twice, "Content-Type: application/yaml").want(400, "key \\\"size\\\" already set in map").want(400, "replicas").want(400, "spec.x")
 }
 
 // Typed clients send their bodies in another form.

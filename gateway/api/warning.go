@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -55,8 +56,8 @@ func (w *warnings) shorten() {
 }
 
 // headers are the warnings as header fields.
-func (w *warnings) headers() []Header {
-	out := make([]Header, len(w.list))
+func (w *warnings) headers() []reply.Header {
+	out := make([]reply.Header, len(w.list))
 	for i, text := range w.list {
 		out[i] = warningHeader(text)
 	}
@@ -65,14 +66,14 @@ func (w *warnings) headers() []Header {
 
 // on adds the warnings to the outcome of a request, be it an error. A request
 // that starts over because its definition was replaced collects them again.
-func (w *warnings) on(resp *Response, err error) (*Response, error) {
+func (w *warnings) on(resp *reply.Response, err error) (*reply.Response, error) {
 	switch {
 	case errors.Is(err, catalog.ErrReplaced):
 		return nil, err
 	case err != nil && len(w.list) == 0:
 		return nil, err
 	case err != nil:
-		resp = ErrorResponse(err)
+		resp = reply.Error(err)
 	}
 	resp.Headers = append(resp.Headers, w.headers()...)
 	return resp, nil
@@ -91,7 +92,7 @@ func cutTo(text string, n int) string {
 
 // warningHeader is a warning in the form of RFC 7234, section 5.5. What could
 // end the header field is left out.
-func warningHeader(text string) Header {
+func warningHeader(text string) reply.Header {
 	var b strings.Builder
 	b.WriteString(`299 - "`)
 	for _, c := range text {
@@ -106,5 +107,5 @@ func warningHeader(text string) Header {
 		}
 	}
 	b.WriteByte('"')
-	return Header{"Warning", b.String()}
+	return reply.Header{Name: "Warning", Value: b.String()}
 }

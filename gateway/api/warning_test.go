@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 func TestWarningHeader(t *testing.T) {
@@ -17,13 +19,13 @@ func TestWarningHeader(t *testing.T) {
 		"bad \xff byte":                             "299 - \"bad \ufffd byte\"",
 		"":                                          `299 - ""`,
 	} {
-		if got := warningHeader(text); got != (Header{"Warning", want}) {
+		if got := warningHeader(text); got != (reply.Header{Name: "Warning", Value: want}) {
 			t.Errorf("%q: %q", text, got.Value)
 		}
 	}
 }
 
-func values(hs []Header) []string {
+func values(hs []reply.Header) []string {
 	var out []string
 	for _, h := range hs {
 		out = append(out, h.Value)
@@ -69,4 +71,22 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%d warnings, %d characters", len(w.list), total)
 		}
 	})
+}
+
+// Warnings come with the reply, each in a header of its own.
+func TestWrites_Warn_FV04(t *testing.T) {
+	w := newWorld(t)
+	const twice = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: one}\nspec:\n  size: 1\n  size: 2\n  replicas: 1\n  replicas: 2\n  x: 1\n"
+	got := w.do("POST", widgets, twice, "Content-Type: application/yaml").want(201, "")
+	want := []reply.Header{{Name: "Warning", Value: `299 - "line 6: key \"size\" already set in map"`}, {Name: "Warning", Value: `299 - "line 8: key \"replicas\" already set in map"`}, {Name: "Warning", Value: `299 - "unknown field \"spec.x\""`}}
+	if len(got.Headers) != 4 || !reflect.DeepEqual(got.Headers[:3], want) { // the fourth is Audit-Id
+		t.Errorf("%v", got.Headers)
+	}
+	for _, level := range []string{"Warn", "Strict"} { // also besides another refusal
+		got = w.do("POST", widgets+"?fieldValidation="+level, strings.Replace(twice, "size: 2", "size: x", 1), "Content-Type: application/yaml")
+		if (level == "Warn") != (got.Code == 422 && len(got.Headers) == 4) || got.Code == 201 {
+			t.Errorf("%s: %d %v", level, got.Code, got.Headers)
+		}
+	}
+	w.do("PUT", widgets+"/one?fieldValidation=Strict", twice, "Content-Type: application/yaml").want(400, "key \\\"size\\\" already set in map").want(400, "replicas").want(400, "spec.x")
 }

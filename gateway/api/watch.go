@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -23,7 +24,7 @@ const bookmarkInterval = time.Minute
 // watch answers a watch: what can be refused is refused before the stream
 // begins; a start that is too old, or not reached yet, is an ERROR event in it, as
 // kube-apiserver does it.
-func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*Response, error) {
+func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*Respo
 		return nil, err
 	}
 	lasts := lifetime(o, h.MinWatchTimeout)
-	return &Response{Code: http.StatusOK, ContentType: f.media.Stream(), Stream: func(ctx context.Context, out FrameWriter) {
+	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Stream(), Stream: func(ctx context.Context, out reply.FrameWriter) {
 		s := &stream{target: t, form: f, query: v, watch: w, out: out, sent: h.Observer.Watching(&c.Info)}
 		s.kind.Version, s.kind.Kind = f.kind(t).ToAPIVersionAndKind()
 		if o.AllowWatchBookmarks {

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -32,7 +33,7 @@ func (c *Call) take(n, whole int) error {
 	if c.Stay.Take(n) {
 		return nil
 	}
-	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", RetryAfter)
+	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", reply.RetryAfter)
 }
 
 // aliased is how much memory decoding the body takes besides its weight when each

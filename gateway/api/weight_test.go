@@ -85,7 +85,7 @@ func TestBodiesTogetherAreBounded(t *testing.T) {
 		}
 	})
 	body := "apiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nspec: {nonResourceAttributes: {verb: get, path: '/" + strings.Repeat(",", 500) + "'}}\n"
-	ask := func() *reply {
+	ask := func() *answer {
 		return w.do("POST", selfReviews, body, "Authorization: Bearer bob", "Content-Type: "+mediaYAML)
 	}
 	var held sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -12,7 +13,7 @@ type writer func(o resource.WriteOptions) (*resource.Written, error)
 
 // write runs a create, update or patch and puts its outcome into the client's
 // form. kind names the options in error messages.
-func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind string, do writer) (*Response, error) {
+func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind string, do writer) (*reply.Response, error) {
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err

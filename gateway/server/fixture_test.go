@@ -100,15 +100,15 @@ func (i *instance) end() error {
 	}
 }
 
-// reply is a reply that was read.
-type reply struct {
+// answer is a reply that was read.
+type answer struct {
 	code   int
 	header http.Header
 	body   string
 }
 
 // do sends a request as the administrator; headers are "Name: value".
-func (i *instance) do(method, path, body string, headers ...string) reply {
+func (i *instance) do(method, path, body string, headers ...string) answer {
 	i.t.Helper()
 	return i.as(i.token, method, path, body, headers...)
 }
@@ -150,7 +150,7 @@ func (i *instance) define(text string) {
 	}
 }
 
-func (i *instance) as(token, method, path, body string, headers ...string) reply {
+func (i *instance) as(token, method, path, body string, headers ...string) answer {
 	i.t.Helper()
 	req, err := http.NewRequest(method, i.url+path, strings.NewReader(body))
 	if err != nil {
@@ -172,7 +172,7 @@ func (i *instance) as(token, method, path, body string, headers ...string) reply
 	if err != nil {
 		i.t.Fatalf("%s %s: %v", method, path, err)
 	}
-	return reply{resp.StatusCode, resp.Header, string(data)}
+	return answer{resp.StatusCode, resp.Header, string(data)}
 }
 
 func write(t *testing.T, path, content string) string {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 )
 
@@ -21,7 +22,7 @@ func refused(auditor api.Auditor) func(transport.Refusal) {
 		auditor.Audit(&api.Audit{
 			Request: &api.Request{ID: string(uuid.NewUUID()), Method: r.Method, Path: r.Path, Remote: r.Remote},
 			Info:    api.Info{Verb: strings.ToLower(r.Method)}, Received: now, Answered: now,
-			Code: r.Code, Failure: api.Failure(r.Code, r.Message).Body,
+			Code: r.Code, Failure: reply.Failure(r.Code, r.Message).Body,
 		})
 	}
 }

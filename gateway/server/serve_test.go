@@ -54,7 +54,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-func (r reply) status(t *testing.T) (reason, message string) {
+func (r answer) status(t *testing.T) (reason, message string) {
 	t.Helper()
 	var s struct {
 		Kind, APIVersion, Status, Reason, Message string

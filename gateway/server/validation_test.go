@@ -129,7 +129,7 @@ func (w fvWrites) patch(what, media, body string, kept map[string]any, problems 
 }
 
 // check looks at one reply: rows FV-02 to FV-06.
-func (w fvWrites) check(what string, got reply, code, refused int, kept map[string]any, problems []string) {
+func (w fvWrites) check(what string, got answer, code, refused int, kept map[string]any, problems []string) {
 	w.t.Helper()
 	if w.level == "Strict" {
 		if _, message := got.status(w.t); got.code != refused {

@@ -14,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 const clientHead = "GET /apis/example.com/v1/namespaces/default/widgets/one HTTP/1.1\r\nHost: 127.0.0.1:6443\r\nUser-Agent: controller/v1.2.3 (linux/amd64) kubernetes/abcdef0\r\n" +
@@ -25,8 +26,8 @@ func BenchmarkReply(b *testing.B) {
 	for _, size := range []int{1 << 10, 3500, 6 << 10, 15 << 10, 100 << 10} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			body := bytes.Repeat([]byte("x"), size)
-			r := run(b, func(*api.Request) *api.Response {
-				return &api.Response{Code: http.StatusOK, ContentType: "application/json", Body: body}
+			r := run(b, func(*api.Request) *reply.Response {
+				return &reply.Response{Code: http.StatusOK, ContentType: "application/json", Body: body}
 			})
 			c, err := tls.Dial("tcp", r.addr, r.tls)
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // endless is a body that is never at its end.
@@ -24,7 +25,7 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestBodyLimit(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		return ok(fmt.Sprint(len(r.Body)))
 	})
 	for name, c := range map[string]struct {
@@ -57,7 +58,7 @@ func TestBodyLimit(t *testing.T) {
 // not do what is asked for costs no memory, and gets the answer at once.
 func TestBody_IsNotReadUnlessAskedFor(t *testing.T) {
 	r := run(t, nil, func(o *Options) {
-		o.Handler = unread(func(*api.Request) *api.Response { return api.Failure(http.StatusUnauthorized, "Unauthorized") })
+		o.Handler = unread(func(*api.Request) *reply.Response { return reply.Failure(http.StatusUnauthorized, "Unauthorized") })
 	})
 	for name, head := range map[string]string{
 		"length": "Content-Length: 67108864",
@@ -98,7 +99,7 @@ func TestBody_LeftUnreadIsNoRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var served atomic.Int32
 			r := run(t, nil, func(o *Options) {
-				o.Handler = unread(func(r *api.Request) *api.Response {
+				o.Handler = unread(func(r *api.Request) *reply.Response {
 					served.Add(1)
 					if r.Path == "/inner" {
 						t.Error("a body was a request")
@@ -116,7 +117,7 @@ func TestBody_LeftUnreadIsNoRequest(t *testing.T) {
 
 // What ended early, or is no body, is never taken for a whole one.
 func TestBody_BrokenIsRefused(t *testing.T) {
-	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") })
+	r := run(t, func(*api.Request) *reply.Response { t.Error("served"); return ok("{}") })
 	for name, send := range map[string]string{
 		"length, ended early":        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 20000\r\n\r\n" + strings.Repeat("x", 19999),
 		"length, nothing":            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n",
@@ -150,7 +151,7 @@ func TestBody_BrokenIsRefused(t *testing.T) {
 
 // A client that says at once that it has nothing more to send has sent it all.
 func TestBody_OfAClientThatClosesItsSide(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(string(r.Body)) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(string(r.Body)) })
 	for name, send := range map[string]string{
 		"length": "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi",
 		"chunks": "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
@@ -180,7 +181,7 @@ func TestBody_ErrorsOfReading(t *testing.T) {
 
 // A client that asks before it sends its body is told to go on.
 func TestBody_Expected(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(string(r.Body)) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(string(r.Body)) })
 	for name, c := range map[string]struct{ head, body string }{
 		"length": {"Content-Length: 2", "hi"},
 		"chunks": {"Transfer-Encoding: chunked", "2\r\nhi\r\n0\r\n\r\n"},
@@ -209,7 +210,7 @@ func TestBody_Expected(t *testing.T) {
 // back, whatever became of them.
 func TestBodies_ShareABudget(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		if r.Path == "/held" {
 			close(entered)
 			<-leave
@@ -251,7 +252,7 @@ func TestBodies_ShareABudget(t *testing.T) {
 func TestBody_TakesMemoryAsItArrives(t *testing.T) {
 	reading := make(chan struct{})
 	r := run(t, nil, func(o *Options) {
-		o.Handler = unread(func(r *api.Request) *api.Response {
+		o.Handler = unread(func(r *api.Request) *reply.Response {
 			close(reading)
 			if _, err := r.ReadBody(64 << 20); err == nil {
 				t.Error("half a body was read")

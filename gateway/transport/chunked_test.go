@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // What goes around the bytes of a body is bounded; small chunks are not refused.
 func TestChunks_AreMostlyBytes(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(fmt.Sprint(len(r.Body))) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(fmt.Sprint(len(r.Body))) })
 	const head = "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for name, c := range map[string]struct{ chunks, want string }{
 		"chunks of a byte":      {strings.Repeat("1\r\nx\r\n", 100_000), "100000"},
@@ -36,7 +37,7 @@ func TestChunks_AreMostlyBytes(t *testing.T) {
 
 // A client may name the server in the target, as it would to a proxy.
 func TestPath_OfAURL(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(r.Path + "|" + r.Query) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(r.Path + "|" + r.Query) })
 	for target, want := range map[string]string{
 		"https://h/api/v1?limit=1": "/api/v1|limit=1", "HTTPS://h:6443/a%20b": "/a b|", "http://h": "/|", "https://h?watch=1": "/|watch=1",
 		"/api?x=https://h/y": "/api|x=https://h/y",

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // TestHandshake_PlainHTTPIsToldWhatIsWrong speaks HTTP to the HTTPS port.
 func TestHandshake_PlainHTTPIsToldWhatIsWrong(t *testing.T) {
-	r := run(t, func(*api.Request) *api.Response {
+	r := run(t, func(*api.Request) *reply.Response {
 		t.Error("a plain request reached the handler")
 		return ok("")
 	})

@@ -19,18 +19,19 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // patience bounds every wait in these tests; nothing comes near it.
 const patience = 20 * time.Second
 
 // handlerFunc serves requests whose body was read, up to bodyLimit.
-type handlerFunc func(*api.Request) *api.Response
+type handlerFunc func(*api.Request) *reply.Response
 
 // bodyLimit is the largest body in these tests, but for /large.
 const bodyLimit = 1 << 20
 
-func (f handlerFunc) Serve(r *api.Request) *api.Response {
+func (f handlerFunc) Serve(r *api.Request) *reply.Response {
 	if r.ReadBody != nil {
 		limit := bodyLimit
 		if r.Path == "/large" {
@@ -45,18 +46,18 @@ func (f handlerFunc) Serve(r *api.Request) *api.Response {
 	return f(r)
 }
 
-func refusal(err error) *api.Response {
+func refusal(err error) *reply.Response {
 	var s apierrors.APIStatus
 	if !errors.As(err, &s) {
-		return api.Failure(http.StatusInternalServerError, "not a status: "+err.Error())
+		return reply.Failure(http.StatusInternalServerError, "not a status: "+err.Error())
 	}
-	return api.Failure(int(s.Status().Code), s.Status().Message)
+	return reply.Failure(int(s.Status().Code), s.Status().Message)
 }
 
 // unread serves requests and leaves their bodies where they are.
-type unread func(*api.Request) *api.Response
+type unread func(*api.Request) *reply.Response
 
-func (f unread) Serve(r *api.Request) *api.Response { return f(r) }
+func (f unread) Serve(r *api.Request) *reply.Response { return f(r) }
 
 // running is a server on a port of its own.
 type running struct {
@@ -197,8 +198,8 @@ func within(t *testing.T, what string, done <-chan struct{}) {
 	}
 }
 
-func ok(body string) *api.Response {
-	return &api.Response{Code: http.StatusOK, ContentType: "application/json", Body: []byte(body)}
+func ok(body string) *reply.Response {
+	return &reply.Response{Code: http.StatusOK, ContentType: "application/json", Body: []byte(body)}
 }
 
 func text(t *testing.T, r *http.Response) string {

@@ -14,13 +14,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/test/logtest"
 )
 
 // Heads that two servers may read differently are refused, and what follows
 // them is never a request.
 func TestHeads_ThatAreAmbiguousAreRefused(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { t.Errorf("served %s", r.Path); return ok("{}") })
+	r := run(t, func(r *api.Request) *reply.Response { t.Errorf("served %s", r.Path); return ok("{}") })
 	const inner = "GET /inner HTTP/1.1\r\nHost: h\r\n\r\n"
 	for name, c := range map[string]struct{ head, message string }{
 		"space before the colon":        {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length : 32\r\n", "a header name has a space"},
@@ -70,7 +71,7 @@ func TestHeads_ThatAreAmbiguousAreRefused(t *testing.T) {
 
 // What is unusual in a good head stays allowed.
 func TestHeads_ThatAreOnlyUnusual(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(string(r.Body)) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(string(r.Body)) })
 	for name, send := range map[string]string{
 		"capitals":          "POST / HTTP/1.1\r\nHOST: h\r\nCONTENT-LENGTH: 2\r\nConnection: close\r\n\r\nhi",
 		"Chunked":           "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:  Chunked \r\nConnection: close\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
@@ -92,7 +93,7 @@ func TestHeads_ThatAreOnlyUnusual(t *testing.T) {
 // and forwards trailers, anything else would let a client be anybody.
 func TestTrailers_AreNotHeaders(t *testing.T) {
 	got := make(chan *api.Request, 2)
-	r := run(t, func(r *api.Request) *api.Response { got <- r; return ok("{}") })
+	r := run(t, func(r *api.Request) *reply.Response { got <- r; return ok("{}") })
 	const trailers = "Impersonate-User: admin\r\nImpersonate-Group: system:masters\r\nIf-None-Match: x\r\nAccept: application/yaml\r\n"
 	replies := r.raw("POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTrailer: Impersonate-User, Impersonate-Group, If-None-Match, Accept\r\n\r\n" +
 		"2\r\nhi\r\n0\r\n" + trailers + "\r\nGET /second HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
@@ -110,7 +111,7 @@ func TestTrailers_AreNotHeaders(t *testing.T) {
 // repeats any of it.
 func TestMalformedHeads_AreNotRepeated(t *testing.T) {
 	var log logtest.Log
-	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") },
+	r := run(t, func(*api.Request) *reply.Response { t.Error("served"); return ok("{}") },
 		func(o *Options) { o.Log = zerolog.New(&log).Level(zerolog.TraceLevel) })
 	const secret = "c2VjcmV0"
 	for name, send := range map[string]string{

@@ -7,7 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // Refusal is what never became a request, and why.
@@ -27,7 +27,7 @@ type Refusal struct {
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, r Refusal) {
 	r.Remote = ctx.RemoteAddr()
 	s.tell(r)
-	s.reply(ctx, api.Failure(r.Code, r.Message))
+	s.reply(ctx, reply.Failure(r.Code, r.Message))
 }
 
 func (s *Server) tell(r Refusal) {

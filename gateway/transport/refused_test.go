@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // What never becomes a request leaves a trace: who sent it, and what was wrong. Who
 // only looks whether the port is open leaves none.
 func TestRefusals_AreTold(t *testing.T) {
 	refused := make(chan Refusal, 10)
-	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") },
+	r := run(t, func(*api.Request) *reply.Response { t.Error("served"); return ok("{}") },
 		func(o *Options) { o.Refused = func(r Refusal) { refused <- r } })
 	const secret = "c2VjcmV0"
 	plain := func(send string) { _, _ = io.ReadAll(r.plain(t, send)) } // any end of it will do

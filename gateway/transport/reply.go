@@ -7,11 +7,11 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // reply hands a response to the framework, or takes the connection over.
-func (s *Server) reply(ctx *fasthttp.RequestCtx, r *api.Response) {
+func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 	if r.Stream != nil {
 		s.takeOver(ctx, r)
 		return
@@ -43,10 +43,10 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *api.Response) {
 
 // whole is a reply for a client that knows no chunks, or wants none: the framework
 // ends even those that it does not send.
-func whole(r *api.Response) *api.Response {
+func whole(r *reply.Response) *reply.Response {
 	body, err := io.ReadAll(r.Reader)
 	if err != nil {
-		return api.Failure(http.StatusInternalServerError, err.Error())
+		return reply.Failure(http.StatusInternalServerError, err.Error())
 	}
 	out := *r
 	out.Body, out.Reader = body, nil

@@ -17,13 +17,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 func TestReply_Plain_MT01(t *testing.T) {
-	r := run(t, func(*api.Request) *api.Response {
-		return &api.Response{
+	r := run(t, func(*api.Request) *reply.Response {
+		return &reply.Response{
 			Code: 201, ContentType: "application/json", Body: []byte(`{"a":1}`),
-			Headers: []api.Header{{Name: "Warning", Value: `299 - "one"`}, {Name: "Warning", Value: `299 - "two"`}, {Name: "Etag", Value: `"x"`}},
+			Headers: []reply.Header{{Name: "Warning", Value: `299 - "one"`}, {Name: "Warning", Value: `299 - "two"`}, {Name: "Etag", Value: `"x"`}},
 		}
 	})
 	for _, method := range []string{"GET", "HEAD"} {
@@ -44,8 +45,8 @@ func TestReply_Plain_MT01(t *testing.T) {
 
 func TestReply_ListIsStreamed(t *testing.T) {
 	piece := bytes.Repeat([]byte("x"), 40<<10)
-	r := run(t, func(*api.Request) *api.Response {
-		return &api.Response{Code: 200, ContentType: "application/json", Length: 50 * len(piece), Write: func(w io.Writer) error {
+	r := run(t, func(*api.Request) *reply.Response {
+		return &reply.Response{Code: 200, ContentType: "application/json", Length: 50 * len(piece), Write: func(w io.Writer) error {
 			for range 50 {
 				if _, err := w.Write(piece); err != nil {
 					return err
@@ -68,8 +69,8 @@ func TestReply_ListIsStreamed(t *testing.T) {
 // A list that is not as long as it said, or breaks, must look broken, and must
 // not spill into the next reply.
 func TestReply_BrokenListLooksBroken(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response {
-		resp := &api.Response{Code: 200, ContentType: "application/json", Length: 1000}
+	r := run(t, func(r *api.Request) *reply.Response {
+		resp := &reply.Response{Code: 200, ContentType: "application/json", Length: 1000}
 		switch r.Path {
 		case "/short":
 			resp.Write = func(w io.Writer) error { _, err := w.Write(make([]byte, 900)); return err }
@@ -113,7 +114,7 @@ func (r *read) Read(p []byte) (int, error) {
 // whole, and looks broken when it is not.
 func TestReply_OfNoKnownLength(t *testing.T) {
 	const size = 100_000
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		then := map[string]func() error{
 			"/whole": func() error { return io.EOF },
 			"/error": func() error { return io.ErrNoProgress },
@@ -122,7 +123,7 @@ func TestReply_OfNoKnownLength(t *testing.T) {
 		if then == nil {
 			return ok("{}")
 		}
-		return &api.Response{Code: 200, ContentType: "application/yaml", Reader: &read{size, then}}
+		return &reply.Response{Code: 200, ContentType: "application/yaml", Reader: &read{size, then}}
 	})
 	for _, path := range []string{"/error", "/panic", "/whole"} {
 		resp, body, err := r.try("GET", path, nil, nil)
@@ -147,7 +148,7 @@ func TestReply_OfNoKnownLength(t *testing.T) {
 }
 
 func TestReply_PipelinedRequestsAreAnsweredInOrder(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(r.Path) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(r.Path) })
 	var send strings.Builder
 	for i := range 5 {
 		fmt.Fprintf(&send, "GET /%d HTTP/1.1\r\nHost: h\r\n\r\n", i)
@@ -183,7 +184,7 @@ func TestShutdown_BeforeServe(t *testing.T) {
 
 func TestShutdown_WaitsForRequestsUnderWay(t *testing.T) {
 	inside, finish := make(chan struct{}), make(chan struct{})
-	r := run(t, func(*api.Request) *api.Response {
+	r := run(t, func(*api.Request) *reply.Response {
 		close(inside)
 		<-finish
 		return ok("done")
@@ -237,7 +238,7 @@ func TestReply_OfUsualSizeIsOneWrite(t *testing.T) {
 	}
 	var writes atomic.Int32
 	body := strings.Repeat("x", 15<<10)
-	r := runOn(t, counting{l, &writes}, func(*api.Request) *api.Response { return ok(body) })
+	r := runOn(t, counting{l, &writes}, func(*api.Request) *reply.Response { return ok(body) })
 	c := r.dial()
 	in := bufio.NewReader(c)
 	get := func() {

@@ -15,6 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // handle is the only route.
@@ -28,7 +29,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	defer func() {
 		if p := recover(); p != nil { // the handler has its own; this one keeps the process
 			s.options.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("request failed")
-			s.reply(ctx, api.Failure(http.StatusInternalServerError, "this request caused apiserver to panic. Look in the logs for details"))
+			s.reply(ctx, reply.Failure(http.StatusInternalServerError, "this request caused apiserver to panic. Look in the logs for details"))
 		}
 	}()
 	head := look(&ctx.Request.Header)

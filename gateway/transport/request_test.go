@@ -19,11 +19,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 func TestRequest_IsCarriedWhole(t *testing.T) {
 	var got *api.Request
-	r := run(t, func(r *api.Request) *api.Response { got = r; return ok("{}") })
+	r := run(t, func(r *api.Request) *reply.Response { got = r; return ok("{}") })
 	r.do("PATCH", "/api/v1/namespaces/a%20%C3%A9/?dryRun=All&x=%20", strings.NewReader("body"), http.Header{
 		"Accept": {"application/yaml", "application/json;q=0.5"}, "Content-Type": {"application/merge-patch+json"},
 		"Authorization": {"Bearer token"}, "Accept-Encoding": {"br", "gzip"}, "If-None-Match": {`"tag"`}, "User-Agent": {"kubectl"},
@@ -53,7 +54,7 @@ func TestRequest_IsCarriedWhole(t *testing.T) {
 // empty ones ask for none, as in kube-apiserver.
 func TestRequest_ImpersonationHeaders(t *testing.T) {
 	var got *api.Request
-	r := run(t, func(r *api.Request) *api.Response { got = r; return ok("{}") })
+	r := run(t, func(r *api.Request) *reply.Response { got = r; return ok("{}") })
 	for header, want := range map[string]*api.Impersonation{
 		"Impersonate-User: bob\r\nImpersonate-User: eve": {User: "bob"},
 		"impersonate-uid: 7":                             {UID: "7"},
@@ -73,7 +74,7 @@ func TestRequest_ImpersonationHeaders(t *testing.T) {
 // No segment of a path is more than itself: what the path names is what the
 // identity was asked about.
 func TestRequest_PathIsNotRewritten(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(r.Path) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(r.Path) })
 	for path, want := range map[string]string{
 		"/a/b/":                 "/a/b/",
 		"/a%20b":                "/a b",
@@ -97,7 +98,7 @@ func TestRequest_PathIsNotRewritten(t *testing.T) {
 func TestRequest_BodyIsNotReusedMemory(t *testing.T) {
 	var mu sync.Mutex
 	var kept [][]byte
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		mu.Lock()
 		defer mu.Unlock()
 		kept = append(kept, r.Body)
@@ -131,7 +132,7 @@ func status(t *testing.T, resp *http.Response) (code int, message string) {
 }
 
 func TestMalformedRequests_GetAStatus(t *testing.T) {
-	r := run(t, func(*api.Request) *api.Response { t.Error("served"); return ok("{}") })
+	r := run(t, func(*api.Request) *reply.Response { t.Error("served"); return ok("{}") })
 	for name, c := range map[string]struct {
 		send string
 		code int
@@ -172,7 +173,7 @@ func TestBodiesAreNeverRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var n atomic.Int32
-			r := run(t, func(r *api.Request) *api.Response {
+			r := run(t, func(r *api.Request) *reply.Response {
 				n.Add(1)
 				if r.Path != "/outer" {
 					t.Errorf("served %s", r.Path)
@@ -188,7 +189,7 @@ func TestBodiesAreNeverRequests(t *testing.T) {
 }
 
 func TestUnusualMethods_ReachTheHandler(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response { return ok(r.Method) })
+	r := run(t, func(r *api.Request) *reply.Response { return ok(r.Method) })
 	for _, method := range []string{"OPTIONS", "TRACE", "DELETE", "BREW", "get"} {
 		if _, body := r.do(method, "/", nil, nil); string(body) != method {
 			t.Errorf("%s: %s", method, body)
@@ -197,7 +198,7 @@ func TestUnusualMethods_ReachTheHandler(t *testing.T) {
 }
 
 func TestPanic_IsAStatusAndTheServerGoesOn(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		if r.Path == "/panic" {
 			panic("handler")
 		}
@@ -241,7 +242,7 @@ func TestAccept_OutlivesTooManyOpenFiles(t *testing.T) {
 // What a client said before on its connection is no part of what it says now.
 func TestRequest_HeadersOfEachRequestAreItsOwn(t *testing.T) {
 	var got []string
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		got = append(got, strings.Join([]string{r.Method, r.Accept, r.ContentType, r.Authorization, r.UserAgent}, "|"))
 		return ok("{}")
 	})
@@ -270,7 +271,7 @@ func TestRequest_HeadersOfEachRequestAreItsOwn(t *testing.T) {
 func TestRequest_ClientCertificates(t *testing.T) {
 	for auth, want := range map[tls.ClientAuthType]int{tls.NoClientCert: 0, tls.RequestClientCert: 1} {
 		got := -1
-		r := run(t, func(r *api.Request) *api.Response { got = len(r.ClientCerts); return ok("{}") },
+		r := run(t, func(r *api.Request) *reply.Response { got = len(r.ClientCerts); return ok("{}") },
 			func(o *Options) { o.TLS.ClientAuth = auth })
 		r.tls.Certificates = r.server.options.TLS.Certificates
 		r.raw("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")

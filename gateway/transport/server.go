@@ -16,11 +16,12 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // Handler answers requests. It is safe for concurrent use.
 type Handler interface {
-	Serve(*api.Request) *api.Response
+	Serve(*api.Request) *reply.Response
 }
 
 // Options configure a [Server].

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // Connections on which nothing is being answered hold up no shutdown: not those
@@ -28,7 +29,7 @@ func TestShutdown_WaitsForNoRequestThatMayNeverCome(t *testing.T) {
 		"a request, half": {"GET / HTTP/1.1\r\nHost: h\r\n\r\nGET / HT", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, func(*api.Request) *api.Response { return ok("{}") })
+			r := run(t, func(*api.Request) *reply.Response { return ok("{}") })
 			conn := net.Conn(nil)
 			if c.send == "-" {
 				plain, err := net.Dial("tcp", r.addr)
@@ -83,7 +84,7 @@ func untilAccepted(t *testing.T, r *running) {
 func TestShutdown_LetsABodyCome(t *testing.T) {
 	inside := make(chan struct{})
 	r := run(t, nil, func(o *Options) {
-		o.Handler = unread(func(r *api.Request) *api.Response {
+		o.Handler = unread(func(r *api.Request) *reply.Response {
 			close(inside)
 			body, err := r.ReadBody(1 << 20)
 			if err != nil {
@@ -119,7 +120,7 @@ func TestShutdown_LetsABodyCome(t *testing.T) {
 // A client that leaves while the server stops is not waited for.
 func TestShutdown_WorkEndsWithItsClient(t *testing.T) {
 	inside := make(chan struct{})
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		close(inside)
 		<-r.Context.Done()
 		return ok("{}")

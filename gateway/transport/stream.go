@@ -10,12 +10,12 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // takeOver sends a stream on the connection itself: the framework would not
 // notice that the client left. A goroutine blocked in Read does, at once.
-func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *api.Response) {
+func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *reply.Response) {
 	s.streams.Add(1)
 	ended := sync.OnceFunc(s.streams.Done)
 	taken, ours := ctx.Conn().(*conn)
@@ -59,7 +59,7 @@ func untilGone(conn net.Conn) {
 }
 
 // letGo ends a stream that nobody will read. Only the stream knows what it holds.
-func (s *Server) letGo(r *api.Response) {
+func (s *Server) letGo(r *reply.Response) {
 	defer s.survive()
 	ctx, cancel := context.WithCancel(s.ctx)
 	cancel()
@@ -75,7 +75,7 @@ func (s *Server) survive() {
 
 // stream sends a stream to its end. A panic leaves it without its last chunk, so
 // that the client sees that something broke.
-func (s *Server) stream(ctx context.Context, conn net.Conn, r *api.Response) {
+func (s *Server) stream(ctx context.Context, conn net.Conn, r *reply.Response) {
 	defer s.survive()
 	if s.ctx.Err() != nil {
 		s.letGo(r)
@@ -93,7 +93,7 @@ func (s *Server) stream(ctx context.Context, conn net.Conn, r *api.Response) {
 // that ends as soon as it begins would make clients believe that they missed
 // something, and list everything again.
 func turnAway(conn net.Conn) {
-	r := api.Stopping()
+	r := reply.Stopping()
 	b := appendHead(make([]byte, 0, 1024), r)
 	b = append(b, "\r\nConnection: close\r\nContent-Length: "...)
 	b = append(strconv.AppendInt(b, int64(len(r.Body)), 10), "\r\n\r\n"...)
@@ -107,18 +107,18 @@ type nowhere struct{}
 // Write implements [io.Writer].
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
-// Flush implements [api.FrameWriter].
+// Flush implements [reply.FrameWriter].
 func (nowhere) Flush() error { return net.ErrClosed }
 
 // head is the response head of a stream. The connection ends with it, and a
 // client that is not told would send its next request there.
-func head(r *api.Response) []byte {
+func head(r *reply.Response) []byte {
 	b := appendHead(make([]byte, 0, 4096), r)
 	return append(b, "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"...)
 }
 
 // appendHead appends a response head but for its last fields.
-func appendHead(b []byte, r *api.Response) []byte {
+func appendHead(b []byte, r *reply.Response) []byte {
 	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(r.Code), 10)
 	b = append(b, ' ')
@@ -150,7 +150,7 @@ const keepBuffer = 16 << 10
 // sizeRoom is the space for a chunk's size line: eight hexadecimal digits.
 const sizeRoom = 10
 
-// chunks implements [api.FrameWriter] on a connection: one chunk, one write.
+// chunks implements [reply.FrameWriter] on a connection: one chunk, one write.
 type chunks struct {
 	conn net.Conn
 	buf  []byte

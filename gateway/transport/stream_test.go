@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
-func streaming(f func(ctx context.Context, w api.FrameWriter)) *api.Response {
-	return &api.Response{Code: http.StatusOK, ContentType: "application/json", Stream: f}
+func streaming(f func(ctx context.Context, w reply.FrameWriter)) *reply.Response {
+	return &reply.Response{Code: http.StatusOK, ContentType: "application/json", Stream: f}
 }
 
 func (r *running) open(path string) (*http.Response, context.CancelFunc) {
@@ -43,8 +44,8 @@ func (r *running) open(path string) (*http.Response, context.CancelFunc) {
 // before the first.
 func TestStream_Frames_WATCH01(t *testing.T) {
 	next := make(chan []byte)
-	r := run(t, func(*api.Request) *api.Response {
-		resp := streaming(func(_ context.Context, w api.FrameWriter) {
+	r := run(t, func(*api.Request) *reply.Response {
+		resp := streaming(func(_ context.Context, w reply.FrameWriter) {
 			_ = w.Flush()
 			for frame := range next {
 				half := len(frame) / 2
@@ -55,7 +56,7 @@ func TestStream_Frames_WATCH01(t *testing.T) {
 				}
 			}
 		})
-		resp.Headers = []api.Header{{Name: "Warning", Value: `299 - "old"`}}
+		resp.Headers = []reply.Header{{Name: "Warning", Value: `299 - "old"`}}
 		return resp
 	})
 	resp, _ := r.open("/")
@@ -82,8 +83,8 @@ func TestStream_Frames_WATCH01(t *testing.T) {
 func TestStream_HeadTogetherWithTheFirstFrame(t *testing.T) {
 	for _, size := range []int{0, 1, 15, 16, 4096, 65_535, 65_536, 1 << 20} {
 		frame := strings.Repeat("f", size)
-		r := run(t, func(*api.Request) *api.Response {
-			return streaming(func(_ context.Context, w api.FrameWriter) {
+		r := run(t, func(*api.Request) *reply.Response {
+			return streaming(func(_ context.Context, w reply.FrameWriter) {
 				_, _ = io.WriteString(w, frame)
 				_, _ = w.Write(nil) // no bytes are no chunk
 				_ = w.Flush()
@@ -112,8 +113,8 @@ func TestStream_HeadTogetherWithTheFirstFrame(t *testing.T) {
 
 func TestStream_DepartedClientEndsIt(t *testing.T) {
 	ended := make(chan struct{})
-	r := run(t, func(*api.Request) *api.Response {
-		return streaming(func(ctx context.Context, w api.FrameWriter) {
+	r := run(t, func(*api.Request) *reply.Response {
+		return streaming(func(ctx context.Context, w reply.FrameWriter) {
 			_ = w.Flush()
 			<-ctx.Done()
 			close(ended)
@@ -129,9 +130,9 @@ func TestStream_DepartedClientEndsIt(t *testing.T) {
 func TestStream_PipelinedBytesAreDropped(t *testing.T) {
 	var paths []string
 	sent, ended := make(chan struct{}), make(chan struct{})
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		paths = append(paths, r.Path)
-		return streaming(func(ctx context.Context, w api.FrameWriter) {
+		return streaming(func(ctx context.Context, w reply.FrameWriter) {
 			defer close(ended)
 			<-sent
 			_, _ = io.WriteString(w, "frame")
@@ -162,9 +163,9 @@ func TestStream_PipelinedBytesAreDropped(t *testing.T) {
 func TestStream_StuckClientHoldsUpNobody(t *testing.T) {
 	stuck := make(chan struct{})
 	frame := bytes.Repeat([]byte("x"), 1<<20)
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		if r.Path == "/stuck" {
-			return streaming(func(_ context.Context, w api.FrameWriter) {
+			return streaming(func(_ context.Context, w reply.FrameWriter) {
 				for i := 0; ; i++ {
 					if i == 8 { // several times what the sockets take in
 						close(stuck)
@@ -176,7 +177,7 @@ func TestStream_StuckClientHoldsUpNobody(t *testing.T) {
 				}
 			})
 		}
-		return streaming(func(_ context.Context, w api.FrameWriter) {
+		return streaming(func(_ context.Context, w reply.FrameWriter) {
 			for range 20 {
 				_, _ = w.Write(frame)
 				_ = w.Flush()
@@ -240,9 +241,9 @@ func TestStream_ThatNeverBeginsIsLetGo(t *testing.T) {
 			}
 			var broken atomic.Bool
 			let := make(chan error, 1)
-			r := runOn(t, breaking{l, &broken}, func(*api.Request) *api.Response {
+			r := runOn(t, breaking{l, &broken}, func(*api.Request) *reply.Response {
 				broken.Store(true)
-				return streaming(func(ctx context.Context, w api.FrameWriter) {
+				return streaming(func(ctx context.Context, w reply.FrameWriter) {
 					_, _ = io.WriteString(w, "frame")
 					if w.Flush() == nil {
 						t.Error("a frame was sent")
@@ -272,11 +273,11 @@ func TestStream_ThatNeverBeginsIsLetGo(t *testing.T) {
 }
 
 func TestStream_PanicEndsOnlyThatStream(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		if r.Path != "/panic" {
 			return ok("{}")
 		}
-		return streaming(func(_ context.Context, w api.FrameWriter) {
+		return streaming(func(_ context.Context, w reply.FrameWriter) {
 			_, _ = io.WriteString(w, "frame")
 			_ = w.Flush()
 			panic("in Stream")
@@ -292,8 +293,8 @@ func TestStream_PanicEndsOnlyThatStream(t *testing.T) {
 }
 
 func TestShutdown_EndsStreamsCleanly(t *testing.T) {
-	r := run(t, func(*api.Request) *api.Response {
-		return streaming(func(ctx context.Context, w api.FrameWriter) {
+	r := run(t, func(*api.Request) *reply.Response {
+		return streaming(func(ctx context.Context, w reply.FrameWriter) {
 			_ = w.Flush()
 			<-ctx.Done()
 			_, _ = io.WriteString(w, "last")
@@ -322,10 +323,10 @@ func TestShutdown_EndsStreamsCleanly(t *testing.T) {
 func TestShutdown_TurnsStreamsAway(t *testing.T) {
 	asked, stopping := make(chan struct{}), make(chan struct{})
 	var ended atomic.Int64
-	r := run(t, func(*api.Request) *api.Response {
+	r := run(t, func(*api.Request) *reply.Response {
 		close(asked)
 		<-stopping
-		return streaming(func(_ context.Context, w api.FrameWriter) {
+		return streaming(func(_ context.Context, w reply.FrameWriter) {
 			defer ended.Add(1)
 			if w.Flush() == nil {
 				t.Error("the head was sent")
@@ -354,11 +355,11 @@ func TestShutdown_TurnsStreamsAway(t *testing.T) {
 
 // Streams that end hand their memory to the next connections.
 func TestStream_ManyInARow(t *testing.T) {
-	r := run(t, func(r *api.Request) *api.Response {
+	r := run(t, func(r *api.Request) *reply.Response {
 		if r.Path == "/plain" {
 			return ok(`"` + string(r.Body) + `"`)
 		}
-		return streaming(func(_ context.Context, w api.FrameWriter) { _, _ = io.WriteString(w, r.Query) })
+		return streaming(func(_ context.Context, w reply.FrameWriter) { _, _ = io.WriteString(w, r.Query) })
 	})
 	done := make(chan error, 8)
 	for g := range cap(done) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // A request ends when its client leaves, in whatever way, with its body read or
@@ -20,7 +21,7 @@ func TestRequest_EndsWithItsClient(t *testing.T) {
 	inside := make(chan *api.Request, 1)
 	ended := make(chan error, 1)
 	r := run(t, nil, func(o *Options) {
-		o.Handler = unread(func(r *api.Request) *api.Response {
+		o.Handler = unread(func(r *api.Request) *reply.Response {
 			if r.Path == "/read" {
 				if _, err := r.ReadBody(1 << 20); err != nil {
 					t.Error(err)
@@ -76,7 +77,7 @@ func TestRequest_EndsWithItsClient(t *testing.T) {
 func TestRequest_ThatLastsLosesNothing(t *testing.T) {
 	inside, goOn := make(chan struct{}), make(chan struct{})
 	r := run(t, nil, func(o *Options) {
-		o.Handler = unread(func(req *api.Request) *api.Response {
+		o.Handler = unread(func(req *api.Request) *reply.Response {
 			beside := req.Path == "/first"
 			if beside {
 				inside <- struct{}{}
@@ -166,10 +167,10 @@ func untilRead(t *testing.T, r *running, want bool) {
 func TestRequest_ThatLastsBecomesAStream(t *testing.T) {
 	inside, goOn := make(chan struct{}), make(chan struct{})
 	left := make(chan struct{})
-	r := run(t, func(*api.Request) *api.Response {
+	r := run(t, func(*api.Request) *reply.Response {
 		inside <- struct{}{}
 		<-goOn
-		return &api.Response{Code: 200, ContentType: "application/json", Stream: func(ctx context.Context, w api.FrameWriter) {
+		return &reply.Response{Code: 200, ContentType: "application/json", Stream: func(ctx context.Context, w reply.FrameWriter) {
 			_, _ = io.WriteString(w, "first")
 			_ = w.Flush()
 			<-ctx.Done()

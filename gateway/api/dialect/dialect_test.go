@@ -16,6 +16,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -37,7 +38,7 @@ func told(err error) string {
 	switch {
 	case err == nil:
 		return "served"
-	case errors.Is(err, dialect.ErrNoPath):
+	case errors.Is(err, reply.ErrNoPath):
 		return "no path"
 	case errors.As(err, &resource.Unrouted{}):
 		return "unrouted " + err.Error()

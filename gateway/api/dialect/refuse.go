@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,12 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
-
-// ErrNoPath is the refusal of a path that addresses nothing, which is no Status.
-var ErrNoPath = errors.New("404 page not found")
 
 // NoResource is the refusal of a resource that is not served: a Status in groups of
 // which Kubernetes itself has kinds.
@@ -27,7 +24,7 @@ func NoResource(s *catalog.Snapshot, group string) error {
 	if known {
 		return Unrouted(http.StatusNotFound)
 	}
-	return ErrNoPath
+	return reply.ErrNoPath
 }
 
 // MethodNotAllowed is the refusal of a verb that a kind has not.

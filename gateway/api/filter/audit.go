@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // audit has a record kept of every request, and hands it over when the request was
@@ -14,7 +15,7 @@ func audit(to api.Auditor) api.Filter {
 		if to == nil {
 			return next
 		}
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			c.Record = &api.Audit{Received: time.Now()}
 			resp := next(ctx, c)
 			asked := *c.Request

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -14,7 +15,7 @@ import (
 // authorize refuses what the user may not do.
 func authorize(by authz.Authorizer) api.Filter {
 	return func(next api.Serve) api.Serve {
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			a := c.Info.Attributes(c.User)
 			allowed, reason, err := by.Authorize(context.Background(), a)
 			decided(c, allowed && err == nil, reason)
@@ -56,10 +57,10 @@ func refused(a authz.Attributes, allowed bool, reason string, err error) error {
 
 // barred is the reply to who may not do what is asked for. Its words are in part
 // those of the request, which no browser shall take for more than they are.
-func barred(err error) *api.Response {
-	resp := api.ErrorResponse(err)
+func barred(err error) *reply.Response {
+	resp := reply.Error(err)
 	if resp.Code != http.StatusUnauthorized {
-		resp.Headers = append(resp.Headers, api.NoSniff)
+		resp.Headers = append(resp.Headers, reply.NoSniff)
 	}
 	return resp
 }

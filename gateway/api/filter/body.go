@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // body reads the body of a request that has a meaning for one. What somebody sends
@@ -11,9 +12,9 @@ import (
 // memory. What is decoded later is weighed.
 func body(most int, routes *api.Routes) api.Filter {
 	return func(next api.Serve) api.Serve {
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			if err := readBody(c, most, routes); err != nil {
-				return api.ErrorResponse(err)
+				return reply.Error(err)
 			}
 			return next(ctx, c)
 		}

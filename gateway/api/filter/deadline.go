@@ -6,16 +6,17 @@ import (
 
 	"github.com/wasmgate/wasmgate/deadline"
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // bounded finds out how long the request may take, and refuses what is no time,
 // except of those requests that last as long as they last.
 func bounded(most time.Duration, routes *api.Routes) api.Filter {
 	return func(next api.Serve) api.Serve {
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			var err error
 			if c.Timeout, err = c.Params.Timeout(most); err != nil && !c.Streams() && !routes.Connects(&c.Info) {
-				return api.ErrorResponse(err)
+				return reply.Error(err)
 			}
 			return next(ctx, c)
 		}
@@ -24,7 +25,7 @@ func bounded(most time.Duration, routes *api.Routes) api.Filter {
 
 // timed ends the request when its time is over, which begins here.
 func timed(next api.Serve) api.Serve {
-	return func(ctx context.Context, c *api.Call) *api.Response {
+	return func(ctx context.Context, c *api.Call) *reply.Response {
 		if c.Streams() {
 			return next(ctx, c)
 		}

@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
@@ -18,9 +19,9 @@ func enter(all *bounds.Bounds) api.Filter {
 		if all == nil {
 			return next
 		}
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			if !open(c) && !all.Enter(&c.Stay, c.User.Name, c.User.In(authn.Masters), kind(c)) {
-				return api.ErrorResponse(apierrors.NewTooManyRequests("too many requests are under way, please try again later", api.RetryAfter))
+				return reply.Error(apierrors.NewTooManyRequests("too many requests are under way, please try again later", reply.RetryAfter))
 			}
 			return next(ctx, c)
 		}
@@ -40,7 +41,7 @@ func kind(c *api.Call) bounds.Kind {
 
 // leave gives back what a request took when its reply is ready, or has ended.
 func leave(next api.Serve) api.Serve {
-	return func(ctx context.Context, c *api.Call) *api.Response {
+	return func(ctx context.Context, c *api.Call) *reply.Response {
 		lasts := false
 		defer func() {
 			if !lasts {
@@ -50,7 +51,7 @@ func leave(next api.Serve) api.Serve {
 		resp := next(ctx, c)
 		if stream := resp.Stream; stream != nil {
 			lasts = true
-			resp.Stream = func(ctx context.Context, w api.FrameWriter) {
+			resp.Stream = func(ctx context.Context, w reply.FrameWriter) {
 				defer c.Stay.Leave()
 				stream(ctx, w)
 			}

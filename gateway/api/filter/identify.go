@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
@@ -14,7 +15,7 @@ import (
 // identify finds out who sent the request.
 func identify(by authn.Authenticator, log zerolog.Logger) api.Filter {
 	return func(next api.Serve) api.Serve {
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			shown := authn.Request{BearerToken: bearerToken(c.Authorization), ClientCerts: c.ClientCerts}
 			user, ok, err := by.Authenticate(shown)
 			if err != nil {

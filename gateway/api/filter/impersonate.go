@@ -11,6 +11,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
@@ -61,7 +62,7 @@ func onlyUser(as *api.Impersonation) bool {
 // somebody else is never served as the one who asks.
 func impersonate(authorizer authz.Authorizer) api.Filter {
 	return func(next api.Serve) api.Serve {
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			if c.Impersonate == nil {
 				return next(ctx, c)
 			}

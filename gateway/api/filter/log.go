@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // log has the end of a request write a line at the level debug, which -v 4 shows.
@@ -15,7 +16,7 @@ func log(to zerolog.Logger) api.Filter {
 		if !to.Debug().Enabled() {
 			return next
 		}
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			began := time.Now()
 			resp := next(ctx, c)
 			ended(resp, func(code int) {

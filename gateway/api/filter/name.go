@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // auditHeader is where a client may name its request, and where every reply
@@ -18,10 +19,10 @@ const maxID = 64
 
 // name has a request bear a name, and its reply tell it.
 func name(next api.Serve) api.Serve {
-	return func(ctx context.Context, c *api.Call) *api.Response {
+	return func(ctx context.Context, c *api.Call) *reply.Response {
 		c.ID = requestID(c.ID)
 		resp := next(ctx, c)
-		resp.Headers = append(resp.Headers, api.Header{Name: auditHeader, Value: c.ID})
+		resp.Headers = append(resp.Headers, reply.Header{Name: auditHeader, Value: c.ID})
 		return resp
 	}
 }

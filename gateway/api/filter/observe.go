@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // methods are those of HTTP.
@@ -17,7 +18,7 @@ var methods = []string{
 // observe counts every request, by what it names if that exists.
 func observe(by api.Observer, routes *api.Routes) api.Filter {
 	return func(next api.Serve) api.Serve {
-		return func(ctx context.Context, c *api.Call) *api.Response {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
 			shown := c.Info
 			if !routes.Serves(&shown) {
 				shown = api.Info{Verb: c.Verb}
@@ -35,13 +36,13 @@ func observe(by api.Observer, routes *api.Routes) api.Filter {
 
 // ended calls end with the code of a reply that is ready, or of a stream when it has
 // ended.
-func ended(resp *api.Response, end func(code int)) {
+func ended(resp *reply.Response, end func(code int)) {
 	if resp.Stream == nil {
 		end(resp.Code)
 		return
 	}
 	stream, code := resp.Stream, resp.Code
-	resp.Stream = func(ctx context.Context, w api.FrameWriter) { // its panics are the transport's business
+	resp.Stream = func(ctx context.Context, w reply.FrameWriter) { // its panics are the transport's business
 		defer end(code)
 		stream(ctx, w)
 	}

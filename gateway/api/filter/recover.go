@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 var errPanic = errors.New("this request caused apiserver to panic. Look in the logs for details")
@@ -17,11 +18,11 @@ var errPanic = errors.New("this request caused apiserver to panic. Look in the l
 // transport's business.
 func recovered(log zerolog.Logger) api.Filter {
 	return func(next api.Serve) api.Serve {
-		return func(ctx context.Context, c *api.Call) (resp *api.Response) {
+		return func(ctx context.Context, c *api.Call) (resp *reply.Response) {
 			defer func() {
 				if p := recover(); p != nil {
 					log.Error().Interface("panic", p).Str("path", c.Request.Path).Str("request", c.ID).Bytes("stack", debug.Stack()).Msg("request failed")
-					resp = api.ErrorResponse(apierrors.NewInternalError(errPanic))
+					resp = reply.Error(apierrors.NewInternalError(errPanic))
 				}
 			}()
 			return next(ctx, c)

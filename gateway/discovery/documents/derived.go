@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
@@ -55,12 +56,12 @@ func (d *derived) isReady() bool {
 }
 
 // Serve implements api.Documents.
-func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *api.Response {
+func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *reply.Response {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
 	}
 	if !d.isReady() && (strings.HasPrefix(r.Path, "/api") || strings.HasPrefix(r.Path, "/openapi")) {
-		return api.Unavailable() // half the groups would look like all of them
+		return reply.Unavailable() // half the groups would look like all of them
 	}
 	disco, open := d.of(s)
 	path := strings.TrimSuffix(r.Path, "/")
@@ -74,11 +75,11 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 		return api.NotAcceptable()
 	}
 	if len(body) == 0 {
-		return api.Failure(http.StatusInternalServerError, "the document could not be made; the log says why")
+		return reply.Failure(http.StatusInternalServerError, "the document could not be made; the log says why")
 	}
-	resp := &api.Response{Code: http.StatusOK, ContentType: contentType, Body: body}
+	resp := &reply.Response{Code: http.StatusOK, ContentType: contentType, Body: body}
 	if etag != "" {
-		resp.Headers = []api.Header{{Name: "Etag", Value: etag}, {Name: "Vary", Value: "Accept"}}
+		resp.Headers = []reply.Header{{Name: "Etag", Value: etag}, {Name: "Vary", Value: "Accept"}}
 		if r.IfNoneMatch == etag {
 			resp.Code, resp.Body = http.StatusNotModified, nil
 		}
@@ -89,16 +90,16 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 
 // pin answers requests that name the document's hash: the right one may be
 // kept for ever, any other is told the right one.
-func pin(r *api.Request, path, hash string, resp *api.Response) {
+func pin(r *api.Request, path, hash string, resp *reply.Response) {
 	values, err := url.ParseQuery(r.Query)
 	if err != nil || !values.Has("hash") || !strings.HasPrefix(path, "/openapi/v3/") {
 		return
 	}
 	if values.Get("hash") == hash {
-		resp.Headers = append(resp.Headers, api.Header{Name: "Cache-Control", Value: "public, immutable"},
-			api.Header{Name: "Expires", Value: time.Now().Add(365 * 24 * time.Hour).UTC().Format(http.TimeFormat)})
+		resp.Headers = append(resp.Headers, reply.Header{Name: "Cache-Control", Value: "public, immutable"},
+			reply.Header{Name: "Expires", Value: time.Now().Add(365 * 24 * time.Hour).UTC().Format(http.TimeFormat)})
 		return
 	}
 	resp.Code, resp.Body = http.StatusMovedPermanently, nil
-	resp.Headers = append(resp.Headers, api.Header{Name: "Location", Value: path + "?hash=" + url.QueryEscape(hash)})
+	resp.Headers = append(resp.Headers, reply.Header{Name: "Location", Value: path + "?hash=" + url.QueryEscape(hash)})
 }

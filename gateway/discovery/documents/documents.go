@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/health"
@@ -46,7 +47,7 @@ func All(c Config) []api.Documents {
 type healthPaths struct{ registry *health.Registry }
 
 // Serve implements api.Documents.
-func (h healthPaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+func (h healthPaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
 	values, err := url.ParseQuery(r.Query)
 	if err != nil {
 		values = nil
@@ -56,9 +57,9 @@ func (h healthPaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snaps
 	if !ok {
 		return nil
 	}
-	return &api.Response{
+	return &reply.Response{
 		Code: status, ContentType: "text/plain; charset=utf-8", Body: []byte(body),
-		Headers: []api.Header{{Name: "X-Content-Type-Options", Value: "nosniff"}},
+		Headers: []reply.Header{{Name: "X-Content-Type-Options", Value: "nosniff"}},
 	}
 }
 
@@ -70,11 +71,11 @@ type static struct {
 }
 
 // Serve implements api.Documents.
-func (s static) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+func (s static) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
 	if strings.TrimSuffix(r.Path, "/") != s.path || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
 	}
-	return &api.Response{Code: http.StatusOK, ContentType: s.contentType, Body: s.body}
+	return &reply.Response{Code: http.StatusOK, ContentType: s.contentType, Body: s.body}
 }
 
 // Clients choose behaviour by the Kubernetes version whose API is served.
@@ -99,22 +100,22 @@ func versionPath() static {
 type metricsPath struct{ m *metrics.Metrics }
 
 // Serve implements api.Documents.
-func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
 	if r.Path != "/metrics" || r.Method != http.MethodGet {
 		return nil
 	}
 	body, err := m.m.Render()
 	if err != nil {
-		return &api.Response{Code: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
+		return &reply.Response{Code: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
 	}
-	return &api.Response{Code: http.StatusOK, ContentType: metrics.ContentType, Body: body}
+	return &reply.Response{Code: http.StatusOK, ContentType: metrics.ContentType, Body: body}
 }
 
 // rootPaths lists where a reader can go from here.
 type rootPaths struct{}
 
 // Serve implements api.Documents.
-func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *api.Response {
+func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *reply.Response {
 	if r.Path != "/" || r.Method != http.MethodGet {
 		return nil
 	}
@@ -136,5 +137,5 @@ func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *
 	if err != nil {
 		return nil
 	}
-	return &api.Response{Code: http.StatusOK, ContentType: "application/json", Body: body}
+	return &reply.Response{Code: http.StatusOK, ContentType: "application/json", Body: body}
 }

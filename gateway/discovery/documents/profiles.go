@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -26,13 +27,13 @@ const (
 )
 
 // Serve implements api.Documents.
-func (p profilePaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *api.Response {
+func (p profilePaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
 	name, ok := strings.CutPrefix(r.Path, profileRoot)
 	switch {
 	case !p.on || r.Method != http.MethodGet:
 		return nil
 	case r.Path+"/" == profileRoot:
-		return &api.Response{Code: http.StatusMovedPermanently, ContentType: "text/plain; charset=utf-8", Headers: []api.Header{{Name: "Location", Value: profileRoot}}}
+		return &reply.Response{Code: http.StatusMovedPermanently, ContentType: "text/plain; charset=utf-8", Headers: []reply.Header{{Name: "Location", Value: profileRoot}}}
 	case !ok:
 		return nil
 	case name == "profile":
@@ -49,27 +50,27 @@ func (p profilePaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snap
 
 // processor is where the processor's time goes for a while. The request's time
 // bounds it, and what there is by then is sent.
-func processor(ctx context.Context, r *api.Request) *api.Response {
+func processor(ctx context.Context, r *api.Request) *reply.Response {
 	var b bytes.Buffer
 	if err := runtimepprof.StartCPUProfile(&b); err != nil {
-		return &api.Response{Code: http.StatusConflict, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
+		return &reply.Response{Code: http.StatusConflict, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
 	}
 	select {
 	case <-time.After(profileTime(r.Query)):
 	case <-ctx.Done():
 	}
 	runtimepprof.StopCPUProfile()
-	return &api.Response{Code: http.StatusOK, ContentType: "application/octet-stream", Body: b.Bytes()}
+	return &reply.Response{Code: http.StatusOK, ContentType: "application/octet-stream", Body: b.Bytes()}
 }
 
 // written is what one of Go's own handlers answers.
-func written(ctx context.Context, r *api.Request, handler http.HandlerFunc) *api.Response {
+func written(ctx context.Context, r *api.Request, handler http.HandlerFunc) *reply.Response {
 	w := &profile{header: http.Header{}, code: http.StatusOK}
 	handler(w, (&http.Request{Method: r.Method, URL: &url.URL{Path: r.Path, RawQuery: r.Query}}).WithContext(ctx))
-	out := &api.Response{Code: w.code, ContentType: w.header.Get("Content-Type"), Body: w.body.Bytes()}
+	out := &reply.Response{Code: w.code, ContentType: w.header.Get("Content-Type"), Body: w.body.Bytes()}
 	for _, name := range []string{"Content-Disposition", "X-Content-Type-Options"} {
 		if value := w.header.Get(name); value != "" {
-			out.Headers = append(out.Headers, api.Header{Name: name, Value: value})
+			out.Headers = append(out.Headers, reply.Header{Name: name, Value: value})
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/health"
@@ -46,7 +47,7 @@ func newSite(t *testing.T) *site {
 }
 
 // ask is the first reply of all documents; nil when there is none.
-func (s *site) ask(r api.Request) *api.Response {
+func (s *site) ask(r api.Request) *reply.Response {
 	r.Path, r.Query, _ = strings.Cut(r.Path, "?")
 	for _, d := range s.all {
 		if resp := d.Serve(s.t.Context(), &r, s.snapshot); resp != nil {
@@ -56,10 +57,10 @@ func (s *site) ask(r api.Request) *api.Response {
 	return nil
 }
 
-func (s *site) get(path string) *api.Response { return s.ask(api.Request{Method: "GET", Path: path}) }
+func (s *site) get(path string) *reply.Response { return s.ask(api.Request{Method: "GET", Path: path}) }
 
-func header(r *api.Response, name string) string {
-	i := slices.IndexFunc(r.Headers, func(h api.Header) bool { return h.Name == name })
+func header(r *reply.Response, name string) string {
+	i := slices.IndexFunc(r.Headers, func(h reply.Header) bool { return h.Name == name })
 	if i < 0 {
 		return ""
 	}

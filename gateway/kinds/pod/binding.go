@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -25,7 +25,7 @@ type binding struct {
 func (binding) Verb() string { return "create" }
 
 // Answer implements api.Question.
-func (b binding) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*api.Response, error) {
+func (b binding) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*reply.Response, error) {
 	var wanted corev1.Binding
 	sent := body{contentType: contentType, data: data, kind: "Binding", versions: []schema.GroupVersion{corev1.SchemeGroupVersion}, keeps: true, validate: func() error {
 		if wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node" {

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -45,7 +46,7 @@ type connection struct {
 func (c connection) Passes() bool { return c.passes }
 
 // Connect implements api.Connection.
-func (c connection) Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*api.Response, error) {
+func (c connection) Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*reply.Response, error) {
 	options := c.options()
 	if err := decode(query, options); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -95,7 +96,7 @@ type log struct{ as As }
 func (log) Verb() string { return "get" }
 
 // Answer implements api.Question.
-func (l log) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*api.Response, error) {
+func (l log) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*reply.Response, error) {
 	p, err := pod(ctx, l.as(self), t)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -35,7 +35,7 @@ var evictionVersions = []schema.GroupVersion{policyv1.SchemeGroupVersion, policy
 func (eviction) Verb() string { return "create" }
 
 // Answer implements api.Question.
-func (e eviction) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*api.Response, error) {
+func (e eviction) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*reply.Response, error) {
 	var wanted policyv1.Eviction
 	sent := body{contentType: contentType, data: data, kind: "Eviction", versions: evictionVersions, validate: func() error { return nil }}
 	if err := sent.read(ctx, e.judge, t, &wanted, o); err != nil {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -86,11 +87,11 @@ func pod(ctx context.Context, objects Reader, t resource.Target) (*corev1.Pod, e
 }
 
 // done is the reply to what was done.
-func done() (*api.Response, error) {
+func done() (*reply.Response, error) {
 	data, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
 	})
-	return &api.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
+	return &reply.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
 }
 
 // condition gives a pod a condition that holds, in the place of what was said of

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -46,7 +47,7 @@ func Questions(t *Tokens, judge Judge) map[api.ContentPath]api.Question {
 func (Question) Verb() string { return "create" }
 
 // Answer implements api.Question.
-func (q Question) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+func (q Question) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error) {
 	wanted, err := read(contentType, body, t)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 		}
 	}
 	data, err := json.Marshal(wanted)
-	return &api.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
+	return &reply.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
 }
 
 var requestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -127,12 +127,12 @@ type Question struct {
 func (Question) Verb() string { return "get" }
 
 // Answer implements api.Question.
-func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*api.Response, error) {
+func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*reply.Response, error) {
 	if err := q.Exists(ctx, t); err != nil {
 		return nil, err
 	}
-	return &api.Response{
+	return &reply.Response{
 		Code: http.StatusOK, ContentType: "text/plain; charset=utf-8", Body: []byte(q.Logs.Text(t.Name)),
-		Headers: []api.Header{{Name: "X-Content-Type-Options", Value: "nosniff"}},
+		Headers: []reply.Header{{Name: "X-Content-Type-Options", Value: "nosniff"}},
 	}, nil
 }

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/crd/priority"
-	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -48,7 +48,7 @@ func (Preview) Verb() string { return "create" }
 
 // Answer implements api.Question: the request is completed with the versions
 // that are served if it names none, and comes back with the module's response.
-func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*api.Response, error) {
+func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error) {
 	sent, err := read(contentType, body)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (p Preview) Answer(ctx context.Context, t resource.Target, contentType stri
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	return &api.Response{Code: http.StatusOK, ContentType: media, Body: data}, nil
+	return &reply.Response{Code: http.StatusOK, ContentType: media, Body: data}, nil
 }
 
 // unanswered is the error of a module that gave no order. That it was asked for

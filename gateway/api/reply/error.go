@@ -1,4 +1,4 @@
-package api
+package reply
 
 import (
 	"context"
@@ -9,14 +9,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 )
 
-// ErrorResponse makes a Status reply of an error. What is no status error is
+// ErrNoPath is the refusal of a path that addresses nothing, which is no Status.
+var ErrNoPath = errors.New("404 page not found")
+
+// Error makes a Status reply of an error. What is no status error is
 // an internal one, worded as kube-apiserver does.
-func ErrorResponse(err error) *Response {
-	if errors.Is(err, dialect.ErrNoPath) {
+func Error(err error) *Response {
+	if errors.Is(err, ErrNoPath) {
 		return notFound()
 	}
 	var api apierrors.APIStatus
@@ -48,10 +49,11 @@ const RetryAfter = 1
 var NoSniff = Header{"X-Content-Type-Options", "nosniff"}
 
 func statusResponse(s metav1.Status) *Response {
-	return &Response{Code: int(s.Code), ContentType: mediaJSON, Body: statusJSON(s)}
+	return &Response{Code: int(s.Code), ContentType: "application/json", Body: Status(s)}
 }
 
-func statusJSON(s metav1.Status) []byte {
+// Status is a Status in JSON.
+func Status(s metav1.Status) []byte {
 	s.Kind, s.APIVersion = "Status", "v1"
 	b, err := json.Marshal(s)
 	if err != nil { // a Status has no value that JSON cannot hold
@@ -73,7 +75,7 @@ func notFound() *Response {
 func Unavailable() *Response {
 	err := apierrors.NewServiceUnavailable("the gateway is starting and has not read the definitions yet")
 	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
-	return ErrorResponse(err)
+	return Error(err)
 }
 
 // Failure is the reply to what never became a request.
@@ -93,9 +95,5 @@ func Failure(code int, message string) *Response {
 // Stopping is the reply to who comes while the server stops; another one, or
 // the next, will answer.
 func Stopping() *Response {
-	return ErrorResponse(apierrors.NewTooManyRequests("The apiserver is shutting down, please try again later.", 1))
+	return Error(apierrors.NewTooManyRequests("The apiserver is shutting down, please try again later.", 1))
 }
-
-// NotAcceptable is the reply when a document has no form that the client
-// accepts.
-func NotAcceptable() *Response { return ErrorResponse(notAcceptable(offer{}.media())) }
