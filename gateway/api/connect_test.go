@@ -1,9 +1,10 @@
 package api
 
 import (
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"slices"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 func TestConnections(t *testing.T) {

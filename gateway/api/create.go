@@ -14,11 +14,10 @@ type Review = func(ctx context.Context, user *authn.User, review map[string]any)
 
 func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	return h.write(ctx, c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		body, err := objectBody(c.Request, t)
+		body, err := c.Sent().Object(t, &o)
 		if err != nil {
 			return nil, err
 		}
-		reportDuplicates(c.Request, &o)
 		if review := h.Reviews[t.Resource.GroupResource()]; review != nil {
 			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.Caller.User, tree) })
 		}

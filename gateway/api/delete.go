@@ -17,7 +17,7 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*repl
 	if err != nil {
 		return nil, err
 	}
-	o, w, err := deleteOptions(c.Request, c.Params)
+	o, w, err := c.Sent().DeleteOptions(c.Params)
 	if err != nil {
 		return nil, err
 	}

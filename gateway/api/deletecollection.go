@@ -16,7 +16,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
-	o, w, err := deleteOptions(c.Request, c.Params)
+	o, w, err := c.Sent().DeleteOptions(c.Params)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,9 @@ package api
 import (
 	"errors"
 
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
 // maxCollected is how much of a watch is collected before it is sent, at most

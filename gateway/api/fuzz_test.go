@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 )
 
@@ -30,7 +31,7 @@ func FuzzDeleteOptions(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for media, body := range map[string]string{
+	for media, text := range map[string]string{
 		mediaJSON:               `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","preconditions":{"uid":"x"},"dryRun":["All"]}`,
 		mediaYAML:               "gracePeriodSeconds: 5\norphanDependents: true\n",
 		mediaProtobuf:           "k8s\x00\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions\x12" + string(rune(len(raw))) + string(raw),
@@ -38,13 +39,13 @@ func FuzzDeleteOptions(f *testing.F) {
 		";":                     "",
 		"application/json; x=y": "[1]",
 	} {
-		f.Add(media, body)
+		f.Add(media, text)
 	}
-	f.Fuzz(func(t *testing.T, media, body string) {
-		if len(body) > 64<<10 {
+	f.Fuzz(func(t *testing.T, media, text string) {
+		if len(text) > 64<<10 {
 			return
 		}
-		o, w, err := deleteOptions(&Request{ContentType: media, Body: []byte(body)}, query.Parameters{})
+		o, w, err := body.Body{ContentType: media, Data: []byte(text)}.DeleteOptions(query.Parameters{})
 		if !clientsMistake(t, err) && (o == nil || w.DryRun && len(o.DryRun) == 0) {
 			t.Errorf("%+v %+v", o, w)
 		}

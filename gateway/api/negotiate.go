@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -199,26 +198,6 @@ func (o offer) form(c goautoneg.Accept, media encoding.Media) (form, bool) {
 // separated by "+". Others are known to later releases, and ignored.
 func drops(parameter string) bool {
 	return slices.Contains(strings.Split(parameter, "+"), "metadata.managedFields")
-}
-
-// bodyMedia reads the media type of the body. A missing one is JSON.
-func (r *Request) bodyMedia() (string, error) {
-	switch r.ContentType {
-	case "", mediaJSON:
-		return mediaJSON, nil
-	}
-	media, _, err := mime.ParseMediaType(r.ContentType)
-	if err != nil {
-		return "", unsupportedMedia(r.cbor)
-	}
-	return media, nil
-}
-
-func unsupportedMedia(cbor bool) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s", strings.Join(offer{cbor: cbor}.media(), ", ")),
-	}}
 }
 
 // NotAcceptable is the reply when a document has no form that the client

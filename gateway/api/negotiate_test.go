@@ -73,23 +73,6 @@ func TestNegotiate_NothingAcceptable_MT03_MT09_MT10_MT17(t *testing.T) {
 	}
 }
 
-func TestBodyMedia_MT04(t *testing.T) {
-	for contentType, want := range map[string]string{
-		"": mediaJSON, "application/json": mediaJSON, "application/json; charset=utf-8": mediaJSON,
-		"application/yaml": mediaYAML, "text/plain": "text/plain", "Application/YAML": mediaYAML,
-	} {
-		if got, err := (&Request{ContentType: contentType}).bodyMedia(); got != want || err != nil {
-			t.Errorf("%q: %q %v", contentType, got, err)
-		}
-	}
-	for _, contentType := range []string{"/", ";", "application/json; x", "text/plain", "application/cbor"} {
-		_, err := jsonBody(&Request{ContentType: contentType, Body: []byte("{}")})
-		if !apierrors.IsUnsupportedMediaType(err) {
-			t.Errorf("%q: %v", contentType, err)
-		}
-	}
-}
-
 func FuzzNegotiate_MT02(f *testing.F) {
 	f.Add("application/json;as=Table;v=v1;g=meta.k8s.io, application/yaml;q=0.5, */*;q=NaN")
 	f.Fuzz(func(t *testing.T, accept string) {

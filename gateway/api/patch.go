@@ -11,12 +11,13 @@ import (
 )
 
 func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
-	media, err := c.bodyMedia()
-	if err != nil || !c.applies(media) && !patch.Supported(types.PatchType(media), t.Version.Typed) { // before anything else is looked at
+	sent := c.Sent()
+	media, err := sent.Media()
+	if err != nil || !sent.Applies(media) && !patch.Supported(types.PatchType(media), t.Version.Typed) { // before anything else is looked at
 		return nil, resource.UnsupportedPatch(t)
 	}
 	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		if c.applies(media) {
+		if sent.Applies(media) {
 			return h.apply(ctx, c, t, media, o)
 		}
 		return h.Engine.Patch(ctx, t, types.PatchType(media), c.Body, o)

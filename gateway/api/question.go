@@ -35,7 +35,7 @@ func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Qu
 	}
 	var w warnings
 	o.Warn = w.add
-	contentType, body, err := questionBody(c.Request)
+	contentType, body, err := c.Sent().Question()
 	if err != nil {
 		return nil, err
 	}

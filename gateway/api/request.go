@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -58,6 +59,11 @@ func (r *Request) context() context.Context {
 		return context.Background()
 	}
 	return r.Context
+}
+
+// Sent is its body.
+func (r *Request) Sent() body.Body {
+	return body.Body{ContentType: r.ContentType, Data: r.Body, CBOR: r.cbor}
 }
 
 // Call is a request that is being answered: what it is about, who asks, and what

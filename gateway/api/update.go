@@ -9,11 +9,10 @@ import (
 
 func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	return h.write(ctx, c, t, "UpdateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
-		body, err := objectBody(c.Request, t)
+		body, err := c.Sent().Object(t, &o)
 		if err != nil {
 			return nil, err
 		}
-		reportDuplicates(c.Request, &o)
 		o.MayCreate = mayCreate(h.Authorizer, c)
 		return h.Engine.Update(ctx, t, body, o)
 	})

@@ -2,21 +2,15 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
-	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
@@ -109,77 +103,6 @@ func TestBodiesTogetherAreBounded(t *testing.T) {
 	}
 }
 
-// decoded is how many bytes f allocates.
-func decoded(f func()) int {
-	var before, after goruntime.MemStats
-	goruntime.ReadMemStats(&before)
-	f()
-	goruntime.ReadMemStats(&after)
-	return int(after.TotalAlloc - before.TotalAlloc)
-}
-
-// What a body is said to take is what its decoders allocate: not half of it for
-// any form, or many would pass, and no more than a few times that, or common
-// objects would be refused.
-func TestTheWeightIsWhatDecodingAllocates(t *testing.T) {
-	parse := func(body string) { _, _, _ = object.Parse([]byte(body)) }
-	pod := func(body string) {
-		var p corev1.Pod
-		if err := p.Unmarshal([]byte(body)); err != nil {
-			t.Error(err)
-		}
-		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&p)
-		if err != nil {
-			t.Error(err)
-		}
-		if _, err := object.Encode(tree); err != nil {
-			t.Error(err)
-		}
-	}
-	numbers := filled("\x22\xa0\x1f", "\x01", "") // groups of a pod: 4000 in one field
-	document := func(body string) { _, _ = yamlToJSON([]byte(body)) }
-	for name, c := range map[string]struct {
-		media, body string
-		decode      func(string)
-	}{
-		"numbers":     {mediaJSON, filled(`{"a":[`, `0,`, `0]}`), parse},
-		"lists":       {mediaJSON, filled(`{"a":[`, `[],`, `0]}`), parse},
-		"objects":     {mediaJSON, filled(`{"a":[`, `{"":0},`, `0]}`), parse},
-		"flow":        {mediaYAML, filled("{a: [", "0,", "]}"), document},
-		"flow maps":   {mediaYAML, filled("a: [", "{a},", "]"), document},
-		"dashes":      {mediaYAML, filled("a:\n", "-\n", ""), document},
-		"aliases":     {mediaYAML, filled("a: &a {}\nb: [", "*a,", "]"), document},
-		"questions":   {mediaYAML, filled("", "? a\n", ""), document},
-		"packed":      {mediaProtobuf, "\x12\xa6\x1f\x72\xa3\x1f" + numbers, pod},
-		"common JSON": {mediaJSON, filled(`{"a":[`, `{"name":"container","image":"registry.example.com/image:v1"},`, `0]}`), parse},
-		"common YAML": {mediaYAML, filled("a:\n", "- name: container\n  image: registry.example.com/image\n", ""), document},
-	} {
-		c.decode(c.body) // what is made once for a type is no body's
-		took, said := decoded(func() { c.decode(c.body) }), weight(c.media, []byte(c.body))
-		if said < took/2 || said > 4*took {
-			t.Errorf("%s: %d bytes for a body whose decoders allocate %d", name, said, took)
-		}
-	}
-}
-
-// What aliases stand for is weighed, not only where they are.
-func TestAliasesWeighWhatTheyStandFor(t *testing.T) {
-	for name, one := range map[string]string{
-		"numbers": strings.Repeat("0,", 300),
-		"lists":   strings.Repeat("[],", 300),
-		"maps":    strings.Repeat("{},", 300),
-		"pairs":   strings.Repeat("{a: b},", 300),
-		"texts":   strings.Repeat("x", 10_000),
-	} {
-		body := "a: &a [" + one + "]\nb: [" + strings.Repeat("*a,", 80) + "]\n"
-		c := Call{Request: &Request{ContentType: mediaYAML, Body: []byte(body)}}
-		took, said := decoded(func() { _, _ = yamlToJSON(c.Body) }), weight(mediaYAML, c.Body)+c.aliased()
-		if said < took/2 || said > 6*took {
-			t.Errorf("%s: %d bytes for a body whose decoders allocate %d", name, said, took)
-		}
-	}
-}
-
 // panicking is an auditor that fails.
 type panicking struct{}
 
@@ -210,54 +133,6 @@ func TestAPanicOfTheAuditorLosesNoMemory(t *testing.T) {
 		if !all.Enter(&s, "bob", false, k) {
 			t.Errorf("no room for kind %d", k)
 		}
-	}
-}
-
-// Separators within texts are none, where it matters.
-func TestTextsWeighLittle(t *testing.T) {
-	table := `{"kind":"ConfigMap","apiVersion":"v1","data":{"table":"` + strings.Repeat(`1,{[\"`, 150_000) + `"}}`
-	for _, media := range []string{mediaJSON, mediaYAML} {
-		if n := weight(media, []byte(table)); n > 6*len(table) {
-			t.Errorf("%s: %d bytes for a text of %d", media, n, len(table))
-		}
-	}
-}
-
-func TestItemsOfCBORAreCounted(t *testing.T) {
-	tree := map[string]any{"a": []any{map[string]any{}, "x", int64(1 << 40), 1.5, nil, true}, "b": map[string]any{"c": []byte("d")}}
-	data, err := direct.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if items, maps := cborItems(append([]byte("\xd9\xd9\xf7"), data...)); maps != 3 || items < 14 || items > 16 {
-		t.Errorf("%d items, %d maps in %x", items, maps, data)
-	}
-	for n := range data {
-		cborItems(data[:n]) // does not panic
-	}
-}
-
-// BenchmarkWeight is what telling the weight of a common body adds to a write.
-func BenchmarkWeight(b *testing.B) {
-	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "pod", Labels: map[string]string{"app": "one"}}}
-	for i := range 10 {
-		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: fmt.Sprint("container", i), Image: "registry.example.com/image:v1", Args: []string{"--verbose", "--port=80"}})
-	}
-	text, err := json.Marshal(&pod)
-	if err != nil {
-		b.Fatal(err)
-	}
-	message, err := pod.Marshal()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for media, body := range map[string][]byte{mediaJSON: text, mediaYAML: text, mediaProtobuf: message} {
-		b.Run(media, func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			for b.Loop() {
-				weight(media, body)
-			}
-		})
 	}
 }
 

@@ -18,8 +18,8 @@ func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind st
 	if err != nil {
 		return nil, err
 	}
-	media, _ := c.bodyMedia() // what is none the verb refuses
-	o, err := c.Params.Write(kind, kind == "PatchOptions" && c.applies(media))
+	media, _ := c.Sent().Media() // what is none the verb refuses
+	o, err := c.Params.Write(kind, kind == "PatchOptions" && c.Sent().Applies(media))
 	if err != nil {
 		return nil, err
 	}

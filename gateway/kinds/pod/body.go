@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
+	bodies "github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -28,8 +28,8 @@ type body struct {
 
 // read reads the body into an object, which may leave out of which kind it is,
 // checks whose it is, and lets admission judge it.
-func (b body) read(ctx context.Context, judge Judge, t resource.Target, into api.Message, o resource.WriteOptions) error {
-	said, err := api.ReadMessage(b.contentType, b.data, into, b.kind, b.versions[0])
+func (b body) read(ctx context.Context, judge Judge, t resource.Target, into bodies.Message, o resource.WriteOptions) error {
+	said, err := bodies.ReadMessage(b.contentType, b.data, into, b.kind, b.versions[0])
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -79,9 +80,9 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 var requestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 
 // read is the request, with defaults.
-func read(contentType string, body []byte, t resource.Target) (*authenticationv1.TokenRequest, error) {
+func read(contentType string, data []byte, t resource.Target) (*authenticationv1.TokenRequest, error) {
 	wanted := &authenticationv1.TokenRequest{}
-	said, err := api.ReadMessage(contentType, body, wanted, requestKind.Kind, requestKind.GroupVersion())
+	said, err := body.ReadMessage(contentType, data, wanted, requestKind.Kind, requestKind.GroupVersion())
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,10 @@
-package api
+package body
 
 import (
 	"reflect"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -39,12 +37,12 @@ func TestDeleteOptions_DEL(t *testing.T) {
 		"dryRun":            {query: "dryRun=", dry: true}, // which is then refused
 		"grace not integer": {query: "gracePeriodSeconds=x", is: apierrors.IsBadRequest},
 	} {
-		_, o, err := deleteOptions(&Request{ContentType: c.contentType, Body: []byte(c.body)}, query.Parse(c.query))
+		_, o, err := Body{ContentType: c.contentType, Data: []byte(c.body)}.DeleteOptions(query.Parse(c.query))
 		if c.is == nil && (err != nil || o.DryRun != c.dry) || c.is != nil && !c.is(err) {
 			t.Errorf("%s: %+v %v", name, o, err)
 		}
 	}
-	o, _, err := deleteOptions(&Request{Body: []byte(uid)}, query.Parameters{})
+	o, _, err := Body{Data: []byte(uid)}.DeleteOptions(query.Parameters{})
 	policy, rv := metav1.DeletePropagationOrphan, "5"
 	want := &metav1.DeleteOptions{
 		TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}, PropagationPolicy: &policy, DryRun: []string{"All"},
@@ -52,22 +50,6 @@ func TestDeleteOptions_DEL(t *testing.T) {
 	}
 	if err != nil || !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v %v", o, err)
-	}
-}
-
-func TestLifetime(t *testing.T) {
-	seconds := func(n int64) *internalversion.ListOptions { return &internalversion.ListOptions{TimeoutSeconds: &n} }
-	for n, want := range map[int64]time.Duration{1: time.Second, 600: 10 * time.Minute, 1 << 62: maxLifetime} {
-		if got := lifetime(seconds(n), time.Minute); got != want {
-			t.Errorf("%d seconds: %s", n, got)
-		}
-	}
-	for _, o := range []*internalversion.ListOptions{{}, seconds(0), seconds(-5)} {
-		for range 100 {
-			if got := lifetime(o, time.Minute); got < time.Minute || got > 2*time.Minute {
-				t.Errorf("without a time: %s", got)
-			}
-		}
 	}
 }
 
@@ -84,19 +66,19 @@ func TestDeleteOptions_CarryPropagationAndGrace_DEL(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		r      Request
+		r      Body
 		query  string
 		orphan *bool
 		policy *metav1.DeletionPropagation
 	}{
 		"query":          {query: "gracePeriodSeconds=5&propagationPolicy=Foreground", policy: &policy},
 		"query, orphan":  {query: "gracePeriodSeconds=5&orphanDependents=true", orphan: &orphan},
-		"JSON":           {r: Request{Body: []byte(`{"gracePeriodSeconds":5,"propagationPolicy":"Foreground"}`)}, policy: &policy},
-		"YAML":           {r: Request{ContentType: mediaYAML, Body: []byte("gracePeriodSeconds: 5\norphanDependents: true\n")}, orphan: &orphan},
-		"protobuf":       {r: Request{ContentType: mediaProtobuf, Body: append([]byte("k8s\x00"), unknown...)}, policy: &policy},
-		"body, no query": {r: Request{Body: []byte(`{"gracePeriodSeconds":5}`)}, query: "propagationPolicy=Orphan"},
+		"JSON":           {r: Body{Data: []byte(`{"gracePeriodSeconds":5,"propagationPolicy":"Foreground"}`)}, policy: &policy},
+		"YAML":           {r: Body{ContentType: mediaYAML, Data: []byte("gracePeriodSeconds: 5\norphanDependents: true\n")}, orphan: &orphan},
+		"protobuf":       {r: Body{ContentType: mediaProtobuf, Data: append([]byte("k8s\x00"), unknown...)}, policy: &policy},
+		"body, no query": {r: Body{Data: []byte(`{"gracePeriodSeconds":5}`)}, query: "propagationPolicy=Orphan"},
 	} {
-		o, _, err := deleteOptions(&c.r, query.Parse(c.query))
+		o, _, err := c.r.DeleteOptions(query.Parse(c.query))
 		//lint:ignore SA1019 clients still send it
 		if err != nil || o.GracePeriodSeconds == nil || *o.GracePeriodSeconds != 5 || !reflect.DeepEqual(o.OrphanDependents, c.orphan) || !reflect.DeepEqual(o.PropagationPolicy, c.policy) {
 			t.Errorf("%s: %+v %v", name, o, err)

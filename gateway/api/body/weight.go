@@ -1,49 +1,21 @@
-package api
+package body
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// Weigh takes the memory that the body of c will take once it is decoded from
-// what there is for all requests: a few bytes of YAML are a kilobyte then. It
-// refuses what would take so much that hardly anything were left for others.
-func (c *Call) Weigh() error {
-	n := weight(c.ContentType, c.Body)
-	if err := c.take(n, n); err != nil {
-		return err
-	}
-	more := c.aliased()
-	return c.take(more, n+more)
-}
-
-// take takes n bytes of memory for a body that needs whole in all.
-func (c *Call) take(n, whole int) error {
-	if most := c.Stay.Most(); most > 0 && whole > most {
-		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
-			"decoding the body takes about %d MiB of memory, at most %d MiB are allowed: send fewer values at a time", whole>>20, most>>20))
-	}
-	if c.Stay.Take(n) {
-		return nil
-	}
-	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", reply.RetryAfter)
-}
-
-// aliased is how much memory decoding the body takes besides its weight when each
+// Aliased is how much memory decoding the body takes besides its weight when each
 // alias stands for what it refers to. Telling it takes the weight itself.
-func (c *Call) aliased() int {
-	media, err := c.bodyMedia()
-	if err != nil || media != mediaYAML && media != string(resource.ApplyPatchType) || !mayAlias(c.Body) || json.Valid(c.Body) {
+func (b Body) Aliased() int {
+	media, err := b.Media()
+	if err != nil || media != mediaYAML && media != string(resource.ApplyPatchType) || !mayAlias(b.Data) || json.Valid(b.Data) {
 		return 0
 	}
-	n, err := expanded(c.Body)
+	n, err := expanded(b.Data)
 	if err != nil || n.bytes > maxExpanded {
 		return 0 // it is refused
 	}
@@ -71,17 +43,17 @@ const (
 	unsure = 32 << 20
 )
 
-// weight is about how much memory decoding a body takes, told without doing so:
+// Weight is about how much memory decoding the body takes, told without doing so:
 // by what separates its values.
-func weight(contentType string, body []byte) int {
-	if len(body) == 0 {
+func (b Body) Weight() int {
+	if len(b.Data) == 0 {
 		return 0
 	}
-	r := Request{ContentType: contentType}
-	media, err := r.bodyMedia()
+	media, err := b.Media()
 	if err != nil {
 		return 0 // it is refused unread
 	}
+	body := b.Data
 	switch media {
 	case mediaProtobuf:
 		return messageWeight(body)

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -38,16 +39,15 @@ func FuzzObjectBody(f *testing.F) {
 		}
 		targets = append(targets, resource.Target{Resource: r, Version: v, Subresource: t.subresource})
 	}
-	f.Fuzz(func(t *testing.T, media, body string) {
-		if len(body) > 64<<10 {
+	f.Fuzz(func(t *testing.T, media, text string) {
+		if len(text) > 64<<10 {
 			return
 		}
 		for _, target := range targets {
-			_, err := objectBody(&Request{ContentType: media, Body: []byte(body), cbor: true}, target)
+			_, err := body.Body{ContentType: media, Data: []byte(text), CBOR: true}.Object(target, &resource.WriteOptions{})
 			clientsMistake(t, err)
 		}
-		var o resource.WriteOptions
-		_, err := configuration([]byte(body), &o)
+		_, err := body.Body{Data: []byte(text)}.Configuration("", &resource.WriteOptions{})
 		clientsMistake(t, err)
 	})
 }

@@ -1,4 +1,4 @@
-package api
+package body
 
 import (
 	"bytes"
@@ -69,17 +69,9 @@ func empty(doc *goyaml.Node) bool {
 	return len(doc.Content) == 0 || doc.Content[0].Kind == goyaml.ScalarNode && doc.Content[0].Tag == "!!null"
 }
 
-// reportDuplicates adds the keys that a YAML body repeats to o, in the
-// library's words; of each the last one counts. A refusal tells them in one,
+// noteRepeated adds to o the keys that a YAML document repeats, in the library's
+// words; of each the last one counts. A refusal tells them in one, after a prefix,
 // warnings one at a time.
-func reportDuplicates(r *Request, o *resource.WriteOptions) {
-	if media, _ := r.bodyMedia(); media == mediaYAML { // what is none was refused before
-		noteRepeated(r.Body, "", o)
-	}
-}
-
-// noteRepeated adds to o what a YAML document repeats: one problem after a
-// prefix, and a warning for each.
 func noteRepeated(body []byte, prefix string, o *resource.WriteOptions) {
 	_, err := yaml.YAMLToJSONStrict(body)
 	if err == nil {

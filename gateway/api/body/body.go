@@ -1,0 +1,165 @@
+package body
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+)
+
+// Body is the body of a request.
+type Body struct {
+	ContentType string
+	Data        []byte
+	// CBOR: it may be CBOR.
+	CBOR bool
+}
+
+// Object is the body, an object of the target's kind, as JSON. What YAML repeats is
+// added to o.
+func (b Body) Object(t resource.Target, o *resource.WriteOptions) ([]byte, error) {
+	media, err := b.Media()
+	switch {
+	case err == nil && media == mediaYAML:
+		out, err := yamlToJSON(b.Data)
+		if err != nil {
+			return nil, t.Unrecognized(err, b.Data)
+		}
+		noteRepeated(b.Data, "", o)
+		return out, nil
+	case err == nil && media == mediaProtobuf && dialect.Messages(t):
+		return b.message(t)
+	}
+	return b.JSON()
+}
+
+// message is an object in protobuf, as JSON.
+func (b Body) message(t resource.Target) ([]byte, error) {
+	if err := beginsAsProtobuf(b.Data); err != nil {
+		return nil, t.Unrecognized(err, b.Data)
+	}
+	if scale.Paths(t.Version, t.Subresource) != nil {
+		return scaleBody(b.Data)
+	}
+	e, err := wire.Open(b.Data)
+	if err != nil {
+		return nil, t.Unrecognized(err, b.Data)
+	}
+	if e.Kind != t.Resource.Def.Kind {
+		return nil, t.OfOtherKind(e.Kind, e.APIVersion)
+	}
+	tree, err := t.Resource.Def.Codec.Decode(b.Data)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return object.Encode(tree)
+}
+
+var (
+	protobufPrefix = []byte(wire.Magic)
+	errNoProtobuf  = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+	errNoData      = errors.New("empty data")
+	errNoMessage   = errors.New("empty body")
+)
+
+// beginsAsProtobuf says what is wrong with the beginning of a body.
+func beginsAsProtobuf(body []byte) error {
+	switch {
+	case len(body) == 0:
+		return errNoData
+	case !bytes.HasPrefix(body, protobufPrefix):
+		return errNoProtobuf
+	case len(body) == len(protobufPrefix):
+		return errNoMessage
+	}
+	return nil
+}
+
+// scaleBody reads a Scale in protobuf, as JSON.
+func scaleBody(body []byte) ([]byte, error) {
+	e, err := wire.Open(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	var s autoscalingv1.Scale
+	if err := s.Unmarshal(e.Raw); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	s.APIVersion, s.Kind = e.APIVersion, e.Kind
+	return json.Marshal(&s)
+}
+
+// Question is the body as who answers questions gets it: in JSON, or protobuf as it is.
+func (b Body) Question() (contentType string, body []byte, err error) {
+	if media, err := b.Media(); err == nil && media == mediaProtobuf {
+		return media, b.Data, nil
+	}
+	body, err = b.JSON()
+	return mediaJSON, body, err
+}
+
+// JSON is the body as JSON.
+func (b Body) JSON() ([]byte, error) {
+	media, err := b.Media()
+	if err != nil {
+		return nil, err
+	}
+	out := b.Data
+	switch {
+	case media == mediaJSON:
+	case media == mediaYAML:
+		out, err = yamlToJSON(out)
+	case media == mediaCBOR && b.CBOR:
+		out, err = encoding.FromCBOR(out)
+	default:
+		return nil, b.unsupported()
+	}
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return out, nil
+}
+
+// Configuration is the body of an apply, in YAML, JSON or CBOR. What it repeats is
+// added to o.
+func (b Body) Configuration(media string, o *resource.WriteOptions) (map[string]any, error) {
+	if media != mediaApplyCBOR {
+		return configuration(b.Data, o)
+	}
+	data, err := encoding.FromCBOR(b.Data)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("error decoding CBOR: " + err.Error())
+	}
+	return configuration(data, o)
+}
+
+// configuration reads the body of an apply, YAML or JSON, and adds to o what it
+// repeats.
+func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error) {
+	if config, repeated, err := object.Parse(body); err == nil && len(repeated) == 0 {
+		return config, nil
+	}
+	data, err := yamlToJSON(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: error converting YAML to JSON: %v", err))
+	}
+	if string(bytes.TrimSpace(data)) == "null" {
+		return map[string]any{}, nil
+	}
+	config, _, err := object.Parse(data)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: error unmarshaling JSON: while decoding JSON: %v", err))
+	}
+	noteRepeated(body, "error converting YAML to JSON: ", o)
+	return config, nil
+}
