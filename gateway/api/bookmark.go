@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,7 +31,7 @@ func (s *stream) bookmark(ctx context.Context, revision int64, initialEnd bool) 
 // empty is an object of the watched kind that has nothing but a revision. What a Go
 // type cannot leave out is there where the object is sent.
 func (s *stream) empty(revision int64, initialEnd bool) ([]byte, error) {
-	meta := metav1.ObjectMeta{ResourceVersion: revisionOf(revision)}
+	meta := metav1.ObjectMeta{ResourceVersion: strconv.FormatInt(revision, 10)}
 	if initialEnd {
 		meta.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	}

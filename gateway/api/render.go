@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +20,7 @@ func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, 
 		return nil, f.mismatched(t)
 	}
 	if f.table() {
-		data, err := tableOf(ctx, t, o.Bytes(), tableMeta{version: f.version}, v)
+		data, err := tableOf(ctx, t, o.Bytes(), f.version, v)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +43,7 @@ func (f form) written(ctx context.Context, t resource.Target, data []byte, v url
 		return nil, apierrors.NewInternalError(err)
 	}
 	if f.table() {
-		return tableOf(ctx, t, data, tableMeta{version: f.version}, v)
+		return tableOf(ctx, t, data, f.version, v)
 	}
 	return data, nil
 }
@@ -60,12 +59,11 @@ func (f form) kind(t resource.Target) schema.GroupVersionKind {
 // around is a list but for its items. Of a collection of metadata the list is meant,
 // whichever was named (row MT-18).
 func (f form) around(t resource.Target, l *resource.List) *encoding.List {
-	out := &encoding.List{Kind: t.Resource.Def.ListKind, Null: f.partial()}
+	out := &encoding.List{Kind: t.Resource.Def.ListKind, ListMeta: l.Meta(), Null: f.partial()}
 	out.APIVersion, _ = f.kind(t).ToAPIVersionAndKind()
 	if f.partial() {
 		out.Kind = "PartialObjectMetadataList"
 	}
-	out.ResourceVersion, out.Continue, out.RemainingItemCount = revisionOf(l.Revision), l.Continue, l.Remaining
 	return out
 }
 
@@ -83,7 +81,7 @@ func (f form) collection(ctx context.Context, t resource.Target, l *resource.Lis
 			return nil, err
 		}
 		if f.table() {
-			return tableList(ctx, f, t, texts, tableMeta{l.Revision, l.Continue, l.Remaining, f.version}, v)
+			return tableList(ctx, f, t, texts, l.Meta(), v)
 		}
 		return gradually(ctx, f, f.around(t, l), objects(texts))
 	}
@@ -101,14 +99,7 @@ func (f form) collection(ctx context.Context, t resource.Target, l *resource.Lis
 // counted is a list without its objects, which are counted. Where it does not end,
 // as a deletion of so many does not, it still says where to go on.
 func counted(l *resource.List) *resource.List {
-	n := int64(len(l.Entries))
-	return &resource.List{Revision: l.Revision, Remaining: &n, Continue: l.Continue}
-}
-
-// revisionOf is a resourceVersion, "" of what has none.
-func revisionOf(revision int64) string {
-	if revision == 0 {
-		return ""
-	}
-	return strconv.FormatInt(revision, 10)
+	n, none := int64(len(l.Entries)), *l
+	none.Remaining, none.Entries = &n, nil
+	return &none
 }

@@ -189,5 +189,5 @@ func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
 		v.Set("noHeaders", "true")
 	}
 	s.tables++
-	return tableOf(ctx, s.target, data, tableMeta{version: s.form.version}, v)
+	return tableOf(ctx, s.target, data, s.form.version, v)
 }

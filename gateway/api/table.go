@@ -1,11 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,18 +19,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// tableMeta is the list metadata of a table.
-type tableMeta struct {
-	revision  int64
-	token     string
-	remaining *int64
-	// version is the version of meta.k8s.io that was asked for.
-	version string
-}
-
 // tableOf prints an object (its JSON at the request's version) as a Table in JSON.
-func tableOf(ctx context.Context, t resource.Target, item []byte, m tableMeta, v url.Values) ([]byte, error) {
-	p, err := newPrinter(ctx, t, m.version, v)
+func tableOf(ctx context.Context, t resource.Target, item []byte, version string, v url.Values) ([]byte, error) {
+	p, err := newPrinter(ctx, t, version, v)
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +29,12 @@ func tableOf(ctx context.Context, t resource.Target, item []byte, m tableMeta, v
 	if err != nil {
 		return nil, err
 	}
-	return m.encode(table)
+	return encodeTable(table, metav1.ListMeta{}, version)
 }
 
 // tableList is tableOf for a collection, in the client's form: rows are made while
 // it is sent.
-func tableList(ctx context.Context, f form, t resource.Target, items []encoding.Object, m tableMeta, v url.Values) (*reply.Response, error) {
+func tableList(ctx context.Context, f form, t resource.Target, items []encoding.Object, m metav1.ListMeta, v url.Values) (*reply.Response, error) {
 	p, err := newPrinter(context.WithoutCancel(ctx), t, f.version, v) // the rest is made when the request was answered
 	if err != nil {
 		return nil, err
@@ -54,20 +45,17 @@ func tableList(ctx context.Context, f form, t resource.Target, items []encoding.
 		return nil, err
 	}
 	r.made, table.Rows = table.Rows, []metav1.TableRow{}
-	text, err := m.encode(table)
+	text, err := encodeTable(table, m, f.version)
 	if err != nil {
 		return nil, err
 	}
 	return gradually(ctx, f, &encoding.List{Table: text}, r)
 }
 
-// encode completes a table that is a reply.
-func (m tableMeta) encode(table *metav1.Table) ([]byte, error) {
-	table.Kind, table.APIVersion = "Table", "meta.k8s.io/"+m.version
-	table.Continue, table.RemainingItemCount = m.token, m.remaining
-	if m.revision > 0 {
-		table.ResourceVersion = strconv.FormatInt(m.revision, 10)
-	}
+// encodeTable completes a table that is a reply; m is that of a list.
+func encodeTable(table *metav1.Table, m metav1.ListMeta, version string) ([]byte, error) {
+	m.ResourceVersion = cmp.Or(m.ResourceVersion, table.ResourceVersion)
+	table.Kind, table.APIVersion, table.ListMeta = "Table", "meta.k8s.io/"+version, m
 	out, err := json.Marshal(table)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)

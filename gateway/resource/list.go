@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +27,15 @@ type List struct {
 	Remaining *int64
 	// Entries are the objects, which [catalog.Resource.Objects] encodes.
 	Entries []*catalog.Entry
+}
+
+// Meta is what the page says of itself.
+func (l *List) Meta() metav1.ListMeta {
+	m := metav1.ListMeta{Continue: l.Continue, RemainingItemCount: l.Remaining}
+	if l.Revision != 0 {
+		m.ResourceVersion = strconv.FormatInt(l.Revision, 10)
+	}
+	return m
 }
 
 // listing is a list under way.
