@@ -107,32 +107,29 @@ func (s *deferredShape) FromClient(obj map[string]any, strict bool) ([]string, e
 }
 
 func (s *deferredShape) FromStorage(obj map[string]any) error {
+	return s.complete(obj, (*shape).FromStorage)
+}
+
+func (s *deferredShape) FromMerge(obj map[string]any) error {
+	return s.complete(obj, (*shape).FromMerge)
+}
+
+func (s *deferredShape) FromConversion(obj map[string]any) error {
+	return s.complete(obj, (*shape).FromConversion)
+}
+
+// complete does to an object what the compiled shape does.
+func (s *deferredShape) complete(obj map[string]any, how func(*shape, map[string]any) error) error {
 	p, err := s.parts()
 	if err != nil {
 		return err
 	}
-	return p.shape.FromStorage(obj)
+	return how(p.shape, obj)
 }
 
 func (s *deferredShape) Settled(obj map[string]any) bool {
 	p, err := s.parts()
 	return err == nil && p.shape.Settled(obj)
-}
-
-func (s *deferredShape) FromMerge(obj map[string]any) error {
-	p, err := s.parts()
-	if err != nil {
-		return err
-	}
-	return p.shape.FromMerge(obj)
-}
-
-func (s *deferredShape) FromConversion(obj map[string]any) error {
-	p, err := s.parts()
-	if err != nil {
-		return err
-	}
-	return p.shape.FromConversion(obj)
 }
 
 func (s *deferredShape) unchanged(data []byte) bool {

@@ -92,22 +92,38 @@ func contentDigest(obj *unstructured.Unstructured, prefix string) (string, error
 	for _, r := range s.Revisions {
 		all = append(all, r.Digest)
 	}
-	prefix = strings.TrimPrefix(prefix, "sha256:")
+	return chooseDigest(all, prefix, "it has no content yet", "it has no content whose digest")
+}
+
+// chooseDigest is the first of some digests, "" among them for none, that begins with
+// prefix, which only one may if it is not empty. The errors begin with none and with
+// noSuch.
+func chooseDigest(all []string, prefix, none, noSuch string) (string, error) {
+	prefix = strings.TrimPrefix(prefix, digestPrefix)
 	var found []string
 	for _, digest := range all {
-		if digest != "" && strings.HasPrefix(strings.TrimPrefix(digest, "sha256:"), prefix) && !slices.Contains(found, digest) {
+		if digest != "" && strings.HasPrefix(strings.TrimPrefix(digest, digestPrefix), prefix) && !slices.Contains(found, digest) {
 			found = append(found, digest)
 		}
 	}
 	switch {
 	case len(found) == 0 && prefix == "":
-		return "", errors.New("it has no content yet")
+		return "", errors.New(none)
 	case len(found) == 0:
-		return "", fmt.Errorf("it has no content whose digest begins with %q", prefix)
+		return "", fmt.Errorf("%s begins with %q", noSuch, prefix)
 	case len(found) > 1 && prefix != "":
 		return "", fmt.Errorf("the digests of %d contents begin with %q", len(found), prefix)
 	}
 	return found[0], nil
+}
+
+// digestPrefix begins digests.
+const digestPrefix = "sha256:"
+
+// digestOf is the digest of content.
+func digestOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return digestPrefix + hex.EncodeToString(sum[:])
 }
 
 // download fetches the content of a module that has the digest, and verifies it.
@@ -116,17 +132,12 @@ func download(ctx context.Context, cfg *rest.Config, name, digest string) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	result := client.Get().Resource(modules.Resource).Name(name).SubResource("content").Param("digest", digest).
-		SetHeader("Accept", "application/wasm, application/json;q=0.9").Do(ctx)
-	if err := result.Error(); err != nil { // says more than Raw's
-		return nil, noModule(name, err)
-	}
-	content, err := result.Raw()
+	content, err := answer(name, client.Get().Resource(modules.Resource).Name(name).SubResource("content").Param("digest", digest).
+		SetHeader("Accept", "application/wasm, application/json;q=0.9").Do(ctx))
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(content)
-	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
+	if got := digestOf(content); got != digest {
 		return nil, fmt.Errorf("wasmmodule/%s: %d bytes with the digest %s arrived, not %s; try again", name, len(content), got, digest)
 	}
 	return content, nil

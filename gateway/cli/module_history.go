@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/client-go/dynamic"
 )
@@ -121,11 +118,7 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 	if err != nil {
 		return fmt.Errorf("wasmmodule/%s: %w", name, err)
 	}
-	patch, err := json.Marshal(choice(obj, digest))
-	if err != nil {
-		return err
-	}
-	if _, err := objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if err := change(ctx, objects, name, choice(obj, digest)); err != nil {
 		return err
 	}
 	now, waits, err := r.push.awaitReady(ctx, objects, obj, digest)
@@ -174,7 +167,7 @@ func choice(obj *unstructured.Unstructured, digest string) map[string]any {
 	if pinned(obj) != "" {
 		return map[string]any{"spec": map[string]any{"source": map[string]any{"upload": map[string]any{"digest": digest}}}}
 	}
-	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{contentAnnotation: digest}}}
+	return annotation(contentAnnotation, digest)
 }
 
 // earlier finds the content to go back to: from what serves, and where nothing
@@ -185,20 +178,11 @@ func earlier(obj *unstructured.Unstructured, prefix string) (string, error) {
 	if present == "" || prefix != "" {
 		present = wanted
 	}
-	prefix = strings.TrimPrefix(prefix, "sha256:")
-	var found []string
+	var others []string
 	for _, r := range statusOf(obj).Revisions {
-		if r.Digest != present && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), prefix) {
-			found = append(found, r.Digest)
+		if r.Digest != present {
+			others = append(others, r.Digest)
 		}
 	}
-	switch {
-	case len(found) == 0 && prefix == "":
-		return "", errors.New("no other content served before")
-	case len(found) == 0:
-		return "", fmt.Errorf("no other content that served before has a digest that begins with %q", prefix)
-	case len(found) > 1 && prefix != "":
-		return "", fmt.Errorf("the digests of %d contents begin with %q", len(found), prefix)
-	}
-	return found[0], nil
+	return chooseDigest(others, prefix, "no other content served before", "no other content that served before has a digest that")
 }

@@ -21,7 +21,11 @@ func newModuleLogs() *cobra.Command {
 		ValidArgsFunction: client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
-				text, err := moduleLog(ctx, cfg, args[0])
+				client, err := modulesClient(cfg)
+				if err != nil {
+					return err
+				}
+				text, err := answer(args[0], client.Get().Resource(modules.Resource).Name(args[0]).SubResource("log").Do(ctx))
 				if err != nil {
 					return err
 				}
@@ -37,13 +41,8 @@ func newModuleLogs() *cobra.Command {
 	return cmd
 }
 
-// moduleLog is what a module wrote.
-func moduleLog(ctx context.Context, cfg *rest.Config, name string) ([]byte, error) {
-	client, err := modulesClient(cfg)
-	if err != nil {
-		return nil, err
-	}
-	result := client.Get().Resource(modules.Resource).Name(name).SubResource("log").Do(ctx)
+// answer is what was answered about a module.
+func answer(name string, result rest.Result) ([]byte, error) {
 	if err := result.Error(); err != nil { // says more than Raw's
 		return nil, noModule(name, err)
 	}

@@ -231,11 +231,7 @@ func promote(ctx context.Context, objects dynamic.ResourceInterface, name, diges
 	if candidate == nil || candidate.Digest != digest || revision != "" && candidate.Revision != revision {
 		return nil, fmt.Errorf("what was to be promoted of wasmmodule/%s, content %s, waits no more as it did", name, digest)
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{promotedAnnotation: candidate.Revision + accepts}}})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if err := change(ctx, objects, name, annotation(promotedAnnotation, candidate.Revision+accepts)); err != nil {
 		return nil, err
 	}
 	err = follow(ctx, objects, name, func(now *unstructured.Unstructured) (bool, error) {
@@ -255,4 +251,18 @@ func promote(ctx context.Context, objects dynamic.ResourceInterface, name, diges
 		return nil, interrupted(ctx, err, fmt.Sprintf("the revision was promoted and the gateway goes on with it; see it with: kubectl get wasmmodule %s -o yaml", name))
 	}
 	return obj, err
+}
+
+// annotation is a patch that sets one.
+func annotation(name, value string) map[string]any {
+	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{name: value}}}
+}
+
+// change merges a patch into a module.
+func change(ctx context.Context, objects dynamic.ResourceInterface, name string, patch map[string]any) error {
+	text, err := json.Marshal(patch)
+	if err == nil {
+		_, err = objects.Patch(ctx, name, types.MergePatchType, text, metav1.PatchOptions{})
+	}
+	return err
 }

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"time"
@@ -88,8 +86,7 @@ func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, co
 		return err
 	}
 	objects := client.Resource(modules)
-	sum := sha256.Sum256(content)
-	digest := "sha256:" + hex.EncodeToString(sum[:])
+	digest := digestOf(content)
 	if p.dryRun {
 		return p.check(ctx, cfg, objects, name, digest, content)
 	}

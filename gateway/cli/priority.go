@@ -145,15 +145,10 @@ func (p *previewCommand) ask(ctx context.Context, client rest.Interface, group s
 	if err != nil {
 		return nil, err
 	}
-	result := client.Post().Resource(modules.Resource).Name(p.spec.Module).SubResource("prioritize").
-		SetHeader("Content-Type", "application/json").Body(body).Do(ctx)
-	err = result.Error() // says more than Raw's
+	reply, err := answer(p.spec.Module, client.Post().Resource(modules.Resource).Name(p.spec.Module).SubResource("prioritize").
+		SetHeader("Content-Type", "application/json").Body(body).Do(ctx))
 	if err != nil {
-		return nil, interrupted(ctx, noModule(p.spec.Module, err), "the module has not answered")
-	}
-	reply, err := result.Raw()
-	if err != nil {
-		return nil, err
+		return nil, interrupted(ctx, err, "the module has not answered")
 	}
 	review := &priorityReview{}
 	if err := json.Unmarshal(reply, review); err != nil {
