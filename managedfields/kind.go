@@ -90,8 +90,12 @@ func (k *Kind) resetsOf(v *crd.Version) map[string]map[string]*fieldpath.Set {
 	return out
 }
 
-// addResets adds what a strategy resets.
+// addResets adds what a strategy resets; what is sent to have something done, and
+// kept nowhere, has none.
 func addResets(into map[string]*fieldpath.Set, strategy crd.Strategy) {
+	if strategy == nil {
+		return
+	}
 	for api, set := range strategy.Resets() {
 		into[string(api)] = set
 	}
