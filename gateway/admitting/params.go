@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -69,7 +70,7 @@ func (p params) Select(ctx context.Context, kind schema.GroupVersionKind, namesp
 	if namespace != "" {
 		prefix = catalog.JoinKey(namespace, "")
 	}
-	r.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*catalog.Entry]) bool {
+	r.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*view.Entry]) bool {
 		set, err := r.Labels(it.Value)
 		if err == nil && !s.Matches(set) {
 			return true
@@ -84,7 +85,7 @@ func (p params) Select(ctx context.Context, kind schema.GroupVersionKind, namesp
 	return out, failed
 }
 
-func read(ctx context.Context, r *catalog.Resource, e *catalog.Entry, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
+func read(ctx context.Context, r *catalog.Resource, e *view.Entry, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
 	data, err := r.View(ctx, e, r.Def.At(kind.GroupVersion().String()).Name)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -39,11 +40,11 @@ type how[T, S any] struct {
 
 // compiled is everything made of one state of the cache. It is immutable.
 type compiled[T, S any] struct {
-	from watchcache.Snapshot[*catalog.Entry]
+	from watchcache.Snapshot[*view.Entry]
 	all  S
 	// of is what was made of each object, to be used again when it is another
 	// that changes.
-	of map[*catalog.Entry]T
+	of map[*view.Entry]T
 }
 
 func newSource[T, S any](c *catalog.Catalog, plural string, log zerolog.Logger, how how[T, S]) *source[T, S] {
@@ -71,9 +72,9 @@ func (s *source[T, S]) renew(ctx context.Context) *compiled[T, S] {
 	if was != nil && was.from.Same(now) {
 		return was
 	}
-	next := &compiled[T, S]{from: now, of: map[*catalog.Entry]T{}}
+	next := &compiled[T, S]{from: now, of: map[*view.Entry]T{}}
 	var all []T
-	now.Ascend("", "", func(it watchcache.Item[*catalog.Entry]) bool {
+	now.Ascend("", "", func(it watchcache.Item[*view.Entry]) bool {
 		one, known := was.made(it.Value)
 		if !known {
 			one = s.read(ctx, it)
@@ -87,7 +88,7 @@ func (s *source[T, S]) renew(ctx context.Context) *compiled[T, S] {
 	return next
 }
 
-func (c *compiled[T, S]) made(e *catalog.Entry) (one T, known bool) {
+func (c *compiled[T, S]) made(e *view.Entry) (one T, known bool) {
 	if c == nil {
 		return one, false
 	}
@@ -97,7 +98,7 @@ func (c *compiled[T, S]) made(e *catalog.Entry) (one T, known bool) {
 
 // read compiles one object. One that cannot be read refuses all writes, as
 // whoever relies on it would want: it has to be mended in the store.
-func (s *source[T, S]) read(ctx context.Context, it watchcache.Item[*catalog.Entry]) T {
+func (s *source[T, S]) read(ctx context.Context, it watchcache.Item[*view.Entry]) T {
 	// What was begun has to end, whoever waits: the next write needs it too.
 	data, err := s.kind.View(context.WithoutCancel(ctx), it.Value, s.kind.Def.StorageVersion)
 	var one T

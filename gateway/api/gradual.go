@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -74,7 +74,7 @@ func (g *gradual) make(most int) error {
 	began := time.Now()
 	for len(g.made) <= most && g.next < g.count() {
 		if time.Since(began) > g.left {
-			return catalog.ErrTimeout()
+			return view.ErrTimeout()
 		}
 		o, err := g.item(g.next)
 		if err == nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/deflate"
+	"github.com/wasmgate/wasmgate/gateway/view/run"
 )
 
 // gzipLeast is the longest reply that is not worth compressing.
@@ -43,8 +43,8 @@ func compress(r *Request, resp *reply.Response) {
 	if len(resp.Body) <= gzipLeast || !r.gzip() || slices.ContainsFunc(resp.Headers, tagged) {
 		return
 	}
-	var body deflate.Body
-	body.Add(deflate.Compress(resp.Body))
+	var body run.Body
+	body.Add(run.Compress(resp.Body))
 	var out bytes.Buffer
 	out.Grow(body.Length())
 	if body.Write(&out) != nil { // a buffer takes everything

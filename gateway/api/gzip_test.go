@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/gateway/view/run"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -128,13 +129,13 @@ func TestWhatIsNotCompressed(t *testing.T) {
 // A list is compressed from just above the limit.
 func TestTheLimitOfCompression_CMP01(t *testing.T) {
 	f := form{media: encoding.JSON, gzip: true}
-	entries := []*catalog.Entry{catalog.NewEntry(kvOf("a")), catalog.NewEntry(kvOf("b"))}
+	entries := []*view.Entry{view.NewEntry(kvOf("a")), view.NewEntry(kvOf("b"))}
 	for _, c := range []struct {
 		size int
 		gzip bool
 	}{{gzipLeast, false}, {gzipLeast + 1, true}} {
 		s := sequence{head: []byte("["), media: encoding.JSON, items: objects{encoding.Text(bytes.Repeat([]byte("x"), c.size-5)), encoding.Text("yy")}, tail: []byte("]")}
-		r, err := s.response(f, entries, catalog.RunKey{})
+		r, err := s.response(f, entries, run.Key{})
 		if err != nil || (len(r.Headers) > 0) != c.gzip || s.length() != c.size {
 			t.Errorf("%d bytes (%d): %v %v", c.size, s.length(), r, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/gateway/view/run"
 )
 
 // single replies with an object that is kept, in the client's form.
@@ -85,7 +86,7 @@ func (f form) collection(ctx context.Context, t resource.Target, l *resource.Lis
 		}
 		return gradually(ctx, f, f.around(t, l), objects(texts))
 	}
-	runs := t.Resource.RunKey(in)
+	runs := run.KeyOf(t.Resource.Renderer, in)
 	s, err := gather(ctx, f, t, l.Entries, runs)
 	if err != nil {
 		return nil, err

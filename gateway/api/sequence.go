@@ -9,10 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/deflate"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/gateway/view/run"
 )
 
 // sequence is a list of objects in the media type that they are kept in, ready to be
@@ -33,8 +33,8 @@ type part struct {
 }
 
 // gather makes a sequence of entries. Those of which enough is kept are not encoded.
-func gather(ctx context.Context, f form, t resource.Target, entries []*catalog.Entry, runs catalog.RunKey) (sequence, error) {
-	encode := func(due []*catalog.Entry) (s sequence, err error) {
+func gather(ctx context.Context, f form, t resource.Target, entries []*view.Entry, runs run.Key) (sequence, error) {
+	encode := func(due []*view.Entry) (s sequence, err error) {
 		s.media = f.media
 		s.items, err = t.Resource.Objects(ctx, nil, due, runs.Encoding)
 		return s, err
@@ -42,10 +42,10 @@ func gather(ctx context.Context, f form, t resource.Target, entries []*catalog.E
 	if f.gzip || len(entries) == 0 {
 		return encode(entries)
 	}
-	stretches := t.Resource.Stretches(entries, runs, time.Now())
+	stretches := run.Stretches(entries, runs, time.Now())
 	missing := entries
 	if len(stretches) > 1 || len(stretches) == 1 && stretches[0].Joined != nil {
-		missing = make([]*catalog.Entry, 0, len(entries))
+		missing = make([]*view.Entry, 0, len(entries))
 		for _, x := range stretches {
 			if x.Joined == nil {
 				missing = append(missing, entries[x.From:x.To]...)
@@ -65,7 +65,7 @@ func gather(ctx context.Context, f form, t resource.Target, entries []*catalog.E
 		}
 		if x.Wanted() {
 			p.kept = s.run(append(make([]byte, 0, s.measure(p)), s.media.Separator()...), p.from, p.to)
-			t.Resource.Keep(&x, entries, p.kept)
+			x.Keep(entries, p.kept)
 		}
 		s.parts = append(s.parts, p)
 	}
@@ -94,26 +94,26 @@ func (s sequence) measure(p part) int {
 
 // response sends the list, whose items are of entries, a piece at a time, and
 // compressed where that is wanted and pays.
-func (s sequence) response(f form, entries []*catalog.Entry, runs catalog.RunKey) (*reply.Response, error) {
+func (s sequence) response(f form, entries []*view.Entry, runs run.Key) (*reply.Response, error) {
 	length := s.length()
 	if !f.gzip || length <= gzipLeast {
 		return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Write: s.write, Length: length}, nil
 	}
-	pieces, err := catalog.Compressed(entries, runs, s.size, s.run)
+	pieces, err := run.Compressed(entries, runs, s.size, s.run)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	var body deflate.Body
-	body.Add(deflate.Compress(s.head))
+	var body run.Body
+	body.Add(run.Compress(s.head))
 	separator := s.media.Separator()
-	between := deflate.Verbatim([]byte(separator))
+	between := run.Verbatim([]byte(separator))
 	for i, p := range pieces {
 		if i > 0 && separator != "" {
 			body.Add(between)
 		}
 		body.Add(p)
 	}
-	body.Add(deflate.Compress(s.tail))
+	body.Add(run.Compress(s.tail))
 	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Headers: gzipHeaders(), Write: body.Write, Length: body.Length()}, nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -32,7 +32,7 @@ type stream struct {
 	// collected is how many bytes the next flush sends.
 	collected int
 	// entries, objects, box and buf are memory for send and frame.
-	entries  []*catalog.Entry
+	entries  []*view.Entry
 	objects  []encoding.Object
 	box, buf []byte
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -56,10 +57,9 @@ type Options struct {
 // their definitions come and go. Its methods are safe for concurrent use,
 // except that Run runs once.
 type Catalog struct {
-	cache   *watchcache.Cache[*Entry]
+	cache   *watchcache.Cache[*view.Entry]
 	ready   chan struct{}
-	spared  func(n int)
-	memory  *memory
+	memory  *view.Memory
 	prefix  string
 	compile Compiler
 	convert ConverterFactory
@@ -85,6 +85,7 @@ type Catalog struct {
 // served is one custom resource and what it was compiled from.
 type served struct {
 	resource    *Resource
+	converter   conversion.Converter
 	fingerprint digest
 	stop        chan struct{}
 }
@@ -93,7 +94,7 @@ type served struct {
 func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 
 // Cache is the watch cache that holds all objects.
-func (c *Catalog) Cache() *watchcache.Cache[*Entry] { return c.cache }
+func (c *Catalog) Cache() *watchcache.Cache[*view.Entry] { return c.cache }
 
 // Ready is closed once everything stored is being served.
 func (c *Catalog) Ready() <-chan struct{} { return c.ready }
@@ -101,23 +102,20 @@ func (c *Catalog) Ready() <-chan struct{} { return c.ready }
 // New makes a catalog of the built-in kinds; the custom ones are there once
 // [Catalog.Run] is ready.
 func New(o Options) *Catalog {
-	if o.Spared == nil {
-		o.Spared = func(int) {}
-	}
 	prefixes := map[string]bool{}
 	for _, d := range o.Builtins {
 		prefixes[d.KeyPrefix] = true
 	}
 	c := &Catalog{
 		prefix: o.Prefix, compile: o.Compile, convert: o.Convert, log: o.Log,
-		cache: watchcache.New(o.Store, watchcache.Options[*Entry]{
+		cache: watchcache.New(o.Store, watchcache.Options[*view.Entry]{
 			Prefix:   o.Prefix,
 			BucketOf: func(key string) string { return bucketOf(prefixes, key) },
-			Make:     NewEntry, Tombstone: Tombstone, Adopt: (*Entry).Adopt,
-			SizeOf: (*Entry).Size, Shed: (*Entry).Shed,
+			Make:     view.NewEntry, Tombstone: view.Tombstone, Adopt: (*view.Entry).Adopt,
+			SizeOf: (*view.Entry).Size, Shed: (*view.Entry).Shed,
 			OnError: func(err error) { o.Log.Warn().Err(err).Msg("watch cache recovers from a failure") },
 		}),
-		spared: o.Spared, memory: newMemory(o.ViewBytes), ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
+		memory: view.NewMemory(o.ViewBytes, o.Spared), ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
 	}
 	for _, d := range o.Builtins {
 		r := c.newResource(d, nil)
@@ -157,7 +155,7 @@ func bucketOf(builtins map[string]bool, key string) string {
 func (c *Catalog) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.cache.Run(ctx) })
-	g.Go(func() error { c.memory.run(ctx, c.eachEntry); return nil })
+	g.Go(func() error { c.memory.Run(ctx, c.eachEntry); return nil })
 	g.Go(func() error {
 		select {
 		case <-c.cache.Ready():
@@ -175,27 +173,27 @@ func (c *Catalog) Run(ctx context.Context) error {
 }
 
 // eachEntry visits the present objects of all kinds.
-func (c *Catalog) eachEntry(visit func(*Entry)) {
-	c.cache.Each(func(it watchcache.Item[*Entry]) { visit(it.Value) })
+func (c *Catalog) eachEntry(visit func(*view.Entry)) {
+	c.cache.Each(func(it watchcache.Item[*view.Entry]) { visit(it.Value) })
 }
 
 // ViewBytes is how much memory is taken by what [Options.ViewBytes] bounds, and
 // by what was made of objects that are gone by now, until somebody counts again.
-func (c *Catalog) ViewBytes() int64 { return c.memory.held.Load() }
+func (c *Catalog) ViewBytes() int64 { return c.memory.Held() }
 
 // load compiles every definition that exists and returns the cursor that
 // follows from there.
-func (c *Catalog) load() (*watchcache.Cursor[*Entry], error) {
+func (c *Catalog) load() (*watchcache.Cursor[*view.Entry], error) {
 	snap := c.crds.bucket.Snapshot()
-	var all []watchcache.Item[*Entry]
-	snap.Ascend("", "", func(it watchcache.Item[*Entry]) bool {
+	var all []watchcache.Item[*view.Entry]
+	snap.Ascend("", "", func(it watchcache.Item[*view.Entry]) bool {
 		all = append(all, it)
 		return true
 	})
 	made := make([]compiled, len(all))
 	errs := make([]error, len(all))
 	// No failure is one of the whole: each is noted where it belongs.
-	_ = spread(len(all), func(i int) error {
+	_ = view.Spread(len(all), func(i int) error {
 		made[i], errs[i] = c.compiled(all[i].Value, c.custom[all[i].Key])
 		return nil
 	})
@@ -211,7 +209,7 @@ func (c *Catalog) load() (*watchcache.Cursor[*Entry], error) {
 const maxEvents = 256
 
 // run follows the definitions until ctx ends.
-func (c *Catalog) run(ctx context.Context, cursor *watchcache.Cursor[*Entry]) error {
+func (c *Catalog) run(ctx context.Context, cursor *watchcache.Cursor[*view.Entry]) error {
 	for {
 		events, revision, err := cursor.Next(ctx, maxEvents)
 		if ctx.Err() != nil {
@@ -239,7 +237,7 @@ func (c *Catalog) run(ctx context.Context, cursor *watchcache.Cursor[*Entry]) er
 }
 
 // reload starts over from the present state.
-func (c *Catalog) reload() (*watchcache.Cursor[*Entry], error) {
+func (c *Catalog) reload() (*watchcache.Cursor[*view.Entry], error) {
 	for {
 		snap := c.crds.bucket.Snapshot()
 		for name := range c.custom {
@@ -256,13 +254,13 @@ func (c *Catalog) reload() (*watchcache.Cursor[*Entry], error) {
 
 // update takes over a stored definition and reports whether anything else is
 // to be served. A definition that cannot be served keeps its last good form.
-func (c *Catalog) update(name string, e *Entry) bool {
+func (c *Catalog) update(name string, e *view.Entry) bool {
 	next, err := c.compiled(e, c.custom[name])
 	return c.take(name, e, next, err)
 }
 
 // take is update with a definition that was compiled, or failed to.
-func (c *Catalog) take(name string, e *Entry, next compiled, err error) bool {
+func (c *Catalog) take(name string, e *view.Entry, next compiled, err error) bool {
 	switch {
 	case err != nil:
 		c.log.Error().Err(err).Str("crd", name).Msg("definition cannot be served; its last good form, if any, stays")
@@ -287,14 +285,14 @@ type compiled struct {
 
 // compiled compiles a stored definition. Whatever one definition does to the
 // compiler, the others are served.
-func (c *Catalog) compiled(e *Entry, old *served) (f compiled, err error) {
+func (c *Catalog) compiled(e *view.Entry, old *served) (f compiled, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error().Bytes("stack", debug.Stack()).Msg("compiling a definition panicked")
 			err = fmt.Errorf("compiling it panicked: %v", p)
 		}
 	}()
-	text, err := c.definitionText(e)
+	text, err := c.crds.JSON(e)
 	if err != nil {
 		return f, fmt.Errorf("reading it: %w", err)
 	}
@@ -318,31 +316,19 @@ func (c *Catalog) compiled(e *Entry, old *served) (f compiled, err error) {
 	return f, nil
 }
 
-// definitionText is a stored definition as JSON, whatever form it is stored in.
-func (c *Catalog) definitionText(e *Entry) ([]byte, error) {
-	if e.storedJSON() {
-		return e.Stored, nil
-	}
-	tree, _, err := c.crds.restoreTree(e)
-	if err != nil {
-		return nil, err
-	}
-	return object.Encode(tree)
-}
-
 // serve replaces whatever is served for a definition.
-func (c *Catalog) serve(name string, e *Entry, f compiled) {
+func (c *Catalog) serve(name string, e *view.Entry, f compiled) {
 	c.remove(name)
 	stop := make(chan struct{})
 	r := c.newResource(f.definition, f.converter)
 	r.replaced, r.definition = stop, c.crds.Key("", name)
 	r.confirm(e.Revision)
-	c.custom[name] = &served{resource: r, fingerprint: f.fingerprint, stop: stop}
+	c.custom[name] = &served{resource: r, converter: f.converter, fingerprint: f.fingerprint, stop: stop}
 }
 
 // keep lets the last good form of a definition stand for what is stored now,
 // except that what is being deleted takes no new objects.
-func (c *Catalog) keep(name string, e *Entry) bool {
+func (c *Catalog) keep(name string, e *view.Entry) bool {
 	old := c.custom[name]
 	if old == nil {
 		return false
@@ -350,7 +336,7 @@ func (c *Catalog) keep(name string, e *Entry) bool {
 	if meta, err := c.crds.Metadata(e); err == nil && !old.resource.Def.Terminating && isSet(object.Field(meta, "deletionTimestamp")) {
 		last := *old.resource.Def
 		last.Terminating = true
-		c.serve(name, e, compiled{definition: &last, converter: old.resource.converter})
+		c.serve(name, e, compiled{definition: &last, converter: old.converter})
 		return true
 	}
 	old.resource.confirm(e.Revision)
@@ -427,7 +413,7 @@ func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int6
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return ErrTimeout()
+			return view.ErrTimeout()
 		}
 	}
 }

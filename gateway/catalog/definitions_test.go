@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -370,12 +371,12 @@ func TestTheCompilerIsToldWhatIsServed(t *testing.T) {
 		},
 	})
 	for i, version := range []string{"v1", "v2"} {
-		c.update("as.example.com", NewEntry(storage.KV{Value: stored("as", "", "serve "+version), Revision: int64(i + 1)}))
+		c.update("as.example.com", view.NewEntry(storage.KV{Value: stored("as", "", "serve "+version), Revision: int64(i + 1)}))
 		if previous := <-told; i == 0 && previous != nil || i == 1 && (previous == nil || previous.StorageVersion != "v1") {
 			t.Errorf("%s: told of %v", version, previous)
 		}
 	}
-	c.update("as.example.com", NewEntry(storage.KV{Value: stored("as", `,"labels":{"a":"b"}`, "serve v2"), Revision: 3}))
+	c.update("as.example.com", view.NewEntry(storage.KV{Value: stored("as", `,"labels":{"a":"b"}`, "serve v2"), Revision: 3}))
 	if len(told) != 0 {
 		t.Error("what did not change was compiled again")
 	}

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
-	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -114,50 +112,4 @@ func (s *shelf) cronTabs() *Resource {
 		s.t.Fatal("CronTabs are not served")
 	}
 	return r
-}
-
-// entry is a CronTab as the cache would have it.
-func entry(version, name string, revision int64, more ...string) *Entry {
-	more = append([]string{`"generation":1`}, more...)
-	return NewEntry(storage.KV{Value: []byte(catalogtest.Tab(version, name, "h", fmt.Sprint(revision), more...)), Revision: revision})
-}
-
-// inProtobuf is whole objects in protobuf.
-func inProtobuf(version string) encoding.Encoding {
-	return encoding.Encoding{Version: version, Media: encoding.Protobuf}
-}
-
-// metadataInProtobuf is metadata in protobuf.
-func metadataInProtobuf() encoding.Encoding {
-	return encoding.Encoding{Version: "v1", Form: encoding.Metadata, Media: encoding.Protobuf}
-}
-
-// asOf is a key at a version, of no definition.
-func asOf(version string) viewKey { return viewKey{Encoding: encoding.At(version)} }
-
-// bytesOf are the objects of entries at a version.
-func (r *Resource) bytesOf(ctx context.Context, entries []*Entry, version string) ([][]byte, error) {
-	all, err := r.Objects(ctx, nil, entries, encoding.At(version))
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]byte, len(all))
-	for i, o := range all {
-		out[i] = o.Bytes()
-	}
-	return out, nil
-}
-
-// messagesOf are the same in protobuf, at the first version.
-func (r *Resource) messagesOf(ctx context.Context, entries []*Entry) ([]encoding.Object, error) {
-	return r.Objects(ctx, nil, entries, inProtobuf(r.Def.Versions[0].Name))
-}
-
-// metadataOf is the metadata of an entry.
-func (r *Resource) metadataOf(e *Entry) ([]byte, error) {
-	o, err := r.Object(context.Background(), e, encoding.MetadataOnly())
-	if err != nil {
-		return nil, err
-	}
-	return o.Bytes(), nil
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
-	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 	"github.com/wasmgate/wasmgate/test/logtest"
 )
@@ -39,7 +39,7 @@ func TestCacheIsBoundedAndHeard(t *testing.T) {
 		<-c.Cache().Ready()
 
 		const key = "/registry/example.com/things/ns/a"
-		big := append(append([]byte(`{"a":"`), bytes.Repeat([]byte("x"), 100_000)...), `"}`...)
+		big := append(append([]byte(`{"metadata":{"name":"`), bytes.Repeat([]byte("x"), 100_000)...), `"}}`...)
 		rev, err := m.Create(ctx, key, big, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +48,10 @@ func TestCacheIsBoundedAndHeard(t *testing.T) {
 			t.Fatal(err)
 		}
 		it, _ := c.Cache().Bucket("example.com/things").Snapshot().Get("ns/a")
-		it.Value.addView(&view{viewKey: viewKey{Encoding: encoding.At("v2")}, data: bytes.Clone(big)})
+		r := view.New(&crd.Definition{}, nil, nil)
+		if _, err := r.Object(ctx, it.Value, encoding.MetadataOnly()); err != nil {
+			t.Fatal(err)
+		}
 		if held := c.Cache().HistoryBytes(); held > 1000 {
 			t.Errorf("a present object counts %d bytes as history", held)
 		}
@@ -69,18 +72,4 @@ func TestCacheIsBoundedAndHeard(t *testing.T) {
 		}
 		m.Down(nil)
 	})
-}
-
-func TestShedGivesUpWhatWasDerived(t *testing.T) {
-	e := NewEntry(storage.KV{Value: []byte(`{"metadata":{"labels":{"a":"b"}}}`), Revision: 7})
-	small := e.Size()
-	k := viewKey{Encoding: encoding.At("v2")}
-	e.addView(&view{viewKey: k, data: make([]byte, 5000)})
-	if e.Size() < small+5000 || e.view(k) == nil {
-		t.Errorf("with a view of 5000 bytes the size is %d, without %d", e.Size(), small)
-	}
-	e.Shed()
-	if e.Size() != small || e.view(k) != nil || len(e.Stored) == 0 {
-		t.Errorf("after it was given up the size is %d, was %d", e.Size(), small)
-	}
 }

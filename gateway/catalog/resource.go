@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/conversion"
-	"github.com/wasmgate/wasmgate/conversion/function"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/managedfields"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -18,16 +17,15 @@ import (
 // Resource is a definition being served: the definition, where its objects
 // are, and how they convert. It is immutable.
 type Resource struct {
-	Def *crd.Definition
+	// Renderer derives the views of the objects, and has the definition.
+	*view.Renderer
 	// Owners is the field management of the kind.
 	Owners *managedfields.Kind
 	// Bodies is that of what is sent to subresources, by version and subresource,
 	// where that is of a kind of its own.
 	Bodies map[Part]*managedfields.Kind
 
-	bucket    *watchcache.Bucket[*Entry]
-	converter *conversion.Bulk
-	epoch     uint64
+	bucket *watchcache.Bucket[*view.Entry]
 	// root is the key prefix of the objects in the store, with a slash at the
 	// end.
 	root string
@@ -39,10 +37,6 @@ type Resource struct {
 	// for.
 	definition string
 	definedAt  atomic.Int64
-	// spared is told how many conversions readers were spared.
-	spared func(n int)
-	// memory is what entries remember, of all resources.
-	memory *memory
 }
 
 // ErrReplaced tells that a write met a definition that is no longer the
@@ -74,21 +68,11 @@ func (r *Resource) Writer(s storage.Store) storage.GuardedWriter {
 // confirm lets the resource stand for a revision of its definition.
 func (r *Resource) confirm(revision int64) { r.definedAt.Store(revision) }
 
-var epochs atomic.Uint64
-
 // newResource makes a resource; a nil converter is that of the definition, or
 // None.
 func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *Resource {
-	switch {
-	case conv != nil:
-	case def.Convert != nil:
-		conv = function.Converter(def.Convert)
-	default:
-		conv = conversion.None{}
-	}
 	return &Resource{
-		Def: def, Owners: managedfields.NewKind(def), Bodies: bodiesOf(def), bucket: c.cache.Bucket(def.KeyPrefix), converter: conversion.Batched(conv, conversion.Batch{}),
-		epoch: epochs.Add(1), root: c.prefix + def.KeyPrefix + "/", spared: c.spared, memory: c.memory,
+		Renderer: view.New(def, conv, c.memory), Owners: managedfields.NewKind(def), Bodies: bodiesOf(def), bucket: c.cache.Bucket(def.KeyPrefix), root: c.prefix + def.KeyPrefix + "/",
 	}
 }
 
@@ -115,7 +99,7 @@ func bodiesOf(def *crd.Definition) map[Part]*managedfields.Kind {
 func (r *Resource) GroupResource() schema.GroupResource { return r.Def.GroupResource() }
 
 // Bucket holds the resource's objects, by [JoinKey].
-func (r *Resource) Bucket() *watchcache.Bucket[*Entry] { return r.bucket }
+func (r *Resource) Bucket() *watchcache.Bucket[*view.Entry] { return r.bucket }
 
 // Root is the key prefix of the resource's objects in the store, with a slash
 // at the end.
@@ -127,12 +111,3 @@ func (r *Resource) Key(namespace, name string) string { return r.root + JoinKey(
 // Replaced is closed when another form of the resource, or none, is served
 // instead of this one; it is nil for built-in kinds.
 func (r *Resource) Replaced() <-chan struct{} { return r.replaced }
-
-// key is the key of a view as it would be derived now. No converter makes metadata.
-func (r *Resource) key(in encoding.Encoding) viewKey {
-	k := viewKey{definition: r.epoch, Encoding: in}
-	if in.Form == encoding.Whole {
-		k.converter = r.converter.Epoch()
-	}
-	return k
-}

@@ -7,7 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -32,43 +31,8 @@ func (c *Catalog) Rewriter(gr schema.GroupResource) (Rewriter, error) {
 }
 
 func (r *Resource) rewrite(ctx context.Context, kv storage.KV) ([]byte, bool, error) {
-	select {
-	case <-r.replaced:
+	if r.Current() != nil {
 		return nil, false, fmt.Errorf("the definition of %s changed during the rewrite", r.GroupResource())
-	default:
 	}
-	if r.Def.TTL != nil {
-		return nil, false, nil // it goes by itself; a rewrite would let it live for ever
-	}
-	tree, version, err := r.restoreTree(NewEntry(kv))
-	if err != nil {
-		return nil, false, err
-	}
-	changed := version != r.Def.StorageVersion
-	if changed {
-		if tree, err = r.ConvertTree(ctx, tree, r.Def.StorageVersion); err != nil {
-			return nil, false, err
-		}
-	}
-	dropRevision(tree)
-	dropped, err := r.dropDeadManagers(tree)
-	if err != nil || !dropped && !changed {
-		return nil, false, err
-	}
-	value, err := r.Def.Codec.Encode(tree)
-	return value, true, err
-}
-
-// dropDeadManagers removes managedFields entries of versions that the
-// definition no longer has: server-side apply could never read them again.
-func (r *Resource) dropDeadManagers(tree map[string]any) (changed bool, err error) {
-	managed, err := object.TakeManaged(tree)
-	if err != nil {
-		return false, err
-	}
-	managed, changed = object.KeepManagers(managed, func(apiVersion string) bool {
-		return r.Def.At(apiVersion) != nil
-	})
-	object.SetManaged(tree, managed)
-	return changed, nil
+	return r.Rewritten(ctx, kv)
 }

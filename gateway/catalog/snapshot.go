@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -36,9 +37,11 @@ func (s *Snapshot) Find(group, version, plural string) (*Resource, *crd.Version)
 	return r, v
 }
 
+var serials atomic.Uint64
+
 // snapshot puts together what is served.
 func (c *Catalog) snapshot() *Snapshot {
-	s := &Snapshot{Serial: epochs.Add(1), resources: map[schema.GroupResource]*Resource{}}
+	s := &Snapshot{Serial: serials.Add(1), resources: map[schema.GroupResource]*Resource{}}
 	all := slices.Clone(c.builtins)
 	custom := make([]*Resource, 0, len(c.custom))
 	for _, r := range c.custom {

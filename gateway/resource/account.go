@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -28,7 +28,7 @@ type Account interface {
 	Charge(ctx context.Context) ([]Posting, error)
 	// Changed tells that nothing was written, as somebody else changed an object
 	// first, and to what; nil if it is gone. Charge is called again.
-	Changed(key string, now *catalog.Entry)
+	Changed(key string, now *view.Entry)
 	// Close tells that the write has ended: at revision with the postings that
 	// Charge returned last, or without any if that is 0.
 	Close(revision int64)
@@ -91,7 +91,7 @@ func (w *Write) account(ctx context.Context) (Account, error) {
 // first that was to be changed along with the write.
 type overtaken struct {
 	key string
-	by  *catalog.Entry // nil if it is gone
+	by  *view.Entry // nil if it is gone
 }
 
 func (*overtaken) Error() string { return "somebody else was charged first" }
@@ -103,7 +103,7 @@ func overtakenBy(err error, postings []Posting) *overtaken {
 	}
 	for _, p := range postings {
 		if p.Key == s.Key && s.Current != nil {
-			return &overtaken{p.Key, catalog.NewEntry(*s.Current)}
+			return &overtaken{p.Key, view.NewEntry(*s.Current)}
 		} else if p.Key == s.Key {
 			return &overtaken{key: p.Key}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
@@ -74,7 +75,7 @@ func (e *Engine) provision(ctx context.Context, name string) error {
 // namespace finds a namespace in the cache, or in the store when it may be too
 // new for the cache: a namespace that is being deleted takes nothing any more
 // from the moment on that its deletion is acknowledged.
-func (e *Engine) namespace(ctx context.Context, name string) (*catalog.Entry, error) {
+func (e *Engine) namespace(ctx context.Context, name string) (*view.Entry, error) {
 	r := e.catalog.Snapshot().Resource(namespaces)
 	if r == nil {
 		return nil, apierrors.NewNotFound(namespaces, name)
@@ -90,7 +91,7 @@ func (e *Engine) namespace(ctx context.Context, name string) (*catalog.Entry, er
 	if err != nil {
 		return nil, Target{Resource: r, Name: name}.storeError(err)
 	}
-	return catalog.NewEntry(kv), nil
+	return view.NewEntry(kv), nil
 }
 
 // noteNamespace remembers the revision of a change of a namespace.

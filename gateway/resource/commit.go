@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -60,7 +60,7 @@ func (w *Write) notCommitted(ctx context.Context, err error) error {
 		case s.Kind == storage.Changed:
 			return &redefined{s.Revision, s.Current == nil}
 		case s.Kind == storage.Conflict && s.Current != nil:
-			return superseded{catalog.NewEntry(*s.Current)}
+			return superseded{view.NewEntry(*s.Current)}
 		case (s.Kind == storage.Exists || s.Kind == storage.NotFound) && w.exists == mayExist:
 			return superseded{}
 		case s.Kind == storage.Exists:

@@ -11,6 +11,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -43,7 +44,7 @@ type Options struct {
 // Engine serves definitions.
 type Engine struct {
 	store   storage.Store
-	cache   *watchcache.Cache[*catalog.Entry]
+	cache   *watchcache.Cache[*view.Entry]
 	catalog *catalog.Catalog
 	o       Options
 	log     zerolog.Logger

@@ -23,6 +23,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -212,7 +213,7 @@ func (w *world) read(t Target) *unstructured.Unstructured {
 }
 
 // entryOf is an entry that nobody has derived anything from.
-func entryOf(kv storage.KV) *catalog.Entry { return catalog.NewEntry(kv) }
+func entryOf(kv storage.KV) *view.Entry { return view.NewEntry(kv) }
 
 func nestedInt(tree map[string]any, path ...string) (int64, bool, error) {
 	return unstructured.NestedInt64(tree, path...)
@@ -250,7 +251,7 @@ func refused(t testing.TB, err error, code int32, reason, message string) {
 }
 
 // bytesOf are the objects of entries in an encoding.
-func bytesOf(ctx context.Context, r *catalog.Resource, entries []*catalog.Entry, in encoding.Encoding) ([][]byte, error) {
+func bytesOf(ctx context.Context, r *catalog.Resource, entries []*view.Entry, in encoding.Encoding) ([][]byte, error) {
 	all, err := r.Objects(ctx, nil, entries, in)
 	if err != nil {
 		return nil, err
@@ -262,8 +263,8 @@ func bytesOf(ctx context.Context, r *catalog.Resource, entries []*catalog.Entry,
 	return out, nil
 }
 
-func bytesOfOne(r *catalog.Resource, e *catalog.Entry, in encoding.Encoding) ([]byte, error) {
-	all, err := bytesOf(context.Background(), r, []*catalog.Entry{e}, in)
+func bytesOfOne(r *catalog.Resource, e *view.Entry, in encoding.Encoding) ([]byte, error) {
+	all, err := bytesOf(context.Background(), r, []*view.Entry{e}, in)
 	if err != nil {
 		return nil, err
 	}

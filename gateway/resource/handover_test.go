@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // conversions is how often the converter is called by fn.
@@ -79,7 +79,7 @@ func TestNoConversionAfterAWrite_CRD11(t *testing.T) {
 			t.Errorf("%s: the readers called the converter %d times", c.what, n)
 		}
 		for version, data := range shown { // and it is what they would have been given
-			fresh, err := w.at(version, "").Resource.View(w.ctx(), catalog.NewEntry(w.raw(w.at(v1, "one"))), version)
+			fresh, err := w.at(version, "").Resource.View(w.ctx(), view.NewEntry(w.raw(w.at(v1, "one"))), version)
 			if err != nil || !bytes.Equal(fresh, data) {
 				t.Errorf("%s, at %s: %s, converted again it is %s, %v", c.what, version, data, fresh, err)
 			}

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apistorage "k8s.io/apiserver/pkg/storage"
 
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -26,7 +26,7 @@ type List struct {
 	// Remaining is how many objects follow this page; nil when unknown.
 	Remaining *int64
 	// Entries are the objects, which [catalog.Resource.Objects] encodes.
-	Entries []*catalog.Entry
+	Entries []*view.Entry
 }
 
 // Meta is what the page says of itself.
@@ -117,14 +117,14 @@ func (l *listing) resume(o *internalversion.ListOptions) error {
 }
 
 // take fills the page from a snapshot.
-func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*catalog.Entry]) error {
+func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*view.Entry]) error {
 	l.result.Revision = s.Revision()
 	if l.selection.empty() {
 		return l.takeAll(s)
 	}
 	var err error
 	var more bool
-	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*catalog.Entry]) bool {
+	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*view.Entry]) bool {
 		more, err = l.add(ctx, it.Key, it.Value)
 		return err == nil && !more
 	})
@@ -138,14 +138,14 @@ func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*catalog.Entry
 }
 
 // takeAll is take without a selection.
-func (l *listing) takeAll(s watchcache.Snapshot[*catalog.Entry]) error {
+func (l *listing) takeAll(s watchcache.Snapshot[*view.Entry]) error {
 	total := int64(s.CountAfter(l.prefix, l.after))
 	n := total
 	if l.limit > 0 {
 		n = min(n, l.limit)
 	}
-	l.result.Entries = make([]*catalog.Entry, 0, n)
-	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*catalog.Entry]) bool {
+	l.result.Entries = make([]*view.Entry, 0, n)
+	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*view.Entry]) bool {
 		if int64(len(l.result.Entries)) == n {
 			return false
 		}
@@ -162,13 +162,13 @@ const deepBatch = 500
 // candidate is an entry that is selected if its fields are.
 type candidate struct {
 	key   string
-	entry *catalog.Entry
+	entry *view.Entry
 }
 
 // add takes an entry into the page if it is selected. It reports that the
 // page is full and one more would belong to it. Where fields of the object
 // decide, entries wait until there are enough of them to be converted at once.
-func (l *listing) add(ctx context.Context, key string, e *catalog.Entry) (full bool, err error) {
+func (l *listing) add(ctx context.Context, key string, e *view.Entry) (full bool, err error) {
 	if ok, err := l.selection.shallow(key, e); err != nil || !ok {
 		return false, err
 	}
@@ -184,7 +184,7 @@ func (l *listing) add(ctx context.Context, key string, e *catalog.Entry) (full b
 
 // flush decides about those that wait.
 func (l *listing) flush(ctx context.Context) (full bool, err error) {
-	entries := make([]*catalog.Entry, len(l.waiting))
+	entries := make([]*view.Entry, len(l.waiting))
 	for i, c := range l.waiting {
 		entries[i] = c.entry
 	}
@@ -205,7 +205,7 @@ func (l *listing) flush(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-func (l *listing) accept(key string, e *catalog.Entry) (full bool) {
+func (l *listing) accept(key string, e *view.Entry) (full bool) {
 	if l.limit > 0 && int64(len(l.result.Entries)) >= l.limit {
 		return true
 	}
@@ -267,7 +267,7 @@ func (e *Engine) listHistory(ctx context.Context, l *listing) (*List, error) {
 			return nil, l.historyError(err)
 		}
 		for i, kv := range page.KVs {
-			full, err := l.add(ctx, strings.TrimPrefix(kv.Key, root), catalog.NewEntry(kv))
+			full, err := l.add(ctx, strings.TrimPrefix(kv.Key, root), view.NewEntry(kv))
 			if err != nil {
 				return nil, err
 			}

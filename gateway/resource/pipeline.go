@@ -13,7 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // Write is one write on its way through the stages. It is used by one goroutine.
@@ -58,7 +58,7 @@ type progress struct {
 	mistakes field.ErrorList            // those that mutating admission found
 	named    int64                      // the revision that the client gave what it creates
 	old      *unstructured.Unstructured // as plugins see it, where what is stored is at another version
-	draft    *catalog.Draft
+	draft    *view.Draft
 	revision int64 // at which it is in the store
 	out      *Written
 }
@@ -125,7 +125,7 @@ func (w *Write) attempt(ctx context.Context) error {
 // judged the write may have been broken off.
 func inTime(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return catalog.ErrTimeout()
+		return view.ErrTimeout()
 	}
 	return nil
 }

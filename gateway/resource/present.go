@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/managedfields"
 )
 
@@ -15,7 +15,7 @@ import (
 // and, as far as field management asks for them, at others ([managedfields.Versions]).
 type present struct {
 	of      Target
-	entry   *catalog.Entry // nil where there is none
+	entry   *view.Entry // nil where there is none
 	data    []byte
 	object  *unstructured.Unstructured // nil unless it was decoded
 	managed object.Managed
@@ -24,7 +24,7 @@ type present struct {
 	// that owners speak of.
 	new      map[string]any
 	lives    []live
-	previews []*catalog.Preview
+	previews []*view.Preview
 }
 
 // live is the present state at a version.
@@ -34,7 +34,7 @@ type live struct {
 }
 
 // readPresent reads an entry.
-func readPresent(ctx context.Context, t Target, e *catalog.Entry) (p present, err error) {
+func readPresent(ctx context.Context, t Target, e *view.Entry) (p present, err error) {
 	p.of, p.entry = t, e
 	if p.data, err = t.Resource.View(ctx, e, t.Version.Name); err != nil {
 		return p, err
@@ -50,7 +50,7 @@ func readPresent(ctx context.Context, t Target, e *catalog.Entry) (p present, er
 
 // readStored decodes an entry as it is stored, managedFields included. Its data are
 // at the version of the request, if they are wanted.
-func readStored(ctx context.Context, t Target, e *catalog.Entry, data bool) (p present, err error) {
+func readStored(ctx context.Context, t Target, e *view.Entry, data bool) (p present, err error) {
 	p.of, p.entry = t, e
 	tree, err := t.Resource.Def.Codec.Decode(e.Stored)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	apistorage "k8s.io/apiserver/pkg/storage"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
@@ -41,7 +42,7 @@ func (e *Engine) readError(ctx context.Context, err error, rev int64) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return catalog.ErrTimeout()
+		return view.ErrTimeout()
 	case rev > 0 && errors.Is(err, context.DeadlineExceeded):
 		return apistorage.NewTooLargeResourceVersionError(uint64(rev), uint64(e.cache.Revision()), 1)
 	case storage.KindOf(err) == storage.Unavailable:
@@ -69,7 +70,7 @@ func (e *Engine) Get(ctx context.Context, t Target, resourceVersion string, in e
 }
 
 // entry is the state that a get is about.
-func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*catalog.Entry, error) {
+func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*view.Entry, error) {
 	if r := e.o.Reports[t.Resource.GroupResource()]; r != nil {
 		return r.get(ctx, t)
 	}
@@ -85,7 +86,7 @@ func (e *Engine) entry(ctx context.Context, t Target, resourceVersion string) (*
 
 // State is an object as the cache has it, or with live as the store itself has it,
 // which the cache may be behind. It waits for nothing else.
-func (e *Engine) State(ctx context.Context, t Target, live bool) (*catalog.Entry, error) {
+func (e *Engine) State(ctx context.Context, t Target, live bool) (*view.Entry, error) {
 	if !live {
 		return e.entry(ctx, t, "0")
 	}
@@ -95,7 +96,7 @@ func (e *Engine) State(ctx context.Context, t Target, live bool) (*catalog.Entry
 
 // origin is the state that a write starts from.
 type origin struct {
-	*catalog.Entry
+	*view.Entry
 	// live: it is the store's own state, not a cached one that may be behind.
 	live bool
 }
@@ -115,5 +116,5 @@ func (e *Engine) current(ctx context.Context, t Target, live bool) (origin, erro
 	if ok && cached.Revision == kv.Revision {
 		return origin{cached.Value, true}, nil // it may hold views already
 	}
-	return origin{catalog.NewEntry(kv), true}, nil
+	return origin{view.NewEntry(kv), true}, nil
 }

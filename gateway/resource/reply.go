@@ -5,11 +5,11 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // draft makes the bytes for the store.
-func draft(ctx context.Context, r *request, from *present, to *next) (*catalog.Draft, error) {
+func draft(ctx context.Context, r *request, from *present, to *next) (*view.Draft, error) {
 	if r.stored {
 		return r.Resource.DraftStored(to.object.Object)
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -25,13 +26,13 @@ func (r Report) entries(ctx context.Context, res *catalog.Resource, name string)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
-		out = append(out, candidate{asUnstructured(tree).GetName(), catalog.NewEntry(storage.KV{Value: data})})
+		out = append(out, candidate{asUnstructured(tree).GetName(), view.NewEntry(storage.KV{Value: data})})
 	}
 	return out, nil
 }
 
 // get is the object of the target's name.
-func (r Report) get(ctx context.Context, t Target) (*catalog.Entry, error) {
+func (r Report) get(ctx context.Context, t Target) (*view.Entry, error) {
 	all, err := r.entries(ctx, t.Resource, t.Name)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // final wraps an error that came from the store's answer to a write, or after
@@ -28,7 +28,7 @@ func (*redefined) Error() string { return "the definition changed" }
 var errUnclaimed = errors.New("the write took longer than its claims")
 
 // superseded tells that somebody else wrote first, and what.
-type superseded struct{ by *catalog.Entry }
+type superseded struct{ by *view.Entry }
 
 func (superseded) Error() string { return "somebody else wrote first" }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // selection decides which entries a list, a watch or a deletion is about.
@@ -61,7 +62,7 @@ func (s *selection) empty() bool { return s.labels == nil && s.fields == nil }
 
 // shallow decides by what is known without the object at the request's
 // version: labels, which count as stored, and namespace and name.
-func (s *selection) shallow(key string, e *catalog.Entry) (bool, error) {
+func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
 	if s.labels != nil {
 		set, err := s.resource.Labels(e)
 		if err != nil || !s.labels.Matches(set) {
@@ -72,7 +73,7 @@ func (s *selection) shallow(key string, e *catalog.Entry) (bool, error) {
 }
 
 // match decides by labels as stored and by fields in the request's version.
-func (s *selection) match(ctx context.Context, key string, e *catalog.Entry) (bool, error) {
+func (s *selection) match(ctx context.Context, key string, e *view.Entry) (bool, error) {
 	if ok, err := s.shallow(key, e); err != nil || !ok || !s.deep {
 		return ok, err
 	}
@@ -85,7 +86,7 @@ func (s *selection) match(ctx context.Context, key string, e *catalog.Entry) (bo
 
 // matchFields decides by the fields of e, whose object at the request's
 // version is data.
-func (s *selection) matchFields(key string, e *catalog.Entry, data []byte) (bool, error) {
+func (s *selection) matchFields(key string, e *view.Entry, data []byte) (bool, error) {
 	set, err := s.resource.Fields(e, s.version, data)
 	if err != nil {
 		return false, err

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -35,7 +36,7 @@ func (e *Engine) DeleteUnreadable(ctx context.Context, t Target, o *metav1.Delet
 		if err != nil && storage.KindOf(err) != storage.NotFound {
 			return t.storeError(err)
 		}
-		if err != nil || t.Resource.Readable(catalog.NewEntry(kv)) == nil {
+		if err != nil || t.Resource.Readable(view.NewEntry(kv)) == nil {
 			gk := schema.GroupKind{Group: t.GroupResource().Group, Kind: t.Resource.Def.Plural} // as kube-apiserver has it
 			return apierrors.NewInvalid(gk, t.Name, field.ErrorList{field.Invalid(field.NewPath(optionUnreadable), true,
 				"is exclusively used to delete corrupt object(s), try again by removing this option")})
@@ -64,7 +65,7 @@ const maxUnreadable = 100
 // read, name all of these, as far as ctx allows. One that is about what they were
 // and are no longer stays as it is.
 func (e *Engine) NameUnreadable(ctx context.Context, t Target, err error) error {
-	if !errors.As(err, new(*catalog.UnreadableError)) {
+	if !errors.As(err, new(*view.UnreadableError)) {
 		return err
 	}
 	prefix := ""
@@ -72,7 +73,7 @@ func (e *Engine) NameUnreadable(ctx context.Context, t Target, err error) error 
 		prefix = t.Namespace + "/"
 	}
 	var causes []metav1.StatusCause
-	t.Resource.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*catalog.Entry]) bool {
+	t.Resource.Bucket().Snapshot().Ascend(prefix, "", func(it watchcache.Item[*view.Entry]) bool {
 		why := t.Resource.Readable(it.Value)
 		switch {
 		case why == nil:

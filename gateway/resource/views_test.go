@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -29,7 +30,7 @@ func follow(ctx context.Context, w *Watch, r *catalog.Resource, version string, 
 		if err != nil {
 			return out, err
 		}
-		entries := make([]*catalog.Entry, len(changes))
+		entries := make([]*view.Entry, len(changes))
 		for i, c := range changes {
 			entries[i] = c.Entry
 		}

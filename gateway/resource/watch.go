@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -18,7 +18,7 @@ import (
 // Change is one event of a watch, before it is put into a client's form.
 type Change struct {
 	Type  watch.EventType
-	Entry *catalog.Entry
+	Entry *view.Entry
 }
 
 // Watch is one client's view of the changes to a collection. It is used by
@@ -26,7 +26,7 @@ type Change struct {
 type Watch struct {
 	// Initial are the objects that exist already, to be sent as ADDED before
 	// anything else; the caller takes them.
-	Initial []*catalog.Entry
+	Initial []*view.Entry
 	// InitialRevision is the revision of Initial.
 	InitialRevision int64
 	// InitialEnd asks for the bookmark that closes the initial events.
@@ -37,9 +37,9 @@ type Watch struct {
 
 	selection *selection
 	prefix    string
-	cursor    *watchcache.Cursor[*catalog.Entry]
+	cursor    *watchcache.Cursor[*view.Entry]
 	// events and changes are memory for Next.
-	events  []watchcache.Event[*catalog.Entry]
+	events  []watchcache.Event[*view.Entry]
 	changes []Change
 }
 
@@ -137,8 +137,8 @@ func (w *Watch) Next(ctx context.Context) (changes []Change, more bool, err erro
 
 // prepare converts at once what the selection is about to look into.
 func (w *Watch) prepare(ctx context.Context) error {
-	var entries []*catalog.Entry
-	want := func(key string, e *catalog.Entry) error {
+	var entries []*view.Entry
+	want := func(key string, e *view.Entry) error {
 		ok, err := w.selection.shallow(key, e)
 		if ok {
 			entries = append(entries, e)
@@ -172,7 +172,7 @@ func (w *Watch) Revision() int64 { return w.cursor.Revision() }
 
 // change turns a cache event into what the client's selection makes of it: an
 // object that enters the selection is added, one that leaves it is deleted.
-func (w *Watch) change(ctx context.Context, ev watchcache.Event[*catalog.Entry]) (Change, bool, error) {
+func (w *Watch) change(ctx context.Context, ev watchcache.Event[*view.Entry]) (Change, bool, error) {
 	if !w.concerns(ev.Item.Key) {
 		return Change{}, false, nil
 	}
@@ -206,7 +206,7 @@ func (w *Watch) change(ctx context.Context, ev watchcache.Event[*catalog.Entry])
 	case was && ev.Type == watchcache.Deleted:
 		return Change{watch.Deleted, ev.Item.Value}, true, nil
 	case was:
-		return Change{watch.Deleted, catalog.Tombstone(ev.Prev, ev.Item.Revision)}, true, nil
+		return Change{watch.Deleted, view.Tombstone(ev.Prev, ev.Item.Revision)}, true, nil
 	default:
 		return Change{}, false, nil
 	}

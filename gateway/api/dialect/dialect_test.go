@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // kind is a namespaced kind of a group with the given verbs, of a Go type or not.
@@ -28,7 +29,7 @@ func kind(group string, native bool, verbs ...string) resource.Target {
 		v.Typed = func() runtime.Object { return &corev1.Pod{} }
 	}
 	d := &crd.Definition{Group: group, Kind: "Pod", Plural: "pods", Namespaced: true, Versions: []*crd.Version{v}, Verbs: verbs}
-	return resource.Target{Resource: &catalog.Resource{Def: d}, Version: v}
+	return resource.Target{Resource: &catalog.Resource{Renderer: view.New(d, nil, nil)}, Version: v}
 }
 
 // told is what a refusal comes to: its reason, or that no handler of a native kind is

@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -141,7 +142,7 @@ func (r *Ranges) about(ctx context.Context, a admission.Attributes) (out []*core
 	default:
 		return nil, nil
 	}
-	now.Ascend(catalog.JoinKey(a.GetNamespace(), ""), "", func(it watchcache.Item[*catalog.Entry]) bool {
+	now.Ascend(catalog.JoinKey(a.GetNamespace(), ""), "", func(it watchcache.Item[*view.Entry]) bool {
 		var one *corev1.LimitRange
 		if one, err = r.read(ctx, it.Value); err == nil {
 			out = append(out, one)
@@ -151,7 +152,7 @@ func (r *Ranges) about(ctx context.Context, a admission.Attributes) (out []*core
 	return out, err
 }
 
-func (r *Ranges) read(ctx context.Context, e *catalog.Entry) (*corev1.LimitRange, error) {
+func (r *Ranges) read(ctx context.Context, e *view.Entry) (*corev1.LimitRange, error) {
 	data, err := r.kind.View(ctx, e, r.kind.Def.StorageVersion)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission/quota"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // account is the quotas of a namespace, as one write is charged to them.
@@ -22,7 +23,7 @@ type account struct {
 	about     apiserveradmission.Attributes
 	space     *space // nil for a dry run, which takes nothing
 	// met are states that the store told of, nil for quotas that are gone.
-	met map[string]*catalog.Entry
+	met map[string]*view.Entry
 	// postings are what was charged last.
 	postings []resource.Posting
 }
@@ -51,7 +52,7 @@ func newAccount(ctx context.Context, q *Quotas, a admission.Attributes) (*accoun
 			return nil, err
 		}
 	}
-	return &account{quotas: q, namespace: a.GetNamespace(), met: map[string]*catalog.Entry{}, about: admission.Record(a, now, old)}, nil
+	return &account{quotas: q, namespace: a.GetNamespace(), met: map[string]*view.Entry{}, about: admission.Record(a, now, old)}, nil
 }
 
 // Charge implements [resource.Account].
@@ -89,7 +90,7 @@ func (a *account) Charge(context.Context) ([]resource.Posting, error) {
 }
 
 // Changed implements [resource.Account].
-func (a *account) Changed(key string, now *catalog.Entry) { a.met[key] = now }
+func (a *account) Changed(key string, now *view.Entry) { a.met[key] = now }
 
 // Close implements [resource.Account].
 func (a *account) Close(revision int64) {
@@ -103,7 +104,7 @@ func (a *account) Close(revision int64) {
 	}
 	if revision > 0 {
 		for _, c := range a.postings {
-			a.space.last[c.Key] = &catalog.Entry{Revision: revision, Stored: c.Stored}
+			a.space.last[c.Key] = &view.Entry{Revision: revision, Stored: c.Stored}
 		}
 	}
 	a.quotas.leave(a.namespace, a.space)
@@ -130,7 +131,7 @@ func (a *account) states() (out []state, err error) {
 	return out, nil
 }
 
-func newer(a, b *catalog.Entry) *catalog.Entry {
+func newer(a, b *view.Entry) *view.Entry {
 	if b != nil && b.Revision > a.Revision {
 		return b
 	}
@@ -140,12 +141,12 @@ func newer(a, b *catalog.Entry) *catalog.Entry {
 // state is one state of a quota.
 type state struct {
 	key   string
-	entry *catalog.Entry
+	entry *view.Entry
 	tree  map[string]any
 	quota *corev1.ResourceQuota
 }
 
-func read(kind *catalog.Resource, key string, e *catalog.Entry) (s state, err error) {
+func read(kind *catalog.Resource, key string, e *view.Entry) (s state, err error) {
 	tree, err := kind.Def.Codec.Decode(e.Stored)
 	if err != nil {
 		return s, kind.Unreadable(e, err)

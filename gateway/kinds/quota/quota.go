@@ -12,6 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission/quota"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -63,8 +64,8 @@ func (q *Quotas) Open(ctx context.Context, a admission.Attributes) (resource.Acc
 }
 
 // within are the quotas of a namespace that the cache has.
-func within(s watchcache.Snapshot[*catalog.Entry], namespace string) (out []watchcache.Item[*catalog.Entry]) {
-	s.Ascend(catalog.JoinKey(namespace, ""), "", func(it watchcache.Item[*catalog.Entry]) bool {
+func within(s watchcache.Snapshot[*view.Entry], namespace string) (out []watchcache.Item[*view.Entry]) {
+	s.Ascend(catalog.JoinKey(namespace, ""), "", func(it watchcache.Item[*view.Entry]) bool {
 		out = append(out, it)
 		return true
 	})
@@ -78,7 +79,7 @@ type space struct {
 	// last are the states of quotas, by their keys in the store, that writes
 	// here made or met, which the cache may not have yet. Who has the turn uses
 	// it.
-	last map[string]*catalog.Entry
+	last map[string]*view.Entry
 }
 
 // enter waits for a write's turn in a namespace.
@@ -86,7 +87,7 @@ func (q *Quotas) enter(ctx context.Context, namespace string) (*space, error) {
 	q.mu.Lock()
 	s := q.spaces[namespace]
 	if s == nil {
-		s = &space{turn: make(chan struct{}, 1), last: map[string]*catalog.Entry{}}
+		s = &space{turn: make(chan struct{}, 1), last: map[string]*view.Entry{}}
 		q.spaces[namespace] = s
 	}
 	s.users++

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -28,7 +29,7 @@ func (c Client) Ownership(ctx context.Context, gr schema.GroupResource, namespac
 	return ownership(t.Resource, catalog.JoinKey(namespace, name), entry), nil
 }
 
-func ownership(r *catalog.Resource, key string, e *catalog.Entry) *metav1.ObjectMeta {
+func ownership(r *catalog.Resource, key string, e *view.Entry) *metav1.ObjectMeta {
 	m, err := r.Ownership(e)
 	if err != nil {
 		m = &metav1.ObjectMeta{} // that it is there is all there is to know
@@ -44,8 +45,8 @@ const maxEvents = 256
 // it at a time; it needs no closing, and costs nothing while it is not used.
 type Feed struct {
 	resource *catalog.Resource
-	cursor   *watchcache.Cursor[*catalog.Entry] // nil before everything was told
-	events   []watchcache.Event[*catalog.Entry]
+	cursor   *watchcache.Cursor[*view.Entry] // nil before everything was told
+	events   []watchcache.Event[*view.Entry]
 }
 
 // Feed returns a feed of a kind that is served now. That it is redefined or
@@ -86,7 +87,7 @@ func (f *Feed) Next(fn func(m *metav1.ObjectMeta, gone bool)) (anew, more bool, 
 		}
 	}
 	s := f.resource.Bucket().Snapshot()
-	s.Ascend("", "", func(it watchcache.Item[*catalog.Entry]) bool {
+	s.Ascend("", "", func(it watchcache.Item[*view.Entry]) bool {
 		fn(ownership(f.resource, it.Key, it.Value), false)
 		return true
 	})

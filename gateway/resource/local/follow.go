@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -27,13 +28,13 @@ func (c Client) Follow(ctx context.Context, gr schema.GroupResource, fn func(nam
 	}
 	for {
 		s := t.Resource.Bucket().Snapshot()
-		s.Ascend("", "", func(it watchcache.Item[*catalog.Entry]) bool {
+		s.Ascend("", "", func(it watchcache.Item[*view.Entry]) bool {
 			fn(catalog.SplitKey(it.Key))
 			return ctx.Err() == nil
 		})
 		cursor, err := t.Resource.Bucket().Watch(s.Revision())
 		for err == nil {
-			var events []watchcache.Event[*catalog.Entry]
+			var events []watchcache.Event[*view.Entry]
 			if events, _, err = cursor.Next(ctx, maxEvents); err != nil {
 				break
 			}

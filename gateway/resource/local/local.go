@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -47,7 +48,7 @@ func (c Client) target(gr schema.GroupResource, namespace, name, subresource str
 }
 
 // cached is an object as the cache has it.
-func (c Client) cached(ctx context.Context, gr schema.GroupResource, namespace, name string) (resource.Target, *catalog.Entry, error) {
+func (c Client) cached(ctx context.Context, gr schema.GroupResource, namespace, name string) (resource.Target, *view.Entry, error) {
 	t, err := c.target(gr, namespace, name, "")
 	if err != nil {
 		return t, nil, err
@@ -83,7 +84,7 @@ func (c Client) GetMetadata(ctx context.Context, gr schema.GroupResource, namesp
 }
 
 // decoded is an object at the version of the target.
-func decoded(ctx context.Context, t resource.Target, e *catalog.Entry) (*unstructured.Unstructured, error) {
+func decoded(ctx context.Context, t resource.Target, e *view.Entry) (*unstructured.Unstructured, error) {
 	data, err := t.Resource.View(ctx, e, t.Version.Name)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (c Client) List(ctx context.Context, gr schema.GroupResource, namespace str
 		return nil, err
 	}
 	var out []*unstructured.Unstructured
-	each(t, func(it watchcache.Item[*catalog.Entry]) bool {
+	each(t, func(it watchcache.Item[*view.Entry]) bool {
 		var u *unstructured.Unstructured
 		if u, err = decoded(ctx, t, it.Value); err == nil {
 			out = append(out, u)
@@ -114,7 +115,7 @@ func (c Client) List(ctx context.Context, gr schema.GroupResource, namespace str
 }
 
 // each visits the cached objects of the target's collection.
-func each(t resource.Target, fn func(it watchcache.Item[*catalog.Entry]) bool) {
+func each(t resource.Target, fn func(it watchcache.Item[*view.Entry]) bool) {
 	prefix := ""
 	if t.Namespace != "" {
 		prefix = t.Namespace + "/"
@@ -131,7 +132,7 @@ func (c Client) ListMetadata(_ context.Context, gr schema.GroupResource, namespa
 		return nil, err
 	}
 	var out []metav1.PartialObjectMetadata
-	each(t, func(it watchcache.Item[*catalog.Entry]) bool {
+	each(t, func(it watchcache.Item[*view.Entry]) bool {
 		out = append(out, partial(t, it))
 		return true
 	})
@@ -139,7 +140,7 @@ func (c Client) ListMetadata(_ context.Context, gr schema.GroupResource, namespa
 }
 
 // partial is the metadata of an object as far as it can be read.
-func partial(t resource.Target, it watchcache.Item[*catalog.Entry]) (m metav1.PartialObjectMetadata) {
+func partial(t resource.Target, it watchcache.Item[*view.Entry]) (m metav1.PartialObjectMetadata) {
 	o, err := t.Resource.Object(context.Background(), it.Value, encoding.MetadataOnly()) // nothing has to be waited for
 	if err != nil || json.Unmarshal(o.Bytes(), &m) != nil {
 		m = metav1.PartialObjectMetadata{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -20,7 +21,7 @@ func (c Client) Visit(ctx context.Context, gr schema.GroupResource, namespace st
 	if err != nil {
 		return err
 	}
-	each(t, func(it watchcache.Item[*catalog.Entry]) bool {
+	each(t, func(it watchcache.Item[*view.Entry]) bool {
 		_, name := catalog.SplitKey(it.Key)
 		err = fn(name, it.Value.Revision, func() (*unstructured.Unstructured, error) { return decoded(ctx, t, it.Value) })
 		return err == nil

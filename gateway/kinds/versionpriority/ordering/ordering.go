@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -33,7 +34,7 @@ type Source struct {
 
 // Orders are the orders of one moment. They never change.
 type Orders struct {
-	from    watchcache.Snapshot[*catalog.Entry]
+	from    watchcache.Snapshot[*view.Entry]
 	byGroup map[string][]string
 }
 
@@ -67,9 +68,9 @@ func (s *Source) Current() *Orders {
 
 // read decodes the objects of a snapshot. One that cannot be read orders
 // nothing, as somebody else has to mend it in the store.
-func (s *Source) read(now watchcache.Snapshot[*catalog.Entry]) []*priority.Object {
+func (s *Source) read(now watchcache.Snapshot[*view.Entry]) []*priority.Object {
 	var all []*priority.Object
-	now.Ascend("", "", func(it watchcache.Item[*catalog.Entry]) bool {
+	now.Ascend("", "", func(it watchcache.Item[*view.Entry]) bool {
 		data, err := s.kind.View(context.Background(), it.Value, s.kind.Def.StorageVersion)
 		var o priority.Object
 		if err == nil {

@@ -1,0 +1,108 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// Converter brings objects of a kind to its versions.
+type Converter struct {
+	Stored
+	bulk *conversion.Bulk
+}
+
+// convert brings one complete object at any other version to version, and
+// makes it well-formed by its schema.
+func (c Converter) convert(ctx context.Context, version string, data []byte) (out []byte, err error) {
+	err = c.convertEach(ctx, version, [][]byte{data}, func(_ int, data []byte) { out = data })
+	return out, err
+}
+
+// convertEach brings complete objects at any other version to version, and
+// hands over each that is well-formed by its schema, possibly several at once,
+// also when it fails in the end.
+func (c Converter) convertEach(ctx context.Context, version string, objects [][]byte, done func(n int, data []byte)) error {
+	return c.eachConverted(ctx, version, objects, func(v *crd.Version, n int, data []byte) error {
+		if v.Unchanged != nil && v.Unchanged(data) {
+			done(n, data)
+			return nil
+		}
+		tree, err := wellFormed(v, data)
+		if err != nil {
+			return err
+		}
+		if data, err = object.Encode(tree); err == nil {
+			done(n, data)
+		}
+		return err
+	})
+}
+
+// convertTrees is convertEach before the objects are encoded.
+func (c Converter) convertTrees(ctx context.Context, version string, objects [][]byte, done func(n int, tree map[string]any) error) error {
+	return c.eachConverted(ctx, version, objects, func(v *crd.Version, n int, data []byte) error {
+		tree, err := wellFormed(v, data)
+		if err != nil {
+			return err
+		}
+		return done(n, tree)
+	})
+}
+
+// eachConverted hands over what a converter made, before the schema is applied.
+func (c Converter) eachConverted(ctx context.Context, version string, objects [][]byte, done func(v *crd.Version, n int, data []byte) error) error {
+	v := c.Def.Version(version)
+	if v == nil {
+		return apierrors.NewInternalError(fmt.Errorf("%s has no version %q", c.Def.GroupResource(), version))
+	}
+	var refusal firstError
+	err := c.bulk.Each(ctx, c.Def.APIVersion(version), objects, func(first int, converted [][]byte) {
+		for i, data := range converted {
+			refusal.note(first+i, done(v, first+i, data))
+		}
+	})
+	if err != nil {
+		return conversionError(err)
+	}
+	return refusal.err
+}
+
+// ConvertTree brings one complete object to another version. It leaves tree as
+// it is.
+func (c Converter) ConvertTree(ctx context.Context, tree map[string]any, version string) (out map[string]any, err error) {
+	data, err := object.Encode(tree)
+	if err != nil {
+		return nil, err
+	}
+	err = c.convertTrees(ctx, version, [][]byte{data}, func(_ int, t map[string]any) error { out = t; return nil })
+	return out, err
+}
+
+// wellFormed parses what a converter made, and applies the schema.
+func wellFormed(v *crd.Version, data []byte) (map[string]any, error) {
+	tree, _, err := object.ParseObject(data)
+	if err != nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err))
+	}
+	if err := v.Shape.FromConversion(tree); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return tree, nil
+}
+
+// conversionError lets status errors through and makes the others what
+// kube-apiserver makes of them: code 500, no reason, the message as it is.
+func conversionError(err error) error {
+	if _, ok := err.(apierrors.APIStatus); ok {
+		return err
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
+}

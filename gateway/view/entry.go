@@ -1,0 +1,120 @@
+package view
+
+import (
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// Entry is one revision of one object in the watch cache: the bytes as stored,
+// and what was derived from them so far. Everything but the derived parts is
+// immutable; derived parts are only ever added, and safe for concurrent use.
+type Entry struct {
+	// Revision is the revision of this state; for a tombstone that of the
+	// deletion.
+	Revision int64
+	// Stored is the object as the store holds it; of a tombstone, as it held
+	// it last.
+	Stored []byte
+
+	// last is the state before the deletion, for tombstones only.
+	last *Entry
+
+	// id is unique in this process.
+	id uint64
+
+	labels atomic.Pointer[labels.Set]
+	views  atomic.Pointer[viewNode]
+	// settled is Stored as a message, once it was seen that reading Stored and
+	// writing it again gives Stored.
+	settled atomic.Pointer[settledMessage]
+	kept    atomic.Pointer[[]Kept]
+	flights atomic.Pointer[flightNode]
+}
+
+// NewEntry makes the entry of a stored key.
+func NewEntry(kv storage.KV) *Entry {
+	return &Entry{Revision: kv.Revision, Stored: kv.Value, id: ids.Add(1)}
+}
+
+var ids atomic.Uint64
+
+// ID is unique in this process, but for tombstones.
+func (e *Entry) ID() uint64 { return e.id }
+
+// Tombstone makes the entry of a deletion from the last state.
+func Tombstone(last *Entry, revision int64) *Entry {
+	return &Entry{Revision: revision, Stored: last.Stored, last: last}
+}
+
+// Size is about how many bytes of memory the entry holds now, with all that
+// was derived from it. A tombstone shares its bytes with the last state.
+func (e *Entry) Size() int {
+	n := fixedBytes + e.derived()
+	if e.last == nil {
+		n += len(e.Stored)
+	}
+	return n
+}
+
+const (
+	// fixedBytes is about what an entry costs, or something that was derived of
+	// it, besides its bytes, and labelBytes what a label or a field does.
+	fixedBytes = 128
+	labelBytes = 64
+)
+
+// derived is the part of Size that [Entry.Shed] gives up.
+func (e *Entry) derived() (n int) {
+	for v := e.views.Load(); v != nil; v = v.next {
+		n += v.size()
+	}
+	for _, k := range e.Kept() {
+		n += k.Size()
+	}
+	if e.settled.Load() != nil {
+		n += fixedBytes
+	}
+	if set := e.labels.Load(); set != nil {
+		n += labelBytes * len(*set)
+	}
+	return n
+}
+
+// Shed gives up what was derived, which is derived again when it is asked for.
+func (e *Entry) Shed() {
+	e.views.Store(nil)
+	e.labels.Store(nil)
+	e.kept.Store(nil)
+	e.settled.Store(nil)
+}
+
+// Adopt takes over what was derived from other, which must be the same
+// revision of the same object: a writer's entry and the one that the cache
+// made of the same bytes.
+func (e *Entry) Adopt(other *Entry) {
+	for n := other.views.Load(); n != nil; n = n.next {
+		if e.view(n.Key) == nil {
+			adopted := &view{Key: n.Key, data: n.data, converted: n.converted}
+			adopted.more.Store(n.more.Load())
+			e.addView(adopted)
+		}
+	}
+	if e.settled.Load() == nil {
+		e.settled.CompareAndSwap(nil, other.settled.Load().settledIn(e))
+	}
+}
+
+// base is the state whose bytes e shows: e itself, or for a tombstone the last.
+func (e *Entry) base() *Entry {
+	if e.last != nil {
+		return e.last
+	}
+	return e
+}
+
+// storedJSON tells whether the stored form is JSON. Every other stored form
+// begins with a magic number that no JSON object begins with.
+func (e *Entry) storedJSON() bool { return len(e.Stored) > 0 && e.Stored[0] == '{' }
