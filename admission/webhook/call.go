@@ -103,9 +103,9 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxMessage], "") + "..."
 }
 
-// settle makes of the error of a call what the client is told; nil when the
+// applyFailurePolicy makes of the error of a call what the client is told; nil when the
 // webhook's failures are ignored.
-func (h *Hook) settle(ctx context.Context, r *dispatch, err error) error {
+func (h *Hook) applyFailurePolicy(ctx context.Context, r *dispatch, err error) error {
 	var f *failed
 	switch {
 	case !errors.As(err, &f):

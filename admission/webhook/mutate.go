@@ -49,7 +49,7 @@ func (m *mutation) ask(ctx context.Context, h *Hook) error {
 	err = h.mutate(ctx, &m.dispatch, version)
 	m.again.Asked(h, h.again, m.round.Changes() != before)
 	if err != nil {
-		return h.settle(ctx, &m.dispatch, err)
+		return h.applyFailurePolicy(ctx, &m.dispatch, err)
 	}
 	return nil
 }

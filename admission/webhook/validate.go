@@ -87,6 +87,6 @@ func (a *asked) ask(ctx context.Context, r *dispatch) {
 	}
 	r.observe(a.hook, begun, refused, err)
 	if err != nil {
-		a.err = a.hook.settle(ctx, r, err)
+		a.err = a.hook.applyFailurePolicy(ctx, r, err)
 	}
 }

@@ -69,7 +69,7 @@ func (f *Following) Authenticate(r Request) (*User, bool, error) {
 
 // refresh looks and tells what is new.
 func (f *Following) refresh() {
-	whole, err := f.settled()
+	whole, err := f.stable()
 	changed := false
 	if whole {
 		changed, err = f.read()
@@ -88,9 +88,9 @@ func (f *Following) refresh() {
 
 func (f *Following) lookLater() { f.next.Store(int64(f.now().Sub(f.begun) + lookEvery)) }
 
-// settled reports whether the file was last written some time ago. Else it may not
+// stable reports whether the file was last written some time ago. Else it may not
 // be whole yet.
-func (f *Following) settled() (bool, error) {
+func (f *Following) stable() (bool, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return false, err

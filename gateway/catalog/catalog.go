@@ -421,8 +421,8 @@ func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int6
 // Defines tells whether the objects of r are definitions of custom resources.
 func (c *Catalog) Defines(r *Resource) bool { return r == c.crds }
 
-// Settle waits until every definition that the cache holds is in the snapshot.
-func (c *Catalog) Settle(ctx context.Context) error {
+// WaitForSync waits until every definition that the cache holds is in the snapshot.
+func (c *Catalog) WaitForSync(ctx context.Context) error {
 	return c.WaitApplied(ctx, c.crds.bucket.Latest())
 }
 

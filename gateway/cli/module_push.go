@@ -205,7 +205,7 @@ func upload(ctx context.Context, cfg *rest.Config, name string, content []byte, 
 func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceInterface, before *unstructured.Unstructured, digest string) (obj *unstructured.Unstructured, waits bool, err error) {
 	name := before.GetName()
 	var last moduleStatus
-	check := func(settled bool) func(*unstructured.Unstructured) (bool, error) {
+	check := func(final bool) func(*unstructured.Unstructured) (bool, error) {
 		return func(now *unstructured.Unstructured) (bool, error) {
 			obj = now
 			if last = statusOf(obj); last.ObservedGeneration < before.GetGeneration() {
@@ -217,7 +217,7 @@ func (p *pushCommand) awaitReady(ctx context.Context, objects dynamic.ResourceIn
 			if waits = last.waits(digest); waits {
 				return true, nil
 			}
-			if c, failed := last.refusal(statusOf(before), settled); failed {
+			if c, failed := last.refusal(statusOf(before), final); failed {
 				return true, pushError(name, c, last)
 			}
 			return false, nil
@@ -245,11 +245,11 @@ func (s moduleStatus) serves(digest string) bool {
 }
 
 // refusal returns the condition by which the gateway refuses the content. One
-// that is as it was before the upload counts only when settled.
-func (s moduleStatus) refusal(before moduleStatus, settled bool) (metav1.Condition, bool) {
+// that is as it was before the upload counts only when final.
+func (s moduleStatus) refusal(before moduleStatus, final bool) (metav1.Condition, bool) {
 	for _, name := range []string{compiled, ready} {
 		c := s.condition(name)
-		if c.Status == metav1.ConditionFalse && c.Reason != awaitingContent && c.Reason != stillCompiling && (settled || c != before.condition(name)) {
+		if c.Status == metav1.ConditionFalse && c.Reason != awaitingContent && c.Reason != stillCompiling && (final || c != before.condition(name)) {
 			return c, true
 		}
 	}

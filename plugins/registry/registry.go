@@ -38,10 +38,10 @@ type Config struct {
 	Marks Marks
 	// SafeMode refuses to load anything.
 	SafeMode bool
-	// Settled, if not nil, is closed when what served before the process started
+	// Loaded, if not nil, is closed when what served before the process started
 	// was set, and loaded or refused. Until then a call of a module that is not
 	// there yet waits for it, for 10 s at most.
-	Settled <-chan struct{}
+	Loaded <-chan struct{}
 	// Looked, if not nil, is told what became of each lookup of a module: found,
 	// none or refused.
 	Looked func(module, outcome string)

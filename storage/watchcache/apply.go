@@ -44,7 +44,7 @@ func (c *Cache[T]) apply(batch storage.Batch, now time.Time) {
 		b.wake.notify()
 	}
 	c.moved.notify()
-	c.settleOffers()
+	c.resolveOffers()
 }
 
 // applyRevision takes all events of one revision over and publishes their

@@ -125,5 +125,5 @@ func (c *Cache[T]) replace(all content[T], rev int64) {
 	c.buckets.Store(&next)
 	c.rev.Store(rev)
 	c.moved.notify()
-	c.settleOffers()
+	c.resolveOffers()
 }

@@ -125,11 +125,11 @@ func (c *Cache[T]) Committed(key string, revision int64, item T) {
 	c.offers.add(o)
 	// The event may have been applied meanwhile, and the writer may have looked
 	// before the offer was there: one of the two sees the other.
-	c.settleOffers()
+	c.resolveOffers()
 }
 
-// settleOffers deals with the offers whose events were applied without them.
-func (c *Cache[T]) settleOffers() {
+// resolveOffers deals with the offers whose events were applied without them.
+func (c *Cache[T]) resolveOffers() {
 	for _, o := range c.offers.take(c.rev.Load()) {
 		c.adopt(o)
 	}

@@ -77,7 +77,7 @@ func (c *Collector) collectFor(ctx context.Context, n node, owners []types.UID) 
 		return nil
 	}
 	if !c.index.owns(n.UID) { // that it has no dependents has to be the last state
-		if err := c.settle(ctx); err != nil {
+		if err := c.sync(ctx); err != nil {
 			return err
 		}
 	}

@@ -256,8 +256,8 @@ func (c *Collector) pump(ctx context.Context, k *kind) (err error) {
 // errBehind tells that kinds are served that are not followed yet.
 var errBehind = errors.New("not all kinds are followed yet")
 
-// settle brings the index up to what was committed before the call.
-func (c *Collector) settle(ctx context.Context) error {
+// sync brings the index up to what was committed before the call.
+func (c *Collector) sync(ctx context.Context) error {
 	if err := c.objects.Fresh(ctx); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 // release does what the deletion of an owner waits for, and lets it go.
 func (c *Collector) release(ctx context.Context, seen node) error {
-	if err := c.settle(ctx); err != nil {
+	if err := c.sync(ctx); err != nil {
 		return err
 	}
 	owner, err := c.look(ctx, seen.Key) // what is decided on has to be the last state

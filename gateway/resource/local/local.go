@@ -163,7 +163,7 @@ func (c Client) Served() []*crd.Definition { return c.e.Catalog().Snapshot().Def
 // custom resources that the cache has seen, deletions among them. They are shared
 // and not to be changed.
 func (c Client) Kinds(ctx context.Context) ([]*crd.Definition, error) {
-	if err := c.e.Catalog().Settle(ctx); err != nil {
+	if err := c.e.Catalog().WaitForSync(ctx); err != nil {
 		return nil, err
 	}
 	return c.Served(), nil

@@ -129,7 +129,7 @@ func (m *mapped) Restore() (grown bool, err error) {
 func (m *mapped) putBack(from, to int) error {
 	dropped := from // those from here on are to be given up
 	for page := from; page < to; page++ {
-		if m.own == maxOwn || !m.settle(page) {
+		if m.own == maxOwn || !m.restore(page) {
 			m.clean[page] = 0
 			continue
 		}
@@ -142,9 +142,9 @@ func (m *mapped) putBack(from, to int) error {
 	return m.drop(dropped, to)
 }
 
-// settle puts a page of its own back, and reports whether that is worth more
+// restore puts a page of its own back, and reports whether that is worth more
 // than giving it up.
-func (m *mapped) settle(page int) bool {
+func (m *mapped) restore(page int) bool {
 	now, was := m.all[:cap(m.all)][page*pageSize:][:pageSize], m.kept.page(page)
 	if !bytes.Equal(now, was) {
 		copy(now, was)

@@ -78,7 +78,7 @@ type Host struct {
 	marks    *quarantine.Marks
 	count    func(name string, hook plugins.Hook, err error)
 	begun    func(name string, rev plugins.Revision)
-	settled  func() // calls of modules that are not there wait no more
+	loaded   func() // calls of modules that are not there wait no more
 }
 
 // New makes a host without modules. It has to be closed.
@@ -102,9 +102,9 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	if c.SafeMode {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
-	settled := make(chan struct{})
-	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, count: c.Count, begun: c.Begun, settled: sync.OnceFunc(func() { close(settled) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Settled: settled, Observe: h.observe, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup})
+	loaded := make(chan struct{})
+	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, count: c.Count, begun: c.Begun, loaded: sync.OnceFunc(func() { close(loaded) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
+	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup})
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
@@ -278,7 +278,7 @@ func (m *Host) CollectCode(ctx context.Context) {
 // gateway that is ready can call them; looked tells that everything was tried
 // for one. Until it has ended a call of a module that is not there waits, too.
 func (m *Host) AwaitLoaded(ctx context.Context, objects module.Lister, looked func(name string) bool) {
-	defer m.settled()
+	defer m.loaded()
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	wanted, err := objects.List(ctx, gvr.Modules, "")

@@ -113,7 +113,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	}
 	image, ok := module.Image(obj)
 	if !ok {
-		c.settled(obj)
+		c.dropTries(obj)
 		return c.withdraw(ctx, obj)
 	}
 	wanted := module.PulledImage{Image: image, Attempt: obj.GetAnnotations()[module.RetryAnnotation]}
@@ -126,7 +126,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 			q.AddAfter(key, wait)
 		}
 	} else {
-		c.settled(obj)
+		c.dropTries(obj)
 	}
 	return gvr.IgnoreNotFound(c.report(ctx, obj))
 }

@@ -40,8 +40,8 @@ func (c *Controller) remember(obj *unstructured.Unstructured, t try) {
 	c.tries[obj.GetUID()] = t
 }
 
-// settled drops what is known, as the object says it, or wants no image.
-func (c *Controller) settled(obj *unstructured.Unstructured) {
+// dropTries drops what is known of them, as the object says it, or wants no image.
+func (c *Controller) dropTries(obj *unstructured.Unstructured) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.tries, obj.GetUID())

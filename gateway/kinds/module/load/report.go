@@ -42,7 +42,7 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 		fields.Kept = old.KeptOf(obj)
 	}
 	fields.Candidate = nextCandidate(obj, old.Candidate, problem, c.content.Digest)
-	settle(&fields, obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
+	setConditions(&fields, obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
 	if !slices.Equal(old.Conversions, fields.Conversions) {
 		lacking, err := lacks(ctx, c.objects, obj.GetName(), fields.Conversions)
 		if err != nil {
@@ -98,9 +98,9 @@ func serves(old module.Status, now plugins.Status, restored bool) module.Status 
 	return s
 }
 
-// settle sets the conditions. unkept says why content is not kept for the time
+// setConditions is where all are set. unkept says why content is not kept for the time
 // when another one is refused.
-func settle(s *module.Status, generation int64, serving bool, problem *module.Refusal, unkept string) {
+func setConditions(s *module.Status, generation int64, serving bool, problem *module.Refusal, unkept string) {
 	s.ObservedGeneration = generation
 	compiled := metav1.Condition{Type: module.Compiled, Status: metav1.ConditionTrue, Reason: "Compiled"}
 	ready := metav1.Condition{Type: module.Ready, Status: metav1.ConditionTrue, Reason: "Serving"}

@@ -95,7 +95,7 @@ func (o *Orders) Apply(group string, versions []string) []string {
 // Versions are the versions that a group serves, in the Kubernetes order, with
 // every definition that the cache holds.
 func (s *Source) Versions(ctx context.Context, group string) ([]string, error) {
-	if err := s.catalog.Settle(ctx); err != nil {
+	if err := s.catalog.WaitForSync(ctx); err != nil {
 		return nil, err
 	}
 	return discovery.Versions(s.catalog.Snapshot().Definitions, group), nil

@@ -22,14 +22,14 @@ func (o observed) Done() <-chan struct{} {
 	return o.Context.Done()
 }
 
-// Until what served before has settled, a call waits for its module.
+// Until what served before is loaded, a call waits for its module.
 func TestCallsWaitForWhatServedBefore(t *testing.T) {
 	e, err := engine()
 	if err != nil {
 		t.Fatal(err)
 	}
-	settled := make(chan struct{})
-	r := registry.New(registry.Config{Compiler: e, Settled: settled})
+	all := make(chan struct{})
+	r := registry.New(registry.Config{Compiler: e, Loaded: all})
 	defer r.Close(context.Background())
 	// call calls a module, and returns when that waits, or has ended.
 	call := func(ctx context.Context, name string) (err func() error) {
@@ -60,7 +60,7 @@ func TestCallsWaitForWhatServedBefore(t *testing.T) {
 	if err := loaded(); err != nil {
 		t.Error(err)
 	}
-	close(settled)
+	close(all)
 	if err := absent(); !notReady(err) {
 		t.Errorf("it was not there before: %v", err)
 	}

@@ -9,10 +9,10 @@ import (
 // the process started.
 const patience = 10 * time.Second
 
-// await returns the revision of a module that serves once what served before has
-// settled, or nil.
+// await returns the revision of a module that serves once what served before is
+// loaded, or nil.
 func (r *Registry) await(ctx context.Context, name string) *revision {
-	if r.cfg.Settled == nil {
+	if r.cfg.Loaded == nil {
 		return nil
 	}
 	late := time.NewTimer(patience)
@@ -24,7 +24,7 @@ func (r *Registry) await(ctx context.Context, name string) *revision {
 		}
 		select {
 		case <-changed:
-		case <-r.cfg.Settled:
+		case <-r.cfg.Loaded:
 			return r.active(name)
 		case <-late.C:
 			return nil
