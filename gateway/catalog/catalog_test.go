@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
@@ -190,7 +191,7 @@ func TestObjectsOfBuiltinsAreCached(t *testing.T) {
 // What expires by itself is not rewritten: it would live for ever.
 func TestWhatExpiresIsNotRewritten_CRD32(t *testing.T) {
 	s := newShelf(t)
-	r, err := s.Rewriter(schema.GroupResource{Resource: "events"})
+	r, err := s.Resource(schema.GroupResource{Resource: "events"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,19 +212,11 @@ func TestConvertTreeRefusesWhatHasNoJSON(t *testing.T) {
 
 func TestRewrite_CRD32(t *testing.T) {
 	s := newShelf(t, withCronTab)
-	if _, err := s.Rewriter(schema.GroupResource{Resource: "nothing"}); err == nil {
-		t.Error("a rewriter of nothing")
-	}
-	rewriter := func() Rewriter {
-		t.Helper()
-		r, err := s.Rewriter(catalogtest.CronTabs)
-		if err != nil || r.Prefix != "/registry/example.com/crontabs/" {
-			t.Fatal(r, err)
-		}
-		return r
+	if r, err := s.Resource(schema.GroupResource{Resource: "nothing"}); r != nil || !apierrors.IsNotFound(err) {
+		t.Errorf("nothing is %v, %v", r, err)
 	}
 	kv := storage.KV{Value: []byte(catalogtest.Tab(v1, "one", "h", "1")), Revision: 7}
-	before := rewriter()
+	before := s.cronTabs()
 	if _, changed, err := before.Rewrite(t.Context(), kv); changed || err != nil {
 		t.Errorf("at its version already: %v, %v", changed, err)
 	}
@@ -245,15 +238,15 @@ func TestRewrite_CRD32(t *testing.T) {
 	if _, _, err := before.Rewrite(t.Context(), kv); err == nil || !strings.Contains(err.Error(), "changed during the rewrite") {
 		t.Errorf("under a former definition: %v", err)
 	}
-	value, changed, err := rewriter().Rewrite(t.Context(), kv)
+	value, changed, err := s.cronTabs().Rewrite(t.Context(), kv)
 	if want := `{"apiVersion":"example.com/v1beta1","hostPort":"h:1","kind":"CronTab","metadata":{"generation":1,"name":"one"}}`; !changed || err != nil || strings.TrimSpace(string(value)) != want {
 		t.Errorf("got %s, %v", value, err)
 	}
 	s.conv.BreakDown("broken")
-	if _, changed, err := rewriter().Rewrite(t.Context(), kv); changed || err == nil {
+	if _, changed, err := s.cronTabs().Rewrite(t.Context(), kv); changed || err == nil {
 		t.Error("rewritten without a converter")
 	}
-	if _, changed, err := rewriter().Rewrite(t.Context(), storage.KV{Value: []byte("x"), Revision: 1}); changed || err == nil {
+	if _, changed, err := s.cronTabs().Rewrite(t.Context(), storage.KV{Value: []byte("x"), Revision: 1}); changed || err == nil {
 		t.Error("an unreadable object was rewritten")
 	}
 }

@@ -240,9 +240,9 @@ func TestRewriter_CRD32(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
 	kv := w.raw(w.at(v1, "one"))
-	rewrite := func() catalog.Rewriter {
+	rewrite := func() *catalog.Resource {
 		t.Helper()
-		r, err := w.Catalog().Rewriter(cronTabs)
+		r, err := w.Catalog().Resource(cronTabs)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,11 +95,7 @@ func TestEventsKeepTheirTimeToLive(t *testing.T) {
 	check("update")
 	w.must(w.Delete(w.ctx(), one, deletion(), WriteOptions{}))
 	check("mark as deleted")
-	r, err := w.Catalog().Rewriter(one.Resource.GroupResource())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, changed, err := r.Rewrite(w.ctx(), w.raw(one)); changed || err != nil {
+	if _, changed, err := one.Resource.Rewrite(w.ctx(), w.raw(one)); changed || err != nil {
 		t.Errorf("rewrite: %v, %v", changed, err)
 	}
 	w.create(w.builtin("configmaps", "default", ""), configMap("one", "1"))

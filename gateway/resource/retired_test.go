@@ -72,7 +72,7 @@ func TestObjectsOfARetiredVersion_CRD04_CRD32(t *testing.T) {
 		t.Error("it is served at the retired version")
 	}
 
-	rewriter, err := w.Catalog().Rewriter(relics)
+	r, err = w.Catalog().Resource(relics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestObjectsOfARetiredVersion_CRD04_CRD32(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, changed, err := rewriter.Rewrite(w.ctx(), kv)
+	value, changed, err := r.Rewrite(w.ctx(), kv)
 	text := string(value)
 	if err != nil || !changed || !strings.Contains(text, `{"apiVersion":"example.com/v1",`) || !strings.Contains(text, `"kept":"k"`) || !strings.Contains(text, `"old":"d"`) || strings.Contains(text, "gone") {
 		t.Errorf("rewritten as %s, %t, %v", text, changed, err)

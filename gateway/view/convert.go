@@ -46,17 +46,6 @@ func (c Converter) convertEach(ctx context.Context, version string, objects [][]
 	})
 }
 
-// convertTrees is convertEach before the objects are encoded.
-func (c Converter) convertTrees(ctx context.Context, version string, objects [][]byte, done func(n int, tree map[string]any) error) error {
-	return c.eachConverted(ctx, version, objects, func(v *crd.Version, n int, data []byte) error {
-		tree, err := wellFormed(v, data)
-		if err != nil {
-			return err
-		}
-		return done(n, tree)
-	})
-}
-
 // eachConverted hands over what a converter made, before the schema is applied.
 func (c Converter) eachConverted(ctx context.Context, version string, objects [][]byte, done func(v *crd.Version, n int, data []byte) error) error {
 	v := c.Def.Version(version)
@@ -82,7 +71,10 @@ func (c Converter) ConvertTree(ctx context.Context, tree map[string]any, version
 	if err != nil {
 		return nil, err
 	}
-	err = c.convertTrees(ctx, version, [][]byte{data}, func(_ int, t map[string]any) error { out = t; return nil })
+	err = c.eachConverted(ctx, version, [][]byte{data}, func(v *crd.Version, _ int, data []byte) error {
+		out, err = wellFormed(v, data)
+		return err
+	})
 	return out, err
 }
 

@@ -35,24 +35,24 @@ type Rewriter struct {
 
 // Count implements migration.Rewriter.
 func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (n, revision int64, err error) {
-	w, err := r.Catalog.Rewriter(gr)
+	served, err := r.Catalog.Resource(gr)
 	if err != nil {
 		return 0, 0, err
 	}
-	page, err := r.Store.Range(ctx, storage.Range{Prefix: w.Prefix, Limit: 1, Count: true})
+	page, err := r.Store.Range(ctx, storage.Range{Prefix: served.Root(), Limit: 1, Count: true})
 	return page.Count, page.Revision, err
 }
 
 // Rewrite implements migration.Rewriter.
 func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
-	w, err := r.Catalog.Rewriter(gr)
+	served, err := r.Catalog.Resource(gr)
 	if err != nil {
 		return migrate.Progress{Cursor: o.From, Revision: o.Since}, err
 	}
 	failures := r.Metrics.MigrationFailures(gr.Group, gr.Resource)
 	var counted int64
-	reached, err := migrate.Run(ctx, fenced{r.Store, w.Writer}, migrate.Options{
-		Prefix: w.Prefix, From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: w.Rewrite, Rate: o.Rate,
+	reached, err := migrate.Run(ctx, fenced{r.Store, served}, migrate.Options{
+		Prefix: served.Root(), From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: served.Rewrite, Rate: o.Rate,
 		Progress: func(p migrate.Progress) error {
 			r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
 			failures.Add(float64(p.Failed - counted))
@@ -68,10 +68,10 @@ func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migrat
 // only: a gateway that lost the lead meanwhile changes nothing.
 type fenced struct {
 	storage.Store
-	writer func(storage.Store) storage.Writer
+	under *catalog.Resource
 }
 
 // Update implements storage.Writer.
 func (f fenced) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
-	return f.writer(f.Store).Update(ctx, key, value, rev, ttl)
+	return f.under.Writer(f.Store).Update(ctx, key, value, rev, ttl)
 }

@@ -242,15 +242,15 @@ func TestCountAndRewrite_unknownResource(t *testing.T) {
 // back.
 func TestRewriteUnderAFormerDefinition_CRD32(t *testing.T) {
 	w := newWorld(t, 1)
-	former, err := w.Catalog.Rewriter(controllertest.CronTabs)
+	former, err := w.Catalog.Resource(controllertest.CronTabs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := w.Store.Range(t.Context(), storage.Range{Prefix: former.Prefix})
+	page, err := w.Store.Range(t.Context(), storage.Range{Prefix: former.Root()})
 	if err != nil || len(page.KVs) != 2 {
 		t.Fatalf("%d stored, %v", len(page.KVs), err)
 	}
-	f := fenced{w.Store, former.Writer}
+	f := fenced{w.Store, former}
 	if _, err := f.Update(t.Context(), page.KVs[0].Key, page.KVs[0].Value, page.KVs[0].Revision, 0); err != nil {
 		t.Errorf("under the present definition: %v", err)
 	}

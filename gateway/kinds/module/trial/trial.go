@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/conversion"
@@ -41,11 +40,7 @@ type Trials struct {
 // no values, as who reads reports need not be allowed to read objects. What a
 // module says of its failure is its own affair.
 func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next string, told func(module.Part) error) error {
-	r := t.Catalog.Snapshot().Resource(gr)
-	if r == nil {
-		return apierrors.NewNotFound(gr, "")
-	}
-	rewriter, err := t.Catalog.Rewriter(gr)
+	r, err := t.Catalog.Resource(gr)
 	if err != nil {
 		return err
 	}
@@ -58,7 +53,7 @@ func (t Trials) Compare(ctx context.Context, gr schema.GroupResource, now, next 
 	c := comparison{resource: gr.String(), now: t.Converter(now), next: t.Converter(next), told: told}
 	// Every page is read at the most recent revision: a pinned one would be
 	// compacted away under a long trial.
-	pager := paging.New(t.Store, paging.Options{Range: storage.Range{Prefix: rewriter.Prefix}, Max: pageSize})
+	pager := paging.New(t.Store, paging.Options{Range: storage.Range{Prefix: r.Root()}, Max: pageSize})
 	for {
 		page, ok, err := pager.Next(ctx)
 		if err != nil || !ok {

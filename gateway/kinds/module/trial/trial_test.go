@@ -102,14 +102,14 @@ func withCronTabs(t *testing.T) *realengine.Engine {
 // A trial takes longer than history is kept.
 func TestHistoryMayGoDuringATrial(t *testing.T) {
 	e := withCronTabs(t)
-	rewriter, err := e.Catalog.Rewriter(controllertest.CronTabs)
+	served, err := e.Catalog.Resource(controllertest.CronTabs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const many = 2100
 	for i := range many {
 		name := fmt.Sprintf("x%04d", i)
-		if _, err := e.Store.Create(t.Context(), rewriter.Prefix+"one/"+name, []byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"namespace":"one","name":"`+name+`"}}`), 0); err != nil {
+		if _, err := e.Store.Create(t.Context(), served.Root()+"one/"+name, []byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"namespace":"one","name":"`+name+`"}}`), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
