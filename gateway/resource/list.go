@@ -25,13 +25,15 @@ type List struct {
 	Continue string
 	// Remaining is how many objects follow this page; nil when unknown.
 	Remaining *int64
+	// Shards is how the client named its part of the collection; nil for all of it.
+	Shards *metav1.ShardInfo
 	// Entries are the objects, which [catalog.Resource.Objects] encodes.
 	Entries []*view.Entry
 }
 
 // Meta is what the page says of itself.
 func (l *List) Meta() metav1.ListMeta {
-	m := metav1.ListMeta{Continue: l.Continue, RemainingItemCount: l.Remaining}
+	m := metav1.ListMeta{Continue: l.Continue, RemainingItemCount: l.Remaining, ShardInfo: l.Shards}
 	if l.Revision != 0 {
 		m.ResourceVersion = strconv.FormatInt(l.Revision, 10)
 	}
@@ -85,6 +87,9 @@ func newListing(t Target, o *internalversion.ListOptions) (*listing, error) {
 		return nil, err
 	}
 	l := &listing{target: t, selection: sel, limit: o.Limit}
+	if sel.shards != nil {
+		l.result.Shards = &metav1.ShardInfo{Selector: sel.shards.String()}
+	}
 	if t.Namespace != "" {
 		l.prefix = t.Namespace + "/"
 	}

@@ -6,9 +6,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/sharding"
 	"k8s.io/apimachinery/pkg/util/sets"
+	shards "k8s.io/apiserver/pkg/sharding"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -21,6 +24,8 @@ type selection struct {
 	version  *crd.Version
 	labels   labels.Selector
 	fields   fields.Selector
+	// shards are the ranges that hashes of objects are in (KEP-5866); nil for all.
+	shards sharding.Selector
 	// deep tells that fields looks beyond name and namespace, into the object.
 	deep bool
 }
@@ -45,6 +50,13 @@ func newSelection(t Target, o *internalversion.ListOptions) (*selection, error) 
 			}
 		}
 	}
+	if o.ShardSelector == "" {
+		return s, nil
+	}
+	var err error
+	if s.shards, err = shards.Parse(o.ShardSelector); err != nil {
+		return nil, apierrors.NewBadRequest("invalid shard selector: " + err.Error())
+	}
 	return s, nil
 }
 
@@ -58,11 +70,16 @@ func unknownField(t Target, field string) string {
 }
 
 // empty tells that everything is selected.
-func (s *selection) empty() bool { return s.labels == nil && s.fields == nil }
+func (s *selection) empty() bool { return s.labels == nil && s.fields == nil && s.shards == nil }
 
 // shallow decides by what is known without the object at the request's
-// version: labels, which count as stored, and namespace and name.
+// version: labels, which count as stored, namespace and name, and its shard.
 func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
+	if s.shards != nil {
+		if ok, err := s.sharded(key, e); err != nil || !ok {
+			return false, err
+		}
+	}
 	if s.labels != nil {
 		set, err := s.resource.Labels(e)
 		if err != nil || !s.labels.Matches(set) {
@@ -70,6 +87,16 @@ func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
 		}
 	}
 	return s.fields == nil || s.deep || s.fields.Matches(newFieldSet(key, nil)), nil
+}
+
+// sharded decides by the hash of the uid or of the namespace.
+func (s *selection) sharded(key string, e *view.Entry) (bool, error) {
+	meta, err := s.resource.Ownership(e)
+	if err != nil {
+		return false, err
+	}
+	meta.Namespace, _ = catalog.SplitKey(key)
+	return s.shards.Matches(&metav1.PartialObjectMetadata{ObjectMeta: *meta})
 }
 
 // match decides by labels as stored and by fields in the request's version.

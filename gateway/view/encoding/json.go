@@ -137,6 +137,9 @@ func (l *List) frame() frame {
 	if l.ResourceVersion != "" {
 		tail = object.AppendString(append(tail, `"resourceVersion":`...), l.ResourceVersion)
 	}
+	if l.ShardInfo != nil {
+		tail = append(object.AppendString(append(tail, `,"shardInfo":{"selector":`...), l.ShardInfo.Selector), '}')
+	}
 	return frame{"items", head, append(tail, "}}\n"...)}
 }
 
