@@ -19,9 +19,9 @@ type Connection interface {
 	// Passes tells that requests are passed on: whatever verb they have, and
 	// whatever path follows. Else they are a get or a create.
 	Passes() bool
-	// Connect returns the reply about the named object, which may not exist, or a
-	// status error. The path is what follows the subresource, with its slash.
-	Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*reply.Response, error)
+	// Connect returns an object or a text about the named object, which may not exist,
+	// or a status error. The path is what follows the subresource, with its slash.
+	Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (any, error)
 }
 
 func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Connection) (*reply.Response, error) {
@@ -43,5 +43,5 @@ func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Co
 		path += "/"
 	}
 	var w warnings
-	return w.on(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.Caller, Warn: w.add}))
+	return w.on(Question{Code: http.StatusOK}.answered(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.Caller, Warn: w.add})))
 }

@@ -123,8 +123,8 @@ func newWorld(t testing.TB, change ...func(*Setup)) *world {
 		Engine:   engine,
 		Contents: map[ContentPath]Content{{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "content"}: w.uploads},
 		Questions: map[ContentPath]Question{
-			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "question"}: question("create"),
-			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "log"}:      question("get"),
+			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "question"}: {Verb: "create", Code: 200, Answer: question("create").answer},
+			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "log"}:      {Verb: "get", Code: 200, Answer: question("get").answer},
 		},
 		Connections: map[ContentPath]Connection{
 			{schema.GroupResource{Group: "example.com", Resource: "widgets"}, "shell"}: connection(false),
@@ -144,9 +144,7 @@ func newWorld(t testing.TB, change ...func(*Setup)) *world {
 // question is asked by the verb of its name.
 type question string
 
-func (q question) Verb() string { return string(q) }
-
-func (q question) Answer(_ context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error) {
+func (q question) answer(_ context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (any, error) {
 	if t.Name == "none" {
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
@@ -154,7 +152,7 @@ func (q question) Answer(_ context.Context, t resource.Target, contentType strin
 	if o.DryRun {
 		text += " dry run of " + o.Caller.User.Name + " as " + o.Caller.FieldManager
 	}
-	return &reply.Response{Code: 200, ContentType: "text/plain", Body: []byte(text)}, nil
+	return text, nil
 }
 
 // connection passes requests on, or not.
@@ -162,12 +160,12 @@ type connection bool
 
 func (c connection) Passes() bool { return bool(c) }
 
-func (c connection) Connect(_ context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*reply.Response, error) {
+func (c connection) Connect(_ context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (any, error) {
 	o.Warn("connected")
 	if t.Name == "none" {
 		return nil, apierrors.NewNotFound(t.Resource.GroupResource(), t.Name)
 	}
-	return &reply.Response{Code: 200, ContentType: "text/plain", Body: fmt.Appendf(nil, "%s to %s at %q with %q by %s", t.Subresource, t.Name, path, query.Encode(), o.Caller.User.Name)}, nil
+	return fmt.Sprintf("%s to %s at %q with %q by %s", t.Subresource, t.Name, path, query.Encode(), o.Caller.User.Name), nil
 }
 
 // define stores a definition as its controller leaves it, and waits until it

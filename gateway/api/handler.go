@@ -190,7 +190,7 @@ func (h *Handler) subresource(ctx context.Context, c *Call, t resource.Target) (
 	if to := h.Contents[path]; to != nil && t.Name != "" && c.below == "" {
 		return h.content(ctx, c, t, to)
 	}
-	if q := h.Questions[path]; q != nil && t.Name != "" && c.below == "" {
+	if q, ok := h.Questions[path]; ok && t.Name != "" && c.below == "" {
 		return h.question(ctx, c, t, q)
 	}
 	if to := h.Connections[path]; to != nil && t.Name != "" && (c.below == "" || to.Passes()) {

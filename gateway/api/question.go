@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
@@ -10,21 +13,23 @@ import (
 
 // Question is a subresource that is not an object: what is asked of a module, for
 // example, or of a pod's node.
-type Question interface {
+type Question struct {
 	// Verb is how it is asked: "get", or "create" with a body.
-	Verb() string
-	// Answer returns the reply about the named object, which may not exist, or
-	// a status error. The body is JSON, or protobuf as the content type says.
-	// What it changes it changes as o says, which is empty when it is only read.
-	Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error)
+	Verb string
+	// Code is that of a reply which is no error.
+	Code int
+	// Answer returns an object or a text about the named object, which may not exist,
+	// or a status error. The body is JSON, or protobuf as the content type says. What
+	// it changes it changes as o says, which is empty when it is only read.
+	Answer func(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (any, error)
 }
 
 func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Question) (*reply.Response, error) {
-	if c.Verb != q.Verb() || dialect.Bodiless(t, c.Method) {
+	if c.Verb != q.Verb || dialect.Bodiless(t, c.Method) {
 		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}
 	if c.Verb != "create" {
-		return q.Answer(ctx, t, "", nil, resource.WriteOptions{})
+		return q.answered(q.Answer(ctx, t, "", nil, resource.WriteOptions{}))
 	}
 	if _, err := c.offer(t).negotiate(c.Accept); err != nil {
 		return nil, err
@@ -41,5 +46,20 @@ func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Qu
 	}
 	c.Caller.FieldManager = o.Caller.FieldManager
 	o.Caller = c.Caller
-	return w.on(q.Answer(ctx, t, contentType, body, o))
+	return w.on(q.answered(q.Answer(ctx, t, contentType, body, o)))
+}
+
+// answered is the reply to a question, unless that is an error.
+func (q Question) answered(answer any, err error) (*reply.Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := answer.(string); ok {
+		return &reply.Response{Code: q.Code, ContentType: "text/plain; charset=utf-8", Body: []byte(text), Headers: []reply.Header{{Name: "X-Content-Type-Options", Value: "nosniff"}}}, nil
+	}
+	data, err := json.Marshal(answer)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return &reply.Response{Code: q.Code, ContentType: mediaJSON, Body: data}, nil
 }

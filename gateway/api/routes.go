@@ -28,7 +28,7 @@ func (r *Routes) Serves(i *Info) bool {
 		return res != nil
 	}
 	path := ContentPath{res.GroupResource(), i.Subresource}
-	return v.Subresources[i.Subresource] != nil || r.Contents[path] != nil || r.Questions[path] != nil || r.Connections[path] != nil
+	return v.Subresources[i.Subresource] != nil || r.Contents[path] != nil || r.Questions[path].Answer != nil || r.Connections[path] != nil
 }
 
 // Connects reports whether a request is to be connected to something.

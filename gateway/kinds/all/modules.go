@@ -2,6 +2,7 @@ package all
 
 import (
 	"context"
+	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -45,7 +46,7 @@ func (c Config) modules() kinds.Kind {
 			objects := as(e, "modules")
 			return kinds.Served{
 				Contents:  map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: c.Modules.Blobs(), Checker: c.Modules}},
-				Questions: map[api.ContentPath]api.Question{below("log"): modulelog.Question{Logs: c.Lines, Exists: exists(e)}},
+				Questions: map[api.ContentPath]api.Question{below("log"): {Verb: "get", Code: http.StatusOK, Answer: modulelog.Question{Logs: c.Lines, Exists: exists(e)}.Answer}},
 				Starts:    []kinds.Start{{Name: "load-modules", Run: c.load(e)}},
 				Controllers: func() []kinds.Controller {
 					return []kinds.Controller{
@@ -95,7 +96,9 @@ func (c Config) versionPriorities() kinds.Kind {
 		return kinds.Served{
 			Orders: func() discovery.Order { return orders.Current() },
 			Questions: map[api.ContentPath]api.Question{
-				below("prioritize"): question.Preview{Versions: orders.Versions, Exists: exists(e), Judge: e.Judge, Prioritize: c.Modules.Prioritize},
+				below("prioritize"): {Verb: "create", Code: http.StatusOK, Answer: question.Preview{
+					Versions: orders.Versions, Exists: exists(e), Judge: e.Judge, Prioritize: c.Modules.Prioritize,
+				}.Answer},
 			},
 			Controllers: func() []kinds.Controller {
 				return []kinds.Controller{{Controller: versionpriority.New(as(e, "version-priorities"), c.Modules, orders)}}

@@ -1,6 +1,8 @@
 package all
 
 import (
+	"net/http"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
@@ -16,6 +18,11 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
+)
+
+var (
+	pods     = schema.GroupResource{Resource: "pods"}
+	accounts = schema.GroupResource{Resource: "serviceaccounts"}
 )
 
 // services have addresses and ports, and a ledger of them.
@@ -41,7 +48,16 @@ func (c Config) pods() kinds.Kind {
 	}
 	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
 		of := func(caller resource.Caller) pod.Objects { return local.New(e, caller) }
-		return kinds.Served{Questions: pod.Questions(of, e), Connections: pod.Connections(of, e)}, nil
+		at := func(name string) api.ContentPath { return api.ContentPath{GroupResource: pods, Subresource: name} }
+		questions := map[api.ContentPath]api.Question{at("log"): {Verb: "get", Code: http.StatusOK, Answer: pod.Log(of)}}
+		for name, answer := range pod.Created(of, e) {
+			questions[at(name)] = api.Question{Verb: "create", Code: http.StatusCreated, Answer: answer}
+		}
+		connections := map[api.ContentPath]api.Connection{}
+		for name, c := range pod.Connections(of, e) {
+			connections[at(name)] = c
+		}
+		return kinds.Served{Questions: questions, Connections: connections}, nil
 	}}
 }
 
@@ -70,7 +86,9 @@ func (c Config) serviceAccounts() kinds.Kind {
 		if err != nil {
 			return kinds.Served{}, err
 		}
-		return kinds.Served{Authenticators: []authn.Authenticator{tokens}, Questions: serviceaccount.Questions(tokens, e)}, nil
+		return kinds.Served{Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
+			{GroupResource: accounts, Subresource: "token"}: {Verb: "create", Code: http.StatusCreated, Answer: serviceaccount.Question{Tokens: tokens, Judge: e}.Answer},
+		}}, nil
 	}}
 }
 

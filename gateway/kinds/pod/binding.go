@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -21,11 +20,8 @@ type binding struct {
 	judge Judge
 }
 
-// Verb implements api.Question.
-func (binding) Verb() string { return "create" }
-
-// Answer implements api.Question.
-func (b binding) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*reply.Response, error) {
+// answer is an [Answer].
+func (b binding) answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (any, error) {
 	var wanted corev1.Binding
 	sent := body{contentType: contentType, data: data, kind: "Binding", versions: []schema.GroupVersion{corev1.SchemeGroupVersion}, keeps: true, validate: func() error {
 		if wanted.Target.Name == "" || wanted.Target.Kind != "" && wanted.Target.Kind != "Node" {
@@ -55,7 +51,7 @@ func (b binding) Answer(ctx context.Context, t resource.Target, contentType stri
 	if _, err := b.as(o.Caller).Edit(ctx, kind, "binding", t.Namespace, t.Name, bind); err != nil {
 		return nil, err
 	}
-	return done()
+	return done, nil
 }
 
 // bindable tells why a pod cannot be bound.

@@ -3,13 +3,12 @@ package pod
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	bodies "github.com/wasmgate/wasmgate/gateway/api/body"
+	"github.com/wasmgate/wasmgate/gateway/kinds/sent"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -28,18 +27,10 @@ type body struct {
 
 // read reads the body into an object, which may leave out of which kind it is,
 // checks whose it is, and lets admission judge it.
-func (b body) read(ctx context.Context, judge Judge, t resource.Target, into bodies.Message, o resource.WriteOptions) error {
-	said, err := bodies.ReadMessage(b.contentType, b.data, into, b.kind, b.versions[0])
-	if err != nil {
+func (b body) read(ctx context.Context, judge Judge, t resource.Target, into sent.Object, o resource.WriteOptions) error {
+	if err := sent.Read(b.contentType, b.data, into, t, b.kind, b.versions...); err != nil {
 		return err
 	}
-	if said.Kind != b.kind || !slices.Contains(b.versions, said.GroupVersion()) {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", said.Kind, said.Version, b.kind, said.Kind, said.GroupVersion()))
-	}
-	if n := into.GetNamespace(); n != "" && n != t.Namespace {
-		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
-	}
-	into.SetNamespace(t.Namespace)
 	if !b.keeps {
 		into.SetUID("")
 		into.SetCreationTimestamp(metav1.Time{})

@@ -10,29 +10,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Connections are the subresources that only the node of a pod, or the pod, could
 // answer, by name. Admission is asked all the same, as it may refuse them.
-func Connections(as As, judge Judge) map[api.ContentPath]api.Connection {
-	out := map[api.ContentPath]api.Connection{}
-	for name, c := range map[string]connection{
+func Connections(as As, judge Judge) map[string]Connection {
+	out := map[string]Connection{}
+	for name, c := range map[string]Connection{
 		"exec":        {kind: "PodExecOptions", options: func() any { return &corev1.PodExecOptions{} }},
 		"attach":      {kind: "PodAttachOptions", options: func() any { return &corev1.PodAttachOptions{} }},
 		"portforward": {kind: "PodPortForwardOptions", options: func() any { return &corev1.PodPortForwardOptions{} }},
 		"proxy":       {kind: "PodProxyOptions", options: func() any { return &corev1.PodProxyOptions{} }, passes: true},
 	} {
 		c.as, c.judge = as, judge
-		out[api.ContentPath{GroupResource: kind, Subresource: name}] = c
+		out[name] = c
 	}
 	return out
 }
 
-// connection is a subresource that a client is connected to.
-type connection struct {
+// Connection is a subresource that a client is connected to.
+type Connection struct {
 	as    As
 	judge Judge
 	// kind is that of the options, and options makes some.
@@ -43,10 +41,10 @@ type connection struct {
 }
 
 // Passes implements api.Connection.
-func (c connection) Passes() bool { return c.passes }
+func (c Connection) Passes() bool { return c.passes }
 
 // Connect implements api.Connection.
-func (c connection) Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (*reply.Response, error) {
+func (c Connection) Connect(ctx context.Context, t resource.Target, path string, query url.Values, o resource.WriteOptions) (any, error) {
 	options := c.options()
 	if err := decode(query, options); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -92,11 +90,8 @@ func unreached(p *corev1.Pod) error {
 // log is what a pod wrote, which only its node knows.
 type log struct{ as As }
 
-// Verb implements api.Question.
-func (log) Verb() string { return "get" }
-
-// Answer implements api.Question.
-func (l log) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*reply.Response, error) {
+// answer is an [Answer].
+func (l log) answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (any, error) {
 	p, err := pod(ctx, l.as(self), t)
 	if err != nil {
 		return nil, err

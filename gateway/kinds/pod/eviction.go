@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -31,11 +30,8 @@ type eviction struct {
 // evictionVersions are those that an eviction may be of.
 var evictionVersions = []schema.GroupVersion{policyv1.SchemeGroupVersion, policyv1beta1.SchemeGroupVersion}
 
-// Verb implements api.Question.
-func (eviction) Verb() string { return "create" }
-
-// Answer implements api.Question.
-func (e eviction) Answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (*reply.Response, error) {
+// answer is an [Answer].
+func (e eviction) answer(ctx context.Context, t resource.Target, contentType string, data []byte, o resource.WriteOptions) (any, error) {
 	var wanted policyv1.Eviction
 	sent := body{contentType: contentType, data: data, kind: "Eviction", versions: evictionVersions, validate: func() error { return nil }}
 	if err := sent.read(ctx, e.judge, t, &wanted, o); err != nil {
@@ -54,7 +50,7 @@ func (e eviction) Answer(ctx context.Context, t resource.Target, contentType str
 	if err := e.evict(ctx, e.as(o.Caller), t, how); err != nil {
 		return nil, err
 	}
-	return done()
+	return done, nil
 }
 
 // attempts is how often a pod, or its budget, is looked at again that somebody

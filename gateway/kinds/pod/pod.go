@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -59,14 +56,16 @@ type As func(resource.Caller) Objects
 // self is who writes what no client asked for.
 var self = resource.Component("pods")
 
-// Questions are the subresources that are asked, by name.
-func Questions(as As, judge Judge) map[api.ContentPath]api.Question {
-	return map[api.ContentPath]api.Question{
-		{GroupResource: kind, Subresource: "binding"}:  binding{as, judge},
-		{GroupResource: kind, Subresource: "eviction"}: eviction{as, judge},
-		{GroupResource: kind, Subresource: "log"}:      log{as},
-	}
+// Answer answers a question about the pod that is the target.
+type Answer = func(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (any, error)
+
+// Created are the subresources that make what is sent to them, by name.
+func Created(as As, judge Judge) map[string]Answer {
+	return map[string]Answer{"binding": binding{as, judge}.answer, "eviction": eviction{as, judge}.answer}
 }
+
+// Log is the subresource of what a pod wrote.
+func Log(as As) Answer { return log{as}.answer }
 
 // typed is a pod in its Go type.
 func typed(u *unstructured.Unstructured) (*corev1.Pod, error) {
@@ -86,13 +85,8 @@ func pod(ctx context.Context, objects Reader, t resource.Target) (*corev1.Pod, e
 	return typed(u)
 }
 
-// done is the reply to what was done.
-func done() (*reply.Response, error) {
-	data, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
-	})
-	return &reply.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
-}
+// done is the answer to what was done.
+var done = metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated}
 
 // condition gives a pod a condition that holds, in the place of what was said of
 // its type before. Since when it holds stays what it was, if it did.

@@ -2,9 +2,7 @@ package serviceaccount
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -18,9 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/wasmgate/wasmgate/gateway/api"
-	"github.com/wasmgate/wasmgate/gateway/api/body"
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
+	"github.com/wasmgate/wasmgate/gateway/kinds/sent"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -39,16 +35,8 @@ type Question struct {
 	Judge  Judge
 }
 
-// Questions are the subresources by name.
-func Questions(t *Tokens, judge Judge) map[api.ContentPath]api.Question {
-	return map[api.ContentPath]api.Question{{GroupResource: accounts, Subresource: "token"}: Question{t, judge}}
-}
-
-// Verb implements api.Question.
-func (Question) Verb() string { return "create" }
-
-// Answer implements api.Question.
-func (q Question) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error) {
+// Answer returns the request with a token.
+func (q Question) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (any, error) {
 	wanted, err := read(contentType, body, t)
 	if err != nil {
 		return nil, err
@@ -73,8 +61,7 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 			return nil, apierrors.NewInternalError(err)
 		}
 	}
-	data, err := json.Marshal(wanted)
-	return &reply.Response{Code: http.StatusCreated, ContentType: "application/json", Body: data}, err
+	return wanted, nil
 }
 
 var requestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
@@ -82,17 +69,9 @@ var requestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 // read is the request, with defaults.
 func read(contentType string, data []byte, t resource.Target) (*authenticationv1.TokenRequest, error) {
 	wanted := &authenticationv1.TokenRequest{}
-	said, err := body.ReadMessage(contentType, data, wanted, requestKind.Kind, requestKind.GroupVersion())
-	if err != nil {
+	if err := sent.Read(contentType, data, wanted, t, requestKind.Kind, requestKind.GroupVersion()); err != nil {
 		return nil, err
 	}
-	if said != requestKind {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a TokenRequest: no kind %q is registered for version %q", said.Kind, said.Version, said.Kind, said.GroupVersion()))
-	}
-	if n := wanted.Namespace; n != "" && n != t.Namespace {
-		return nil, apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
-	}
-	wanted.Namespace = t.Namespace
 	if wanted.Spec.ExpirationSeconds == nil {
 		seconds := int64(lasts)
 		wanted.Spec.ExpirationSeconds = &seconds

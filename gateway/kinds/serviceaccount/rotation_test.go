@@ -6,7 +6,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"math/big"
 	"reflect"
@@ -167,8 +166,8 @@ func TestHowLongTokensLast(t *testing.T) {
 		var warned []string
 		r, err := Question{tokens, allowing{}}.Answer(context.Background(), resource.Target{Namespace: "default", Name: "robot"}, "application/json", []byte(c.body),
 			resource.WriteOptions{Warn: func(text string) { warned = append(warned, text) }})
-		out := &authenticationv1.TokenRequest{}
-		if err != nil || json.Unmarshal(r.Body, out) != nil {
+		out, ok := r.(*authenticationv1.TokenRequest)
+		if err != nil || !ok {
 			t.Fatalf("%s: %v", name, err)
 		}
 		said, err := tokens.read(out.Status.Token)

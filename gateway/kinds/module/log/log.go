@@ -7,13 +7,11 @@ package log
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -116,23 +114,17 @@ func (l *Logs) Forget(module string) {
 	delete(l.modules, module)
 }
 
-// Question is the api.Question for the log of a module. All fields are required.
+// Question is the question for the log of a module. All fields are required.
 type Question struct {
 	Logs *Logs
 	// Exists fails for a module that does not exist.
 	Exists func(ctx context.Context, t resource.Target) error
 }
 
-// Verb implements api.Question.
-func (Question) Verb() string { return "get" }
-
-// Answer implements api.Question.
-func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (*reply.Response, error) {
+// Answer returns the log of the named module.
+func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []byte, _ resource.WriteOptions) (any, error) {
 	if err := q.Exists(ctx, t); err != nil {
 		return nil, err
 	}
-	return &reply.Response{
-		Code: http.StatusOK, ContentType: "text/plain; charset=utf-8", Body: []byte(q.Logs.Text(t.Name)),
-		Headers: []reply.Header{{Name: "X-Content-Type-Options", Value: "nosniff"}},
-	}, nil
+	return q.Logs.Text(t.Name), nil
 }

@@ -176,7 +176,7 @@ func TestTheLogIsText(t *testing.T) {
 		return nil
 	}}
 	resp, err := q.Answer(t.Context(), resource.Target{Name: "m"}, "", nil, resource.WriteOptions{})
-	if err != nil || resp.Code != 200 || resp.ContentType != "text/plain; charset=utf-8" || string(resp.Body) != l.Text("m") || q.Verb() != "get" || resp.Headers[0].Value != "nosniff" {
+	if err != nil || resp != l.Text("m") {
 		t.Errorf("%+v, %v", resp, err)
 	}
 	if _, err := q.Answer(t.Context(), resource.Target{Name: "none"}, "", nil, resource.WriteOptions{}); !errors.Is(err, missing) {

@@ -19,12 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/crd/priority"
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// Preview is the api.Question. All fields are required.
+// Preview answers the question. All fields are required.
 type Preview struct {
 	// Versions are those that a group serves, in the Kubernetes order.
 	Versions func(ctx context.Context, group string) ([]string, error)
@@ -43,12 +42,9 @@ const media = "application/json"
 
 var reviewKind = schema.FromAPIVersionAndKind(priority.APIVersion, priority.ReviewKind)
 
-// Verb implements api.Question.
-func (Preview) Verb() string { return "create" }
-
-// Answer implements api.Question: the request is completed with the versions
-// that are served if it names none, and comes back with the module's response.
-func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*reply.Response, error) {
+// Answer completes the request with the versions that are served if it names none,
+// and returns it with the module's response.
+func (p Preview) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (any, error) {
 	sent, err := read(contentType, body)
 	if err != nil {
 		return nil, err
@@ -80,11 +76,7 @@ func (p Preview) Answer(ctx context.Context, t resource.Target, contentType stri
 	}); err != nil {
 		return nil, unanswered(t.Name, err)
 	}
-	data, err := json.Marshal(out)
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	return &reply.Response{Code: http.StatusOK, ContentType: media, Body: data}, nil
+	return out, nil
 }
 
 // unanswered is the error of a module that gave no order. That it was asked for

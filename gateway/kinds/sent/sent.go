@@ -1,0 +1,73 @@
+// Package sent owns reading what clients send to subresources that are questions.
+//
+// It must not know what is asked, nor HTTP.
+package sent
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Object is a body of a Go type, which protobuf has a form of.
+type Object interface {
+	runtime.Object
+	metav1.Object
+	Unmarshal([]byte) error
+}
+
+// Read reads a body in JSON or protobuf that is about the target, whose namespace it
+// gets. It may be of any of the versions, and leave out of which kind it is; the
+// first is the one that is meant then.
+func Read(contentType string, body []byte, into Object, t resource.Target, kind string, versions ...schema.GroupVersion) error {
+	said, err := read(contentType, body, into, versions[0].WithKind(kind))
+	if err != nil {
+		return err
+	}
+	if said.Kind != kind || !slices.Contains(versions, said.GroupVersion()) {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q", said.Kind, said.Version, kind, said.Kind, said.GroupVersion()))
+	}
+	if n := into.GetNamespace(); n != "" && n != t.Namespace {
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	into.SetNamespace(t.Namespace)
+	return nil
+}
+
+// read returns of which kind the body says to be.
+func read(contentType string, body []byte, into Object, meant schema.GroupVersionKind) (said schema.GroupVersionKind, err error) {
+	if contentType == runtime.ContentTypeProtobuf {
+		var envelope runtime.Unknown
+		raw, ok := bytes.CutPrefix(body, []byte(wire.Magic))
+		if err = envelope.Unmarshal(raw); err != nil || !ok {
+			return said, resource.Unrecognized(meant.Kind, fmt.Errorf("provided data does not appear to be a protobuf message"), body)
+		}
+		said, err = envelope.GroupVersionKind(), into.Unmarshal(envelope.Raw)
+	} else {
+		found, problem := kubejson.DefaultMetaFactory.Interpret(body)
+		if problem != nil {
+			return said, resource.Unrecognized(meant.Kind, problem, body)
+		}
+		said, err = *found, kjson.UnmarshalCaseSensitivePreserveInts(body, into)
+	}
+	if err != nil {
+		return said, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", meant.Kind, meant.Version, meant.Kind, err))
+	}
+	if said.Version == "" {
+		said.Group, said.Version = meant.Group, meant.Version
+	}
+	if said.Kind == "" {
+		said.Kind = meant.Kind
+	}
+	return said, nil
+}
