@@ -27,19 +27,19 @@ func New(c Config) *api.Handler { return api.New(c.Config, c.chain()) }
 
 // chain is the way of every request, from the first filter to the last, and of its
 // reply back. What records requests stands before all that refuses them. What
-// recovers stands behind it, so that a request that failed is recorded, too, and
-// behind render, so that the client can read the reply; what fails before it is the
-// transport's to recover.
+// recovers stands behind it, so that a request that failed is recorded, too; once more
+// behind what counts requests, so that it is counted.
 func (c *Config) chain() []api.Filter {
 	return []api.Filter{
 		leave,
 		name,
 		audit(c.Auditor),
+		recovered(c.Log, render(failed)),
 		classify,
 		log(c.Log),
 		observe(c.Observer, &c.Routes),
 		render,
-		recovered(c.Log),
+		recovered(c.Log, failed),
 		bounded(c.RequestTimeout, &c.Routes),
 		identify(c.Authenticator, c.Log),
 		impersonate(c.Authorizer),

@@ -14,15 +14,20 @@ import (
 
 var errPanic = errors.New("this request caused apiserver to panic. Look in the logs for details")
 
-// recovered answers requests that panic. Streams panic later: that is the
+// failed is the reply to a request that panicked.
+func failed(context.Context, *api.Call) *reply.Response {
+	return reply.Error(apierrors.NewInternalError(errPanic))
+}
+
+// recovered has instead answer requests that panic. Streams panic later: that is the
 // transport's business.
-func recovered(log zerolog.Logger) api.Filter {
+func recovered(log zerolog.Logger, instead api.Serve) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) (resp *reply.Response) {
 			defer func() {
 				if p := recover(); p != nil {
 					log.Error().Interface("panic", p).Str("path", c.Request.Path).Str("request", c.ID).Bytes("stack", debug.Stack()).Msg("request failed")
-					resp = reply.Error(apierrors.NewInternalError(errPanic))
+					resp = instead(ctx, c)
 				}
 			}()
 			return next(ctx, c)
