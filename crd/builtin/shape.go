@@ -51,8 +51,8 @@ func (s *shape) FromStorage(obj map[string]any) error {
 	return s.fill(obj)
 }
 
-// Settled leaves it to the codec, which is what changes objects.
-func (s *shape) Settled(map[string]any) bool { return false }
+// Canonical leaves it to the codec, which is what changes objects.
+func (s *shape) Canonical(map[string]any) bool { return false }
 
 // FromMerge implements [crd.Shape].
 func (s *shape) FromMerge(obj map[string]any) error {

@@ -82,7 +82,7 @@ func TestShapeOfWhatAConverterMade(t *testing.T) {
 	if _, there := obj["unknown"]; there || obj["kind"] != "ConfigMap" || meta["name"] != "a" || meta["labels"] != nil {
 		t.Errorf("got %v", obj)
 	}
-	if s.Settled(obj) {
+	if s.Canonical(obj) {
 		t.Error("an object is said to be settled that the codec did not see")
 	}
 	if err := s.FromMerge(parse(t, []byte(`{"data":5}`))); err == nil {

@@ -127,9 +127,9 @@ func (s *deferredShape) complete(obj map[string]any, how func(*shape, map[string
 	return how(p.shape, obj)
 }
 
-func (s *deferredShape) Settled(obj map[string]any) bool {
+func (s *deferredShape) Canonical(obj map[string]any) bool {
 	p, err := s.parts()
-	return err == nil && p.shape.Settled(obj)
+	return err == nil && p.shape.Canonical(obj)
 }
 
 func (s *deferredShape) unchanged(data []byte) bool {

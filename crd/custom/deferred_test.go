@@ -101,7 +101,7 @@ func TestALazyDefinitionDoesWhatACompiledOneDoes(t *testing.T) {
 			if errA, errB := same(v.Shape, a.Object), same(w.Shape, b.Object); errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
 				t.Errorf("%s of %s: %v, want %v", name, v.Name, a, b)
 			}
-			if v.Shape.Settled(a.Object) != w.Shape.Settled(b.Object) {
+			if v.Shape.Canonical(a.Object) != w.Shape.Canonical(b.Object) {
 				t.Errorf("%s: %v is settled by one only", v.Name, a)
 			}
 		}
@@ -218,7 +218,7 @@ func TestASchemaThatCannotBeCompiledFailsItsUses(t *testing.T) {
 		ctx, s := context.Background(), v.Strategy.(*strategy)
 		s.Prepare(ctx, obj, nil)
 		s.Prepare(ctx, obj, obj)
-		if v.Shape.Settled(obj.Object) || v.Unchanged([]byte("{}")) || s.Accept(ctx, "", obj, nil) || s.Accept(ctx, "", obj, obj) ||
+		if v.Shape.Canonical(obj.Object) || v.Unchanged([]byte("{}")) || s.Accept(ctx, "", obj, nil) || s.Accept(ctx, "", obj, obj) ||
 			s.Warnings(ctx, obj, nil) != nil || s.Warnings(ctx, obj, obj) != nil || s.Resets() != nil {
 			t.Errorf("%s: something is known of an object", name)
 		}

@@ -63,7 +63,7 @@ func (s *shape) FromStorage(obj map[string]any) error {
 	return err
 }
 
-func (s *shape) Settled(obj map[string]any) bool {
+func (s *shape) Canonical(obj map[string]any) bool {
 	meta, ok := obj["metadata"].(map[string]any)
 	if s.whole || !ok || !accept.IsString(obj["kind"]) || !accept.IsString(obj["apiVersion"]) {
 		return false

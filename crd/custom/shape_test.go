@@ -151,7 +151,7 @@ func TestSettled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			obj := parse(t, c.in)
-			if got := fooVersion(t, c.schema, false).Shape.Settled(obj); got != c.want || text(obj) != text(parse(t, c.in)) {
+			if got := fooVersion(t, c.schema, false).Shape.Canonical(obj); got != c.want || text(obj) != text(parse(t, c.in)) {
 				t.Errorf("%t, %s", got, text(obj))
 			}
 		})

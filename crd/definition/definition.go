@@ -78,8 +78,8 @@ func (shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
 // FromStorage has nothing to do: the codec went through the type already.
 func (shape) FromStorage(map[string]any) error { return nil }
 
-// Settled leaves it to the codec, which is what changes objects.
-func (shape) Settled(map[string]any) bool { return false }
+// Canonical leaves it to the codec, which is what changes objects.
+func (shape) Canonical(map[string]any) bool { return false }
 
 // FromMerge implements [crd.Shape].
 func (s shape) FromMerge(obj map[string]any) error {

@@ -146,7 +146,7 @@ func TestDefinition_CRD07(t *testing.T) {
 	if !d.Versions[0].Served || d.Namespaced {
 		t.Error("it is not served, or in namespaces")
 	}
-	if d.Versions[0].Shape.Settled(mustCreate(t).Object) {
+	if d.Versions[0].Shape.Canonical(mustCreate(t).Object) {
 		t.Error("an object is said to be settled that the codec did not see")
 	}
 	if s := d.Versions[0].OpenAPISchema(); s == nil || s.Properties["spec"].Properties["versions"].Type != "array" {

@@ -19,9 +19,9 @@ type Draft struct {
 	// Stored are the bytes for the store.
 	Stored []byte
 
-	renderer *Renderer
-	settled  bool // reading Stored gives Stored
-	views    []draftView
+	renderer  *Renderer
+	canonical bool // reading Stored gives Stored
+	views     []draftView
 	// base is the view at the version that the draft is stored at, which is at,
 	// once it was made.
 	base []byte
@@ -103,7 +103,7 @@ func (r *Renderer) draft(at *crd.Version, tree map[string]any, text []byte) (*Dr
 	switch {
 	case at == nil:
 	case (&Entry{Stored: stored}).storedJSON():
-		d.settled = at.Shape.Settled(tree)
+		d.canonical = at.Shape.Canonical(tree)
 	default:
 		d.encoded = outline(tree)
 	}
@@ -148,7 +148,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 	switch {
 	case d.base != nil:
 		return d.base, d.at, nil
-	case d.settled:
+	case d.canonical:
 		data, version = bytes.TrimSuffix(d.Stored, []byte("\n")), r.Def.StorageVersion
 	default:
 		var tree map[string]any
@@ -171,7 +171,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 func (d *Draft) Committed(revision int64, version string) (e *Entry, shown []byte, err error) {
 	e = NewEntry(storage.KV{Value: d.Stored, Revision: revision})
 	if d.message {
-		d.renderer.settleAsSent(e)
+		d.renderer.canonicalAsSent(e)
 	}
 	for _, v := range d.views {
 		data, err := object.WithRevision(v.data, revision)

@@ -34,10 +34,10 @@ func TestDraftViews(t *testing.T) {
 		conversions int64
 		stored      string
 	}{
-		"settled": {r, v1, catalogtest.Tab(v1, "one", "h", "1", `"generation":1`), []string{v1}, 0,
+		"canonical": {r, v1, catalogtest.Tab(v1, "one", "h", "1", `"generation":1`), []string{v1}, 0,
 			`{"apiVersion":"example.com/v1","host":"h","kind":"CronTab","metadata":{"generation":1,"name":"one"},"port":"1"}`},
 		"its own resourceVersion goes": {r, v1, catalogtest.Tab(v1, "one", "h", "1", `"generation":1,"resourceVersion":"3"`), []string{v1, v1beta1}, 1, `"generation":1,"name":"one"}`},
-		"not settled":                  {r, v1, catalogtest.Tab(v1, "one", "h", "1", `"labels":{}`), []string{v1}, 0, `"labels":{}`},
+		"not canonical":                {r, v1, catalogtest.Tab(v1, "one", "h", "1", `"labels":{}`), []string{v1}, 0, `"labels":{}`},
 		"at the other version":         {r, v1beta1, catalogtest.Tab(v1beta1, "one", "h", "1", `"generation":1`), []string{v1beta1, v1}, 2, `"host":"h"`},
 		"no views":                     {r, v1beta1, catalogtest.Tab(v1beta1, "one", "h", "1", `"generation":1`), nil, 1, `"host":"h"`},
 		"built-in":                     {cms, "v1", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one"},"data":{"a":"b"}}`, []string{"v1"}, 0, "k8s\x00"},

@@ -27,11 +27,11 @@ type Entry struct {
 
 	labels atomic.Pointer[labels.Set]
 	views  atomic.Pointer[viewNode]
-	// settled is Stored as a message, once it was seen that reading Stored and
+	// canonical is Stored as a message, once it was seen that reading Stored and
 	// writing it again gives Stored.
-	settled atomic.Pointer[settledMessage]
-	kept    atomic.Pointer[[]Kept]
-	flights atomic.Pointer[flightNode]
+	canonical atomic.Pointer[canonicalMessage]
+	kept      atomic.Pointer[[]Kept]
+	flights   atomic.Pointer[flightNode]
 }
 
 // NewEntry makes the entry of a stored key.
@@ -74,7 +74,7 @@ func (e *Entry) derived() (n int) {
 	for _, k := range e.Kept() {
 		n += k.Size()
 	}
-	if e.settled.Load() != nil {
+	if e.canonical.Load() != nil {
 		n += fixedBytes
 	}
 	if set := e.labels.Load(); set != nil {
@@ -88,7 +88,7 @@ func (e *Entry) Shed() {
 	e.views.Store(nil)
 	e.labels.Store(nil)
 	e.kept.Store(nil)
-	e.settled.Store(nil)
+	e.canonical.Store(nil)
 }
 
 // Adopt takes over what was derived from other, which must be the same
@@ -102,8 +102,8 @@ func (e *Entry) Adopt(other *Entry) {
 			e.addView(adopted)
 		}
 	}
-	if e.settled.Load() == nil {
-		e.settled.CompareAndSwap(nil, other.settled.Load().settledIn(e))
+	if e.canonical.Load() == nil {
+		e.canonical.CompareAndSwap(nil, other.canonical.Load().canonicalIn(e))
 	}
 }
 

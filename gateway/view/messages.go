@@ -12,7 +12,7 @@ import (
 // asSent is the object of e in an encoding where what is stored was seen to be it;
 // nil where it was not. Messages other than those that were seen are put into memory.
 func (r *Renderer) asSent(e *Entry, in encoding.Encoding, memory *arena) encoding.Object {
-	s := e.base().settled.Load()
+	s := e.base().canonical.Load()
 	if s == nil || s.definition != r.epoch || !in.Stored() || in.Form == encoding.Whole && in.Version != s.version {
 		return nil
 	}
@@ -50,14 +50,14 @@ func (r *Renderer) stored(entries []*Entry, due []int, in encoding.Encoding, out
 	if !in.Stored() {
 		return due, nil
 	}
-	settle := r.settle
+	probe := r.probe
 	if in.Form == encoding.Metadata {
-		settle = r.cutMetadata
+		probe = r.cutMetadata
 	}
 	messages := make([]wire.Message, len(due))
 	err := Spread(len(due), func(n int) error {
 		i := due[n]
-		seen, err := settle(entries[i], in, &messages[n])
+		seen, err := probe(entries[i], in, &messages[n])
 		if seen {
 			out[i] = &messages[n]
 		}
@@ -87,9 +87,9 @@ func (r Stored) cutMetadata(e *Entry, _ encoding.Encoding, into *wire.Message) (
 	return true, nil
 }
 
-// settle sees whether reading what is stored and writing it again gives the same,
+// probe sees whether reading what is stored and writing it again gives the same,
 // which is then the message at its version: nothing is missing in it.
-func (r *Renderer) settle(e *Entry, in encoding.Encoding, into *wire.Message) (bool, error) {
+func (r *Renderer) probe(e *Entry, in encoding.Encoding, into *wire.Message) (bool, error) {
 	base := e.base()
 	raw := r.storedMessage(base, in.Version)
 	if raw == nil {
@@ -108,33 +108,33 @@ func (r *Renderer) settle(e *Entry, in encoding.Encoding, into *wire.Message) (b
 	if err != nil || !bytes.Equal(again, base.Stored) {
 		return false, nil
 	}
-	base.settled.Store(&settledMessage{m, r.epoch, in.Version})
+	base.canonical.Store(&canonicalMessage{m, r.epoch, in.Version})
 	r.memory.Grew(fixedBytes)
 	*into = m.At(e.Revision)
 	return true, nil
 }
 
-// settledMessage is what is stored, seen to be the message at a version by a
+// canonicalMessage is what is stored, seen to be the message at a version by a
 // definition.
-type settledMessage struct {
+type canonicalMessage struct {
 	wire.Message
 	definition uint64
 	version    string
 }
 
-// settleAsSent notes of what a writer made that reading it and writing it again
+// canonicalAsSent remembers of what a writer made that reading it and writing it again
 // gives the same.
-func (r *Renderer) settleAsSent(e *Entry) {
+func (r *Renderer) canonicalAsSent(e *Entry) {
 	version := r.Def.StorageVersion
 	if m, err := wire.New(r.storedMessage(e, version), e.Revision); err == nil {
-		e.settled.Store(&settledMessage{m, r.epoch, version})
+		e.canonical.Store(&canonicalMessage{m, r.epoch, version})
 		r.memory.Grew(fixedBytes)
 	}
 }
 
-// settledIn is s in the memory of another entry of the same bytes; nil where
+// canonicalIn is s in the memory of another entry of the same bytes; nil where
 // there is none.
-func (s *settledMessage) settledIn(e *Entry) *settledMessage {
+func (s *canonicalMessage) canonicalIn(e *Entry) *canonicalMessage {
 	if s == nil {
 		return nil
 	}
@@ -146,5 +146,5 @@ func (s *settledMessage) settledIn(e *Entry) *settledMessage {
 	if err != nil {
 		return nil
 	}
-	return &settledMessage{m, s.definition, s.version}
+	return &canonicalMessage{m, s.definition, s.version}
 }

@@ -76,27 +76,27 @@ func TestWhatIsStoredIsSent_MT06(t *testing.T) {
 		}
 	}
 	for _, e := range entries {
-		if e.settled.Load() == nil || e.views.Load() != nil {
-			t.Fatalf("settled: %v, views %v", e.settled.Load(), e.views.Load())
+		if e.canonical.Load() == nil || e.views.Load() != nil {
+			t.Fatalf("canonical: %v, views %v", e.canonical.Load(), e.views.Load())
 		}
 	}
 	// It is not decoded again: not even what no longer could be.
 	broken := foreign(t, "v1", "ConfigMap", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, 5)
 	s.messages(r, broken)
-	seen, size := broken.settled.Load(), broken.Size()
+	seen, size := broken.canonical.Load(), broken.Size()
 	broken.Stored = []byte("k8s")
 	if m := s.messages(r, broken); read(t, m[0], &corev1.ConfigMap{}).Name != "x" {
-		t.Error("a settled object was decoded")
+		t.Error("a canonical object was decoded")
 	}
-	for name, other := range map[string]settledMessage{
+	for name, other := range map[string]canonicalMessage{
 		"another definition": {seen.Message, r.epoch - 1, "v1"}, "another version": {seen.Message, r.epoch, "v2"},
 	} {
-		broken.settled.Store(&other)
+		broken.canonical.Store(&other)
 		if _, err := r.messagesOf(s.ctx(), []*Entry{broken}); err == nil {
 			t.Errorf("what %s saw was taken for granted", name)
 		}
 	}
-	if broken.Shed(); broken.settled.Load() != nil || broken.Size() >= size {
+	if broken.Shed(); broken.canonical.Load() != nil || broken.Size() >= size {
 		t.Errorf("%d bytes of %d are left", broken.Size(), size)
 	}
 }
@@ -128,14 +128,14 @@ func TestWhatWasWrittenIsSent_MT06(t *testing.T) {
 				t.Fatal(err)
 			}
 			e, _, err := d.Committed(9, "v1")
-			if err != nil || (e.settled.Load() != nil) != c.known {
-				t.Fatalf("known: %v, %v", e.settled.Load() != nil, err)
+			if err != nil || (e.canonical.Load() != nil) != c.known {
+				t.Fatalf("known: %v, %v", e.canonical.Load() != nil, err)
 			}
 			late := NewEntry(storage.KV{Value: bytes.Clone(d.Stored), Revision: 9})
 			late.Adopt(e)
 			clear(d.Stored) // nobody else may have this memory
-			if (late.settled.Load() != nil) != c.known {
-				t.Fatalf("adopted: %v", late.settled.Load() != nil)
+			if (late.canonical.Load() != nil) != c.known {
+				t.Fatalf("adopted: %v", late.canonical.Load() != nil)
 			}
 			if !c.known {
 				return
@@ -167,7 +167,7 @@ func TestWhatIsStoredOtherwiseIsCompleted_MT06(t *testing.T) {
 		}
 	}
 	k := r.KeyOf(inProtobuf("v1"))
-	if bare.view(k) == nil || asJSON.view(k) == nil || full.view(k) != nil || entries[3].view(k) != nil || bare.settled.Load() != nil {
+	if bare.view(k) == nil || asJSON.view(k) == nil || full.view(k) != nil || entries[3].view(k) != nil || bare.canonical.Load() != nil {
 		t.Error("what is kept is not what had to be made")
 	}
 	e := s.builtin("", "events")
