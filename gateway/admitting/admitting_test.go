@@ -26,13 +26,14 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 	"github.com/wasmgate/wasmgate/test/logtest"
 )
 
 // world is an engine whose writes are subject to webhooks that are modules.
 type world struct {
-	*resource.Engine
+	*engine.Engine
 	t testing.TB
 	// validating are the webhooks in force, and counted what was decided.
 	validating *hooks
@@ -59,7 +60,7 @@ func (w *world) Authorize(ctx context.Context, a authz.Attributes) (bool, string
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, may: authz.Masters{}, counted: metrics.New()}
-	e := realengine.With(t, func(e *resource.Engine) admission.Chain {
+	e := realengine.With(t, func(e *engine.Engine) admission.Chain {
 		all := Plugins(Config{Catalog: e.Catalog(), Authorizer: w, Module: w.module, Metrics: w.counted, Log: zerolog.New(&w.log)})
 		w.validating = all[3].(validatingWebhooks).all
 		chain, err := admission.NewChain(func(string) bool { return true }, all...)

@@ -27,6 +27,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -105,7 +106,7 @@ func newWorld(t testing.TB, change ...func(*Setup)) *world {
 			t.Fatal(err)
 		}
 	}
-	engine := resource.New(resource.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
+	engine := engine.New(engine.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
 		Store: w.store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return w.converter, nil },
 	})})

@@ -3,7 +3,7 @@ package api
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
 // ContentPath names a subresource that is not an object.
@@ -15,7 +15,7 @@ type ContentPath struct {
 // Routes are what requests can be about: what the engine's catalog serves, and
 // subresources that are not objects, of which there may be none.
 type Routes struct {
-	Engine      *resource.Engine
+	Engine      *engine.Engine
 	Contents    map[ContentPath]Content
 	Questions   map[ContentPath]Question
 	Connections map[ContentPath]Connection

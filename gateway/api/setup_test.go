@@ -13,7 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -35,10 +35,10 @@ var NewHandler func(Setup) *Handler
 type deciding struct{ authz.Authorizer }
 
 // unready is an engine that was never run.
-func unready(t *testing.T) *resource.Engine {
+func unready(t *testing.T) *engine.Engine {
 	t.Helper()
 	store := storagetest.NewMemory()
-	return resource.New(resource.Options{Store: store, Catalog: catalog.New(catalog.Options{
+	return engine.New(engine.Options{Store: store, Catalog: catalog.New(catalog.Options{
 		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definition.Definition()}, Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
 	})})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/read"
 	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -22,7 +23,7 @@ type stream struct {
 	// kind is that of the objects, with the apiVersion as its version.
 	kind  schema.GroupVersionKind
 	query url.Values
-	watch *resource.Watch
+	watch *read.Watch
 	out   reply.FrameWriter
 	sent  func(events int)
 	// bookmarks is how often there is one; 0 for a client that allows none.

@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
 // Kind is what one kind, or a few that belong together, do beyond being stored.
@@ -30,8 +31,11 @@ type Kind struct {
 	Reports map[schema.GroupResource]resource.Report
 	// Serve makes what takes part in requests and in the background, once there is
 	// an engine. Nothing has run yet.
-	Serve func(*resource.Engine) (Served, error)
+	Serve func(*Engine) (Served, error)
 }
+
+// Engine is what kinds take part in.
+type Engine = engine.Engine
 
 // Served is what a kind does once there is an engine. All fields may be nil.
 type Served struct {

@@ -1,11 +1,7 @@
-// Package resource is the engine: it serves every definition, built-in or
-// custom, with the same verbs over the same cache and the same store.
+// Package resource owns the contract of the engine: what requests are about
+// ([Target]), who makes them ([Caller]), what they ask for, what comes of it and why it is
+// refused, in the API's status errors. The engine itself is in engine, its verbs are in
+// read and write.
 //
-// It owns the verbs, one file each, and the order of a write from a request's
-// bytes to the store's: the only place where admission, conversion and storage
-// meet. What is served, and the entries of the watch cache with what is derived
-// from them, are the catalog's. Its errors are the API's status errors.
-//
-// It must not know HTTP, etcd's client or the Wasm runtime: requests come in
-// as values, the store and the converters as interfaces.
+// It must not know how a request is carried out.
 package resource

@@ -6,14 +6,15 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // Target is what a request is about: a resource at a version, and in it a
@@ -35,8 +36,8 @@ func (t Target) GroupResource() schema.GroupResource {
 	return t.Resource.Def.GVR(t.Version.Name).GroupResource()
 }
 
-// gvk is the kind of the request's objects.
-func (t Target) gvk() schema.GroupVersionKind { return t.Resource.Def.GVK(t.Version.Name) }
+// GVK is the kind of the request's objects.
+func (t Target) GVK() schema.GroupVersionKind { return t.Resource.Def.GVK(t.Version.Name) }
 
 // WriteOptions are what all writes have in common.
 type WriteOptions struct {
@@ -57,11 +58,10 @@ type WriteOptions struct {
 	// create an object does so; nil allows it. It is not asked about creations
 	// as such, which were authorized before.
 	MayCreate func(ctx context.Context, name string) error
-	// unasked: admission is not asked.
-	unasked bool
 }
 
-func (o WriteOptions) warn(text string) {
+// AddWarning warns the client, if it wants to know.
+func (o WriteOptions) AddWarning(text string) {
 	if o.Warn != nil {
 		o.Warn(text)
 	}
@@ -95,60 +95,66 @@ func Again[T any](write func() (T, error)) (out T, err error) {
 	return out, apierrors.NewInternalError(err)
 }
 
-type recorder func(string)
+// ApplyPatchType is the media type of a configuration to apply.
+const ApplyPatchType = types.ApplyYAMLPatchType
 
-func (r recorder) AddWarning(_, text string) { r(text) }
-
-// scope prepares the context that the Kubernetes strategies read.
-func (t Target) scope(ctx context.Context, o WriteOptions) context.Context {
-	ctx = genericapirequest.WithNamespace(ctx, t.Namespace)
-	if u := o.Caller.User; u != nil {
-		ctx = genericapirequest.WithUser(ctx, u)
-	}
-	if o.Warn != nil {
-		ctx = warning.WithWarningRecorder(ctx, recorder(o.Warn))
-	}
-	return ctx
+// Sent is an object that a client sends to have something done, and that is kept
+// nowhere: a Binding, an Eviction, a TokenRequest, or the options of a
+// connection.
+type Sent struct {
+	Kind schema.GroupVersionKind
+	// Object is a pointer to its Go type, whose own apiVersion and kind do not
+	// matter.
+	Object any
+	// Connects: it is the options of a connection.
+	Connects bool
+	// Prepare completes and validates Object when mutating admission has changed
+	// it, before validating admission sees it; nil for nothing.
+	Prepare func(ctx context.Context) error
 }
 
-// parseRevision reads a resourceVersion parameter; "" and "0" are zero.
-func parseRevision(s string) (int64, error) {
-	if s == "" || s == "0" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(s, 10, 63)
-	if err != nil {
-		return 0, apierrors.NewBadRequest("invalid resource version: " + field.Invalid(field.NewPath(revisionField), s, err.Error()).Error())
-	}
-	return int64(n), nil
+// Edit is a change of an object that exists.
+type Edit struct {
+	// Meant are what else than the name the object has to have.
+	Meant  metav1.Preconditions
+	DryRun bool
+	// Change changes obj, a state of the object at the storage version without its
+	// managedFields. It is called for each state that the edit is tried on, of
+	// which the last counts. Its error is the client's, unless there is a newer
+	// state to try.
+	Change func(obj *unstructured.Unstructured) error
 }
 
-// errFull is told in the words of etcd, which operators look for.
-var errFull = errors.New("the object is not stored, as the store is full: etcdserver: mvcc: database space exceeded")
-
-// storeError makes a status error of a store's error about one object.
-func (t Target) storeError(err error) error {
-	gr := t.GroupResource()
-	switch storage.KindOf(err) {
-	case 0:
-		return err
-	case storage.NotFound:
-		return apierrors.NewNotFound(gr, t.Name)
-	case storage.Exists:
-		return apierrors.NewAlreadyExists(gr, t.Name)
-	case storage.Conflict:
-		return apierrors.NewConflict(gr, t.Name, errModified)
-	case storage.TooLarge:
-		return apierrors.NewRequestEntityTooLargeError("the object is too large to be stored: " + err.Error())
-	case storage.Full: // which trying again does not help
-		return apierrors.NewInternalError(errFull)
-	case storage.Compacted:
-		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
-	case storage.FutureRevision:
-		return apierrors.NewTimeoutError("the store has not reached the resource version yet", 1)
-	default:
-		return apierrors.NewServerTimeout(gr, "store", 2)
-	}
+// List is one page of a collection.
+type List struct {
+	// Revision is the list's resourceVersion; 0 for none.
+	Revision int64
+	// Continue is the token of the next page, empty on the last.
+	Continue string
+	// Remaining is how many objects follow this page; nil when unknown.
+	Remaining *int64
+	// Shards is how the client named its part of the collection; nil for all of it.
+	Shards *metav1.ShardInfo
+	// Entries are the objects, which [catalog.Resource.Objects] encodes.
+	Entries []*view.Entry
 }
 
-const revisionField = "resourceVersion"
+// Meta is what the page says of itself.
+func (l *List) Meta() metav1.ListMeta {
+	m := metav1.ListMeta{Continue: l.Continue, RemainingItemCount: l.Remaining, ShardInfo: l.Shards}
+	if l.Revision != 0 {
+		m.ResourceVersion = strconv.FormatInt(l.Revision, 10)
+	}
+	return m
+}
+
+// Change is one event of a watch, before it is put into a client's form.
+type Change struct {
+	Type  watch.EventType
+	Entry *view.Entry
+}
+
+// Report tells what there is of a kind that is not stored: the one object of a
+// name, if there is one, or all of them for "". They are at the storage version,
+// in the order of their names, and belong to the caller.
+type Report func(ctx context.Context, name string) []map[string]any

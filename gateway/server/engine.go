@@ -32,12 +32,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/storageobject"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // newEngine makes the engine with all built-in definitions.
-func (g *gateway) newEngine() (*resource.Engine, error) {
+func (g *gateway) newEngine() (*engine.Engine, error) {
 	builtins, err := g.builtins()
 	if err != nil {
 		return nil, err
@@ -68,19 +69,19 @@ func (g *gateway) newEngine() (*resource.Engine, error) {
 	if err := g.showMemory(served); err != nil {
 		return nil, err
 	}
-	o := resource.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(order.NamespaceAutoProvision)}
-	o.Objects = func(e *resource.Engine) crd.Objects { return local.New(e, resource.Component("modules")) }
+	o := engine.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(order.NamespaceAutoProvision)}
+	o.Objects = func(e *engine.Engine) crd.Objects { return local.New(e, resource.Component("modules")) }
 	o.Reports = reports
-	o.Admission = func(e *resource.Engine) (c admission.Chain) {
+	o.Admission = func(e *engine.Engine) (c admission.Chain) {
 		c, err = g.admission(e)
 		return c
 	}
-	engine := resource.New(o)
+	engine := engine.New(o)
 	return engine, err
 }
 
 // admission is what is asked about every request: the plugins that are on.
-func (g *gateway) admission(e *resource.Engine) (admission.Chain, error) {
+func (g *gateway) admission(e *engine.Engine) (admission.Chain, error) {
 	all := append(admitting.Plugins(admitting.Config{
 		Catalog: e.Catalog(), Authorizer: authz.Masters{}, Module: g.modules.Admit(lookUp(e)), Metrics: g.metrics, Log: g.log,
 	}), bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{})
@@ -97,7 +98,7 @@ func (g *gateway) admission(e *resource.Engine) (admission.Chain, error) {
 }
 
 // lookUp finds objects for modules.
-func lookUp(e *resource.Engine) plugins.Lookup {
+func lookUp(e *engine.Engine) plugins.Lookup {
 	objects := local.New(e, resource.Component("modules"))
 	return func(_ context.Context, o plugins.Object) ([]byte, error) {
 		data, err := objects.Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)

@@ -32,7 +32,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki/private"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/server/accounting"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
@@ -57,7 +57,7 @@ type gateway struct {
 	options  options.Serve
 	log      zerolog.Logger
 	store    store
-	engine   *resource.Engine
+	engine   *engine.Engine
 	identity *identity.Identity
 	modules  *modulehost.Host
 	lines    *modulelog.Logs

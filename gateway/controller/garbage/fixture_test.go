@@ -24,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage"
 )
@@ -43,7 +44,7 @@ var fleet = strings.NewReplacer("crontabs", "fleets", "crontab", "fleet", "CronT
 
 // world is an engine whose collector can be started.
 type world struct {
-	*resource.Engine
+	*engine.Engine
 	local.Client
 	t     *testing.T
 	store storage.Store

@@ -62,4 +62,4 @@ func (c Config) leftovers() leftovers.Objects {
 }
 
 // as is the engine for a part of the gateway.
-func as(e *resource.Engine, part string) local.Client { return local.New(e, resource.Component(part)) }
+func as(e *kinds.Engine, part string) local.Client { return local.New(e, resource.Component(part)) }

@@ -19,12 +19,11 @@ import (
 	policystatus "github.com/wasmgate/wasmgate/gateway/kinds/policy"
 	"github.com/wasmgate/wasmgate/gateway/kinds/quota/recount"
 	"github.com/wasmgate/wasmgate/gateway/options"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // namespaces are made at the start, and emptied before they go.
 func (c Config) namespaces() kinds.Kind {
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		objects := as(e, "namespaces")
 		gone := leftovers.Gone{Store: c.Store, Root: "/wasmgate" + c.Options.EtcdPrefix + "/gone/"}
 		return kinds.Served{
@@ -46,7 +45,7 @@ func (c Config) namespaces() kinds.Kind {
 
 // definitions are CustomResourceDefinitions: their conditions, and their end.
 func (c Config) definitions() kinds.Kind {
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		objects := as(e, "definitions")
 		return kinds.Served{Controllers: func() []kinds.Controller {
 			return []kinds.Controller{
@@ -59,7 +58,7 @@ func (c Config) definitions() kinds.Kind {
 
 // migrations rewrite what is stored.
 func (c Config) migrations() kinds.Kind {
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		objects, served := as(e, "migrations"), e.Catalog()
 		return kinds.Served{Controllers: func() []kinds.Controller {
 			return []kinds.Controller{
@@ -72,7 +71,7 @@ func (c Config) migrations() kinds.Kind {
 
 // policies are told which of their expressions do not fit what they match.
 func (c Config) policies() kinds.Kind {
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		check := func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {
 			return policy.Check(p, admitting.Types{Catalog: e.Catalog()})
 		}
@@ -89,7 +88,7 @@ func (c Config) quotas() kinds.Kind {
 	if !c.has(gvr.Quotas) {
 		return kinds.Kind{}
 	}
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		return kinds.Served{Controllers: func() []kinds.Controller {
 			return []kinds.Controller{{Switch: options.ResourceQuotas, Controller: recount.New(as(e, "quotas"))}}
 		}}, nil

@@ -42,7 +42,7 @@ func (c Config) modules() kinds.Kind {
 				v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: c.Modules, Image: host.CheckImage}
 			}
 		},
-		Serve: func(e *resource.Engine) (kinds.Served, error) {
+		Serve: func(e *kinds.Engine) (kinds.Served, error) {
 			objects := as(e, "modules")
 			return kinds.Served{
 				Contents:  map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: c.Modules.Blobs(), Checker: c.Modules}},
@@ -67,7 +67,7 @@ func below(name string) api.ContentPath {
 }
 
 // load lets every gateway load modules, and waits until what can serve does.
-func (c Config) load(e *resource.Engine) func(context.Context, string, func(func())) error {
+func (c Config) load(e *kinds.Engine) func(context.Context, string, func(func())) error {
 	return func(ctx context.Context, gateway string, work func(func())) error {
 		objects := as(e, "controllers")
 		loader := load.New(objects, c.Modules, c.Modules.Content())
@@ -81,7 +81,7 @@ func (c Config) load(e *resource.Engine) func(context.Context, string, func(func
 }
 
 // exists fails for an object that does not exist.
-func exists(e *resource.Engine) func(context.Context, resource.Target) error {
+func exists(e *kinds.Engine) func(context.Context, resource.Target) error {
 	return func(ctx context.Context, t resource.Target) error {
 		t.Subresource = ""
 		_, err := e.Get(ctx, t, "", encoding.MetadataOnly())
@@ -91,7 +91,7 @@ func exists(e *resource.Engine) func(context.Context, resource.Target) error {
 
 // versionPriorities are orders of versions that modules decide on.
 func (c Config) versionPriorities() kinds.Kind {
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		orders := ordering.New(e.Catalog(), c.Log)
 		return kinds.Served{
 			Orders: func() discovery.Order { return orders.Current() },
@@ -109,7 +109,7 @@ func (c Config) versionPriorities() kinds.Kind {
 
 // events tell of what becomes of modules and orders.
 func (c Config) events() kinds.Kind {
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		return kinds.Served{Controllers: func() []kinds.Controller {
 			return []kinds.Controller{{Controller: event.New(as(e, "events"), []schema.GroupResource{gvr.Modules, gvr.Priorities}...)}}
 		}}, nil

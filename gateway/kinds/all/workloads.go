@@ -30,7 +30,7 @@ func (c Config) services() kinds.Kind {
 	if c.Services == nil {
 		return kinds.Kind{}
 	}
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		objects := as(e, "services")
 		return kinds.Served{Controllers: func() []kinds.Controller {
 			return []kinds.Controller{
@@ -46,7 +46,7 @@ func (c Config) pods() kinds.Kind {
 	if c.Services == nil {
 		return kinds.Kind{}
 	}
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		of := func(caller resource.Caller) pod.Objects { return local.New(e, caller) }
 		at := func(name string) api.ContentPath { return api.ContentPath{GroupResource: pods, Subresource: name} }
 		questions := map[api.ContentPath]api.Question{at("log"): {Verb: "get", Code: http.StatusOK, Answer: pod.Log(of)}}
@@ -66,7 +66,7 @@ func (c Config) volumes() kinds.Kind {
 	if c.Services == nil {
 		return kinds.Kind{}
 	}
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		protect := func(name string, gr schema.GroupResource) kinds.Controller {
 			return kinds.Controller{Switch: name, Controller: storageobject.NewController(as(e, "storage-protection"), gr)}
 		}
@@ -81,7 +81,7 @@ func (c Config) volumes() kinds.Kind {
 
 // serviceAccounts have tokens.
 func (c Config) serviceAccounts() kinds.Kind {
-	return kinds.Kind{Serve: func(e *resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		tokens, err := newTokens(c.Options, as(e, "tokens"))
 		if err != nil {
 			return kinds.Served{}, err
@@ -94,7 +94,7 @@ func (c Config) serviceAccounts() kinds.Kind {
 
 // accessReviews say who somebody is, and what is allowed.
 func (c Config) accessReviews() kinds.Kind {
-	return kinds.Kind{Serve: func(*resource.Engine) (kinds.Served, error) {
+	return kinds.Kind{Serve: func(*kinds.Engine) (kinds.Served, error) {
 		return kinds.Served{Reviews: func(who authn.Authenticator, may authz.Authorizer) map[schema.GroupResource]api.Review {
 			return accessreview.Answers{Authenticator: who, Authorizer: may}.All()
 		}}, nil

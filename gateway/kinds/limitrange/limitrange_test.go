@@ -14,7 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/limitrange"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -31,7 +31,7 @@ func tree(t *testing.T, text string) *unstructured.Unstructured {
 // names: their product is refused before it takes all memory.
 func TestLimitRangesAreAskedOnlySoMuch(t *testing.T) {
 	store := storagetest.NewMemory()
-	e := realengine.Over(t, store, func(e *resource.Engine) admission.Chain {
+	e := realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
 		ranges := limitrange.New(e.Catalog())
 		return admission.Chain{Mutators: []admission.Mutator{ranges}, Validators: []admission.Validator{ranges}}
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
 // world has a namespace with a pod.
@@ -27,7 +28,7 @@ func world(t *testing.T) *realengine.Engine {
 // judged is a world whose requests a stage of admission judges, if it is not nil.
 func judged(t *testing.T, s *stage) *realengine.Engine {
 	t.Helper()
-	e := realengine.With(t, func(*resource.Engine) (c admission.Chain) {
+	e := realengine.With(t, func(*engine.Engine) (c admission.Chain) {
 		if s != nil {
 			c.Mutators, c.Validators = []admission.Mutator{s}, []admission.Validator{s}
 		}

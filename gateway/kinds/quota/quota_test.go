@@ -21,6 +21,7 @@ import (
 	quotas "github.com/wasmgate/wasmgate/gateway/kinds/quota"
 	"github.com/wasmgate/wasmgate/gateway/kinds/quota/recount"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -31,7 +32,7 @@ var (
 
 func gateway(t *testing.T, store *storagetest.Memory) *realengine.Engine {
 	t.Helper()
-	return realengine.Over(t, store, func(e *resource.Engine) admission.Chain {
+	return realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
 		return admission.Chain{Charging: []admission.Plugin{quotas.New(e.Catalog())}}
 	})
 }

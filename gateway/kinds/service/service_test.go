@@ -18,13 +18,14 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 // world is an engine with an assigner.
 type world struct {
-	*resource.Engine
+	*engine.Engine
 	local.Client
 	t     testing.TB
 	store *storagetest.Memory
@@ -42,7 +43,7 @@ func newWorld(t testing.TB, addresses string, ports Ports) *world {
 func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports Ports) *world {
 	t.Helper()
 	w := &world{t: t, store: store}
-	e := realengine.Over(t, store, func(e *resource.Engine) admission.Chain {
+	e := realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
 		w.a = New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports}, local.New(e, resource.Component("test")))
 		return admission.Chain{Mutators: []admission.Mutator{w.a}}
 	})

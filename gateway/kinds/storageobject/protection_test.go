@@ -13,7 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
 // followed is a queue that remembers what is followed.
@@ -29,7 +29,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T) world {
-	w := world{realengine.With(t, func(*resource.Engine) admission.Chain {
+	w := world{realengine.With(t, func(*engine.Engine) admission.Chain {
 		return admission.Chain{Mutators: []admission.Mutator{Mutator{}}}
 	}), t}
 	w.create(schema.GroupResource{Resource: "namespaces"}, "metadata: {name: default}")

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -44,7 +45,7 @@ func (w *world) Validate(_ context.Context, a admission.Attributes) error {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t}
-	w.Engine = realengine.Over(t, storagetest.NewMemory(), func(*resource.Engine) admission.Chain {
+	w.Engine = realengine.Over(t, storagetest.NewMemory(), func(*engine.Engine) admission.Chain {
 		return admission.Chain{Validators: []admission.Validator{w}}
 	})
 	w.Client = w.As(resource.Component("tester"))

@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -29,12 +30,12 @@ import (
 // storage versions. Errors are the API's status errors; objects that are
 // returned belong to the caller.
 type Client struct {
-	e      *resource.Engine
+	e      *engine.Engine
 	caller resource.Caller
 }
 
 // New returns the engine for a part that writes as caller.
-func New(e *resource.Engine, caller resource.Caller) Client { return Client{e, caller} }
+func New(e *engine.Engine, caller resource.Caller) Client { return Client{e, caller} }
 
 // As returns the same for another part.
 func (c Client) As(caller resource.Caller) Client { return Client{c.e, caller} }

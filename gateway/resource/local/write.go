@@ -91,7 +91,7 @@ func (c Client) Remove(ctx context.Context, gr schema.GroupResource, namespace, 
 	return err
 }
 
-// UpdateMetadata changes the metadata of an object as [resource.Engine.UpdateMetadata]
+// UpdateMetadata changes the metadata of an object as [write.Writer.UpdateMetadata]
 // says.
 func (c Client) UpdateMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, p metav1.Preconditions, change func(metav1.Object)) error {
 	_, err := resource.Again(func() (*resource.Written, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -23,7 +24,7 @@ import (
 type Engine struct {
 	local.Client
 	// Verbs are what clients get.
-	Verbs   *resource.Engine
+	Verbs   *engine.Engine
 	Catalog *catalog.Catalog
 	Store   *storagetest.Memory
 	// Converter converts all custom resources.
@@ -37,20 +38,20 @@ func Start(t testing.TB) *Engine {
 }
 
 // With is Start with admission, which may look things up in the engine; nil for none.
-func With(t testing.TB, asked func(*resource.Engine) admission.Chain) *Engine {
+func With(t testing.TB, asked func(*engine.Engine) admission.Chain) *Engine {
 	t.Helper()
 	return Over(t, storagetest.NewMemory(), asked)
 }
 
 // Over is With over a store that others may use, too.
-func Over(t testing.TB, store *storagetest.Memory, asked func(*resource.Engine) admission.Chain) *Engine {
+func Over(t testing.TB, store *storagetest.Memory, asked func(*engine.Engine) admission.Chain) *Engine {
 	t.Helper()
 	e := &Engine{Store: store, Converter: &catalogtest.Turning{}}
 	e.Catalog = catalog.New(catalog.Options{
 		Store: e.Store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return e.Converter, nil },
 	})
-	e.Verbs = resource.New(resource.Options{Store: e.Store, Catalog: e.Catalog, Admission: asked})
+	e.Verbs = engine.New(engine.Options{Store: e.Store, Catalog: e.Catalog, Admission: asked})
 	e.Client = local.New(e.Verbs, resource.Component("test"))
 	catalogtest.Run(t, e.Verbs)
 	return e

@@ -15,12 +15,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // world is an engine with the check, and modules as the test says.
 type world struct {
-	*resource.Engine
+	*engine.Engine
 	t       *testing.T
 	modules map[string]plugins.Status
 	warned  []string
@@ -29,7 +30,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, modules: map[string]plugins.Status{}}
-	w.Engine = realengine.With(t, func(*resource.Engine) admission.Chain {
+	w.Engine = realengine.With(t, func(*engine.Engine) admission.Chain {
 		return admission.Chain{Validators: []admission.Validator{Bindings{
 			Status: func(name string) (plugins.Status, bool) { s, ok := w.modules[name]; return s, ok },
 		}}}

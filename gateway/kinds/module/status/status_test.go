@@ -17,12 +17,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	modulestatus "github.com/wasmgate/wasmgate/gateway/kinds/module/status"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
 // The gateway writes the whole status, and a client conditions of its own, under
 // whatever name it comes.
 func TestClientsWriteConditionsOfTheirOwn(t *testing.T) {
-	e := realengine.With(t, func(*resource.Engine) admission.Chain {
+	e := realengine.With(t, func(*engine.Engine) admission.Chain {
 		return admission.Chain{Validators: []admission.Validator{modulestatus.Guard{}}}
 	})
 	controllertest.MustCreate(t, e, gvr.Modules, map[string]any{

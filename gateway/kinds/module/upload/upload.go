@@ -24,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
@@ -48,7 +49,7 @@ type Checker interface {
 
 // Upload is the api.Content of modules. All fields are required.
 type Upload struct {
-	Engine   *resource.Engine
+	Engine   *engine.Engine
 	Contents Contents
 	Checker  Checker
 }

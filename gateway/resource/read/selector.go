@@ -1,0 +1,151 @@
+package read
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/sharding"
+	"k8s.io/apimachinery/pkg/util/sets"
+	shards "k8s.io/apiserver/pkg/sharding"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
+)
+
+// selection decides which entries a list, a watch or a deletion is about.
+type selection struct {
+	resource *catalog.Resource
+	version  *crd.Version
+	labels   labels.Selector
+	fields   fields.Selector
+	// shards are the ranges that hashes of objects are in (KEP-5866); nil for all.
+	shards sharding.Selector
+	// deep tells that fields looks beyond name and namespace, into the object.
+	deep bool
+}
+
+func newSelection(t resource.Target, o *internalversion.ListOptions) (*selection, error) {
+	s := &selection{resource: t.Resource, version: t.Version}
+	if o.LabelSelector != nil && !o.LabelSelector.Empty() {
+		s.labels = o.LabelSelector
+	}
+	if o.FieldSelector != nil && !o.FieldSelector.Empty() {
+		s.fields = o.FieldSelector
+		allowed := sets.New("metadata.name")
+		if t.Resource.Def.Namespaced || t.Version.Native() {
+			allowed.Insert("metadata.namespace")
+		}
+		selectable := sets.New(t.Version.SelectableFields...)
+		for _, req := range o.FieldSelector.Requirements() {
+			if selectable.Has(req.Field) {
+				s.deep = true
+			} else if !allowed.Has(req.Field) {
+				return nil, apierrors.NewBadRequest(unknownField(t, req.Field))
+			}
+		}
+	}
+	if o.ShardSelector == "" {
+		return s, nil
+	}
+	var err error
+	if s.shards, err = shards.Parse(o.ShardSelector); err != nil {
+		return nil, apierrors.NewBadRequest("invalid shard selector: " + err.Error())
+	}
+	return s, nil
+}
+
+// unknownField words the refusal as kube-apiserver does, which has another
+// text for its own kinds that have no fields to select by.
+func unknownField(t resource.Target, field string) string {
+	if t.Version.Native() && len(t.Version.SelectableFields) == 0 {
+		return fmt.Sprintf("%q is not a known field selector: only %q, %q", field, "metadata.name", "metadata.namespace")
+	}
+	return fmt.Sprintf("field label not supported: %s", field)
+}
+
+// empty tells that everything is selected.
+func (s *selection) empty() bool { return s.labels == nil && s.fields == nil && s.shards == nil }
+
+// shallow decides by what is known without the object at the request's
+// version: labels, which count as stored, namespace and name, and its shard.
+func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
+	if s.shards != nil {
+		if ok, err := s.sharded(key, e); err != nil || !ok {
+			return false, err
+		}
+	}
+	if s.labels != nil {
+		set, err := s.resource.Labels(e)
+		if err != nil || !s.labels.Matches(set) {
+			return false, err
+		}
+	}
+	return s.fields == nil || s.deep || s.fields.Matches(newFieldSet(key, nil)), nil
+}
+
+// sharded decides by the hash of the uid or of the namespace.
+func (s *selection) sharded(key string, e *view.Entry) (bool, error) {
+	meta, err := s.resource.Ownership(e)
+	if err != nil {
+		return false, err
+	}
+	meta.Namespace, _ = catalog.SplitKey(key)
+	return s.shards.Matches(&metav1.PartialObjectMetadata{ObjectMeta: *meta})
+}
+
+// match decides by labels as stored and by fields in the request's version.
+func (s *selection) match(ctx context.Context, key string, e *view.Entry) (bool, error) {
+	if ok, err := s.shallow(key, e); err != nil || !ok || !s.deep {
+		return ok, err
+	}
+	data, err := s.resource.View(ctx, e, s.version.Name)
+	if err != nil {
+		return false, err
+	}
+	return s.matchFields(key, e, data)
+}
+
+// matchFields decides by the fields of e, whose object at the request's
+// version is data.
+func (s *selection) matchFields(key string, e *view.Entry, data []byte) (bool, error) {
+	set, err := s.resource.Fields(e, s.version, data)
+	if err != nil {
+		return false, err
+	}
+	return s.fields.Matches(newFieldSet(key, set)), nil
+}
+
+// fieldSet is what a field selector sees of an object.
+type fieldSet struct {
+	namespace, name string
+	rest            fields.Set
+}
+
+func newFieldSet(key string, rest fields.Set) fieldSet {
+	f := fieldSet{rest: rest}
+	f.namespace, f.name = catalog.SplitKey(key)
+	return f
+}
+
+// Has implements [fields.Fields].
+func (f fieldSet) Has(field string) bool {
+	return field == "metadata.name" || field == "metadata.namespace" || f.rest.Has(field)
+}
+
+// Get implements [fields.Fields].
+func (f fieldSet) Get(field string) string {
+	switch field {
+	case "metadata.name":
+		return f.name
+	case "metadata.namespace":
+		return f.namespace
+	}
+	return f.rest.Get(field)
+}

@@ -1,0 +1,208 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/storage/watchcache"
+)
+
+// Watch is one client's view of the changes to a collection. It is used by
+// one goroutine and holds nothing that needs closing.
+type Watch struct {
+	// Initial are the objects that exist already, to be sent as ADDED before
+	// anything else; the caller takes them.
+	Initial []*view.Entry
+	// InitialRevision is the revision of Initial.
+	InitialRevision int64
+	// InitialEnd asks for the bookmark that closes the initial events.
+	InitialEnd bool
+	// Replaced is closed when the resource is no longer served in this form,
+	// and the watch has to end.
+	Replaced <-chan struct{}
+
+	selection *selection
+	prefix    string
+	cursor    *watchcache.Cursor[*view.Entry]
+	// events and changes are memory for Next.
+	events  []watchcache.Event[*view.Entry]
+	changes []resource.Change
+}
+
+// Watch starts a watch (rows RV-11 to RV-16, WATCH-08 to WATCH-12). options
+// were validated. A start that is too old is a 410 status error.
+func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversion.ListOptions) (*Watch, error) {
+	sel, err := newSelection(t, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{selection: sel, Replaced: t.Resource.Replaced()}
+	if t.Namespace != "" {
+		w.prefix = t.Namespace + "/"
+	}
+	rev, err := resource.ParseRevision(o.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	initial := rev == 0
+	if o.SendInitialEvents != nil {
+		initial = *o.SendInitialEvents
+		w.InitialEnd = initial && o.AllowWatchBookmarks
+	}
+	if !initial && rev != 0 {
+		w.InitialRevision = rev
+		return w, w.start(t, rev)
+	}
+	if err := e.settleRead(ctx, o.ResourceVersion); err != nil {
+		return nil, err
+	}
+	s := t.Resource.Bucket().Snapshot()
+	w.InitialRevision = s.Revision()
+	if initial {
+		l := &listing{target: t, selection: sel, prefix: w.prefix}
+		if err := l.take(ctx, s); err != nil {
+			return nil, err
+		}
+		w.Initial = l.result.Entries
+	}
+	return w, w.start(t, s.Revision())
+}
+
+func (w *Watch) start(t resource.Target, from int64) error {
+	cursor, err := t.Resource.Bucket().Watch(from)
+	if err != nil {
+		return w.expired(err, from)
+	}
+	w.cursor = cursor
+	return nil
+}
+
+func (w *Watch) expired(err error, from int64) error {
+	var x *watchcache.Expired
+	if errors.As(err, &x) {
+		return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, x.Oldest))
+	}
+	return apierrors.NewInternalError(err)
+}
+
+// maxChanges bounds what one Next returns, so that a slow client's backlog is
+// written in pieces.
+const maxChanges = 256
+
+// Wait returns a channel that is closed once Next has something to say. Take a
+// new channel for each wait.
+func (w *Watch) Wait() <-chan struct{} { return w.cursor.Wait() }
+
+// Next returns the changes that have happened since the last call and that the
+// client selected; there may be none. They are the caller's until the next
+// call. more tells that others are waiting. A client that fell too far behind
+// gets a 410 status error.
+func (w *Watch) Next(ctx context.Context) (changes []resource.Change, more bool, err error) {
+	if w.events, err = w.cursor.AppendNext(w.events[:0], maxChanges); err != nil {
+		return nil, false, w.expired(err, w.cursor.Revision())
+	}
+	w.changes = w.changes[:0]
+	if w.selection.deep {
+		if err := w.prepare(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	for _, ev := range w.events {
+		c, ok, err := w.change(ctx, ev)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			w.changes = append(w.changes, c)
+		}
+	}
+	more = len(w.events) == maxChanges
+	clear(w.events)
+	return w.changes, more, nil
+}
+
+// prepare converts at once what the selection is about to look into.
+func (w *Watch) prepare(ctx context.Context) error {
+	var entries []*view.Entry
+	want := func(key string, e *view.Entry) error {
+		ok, err := w.selection.shallow(key, e)
+		if ok {
+			entries = append(entries, e)
+		}
+		return err
+	}
+	for _, ev := range w.events {
+		if !w.concerns(ev.Item.Key) {
+			continue
+		}
+		var err error
+		if ev.HasPrev {
+			err = want(ev.Item.Key, ev.Prev)
+		}
+		if ev.Type != watchcache.Deleted && err == nil {
+			err = want(ev.Item.Key, ev.Item.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := w.selection.resource.Objects(ctx, nil, entries, encoding.At(w.selection.version.Name))
+	return err
+}
+
+// concerns tells whether a key is in the watched namespace.
+func (w *Watch) concerns(key string) bool { return strings.HasPrefix(key, w.prefix) }
+
+// Revision is the revision up to which the client has seen everything.
+func (w *Watch) Revision() int64 { return w.cursor.Revision() }
+
+// change turns a cache event into what the client's selection makes of it: an
+// object that enters the selection is added, one that leaves it is deleted.
+func (w *Watch) change(ctx context.Context, ev watchcache.Event[*view.Entry]) (resource.Change, bool, error) {
+	if !w.concerns(ev.Item.Key) {
+		return resource.Change{}, false, nil
+	}
+	if w.selection.empty() {
+		switch ev.Type {
+		case watchcache.Added:
+			return resource.Change{Type: watch.Added, Entry: ev.Item.Value}, true, nil
+		case watchcache.Modified:
+			return resource.Change{Type: watch.Modified, Entry: ev.Item.Value}, true, nil
+		default:
+			return resource.Change{Type: watch.Deleted, Entry: ev.Item.Value}, true, nil
+		}
+	}
+	var was, is bool
+	var err error
+	if ev.HasPrev {
+		if was, err = w.selection.match(ctx, ev.Item.Key, ev.Prev); err != nil {
+			return resource.Change{}, false, err
+		}
+	}
+	if ev.Type != watchcache.Deleted {
+		if is, err = w.selection.match(ctx, ev.Item.Key, ev.Item.Value); err != nil {
+			return resource.Change{}, false, err
+		}
+	}
+	switch {
+	case is && was:
+		return resource.Change{Type: watch.Modified, Entry: ev.Item.Value}, true, nil
+	case is:
+		return resource.Change{Type: watch.Added, Entry: ev.Item.Value}, true, nil
+	case was && ev.Type == watchcache.Deleted:
+		return resource.Change{Type: watch.Deleted, Entry: ev.Item.Value}, true, nil
+	case was:
+		return resource.Change{Type: watch.Deleted, Entry: view.Tombstone(ev.Prev, ev.Item.Revision)}, true, nil
+	default:
+		return resource.Change{}, false, nil
+	}
+}

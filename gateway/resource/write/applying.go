@@ -1,0 +1,95 @@
+package write
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/scale"
+)
+
+// Apply applies a configuration to an object, which it creates if there is none
+// (server-side apply, KEP-555). config is only read.
+func (e *Writer) Apply(ctx context.Context, t resource.Target, config map[string]any, o resource.WriteOptions) (*resource.Written, error) {
+	if scales(t) != nil {
+		return e.applyScale(ctx, t, config, o)
+	}
+	w, err := (&applying{config}).to(t, o, e)
+	if err != nil {
+		return nil, err
+	}
+	if t.Subresource == "" {
+		w.exists = mayExist
+	}
+	return w.run(ctx)
+}
+
+// to is the write of what is applied to a target.
+func (s *applying) to(t resource.Target, o resource.WriteOptions, e *Writer) (*Write, error) {
+	strategy, err := updateStrategy(t)
+	return &Write{request: request{Target: t, Options: o, strategy: strategy}, writer: e, source: s}, err
+}
+
+// reportRepeated treats fields that a configuration repeats as the options ask,
+// once it is known to fit.
+func reportRepeated(o resource.WriteOptions) error {
+	for _, p := range o.Problems {
+		switch o.FieldValidation {
+		case validationIgnore:
+		case validationStrict:
+			return apierrors.NewBadRequest("error strict decoding YAML: " + p)
+		default:
+			o.AddWarning(p)
+		}
+	}
+	return nil
+}
+
+// applying is the source of a state that a configuration is merged into.
+type applying struct{ config map[string]any }
+
+// decode implements [source]; it has been done at the edge.
+func (*applying) decode(*request) error { return nil }
+
+// change implements [source]: ownership decides what the configuration adds,
+// changes and takes away.
+func (s *applying) change(ctx context.Context, r *request, from *present) (n next, err error) {
+	out, err := r.Resource.Owners.Apply(ctx, fieldChange(r, from, s.config, nil))
+	if err != nil {
+		return n, err
+	}
+	if err := reportRepeated(r.Options); err != nil {
+		return n, err
+	}
+	tree := object.Clone(out.Tree) // which may share parts with the present state
+	if err := r.Version.Shape.FromMerge(tree); err != nil {
+		return n, apierrors.NewBadRequest(err.Error())
+	}
+	if p := scales(r.Target); p != nil {
+		// The reply is a Scale; without replicas there is none.
+		shown, found, err := scale.Of(p, tree)
+		if n.scaled = (&shownScales{now: shown, applied: true}); err != nil || !found {
+			return n, apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scale.Kind}, r.Name, field.ErrorList{
+				field.Required(field.NewPath("spec", "replicas"), "nobody else says how many there are"),
+			})
+		}
+	}
+	n.object, n.owners = asUnstructured(tree), decided(out)
+	if err := sameName(r.Target, n.object.GetName()); err != nil {
+		return n, err
+	}
+	if from.entry == nil {
+		if uid := n.object.GetUID(); uid != "" {
+			return n, apierrors.NewConflict(r.GroupResource(), r.Name,
+				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+		}
+		n.object.SetResourceVersion("")
+	}
+	return n, rest.EnsureObjectNamespaceMatchesRequestNamespace(r.Namespace, n.object)
+}

@@ -1,0 +1,232 @@
+package write
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// Field validation levels.
+const (
+	validationIgnore = "Ignore"
+	validationStrict = "Strict"
+)
+
+// maxStrictErrors is the most unknown or duplicate fields that are named.
+const maxStrictErrors = 100
+
+// decodeBody reads an object that a client sent: its tree, well-formed by the
+// version's schema, with unknown and duplicate fields reported as the options
+// ask.
+func decodeBody(t resource.Target, body []byte, o resource.WriteOptions) (map[string]any, error) {
+	tree, duplicates, err := parseBody(body)
+	if err != nil {
+		return nil, t.Unrecognized(noKind(body, err), body)
+	}
+	problems := slices.Concat(o.Problems, duplicates)
+	if err := checkKind(t, tree, body); err != nil {
+		if other, ok := atVersionOf(t, tree); ok { // it is read before it is refused
+			if err := wellRead(other, tree, problems, body, o); err != nil {
+				return nil, err
+			}
+		}
+		return nil, err
+	}
+	if err := wellRead(t, tree, problems, body, o); err != nil {
+		return nil, err
+	}
+	return tree, nil
+}
+
+// atVersionOf is the target at another version, which an object says that it is of.
+func atVersionOf(t resource.Target, tree map[string]any) (resource.Target, bool) {
+	apiVersion, _ := tree["apiVersion"].(string)
+	v := t.Resource.Def.At(apiVersion)
+	if v == nil || v == t.Version || tree["kind"] != t.Resource.Def.Kind {
+		return t, false
+	}
+	t.Version = v
+	return t, true
+}
+
+// wellRead makes what a client sent well-formed, or refuses it.
+func wellRead(t resource.Target, tree map[string]any, problems []string, body []byte, o resource.WriteOptions) error {
+	err := wellFormed(t, tree, problems, body, o)
+	if _, told := err.(apierrors.APIStatus); err == nil || told {
+		return err
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.GVK().Version, t.Resource.Def.Kind, err))
+}
+
+// noKind is why a body does not even tell its kind, in the words of
+// kube-apiserver's library where it is JSON, but no object.
+func noKind(body []byte, err error) error {
+	if _, told := kubejson.DefaultMetaFactory.Interpret(body); told != nil && json.Valid(body) {
+		return told
+	}
+	return fmt.Errorf("%s: %w", unreadable, err)
+}
+
+// parseBody reads a JSON object; null is one without fields.
+func parseBody(body []byte) (tree map[string]any, duplicates []string, err error) {
+	if string(bytes.TrimSpace(body)) == "null" {
+		return map[string]any{}, nil, nil
+	}
+	return object.ParseObject(body)
+}
+
+// wellFormed applies the schema of the request's version to tree, of which body
+// is the text where it was sent as one. An error that is no status says why tree
+// is not an object of this kind.
+func wellFormed(t resource.Target, tree map[string]any, duplicates []string, body []byte, o resource.WriteOptions) error {
+	if meta, ok := tree["metadata"]; ok && meta == nil {
+		delete(tree, "metadata")
+	}
+	unknown, err := t.Version.Shape.FromClient(tree, o.FieldValidation != validationIgnore)
+	if err != nil {
+		return err
+	}
+	problems := slices.Concat(duplicates, unknown)
+	if len(problems) > 1 && body != nil && t.Version.Native() {
+		// A Go type is read in one pass, which finds either in the order of the text.
+		if found := object.Problems(body, t.Version.Typed()); found != nil {
+			problems = slices.Concat(o.Problems, found)
+		}
+	}
+	return report(o, problems)
+}
+
+// report warns of unknown and duplicate fields, or refuses them with an error
+// that is no status, as the options ask.
+func report(o resource.WriteOptions, problems []string) error {
+	if len(problems) == 0 || o.FieldValidation == validationIgnore {
+		return nil
+	}
+	problems = problems[:min(len(problems), maxStrictErrors)]
+	if o.FieldValidation == validationStrict {
+		return fmt.Errorf("strict decoding error: %s", strings.Join(problems, ", "))
+	}
+	for _, p := range problems {
+		o.AddWarning(p)
+	}
+	return nil
+}
+
+// unreadable starts the message about a body that is no JSON object.
+const unreadable = "couldn't get version/kind; json parse error"
+
+// checkKind compares apiVersion and kind with those of the request's path. An
+// object of a built-in kind need not have them: the typed clients of most
+// languages never send them, so they are filled in.
+func checkKind(t resource.Target, tree map[string]any, body []byte) error {
+	kind, err := textField(tree, "kind")
+	if err != nil {
+		return t.Unrecognized(err, body)
+	}
+	apiVersion, err := textField(tree, "apiVersion")
+	if err != nil {
+		return t.Unrecognized(err, body)
+	}
+	want := t.Resource.Def.APIVersion(t.Version.Name)
+	if t.Version.Native() {
+		if kind == "" {
+			kind = t.Resource.Def.Kind
+		}
+		if apiVersion == "" {
+			apiVersion = want
+		}
+		tree["kind"], tree["apiVersion"] = kind, apiVersion
+	}
+	if kind == "" {
+		return t.Unrecognized(runtime.NewMissingKindErr(excerpt(body)), body)
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return t.Unrecognized(err, body)
+	}
+	if t.Version.Native() {
+		return checkTyped(t, gv, kind, apiVersion)
+	}
+	if gv != t.GVK().GroupVersion() {
+		return otherVersion(t, apiVersion)
+	}
+	if kind != t.Resource.Def.Kind {
+		meta, _ := tree["metadata"].(map[string]any)
+		name, _ := meta["name"].(string)
+		return apierrors.NewInvalid(schema.GroupKind{Group: gv.Group, Kind: kind}, name, field.ErrorList{
+			field.Invalid(field.NewPath("kind"), kind, "must be "+t.Resource.Def.Kind),
+		})
+	}
+	return nil
+}
+
+func otherVersion(t resource.Target, apiVersion string) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, t.Resource.Def.APIVersion(t.Version.Name)))
+}
+
+// checkTyped does so for a kind that has a Go type.
+func checkTyped(t resource.Target, gv schema.GroupVersion, kind, apiVersion string) error {
+	if gv.WithKind(kind) == t.GVK() {
+		return nil
+	}
+	if kind == t.Resource.Def.Kind && t.Resource.Def.At(gv.String()) != nil {
+		return otherVersion(t, apiVersion)
+	}
+	return t.OfOtherKind(kind, apiVersion)
+}
+
+// textField is a text of the tree, empty when it is absent or null.
+func textField(tree map[string]any, name string) (string, error) {
+	switch v := tree[name].(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	default:
+		return "", fmt.Errorf("%s: json: cannot unmarshal %s into Go struct field .%s of type string", unreadable, jsonType(v), name)
+	}
+}
+
+// jsonType is what encoding/json calls a value.
+func jsonType(v any) string {
+	switch v.(type) {
+	case bool:
+		return "bool"
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	default:
+		return "number"
+	}
+}
+
+func excerpt(body []byte) string { return atMost(256, body) }
+
+func atMost(n int, body []byte) string {
+	if len(body) > n {
+		return strings.ToValidUTF8(string(body[:n]), "") + "..."
+	}
+	return string(body)
+}
+
+// asUnstructured wraps a tree for the Kubernetes strategies. A tree without
+// metadata gets an empty one.
+func asUnstructured(tree map[string]any) *unstructured.Unstructured {
+	if _, ok := tree["metadata"].(map[string]any); !ok {
+		tree["metadata"] = map[string]any{}
+	}
+	return &unstructured.Unstructured{Object: tree}
+}

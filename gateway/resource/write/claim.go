@@ -1,0 +1,84 @@
+package write
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/wasmgate/wasmgate/storage"
+)
+
+// claimed are the names that a write has for itself.
+type claimed []claim
+
+type claim struct {
+	name, key string
+	revision  int64
+}
+
+// claimTTL is when a claim ends that nobody gave back, because its gateway was
+// killed. A write that takes longer than that has to claim again.
+const claimTTL = 2 * time.Minute
+
+// Claim takes a name for this write, until it has ended: no other write has it
+// meanwhile, on whichever gateway, and this one is committed only while it has
+// it. Once it is taken, the cache holds what those made of it that had it
+// before. It is false when another write has it. A dry run takes nothing.
+func (w attributes) Claim(ctx context.Context, name string) (bool, error) {
+	if w.Options.DryRun {
+		return true, nil
+	}
+	for _, c := range w.claims {
+		if c.name == name {
+			return true, nil
+		}
+	}
+	key := w.writer.catalog.ClaimKey(name)
+	revision, err := w.writer.store.Create(ctx, key, []byte(w.Options.Caller.RequestID), claimTTL)
+	switch {
+	case storage.KindOf(err) == storage.Exists:
+		return false, nil
+	case err != nil:
+		return false, w.StoreError(fmt.Errorf("claiming %s: %w", name, err))
+	}
+	w.claims = append(w.claims, claim{name, key, revision})
+	return true, w.writer.reads.Await(ctx, revision)
+}
+
+// guard is a writer that writes only while all are had.
+func (all claimed) guard(to storage.GuardedWriter) storage.GuardedWriter {
+	for _, c := range all {
+		to = to.While(c.key, c.revision)
+	}
+	return to
+}
+
+// lost tells that a write was refused for want of something that it claimed.
+func (all claimed) lost(e *storage.Error) bool {
+	for _, c := range all {
+		if e.Kind == storage.Changed && e.Key == c.key {
+			return true
+		}
+	}
+	return false
+}
+
+// releaseTimeout bounds how long the client of a write waits for its claims to
+// be given back.
+const releaseTimeout = 5 * time.Second
+
+// release gives back what a write claimed, whatever became of it: who claims it next
+// sees that. What cannot be given back ends by itself.
+func (all *claimed) release(ctx context.Context, e *Writer) {
+	if len(*all) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	for _, c := range *all {
+		if _, err := e.store.Delete(ctx, c.key, c.revision); err != nil {
+			e.log.Debug().Err(err).Str("claim", c.name).Msg("a claim was not given back; it ends by itself")
+		}
+	}
+	*all = nil
+}

@@ -1,0 +1,109 @@
+package write
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/patch"
+)
+
+// Patch changes an object by a JSON patch (RFC 6902), a JSON merge patch
+// (RFC 7386) or, for kinds that have a Go type, a strategic merge patch.
+func (e *Writer) Patch(ctx context.Context, t resource.Target, kind types.PatchType, body []byte, o resource.WriteOptions) (*resource.Written, error) {
+	if scales(t) != nil {
+		s, err := patchScale(t, kind, body)
+		if err != nil {
+			return nil, err
+		}
+		return e.scale(ctx, t, s, o)
+	}
+	return e.update(ctx, request{Target: t, Options: o}, &patching{kind: kind, body: body})
+}
+
+// patching is a patch of the present state.
+type patching struct {
+	kind       types.PatchType
+	body       []byte
+	apply      patch.Patch
+	duplicates []string
+	// wrong is why the body is no patch, which is told once there is an object
+	// that it could have changed.
+	wrong error
+}
+
+// decode implements [source]: the patch is parsed once.
+func (p *patching) decode(r *request) (err error) {
+	if p.apply != nil || p.wrong != nil {
+		return nil
+	}
+	if p.apply, p.duplicates, err = patch.Decode(p.kind, p.body, r.Version.Typed); errors.Is(err, patch.ErrUnsupported) {
+		return resource.UnsupportedPatch(r.Target)
+	}
+	p.wrong = err
+	return nil
+}
+
+// change implements [source]: the outcome of a patch is made well-formed.
+func (p *patching) change(_ context.Context, r *request, from *present) (n next, err error) {
+	if p.wrong != nil {
+		return n, p.wrong
+	}
+	state := patch.State{JSON: from.data, Tree: from.object.Object}
+	tree, err := p.apply(state)
+	if err != nil {
+		return n, err
+	}
+	err = acceptPatched(r.Target, tree, p.duplicates, r.Options)
+	if _, ok := err.(apierrors.APIStatus); !ok && err != nil {
+		if p.kind == types.StrategicMergePatchType {
+			return n, p.apply.RefuseStrategic(p.body, r.Version.Typed, state, err)
+		}
+		return n, p.apply.Refuse(state, err)
+	}
+	n.object = asUnstructured(tree)
+	return n, err
+}
+
+// acceptPatched makes the outcome of a patch well-formed, unless the patch
+// turned the object into another one. An error that is no status says why the
+// outcome is none of this kind.
+func acceptPatched(t resource.Target, tree map[string]any, duplicates []string, o resource.WriteOptions) error {
+	if err := samePatched(t, tree); err != nil {
+		return err
+	}
+	if err := wellFormed(t, tree, duplicates, nil, o); err != nil {
+		return err
+	}
+	return sameName(t, asUnstructured(tree).GetName())
+}
+
+func samePatched(t resource.Target, tree map[string]any) error {
+	def := t.Resource.Def
+	want := def.APIVersion(t.Version.Name)
+	apiVersion, _ := tree["apiVersion"].(string)
+	kind, _ := tree["kind"].(string)
+	if t.Version.Native() { // which need not say what they are
+		kind, apiVersion = cmp.Or(kind, def.Kind), cmp.Or(apiVersion, want)
+		tree["kind"], tree["apiVersion"] = kind, apiVersion
+	}
+	if apiVersion == want && kind == def.Kind {
+		return nil
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil || apiVersion == "" || kind == "" || t.Version.Native() {
+		return fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
+	}
+	problem := field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want)
+	if kind != def.Kind {
+		problem = field.Invalid(field.NewPath("kind"), kind, "must be "+def.Kind)
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: gv.Group, Kind: kind}, t.Name, field.ErrorList{problem})
+}

@@ -1,0 +1,95 @@
+package write
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/read"
+	"github.com/wasmgate/wasmgate/gateway/view"
+)
+
+// final wraps an error that came from the store's answer to a write, or after
+// it. What was asked for may have happened: it is not to be tried again.
+type final struct{ error }
+
+// redefined tells that the definition has another revision than the one that
+// the resource stood for, or is gone; nothing was written.
+type redefined struct {
+	since int64
+	gone  bool
+}
+
+func (*redefined) Error() string { return "the definition changed" }
+
+// errUnclaimed tells that what the write claimed was not its any more; nothing
+// was written.
+var errUnclaimed = errors.New("the write took longer than its claims")
+
+// superseded tells that somebody else wrote first, and what.
+type superseded struct{ by *view.Entry }
+
+func (superseded) Error() string { return "somebody else wrote first" }
+
+// maxAttempts bounds how often a write without a resourceVersion is tried
+// again against other writers.
+const maxAttempts = 100
+
+// run carries a write out against the state that is known: against newer ones
+// as long as somebody else writes first, and against the store's own when it
+// was refused on a cached one, which may be behind.
+func (w *Write) run(ctx context.Context) (*resource.Written, error) {
+	if err := w.Resource.Current(); err != nil {
+		return nil, err
+	}
+	defer func() { w.claims.release(ctx, w.writer) }()
+	from, err := w.start(ctx)
+	for range maxAttempts {
+		if err != nil {
+			return nil, err
+		}
+		w.begin(from)
+		refused := w.attempt(ctx)
+		var done final
+		var lost superseded
+		var changed *redefined
+		switch {
+		case refused == nil:
+			return w.out, nil
+		case errors.As(refused, &lost) && lost.by != nil:
+			from = read.Origin{Entry: lost.by, Live: true}
+		case errors.As(refused, &lost):
+			from, err = w.current(ctx, true)
+		case errors.Is(refused, errUnclaimed):
+			w.claims.release(ctx, w.writer)
+		case errors.As(refused, &changed):
+			err = w.writer.catalog.AwaitRedefined(ctx, w.Resource, changed.since, changed.gone)
+		case errors.As(refused, &done):
+			return nil, done.error
+		case from.Entry == nil || from.Live || ctx.Err() != nil:
+			return nil, refused
+		default:
+			stale := from.Revision
+			if from, err = w.current(ctx, true); err == nil && from.Entry != nil && from.Revision == stale {
+				return nil, refused
+			}
+		}
+	}
+	return nil, apierrors.NewConflict(w.GroupResource(), w.Name, resource.ErrModified)
+}
+
+// begin forgets what an earlier attempt did.
+func (w *Write) begin(from read.Origin) {
+	operation := w.operation
+	switch {
+	case operation == admission.Delete:
+	case from.Entry == nil:
+		operation = admission.Create
+	default:
+		operation = admission.Update
+	}
+	w.progress = progress{operation: operation, from: from, present: present{of: w.Target, entry: from.Entry}}
+}

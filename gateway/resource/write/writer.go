@@ -1,0 +1,74 @@
+package write
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/read"
+	"github.com/wasmgate/wasmgate/gateway/view"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/watchcache"
+)
+
+// Options configure a [Writer].
+type Options struct {
+	// Store keeps the objects.
+	Store storage.Store
+	// Catalog is what is served.
+	Catalog *catalog.Catalog
+	// Admission is asked about every write. What it charges with are
+	// [resource.Accounts].
+	Admission admission.Chain
+	// ProvisionNamespaces makes the namespace that the first object wants that
+	// is created in it. Otherwise such an object is refused.
+	ProvisionNamespaces bool
+	// Objects are what the hooks of kinds may look up; nil for nothing.
+	Objects crd.Objects
+	// Log receives what no client is told.
+	Log zerolog.Logger
+}
+
+// Writer writes objects.
+type Writer struct {
+	store   storage.Store
+	cache   *watchcache.Cache[*view.Entry]
+	catalog *catalog.Catalog
+	reads   *read.Reader
+	o       Options
+	// accounts are what writes are charged to; nil for none.
+	accounts resource.Accounts
+	log      zerolog.Logger
+	spaces   spaces
+}
+
+// New makes a writer of what a reader reads.
+func New(o Options, reads *read.Reader) *Writer {
+	e := &Writer{store: o.Store, cache: o.Catalog.Cache(), catalog: o.Catalog, reads: reads, o: o, log: o.Log}
+	e.spaces.store, e.spaces.catalog = o.Store, o.Catalog
+	for _, p := range o.Admission.Charging {
+		e.accounts, _ = p.(resource.Accounts)
+	}
+	return e
+}
+
+// settle waits, for a little, until this gateway serves what a write to a
+// definition at revision asked for, so that the writer's next request meets it.
+func (e *Writer) settle(ctx context.Context, r *catalog.Resource, revision int64) {
+	if !e.catalog.Defines(r) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := e.cache.Wait(ctx, revision); err != nil {
+		return // the write is done; only its effect is not awaited any longer
+	}
+	if err := e.catalog.WaitApplied(ctx, revision); err != nil {
+		e.log.Debug().Err(err).Int64("revision", revision).Msg("definition not applied in time")
+	}
+}
