@@ -17,14 +17,12 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// Media types of bodies. Replies are produced in the same.
+// Media types of replies.
 const (
 	mediaJSON     = "application/json"
 	mediaYAML     = "application/yaml"
 	mediaProtobuf = wire.MediaType
 	mediaCBOR     = "application/cbor"
-	// mediaApplyCBOR is a configuration to apply in CBOR.
-	mediaApplyCBOR = "application/apply-patch+cbor"
 )
 
 // form is what the client wants a reply to look like.

@@ -91,9 +91,6 @@ func metadataInProtobuf() encoding.Encoding {
 	return encoding.Encoding{Version: "v1", Form: encoding.Metadata, Media: encoding.Protobuf}
 }
 
-// asOf is a key at a version, of no definition.
-func asOf(version string) Key { return Key{Encoding: encoding.At(version)} }
-
 // bytesOf are the objects of entries at a version.
 func (r *Renderer) bytesOf(ctx context.Context, entries []*Entry, version string) ([][]byte, error) {
 	all, err := r.Objects(ctx, nil, entries, encoding.At(version))
