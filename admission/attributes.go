@@ -138,8 +138,10 @@ type States interface {
 
 // Namespaces knows namespaces.
 type Namespaces interface {
-	// GetNamespaceLabels are those of a namespace; a NotFound status error when there is
-	// none.
+	// IsNamespaceTerminating reports whether a namespace is being deleted; a NotFound
+	// status error when there is none.
+	IsNamespaceTerminating(ctx context.Context, name string) (bool, error)
+	// GetNamespaceLabels are those of a namespace; the same error.
 	GetNamespaceLabels(ctx context.Context, name string) (labels.Set, error)
 	// GetNamespaceObject is a whole one, only to be read; the same error.
 	GetNamespaceObject(ctx context.Context, name string) (*corev1.Namespace, error)
@@ -176,6 +178,15 @@ func KindAt(r Resource, version string) schema.GroupVersionKind {
 	}
 	at := ResourceAt(r, version)
 	return at.GroupVersion().WithKind(kind.Kind)
+}
+
+// NameOf is the name of the object of a request, or the beginning of the one that it
+// will get.
+func NameOf(a Attributes) string {
+	if name := a.GetName(); name != "" {
+		return name
+	}
+	return a.GetObject().GetGenerateName()
 }
 
 // IsNamespace reports whether a request is about a Namespace itself.

@@ -7,8 +7,8 @@ import (
 	"github.com/wasmgate/wasmgate/admission/order"
 )
 
-// Plugin is an admission plugin: by its place in the order a [Mutator] or a
-// [Reinvoked], a [Validator], or what the store of objects charges.
+// Plugin is an admission plugin: by its place in the order a [Mutator], an
+// [Editor] or a [Reinvoked], a [Validator], or what the store of objects charges.
 type Plugin interface {
 	// Name is what the plugin is called, one of the names in [order.Plugins].
 	Name() string
@@ -56,24 +56,32 @@ func NewChain(on func(name string) bool, all ...Plugin) (c Chain, err error) {
 	return c, nil
 }
 
-// addMutator makes one of those that follow each other and are asked again because of
-// each other.
+// addMutator makes one of those of a sort that follow each other.
 func (c *Chain) addMutator(p Plugin) bool {
 	switch p := p.(type) {
 	case Reinvoked:
-		if n := len(c.Mutators) - 1; n >= 0 {
-			if before, ok := c.Mutators[n].(reinvoked); ok {
-				c.Mutators[n] = append(before, p)
-				return true
-			}
-		}
-		c.Mutators = append(c.Mutators, reinvoked{p})
+		c.Mutators = joined[reinvoked](c.Mutators, p)
+	case Editor:
+		c.Mutators = joined[editors](c.Mutators, p)
 	case Mutator:
 		c.Mutators = append(c.Mutators, p)
 	default:
 		return false
 	}
 	return true
+}
+
+func joined[G interface {
+	~[]P
+	Mutator
+}, P any](all []Mutator, p P) []Mutator {
+	if n := len(all) - 1; n >= 0 {
+		if before, ok := all[n].(G); ok {
+			all[n] = append(before, p)
+			return all
+		}
+	}
+	return append(all, G{p})
 }
 
 // Reinvoked is a [Plugin] of the mutating phase that asks what others configure,

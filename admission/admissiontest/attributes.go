@@ -2,6 +2,7 @@ package admissiontest
 
 import (
 	"context"
+	"testing"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -78,3 +79,13 @@ func (*Attributes) AddErrors(...*field.Error) {}
 
 // Claim takes every name.
 func (*Attributes) Claim(context.Context, string) (bool, error) { return true, nil }
+
+// Chain is what asks plugins, all of which are on.
+func Chain(t testing.TB, plugins ...admission.Plugin) admission.Chain {
+	t.Helper()
+	c, err := admission.NewChain(func(string) bool { return true }, plugins...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -117,6 +117,12 @@ func (o *Objects) Overlay(_ context.Context, version string, part map[string]any
 // admission.Namespaces; that of the namespace "broken" cannot be read.
 type Namespaces map[string]labels.Set
 
+// IsNamespaceTerminating is false of those that there are.
+func (n Namespaces) IsNamespaceTerminating(ctx context.Context, name string) (bool, error) {
+	_, err := n.GetNamespaceLabels(ctx, name)
+	return false, err
+}
+
 // GetNamespaceLabels are those of a namespace.
 func (n Namespaces) GetNamespaceLabels(_ context.Context, name string) (labels.Set, error) {
 	if set, ok := n[name]; ok {

@@ -63,11 +63,7 @@ func newWorld(t testing.TB) *world {
 	e := realengine.With(t, func(e *engine.Engine) admission.Chain {
 		all := Plugins(Config{Catalog: e.Catalog(), Authorizer: w, Module: w.module, Metrics: w.counted, Log: zerolog.New(&w.log)})
 		w.validating = all[3].(validatingWebhooks).all
-		chain, err := admission.NewChain(func(string) bool { return true }, all...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return chain
+		return admissiontest.Chain(t, all...)
 	})
 	w.Engine, w.store = e.Verbs, e.Store
 	w.create("", "namespaces", "", `{"metadata":{"name":"default","labels":{"team":"x"}}}`)

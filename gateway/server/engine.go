@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/admission/plugin"
+	"github.com/wasmgate/wasmgate/admission/plugin/limitranger"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
@@ -23,13 +24,10 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/all"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition/compile"
-	"github.com/wasmgate/wasmgate/gateway/kinds/limitrange"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/bindings"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/status"
 	quotas "github.com/wasmgate/wasmgate/gateway/kinds/quota"
-	"github.com/wasmgate/wasmgate/gateway/kinds/rolewarning"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
-	"github.com/wasmgate/wasmgate/gateway/kinds/storageobject"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
@@ -69,7 +67,7 @@ func (g *gateway) newEngine() (*engine.Engine, error) {
 	if err := g.showMemory(served); err != nil {
 		return nil, err
 	}
-	o := engine.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), ProvisionNamespaces: g.options.Admits(order.NamespaceAutoProvision)}
+	o := engine.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot)}
 	o.Objects = func(e *engine.Engine) crd.Objects { return local.New(e, resource.Component("modules")) }
 	o.Reports = reports
 	o.Admission = func(e *engine.Engine) (c admission.Chain) {
@@ -84,15 +82,15 @@ func (g *gateway) newEngine() (*engine.Engine, error) {
 func (g *gateway) admission(e *engine.Engine) (admission.Chain, error) {
 	all := append(admitting.Plugins(admitting.Config{
 		Catalog: e.Catalog(), Authorizer: authz.Masters{}, Module: g.modules.Admit(lookUp(e)), Metrics: g.metrics, Log: g.log,
-	}), bindings.Bindings{Status: g.modules.Status}, status.Guard{}, rolewarning.Warner{})
-	if ranges := limitrange.New(e.Catalog()); ranges != nil {
-		all = append(all, ranges)
-	}
+	}), plugin.NamespaceAutoProvision{Objects: local.New(e, resource.Component("namespaces"))}, plugin.NamespaceLifecycle{},
+		bindings.Bindings{Status: g.modules.Status}, status.Guard{}, plugin.RoleWarning{})
 	if q := quotas.New(e.Catalog()); q != nil {
 		all = append(all, q)
 	}
 	if g.services != nil {
-		all = append(all, service.New(*g.services, local.New(e, resource.Component("services"))), storageobject.Mutator{})
+		objects := local.New(e, resource.Component("services"))
+		all = append(all, service.New(*g.services, objects), limitranger.Ranger{Ranges: objects}, plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects},
+			plugin.Priority{Classes: objects}, plugin.StorageObjectInUseProtection{})
 	}
 	return admission.NewChain(g.options.Admits, all...)
 }

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"context"
 	"net/netip"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,20 +31,17 @@ type Config struct {
 }
 
 var (
-	services        = schema.GroupResource{Resource: "services"}
-	pods            = schema.GroupResource{Resource: "pods"}
-	addresses       = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
-	runtimeClasses  = schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}
-	priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
+	services  = schema.GroupResource{Resource: "services"}
+	addresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
 )
 
-// Assigner is a [admission.Mutator]. It is safe for concurrent use.
+// Assigner is the admission plugin that gives services their addresses and ports. It is safe for concurrent use.
 type Assigner struct {
 	config  Config
 	objects Objects
 }
 
-var _ admission.Mutator = &Assigner{}
+var _ admission.Editor = &Assigner{}
 
 // New makes an assigner that finds and writes objects.
 func New(c Config, objects Objects) *Assigner { return &Assigner{config: c, objects: objects} }
@@ -53,37 +49,9 @@ func New(c Config, objects Objects) *Assigner { return &Assigner{config: c, obje
 // Name implements [admission.Plugin].
 func (*Assigner) Name() string { return order.ServiceAllocation }
 
-// Mutate implements [admission.Mutator].
-func (a *Assigner) Mutate(ctx context.Context, w admission.Attributes) error {
-	if w.GetOperation() == admission.Delete {
-		return nil
-	}
-	change := a.decides(w.GetResource().GroupResource(), w.GetSubresource())
-	if change == nil {
-		return nil
-	}
-	tree, err := w.GetObjectAt(ctx, w.GetResource().Version)
-	if err != nil {
-		return err
-	}
-	return change(ctx, w, tree)
-}
-
-// decides is what is decided about an object, nil for nothing.
-func (a *Assigner) decides(gr schema.GroupResource, subresource string) func(context.Context, admission.Attributes, map[string]any) error {
-	switch {
-	case gr == claims && subresource == "status":
-		return a.claimStatus
-	case subresource != "":
-		return nil
-	case gr == services:
-		return a.service
-	case gr == pods:
-		return a.pod
-	case gr == claims, gr == claimTemplates:
-		return a.claim
-	}
-	return nil
+// Edits implements [admission.Editor].
+func (a *Assigner) Edits(_ admission.Operation, gr schema.GroupResource, subresource string) bool {
+	return gr == services && subresource == ""
 }
 
 func child(m map[string]any, name string) map[string]any {

@@ -10,36 +10,30 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/crd/object"
 )
 
-// service completes a service: what the client left out stays as it was, or is
+// Edit implements [admission.Editor]: what the client left out stays as it was, or is
 // allocated.
-func (a *Assigner) service(ctx context.Context, w admission.Attributes, tree map[string]any) error {
-	tree = object.Clone(tree)
+func (a *Assigner) Edit(ctx context.Context, w admission.Attributes, tree map[string]any) (changed bool, err error) {
 	spec := child(tree, "spec")
 	if spec == nil {
-		return nil // which validation refuses
+		return false, nil // which validation refuses
 	}
 	var was map[string]any
 	if w.GetOperation() == admission.Update {
 		old, err := w.GetOldObject(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		was = child(old.Object, "spec")
 	}
 	pairAddresses(spec, was)
 	inherit(spec, was)
 	s := &request{Assigner: a, write: w, spec: spec, was: was}
-	err := s.addresses(ctx)
-	if err == nil {
+	if err = s.addresses(ctx); err == nil {
 		err = s.nodePorts(ctx)
 	}
-	if err != nil {
-		return err
-	}
-	return w.Replace(ctx, w.GetResource().Version, tree)
+	return true, err
 }
 
 // request is one service being written.

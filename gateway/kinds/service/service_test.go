@@ -1,7 +1,6 @@
 package service
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -9,11 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
@@ -44,8 +44,9 @@ func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports
 	t.Helper()
 	w := &world{t: t, store: store}
 	e := realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
-		w.a = New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports}, local.New(e, resource.Component("test")))
-		return admission.Chain{Mutators: []admission.Mutator{w.a}}
+		objects := local.New(e, resource.Component("services"))
+		w.a = New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports}, objects)
+		return admissiontest.Chain(t, w.a, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects})
 	})
 	w.Engine, w.Client = e.Verbs, e.Client
 	return w
@@ -278,125 +279,6 @@ func TestAssignHammer(t *testing.T) {
 			t.Errorf("%v or %v twice", ip, port)
 		}
 		seen[ip], seen[port] = true, true
-	}
-}
-
-func TestPodsGetAPriority(t *testing.T) {
-	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
-	pod := func(more string) string {
-		return `{"metadata":{"name":"p"},"spec":{` + more + `"containers":[{"name":"c","image":"i"}]}}`
-	}
-	check := func(body string, want ...any) {
-		t.Helper()
-		p, refusal := w.create(pods, body, true)
-		got := []any{at(p, "spec", "priority"), at(p, "spec", "preemptionPolicy"), at(p, "spec", "priorityClassName")}
-		if refusal != "" || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, %s", body, got, refusal)
-		}
-	}
-	check(pod(""), int64(0), "PreemptLowerPriority", nil)
-	check(pod(`"priorityClassName":"system-node-critical",`), int64(2000001000), "PreemptLowerPriority", "system-node-critical")
-	if _, refusal := w.create(pods, pod(`"priorityClassName":"none",`), true); refusal != `pods "p" is forbidden: no PriorityClass with name none was found` {
-		t.Error(refusal)
-	}
-	w.must(priorityClasses, "", `{"metadata":{"name":"high"},"value":7,"preemptionPolicy":"Never"}`)
-	w.must(priorityClasses, "", `{"metadata":{"name":"usual"},"value":3,"globalDefault":true}`)
-	if err := w.Fresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	check(pod(`"priorityClassName":"high",`), int64(7), "Never", "high")
-	check(pod(""), int64(3), "PreemptLowerPriority", "usual")
-	p := w.must(pods, "", pod(`"tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":7}],`))
-	if list := at(p, "spec", "tolerations").([]any); len(list) != 2 || at(list[0].(map[string]any), "tolerationSeconds") != int64(7) || at(list[1].(map[string]any), "tolerationSeconds") != int64(300) {
-		t.Errorf("%v", list)
-	}
-	if p, _ = w.create(pods, strings.Replace(pod(`"tolerations":[{"operator":"Exists"}],`), `"p"`, `"q"`, 1), true); len(at(p, "spec", "tolerations").([]any)) != 1 {
-		t.Errorf("who tolerates everything gets more: %v", at(p, "spec", "tolerations"))
-	}
-	p = w.must(pods, "p", `{"metadata":{"name":"p"},"spec":{"priorityClassName":"usual","containers":[{"name":"c","image":"j"}]}}`)
-	if at(p, "spec", "priority") != int64(3) || len(at(p, "spec", "tolerations").([]any)) != 2 {
-		t.Errorf("after an update %v", p["spec"])
-	}
-}
-
-// All was tried on kube-apiserver 1.36.3.
-// What a pod's class decides the pod does not, but may repeat.
-func TestPodsDoNotChooseTheirPriority(t *testing.T) {
-	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30001})
-	pod := func(spec string) string {
-		return `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}],` + spec + `}}`
-	}
-	const critical = `"priorityClassName":"system-node-critical"`
-	for spec, want := range map[string]string{
-		critical + `,"priority":7`:                               `pods "p" is forbidden: the integer value of priority (7) must not be provided in pod spec; priority admission controller computed 2000001000 from the given PriorityClass name`,
-		`"priority":7`:                                           "priority admission controller computed 0 from the given PriorityClass name",
-		critical + `,"preemptionPolicy":"Never"`:                 `the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name`,
-		critical + `,"priority":2000001000`:                      "",
-		critical + `,"preemptionPolicy":"PreemptLowerPriority"`:  "",
-		`"priority":0,"preemptionPolicy":"PreemptLowerPriority"`: "",
-	} {
-		if _, refusal := w.create(pods, pod(spec), true); !strings.Contains(refusal, want) || want == "" && refusal != "" {
-			t.Errorf("%s: %q", spec, refusal)
-		}
-	}
-}
-
-func TestPodsGetWhatTheirRuntimeClassSays(t *testing.T) {
-	w := newWorld(t, "10.1.0.0/24", Ports{First: 30000, Last: 30009})
-	w.must(runtimeClasses, "", `{"metadata":{"name":"kata"},"handler":"kata","overhead":{"podFixed":{"cpu":"250m","memory":"1Gi"}},"scheduling":{"nodeSelector":{"vm":"yes"},"tolerations":[{"key":"vm","operator":"Exists","effect":"NoSchedule"}]}}`)
-	w.must(runtimeClasses, "", `{"metadata":{"name":"plain"},"handler":"runc"}`)
-	pod := func(spec string) string {
-		return `{"metadata":{"name":"p"},"spec":{` + spec + `"containers":[{"name":"c","image":"i"}]}}`
-	}
-	for spec, want := range map[string]string{
-		`"runtimeClassName":"none",`:                            `pod rejected: RuntimeClass "none" not found`,
-		`"runtimeClassName":"kata","nodeSelector":{"vm":"no"},`: `conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no`,
-		`"runtimeClassName":"kata","overhead":{"cpu":"1"},`:     `pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead`,
-		`"runtimeClassName":"plain","overhead":{"cpu":"1"},`:    `pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead`,
-		`"overhead":{"cpu":"1"},`:                               `pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead`,
-		`"runtimeClassName":"kata","tolerations":[` + strings.Repeat(`{"key":"a","operator":"Exists"},`, mostTolerations) + `{"key":"b","operator":"Exists"}],`: `pod rejected: it and its RuntimeClass have more than 2000 tolerations`,
-	} {
-		if _, refusal := w.create(pods, pod(spec), true); refusal != `pods "p" is forbidden: `+want {
-			t.Errorf("%.80s: %s", spec, refusal)
-		}
-	}
-	const own = `{"effect":"NoExecute","key":"node.kubernetes.io/not-ready","operator":"Exists","tolerationSeconds":300},{"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300}`
-	const vm = `{"effect":"NoSchedule","key":"vm","operator":"Exists"}`
-	for spec, want := range map[string]string{
-		`"runtimeClassName":"plain",`: `[null null [` + own + `]]`,
-		`"runtimeClassName":"kata",`:  `[{"cpu":"250m","memory":"1Gi"} {"vm":"yes"} [` + own + `,` + vm + `]]`,
-		`"runtimeClassName":"kata","overhead":{"cpu":"0.25","memory":"1024Mi"},"nodeSelector":{"a":"b"},"tolerations":[{"key":"vm","operator":"Equal","value":"x","effect":"NoSchedule"}],`: `[{"cpu":"250m","memory":"1Gi"} {"a":"b","vm":"yes"} [` + own + `,` + vm + `]]`,
-	} {
-		p, refusal := w.create(pods, pod(spec), true)
-		var got []string
-		for _, field := range []string{"overhead", "nodeSelector", "tolerations"} {
-			text, _ := json.Marshal(at(p, "spec", field))
-			got = append(got, string(text))
-		}
-		if fmt.Sprint(got) != want {
-			t.Errorf("%s: %s %s", spec, got, refusal)
-		}
-	}
-}
-
-func TestTolerationsAreSaidOnce(t *testing.T) {
-	all := func(text string) (out []corev1.Toleration) {
-		if err := json.Unmarshal([]byte("["+text+"]"), &out); err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	const a, b, every = `{"key":"a","operator":"Exists"}`, `{"key":"b","operator":"Exists"}`, `{"operator":"Exists"}`
-	const long, short, ever = `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9}`, `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":5}`, `{"key":"a","operator":"Exists","effect":"NoExecute"}`
-	const one, two = `{"key":"a","operator":"Equal","value":"1"}`, `{"key":"a","operator":"Equal","value":"2"}`
-	for _, c := range [][3]string{
-		{a, b, a + "," + b}, {a, a, a}, {a + "," + b, every, every}, {every, a, every},
-		{short, long, long}, {long, short, long}, {long, ever, ever}, {long, a, a}, {a, long, a},
-		{one, two, one + "," + two}, {one, a, a}, {long + "," + long, "", long},
-	} {
-		if got, want := joined(all(c[0]), all(c[1])), all(c[2]); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s and %s: %v", c[0], c[1], got)
-		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
@@ -30,7 +32,7 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	w := world{realengine.With(t, func(*engine.Engine) admission.Chain {
-		return admission.Chain{Mutators: []admission.Mutator{Mutator{}}}
+		return admissiontest.Chain(t, plugin.StorageObjectInUseProtection{})
 	}), t}
 	w.create(schema.GroupResource{Resource: "namespaces"}, "metadata: {name: default}")
 	return w

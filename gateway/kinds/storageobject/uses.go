@@ -3,6 +3,8 @@ package storageobject
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/admission/plugin"
 )
 
 // The kinds that are protected.
@@ -29,15 +31,15 @@ type uses func(user, object *unstructured.Unstructured) bool
 
 var protected = map[schema.GroupResource]kind{
 	Claims: {
-		finalizer: "kubernetes.io/pvc-protection",
+		finalizer: plugin.InUse[Claims],
 		users:     map[schema.GroupResource]uses{pods: podUsesClaim},
 	},
 	Volumes: {
-		finalizer: "kubernetes.io/pv-protection",
+		finalizer: plugin.InUse[Volumes],
 		holds:     func(volume map[string]any) bool { return text(volume, "status", "phase") == "Bound" },
 	},
 	Classes: {
-		finalizer: "kubernetes.io/vac-protection",
+		finalizer: plugin.InUse[Classes],
 		users: map[schema.GroupResource]uses{
 			Claims: names([]string{"spec", "volumeAttributesClassName"}, []string{"status", "currentVolumeAttributesClassName"},
 				[]string{"status", "modifyVolumeStatus", "targetVolumeAttributesClassName"}),

@@ -37,9 +37,6 @@ type Options struct {
 	// Reports are the kinds whose objects are found out when they are asked for,
 	// and kept nowhere.
 	Reports map[schema.GroupResource]resource.Report
-	// ProvisionNamespaces makes the namespace that the first object wants that
-	// is created in it. Otherwise such an object is refused.
-	ProvisionNamespaces bool
 	// Objects are what the hooks of kinds may look up, by the engine that is made;
 	// nil for nothing.
 	Objects func(*Engine) crd.Objects
@@ -57,7 +54,7 @@ type Engine struct {
 // New makes an engine; it serves after [Engine.Run] is ready.
 func New(o Options) *Engine {
 	e := &Engine{catalog: o.Catalog, Reader: read.New(o.Store, o.Catalog, o.Reports, o.NoPast)}
-	w := write.Options{Store: o.Store, Catalog: o.Catalog, ProvisionNamespaces: o.ProvisionNamespaces, Log: o.Log}
+	w := write.Options{Store: o.Store, Catalog: o.Catalog, Log: o.Log}
 	if o.Objects != nil {
 		w.Objects = o.Objects(e)
 	}

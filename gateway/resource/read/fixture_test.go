@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -91,7 +93,9 @@ func worldOver(t testing.TB, s storage.Store) *world {
 	w.Engine = engine.New(engine.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
 		Store: w.store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(w.conv), nil },
-	})})
+	}), Admission: func(*engine.Engine) admission.Chain {
+		return admission.Chain{Mutators: []admission.Mutator{plugin.NamespaceLifecycle{}}}
+	}})
 	w.cache = w.Catalog().Cache()
 	catalogtest.Run(t, w)
 	if w.Catalog().Snapshot().Resource(cronTabs) != nil { // the store was used before

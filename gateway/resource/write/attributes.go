@@ -268,6 +268,16 @@ func (w attributes) GetLabels() (states []labels.Set, err error) {
 	return states, err
 }
 
+// IsNamespaceTerminating implements [admission.Namespaces].
+func (w attributes) IsNamespaceTerminating(ctx context.Context, name string) (bool, error) {
+	entry, err := w.writer.spaces.get(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	meta, err := w.writer.catalog.Snapshot().Resource(namespaces).Metadata(entry)
+	return err == nil && object.Field(meta, "deletionTimestamp") != nil, err
+}
+
 // GetNamespaceLabels implements [admission.Namespaces].
 func (w attributes) GetNamespaceLabels(ctx context.Context, name string) (labels.Set, error) {
 	entry, err := w.writer.spaces.get(ctx, name)

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -92,7 +94,7 @@ func worldOver(t testing.TB, s storage.Store) *world {
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return conversion.Checked(w.conv), nil },
 	})
 	w.Reader = read.New(w.store, served, nil, false)
-	w.Writer = New(Options{Store: w.store, Catalog: served}, w.Reader)
+	w.Writer = New(Options{Store: w.store, Catalog: served, Admission: admission.Chain{Mutators: []admission.Mutator{plugin.NamespaceLifecycle{}}}}, w.Reader)
 	catalogtest.Run(t, served)
 	if w.catalog.Snapshot().Resource(cronTabs) != nil { // the store was used before
 		return w

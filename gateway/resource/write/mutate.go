@@ -13,18 +13,6 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
-// wantedName is the name that the client gave the object, or the beginning of
-// the one that it will get.
-func wantedName(r *request, n *next) string {
-	switch {
-	case r.sent != nil: // it is about that one
-		return r.Name
-	case n.generate != "":
-		return n.generate
-	}
-	return n.object.GetName()
-}
-
 // ownersOf are the managedFields of the new state.
 func ownersOf(r *request, n *next) (object.Managed, error) {
 	if !r.stored {

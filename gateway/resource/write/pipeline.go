@@ -3,6 +3,7 @@ package write
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -191,8 +192,8 @@ func (w *Write) mutate(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := w.writer.admitCreate(ctx, w.Target, wantedName(&w.request, &w.next), w.Options.DryRun); err != nil {
-			return err
+		if w.Resource.Def.Terminating {
+			return apierrors.NewForbidden(w.GroupResource(), admission.NameOf(attributes{w}), errors.New("create not allowed while custom resource definition is terminating"))
 		}
 	}
 	if w.unasked || len(w.writer.o.Admission.Mutators) == 0 {

@@ -42,7 +42,7 @@ func (s stage) Validate(ctx context.Context, w admission.Attributes) error { ret
 func staged(t *testing.T) (w *world, log *[]string, mutator, validator *stage) {
 	w, log = newWorld(t), new([]string)
 	mutator, validator = &stage{name: "mutate", log: log}, &stage{name: "validate", log: log}
-	w.o.Admission.Mutators, w.o.Admission.Validators = []admission.Mutator{mutator}, []admission.Validator{validator}
+	w.o.Admission.Mutators, w.o.Admission.Validators = append(w.o.Admission.Mutators, mutator), []admission.Validator{validator}
 	return w, log, mutator, validator
 }
 

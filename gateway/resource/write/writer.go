@@ -25,9 +25,6 @@ type Options struct {
 	// Admission is asked about every write. What it charges with are
 	// [resource.Accounts].
 	Admission admission.Chain
-	// ProvisionNamespaces makes the namespace that the first object wants that
-	// is created in it. Otherwise such an object is refused.
-	ProvisionNamespaces bool
 	// Objects are what the hooks of kinds may look up; nil for nothing.
 	Objects crd.Objects
 	// Log receives what no client is told.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -37,7 +38,8 @@ func Start(t testing.TB) *Engine {
 	return With(t, nil)
 }
 
-// With is Start with admission, which may look things up in the engine; nil for none.
+// With is Start with admission beside that of namespaces, which may look things up in
+// the engine; nil for none.
 func With(t testing.TB, asked func(*engine.Engine) admission.Chain) *Engine {
 	t.Helper()
 	return Over(t, storagetest.NewMemory(), asked)
@@ -51,7 +53,13 @@ func Over(t testing.TB, store *storagetest.Memory, asked func(*engine.Engine) ad
 		Store: e.Store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return e.Converter, nil },
 	})
-	e.Verbs = engine.New(engine.Options{Store: e.Store, Catalog: e.Catalog, Admission: asked})
+	e.Verbs = engine.New(engine.Options{Store: e.Store, Catalog: e.Catalog, Admission: func(e *engine.Engine) (c admission.Chain) {
+		if asked != nil {
+			c = asked(e)
+		}
+		c.Mutators = append([]admission.Mutator{plugin.NamespaceLifecycle{}}, c.Mutators...)
+		return c
+	}})
 	e.Client = local.New(e.Verbs, resource.Component("test"))
 	catalogtest.Run(t, e.Verbs)
 	return e

@@ -1,4 +1,4 @@
-package limits
+package limitranger
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// CheckPod says what of a pod a LimitRange does not allow.
-func CheckPod(pod *corev1.Pod, r *corev1.LimitRange) error {
+// checkPod says what of a pod a LimitRange does not allow.
+func checkPod(pod *corev1.Pod, r *corev1.LimitRange) error {
 	var errs []error
 	for i := range r.Spec.Limits {
 		item := &r.Spec.Limits[i]
@@ -29,9 +29,9 @@ func CheckPod(pod *corev1.Pod, r *corev1.LimitRange) error {
 	return utilerrors.NewAggregate(errs)
 }
 
-// CheckClaim says what of a claim a LimitRange does not allow: claims have
+// checkClaim says what of a claim a LimitRange does not allow: claims have
 // requests only.
-func CheckClaim(claim *corev1.PersistentVolumeClaim, r *corev1.LimitRange) error {
+func checkClaim(claim *corev1.PersistentVolumeClaim, r *corev1.LimitRange) error {
 	var errs []error
 	for i := range r.Spec.Limits {
 		item := &r.Spec.Limits[i]

@@ -1,4 +1,4 @@
-package service
+package plugin_test
 
 import (
 	"fmt"
@@ -13,7 +13,6 @@ import (
 // Who may make objects in a namespace must not reach devices that others use,
 // unless the namespace's label says that it is for that.
 func TestAdminAccessTakesALabel(t *testing.T) {
-	templates := claimTemplates
 	const devices = `{"devices":{"requests":[
 		{"name":"a","exactly":{"deviceClassName":"x"}},
 		{"name":"b","exactly":{"deviceClassName":"x","adminAccess":true}},
@@ -21,7 +20,7 @@ func TestAdminAccessTakesALabel(t *testing.T) {
 	const claim, template = `{"metadata":{"name":"c"},"spec":` + devices + `}`, `{"metadata":{"name":"c"},"spec":{"spec":` + devices + `}}`
 	const which = "spec.devices.requests[1].adminAccess"
 	const needed = ": Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace"
-	w := newWorld(t, "10.0.0.0/29", Ports{30000, 30001})
+	w := newWorld(t)
 	label := func(value string) {
 		w.must(namespaces, "default", `{"metadata":{"name":"default","labels":{"resource.kubernetes.io/admin-access":"`+value+`"}}}`)
 	}
@@ -45,8 +44,8 @@ func TestAdminAccessTakesALabel(t *testing.T) {
 	taken(claims, claim, which)
 	w.must(claims, "", `{"metadata":{"name":"there"},"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"x"}}]}}}`)
 	allocate := func(more string) string {
-		r := w.Catalog().Snapshot().Resource(claims)
-		_, err := w.Engine.Update(t.Context(), resource.Target{Resource: r, Version: r.Def.Version("v1"), Namespace: "default", Name: "there", Subresource: "status"},
+		r := w.Catalog.Snapshot().Resource(claims)
+		_, err := w.Verbs.Update(t.Context(), resource.Target{Resource: r, Version: r.Def.Version("v1"), Namespace: "default", Name: "there", Subresource: "status"},
 			[]byte(`{"metadata":{"name":"there"},"status":{`+more+`"allocation":{"devices":{"results":[{"request":"a","driver":"d","pool":"p","device":"d","adminAccess":true}]}}}}`),
 			resource.WriteOptions{Caller: resource.Component("test")})
 		return fmt.Sprint(err)

@@ -1,4 +1,4 @@
-package service
+package plugin
 
 import (
 	"context"
@@ -11,27 +11,42 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 )
 
-// runtimeClass completes the spec of a new pod by what its runtime class says: what
+var runtimeClasses = schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}
+
+// RuntimeClass completes the spec of a new pod by what its runtime class says: what
 // running it costs besides its containers, and where it can run.
-func (a *Assigner) runtimeClass(ctx context.Context, w admission.Attributes, spec map[string]any) error {
+type RuntimeClass struct{ Classes Reader }
+
+// Name implements [admission.Plugin].
+func (RuntimeClass) Name() string { return order.RuntimeClass }
+
+// Edits implements [admission.Editor].
+func (RuntimeClass) Edits(o admission.Operation, gr schema.GroupResource, subresource string) bool {
+	return o == admission.Create && gr == pods && subresource == ""
+}
+
+// Edit implements [admission.Editor].
+func (p RuntimeClass) Edit(ctx context.Context, a admission.Attributes, tree map[string]any) (changed bool, err error) {
 	refuse := func(format string, args ...any) error {
-		return apierrors.NewForbidden(pods, w.GetObject().GetName(), fmt.Errorf(format, args...))
+		return apierrors.NewForbidden(pods, a.GetObject().GetName(), fmt.Errorf(format, args...))
 	}
+	spec := child(tree, "spec")
 	name, named := spec["runtimeClassName"].(string)
 	if !named && spec["overhead"] == nil {
-		return nil // as most
+		return false, nil // as most
 	}
 	class := &nodev1.RuntimeClass{}
 	if named {
-		var err error
-		if class, err = a.classOf(ctx, name); apierrors.IsNotFound(err) {
-			return refuse("pod rejected: RuntimeClass %q not found", name)
+		if class, err = p.class(ctx, name); apierrors.IsNotFound(err) {
+			return false, refuse("pod rejected: RuntimeClass %q not found", name)
 		} else if err != nil {
-			return err
+			return false, err
 		}
 	}
 	wanted := map[string]any{}
@@ -42,21 +57,18 @@ func (a *Assigner) runtimeClass(ctx context.Context, w admission.Attributes, spe
 	}
 	var pod corev1.PodSpec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted, &pod); err != nil {
-		return apierrors.NewBadRequest(err.Error())
+		return false, apierrors.NewBadRequest(err.Error())
 	}
-	if err := schedule(class, &pod, refuse); err != nil {
-		return err
-	}
-	if !named {
-		return nil
+	if err := schedule(class, &pod, refuse); err != nil || !named {
+		return false, err
 	}
 	completed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
 	if err != nil {
-		return err
+		return false, err
 	}
 	delete(completed, "containers")
 	maps.Copy(spec, completed)
-	return nil
+	return true, nil
 }
 
 // schedule gives a pod what its class says of where it runs and what it takes
@@ -88,12 +100,12 @@ func schedule(class *nodev1.RuntimeClass, pod *corev1.PodSpec, refuse func(forma
 	return nil
 }
 
-// classOf is a runtime class, which may be too new for the cache.
-func (a *Assigner) classOf(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
-	found, err := a.objects.Get(ctx, runtimeClasses, "", name)
+// class is a runtime class, which may be too new for the cache.
+func (p RuntimeClass) class(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
+	found, err := p.Classes.Get(ctx, runtimeClasses, "", name)
 	if apierrors.IsNotFound(err) {
-		if err = a.objects.Fresh(ctx); err == nil {
-			found, err = a.objects.Get(ctx, runtimeClasses, "", name)
+		if err = p.Classes.Fresh(ctx); err == nil {
+			found, err = p.Classes.Get(ctx, runtimeClasses, "", name)
 		}
 	}
 	if err != nil {

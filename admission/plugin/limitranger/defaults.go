@@ -1,9 +1,4 @@
-// Package limits owns what LimitRanges say of pods and claims: what containers
-// get that ask for nothing, and what is too little or too much, in
-// kube-apiserver's words.
-//
-// It must not know who stores or serves objects, nor when it is asked.
-package limits
+package limitranger
 
 import (
 	"fmt"
@@ -13,16 +8,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotation of a pod says what was set by [Complete].
-const Annotation = "kubernetes.io/limit-ranger"
+// annotation of a pod says what was set by [complete].
+const annotation = "kubernetes.io/limit-ranger"
 
-// Most is how much of one pod LimitRanges may be asked about: its containers times
+// most is how much of one pod LimitRanges may be asked about: its containers times
 // the resources that the LimitRanges name. Both are only bounded by what a
 // request may weigh, and their product takes hours, and all memory.
-const Most = 100_000
+const most = 100_000
 
-// Work is how much a LimitRange is asked about a pod; it is compared with [Most].
-func Work(pod map[string]any, r *corev1.LimitRange) int {
+// work is how much a LimitRange is asked about a pod; it is compared with [most].
+func work(pod map[string]any, r *corev1.LimitRange) int {
 	containers, names := 1, 0
 	spec, _ := pod["spec"].(map[string]any)
 	for _, field := range lists {
@@ -38,10 +33,10 @@ func Work(pod map[string]any, r *corev1.LimitRange) int {
 // lists are the containers that are completed.
 var lists = []struct{ name, what string }{{"containers", "container"}, {"initContainers", "init container"}}
 
-// Complete gives the containers of a pod, in place, the requests and limits that
+// complete gives the containers of a pod, in place, the requests and limits that
 // a LimitRange has for those without, and says so in an annotation. It is false
 // if there was nothing to do.
-func Complete(pod map[string]any, r *corev1.LimitRange) bool {
+func complete(pod map[string]any, r *corev1.LimitRange) bool {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, item := range r.Spec.Limits {
 		if item.Type == corev1.LimitTypeContainer {
@@ -72,7 +67,7 @@ func Complete(pod map[string]any, r *corev1.LimitRange) bool {
 		return false
 	}
 	annotations := within(within(pod, "metadata"), "annotations")
-	annotations[Annotation] = "LimitRanger plugin set: " + strings.Join(said, "; ")
+	annotations[annotation] = "LimitRanger plugin set: " + strings.Join(said, "; ")
 	return true
 }
 

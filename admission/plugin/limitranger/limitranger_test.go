@@ -1,4 +1,4 @@
-package limitrange_test
+package limitranger_test
 
 import (
 	"fmt"
@@ -10,11 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
+	"github.com/wasmgate/wasmgate/admission/plugin/limitranger"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
-	"github.com/wasmgate/wasmgate/gateway/kinds/limitrange"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -32,8 +35,7 @@ func tree(t *testing.T, text string) *unstructured.Unstructured {
 func TestLimitRangesAreAskedOnlySoMuch(t *testing.T) {
 	store := storagetest.NewMemory()
 	e := realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
-		ranges := limitrange.New(e.Catalog())
-		return admission.Chain{Mutators: []admission.Mutator{ranges}, Validators: []admission.Validator{ranges}}
+		return admissiontest.Chain(t, limitranger.Ranger{Ranges: local.New(e, resource.Component("test"))})
 	})
 	if _, err := e.Create(t.Context(), gvr.Namespaces, tree(t, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}`)); err != nil {
 		t.Fatal(err)
