@@ -10,7 +10,7 @@ import (
 	apiserveradmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/admission/quota"
+	"github.com/wasmgate/wasmgate/admission/plugin/resourcequota"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
@@ -35,10 +35,10 @@ const most = 100
 // newAccount makes the account of a write; nil if no quota is about its kind.
 func newAccount(ctx context.Context, q *Quotas, a admission.Attributes) (*account, error) {
 	gr := a.GetResource().GroupResource()
-	if quota.Of(gr) == nil {
+	if resourcequota.Of(gr) == nil {
 		return nil, nil
 	}
-	now, err := quota.Typed(gr, a.GetObject().Object)
+	now, err := resourcequota.Typed(gr, a.GetObject().Object)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -46,7 +46,7 @@ func newAccount(ctx context.Context, q *Quotas, a admission.Attributes) (*accoun
 	if a.GetOperation() == admission.Update {
 		was, err := a.GetOldObject(ctx)
 		if err == nil {
-			old, err = quota.Typed(gr, was.Object)
+			old, err = resourcequota.Typed(gr, was.Object)
 		}
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (a *account) Charge(context.Context) ([]resource.Posting, error) {
 	for i, s := range states {
 		before[i] = *s.quota
 	}
-	after, err := quota.Charge(before, a.about)
+	after, err := resourcequota.Charge(before, a.about)
 	if err != nil {
 		if _, ok := err.(apierrors.APIStatus); !ok {
 			err = apierrors.NewInternalError(err)
@@ -74,7 +74,7 @@ func (a *account) Charge(context.Context) ([]resource.Posting, error) {
 	}
 	a.postings = nil
 	for i, s := range states {
-		if quota.Equal(s.quota.Status.Used, after[i].Status.Used) {
+		if resourcequota.Equal(s.quota.Status.Used, after[i].Status.Used) {
 			continue
 		}
 		c, err := s.using(a.quotas.kind, after[i].Status.Used)

@@ -3,7 +3,7 @@
 // uses is stored in their status by its own transaction, so that no two writes,
 // on whichever gateways, use the same.
 //
-// It must not know HTTP, nor what an object uses: that is admission/quota's. What
+// It must not know HTTP, nor what an object uses: that is admission/plugin/resourcequota's. What
 // becomes unused is told by gateway/kinds/quota/recount, as much that happens to
 // objects is no write.
 package quota

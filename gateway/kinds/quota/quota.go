@@ -9,7 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
-	"github.com/wasmgate/wasmgate/admission/quota"
+	"github.com/wasmgate/wasmgate/admission/plugin/resourcequota"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
@@ -45,7 +45,7 @@ func (*Quotas) Name() string { return order.ResourceQuota }
 // Open implements [resource.Accounts].
 func (q *Quotas) Open(ctx context.Context, a admission.Attributes) (resource.Account, error) {
 	now := q.kind.Bucket().Snapshot()
-	if now.Len() == 0 || !quota.Handles(a.GetResource().GroupResource(), a.GetOperation(), a.GetSubresource()) {
+	if now.Len() == 0 || !resourcequota.Handles(a.GetResource().GroupResource(), a.GetOperation(), a.GetSubresource()) {
 		return nil, nil
 	}
 	if len(within(now, a.GetNamespace())) == 0 {

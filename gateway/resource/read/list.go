@@ -42,14 +42,14 @@ func (e *Reader) List(ctx context.Context, t resource.Target, o *internalversion
 	if err != nil {
 		return nil, err
 	}
-	settle := o.ResourceVersion
+	atLeast := o.ResourceVersion
 	if o.Continue != "" {
-		settle = "" // unless it names a revision
+		atLeast = "" // unless it names a revision
 	}
 	if l.exact > 0 {
 		return e.listExact(ctx, l)
 	}
-	if err := e.settleRead(ctx, settle); err != nil {
+	if err := e.waitForRevision(ctx, atLeast); err != nil {
 		return nil, err
 	}
 	if err := l.take(ctx, t.Resource.Bucket().Snapshot()); err != nil {

@@ -37,9 +37,9 @@ func New(store storage.Store, served *catalog.Catalog, reports map[schema.GroupR
 // reached.
 const waitTimeout = 3 * time.Second
 
-// settleRead waits until the cache may answer a read at a resourceVersion
+// waitForRevision waits until the cache may answer a read at a resourceVersion
 // parameter: "" is the most recent state, "0" any, N not older than N.
-func (e *Reader) settleRead(ctx context.Context, resourceVersion string) error {
+func (e *Reader) waitForRevision(ctx context.Context, resourceVersion string) error {
 	rev, err := resource.ParseRevision(resourceVersion)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (e *Reader) entry(ctx context.Context, t resource.Target, resourceVersion s
 	if r := e.reports[t.Resource.GroupResource()]; r != nil {
 		return reported(ctx, r, t)
 	}
-	if err := e.settleRead(ctx, resourceVersion); err != nil {
+	if err := e.waitForRevision(ctx, resourceVersion); err != nil {
 		return nil, err
 	}
 	it, ok := t.Resource.Bucket().Snapshot().Get(catalog.JoinKey(t.Namespace, t.Name))

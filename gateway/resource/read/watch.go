@@ -62,7 +62,7 @@ func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversio
 		w.InitialRevision = rev
 		return w, w.start(t, rev)
 	}
-	if err := e.settleRead(ctx, o.ResourceVersion); err != nil {
+	if err := e.waitForRevision(ctx, o.ResourceVersion); err != nil {
 		return nil, err
 	}
 	s := t.Resource.Bucket().Snapshot()

@@ -47,7 +47,7 @@ func (w *Write) commitWith(ctx context.Context, postings []resource.Posting) (er
 		return w.notCommitted(ctx, err)
 	}
 	w.writer.spaces.note(w.Resource, w.revision)
-	w.writer.settle(ctx, w.Resource, w.revision)
+	w.writer.waitUntilServed(ctx, w.Resource, w.revision)
 	return nil
 }
 

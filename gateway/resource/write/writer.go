@@ -54,9 +54,9 @@ func New(o Options, reads *read.Reader) *Writer {
 	return e
 }
 
-// settle waits, for a little, until this gateway serves what a write to a
+// waitUntilServed waits, for a little, until this gateway serves what a write to a
 // definition at revision asked for, so that the writer's next request meets it.
-func (e *Writer) settle(ctx context.Context, r *catalog.Resource, revision int64) {
+func (e *Writer) waitUntilServed(ctx context.Context, r *catalog.Resource, revision int64) {
 	if !e.catalog.Defines(r) {
 		return
 	}

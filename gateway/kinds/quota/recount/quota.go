@@ -3,7 +3,7 @@
 // deleted, end or become less.
 //
 // It must not know how writes are charged (gateway/kinds/quota), nor what an object
-// uses (admission/quota). Writes raise what is used in their own transactions;
+// uses (admission/plugin/resourcequota). Writes raise what is used in their own transactions;
 // what this controller stores was counted after the state of the quota that it
 // replaces, so nothing that was raised meanwhile is lost.
 package recount
@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/wasmgate/wasmgate/admission/quota"
+	"github.com/wasmgate/wasmgate/admission/plugin/resourcequota"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -84,7 +84,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	if err := c.objects.Fresh(ctx); err != nil {
 		return err
 	}
-	count := &count{c.objects, &c.kinds, ctx, key.Namespace, s, map[schema.GroupResource]quota.Tally{}}
+	count := &count{c.objects, &c.kinds, ctx, key.Namespace, s, map[schema.GroupResource]resourcequota.Tally{}}
 	var failed []error
 	for _, obj := range all { // one that changes all the time, or cannot be counted, keeps no other waiting
 		failed = append(failed, c.bring(ctx, count, obj))
@@ -123,11 +123,11 @@ func (c *Controller) bring(ctx context.Context, count *count, obj *unstructured.
 	if err := gvr.Decode(obj, &q); err != nil {
 		return err
 	}
-	used, err := quota.Used(&q, count.tally)
+	used, err := resourcequota.Used(&q, count.tally)
 	if err != nil {
 		return err
 	}
-	if quota.Equal(q.Status.Hard, q.Spec.Hard) && quota.Equal(q.Status.Used, used) {
+	if resourcequota.Equal(q.Status.Hard, q.Spec.Hard) && resourcequota.Equal(q.Status.Used, used) {
 		return nil
 	}
 	if err := gvr.SetStatus(obj, &corev1.ResourceQuotaStatus{Hard: q.Spec.Hard, Used: used}); err != nil {
@@ -147,11 +147,11 @@ type space struct {
 
 type measured struct {
 	revision int64
-	quota.Measured
+	resourcequota.Measured
 }
 
 // keep forgets the objects of kinds that were not asked for.
-func (s *space) keep(asked map[schema.GroupResource]quota.Tally) {
+func (s *space) keep(asked map[schema.GroupResource]resourcequota.Tally) {
 	for gr := range s.measured {
 		if _, ok := asked[gr]; !ok {
 			delete(s.measured, gr)
@@ -166,19 +166,19 @@ type count struct {
 	ctx       context.Context
 	namespace string
 	space     *space
-	tallies   map[schema.GroupResource]quota.Tally
+	tallies   map[schema.GroupResource]resourcequota.Tally
 }
 
 // tally counts the objects of a kind, once. Of a kind that is not served there
 // are none.
-func (c *count) tally(gr schema.GroupResource) (t quota.Tally, err error) {
+func (c *count) tally(gr schema.GroupResource) (t resourcequota.Tally, err error) {
 	if t, ok := c.tallies[gr]; ok {
 		return t, nil
 	}
 	before, now := c.space.measured[gr], map[string]measured{}
 	err = c.objects.Visit(c.ctx, gr, c.namespace, func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error {
 		t.Number++
-		if !quota.Measures(gr) {
+		if !resourcequota.Measures(gr) {
 			return nil
 		}
 		m, known := before[name]
@@ -188,7 +188,7 @@ func (c *count) tally(gr schema.GroupResource) (t quota.Tally, err error) {
 				return err
 			}
 			m.revision = revision
-			if m.Measured, err = quota.Measure(gr, obj.Object); err != nil {
+			if m.Measured, err = resourcequota.Measure(gr, obj.Object); err != nil {
 				return err
 			}
 		}

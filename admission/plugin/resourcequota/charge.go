@@ -1,4 +1,4 @@
-package quota
+package resourcequota
 
 import (
 	corev1 "k8s.io/api/core/v1"
