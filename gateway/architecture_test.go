@@ -45,8 +45,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 
 func TestArchitectureShowsAllPackages(t *testing.T) {
 	text := readArchitecture(t)
-	if n := strings.Count(text, "\n"); n > 150 {
-		t.Errorf("%s has %d lines; two and a half pages are 150", architecture, n)
+	if n := strings.Count(text, "\n"); n > 185 {
+		t.Errorf("%s has %d lines; three pages are 185", architecture, n)
 	}
 	_, picture, _ := strings.Cut(text, "```\n")
 	picture, _, _ = strings.Cut(picture, "```")
