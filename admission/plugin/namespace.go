@@ -41,11 +41,13 @@ func (NamespaceLifecycle) Mutate(ctx context.Context, a admission.Attributes) er
 	return forbidden
 }
 
-// createdIn is the namespace in which a request creates something, "" for none. A
-// question may be asked about any namespace.
+// questions are the only ones about a namespace, which need not be there.
+var questions = schema.GroupResource{Group: authorizationv1.GroupName, Resource: "localsubjectaccessreviews"}
+
+// createdIn is the namespace in which a request creates something, "" for none.
 func createdIn(a admission.Attributes) string {
 	at := a.GetResource()
-	if a.GetOperation() != admission.Create || admission.IsNamespace(a) || at.Group == authorizationv1.GroupName {
+	if a.GetOperation() != admission.Create || admission.IsNamespace(a) || at.GroupResource() == questions {
 		return ""
 	}
 	return a.GetNamespace()

@@ -87,9 +87,12 @@ func (g *gateway) admission(e *engine.Engine) (admission.Chain, error) {
 	if q := quotas.New(e.Catalog()); q != nil {
 		all = append(all, q)
 	}
+	if e.Catalog().Snapshot().Resource(schema.GroupResource{Resource: "limitranges"}) != nil {
+		all = append(all, limitranger.Ranger{Ranges: local.New(e, resource.Component("limits"))})
+	}
 	if g.services != nil {
 		objects := local.New(e, resource.Component("services"))
-		all = append(all, service.New(*g.services, objects), limitranger.Ranger{Ranges: objects}, plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects},
+		all = append(all, service.New(*g.services, objects), plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects},
 			plugin.Priority{Classes: objects}, plugin.StorageObjectInUseProtection{})
 	}
 	return admission.NewChain(g.options.Admits, all...)

@@ -44,3 +44,23 @@ func TestPluginsAreSwitched_ADM05(t *testing.T) {
 	post(space+"/configmaps", configMap, 201)
 	post(space+"/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"2"}}}]}}`, 201)
 }
+
+// Limits are kept by pods where LimitRanges are served, whatever else is; where they
+// are not, there are none.
+func TestLimitsAreAskedWhereTheyAreServed_ADM05(t *testing.T) {
+	const pods = "/api/v1/namespaces/default/pods"
+	big := `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"2"}}}]}}`
+	for off, code := range map[string]int{"services": 403, "limitranges": 201} {
+		o := servingIn(filepath.Join(t.TempDir(), "data"))
+		o.RuntimeConfig = []string{"/v1/" + off + "=false"}
+		g := start(t, o)
+		if off == "services" {
+			if got := g.do("POST", "/api/v1/namespaces/default/limitranges", `{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","max":{"cpu":"1"}}]}}`); got.code != 201 {
+				t.Errorf("%d %s", got.code, got.body)
+			}
+		}
+		if got := g.do("POST", pods, big); got.code != code {
+			t.Errorf("without %s: %d %s", off, got.code, got.body)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package view
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // KeepFor is how long what is kept for a while only is kept after somebody asked for
 // it last.
@@ -34,8 +37,11 @@ func (e *Entry) Keep(change func(kept []Kept) []Kept) {
 		if before != nil {
 			kept = *before
 		}
-		kept = change(kept)
-		if e.kept.CompareAndSwap(before, &kept) {
+		var after *[]Kept
+		if kept = change(kept); len(kept) > 0 {
+			after = &kept
+		}
+		if e.kept.CompareAndSwap(before, after) {
 			return
 		}
 	}
@@ -44,21 +50,26 @@ func (e *Entry) Keep(change func(kept []Kept) []Kept) {
 // expire gives up what is kept for a while and was not asked for since a time. It
 // returns how many bytes that were, and whether there is more to expire.
 func (e *Entry) expire(since time.Time) (freed int, more bool) {
-	if e.kept.Load() == nil {
-		return 0, false
+	old := func(k Kept) bool {
+		asked, passing := k.Passing()
+		return passing && asked.Before(since)
 	}
-	e.Keep(func(kept []Kept) (left []Kept) {
-		freed, more = 0, false
-		for _, k := range kept {
-			asked, passing := k.Passing()
-			if passing && asked.Before(since) {
-				freed += k.Size()
-				continue
+	if slices.ContainsFunc(e.Kept(), old) {
+		e.Keep(func(kept []Kept) (left []Kept) {
+			freed = 0
+			for _, k := range kept {
+				if old(k) {
+					freed += k.Size()
+				} else {
+					left = append(left, k)
+				}
 			}
-			more = more || passing
-			left = append(left, k)
-		}
-		return left
-	})
+			return left
+		})
+	}
+	for _, k := range e.Kept() {
+		_, passing := k.Passing()
+		more = more || passing
+	}
 	return freed, more
 }

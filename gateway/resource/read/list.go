@@ -64,9 +64,7 @@ func newListing(t resource.Target, o *internalversion.ListOptions) (*listing, er
 		return nil, err
 	}
 	l := &listing{target: t, selection: sel, limit: o.Limit}
-	if sel.shards != nil {
-		l.result.Shards = &metav1.ShardInfo{Selector: sel.shards.String()}
-	}
+	l.result.Shards = sel.shardInfo()
 	if t.Namespace != "" {
 		l.prefix = t.Namespace + "/"
 	}

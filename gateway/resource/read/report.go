@@ -51,7 +51,7 @@ func listReport(ctx context.Context, r resource.Report, t resource.Target, o *in
 	if err != nil {
 		return nil, err
 	}
-	out := &resource.List{}
+	out := &resource.List{Shards: sel.shardInfo()}
 	for _, c := range all {
 		if ok, err := sel.match(ctx, c.key, c.entry); err != nil {
 			return nil, err

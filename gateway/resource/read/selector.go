@@ -76,22 +76,31 @@ func (s *selection) empty() bool { return s.labels == nil && s.fields == nil && 
 // shallow decides by what is known without the object at the request's
 // version: labels, which count as stored, namespace and name, and its shard.
 func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
-	if s.shards != nil {
-		if ok, err := s.sharded(key, e); err != nil || !ok {
-			return false, err
-		}
-	}
 	if s.labels != nil {
 		set, err := s.resource.Labels(e)
 		if err != nil || !s.labels.Matches(set) {
 			return false, err
 		}
 	}
-	return s.fields == nil || s.deep || s.fields.Matches(newFieldSet(key, nil)), nil
+	if s.fields != nil && !s.deep && !s.fields.Matches(newFieldSet(key, nil)) {
+		return false, nil
+	}
+	return s.sharded(key, e)
+}
+
+// shardInfo is what a list says of the shard that it is of; nil for all of them.
+func (s *selection) shardInfo() *metav1.ShardInfo {
+	if s.shards == nil {
+		return nil
+	}
+	return &metav1.ShardInfo{Selector: s.shards.String()}
 }
 
 // sharded decides by the hash of the uid or of the namespace.
 func (s *selection) sharded(key string, e *view.Entry) (bool, error) {
+	if s.shards == nil {
+		return true, nil
+	}
 	meta, err := s.resource.Ownership(e)
 	if err != nil {
 		return false, err

@@ -216,8 +216,9 @@ func (w *Write) validate(ctx context.Context) (err error) {
 	switch {
 	case w.stored: // it was valid, and its source says what it may become
 	case w.operation == admission.Create:
-		if w.named, err = prepareCreate(ctx, &w.request, &w.next, w.mistakes); err == nil {
-			w.Name = w.object.GetName()
+		var named int64
+		if named, err = prepareCreate(ctx, &w.request, &w.next, w.mistakes); err == nil {
+			w.named, w.Name = max(named, w.named), w.object.GetName() // another generated name has no revision
 		}
 	default:
 		err = prepareUpdate(ctx, &w.request, w.object, w.present.object, w.mistakes)

@@ -3,6 +3,7 @@ package encoding
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -150,5 +151,27 @@ func TestObjectsWithoutARevision(t *testing.T) {
 	}
 	if got := string(o.AppendTo(nil)); got != report {
 		t.Errorf("%s", got)
+	}
+}
+
+// A list says what is known of it, and may say any part of that alone: reports have no
+// revision.
+func TestListsThatSayLittle(t *testing.T) {
+	three := int64(3)
+	for _, meta := range []metav1.ListMeta{
+		{}, {Continue: "c"}, {RemainingItemCount: &three}, {ResourceVersion: "7"}, {ShardInfo: &metav1.ShardInfo{Selector: "s"}},
+		{RemainingItemCount: &three, ShardInfo: &metav1.ShardInfo{Selector: "s"}},
+		{Continue: "c", RemainingItemCount: &three, ResourceVersion: "7", ShardInfo: &metav1.ShardInfo{Selector: "s"}},
+	} {
+		for m, read := range all {
+			head, tail, err := m.Codec().Around(&List{APIVersion: "v1", Kind: "ConfigMapList", ListMeta: meta}, 0, 0)
+			if err != nil {
+				t.Fatalf("%s, %+v: %v", m.Name(), meta, err)
+			}
+			got, err := read(append(bytes.Clone(head), tail...))
+			if err != nil || !reflect.DeepEqual(got.ListMeta, meta) {
+				t.Errorf("%s: %+v for %+v, %v", m.Name(), got.ListMeta, meta, err)
+			}
+		}
 	}
 }

@@ -135,12 +135,12 @@ func (l *List) frame() frame {
 		tail = fmt.Appendf(tail, `"remainingItemCount":%d,`, *l.RemainingItemCount)
 	}
 	if l.ResourceVersion != "" {
-		tail = object.AppendString(append(tail, `"resourceVersion":`...), l.ResourceVersion)
+		tail = append(object.AppendString(append(tail, `"resourceVersion":`...), l.ResourceVersion), ',')
 	}
 	if l.ShardInfo != nil {
-		tail = append(object.AppendString(append(tail, `,"shardInfo":{"selector":`...), l.ShardInfo.Selector), '}')
+		tail = append(object.AppendString(append(tail, `"shardInfo":{"selector":`...), l.ShardInfo.Selector), "},"...)
 	}
-	return frame{"items", head, append(tail, "}}\n"...)}
+	return frame{"items", head, append(bytes.TrimSuffix(tail, []byte(",")), "}}\n"...)}
 }
 
 // place is how a media type shows a list that has no items, and where it has some.
