@@ -25,6 +25,7 @@ func TestMigration_anotherOfItsNameBeginsAnew_CRD32(t *testing.T) {
 			o := controllertest.WithCronTabs(t, 0)
 			r := newRewriter("v1", oldObjects(5))
 			var replace sync.Once
+			replaced := make(chan struct{}) // until then there may be none
 			r.visit = func(_ context.Context, _ int, visited string) error {
 				if visited != "work/tab-002" {
 					return nil
@@ -36,6 +37,7 @@ func TestMigration_anotherOfItsNameBeginsAnew_CRD32(t *testing.T) {
 						t.Error(err)
 					}
 					createMigration(t, o, again)
+					close(replaced)
 				})
 				if failed { // and what was reached is saved
 					return apierrors.NewInternalError(errors.New("the store is away"))
@@ -44,6 +46,7 @@ func TestMigration_anotherOfItsNameBeginsAnew_CRD32(t *testing.T) {
 			}
 			createMigration(t, o, nil)
 			startMigration(t, o, r)
+			<-replaced
 			if again == nil {
 				migrationIs(t, o, "Succeeded")
 				if p := progressOf(t, o); p.Done != 5 || p.Rewritten != 3 || p.Skipped != 2 {
