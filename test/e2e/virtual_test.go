@@ -70,6 +70,24 @@ func TestVirtualTypes_RES08(t *testing.T) {
 	})
 }
 
+// TestOnlyQuestionsNeedNoNamespace_RES08 asks about a namespace that is not there, which
+// is answered, and creates in it an object of the same group, which is refused.
+func TestOnlyQuestionsNeedNoNamespace_RES08(t *testing.T) {
+	api := harness.Shared(t).API(t)
+	const gone, crds, name = "/apis/authorization.k8s.io/v1/namespaces/not-there/", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "gadgets.authorization.k8s.io"
+	api.Post(gone+"localsubjectaccessreviews", `{"spec":{"user":"nobody","resourceAttributes":{"verb":"get","resource":"pods","namespace":"not-there"}}}`).Want(201).Equal("status.allowed", "false")
+	api.Post(crds, `{"metadata":{"name":"`+name+`","annotations":{"api-approved.kubernetes.io":"https://github.com/kubernetes/kubernetes/pull/1"}},
+		"spec":{"group":"authorization.k8s.io","scope":"Namespaced","names":{"plural":"gadgets","singular":"gadget","kind":"Gadget","listKind":"GadgetList"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`).Want(201)
+	t.Cleanup(func() { api.Delete(crds + "/" + name) })
+	const gadget = `{"apiVersion":"authorization.k8s.io/v1","kind":"Gadget","metadata":{"name":"g"}}`
+	api.Eventually(crds+"/"+name, func(r *harness.Reply) bool {
+		return strings.Contains(r.Str("status.conditions"), `"type":"Established"`)
+	})
+	api.Post(gone+"gadgets", gadget).WantStatus(404, "NotFound", `namespaces "not-there" not found`)
+	api.Post(strings.Replace(gone, "not-there", namespace(t, api), 1)+"gadgets", gadget).Want(201)
+}
+
 // TestReports_RES08 reads a kind whose objects are found out when they are asked
 // for, in every form that objects of others have.
 func TestReports_RES08(t *testing.T) {

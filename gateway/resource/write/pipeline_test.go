@@ -220,6 +220,26 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 	}
 }
 
+// The revision that a client gave what it creates is in the reply to a dry run, whichever
+// of the generated names is free.
+func TestARevisionIsKeptOverNames_DRY01(t *testing.T) {
+	w, _, _, validator := staged(t)
+	asked := 0
+	validator.do = func(_ context.Context, wr admission.Attributes) error {
+		if asked++; asked == 1 { // somebody is quicker
+			_, err := w.store.Create(w.ctx(), wr.(attributes).Resource.Key("default", wr.GetObject().GetName()), []byte(`{"taken":true}`), 0)
+			return err
+		}
+		return nil
+	}
+	dry := alice
+	dry.DryRun = true
+	body := strings.Replace(tab(v1, "x", "h", "1"), `"name":"x"`, `"generateName":"gen-","resourceVersion":"7"`, 1)
+	if made := w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(body), dry)); asked != 2 || made.GetResourceVersion() != "7" {
+		t.Errorf("asked %d times, revision %q", asked, made.GetResourceVersion())
+	}
+}
+
 // A definition that changes in the middle of many deletions takes nothing away
 // from the reply.
 func TestDeleteCollectionAcrossDefinitions_VERB04(t *testing.T) {

@@ -1,12 +1,15 @@
 package status_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -63,5 +66,28 @@ func TestClientsWriteConditionsOfTheirOwn(t *testing.T) {
 		if status, _ = err.(apierrors.APIStatus); status == nil || status.Status().Code != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), forged) {
 			t.Errorf("%s: %v, want %s", patch, err, forged)
 		}
+	}
+}
+
+// Who writes a module owns nothing of its status, whatever the body says of it.
+func TestAStatusIsNotOfWhoWritesTheModule_SSA05(t *testing.T) {
+	e := realengine.With(t, func(*engine.Engine) admission.Chain { return admission.Chain{} })
+	r := e.Catalog.Snapshot().Resource(gvr.Modules)
+	target := resource.Target{Resource: r, Version: r.Def.Version("v1"), Name: "tabs"}
+	const body = `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"tabs","resourceVersion":"%s"},"spec":{"source":{"upload":{}}},"status":{"digest":"sha256:1"}}`
+	revision := ""
+	for round, write := range []func(context.Context, resource.Target, []byte, resource.WriteOptions) (*resource.Written, error){e.Verbs.Create, e.Verbs.Update} {
+		written, err := write(t.Context(), target, fmt.Appendf(nil, body, revision), resource.WriteOptions{Caller: resource.Component("author")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made := string(written.Object); strings.Contains(made, "f:status") || strings.Contains(made, "sha256:1") || !strings.Contains(made, "f:spec") {
+			t.Errorf("round %d: %s", round, made)
+		}
+		var obj metav1.PartialObjectMetadata
+		if err := json.Unmarshal(written.Object, &obj); err != nil {
+			t.Fatal(err)
+		}
+		revision = obj.ResourceVersion
 	}
 }
