@@ -27,6 +27,8 @@ type selection struct {
 	fields   fields.Selector
 	// shards are the ranges that hashes of objects are in (KEP-5866); nil for all.
 	shards sharding.Selector
+	// byNamespace tells that the hashes are those of namespaces, and not of uids.
+	byNamespace bool
 	// deep tells that fields looks beyond name and namespace, into the object.
 	deep bool
 }
@@ -58,6 +60,7 @@ func newSelection(t resource.Target, o *internalversion.ListOptions) (*selection
 	if s.shards, err = shards.Parse(o.ShardSelector); err != nil {
 		return nil, apierrors.NewBadRequest("invalid shard selector: " + err.Error())
 	}
+	s.byNamespace = s.shards.Requirements()[0].Key == "object.metadata.namespace"
 	return s, nil
 }
 
@@ -74,18 +77,32 @@ func unknownField(t resource.Target, field string) string {
 func (s *selection) empty() bool { return s.labels == nil && s.fields == nil && s.shards == nil }
 
 // shallow decides by what is known without the object at the request's
-// version: labels, which count as stored, namespace and name, and its shard.
+// version: namespace and name, then labels, which count as stored, and its shard.
+// What its key rules out is not looked into, as it may be unreadable.
 func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
+	if s.fields != nil && !s.deep && !s.fields.Matches(newFieldSet(key, nil)) {
+		return false, nil
+	}
+	if s.byNamespace {
+		namespace, _ := catalog.SplitKey(key)
+		if ok, err := s.sharded(&metav1.ObjectMeta{Namespace: namespace}); err != nil || !ok {
+			return false, err
+		}
+	}
 	if s.labels != nil {
 		set, err := s.resource.Labels(e)
 		if err != nil || !s.labels.Matches(set) {
 			return false, err
 		}
 	}
-	if s.fields != nil && !s.deep && !s.fields.Matches(newFieldSet(key, nil)) {
-		return false, nil
+	if s.shards == nil || s.byNamespace {
+		return true, nil
 	}
-	return s.sharded(key, e)
+	meta, err := s.resource.Ownership(e)
+	if err != nil {
+		return false, err
+	}
+	return s.sharded(meta)
 }
 
 // shardInfo is what a list says of the shard that it is of; nil for all of them.
@@ -97,15 +114,7 @@ func (s *selection) shardInfo() *metav1.ShardInfo {
 }
 
 // sharded decides by the hash of the uid or of the namespace.
-func (s *selection) sharded(key string, e *view.Entry) (bool, error) {
-	if s.shards == nil {
-		return true, nil
-	}
-	meta, err := s.resource.Ownership(e)
-	if err != nil {
-		return false, err
-	}
-	meta.Namespace, _ = catalog.SplitKey(key)
+func (s *selection) sharded(meta *metav1.ObjectMeta) (bool, error) {
 	return s.shards.Matches(&metav1.PartialObjectMetadata{ObjectMeta: *meta})
 }
 

@@ -82,6 +82,46 @@ func TestWatchesDoNotPassOverUnreadableObjects_WATCH02(t *testing.T) {
 	}
 }
 
+// What is known by its key to be of another shard, or not to be meant, need not be
+// readable; what is meant has to be.
+func TestSelectionsByKeyNeedNotReadTheRest_WATCH02(t *testing.T) {
+	const lower, upper = "'0x0000000000000000', '0x8000000000000000')", "'0x8000000000000000', '0x10000000000000000')"
+	const byNamespace = "shardRange(object.metadata.namespace, "
+	named, err := fields.ParseSelector("metadata.name=good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		o      internalversion.ListOptions
+		passes bool
+	}{
+		"another shard":            {internalversion.ListOptions{ShardSelector: byNamespace + lower}, true},
+		"another shard and labels": {internalversion.ListOptions{ShardSelector: byNamespace + lower, LabelSelector: byLabel(t).LabelSelector}, true},
+		"its shard":                {internalversion.ListOptions{ShardSelector: byNamespace + upper, LabelSelector: byLabel(t).LabelSelector}, false},
+		"no uid":                   {internalversion.ListOptions{ShardSelector: "shardRange(object.metadata.uid, " + lower}, false},
+		"another name":             {internalversion.ListOptions{FieldSelector: named, LabelSelector: byLabel(t).LabelSelector}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			good := w.at(v1, "")
+			good.Namespace = "other" // whose hash is in the lower half, unlike that of default
+			w.create(good, tab(v1, "good", "h", "1", `"labels":{"a":"b"}`))
+			everywhere := w.at(v1, "")
+			everywhere.Namespace = ""
+			watch := w.watch(everywhere, c.o)
+			w.put("bad", "x")
+			l, listed := w.list(everywhere, c.o)
+			_, _, watched := watch.Next(w.ctx())
+			if !c.passes {
+				refused(t, listed, 500, "InternalError", "cannot be read")
+				refused(t, watched, 500, "InternalError", "cannot be read")
+			} else if listed != nil || watched != nil || len(l.Entries) != 1 {
+				t.Errorf("listed %+v, %v; watched %v", l, listed, watched)
+			}
+		})
+	}
+}
+
 // A selection that looks into converted objects fails with their conversion;
 // otherwise one call converts all that happened.
 func TestWatchesConvertWhatTheySelectByAtOnce_CRD18_WATCH03(t *testing.T) {
