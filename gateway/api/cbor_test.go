@@ -19,7 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-const asCBOR = "Accept: " + mediaCBOR
+const asCBOR = "Accept: " + encoding.TypeCBOR
 
 func gateOn(c *Setup) { c.CBOR = true }
 
@@ -43,7 +43,7 @@ func inCBOR(t testing.TB, data string) string {
 // uncbored is a body in CBOR as JSON, read as Kubernetes' clients read it.
 func (r *answer) uncbored() string {
 	r.t.Helper()
-	if r.ContentType != mediaCBOR || !strings.HasPrefix(r.body, "\xd9\xd9\xf7") {
+	if r.ContentType != encoding.TypeCBOR || !strings.HasPrefix(r.body, "\xd9\xd9\xf7") {
 		r.t.Fatalf("%d %s %.300q", r.Code, r.ContentType, r.body)
 	}
 	var tree any
@@ -91,7 +91,7 @@ func TestCBORInAndOut_MT11_MT13(t *testing.T) {
 			plain := w.do("GET", path, "", "Accept: application/json"+part)
 			if r := w.do("GET", path, "", asCBOR+part, "Accept-Encoding: gzip"); r.Code != plain.Code {
 				t.Errorf("%s %s: %d, not %d", path, part, r.Code, plain.Code)
-			} else if r.ContentType == mediaCBOR {
+			} else if r.ContentType == encoding.TypeCBOR {
 				sameJSON(t, path+part, r.uncbored(), plain.body)
 			} else if part == "" {
 				t.Errorf("%s is %s", path, r.ContentType)

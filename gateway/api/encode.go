@@ -57,7 +57,7 @@ func (c *Call) Render(resp *reply.Response) {
 // inForm turns a Status into what the client asked for: in JSON, and indented,
 // if it accepts nothing that a Status can be.
 func inForm(c *Call, resp *reply.Response) {
-	if resp.Code < http.StatusBadRequest || resp.ContentType != mediaJSON || resp.Body == nil {
+	if resp.Code < http.StatusBadRequest || resp.ContentType != encoding.TypeJSON || resp.Body == nil {
 		return
 	}
 	f, err := offer{cbor: c.cbor, messages: true}.negotiate(c.Accept)

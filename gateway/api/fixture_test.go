@@ -28,6 +28,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -271,7 +272,7 @@ func request(method, url, body string, headers ...string) *Request {
 	path, query, _ := strings.Cut(url, "?")
 	r := &Request{Method: method, Path: path, Query: query, Authorization: "Bearer admin"}
 	if body != "" {
-		r.ContentType = mediaJSON
+		r.ContentType = encoding.TypeJSON
 		r.ReadBody = func(limit int) ([]byte, error) {
 			if len(body) > limit {
 				return nil, errTooLarge

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // clientsMistake tells whether there is an error, which has to be one that a
@@ -32,9 +33,9 @@ func FuzzDeleteOptions(f *testing.F) {
 		f.Fatal(err)
 	}
 	for media, text := range map[string]string{
-		mediaJSON:               `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","preconditions":{"uid":"x"},"dryRun":["All"]}`,
-		mediaYAML:               "gracePeriodSeconds: 5\norphanDependents: true\n",
-		mediaProtobuf:           "k8s\x00\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions\x12" + string(rune(len(raw))) + string(raw),
+		encoding.TypeJSON:       `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","preconditions":{"uid":"x"},"dryRun":["All"]}`,
+		encoding.TypeYAML:       "gracePeriodSeconds: 5\norphanDependents: true\n",
+		encoding.TypeProtobuf:   "k8s\x00\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions\x12" + string(rune(len(raw))) + string(raw),
 		"text/plain":            "x",
 		";":                     "",
 		"application/json; x=y": "[1]",

@@ -10,19 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
-)
-
-// Media types of replies.
-const (
-	mediaJSON     = "application/json"
-	mediaYAML     = "application/yaml"
-	mediaProtobuf = wire.MediaType
-	mediaCBOR     = "application/cbor"
 )
 
 // form is what the client wants a reply to look like.
@@ -94,7 +85,7 @@ var offered, offeredNames, offeredStreams = func() (all []encoding.Media, names,
 	for _, m := range all {
 		names = append(names, m.Name())
 	}
-	return all, names, []string{mediaJSON + ";stream=watch", encoding.Protobuf.Stream(), encoding.CBOR.Stream()}
+	return all, names, []string{encoding.TypeJSON + ";stream=watch", encoding.Protobuf.Stream(), encoding.CBOR.Stream()}
 }()
 
 func (o offer) offered() []encoding.Media { return most(offered, o.cbor) }
@@ -128,7 +119,7 @@ func most[T any](of []T, all bool) []T {
 // one only has to be sure that it is the same. The common headers never reach it.
 func (o offer) negotiate(accept string) (form, error) {
 	switch accept {
-	case "", "*/*", mediaJSON, "application/json, */*":
+	case "", "*/*", encoding.TypeJSON, "application/json, */*":
 		return form{media: encoding.JSON}, nil
 	}
 	if o.routed {

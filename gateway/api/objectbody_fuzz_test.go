@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // Any body of a write is read in whatever encoding it says it has, or refused
@@ -21,10 +22,10 @@ func FuzzObjectBody(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, s := range []struct{ media, body string }{
-		{mediaProtobuf, string(wire.AppendEnvelope(nil, "autoscaling/v1", "Scale", raw))},
-		{mediaProtobuf, string(wire.AppendEnvelope(nil, "v1", "ConfigMap", []byte("\x0a\x05\x0a\x03one")))},
-		{mediaProtobuf, "k8s\x00\xff"}, {mediaProtobuf, "{}"}, {mediaJSON, configMap("one", "v")}, {mediaYAML, "metadata: {name: one}\n"},
-		{mediaYAML, "a: &a [*a]"}, {mediaCBOR, inCBOR(f, configMap("one", "v"))}, {"text/plain", "x"}, {";", ""},
+		{encoding.TypeProtobuf, string(wire.AppendEnvelope(nil, "autoscaling/v1", "Scale", raw))},
+		{encoding.TypeProtobuf, string(wire.AppendEnvelope(nil, "v1", "ConfigMap", []byte("\x0a\x05\x0a\x03one")))},
+		{encoding.TypeProtobuf, "k8s\x00\xff"}, {encoding.TypeProtobuf, "{}"}, {encoding.TypeJSON, configMap("one", "v")}, {encoding.TypeYAML, "metadata: {name: one}\n"},
+		{encoding.TypeYAML, "a: &a [*a]"}, {encoding.TypeCBOR, inCBOR(f, configMap("one", "v"))}, {"text/plain", "x"}, {";", ""},
 	} {
 		f.Add(s.media, s.body)
 	}

@@ -18,11 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/crd/wire"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 const (
 	configMaps = "/api/v1/namespaces/default/configmaps"
-	asMessage  = "Accept: " + mediaProtobuf
+	asMessage  = "Accept: " + encoding.TypeProtobuf
 	partMeta   = ";g=meta.k8s.io;v=v1;as=PartialObjectMetadata"
 )
 
@@ -34,7 +35,7 @@ func configMap(name, value string) string {
 // what it says that it is.
 func (r *answer) message(into interface{ Unmarshal([]byte) error }) string {
 	r.t.Helper()
-	if r.ContentType != mediaProtobuf {
+	if r.ContentType != encoding.TypeProtobuf {
 		r.t.Fatalf("%d %s %.300q", r.Code, r.ContentType, r.body)
 	}
 	return opened(r.t, []byte(r.body), into)
@@ -180,7 +181,7 @@ func TestMetadataInProtobuf_MT09_MT19(t *testing.T) {
 	if s.Message != "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf" {
 		t.Errorf("whole widgets: %v", s)
 	}
-	if r := w.do("GET", widgets+"/one", "", asMessage+",application/json").want(200, `"size":1`); r.ContentType != mediaJSON {
+	if r := w.do("GET", widgets+"/one", "", asMessage+",application/json").want(200, `"size":1`); r.ContentType != encoding.TypeJSON {
 		t.Errorf("%s", r.ContentType)
 	}
 	var o metav1.PartialObjectMetadata
@@ -237,7 +238,7 @@ func (g *gathered) event(t *testing.T) (kind string, object []byte) {
 func (w *world) gather(t *testing.T, url string, headers ...string) *gathered {
 	t.Helper()
 	resp := w.Serve(request("GET", url, "", headers...))
-	if resp.Stream == nil || resp.ContentType != mediaProtobuf+";stream=watch" {
+	if resp.Stream == nil || resp.ContentType != encoding.TypeProtobuf+";stream=watch" {
 		t.Fatalf("no stream of protobuf: %d %s %s", resp.Code, resp.ContentType, resp.Body)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -317,7 +318,7 @@ func TestRefusedForms_MT03_MT09(t *testing.T) {
 		{widgets + "?watch=1", "application/yaml;stream=watch", "only the following media types are accepted: " + all},
 	} {
 		r := w.do("GET", c.path, "", "Accept: "+c.accept).want(406, c.want)
-		if !strings.HasPrefix(r.body, "{\n  \"") || r.ContentType != mediaJSON {
+		if !strings.HasPrefix(r.body, "{\n  \"") || r.ContentType != encoding.TypeJSON {
 			t.Errorf("%s %s: %s %s", c.path, c.accept, r.ContentType, r.body)
 		}
 	}
@@ -341,7 +342,7 @@ func TestScaleInProtobuf_MT06(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = autoscalingv1.Scale{}
-	w.do("PUT", deployments+"/one/scale", string(wire.AppendEnvelope(nil, "autoscaling/v1", "Scale", raw)), "Content-Type: "+mediaProtobuf, asMessage).want(200, "").message(&s)
+	w.do("PUT", deployments+"/one/scale", string(wire.AppendEnvelope(nil, "autoscaling/v1", "Scale", raw)), "Content-Type: "+encoding.TypeProtobuf, asMessage).want(200, "").message(&s)
 	if s.Spec.Replicas != 3 {
 		t.Errorf("%v", s)
 	}
@@ -352,8 +353,8 @@ func TestScaleInProtobuf_MT06(t *testing.T) {
 		wire.Magic + "\x12\x01x": "EOF",
 		string(wire.AppendEnvelope(nil, "apps/v1", "Deployment", nil)): "Deployment",
 	} {
-		w.do("PUT", deployments+"/one/scale", body, "Content-Type: "+mediaProtobuf).want(400, want)
+		w.do("PUT", deployments+"/one/scale", body, "Content-Type: "+encoding.TypeProtobuf).want(400, want)
 	}
-	w.do("POST", configMaps, "xx", "Content-Type: "+mediaProtobuf).want(400,
+	w.do("POST", configMaps, "xx", "Content-Type: "+encoding.TypeProtobuf).want(400,
 		"the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (7878)")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // Question is a subresource that is not an object: what is asked of a module, for
@@ -61,5 +62,5 @@ func (q Question) answered(answer any, err error) (*reply.Response, error) {
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	return &reply.Response{Code: q.Code, ContentType: mediaJSON, Body: data}, nil
+	return &reply.Response{Code: q.Code, ContentType: encoding.TypeJSON, Body: data}, nil
 }

@@ -149,7 +149,7 @@ func TestLists_MT05(t *testing.T) {
 		w.do("POST", widgets, a(fmt.Sprintf("w%d", i), "")).want(201, "")
 	}
 	list := w.do("GET", widgets, "", "Accept: application/yaml").want(200, "items:\n- apiVersion: example.com/v1\n  kind: Widget\n")
-	if list.ContentType != mediaYAML || strings.Count(list.body, "\n- apiVersion") != 3 {
+	if list.ContentType != encoding.TypeYAML || strings.Count(list.body, "\n- apiVersion") != 3 {
 		t.Errorf("%s %s", list.ContentType, list.body)
 	}
 }
@@ -256,7 +256,7 @@ func TestPlainListsTakeLittleMemory_MT14(t *testing.T) {
 	for i := range many {
 		w.do("POST", configMaps, configMap(fmt.Sprint("c", i), strings.Repeat("text ", each/5))).want(201, "")
 	}
-	for _, media := range []string{mediaJSON, mediaProtobuf} {
+	for _, media := range []string{encoding.TypeJSON, encoding.TypeProtobuf} {
 		for _, query := range []string{"", "?resourceVersion=0", "?labelSelector=l!=x", fmt.Sprint("?limit=", many-1)} {
 			ask := func() (*reply.Response, *pieces) {
 				resp, to := w.Serve(request("GET", configMaps+query, "", "Accept: "+media)), &pieces{}

@@ -15,10 +15,10 @@ import (
 func TestInForm_MT05(t *testing.T) {
 	resp := reply.Error(apierrors.NewBadRequest("no"))
 	inForm(&Call{Request: &Request{Accept: "application/yaml"}}, resp)
-	if resp.ContentType != mediaYAML || !bytes.Contains(resp.Body, []byte("message: \"no\"\n")) {
+	if resp.ContentType != encoding.TypeYAML || !bytes.Contains(resp.Body, []byte("message: \"no\"\n")) {
 		t.Errorf("%s %s", resp.ContentType, resp.Body)
 	}
-	for _, other := range []*reply.Response{{Code: 404, ContentType: "text/plain", Body: []byte("not: found")}, {Code: 200, ContentType: mediaJSON, Body: []byte("{}")}} {
+	for _, other := range []*reply.Response{{Code: 404, ContentType: "text/plain", Body: []byte("not: found")}, {Code: 200, ContentType: encoding.TypeJSON, Body: []byte("{}")}} {
 		body, media := string(other.Body), other.ContentType
 		if inForm(&Call{Request: &Request{Accept: "application/yaml"}}, other); string(other.Body) != body || other.ContentType != media {
 			t.Errorf("what is no Status became %s %s", other.ContentType, other.Body)
@@ -27,7 +27,7 @@ func TestInForm_MT05(t *testing.T) {
 	for _, accept := range []string{"", "application/json, application/yaml", "text/html"} {
 		resp := reply.Error(apierrors.NewBadRequest("no"))
 		inForm(&Call{Request: &Request{Accept: accept}}, resp)
-		if resp.ContentType != mediaJSON {
+		if resp.ContentType != encoding.TypeJSON {
 			t.Errorf("%q: %s", accept, resp.ContentType)
 		}
 	}

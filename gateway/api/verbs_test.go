@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 const metaForm = "Accept: application/json;g=meta.k8s.io;v=v1;as="
@@ -23,7 +24,7 @@ const metaForm = "Accept: application/json;g=meta.k8s.io;v=v1;as="
 func TestWrites_AreAnsweredInTheClientsForm(t *testing.T) {
 	w := newWorld(t)
 	r := w.do("POST", widgets, a("one", `"size":1`)).want(201, `"name":"one"`)
-	if r.ContentType != mediaJSON || r.tree()["kind"] != "Widget" {
+	if r.ContentType != encoding.TypeJSON || r.tree()["kind"] != "Widget" {
 		t.Errorf("%s %s", r.ContentType, r.body)
 	}
 	w.do("POST", widgets, a("one", "")).want(409, "AlreadyExists")

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -475,7 +476,7 @@ func TestWatch_LargeObjectsAreNotCollected_WATCH01(t *testing.T) {
 	}
 	w.do("GET", widgets+"?limit=1", "").want(200, "") // which waits until the cache has them
 	for _, query := range []string{"", "&resourceVersion=" + before} {
-		for _, accept := range []string{mediaJSON, metaForm + "PartialObjectMetadata", "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadata"} {
+		for _, accept := range []string{encoding.TypeJSON, metaForm + "PartialObjectMetadata", "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadata"} {
 			resp := w.Serve(request("GET", widgets+"?watch=1"+query, "", "Accept: "+strings.TrimPrefix(accept, "Accept: ")))
 			if resp.Stream == nil {
 				t.Fatalf("no stream: %d %s", resp.Code, resp.Body)

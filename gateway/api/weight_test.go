@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 const selfReviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -39,15 +40,15 @@ func TestABodyThatIsLargeOnceDecodedIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, body := range map[string][2]string{
-		"merges":   {mediaYAML, filled("a: &a {x: 1}\nb:\n", " <<: *a\n", "")},
-		"flow":     {mediaYAML, filled("{a: [", "0,", "]}")},
-		"maps":     {mediaYAML, filled("a: [", "{a},", "]")},
-		"dashes":   {mediaYAML, filled("a:\n", "-\n", "")},
-		"JSON":     {mediaJSON, filled(`{"a":[`, `{},`, `0]}`)},
-		"CBOR":     {mediaCBOR, string(cbor)},
-		"aliases":  {mediaYAML, "a: &a [" + strings.Repeat("0,", 300) + "]\nb: [" + strings.Repeat("*a,", 300) + "]\n"},
-		"groups":   {mediaProtobuf, filled("k8s\x00\x13\x14", "\x6a\x00", "")},
-		"protobuf": {mediaProtobuf, filled("k8s\x00", "\x12\x00", "")},
+		"merges":   {encoding.TypeYAML, filled("a: &a {x: 1}\nb:\n", " <<: *a\n", "")},
+		"flow":     {encoding.TypeYAML, filled("{a: [", "0,", "]}")},
+		"maps":     {encoding.TypeYAML, filled("a: [", "{a},", "]")},
+		"dashes":   {encoding.TypeYAML, filled("a:\n", "-\n", "")},
+		"JSON":     {encoding.TypeJSON, filled(`{"a":[`, `{},`, `0]}`)},
+		"CBOR":     {encoding.TypeCBOR, string(cbor)},
+		"aliases":  {encoding.TypeYAML, "a: &a [" + strings.Repeat("0,", 300) + "]\nb: [" + strings.Repeat("*a,", 300) + "]\n"},
+		"groups":   {encoding.TypeProtobuf, filled("k8s\x00\x13\x14", "\x6a\x00", "")},
+		"protobuf": {encoding.TypeProtobuf, filled("k8s\x00", "\x12\x00", "")},
 	} {
 		for _, user := range []string{"bob", "admin"} {
 			got := w.do("POST", selfReviews, body[1], "Authorization: Bearer "+user, "Content-Type: "+body[0])
@@ -61,7 +62,7 @@ func TestABodyThatIsLargeOnceDecodedIsRefused(t *testing.T) {
 	}
 	w.do("POST", widgets, a("plain", `"size":1`)).want(201, "")
 	w.do("POST", widgets, "kind: Widget\napiVersion: example.com/v1\nmetadata:\n  name: yaml\n  annotations:\n    long: "+strings.Repeat("x", 40<<10)+"\n",
-		"Content-Type: "+mediaYAML).want(201, "")
+		"Content-Type: "+encoding.TypeYAML).want(201, "")
 }
 
 // What many small requests take together is bounded, too; others have their part,
@@ -80,7 +81,7 @@ func TestBodiesTogetherAreBounded(t *testing.T) {
 	})
 	body := "apiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nspec: {nonResourceAttributes: {verb: get, path: '/" + strings.Repeat(",", 500) + "'}}\n"
 	ask := func() *answer {
-		return w.do("POST", selfReviews, body, "Authorization: Bearer bob", "Content-Type: "+mediaYAML)
+		return w.do("POST", selfReviews, body, "Authorization: Bearer bob", "Content-Type: "+encoding.TypeYAML)
 	}
 	var held sync.WaitGroup
 	for range 2 {

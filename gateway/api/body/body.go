@@ -30,14 +30,14 @@ type Body struct {
 func (b Body) Object(t resource.Target, o *resource.WriteOptions) ([]byte, error) {
 	media, err := b.Media()
 	switch {
-	case err == nil && media == mediaYAML:
+	case err == nil && media == encoding.TypeYAML:
 		out, err := yamlToJSON(b.Data)
 		if err != nil {
 			return nil, t.Unrecognized(err, b.Data)
 		}
 		noteRepeated(b.Data, "", o)
 		return out, nil
-	case err == nil && media == mediaProtobuf && dialect.Messages(t):
+	case err == nil && media == encoding.TypeProtobuf && dialect.Messages(t):
 		return b.message(t)
 	}
 	return b.JSON()
@@ -101,11 +101,11 @@ func scaleBody(body []byte) ([]byte, error) {
 
 // Question is the body as who answers questions gets it: in JSON, or protobuf as it is.
 func (b Body) Question() (contentType string, body []byte, err error) {
-	if media, err := b.Media(); err == nil && media == mediaProtobuf {
+	if media, err := b.Media(); err == nil && media == encoding.TypeProtobuf {
 		return media, b.Data, nil
 	}
 	body, err = b.JSON()
-	return mediaJSON, body, err
+	return encoding.TypeJSON, body, err
 }
 
 // JSON is the body as JSON.
@@ -116,10 +116,10 @@ func (b Body) JSON() ([]byte, error) {
 	}
 	out := b.Data
 	switch {
-	case media == mediaJSON:
-	case media == mediaYAML:
+	case media == encoding.TypeJSON:
+	case media == encoding.TypeYAML:
 		out, err = yamlToJSON(out)
-	case media == mediaCBOR && b.CBOR:
+	case media == encoding.TypeCBOR && b.CBOR:
 		out, err = encoding.FromCBOR(out)
 	default:
 		return nil, b.unsupported()

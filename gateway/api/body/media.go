@@ -10,25 +10,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// Media types of bodies.
-const (
-	mediaJSON     = "application/json"
-	mediaYAML     = "application/yaml"
-	mediaProtobuf = wire.MediaType
-	mediaCBOR     = "application/cbor"
-	// mediaApplyCBOR is a configuration to apply in CBOR.
-	mediaApplyCBOR = "application/apply-patch+cbor"
-)
+// mediaApplyCBOR is the media type of a configuration to apply in CBOR.
+const mediaApplyCBOR = "application/apply-patch+cbor"
 
 // Media reads the media type of the body. A missing one is JSON.
 func (b Body) Media() (string, error) {
 	switch b.ContentType {
-	case "", mediaJSON:
-		return mediaJSON, nil
+	case "", encoding.TypeJSON:
+		return encoding.TypeJSON, nil
 	}
 	media, _, err := mime.ParseMediaType(b.ContentType)
 	if err != nil {
@@ -38,9 +31,9 @@ func (b Body) Media() (string, error) {
 }
 
 func (b Body) unsupported() error {
-	known := []string{mediaJSON, mediaYAML, mediaProtobuf}
+	known := []string{encoding.TypeJSON, encoding.TypeYAML, encoding.TypeProtobuf}
 	if b.CBOR {
-		known = append(known, mediaCBOR)
+		known = append(known, encoding.TypeCBOR)
 	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 func TestMedia_MT04(t *testing.T) {
 	for contentType, want := range map[string]string{
-		"": mediaJSON, "application/json": mediaJSON, "application/json; charset=utf-8": mediaJSON,
-		"application/yaml": mediaYAML, "text/plain": "text/plain", "Application/YAML": mediaYAML,
+		"": encoding.TypeJSON, "application/json": encoding.TypeJSON, "application/json; charset=utf-8": encoding.TypeJSON,
+		"application/yaml": encoding.TypeYAML, "text/plain": "text/plain", "Application/YAML": encoding.TypeYAML,
 	} {
 		if got, err := (Body{ContentType: contentType}).Media(); got != want || err != nil {
 			t.Errorf("%q: %q %v", contentType, got, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // DeleteOptions reads the options of a deletion from its body, or from the query
@@ -31,7 +32,7 @@ func (b Body) DeleteOptions(p query.Parameters) (*metav1.DeleteOptions, resource
 }
 
 func (b Body) deleteOptions(o *metav1.DeleteOptions) error {
-	if media, err := b.Media(); err == nil && media == mediaProtobuf {
+	if media, err := b.Media(); err == nil && media == encoding.TypeProtobuf {
 		return protobufDeleteOptions(b.Data, o)
 	}
 	body, err := b.JSON()

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/gateway/api/query"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 func TestDeleteOptions_DEL(t *testing.T) {
@@ -21,7 +22,7 @@ func TestDeleteOptions_DEL(t *testing.T) {
 		"none":              {},
 		"query":             {query: "dryRun=All&propagationPolicy=Background", dry: true},
 		"body":              {body: uid, dry: true},
-		"YAML body":         {contentType: mediaYAML, body: "dryRun: [All]\n", dry: true},
+		"YAML body":         {contentType: encoding.TypeYAML, body: "dryRun: [All]\n", dry: true},
 		"body over query":   {body: `{}`, query: "dryRun=All"},
 		"pairs in text":     {body: `{"dryRun":["All"],"preconditions":{"uid":"\ud83d\ude00"}}`, dry: true},
 		"tabs":              {body: "{\n\t\"dryRun\":\t[\n\t\t\"All\"\n\t]\n}", dry: true},
@@ -30,9 +31,9 @@ func TestDeleteOptions_DEL(t *testing.T) {
 		"not JSON":          {body: `{`, is: apierrors.IsBadRequest},
 		"wrong type":        {body: `{"gracePeriodSeconds":"x"}`, is: apierrors.IsBadRequest},
 		"wrong media":       {contentType: "text/plain", body: `{}`, is: apierrors.IsUnsupportedMediaType},
-		"false protobuf":    {contentType: mediaProtobuf, body: `{}`, is: apierrors.IsBadRequest},
-		"damaged protobuf":  {contentType: mediaProtobuf, body: "k8s\x00\xff\xff", is: apierrors.IsBadRequest},
-		"damaged message":   {contentType: mediaProtobuf, body: "k8s\x00\x12\x02\xff\xff", is: apierrors.IsBadRequest},
+		"false protobuf":    {contentType: encoding.TypeProtobuf, body: `{}`, is: apierrors.IsBadRequest},
+		"damaged protobuf":  {contentType: encoding.TypeProtobuf, body: "k8s\x00\xff\xff", is: apierrors.IsBadRequest},
+		"damaged message":   {contentType: encoding.TypeProtobuf, body: "k8s\x00\x12\x02\xff\xff", is: apierrors.IsBadRequest},
 		"revision":          {query: "resourceVersion=5&uid=x&limit=1"},
 		"dryRun":            {query: "dryRun=", dry: true}, // which is then refused
 		"grace not integer": {query: "gracePeriodSeconds=x", is: apierrors.IsBadRequest},
@@ -74,8 +75,8 @@ func TestDeleteOptions_CarryPropagationAndGrace_DEL(t *testing.T) {
 		"query":          {query: "gracePeriodSeconds=5&propagationPolicy=Foreground", policy: &policy},
 		"query, orphan":  {query: "gracePeriodSeconds=5&orphanDependents=true", orphan: &orphan},
 		"JSON":           {r: Body{Data: []byte(`{"gracePeriodSeconds":5,"propagationPolicy":"Foreground"}`)}, policy: &policy},
-		"YAML":           {r: Body{ContentType: mediaYAML, Data: []byte("gracePeriodSeconds: 5\norphanDependents: true\n")}, orphan: &orphan},
-		"protobuf":       {r: Body{ContentType: mediaProtobuf, Data: append([]byte("k8s\x00"), unknown...)}, policy: &policy},
+		"YAML":           {r: Body{ContentType: encoding.TypeYAML, Data: []byte("gracePeriodSeconds: 5\norphanDependents: true\n")}, orphan: &orphan},
+		"protobuf":       {r: Body{ContentType: encoding.TypeProtobuf, Data: append([]byte("k8s\x00"), unknown...)}, policy: &policy},
 		"body, no query": {r: Body{Data: []byte(`{"gracePeriodSeconds":5}`)}, query: "propagationPolicy=Orphan"},
 	} {
 		o, _, err := c.r.DeleteOptions(query.Parse(c.query))

@@ -6,13 +6,14 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // Aliased is how much memory decoding the body takes besides its weight when each
 // alias stands for what it refers to. Telling it takes the weight itself.
 func (b Body) Aliased() int {
 	media, err := b.Media()
-	if err != nil || media != mediaYAML && media != string(resource.ApplyPatchType) || !mayAlias(b.Data) || json.Valid(b.Data) {
+	if err != nil || media != encoding.TypeYAML && media != string(resource.ApplyPatchType) || !mayAlias(b.Data) || json.Valid(b.Data) {
 		return 0
 	}
 	n, err := expanded(b.Data)
@@ -55,12 +56,12 @@ func (b Body) Weight() int {
 	}
 	body := b.Data
 	switch media {
-	case mediaProtobuf:
+	case encoding.TypeProtobuf:
 		return messageWeight(body)
-	case mediaCBOR, mediaApplyCBOR:
+	case encoding.TypeCBOR, mediaApplyCBOR:
 		items, maps := cborItems(body)
 		return perByte*len(body) + perItem*items + perMap*maps
-	case mediaYAML, string(resource.ApplyPatchType):
+	case encoding.TypeYAML, string(resource.ApplyPatchType):
 		return yamlWeight(body)
 	}
 	return jsonWeight(body)

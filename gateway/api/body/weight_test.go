@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // filled is a text of pieces between a beginning and an end.
@@ -51,17 +52,17 @@ func TestTheWeightIsWhatDecodingAllocates(t *testing.T) {
 		media, body string
 		decode      func(string)
 	}{
-		"numbers":     {mediaJSON, filled(`{"a":[`, `0,`, `0]}`), parse},
-		"lists":       {mediaJSON, filled(`{"a":[`, `[],`, `0]}`), parse},
-		"objects":     {mediaJSON, filled(`{"a":[`, `{"":0},`, `0]}`), parse},
-		"flow":        {mediaYAML, filled("{a: [", "0,", "]}"), document},
-		"flow maps":   {mediaYAML, filled("a: [", "{a},", "]"), document},
-		"dashes":      {mediaYAML, filled("a:\n", "-\n", ""), document},
-		"aliases":     {mediaYAML, filled("a: &a {}\nb: [", "*a,", "]"), document},
-		"questions":   {mediaYAML, filled("", "? a\n", ""), document},
-		"packed":      {mediaProtobuf, "\x12\xa6\x1f\x72\xa3\x1f" + numbers, pod},
-		"common JSON": {mediaJSON, filled(`{"a":[`, `{"name":"container","image":"registry.example.com/image:v1"},`, `0]}`), parse},
-		"common YAML": {mediaYAML, filled("a:\n", "- name: container\n  image: registry.example.com/image\n", ""), document},
+		"numbers":     {encoding.TypeJSON, filled(`{"a":[`, `0,`, `0]}`), parse},
+		"lists":       {encoding.TypeJSON, filled(`{"a":[`, `[],`, `0]}`), parse},
+		"objects":     {encoding.TypeJSON, filled(`{"a":[`, `{"":0},`, `0]}`), parse},
+		"flow":        {encoding.TypeYAML, filled("{a: [", "0,", "]}"), document},
+		"flow maps":   {encoding.TypeYAML, filled("a: [", "{a},", "]"), document},
+		"dashes":      {encoding.TypeYAML, filled("a:\n", "-\n", ""), document},
+		"aliases":     {encoding.TypeYAML, filled("a: &a {}\nb: [", "*a,", "]"), document},
+		"questions":   {encoding.TypeYAML, filled("", "? a\n", ""), document},
+		"packed":      {encoding.TypeProtobuf, "\x12\xa6\x1f\x72\xa3\x1f" + numbers, pod},
+		"common JSON": {encoding.TypeJSON, filled(`{"a":[`, `{"name":"container","image":"registry.example.com/image:v1"},`, `0]}`), parse},
+		"common YAML": {encoding.TypeYAML, filled("a:\n", "- name: container\n  image: registry.example.com/image\n", ""), document},
 	} {
 		c.decode(c.body) // what is made once for a type is no body's
 		took, said := decoded(func() { c.decode(c.body) }), Body{ContentType: c.media, Data: []byte(c.body)}.Weight()
@@ -81,7 +82,7 @@ func TestAliasesWeighWhatTheyStandFor(t *testing.T) {
 		"texts":   strings.Repeat("x", 10_000),
 	} {
 		body := "a: &a [" + one + "]\nb: [" + strings.Repeat("*a,", 80) + "]\n"
-		b := Body{ContentType: mediaYAML, Data: []byte(body)}
+		b := Body{ContentType: encoding.TypeYAML, Data: []byte(body)}
 		took, said := decoded(func() { _, _ = yamlToJSON(b.Data) }), b.Weight()+b.Aliased()
 		if said < took/2 || said > 6*took {
 			t.Errorf("%s: %d bytes for a body whose decoders allocate %d", name, said, took)
@@ -92,7 +93,7 @@ func TestAliasesWeighWhatTheyStandFor(t *testing.T) {
 // Separators within texts are none, where it matters.
 func TestTextsWeighLittle(t *testing.T) {
 	table := `{"kind":"ConfigMap","apiVersion":"v1","data":{"table":"` + strings.Repeat(`1,{[\"`, 150_000) + `"}}`
-	for _, media := range []string{mediaJSON, mediaYAML} {
+	for _, media := range []string{encoding.TypeJSON, encoding.TypeYAML} {
 		if n := (Body{ContentType: media, Data: []byte(table)}).Weight(); n > 6*len(table) {
 			t.Errorf("%s: %d bytes for a text of %d", media, n, len(table))
 		}
@@ -127,7 +128,7 @@ func BenchmarkWeight(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for media, body := range map[string][]byte{mediaJSON: text, mediaYAML: text, mediaProtobuf: message} {
+	for media, body := range map[string][]byte{encoding.TypeJSON: text, encoding.TypeYAML: text, encoding.TypeProtobuf: message} {
 		b.Run(media, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {

@@ -68,6 +68,14 @@ const (
 	CBOR
 )
 
+// Names of media types, of bodies as of replies.
+const (
+	TypeJSON     = "application/json"
+	TypeYAML     = "application/yaml"
+	TypeProtobuf = wire.MediaType
+	TypeCBOR     = "application/cbor"
+)
+
 // medium is what there is of a media type.
 type medium struct {
 	// name is its Content-Type, and stream that of a watch, "" for none.
@@ -80,11 +88,11 @@ type medium struct {
 }
 
 var media = [...]medium{
-	JSON:     {"application/json", "application/json", ",", text{}, text{}},
-	Indented: {"application/json", "application/json", ",", indented{}, nil},
-	YAML:     {"application/yaml", "", "", yamlText{}, nil},
-	Protobuf: {wire.MediaType, wire.StreamMediaType, "", message{}, message{}},
-	CBOR:     {"application/cbor", "application/cbor-seq", "", binary{}, nil},
+	JSON:     {TypeJSON, TypeJSON, ",", text{}, text{}},
+	Indented: {TypeJSON, TypeJSON, ",", indented{}, nil},
+	YAML:     {TypeYAML, "", "", yamlText{}, nil},
+	Protobuf: {TypeProtobuf, wire.StreamMediaType, "", message{}, message{}},
+	CBOR:     {TypeCBOR, "application/cbor-seq", "", binary{}, nil},
 }
 
 // Name is the Content-Type of an object or a list.
