@@ -104,6 +104,7 @@ func accessFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "PEM `file` with the private key that signs tokens of service accounts (default sa.key in --data-dir)")
 	f.StringArrayVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "PEM `file` with keys that verify tokens of service accounts beside the one that signs them: public, private or certificates; may be set more than once")
 	f.StringArrayVar(&o.ServiceAccountIssuers, "service-account-issuer", o.ServiceAccountIssuers, "`who` these tokens say signed them, and whom they are for; may be set more than once, the first signs and all are believed")
+	f.StringVar(&o.ServiceAccountJWKSURI, "service-account-jwks-uri", "", "https `URL` at which others read the keys that verify these tokens, as /.well-known/openid-configuration says (default this gateway's)")
 	f.DurationVar(&o.ServiceAccountMaxTokenExpiration, "service-account-max-token-expiration", 0, "the longest that such a token lasts; a request for more gets as much, with a warning; 0 means 2^32 seconds")
 	f.BoolVar(&o.ServiceAccountExtendTokenExpiration, "service-account-extend-token-expiration", o.ServiceAccountExtendTokenExpiration, "let the tokens that kubelets give pods last for a year, for programs that never read them again")
 	f.BoolVar(&o.AllowPrivileged, "allow-privileged", o.AllowPrivileged, "has to be true: pods may have privileged containers")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -44,6 +45,8 @@ type Served struct {
 	Contents    map[api.ContentPath]api.Content
 	Questions   map[api.ContentPath]api.Question
 	Connections map[api.ContentPath]api.Connection
+	// Documents are fixed replies, by path.
+	Documents map[string]reply.Response
 	// Authenticators believe what the kind stands for, tokens for instance.
 	Authenticators []authn.Authenticator
 	// Reviews answer objects that are questions, given who believes and who allows.
@@ -83,6 +86,7 @@ func (s *Served) Add(other Served) {
 	s.Contents = merged(s.Contents, other.Contents)
 	s.Questions = merged(s.Questions, other.Questions)
 	s.Connections = merged(s.Connections, other.Connections)
+	s.Documents = merged(s.Documents, other.Documents)
 	s.Starts = append(s.Starts, other.Starts...)
 	s.Controllers = both(s.Controllers, other.Controllers)
 	s.Authenticators = append(s.Authenticators, other.Authenticators...)
@@ -94,9 +98,9 @@ func (s *Served) Add(other Served) {
 	}
 }
 
-func merged[V any](a, b map[api.ContentPath]V) map[api.ContentPath]V {
+func merged[K comparable, V any](a, b map[K]V) map[K]V {
 	if a == nil {
-		a = map[api.ContentPath]V{}
+		a = map[K]V{}
 	}
 	maps.Copy(a, b)
 	return a

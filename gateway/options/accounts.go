@@ -29,6 +29,11 @@ func (s Serve) validateAccounts(bad func(flag, format string, args ...any)) {
 			bad("service-account-issuer", "%q is there twice", issuer)
 		}
 	}
+	if at := s.ServiceAccountJWKSURI; at != "" {
+		if u, err := url.Parse(at); err != nil || u.Scheme != "https" || u.Host == "" {
+			bad("service-account-jwks-uri", "%q is no https URL", at)
+		}
+	}
 	if slices.Contains(s.ServiceAccountKeyFiles, "") {
 		bad("service-account-key-file", "must name a file")
 	}

@@ -61,6 +61,9 @@ type Serve struct {
 	// ServiceAccountIssuers are whose tokens are believed; the first is who the
 	// gateway's own say signed them.
 	ServiceAccountIssuers []string
+	// ServiceAccountJWKSURI is where others read the keys that verify tokens; "" is
+	// this gateway.
+	ServiceAccountJWKSURI string
 	// ServiceAccountMaxTokenExpiration is how long such a token lasts at most; 0
 	// is no bound. ServiceAccountExtendTokenExpiration lets those last for a year
 	// that pods get without asking.

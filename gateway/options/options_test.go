@@ -43,7 +43,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		EtcdServers: []string{"127.0.0.1:2379"}, EtcdPrefix: "registry/", EtcdCertFile: "c",
 		EmbeddedEtcdClientURL: "http://127.0.0.1:1", EtcdCompactionInterval: -1,
 		BindAddress: "localhost", SecurePort: 70000, TLSCertFile: "c",
-		ServiceAccountIssuers: []string{"a", "", "a", "http://[::1"}, ServiceAccountKeyFiles: []string{""}, ServiceAccountMaxTokenExpiration: time.Minute,
+		ServiceAccountIssuers: []string{"a", "", "a", "http://[::1"}, ServiceAccountKeyFiles: []string{""}, ServiceAccountJWKSURI: "http://keys.example", ServiceAccountMaxTokenExpiration: time.Minute,
 		ShutdownDelay: -time.Second, ModuleQuota: -1, ModuleIdleMemory: -1, MaxDecodingMemory: -1, MaxRequestsInFlight: -1, MaxMutatingRequestsInFlight: -1, MaxWatchesPerUser: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
 	}
 	err := o.Validate()
@@ -60,7 +60,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		"--max-decoding-memory: must not be negative, got -1", "--max-requests-inflight: ", "--max-mutating-requests-inflight: ", "--max-watches-per-user: must not be negative, got -1",
 		"--module-compile-memory: must be 0, for any number, or at least 268435456 bytes, got 1", "--module-compile-time: must be 0, for any time, or at least a second, got 1ns",
 		"--service-account-issuer: must not be empty", `--service-account-issuer: "a" is there twice`, `--service-account-issuer: "http://[::1" contains a colon and is no URL: `,
-		"--service-account-key-file: must name a file", "--service-account-max-token-expiration: must be between 1 hour and 2^32 seconds, got 1m0s",
+		"--service-account-key-file: must name a file", `--service-account-jwks-uri: "http://keys.example" is no https URL`, "--service-account-max-token-expiration: must be between 1 hour and 2^32 seconds, got 1m0s",
 		`--api: must be all or crd, got ""`,
 		"--service-cluster-ip-range: ", `--service-node-port-range: "" is not a range such as 30000-32767`,
 	} {

@@ -60,7 +60,7 @@ func newStage(t *testing.T) *stage {
 	o := servingIn(dir)
 	o.TokenAuthFile = write(t, filepath.Join(dir, "tokens.csv"), stageToken+",cost,cost,system:masters\n")
 	s := &stage{t: t, store: memory{storagetest.NewMemory()}}
-	s.gateway = newGateway(o, s.store, metrics.New(), zerolog.Nop())
+	s.gateway = newGateway(o, &net.TCPAddr{}, s.store, metrics.New(), zerolog.Nop())
 	t.Cleanup(func() {
 		if err := s.close(context.Background()); err != nil {
 			t.Error(err)

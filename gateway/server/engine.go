@@ -45,7 +45,7 @@ func (g *gateway) newEngine() (*engine.Engine, error) {
 		return nil, err
 	}
 	g.kinds = all.Kinds(all.Config{
-		Options: g.options, Definitions: builtins, Store: g.store, StoreHealth: g.storeHealth, Modules: g.modules, Lines: g.lines, Calls: g.calls,
+		Options: g.options, Definitions: builtins, URL: g.url, Store: g.store, StoreHealth: g.storeHealth, Modules: g.modules, Lines: g.lines, Calls: g.calls,
 		Services: g.services, Metrics: g.metrics, Log: g.log,
 	})
 	reports := map[schema.GroupResource]resource.Report{}

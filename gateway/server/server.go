@@ -55,6 +55,7 @@ const leastDecoding = 80
 // gateway is a gateway being run.
 type gateway struct {
 	options  options.Serve
+	url      string // where clients on this machine reach it
 	log      zerolog.Logger
 	store    store
 	engine   *engine.Engine
@@ -99,7 +100,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	g := newGateway(o, store, measured, log)
+	g := newGateway(o, listener.Addr(), store, measured, log)
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
@@ -108,8 +109,8 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 }
 
 // newGateway makes one of which nothing is built yet.
-func newGateway(o options.Serve, s store, m *metrics.Metrics, log zerolog.Logger) *gateway {
-	return &gateway{options: o, log: log, store: s, metrics: m, lines: modulelog.New(), calls: modulecalls.New()}
+func newGateway(o options.Serve, at net.Addr, s store, m *metrics.Metrics, log zerolog.Logger) *gateway {
+	return &gateway{options: o, url: identity.URL(o, at), log: log, store: s, metrics: m, lines: modulelog.New(), calls: modulecalls.New()}
 }
 
 // openData makes the data directory. In one that is there, whatever is read
@@ -193,7 +194,7 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 			UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion), NoWatchLists: !g.options.Enabled(options.WatchList),
 			Authorizer: authz.Masters{}, Observer: accounting.New(g.metrics),
 			Documents: documents.All(documents.Config{
-				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.served.Orders, Profiling: g.options.Profiling,
+				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.served.Orders, Kinds: g.served.Documents, Profiling: g.options.Profiling,
 				Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 			}),
 			Reviews:        g.served.Reviews(authenticator, authz.Masters{}),
@@ -293,7 +294,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		finish = g.hooks.starts[n]
 	}
 	lead()
-	url, err := g.identity.WriteKubeconfig(g.options, addr)
+	err := g.identity.WriteKubeconfig(g.options, g.url)
 	if err != nil {
 		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
 	}
@@ -301,7 +302,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		return nil, nil
 	}
 	finish() // the last step counts once clients find their way here
-	return &options.Started{URL: url, Kubeconfig: g.options.KubeconfigPath(), DataDir: g.options.DataDir, Embedded: g.options.Embedded()}, nil
+	return &options.Started{URL: g.url, Kubeconfig: g.options.KubeconfigPath(), DataDir: g.options.DataDir, Embedded: g.options.Embedded()}, nil
 }
 
 // nameAt is what this gateway is called among those of a store: its host and port.

@@ -81,3 +81,38 @@ func TestRun_TokensOutliveTheirKey(t *testing.T) {
 		}
 	}
 }
+
+// Others find the keys that verify tokens, unless nobody could ask the issuer.
+func TestRun_KeysOfTokensArePublished(t *testing.T) {
+	o := servingIn(t.TempDir())
+	g := start(t, o)
+	configuration, keys := g.do("GET", "/.well-known/openid-configuration", ""), g.do("GET", "/openid/v1/jwks", "")
+	if configuration.code != 200 || !strings.Contains(configuration.body, `"issuer":"https://kubernetes.default.svc","jwks_uri":"`+g.url+`/openid/v1/jwks"`) {
+		t.Errorf("%d %s", configuration.code, configuration.body)
+	}
+	if keys.code != 200 || !strings.Contains(keys.body, `{"keys":[{"use":"sig","kty":"EC"`) || keys.header.Get("Content-Type") != "application/jwk-set+json" || keys.header.Get("Cache-Control") != "public, max-age=3600" {
+		t.Errorf("%d %v %s", keys.code, keys.header, keys.body)
+	}
+	if got := g.do("POST", "/openid/v1/jwks", ""); got.code != 405 {
+		t.Errorf("%d %s", got.code, got.body)
+	}
+	if got := g.as("nobodys", "GET", "/openid/v1/jwks", ""); got.code != 401 {
+		t.Errorf("shown to who is not known: %d %s", got.code, got.body)
+	}
+	for _, path := range []string{`"/.well-known/openid-configuration"`, `"/openid/v1/jwks"`} {
+		if got := g.do("GET", "/", ""); !strings.Contains(got.body, path) {
+			t.Errorf("%s is not in %s", path, got.body)
+		}
+	}
+	if err := g.end(); err != nil {
+		t.Fatal(err)
+	}
+	o.ServiceAccountIssuers = []string{"me"}
+	g = start(t, o)
+	if got := g.do("GET", "/openid/v1/jwks", ""); got.code != 404 {
+		t.Errorf("%d %s", got.code, got.body)
+	}
+	if err := g.end(); err != nil {
+		t.Fatal(err)
+	}
+}

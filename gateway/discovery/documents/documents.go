@@ -8,9 +8,11 @@ package documents
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/version"
@@ -34,13 +36,15 @@ type Config struct {
 	Orders func() discovery.Order
 	// Profiling serves /debug/pprof.
 	Profiling bool
+	// Kinds are documents that kinds give, by path.
+	Kinds map[string]reply.Response
 	// Report is told of what cannot be shown, and why.
 	Report func(error)
 }
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	return []api.Documents{healthPaths{c.Health}, versionPath(), metricsPath{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, report: c.Report}, rootPaths{}}
+	return []api.Documents{healthPaths{c.Health}, versionPath(), fixed(c.Kinds), metricsPath{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, report: c.Report}, rootPaths{c.Kinds}}
 }
 
 // healthPaths serves /healthz, /livez and /readyz.
@@ -63,19 +67,16 @@ func (h healthPaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snaps
 	}
 }
 
-// static is a document that never changes.
-type static struct {
-	path        string
-	contentType string
-	body        []byte
-}
+// fixed are documents that never change, by path.
+type fixed map[string]reply.Response
 
 // Serve implements api.Documents.
-func (s static) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
-	if strings.TrimSuffix(r.Path, "/") != s.path || r.Method != http.MethodGet && r.Method != http.MethodHead {
+func (f fixed) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
+	resp, ok := f[strings.TrimSuffix(r.Path, "/")]
+	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
 	}
-	return &reply.Response{Code: http.StatusOK, ContentType: s.contentType, Body: s.body}
+	return &resp
 }
 
 // Clients choose behaviour by the Kubernetes version whose API is served.
@@ -85,7 +86,7 @@ const (
 	kubernetesVersion = "v1.36.3"
 )
 
-func versionPath() static {
+func versionPath() fixed {
 	body, err := json.MarshalIndent(version.Info{
 		Major: kubernetesMajor, Minor: kubernetesMinor, GitVersion: kubernetesVersion + "+wasmgate",
 		GitTreeState: "clean", GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -93,7 +94,7 @@ func versionPath() static {
 	if err != nil { // a struct of strings always encodes
 		body = []byte("{}")
 	}
-	return static{"/version", "application/json", body}
+	return fixed{"/version": {Code: http.StatusOK, ContentType: "application/json", Body: body}}
 }
 
 // metricsPath serves /metrics.
@@ -112,10 +113,10 @@ func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *catalog.Snapsho
 }
 
 // rootPaths lists where a reader can go from here.
-type rootPaths struct{}
+type rootPaths struct{ kinds fixed }
 
 // Serve implements api.Documents.
-func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *reply.Response {
+func (p rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *reply.Response {
 	if r.Path != "/" || r.Method != http.MethodGet {
 		return nil
 	}
@@ -132,7 +133,8 @@ func (rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *
 			}
 		}
 	}
-	paths = append(paths, "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
+	paths = append(slices.AppendSeq(paths, maps.Keys(p.kinds)), "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
+	slices.Sort(paths)
 	body, err := json.MarshalIndent(map[string][]string{"paths": paths}, "", "  ")
 	if err != nil {
 		return nil

@@ -31,6 +31,8 @@ type Config struct {
 	Options options.Serve
 	// Definitions are the built-in kinds that are served.
 	Definitions []*crd.Definition
+	// URL is where clients reach this gateway.
+	URL         string
 	Store       storage.Store
 	StoreHealth health.Check
 	Modules     *host.Host

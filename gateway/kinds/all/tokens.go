@@ -2,9 +2,11 @@ package all
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki"
@@ -53,4 +55,24 @@ func signingKey(o options.Serve) (*serviceaccount.Key, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return key, nil
+}
+
+// published are the documents by which others verify tokens. An issuer whose
+// configuration nobody could ask for publishes none, as kube-apiserver does.
+func published(tokens *serviceaccount.Tokens, keySetURL string) (map[string]reply.Response, error) {
+	configuration, ok, err := tokens.Configuration(keySetURL)
+	if err != nil || !ok {
+		return nil, err
+	}
+	keys, err := tokens.KeySet()
+	if err != nil {
+		return nil, err
+	}
+	fixed := func(contentType string, body []byte) reply.Response {
+		return reply.Response{Code: http.StatusOK, ContentType: contentType, Body: body, Headers: []reply.Header{{Name: "Cache-Control", Value: "public, max-age=3600"}}}
+	}
+	return map[string]reply.Response{
+		serviceaccount.ConfigurationPath: fixed("application/json", configuration),
+		serviceaccount.KeySetPath:        fixed("application/jwk-set+json", keys),
+	}, nil
 }

@@ -1,6 +1,7 @@
 package all
 
 import (
+	"cmp"
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -86,7 +87,11 @@ func (c Config) serviceAccounts() kinds.Kind {
 		if err != nil {
 			return kinds.Served{}, err
 		}
-		return kinds.Served{Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
+		published, err := published(tokens, cmp.Or(c.Options.ServiceAccountJWKSURI, c.URL+serviceaccount.KeySetPath))
+		if err != nil {
+			return kinds.Served{}, err
+		}
+		return kinds.Served{Documents: published, Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
 			{GroupResource: accounts, Subresource: "token"}: {Verb: "create", Code: http.StatusCreated, Answer: serviceaccount.Question{Tokens: tokens, Judge: e}.Answer},
 		}}, nil
 	}}

@@ -88,16 +88,22 @@ func (i *Identity) TLS() *tls.Config {
 	return c
 }
 
-// WriteKubeconfig writes the administrator's kubeconfig for a listener at addr,
-// and returns the URL that it names.
-func (i *Identity) WriteKubeconfig(o options.Serve, addr net.Addr) (url string, err error) {
-	host := o.BindAddress
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
+// URL is where clients on this machine reach a listener at addr.
+func URL(o options.Serve, addr net.Addr) string {
+	return "https://" + net.JoinHostPort(host(o), strconv.Itoa(addr.(*net.TCPAddr).Port))
+}
+
+// host is the address that is bound, or loopback when all are.
+func host(o options.Serve) string {
+	if ip := net.ParseIP(o.BindAddress); ip != nil && ip.IsUnspecified() {
+		return "127.0.0.1"
 	}
-	port := strconv.Itoa(addr.(*net.TCPAddr).Port)
-	url = "https://" + net.JoinHostPort(host, port)
-	return url, kubeconfig.Write(o.KubeconfigPath(), kubeconfig.Admin{
-		Server: url, Trust: i.serving.Trust(), ServerName: i.serving.ServerName(host), Token: i.admin,
+	return o.BindAddress
+}
+
+// WriteKubeconfig writes the administrator's kubeconfig for a gateway at url.
+func (i *Identity) WriteKubeconfig(o options.Serve, url string) error {
+	return kubeconfig.Write(o.KubeconfigPath(), kubeconfig.Admin{
+		Server: url, Trust: i.serving.Trust(), ServerName: i.serving.ServerName(host(o)), Token: i.admin,
 	})
 }

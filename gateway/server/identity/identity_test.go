@@ -129,8 +129,8 @@ func TestWriteKubeconfig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		url, err := i.WriteKubeconfig(o, &net.TCPAddr{Port: 1234})
-		if err != nil || url != want {
+		url := URL(o, &net.TCPAddr{Port: 1234})
+		if err := i.WriteKubeconfig(o, url); err != nil || url != want {
 			t.Errorf("%s: %s, %v", bind, url, err)
 		}
 		config, err := clientcmd.BuildConfigFromFlags("", o.KubeconfigPath())
@@ -144,7 +144,7 @@ func TestWriteKubeconfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.WriteKubeconfig = file(t, "") + "/x"
-	if _, err := i.WriteKubeconfig(o, &net.TCPAddr{Port: 1}); err == nil {
+	if err := i.WriteKubeconfig(o, "https://localhost"); err == nil {
 		t.Error("written below a file")
 	}
 }
