@@ -121,6 +121,7 @@ func lifetimeFlags(o *options.Serve) flagGroup {
 	f.Int64Var(&o.ModuleCompileMemory, "module-compile-memory", o.ModuleCompileMemory, "how many `bytes` of memory compiling a module may take; 0 means any number")
 	f.DurationVar(&o.ModuleCompileTime, "module-compile-time", o.ModuleCompileTime, "how much processor time compiling a module may take, in whole seconds; 0 means any time")
 	f.BoolVar(&o.SafeMode, "safe-mode", false, "load no modules; what needs one fails, everything else works")
+	f.DurationVar(&o.LivezGracePeriod, "livez-grace-period", 0, "how long the start may take before /livez tells that it has not ended")
 	f.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long the gateway still serves after SIGTERM has made /readyz fail")
 	return f
 }

@@ -32,6 +32,8 @@ type named struct {
 	name  string
 	check Check
 	on    []Endpoint
+	// alive is until when livez lets the check fail.
+	alive time.Time
 }
 
 // Registry holds the checks, in the order in which they were added. It is safe
@@ -63,10 +65,13 @@ func (r *Registry) Add(name string, check Check, on ...Endpoint) {
 	if len(on) == 0 {
 		on = []Endpoint{Livez, Readyz, Healthz}
 	}
-	c := named{name: name, check: check, on: on}
+	r.add(named{name: name, check: check, on: on})
+}
+
+func (r *Registry) add(c named) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i := slices.IndexFunc(r.checks, func(n named) bool { return n.name == name }); i >= 0 {
+	if i := slices.IndexFunc(r.checks, func(n named) bool { return n.name == c.name }); i >= 0 {
 		r.checks[i] = c
 		return
 	}
@@ -74,15 +79,16 @@ func (r *Registry) Add(name string, check Check, on ...Endpoint) {
 }
 
 // PostStartHook adds the check poststarthook/NAME to all endpoints. It fails
-// until the returned function is called.
-func (r *Registry) PostStartHook(name string) (finished func()) {
+// until the returned function is called; livez lets that pass until alive, so that
+// nobody restarts what only takes long to start.
+func (r *Registry) PostStartHook(name string, alive time.Time) (finished func()) {
 	var done atomic.Bool
-	r.Add("poststarthook/"+name, func(context.Context) error {
+	r.add(named{name: "poststarthook/" + name, on: []Endpoint{Livez, Readyz, Healthz}, alive: alive, check: func(context.Context) error {
 		if !done.Load() {
 			return errors.New("not finished")
 		}
 		return nil
-	})
+	}})
 	return func() { done.Store(true) }
 }
 
@@ -113,7 +119,7 @@ func (r *Registry) Report(ctx context.Context, e Endpoint, verbose bool, exclude
 			fmt.Fprintf(&out, "[+]%s excluded: ok\n", c.name)
 			continue
 		}
-		if err := run(ctx, c.check); err != nil {
+		if err := c.run(ctx, e); err != nil {
 			r.failed(e, c.name, err)
 			failures++
 			fmt.Fprintf(&out, "[-]%s failed: reason withheld\n", c.name)
@@ -139,7 +145,7 @@ func (r *Registry) Single(ctx context.Context, e Endpoint, name string) (status 
 		if c.name != name {
 			continue
 		}
-		if err := run(ctx, c.check); err != nil {
+		if err := c.run(ctx, e); err != nil {
 			r.failed(e, name, err)
 			return 500, "internal server error: reason withheld\n"
 		}
@@ -176,10 +182,13 @@ func (r *Registry) of(e Endpoint) []named {
 	return out
 }
 
-func run(ctx context.Context, check Check) error {
+func (c named) run(ctx context.Context, e Endpoint) error {
+	if e == Livez && time.Now().Before(c.alive) {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	return check(ctx)
+	return c.check(ctx)
 }
 
 // maxUnknown bounds what a client can make the reply repeat.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func newFixture() *fixture {
 		f.log = append(f.log, string(e)+" "+check+": "+err.Error())
 	})
 	f.Add("etcd", func(context.Context) error { return f.etcd })
-	f.finish = f.PostStartHook("start-controllers")
+	f.finish = f.PostStartHook("start-controllers", time.Time{})
 	f.shutdown = f.Shutdown()
 	return f
 }
@@ -111,6 +112,34 @@ func TestHealth_HLT05_ShutdownOnlyEndsReadiness(t *testing.T) {
 		t.Errorf("readyz: %d %q", status, body)
 	}
 	f.want(t, "/livez", false, nil, 200, "ok")
+}
+
+// A start may take as long as livez is told to wait for it; nothing else may.
+func TestHealth_HLT05_LivezWaitsForTheStart(t *testing.T) {
+	r := New(nil)
+	well := errDown
+	r.Add("etcd", func(context.Context) error { return well })
+	finish := r.PostStartHook("slow", time.Now().Add(time.Hour))
+	overdue := r.PostStartHook("overdue", time.Now())
+	want := func(e Endpoint, status int, failed string) {
+		t.Helper()
+		got, body := r.Report(t.Context(), e, true, nil)
+		if names := strings.Join(regexp.MustCompile(`(?m)^\[-\]\S+`).FindAllString(body, -1), " "); got != status || names != failed {
+			t.Errorf("%s: %d, %s", e, got, names)
+		}
+	}
+	want(Livez, 500, "[-]etcd [-]poststarthook/overdue")
+	overdue()
+	want(Livez, 500, "[-]etcd")
+	well = nil
+	want(Livez, 200, "")
+	want(Readyz, 500, "[-]poststarthook/slow")
+	want(Healthz, 500, "[-]poststarthook/slow")
+	if status, _ := r.Single(t.Context(), Livez, "poststarthook/slow"); status != 200 {
+		t.Errorf("alone: %d", status)
+	}
+	finish()
+	want(Readyz, 200, "")
 }
 
 func TestAdd_ReplacesByName(t *testing.T) {

@@ -126,6 +126,8 @@ type Serve struct {
 	ServiceNodePortRange string
 	// EventTTL is how long Events are kept.
 	EventTTL time.Duration
+	// LivezGracePeriod is how long livez counts a start as going well.
+	LivezGracePeriod time.Duration
 	// ShutdownDelay is how long the gateway goes on serving after it has
 	// become not ready.
 	ShutdownDelay time.Duration

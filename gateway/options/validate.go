@@ -66,6 +66,9 @@ func (s Serve) Validate() error {
 	if s.ShutdownDelay < 0 {
 		bad("shutdown-delay-duration", "must not be negative, got %s", s.ShutdownDelay)
 	}
+	if s.LivezGracePeriod < 0 {
+		bad("livez-grace-period", "must not be negative, got %s", s.LivezGracePeriod)
+	}
 	if s.MinRequestTimeout <= 0 {
 		bad("min-request-timeout", "must be greater than 0, got %d", s.MinRequestTimeout)
 	}

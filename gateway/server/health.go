@@ -24,9 +24,10 @@ func (g *gateway) newHealth() *health.Registry {
 	r.Add("etcd", g.storeHealth)
 	r.Add("etcd-readiness", g.storeHealth, health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
-	g.hooks.objects = r.PostStartHook("load-objects")
+	alive := time.Now().Add(g.options.LivezGracePeriod)
+	g.hooks.objects = r.PostStartHook("load-objects", alive)
 	for _, step := range g.served.Starts {
-		g.hooks.starts = append(g.hooks.starts, r.PostStartHook(step.Name))
+		g.hooks.starts = append(g.hooks.starts, r.PostStartHook(step.Name, alive))
 	}
 	g.hooks.shutdown = r.Shutdown()
 	return r
