@@ -69,6 +69,7 @@ var mayImport = map[string]string{
 	"plugins/wasm/wasi":     "",
 
 	"gateway/server/accounting":              "gateway/api gateway/metrics",
+	"gateway/kinds/rbac":                     "gateway/controller gateway/controller/client gateway/kinds/gvr",
 	"gateway/kinds/sent":                     "crd/wire gateway/resource",
 	"gateway/api":                            "crd crd/object gateway/api/body gateway/api/dialect gateway/api/query gateway/api/reply gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/resource gateway/resource/patch gateway/resource/scale gateway/view/encoding gateway/view gateway/view/run gateway/resource/engine gateway/resource/read",
 	"gateway/api/dialect":                    "crd gateway/api/reply gateway/catalog gateway/resource gateway/resource/scale",
@@ -136,7 +137,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/accessreview":             "crd/object gateway/authn gateway/authz",
 	"gateway/kinds/migration/rewrite":        "gateway/catalog gateway/kinds/migration gateway/metrics storage storage/migrate",
 	"gateway/kinds":                          "crd gateway/api gateway/api/reply gateway/authn gateway/authz gateway/controller gateway/discovery gateway/resource gateway/resource/engine",
-	"gateway/kinds/all":                      "admission/policy crd crd/definition gateway/admitting gateway/api gateway/api/reply gateway/authn gateway/authz gateway/controller gateway/discovery gateway/health gateway/kinds gateway/kinds/accessreview gateway/kinds/componentstatus gateway/kinds/definition gateway/kinds/definition/leftovers gateway/kinds/event gateway/kinds/gvr gateway/kinds/migration gateway/kinds/migration/rewrite gateway/kinds/module gateway/kinds/module/calls gateway/kinds/module/coverage gateway/kinds/module/healthy gateway/kinds/module/host gateway/kinds/module/image gateway/kinds/module/load gateway/kinds/module/log gateway/kinds/module/shadow gateway/kinds/module/trial gateway/kinds/module/upload gateway/kinds/namespace gateway/kinds/pod gateway/kinds/policy gateway/kinds/quota/recount gateway/kinds/service gateway/kinds/serviceaccount gateway/kinds/storageobject gateway/kinds/versionpriority gateway/kinds/versionpriority/ordering gateway/kinds/versionpriority/question gateway/metrics gateway/options gateway/pki gateway/resource gateway/resource/local gateway/view/encoding storage",
+	"gateway/kinds/all":                      "admission/policy crd crd/definition gateway/admitting gateway/api gateway/api/reply gateway/authn gateway/authz gateway/controller gateway/discovery gateway/health gateway/kinds gateway/kinds/accessreview gateway/kinds/componentstatus gateway/kinds/definition gateway/kinds/definition/leftovers gateway/kinds/event gateway/kinds/gvr gateway/kinds/migration gateway/kinds/migration/rewrite gateway/kinds/module gateway/kinds/module/calls gateway/kinds/module/coverage gateway/kinds/module/healthy gateway/kinds/module/host gateway/kinds/module/image gateway/kinds/module/load gateway/kinds/module/log gateway/kinds/module/shadow gateway/kinds/module/trial gateway/kinds/module/upload gateway/kinds/namespace gateway/kinds/pod gateway/kinds/policy gateway/kinds/quota/recount gateway/kinds/service gateway/kinds/serviceaccount gateway/kinds/storageobject gateway/kinds/versionpriority gateway/kinds/versionpriority/ordering gateway/kinds/versionpriority/question gateway/metrics gateway/options gateway/pki gateway/resource gateway/resource/local gateway/view/encoding storage gateway/kinds/rbac",
 	"gateway/api/reply":                      "",
 	"gateway/api/body":                       "crd/object crd/wire gateway/api/dialect gateway/api/query gateway/resource gateway/resource/scale gateway/view/encoding",
 	"gateway/server":                         "admission admission/plugin admission/plugin/limitranger crd crd/builtin crd/definition gateway/admitting gateway/api gateway/api/filter gateway/api/reply gateway/audit gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/controller gateway/controller/garbage gateway/discovery/documents gateway/health gateway/kinds gateway/kinds/all gateway/kinds/definition/compile gateway/kinds/module gateway/kinds/module/bindings gateway/kinds/module/calls gateway/kinds/module/host gateway/kinds/module/log gateway/kinds/module/status gateway/kinds/quota gateway/kinds/service gateway/metrics gateway/options gateway/pki/private gateway/resource gateway/resource/local gateway/server/accounting gateway/server/identity gateway/transport plugins plugins/compiler storage storage/etcd gateway/resource/engine",
@@ -193,12 +194,12 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/apimachinery", "admission managedfields crd conversion gateway webhook", "the vocabulary of the API"},
 	{"k8s.io/apiextensions-apiserver", "admission/policy managedfields crd conversion gateway", "schemas, defaulting and validation of custom resources"},
 	{"k8s.io/apiserver", "admission crd gateway/audit gateway/discovery gateway/resource gateway/admitting gateway/kinds/quota", "the strategies of kinds, conditions in CEL, and merges of discovery documents"},
-	{"k8s.io/component-helpers", "admission", "what a pod needs of all its containers"},
+	{"k8s.io/component-helpers", "admission gateway/kinds/rbac", "what a pod needs of all its containers, and what a role lacks"},
 	{"k8s.io/client-go", "crd/builtin crd/custom gateway/cli gateway/controller gateway/pki/kubeconfig", "queues, kubeconfigs, table printing, paths of fields, the Go types by kind"},
 	{"k8s.io/kube-openapi", "admission/policy crd/custom crd/custom/accept gateway/discovery/openapi plugins/configuration", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd gateway/api gateway/kinds/sent gateway/resource", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "managedfields crd", "field sets, and merging by them"},
-	{"sigs.k8s.io/yaml", "crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/view", "bodies, documents and files in YAML"},
+	{"sigs.k8s.io/yaml", "crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/kinds/rbac gateway/view", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of

@@ -8,6 +8,7 @@ import (
 // The controllers that can be turned off, by kube-controller-manager's names: it has
 // them, too.
 const (
+	ClusterRoleAggregation          = "clusterrole-aggregation-controller"
 	GarbageCollector                = "garbage-collector-controller"
 	Namespaces                      = "namespace-controller"
 	PersistentVolumeClaims          = "persistentvolumeclaim-protection-controller"
@@ -19,13 +20,13 @@ const (
 )
 
 var controllers = []string{
-	GarbageCollector, Namespaces, PersistentVolumes, PersistentVolumeClaims,
+	ClusterRoleAggregation, GarbageCollector, Namespaces, PersistentVolumes, PersistentVolumeClaims,
 	ResourceQuotas, StorageVersionMigrator, ValidatingAdmissionPolicyStatus, VolumeAttributesClasses,
 }
 
 // controllerAliases are kube-controller-manager's earlier names.
 var controllerAliases = map[string]string{
-	"garbagecollector": GarbageCollector, "namespace": Namespaces, "pv-protection": PersistentVolumes,
+	"clusterrole-aggregation": ClusterRoleAggregation, "garbagecollector": GarbageCollector, "namespace": Namespaces, "pv-protection": PersistentVolumes,
 	"pvc-protection": PersistentVolumeClaims, "resourcequota": ResourceQuotas,
 }
 

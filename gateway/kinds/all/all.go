@@ -47,7 +47,7 @@ type Config struct {
 // Kinds are all of them, in the order of their steps of the start.
 func Kinds(c Config) []kinds.Kind {
 	return []kinds.Kind{
-		c.namespaces(), c.definitions(), c.modules(), c.versionPriorities(), c.events(),
+		c.namespaces(), c.definitions(), c.modules(), c.roles(), c.versionPriorities(), c.events(),
 		c.migrations(), c.policies(), c.quotas(), c.services(), c.pods(), c.volumes(),
 		c.serviceAccounts(), c.accessReviews(), c.componentStatuses(),
 	}

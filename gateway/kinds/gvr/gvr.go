@@ -26,6 +26,11 @@ var (
 	Modules     = schema.GroupResource{Group: "wasmgate.dev", Resource: "wasmmodules"}
 	Priorities  = schema.GroupResource{Group: "wasmgate.dev", Resource: "versionpriorities"}
 
+	ClusterRoles        = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}
+	ClusterRoleBindings = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"}
+	Roles               = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "roles"}
+	RoleBindings        = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "rolebindings"}
+
 	ValidatingWebhooks = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}
 	MutatingWebhooks   = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations"}
 	ValidatingPolicies = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "validatingadmissionpolicies"}
