@@ -247,6 +247,8 @@ func testBodies(t *testing.T, g *instance) {
 		"many objects":   {"application/json", `{"a":[` + strings.Repeat("{},", 1_000_000) + "{}]}", 413, "decoding the body takes about"},
 		"much YAML":      {"application/yaml", "a: [" + strings.Repeat("{a},", 700_000) + "]", 413, "decoding the body takes about"},
 		"deep":           {"application/json", strings.Repeat("[", 1<<20), 400, ""},
+		"deep YAML":      {"application/yaml", "a: " + strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20), 400, "nested deeper than 10000 levels"},
+		"brackets":       {"application/yaml", `b: "` + strings.Repeat("[", 1<<20) + `"` + "\na: [" + strings.Repeat("{a},", 400_000) + "]", 413, "decoding the body takes about"},
 		"not an object":  {"application/json", "[]", 400, ""},
 		"another kind":   {"application/json", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, 400, ""},
 		"false protobuf": {"application/vnd.kubernetes.protobuf", "{}", 400, ""},

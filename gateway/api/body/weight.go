@@ -3,7 +3,11 @@ package body
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -65,6 +69,37 @@ func (b Body) Weight() int {
 		return yamlWeight(body)
 	}
 	return jsonWeight(body)
+}
+
+// TooHeavy refuses a body that decoding would take weight bytes for, where there are
+// most. One that no decoder reads to its end is a bad request, as to kube-apiserver.
+func (b Body) TooHeavy(weight, most int) error {
+	if b.deep() {
+		return apierrors.NewBadRequest(fmt.Sprintf("the body is nested deeper than %d levels", object.MaxDepth))
+	}
+	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+		"decoding the body takes about %d MiB of memory, at most %d MiB are allowed: send fewer values at a time", weight>>20, most>>20))
+}
+
+// deep reports whether the brackets of a text open more levels than any decoder
+// reads. It takes YAML's other quotes and comments for structure, so it may only say
+// why a body is refused, and not whether.
+func (b Body) deep() bool {
+	depth := 0
+	for inside, i := false, 0; i < len(b.Data) && depth <= object.MaxDepth; i++ {
+		switch c := b.Data[i]; {
+		case c == '"':
+			inside = !inside
+		case inside && c == '\\':
+			i++
+		case inside:
+		case c == '{', c == '[':
+			depth++
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return depth > object.MaxDepth
 }
 
 // messageWeight is the weight of protobuf.

@@ -2,13 +2,11 @@ package filter
 
 import (
 	"context"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
 // body reads the body of a request that has a meaning for one. What somebody sends
@@ -45,22 +43,20 @@ func readBody(c *api.Call, most int, routes *api.Routes) (err error) {
 // there is for all requests: a few bytes of YAML are a kilobyte then. It refuses what
 // would take so much that hardly anything were left for others.
 func weigh(c *api.Call) error {
-	body := c.Sent()
-	n := body.Weight()
-	if err := take(&c.Stay, n, n); err != nil {
+	n := c.Sent().Weight()
+	if err := take(c, n, n); err != nil {
 		return err
 	}
-	more := body.Aliased()
-	return take(&c.Stay, more, n+more)
+	more := c.Sent().Aliased()
+	return take(c, more, n+more)
 }
 
-// take takes n bytes of memory for a body that needs whole in all.
-func take(from *bounds.Stay, n, whole int) error {
-	if most := from.Most(); most > 0 && whole > most {
-		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
-			"decoding the body takes about %d MiB of memory, at most %d MiB are allowed: send fewer values at a time", whole>>20, most>>20))
+// take takes n bytes of memory for the body of c, which needs whole in all.
+func take(c *api.Call, n, whole int) error {
+	if most := c.Stay.Most(); most > 0 && whole > most {
+		return c.Sent().TooHeavy(whole, most)
 	}
-	if from.Take(n) {
+	if c.Stay.Take(n) {
 		return nil
 	}
 	return apierrors.NewTooManyRequests("decoding the bodies of other requests takes all the memory there is for it", reply.RetryAfter)
