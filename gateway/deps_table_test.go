@@ -152,6 +152,8 @@ var mayImport = map[string]string{
 	"examples/policy":          "sdk",
 	"examples/policy/module":   "examples/policy",
 	"examples/priority":        "sdk",
+	"examples/shapes":          "sdk",
+	"examples/shapes/module":   "examples/shapes",
 	"examples/priority/module": "examples/priority",
 
 	"bench":          "bench/workload crd/schema",
