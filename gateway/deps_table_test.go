@@ -72,7 +72,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/rbac":                     "gateway/controller gateway/controller/client gateway/kinds/gvr",
 	"gateway/kinds/sent":                     "crd/wire gateway/resource",
 	"gateway/api":                            "crd crd/object gateway/api/body gateway/api/dialect gateway/api/query gateway/api/reply gateway/authn gateway/authz gateway/bounds gateway/catalog gateway/resource gateway/resource/patch gateway/resource/scale gateway/view/encoding gateway/view gateway/view/run gateway/resource/engine gateway/resource/read",
-	"gateway/api/dialect":                    "crd gateway/api/reply gateway/catalog gateway/resource gateway/resource/scale",
+	"gateway/api/dialect":                    "crd gateway/api/reply gateway/catalog gateway/resource gateway/resource/patch gateway/resource/scale",
 	"gateway/api/query":                      "gateway/resource",
 	"gateway/api/filter":                     "deadline gateway/api gateway/api/reply gateway/authn gateway/authz gateway/bounds gateway/resource",
 	"gateway/kinds/service":                  "admission admission/order gateway/controller gateway/controller/client",

@@ -25,16 +25,14 @@ func (h *Handler) apply(ctx context.Context, c *Call, t resource.Target, media s
 // the object is absent.
 func mayCreate(by authz.Authorizer, c *Call) func(ctx context.Context, name string) error {
 	return func(ctx context.Context, name string) error {
-		i := &c.Info
-		allowed, reason, err := by.Authorize(ctx, authz.Attributes{
-			User: c.Caller.User, Verb: "create", Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
-			Namespace: i.Namespace, Name: name, Path: i.Path, ResourceRequest: true,
-		})
+		a := c.Attributes(c.Caller.User)
+		a.Verb, a.Name = "create", name
+		allowed, reason, err := by.Authorize(ctx, a)
 		switch {
 		case err != nil:
 			return apierrors.NewInternalError(err)
 		case !allowed:
-			return apierrors.NewForbidden(schema.GroupResource{Group: i.Group, Resource: i.Plural}, name, errors.New(reason))
+			return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, name, errors.New(reason))
 		}
 		return nil
 	}

@@ -143,7 +143,7 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 	if err != nil {
 		resp = reply.Error(err)
 	}
-	if version.Deprecated && !errors.As(err, &resource.Unrouted{}) {
+	if version.Deprecated && dialect.Versioned(err) {
 		deprecated(h.Observer, c, version, resp)
 	}
 	return resp, nil

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
@@ -14,7 +15,7 @@ func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*reply
 	sent := c.Sent()
 	media, err := sent.Media()
 	if err != nil || !sent.Applies(media) && !patch.Supported(types.PatchType(media), t.Version.Typed) { // before anything else is looked at
-		return nil, resource.UnsupportedPatch(t)
+		return nil, dialect.UnsupportedPatch(t)
 	}
 	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		if sent.Applies(media) {

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -97,24 +96,6 @@ func summary(body []byte) string {
 	default:
 		return hex.EncodeToString(start) + more
 	}
-}
-
-// Unrouted is a refusal that kube-apiserver makes before it knows what version a
-// request is about, and so without that version's warning.
-type Unrouted struct{ *apierrors.StatusError }
-
-// UnsupportedPatch is the refusal of a patch whose media type the target does
-// not take.
-func UnsupportedPatch(t Target) error {
-	err := &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s, %s", types.JSONPatchType, types.MergePatchType, ApplyPatchType),
-	}}
-	if t.Version != nil && t.Version.Native() { // its router says so
-		err.ErrStatus.Message, err.ErrStatus.Details = "415: Unsupported Media Type", &metav1.StatusDetails{}
-		return Unrouted{err}
-	}
-	return err
 }
 
 // Mismatch is the refusal of a deletion whose preconditions mean another object

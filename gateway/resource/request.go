@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -94,9 +93,6 @@ func Again[T any](write func() (T, error)) (out T, err error) {
 	}
 	return out, apierrors.NewInternalError(err)
 }
-
-// ApplyPatchType is the media type of a configuration to apply.
-const ApplyPatchType = types.ApplyYAMLPatchType
 
 // Sent is an object that a client sends to have something done, and that is kept
 // nowhere: a Binding, an Eviction, a TokenRequest, or the options of a

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -43,5 +42,5 @@ func (b Body) unsupported() error {
 
 // Applies reports whether a body of a media type is a configuration to apply.
 func (b Body) Applies(media string) bool {
-	return types.PatchType(media) == resource.ApplyPatchType || b.CBOR && media == mediaApplyCBOR
+	return types.PatchType(media) == types.ApplyYAMLPatchType || b.CBOR && media == mediaApplyCBOR
 }

@@ -9,15 +9,15 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
-	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Aliased is how much memory decoding the body takes besides its weight when each
 // alias stands for what it refers to. Telling it takes the weight itself.
 func (b Body) Aliased() int {
 	media, err := b.Media()
-	if err != nil || media != encoding.TypeYAML && media != string(resource.ApplyPatchType) || !mayAlias(b.Data) || json.Valid(b.Data) {
+	if err != nil || media != encoding.TypeYAML && media != string(types.ApplyYAMLPatchType) || !mayAlias(b.Data) || json.Valid(b.Data) {
 		return 0
 	}
 	n, err := expanded(b.Data)
@@ -65,7 +65,7 @@ func (b Body) Weight() int {
 	case encoding.TypeCBOR, mediaApplyCBOR:
 		items, maps := cborItems(body)
 		return perByte*len(body) + perItem*items + perMap*maps
-	case encoding.TypeYAML, string(resource.ApplyPatchType):
+	case encoding.TypeYAML, string(types.ApplyYAMLPatchType):
 		return yamlWeight(body)
 	}
 	return jsonWeight(body)

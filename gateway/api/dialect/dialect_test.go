@@ -41,7 +41,7 @@ func told(err error) string {
 		return "served"
 	case errors.Is(err, reply.ErrNoPath):
 		return "no path"
-	case errors.As(err, &resource.Unrouted{}):
+	case !dialect.Versioned(err):
 		return "unrouted " + err.Error()
 	case errors.As(err, &s):
 		return string(s.Status().Reason)
@@ -74,6 +74,19 @@ func TestRefusals(t *testing.T) {
 			if got := told(dialect.Unserved(k, c.verb, c.method, c.verbs)); got != want {
 				t.Errorf("%s, native %v: %s, want %s", name, native, got, want)
 			}
+		}
+	}
+}
+
+// What a refused patch could have been depends on what there is at the address.
+func TestRefusedPatchesSayWhatIsTaken_UPD04(t *testing.T) {
+	for native, words := range map[bool]string{
+		true:  "415: Unsupported Media Type",
+		false: "accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+	} {
+		err := dialect.UnsupportedPatch(kind("example.com", native))
+		if !apierrors.IsUnsupportedMediaType(err) || !strings.Contains(err.Error(), words) || dialect.Versioned(err) == native {
+			t.Errorf("native %v: %v", native, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 )
 
 // NoResource is the refusal of a resource that is not served: a Status in groups of
@@ -35,9 +37,16 @@ func MethodNotAllowed(t resource.Target, verb string) error {
 	return apierrors.NewMethodNotSupported(t.GroupResource(), verb)
 }
 
+// unversioned is a refusal that is made before it is known what version a request is
+// about, and so without that version's warning.
+type unversioned struct{ *apierrors.StatusError }
+
+// Versioned reports whether err, which may be nil, is the answer of a version.
+func Versioned(err error) bool { return !errors.As(err, &unversioned{}) }
+
 // Unrouted is the refusal of a request that no handler of a built-in kind is for.
 func Unrouted(code int) error {
-	return resource.Unrouted{StatusError: apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false)}
+	return unversioned{apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false)}
 }
 
 // Unaccepted refuses an Accept header which names none of the types that are offered
@@ -50,9 +59,19 @@ func Unaccepted(accept string, offered, streams []string) error {
 			return nil
 		}
 	}
-	return resource.Unrouted{StatusError: &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: "406: Not Acceptable\n\nAvailable representations: " + strings.Join(slices.Concat(offered, streams), ", "),
-		Details: &metav1.StatusDetails{},
+	return routerSays(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "406: Not Acceptable\n\nAvailable representations: "+strings.Join(slices.Concat(offered, streams), ", "))
+}
+
+// UnsupportedPatch is the refusal of a patch whose media type t does not take.
+func UnsupportedPatch(t resource.Target) error {
+	if !t.Version.Native() {
+		return patch.Unsupported()
+	}
+	return routerSays(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
+}
+
+func routerSays(code int32, reason metav1.StatusReason, text string) error {
+	return unversioned{&apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: text, Details: &metav1.StatusDetails{},
 	}}}
 }

@@ -7,11 +7,12 @@
 package patch
 
 import (
-	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,8 +32,14 @@ type State struct {
 // times; what it returns is the caller's.
 type Patch func(from State) (map[string]any, error)
 
-// ErrUnsupported tells that what is patched takes no patches of a media type.
-var ErrUnsupported = errors.New("no patches of this media type are taken")
+// Unsupported is the refusal of a patch of a media type that what is patched does not
+// take.
+func Unsupported() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s, %s", types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType),
+	}}
+}
 
 // Supported reports whether objects take patches of a media type. typed is nil for
 // those without a Go type, which take no strategic merge patches.
@@ -49,7 +56,7 @@ func Supported(kind types.PatchType, typed func() runtime.Object) bool {
 func Decode(kind types.PatchType, body []byte, typed func() runtime.Object) (p Patch, odd []string, err error) {
 	switch {
 	case !Supported(kind, typed):
-		return nil, nil, ErrUnsupported
+		return nil, nil, Unsupported()
 	case kind == types.JSONPatchType:
 		return decodeJSON(body)
 	case kind == types.MergePatchType:

@@ -3,7 +3,6 @@ package write
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,10 +43,10 @@ func (p *patching) decode(r *request) (err error) {
 	if p.apply != nil || p.wrong != nil {
 		return nil
 	}
-	if p.apply, p.duplicates, err = patch.Decode(p.kind, p.body, r.Version.Typed); errors.Is(err, patch.ErrUnsupported) {
-		return resource.UnsupportedPatch(r.Target)
+	if !patch.Supported(p.kind, r.Version.Typed) {
+		return patch.Unsupported()
 	}
-	p.wrong = err
+	p.apply, p.duplicates, p.wrong = patch.Decode(p.kind, p.body, r.Version.Typed)
 	return nil
 }
 

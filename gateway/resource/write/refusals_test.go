@@ -11,23 +11,6 @@ import (
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
-// What a refused patch could have been depends on what there is at the address.
-func TestRefusedPatchesSayWhatIsTaken_UPD04(t *testing.T) {
-	w := newWorld(t)
-	for name, c := range map[string]struct {
-		target resource.Target
-		words  string
-	}{
-		"a built-in kind":   {w.builtin("configmaps", "default", "a"), "415: Unsupported Media Type"},
-		"a custom resource": {w.at(v1, "a"), "accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
-		"a path of no kind": {resource.Target{}, "accepted media types include: application/json-patch+json, application/merge-patch+json, "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			refused(t, resource.UnsupportedPatch(c.target), 415, "UnsupportedMediaType", c.words)
-		})
-	}
-}
-
 // The owners in an object of a version that there is no more are left to a
 // migration, by whoever loosens its metadata.
 func TestOwnersInAnObjectOfARetiredVersion_CRD32(t *testing.T) {

@@ -2,7 +2,6 @@ package write
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,9 +47,6 @@ func patchScale(t resource.Target, kind types.PatchType, body []byte) (scaling, 
 		typed = nil
 	}
 	apply, odd, err := patch.Decode(kind, body, typed)
-	if errors.Is(err, patch.ErrUnsupported) {
-		return nil, resource.UnsupportedPatch(t)
-	}
 	if err != nil {
 		return nil, err
 	}
