@@ -78,6 +78,9 @@ type Definition struct {
 	// ReturnsDeleted: who deletes an object is told what it was, not only that it
 	// is gone.
 	ReturnsDeleted bool
+	// InForce: a write is answered once this gateway has it in its cache, as what an
+	// object says is to be in force for the next request.
+	InForce bool
 	// CreateOnUpdate: a PUT creates an object that is not there.
 	CreateOnUpdate bool
 	// ConditionalUpdate: an update has to say which resourceVersion it is of.

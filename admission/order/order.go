@@ -13,7 +13,6 @@ const (
 	LimitRanger                  = "LimitRanger"
 	ModuleReference              = "ModuleReference"
 	ModuleStatus                 = "ModuleStatus"
-	RoleWarning                  = "RoleWarning"
 	MutatingAdmissionPolicy      = "MutatingAdmissionPolicy"
 	MutatingAdmissionWebhook     = "MutatingAdmissionWebhook"
 	ServiceAllocation            = "ServiceAllocation"
@@ -69,7 +68,6 @@ var Plugins = []Place{
 	{ModuleReference, Always, Validates},
 	{LimitRanger, On, Mutates | Validates},
 	{ModuleStatus, Always, Validates},
-	{RoleWarning, Always, Validates},
 	{MutatingAdmissionPolicy, On, Mutates},
 	{MutatingAdmissionWebhook, On, Mutates},
 	{LimitRanger, On, Mutates}, // about what these added

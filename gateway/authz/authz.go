@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+
 	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
@@ -51,6 +53,14 @@ func (Masters) Authorize(_ context.Context, a Attributes) (bool, string, error) 
 		return a.User.In(authn.AllAuthenticated) && oneself(a), "", nil
 	}
 	return Open(a.Verb, a.Path), "", nil
+}
+
+// Rules implements [Lister].
+func (Masters) Rules(user *authn.User, _ string) ([]rbacv1.PolicyRule, error) {
+	if user.In(authn.Masters) {
+		return everything(), nil
+	}
+	return nil, nil
 }
 
 // oneself tells whether a request asks who the user is, or what the user may do.

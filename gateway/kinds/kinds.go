@@ -50,7 +50,7 @@ type Served struct {
 	// Authenticators believe what the kind stands for, tokens for instance.
 	Authenticators []authn.Authenticator
 	// Reviews answer objects that are questions, given who believes and who allows.
-	Reviews func(authn.Authenticator, authz.Authorizer) map[schema.GroupResource]api.Review
+	Reviews func(authn.Authenticator, authz.Decider) map[schema.GroupResource]api.Review
 	// Orders returns the order of versions that is in force; nil where the kind gives
 	// none.
 	Orders func() discovery.Order

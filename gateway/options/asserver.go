@@ -49,29 +49,35 @@ func (s Serve) validateAsServer(bad func(flag, format string, args ...any)) {
 	if !s.AllowPrivileged {
 		bad("allow-privileged", "must be true: pods may have privileged containers here")
 	}
-	for _, mode := range s.AuthorizationModes {
+	if len(s.AuthorizationModes) == 0 {
+		bad("authorization-mode", "at least one mode must be given: %s", strings.Join(modes, ", "))
+	}
+	for i, mode := range s.AuthorizationModes {
+		instead, absent := absentModes[mode]
 		switch {
-		case slices.Contains(laxerModes, mode):
-		case slices.Contains(absentModes, mode):
-			bad("authorization-mode", "there is no mode %s here; only members of system:masters are authorized", mode)
+		case slices.Contains(s.AuthorizationModes[:i], mode):
+			bad("authorization-mode", "%s is given more than once", mode)
+		case slices.Contains(modes, mode):
+		case absent:
+			bad("authorization-mode", "there is no mode %s here: %s", mode, instead)
 		default:
-			bad("authorization-mode", "there is no mode %q", mode)
+			bad("authorization-mode", "there is no mode %q; there are %s", mode, strings.Join(modes, ", "))
 		}
 	}
 }
 
-// laxerModes are modes that allow more than the gateway does, and refuse nothing
-// that it allows; absentModes are kube-apiserver's others.
-var (
-	laxerModes  = []string{"RBAC", "Node"}
-	absentModes = []string{"ABAC", "AlwaysAllow", "AlwaysDeny", "Webhook"}
+// The modes of authorization.
+const (
+	RBAC        = "RBAC"
+	AlwaysAllow = "AlwaysAllow"
+	AlwaysDeny  = "AlwaysDeny"
 )
 
-// AuthorizationWarning tells that the authorization modes that were asked for do
-// nothing; "" where none was.
-func (s Serve) AuthorizationWarning() string {
-	if len(s.AuthorizationModes) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("--authorization-mode=%s: there are no such modes here yet; only members of system:masters are authorized, and roles grant nothing", strings.Join(s.AuthorizationModes, ","))
+var modes = []string{RBAC, AlwaysAllow, AlwaysDeny}
+
+// absentModes are kube-apiserver's others, with what does instead.
+var absentModes = map[string]string{
+	"Node":    "no kubelets are served; leave it out and give RBAC",
+	"ABAC":    "write what its file says as roles and bindings, and give RBAC",
+	"Webhook": "write what the webhook decides as roles and bindings, and give RBAC",
 }

@@ -88,7 +88,8 @@ type Serve struct {
 	CertDir string
 	// AllowPrivileged, which has to be true, allows privileged containers.
 	AllowPrivileged bool
-	// AuthorizationModes are kube-apiserver's modes, which do nothing here.
+	// AuthorizationModes are who is asked, after administrators, whether requests are
+	// allowed: [RBAC], [AlwaysAllow], [AlwaysDeny].
 	AuthorizationModes []string
 
 	// Controllers are the built-in controllers that run, in kube-controller-manager's
@@ -182,6 +183,7 @@ func Default() Serve {
 	return Serve{
 		Controllers:            []string{everyController},
 		AllowPrivileged:        true,
+		AuthorizationModes:     []string{RBAC},
 		EtcdPrefix:             "/registry",
 		EtcdCompactionInterval: 5 * time.Minute,
 		DataDir:                "./" + kubeconfig.DefaultDataDir,

@@ -17,7 +17,6 @@ import (
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/gateway/admitting"
-	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
@@ -64,6 +63,7 @@ func (g *gateway) newEngine() (*engine.Engine, error) {
 		Compile: compile.Definition, Convert: converters.Converter, ViewBytes: g.options.ViewCacheBytes, Log: log,
 		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
 	})
+	g.authorizer = g.authorizers(served)
 	if err := g.showMemory(served); err != nil {
 		return nil, err
 	}
@@ -81,9 +81,9 @@ func (g *gateway) newEngine() (*engine.Engine, error) {
 // admission is what is asked about every request: the plugins that are on.
 func (g *gateway) admission(e *engine.Engine) (admission.Chain, error) {
 	all := append(admitting.Plugins(admitting.Config{
-		Catalog: e.Catalog(), Authorizer: authz.Masters{}, Module: g.modules.Admit(lookUp(e)), Metrics: g.metrics, Log: g.log,
+		Catalog: e.Catalog(), Authorizer: g.authorizer, Module: g.modules.Admit(lookUp(e)), Metrics: g.metrics, Log: g.log,
 	}), plugin.NamespaceAutoProvision{Objects: local.New(e, resource.Component("namespaces"))}, plugin.NamespaceLifecycle{},
-		bindings.Bindings{Status: g.modules.Status}, status.Guard{}, plugin.RoleWarning{})
+		bindings.Bindings{Status: g.modules.Status}, status.Guard{})
 	if q := quotas.New(e.Catalog()); q != nil {
 		all = append(all, q)
 	}
@@ -124,9 +124,6 @@ func (g *gateway) showGates() {
 		g.metrics.Feature(gate.Name, gate.Stage, gate.On)
 	}
 	for _, w := range g.options.GateWarnings() {
-		g.log.Warn().Msg(w)
-	}
-	if w := g.options.AuthorizationWarning(); w != "" {
 		g.log.Warn().Msg(w)
 	}
 }

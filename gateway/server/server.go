@@ -60,13 +60,15 @@ type gateway struct {
 	store    store
 	engine   *engine.Engine
 	identity *identity.Identity
-	modules  *modulehost.Host
-	lines    *modulelog.Logs
-	calls    *modulecalls.Calls
-	services *service.Config
-	kinds    []kinds.Kind
-	served   kinds.Served // what the kinds do
-	health   *health.Registry
+	// authorizer says who may do what, to whoever asks.
+	authorizer authz.Decider
+	modules    *modulehost.Host
+	lines      *modulelog.Logs
+	calls      *modulecalls.Calls
+	services   *service.Config
+	kinds      []kinds.Kind
+	served     kinds.Served // what the kinds do
+	health     *health.Registry
 	// storeHealth tells whether the store is well.
 	storeHealth health.Check
 	metrics     *metrics.Metrics
@@ -192,12 +194,12 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 			Routes: api.Routes{Engine: g.engine, Contents: g.served.Contents, Questions: g.served.Questions, Connections: g.served.Connections},
 			CBOR:   g.options.Enabled(options.CBORServingAndStorage), Uncompressed: !g.options.Enabled(options.APIResponseCompression),
 			UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion), NoWatchLists: !g.options.Enabled(options.WatchList),
-			Authorizer: authz.Masters{}, Observer: accounting.New(g.metrics),
+			Authorizer: g.authorizer, Observer: accounting.New(g.metrics),
 			Documents: documents.All(documents.Config{
 				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.served.Orders, Kinds: g.served.Documents, Profiling: g.options.Profiling,
 				Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
 			}),
-			Reviews:        g.served.Reviews(authenticator, authz.Masters{}),
+			Reviews:        g.served.Reviews(authenticator, g.authorizer),
 			RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 		},
 		Authenticator: authenticator, Auditor: auditor, Log: g.log, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,

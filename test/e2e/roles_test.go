@@ -1,40 +1,68 @@
 package e2e
 
 import (
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// TestRolesWarnThatTheyGrantNothing: whoever writes a role or a binding is told where
-// it is written that nothing evaluates it; nobody else is.
-func TestRolesWarnThatTheyGrantNothing(t *testing.T) {
+// TestRolesDecide_RBAC: what a role allows is allowed as soon as the binding is written,
+// and refused as soon as either is gone.
+func TestRolesDecide_RBAC(t *testing.T) {
 	harness.SkipExternal(t)
-	g := harness.Start(t, harness.Options{})
-	k := g.Kubectl(t)
-	const warning = "Warning: RBAC is not evaluated here"
-	writes := func(warns bool, args ...string) {
+	tokens := filepath.Join(t.TempDir(), "tokens.csv")
+	if err := os.WriteFile(tokens, []byte("anntoken,ann,1,\"staff\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := harness.Start(t, harness.Options{Args: []string{"--token-auth-file", tokens}})
+	k, ann := g.Kubectl(t), g.API(t)
+	ann.Token = "anntoken"
+	run := func(args ...string) {
 		t.Helper()
-		_, said, err := k.Run(args...)
-		if err != nil || strings.Count(said, warning) != map[bool]int{true: 1}[warns] {
-			t.Errorf("kubectl %q: %v\n%s", args, err, said)
+		if _, said, err := k.Run(args...); err != nil || said != "" {
+			t.Fatalf("kubectl %q: %v\n%s", args, err, said)
 		}
 	}
-	for _, dry := range []string{"--dry-run=server", "--dry-run=none"} {
-		writes(true, "create", "role", "r", "--verb=get", "--resource=pods", dry)
-		writes(true, "create", "clusterrole", "r", "--verb=get", "--resource=pods", dry)
-		writes(true, "create", "rolebinding", "r", "--role=r", "--user=jane", dry)
-		writes(true, "create", "clusterrolebinding", "r", "--clusterrole=r", "--user=jane", dry)
+	path := configMaps("default")
+	refused := func(path, where string) {
+		t.Helper()
+		ann.Get(path).WantStatus(403, "Forbidden", `configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" `+where)
 	}
-	writes(true, "label", "role", "r", "a=b")
-	writes(false, "get", "roles,clusterroles,rolebindings,clusterrolebindings")
-	writes(false, "delete", "role", "r")
-	writes(false, "create", "configmap", "r")
+	const inDefault, inCluster = `in the namespace "default"`, "at the cluster scope"
+	refused(path, inDefault)
+	run("create", "role", "reads", "--verb=get,list", "--resource=configmaps")
+	for range 5 {
+		run("create", "rolebinding", "reads", "--role=reads", "--group=staff")
+		ann.Get(path).Want(200)
+		ann.Delete(path+"/kube-root-ca.crt").WantStatus(403, "Forbidden")
+		refused("/api/v1/configmaps", inCluster)
+		run("delete", "rolebinding", "reads")
+		refused(path, inDefault)
+	}
+	run("create", "clusterrole", "reads", "--verb=list", "--resource=configmaps")
+	run("create", "clusterrolebinding", "reads", "--clusterrole=reads", "--user=ann")
+	ann.Get("/api/v1/configmaps").Want(200)
+	ann.Get(path).Want(200)
+	run("patch", "clusterrole", "reads", "--type=json", `--patch=[{"op":"replace","path":"/rules/0/resources","value":["pods"]}]`)
+	refused("/api/v1/configmaps", inCluster)
+	run("delete", "clusterrole", "reads")
+	refused("/api/v1/configmaps", inCluster+`: RBAC: clusterrole.rbac.authorization.k8s.io "reads" not found`)
+}
 
-	if _, said, err := k.Run("create", "token", "default"); err == nil || !strings.Contains(said, `serviceaccounts "default" not found`) {
-		t.Errorf("a token of a service account that does not exist: %v\n%s", err, said)
+// TestAuthorizationModes_RBAC: administrators may do everything in each of the modes.
+func TestAuthorizationModes_RBAC(t *testing.T) {
+	harness.SkipExternal(t)
+	tokens := filepath.Join(t.TempDir(), "tokens.csv")
+	if err := os.WriteFile(tokens, []byte("anntoken,ann,1,\"staff\"\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	writes(false, "create", "serviceaccount", "default")
-	writes(false, "create", "token", "default")
+	for mode, code := range map[string]int{"AlwaysAllow": 200, "AlwaysDeny": 403, "RBAC,AlwaysAllow": 200} {
+		g := harness.Start(t, harness.Options{Args: []string{"--token-auth-file", tokens, "--authorization-mode", mode}})
+		ann := g.API(t)
+		ann.Get(namespacePath).Want(200)
+		ann.Token = "anntoken"
+		ann.Get(namespacePath).Want(code)
+	}
 }

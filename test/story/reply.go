@@ -36,16 +36,10 @@ var usual = map[string]string{
 	"Allow": "", "Content-Encoding": "", "Location": "", "Retry-After": "", "Vary": "", "X-Content-Type-Options": "",
 }
 
-// comparable are the warnings without the one that the gateway alone gives, of each
-// write of a role: RBAC is not evaluated there.
-func comparable(warnings []string) []string {
-	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return strings.Contains(w, "RBAC is not evaluated here") })
-}
-
 // newReply takes from an answer what no two servers, and no two moments, share:
 // times, and the values of uids and revisions, of which remains where each was seen first.
 func newReply(step Step, code int, header http.Header, body []byte, seen *sightings) (Reply, error) {
-	r := Reply{Code: code, Warnings: comparable(header.Values("Warning"))}
+	r := Reply{Code: code, Warnings: header.Values("Warning")}
 	for _, name := range slices.Sorted(maps.Keys(usual)) {
 		if value := strings.Join(header.Values(name), ", "); value != usual[name] {
 			if r.Header == nil {

@@ -3,7 +3,6 @@ package accessreview
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -19,7 +18,7 @@ import (
 // Answers answer reviews. They are safe for concurrent use.
 type Answers struct {
 	Authenticator authn.Authenticator
-	Authorizer    authz.Authorizer
+	authz.Decider
 }
 
 // answer sets the status of a review; user is who asks.
@@ -127,7 +126,7 @@ func (a Answers) decide(ctx context.Context, user *authn.User, r *authorizationv
 	case n != nil:
 		at.Verb, at.Path = n.Verb, n.Path
 	}
-	allowed, reason, err := a.Authorizer.Authorize(ctx, at)
+	allowed, reason, err := a.Authorize(ctx, at)
 	status := &authorizationv1.SubjectAccessReviewStatus{Allowed: allowed, Reason: reason}
 	if err != nil {
 		status.EvaluationError = err.Error()
@@ -135,19 +134,31 @@ func (a Answers) decide(ctx context.Context, user *authn.User, r *authorizationv
 	return setStatus(review, status)
 }
 
-// rules tells what the asker may do, as far as that can be listed: an
-// authorizer can be asked about one thing only, so the list is all or nothing.
-func (a Answers) rules(ctx context.Context, user *authn.User, review map[string]any) error {
+// rules tells what the asker may do.
+func (a Answers) rules(_ context.Context, user *authn.User, review map[string]any) error {
+	var s authorizationv1.SelfSubjectRulesReviewSpec
+	if err := spec(review, &s); err != nil {
+		return err
+	}
+	if s.Namespace == "" {
+		return apierrors.NewBadRequest("no namespace on request")
+	}
 	status := &authorizationv1.SubjectRulesReviewStatus{
 		ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{},
 	}
-	allowed, _, err := a.Authorizer.Authorize(ctx, authz.Attributes{User: user, Verb: "*", Group: "*", Version: "*", Resource: "*", ResourceRequest: true})
+	all, err := a.Rules(user, s.Namespace)
 	if err != nil {
-		return apierrors.NewInternalError(fmt.Errorf("rules: %w", err))
+		status.EvaluationError = err.Error()
 	}
-	if allowed {
-		status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}})
-		status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}})
+	for _, r := range all {
+		if len(r.Resources) > 0 {
+			status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{
+				Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames,
+			})
+		}
+		if len(r.NonResourceURLs) > 0 {
+			status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: r.Verbs, NonResourceURLs: r.NonResourceURLs})
+		}
 	}
 	unnamed(review)
 	review["spec"] = map[string]any{}

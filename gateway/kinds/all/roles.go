@@ -3,21 +3,27 @@ package all
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/rbac"
+	"github.com/wasmgate/wasmgate/gateway/kinds/rbac/inforce"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
-// roles are what every cluster begins with, and aggregated.
+// roles are what every cluster begins with, aggregated, and in force once they are
+// written.
 func (c Config) roles() kinds.Kind {
 	if !c.has(gvr.ClusterRoles) {
 		return kinds.Kind{}
 	}
-	return kinds.Kind{Serve: func(e *kinds.Engine) (kinds.Served, error) {
+	return kinds.Kind{Extend: inForce, Serve: func(e *kinds.Engine) (kinds.Served, error) {
 		objects := as(e, "rbac")
 		return kinds.Served{
 			Starts: []kinds.Start{{Name: "rbac/bootstrap-roles", Run: func(ctx context.Context, _ string, _ func(func())) error {
@@ -53,4 +59,9 @@ func (c Config) ensureRoles(ctx context.Context, objects local.Client) error {
 		return err
 	}
 	return rbac.Aggregate(ctx, objects)
+}
+
+// inForce lets writes wait for what they say to be in force.
+func inForce(d *crd.Definition) {
+	d.InForce = d.InForce || d.Group == rbacv1.GroupName && slices.Contains(inforce.Kinds, d.Plural)
 }

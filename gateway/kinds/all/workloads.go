@@ -100,8 +100,8 @@ func (c Config) serviceAccounts() kinds.Kind {
 // accessReviews say who somebody is, and what is allowed.
 func (c Config) accessReviews() kinds.Kind {
 	return kinds.Kind{Serve: func(*kinds.Engine) (kinds.Served, error) {
-		return kinds.Served{Reviews: func(who authn.Authenticator, may authz.Authorizer) map[schema.GroupResource]api.Review {
-			return accessreview.Answers{Authenticator: who, Authorizer: may}.All()
+		return kinds.Served{Reviews: func(who authn.Authenticator, may authz.Decider) map[schema.GroupResource]api.Review {
+			return accessreview.Answers{Authenticator: who, Decider: may}.All()
 		}}, nil
 	}}
 }

@@ -54,16 +54,21 @@ func New(o Options, reads *read.Reader) *Writer {
 	return e
 }
 
-// waitUntilServed waits, for a little, until this gateway serves what a write to a
-// definition at revision asked for, so that the writer's next request meets it.
+// waitUntilServed waits, for a little, until this gateway serves what a write at
+// revision asked for, where the kind is one of definitions or has to be in force, so
+// that the writer's next request meets it.
 func (e *Writer) waitUntilServed(ctx context.Context, r *catalog.Resource, revision int64) {
-	if !e.catalog.Defines(r) {
+	defines := e.catalog.Defines(r)
+	if !defines && !r.Def.InForce {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if err := e.cache.Wait(ctx, revision); err != nil {
 		return // the write is done; only its effect is not awaited any longer
+	}
+	if !defines {
+		return
 	}
 	if err := e.catalog.WaitApplied(ctx, revision); err != nil {
 		e.log.Debug().Err(err).Int64("revision", revision).Msg("definition not applied in time")
