@@ -164,7 +164,7 @@ func (c *Cache[T]) Bucket(name string) *Bucket[T] {
 // comes.
 func (c *Cache[T]) Each(fn func(Item[T])) {
 	for _, b := range *c.buckets.Load() {
-		b.state.Load().root.ascend("", func(it *Item[T]) bool {
+		b.state.Load().root.ascend("", "", func(it *Item[T]) bool {
 			fn(*it)
 			return true
 		})

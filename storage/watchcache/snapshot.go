@@ -39,13 +39,7 @@ func (s Snapshot[T]) Ascend(prefix, after string, fn func(Item[T]) bool) {
 	if after >= prefix && after != "" {
 		start = after + "\x00" // the key that follows after directly
 	}
-	s.root.ascend(start, func(it *Item[T]) bool {
-		return hasPrefix(it.Key, prefix) && fn(*it)
-	})
-}
-
-func hasPrefix(key, prefix string) bool {
-	return len(key) >= len(prefix) && key[:len(prefix)] == prefix
+	s.root.ascend(start, prefixEnd(prefix), func(it *Item[T]) bool { return fn(*it) })
 }
 
 // Count returns the number of items whose key starts with prefix, without

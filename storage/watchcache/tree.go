@@ -224,23 +224,37 @@ func (n *node[T]) rank(key string) int {
 	return before + i
 }
 
-// ascend calls fn for the items from key on until fn returns false, and
-// reports whether it never did.
-func (n *node[T]) ascend(key string, fn func(*Item[T]) bool) bool {
+// ascend calls fn for the items from key on until fn returns false or end is reached,
+// which "" never is, and reports whether it may go on after this node. It looks at the
+// items' keys only in the first and the last leaf.
+func (n *node[T]) ascend(key, end string, fn func(*Item[T]) bool) bool {
 	if n == nil {
 		return true
 	}
 	if n.isLeaf() {
-		i, _ := n.at(key)
-		for _, it := range n.items[i:] {
+		i, last := 0, len(n.items)
+		if key != "" {
+			i, _ = n.at(key)
+		}
+		if end != "" && last > 0 && n.items[last-1].Key >= end {
+			last, _ = n.at(end)
+		}
+		for _, it := range n.items[i:max(i, last)] {
 			if !fn(it) {
 				return false
 			}
 		}
-		return true
+		return last == len(n.items)
 	}
-	for i := n.kidFor(key); i < len(n.kids); i++ {
-		if !n.kids[i].ascend(key, fn) {
+	first := n.kidFor(key)
+	for i, kid := range n.kids[first:] {
+		if i > 0 {
+			key = "" // this kid begins after it
+			if end != "" && n.keys[first+i] >= end {
+				return false
+			}
+		}
+		if !kid.ascend(key, end, fn) {
 			return false
 		}
 	}

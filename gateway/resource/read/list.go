@@ -104,7 +104,7 @@ func (l *listing) take(ctx context.Context, s watchcache.Snapshot[*view.Entry]) 
 	}
 	var err error
 	var more bool
-	s.Ascend(l.prefix, l.after, func(it watchcache.Item[*view.Entry]) bool {
+	l.selection.ascend(s, l.prefix, l.after, func(it watchcache.Item[*view.Entry]) bool {
 		more, err = l.add(ctx, it.Key, it.Value)
 		return err == nil && !more
 	})

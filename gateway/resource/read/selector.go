@@ -29,6 +29,8 @@ type selection struct {
 	shards sharding.Selector
 	// byNamespace tells that the hashes are those of namespaces, and not of uids.
 	byNamespace bool
+	// name is the only one that fields select, "" for any.
+	name string
 	// deep tells that fields looks beyond name and namespace, into the object.
 	deep bool
 }
@@ -40,6 +42,7 @@ func newSelection(t resource.Target, o *internalversion.ListOptions) (*selection
 	}
 	if o.FieldSelector != nil && !o.FieldSelector.Empty() {
 		s.fields = o.FieldSelector
+		s.name, _ = o.FieldSelector.RequiresExactMatch("metadata.name")
 		allowed := sets.New("metadata.name")
 		if t.Resource.Def.Namespaced || t.Version.Native() {
 			allowed.Insert("metadata.namespace")
