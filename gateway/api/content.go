@@ -24,7 +24,7 @@ type Content interface {
 	MaxBytes() int
 }
 
-func (h *Handler) content(ctx context.Context, c *Call, t resource.Target, to Content) (*reply.Response, error) {
+func (h *Handler) keep(ctx context.Context, c *Call, t resource.Target, to Content) (*reply.Response, error) {
 	switch c.Verb {
 	case "update":
 	case "get":

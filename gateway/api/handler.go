@@ -95,13 +95,13 @@ const maxLookups = 100
 // object answers a request for objects, or hands it to the documents.
 func (h *Handler) object(ctx context.Context, c *Call) *reply.Response {
 	if !c.Resource {
-		return h.document(ctx, c.Request, h.Engine.Catalog().Snapshot())
+		return h.document(ctx, c.Request, h.find(c))
 	}
 	if !h.ready() {
 		return reply.Unavailable()
 	}
 	for range maxLookups {
-		resp, err := h.served(ctx, c, h.Engine.Catalog().Snapshot())
+		resp, err := h.served(ctx, c, h.find(c))
 		if err == nil {
 			return resp
 		}
@@ -122,42 +122,41 @@ func (h *Handler) ready() bool {
 	}
 }
 
-// served answers from one snapshot of what is served.
+// served answers from one snapshot of what is served, in which the request was found.
 func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapshot) (*reply.Response, error) {
 	i := &c.Info
-	res, version := snapshot.Find(i.Group, i.Version, i.Plural)
-	if res == nil {
+	if c.resource == nil {
 		return reply.Error(dialect.NoResource(snapshot, i.Group)), nil
 	}
-	t := resource.Target{Resource: res, Version: version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
-	if !res.Def.Namespaced {
+	t := resource.Target{Resource: c.resource, Version: c.version, Namespace: i.Namespace, Name: i.Name, Subresource: i.Subresource}
+	if !t.Resource.Def.Namespaced {
 		t.Namespace = ""
 	}
 	if err := dialect.Misplaced(snapshot, t, i.Verb, i.scoped); err != nil {
 		return reply.Error(err), nil
 	}
-	resp, err := h.verb(ctx, c, t)
+	resp, err := h.verb(ctx, c, t, snapshot)
 	if errors.Is(err, catalog.ErrReplaced) {
 		return nil, err
 	}
 	if err != nil {
 		resp = reply.Error(err)
 	}
-	if version.Deprecated && dialect.Versioned(err) {
-		deprecated(h.Observer, c, version, resp)
+	if t.Version.Deprecated && dialect.Versioned(err) {
+		deprecated(h.Observer, c, resp)
 	}
 	return resp, nil
 }
 
 // verb dispatches to the verbs.
-func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
+func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target, snapshot *catalog.Snapshot) (*reply.Response, error) {
 	if c.old {
 		if err := dialect.Watched(t, c.Verb, c.Method); err != nil {
 			return nil, err
 		}
 	}
 	if t.Subresource != "" {
-		return h.subresource(ctx, c, t)
+		return h.subresource(ctx, c, t, snapshot)
 	}
 	if err := dialect.Unserved(t, c.Verb, c.Method, t.Resource.Def.ServedVerbs()); err != nil {
 		return nil, err
@@ -185,19 +184,18 @@ func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target) (*reply.
 }
 
 // subresource answers requests below an object's name.
-func (h *Handler) subresource(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
-	path := ContentPath{t.Resource.GroupResource(), t.Subresource}
-	if to := h.Contents[path]; to != nil && t.Name != "" && c.below == "" {
-		return h.content(ctx, c, t, to)
-	}
-	if q, ok := h.Questions[path]; ok && t.Name != "" && c.below == "" {
-		return h.question(ctx, c, t, q)
-	}
-	if to := h.Connections[path]; to != nil && t.Name != "" && (c.below == "" || to.Passes()) {
-		return h.connect(ctx, c, t, to)
+func (h *Handler) subresource(ctx context.Context, c *Call, t resource.Target, snapshot *catalog.Snapshot) (*reply.Response, error) {
+	switch {
+	case t.Name == "":
+	case c.content != nil && c.below == "":
+		return h.keep(ctx, c, t, c.content)
+	case c.question != nil && c.below == "":
+		return h.ask(ctx, c, t, *c.question)
+	case c.connection != nil && (c.below == "" || c.connection.Passes()):
+		return h.connect(ctx, c, t, c.connection)
 	}
 	s := t.Version.Subresources[t.Subresource]
-	if err := dialect.UnservedBelow(h.Engine.Catalog().Snapshot(), t, s, c.Verb, c.Method, c.below); err != nil {
+	if err := dialect.UnservedBelow(snapshot, t, s, c.Verb, c.Method, c.below); err != nil {
 		return nil, err
 	}
 	switch c.Verb {

@@ -25,7 +25,7 @@ type Question struct {
 	Answer func(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (any, error)
 }
 
-func (h *Handler) question(ctx context.Context, c *Call, t resource.Target, q Question) (*reply.Response, error) {
+func (h *Handler) ask(ctx context.Context, c *Call, t resource.Target, q Question) (*reply.Response, error) {
 	if c.Verb != q.Verb || dialect.Bodiless(t, c.Method) {
 		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}

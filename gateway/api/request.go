@@ -83,12 +83,15 @@ type Call struct {
 	Record *Audit
 	// Stay is what the request takes of what there is for all.
 	Stay bounds.Stay
+
+	route
 }
 
-// Classify finds out what the request is about.
-func (c *Call) Classify() {
+// Classify finds out what the request is about, by its path and in what is served.
+func (c *Call) Classify(by *Routes) {
 	c.Params = query.Parse(c.Query)
 	c.Info = parseInfo(c.Method, c.Request.Path, c.Params.Watch())
+	by.find(c)
 }
 
 // Streams reports whether the request is a watch, which lasts as long as it lasts.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -108,4 +109,18 @@ func warningHeader(text string) reply.Header {
 	}
 	b.WriteByte('"')
 	return reply.Header{Name: "Warning", Value: b.String()}
+}
+
+// deprecated tells everybody who wants to know that a deprecated version was
+// asked for.
+func deprecated(by Observer, c *Call, resp *reply.Response) {
+	v := c.version
+	if v.Warning != "" {
+		resp.Headers = slices.Insert(resp.Headers, 0, warningHeader(v.Warning))
+	}
+	by.Deprecated(&c.Info, v.RemovedRelease)
+	c.Annotate("k8s.io/deprecated", "true")
+	if v.RemovedRelease != "" {
+		c.Annotate("k8s.io/removed-release", v.RemovedRelease)
+	}
 }

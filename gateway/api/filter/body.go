@@ -12,10 +12,10 @@ import (
 // body reads the body of a request that has a meaning for one. What somebody sends
 // who may not do what is asked for, or along with a question, never gets into
 // memory. What is decoded later is weighed.
-func body(most int, routes *api.Routes) api.Filter {
+func body(most int) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
-			if err := readBody(c, most, routes); err != nil {
+			if err := readBody(c, most); err != nil {
 				return reply.Error(err)
 			}
 			return next(ctx, c)
@@ -23,13 +23,13 @@ func body(most int, routes *api.Routes) api.Filter {
 	}
 }
 
-func readBody(c *api.Call, most int, routes *api.Routes) (err error) {
+func readBody(c *api.Call, most int) (err error) {
 	read := c.ReadBody
 	c.ReadBody = nil
 	if read == nil || !c.Resource || !hasBody(c.Verb) {
 		return nil
 	}
-	if content := routes.Content(&c.Info); content != nil {
+	if content := c.Content(); content != nil {
 		c.Body, err = read(content.MaxBytes())
 		return err
 	}

@@ -8,9 +8,11 @@ import (
 )
 
 // classify finds out what the request is about.
-func classify(next api.Serve) api.Serve {
-	return func(ctx context.Context, c *api.Call) *reply.Response {
-		c.Classify()
-		return next(ctx, c)
+func classify(by *api.Routes) api.Filter {
+	return func(next api.Serve) api.Serve {
+		return func(ctx context.Context, c *api.Call) *reply.Response {
+			c.Classify(by)
+			return next(ctx, c)
+		}
 	}
 }

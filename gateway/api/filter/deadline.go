@@ -11,11 +11,11 @@ import (
 
 // bounded finds out how long the request may take, and refuses what is no time,
 // except of those requests that last as long as they last.
-func bounded(most time.Duration, routes *api.Routes) api.Filter {
+func bounded(most time.Duration) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
 			var err error
-			if c.Timeout, err = c.Params.Timeout(most); err != nil && !c.Streams() && !routes.Connects(&c.Info) {
+			if c.Timeout, err = c.Params.Timeout(most); err != nil && !c.Streams() && !c.Connects() {
 				return reply.Error(err)
 			}
 			return next(ctx, c)

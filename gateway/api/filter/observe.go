@@ -16,11 +16,11 @@ var methods = []string{
 }
 
 // observe counts every request, by what it names if that exists.
-func observe(by api.Observer, routes *api.Routes) api.Filter {
+func observe(by api.Observer) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
 			shown := c.Info
-			if !routes.Serves(&shown) {
+			if !c.Served() {
 				shown = api.Info{Verb: c.Verb}
 			}
 			if !c.Resource && !slices.Contains(methods, c.Method) { // clients may invent them
