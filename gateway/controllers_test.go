@@ -14,7 +14,12 @@ import (
 func TestEveryControllerIsRun(t *testing.T) {
 	all := load(t)
 	made := uses(all["gateway/server"])
-	maps.Copy(made, uses(all["gateway/kinds/all"]))
+	for name := range uses(all["gateway/kinds/all"]) {
+		if kind := all[strings.TrimSuffix(name, path.Ext(name))]; kind != nil {
+			maps.Copy(made, uses(kind))
+			maps.Copy(made, calls(strings.TrimSuffix(name, path.Ext(name)), kind))
+		}
+	}
 	found := 0
 	for dir, p := range all {
 		if isTestPackage(dir) || !below(dir, "gateway") {
@@ -32,7 +37,7 @@ func TestEveryControllerIsRun(t *testing.T) {
 			}
 			found++
 			if !made[dir+"."+fn.Name.Name] {
-				t.Errorf("%s.%s makes a controller, and neither gateway/server nor gateway/kinds/all does", dir, fn.Name.Name)
+				t.Errorf("%s.%s makes a controller, and neither gateway/server nor a kind of gateway/kinds/all does", dir, fn.Name.Name)
 			}
 		})
 	}
@@ -64,6 +69,22 @@ func pointedTo(e ast.Expr) string {
 		return ""
 	}
 	return name.Name
+}
+
+// calls are the functions of a package that it calls itself, each after its directory.
+func calls(dir string, s *source) map[string]bool {
+	called := map[string]bool{}
+	for _, f := range s.files {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if fn, ok := call.Fun.(*ast.Ident); ok {
+					called[dir+"."+fn.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return called
 }
 
 // uses are the names of other packages of the module that one uses, each after

@@ -38,7 +38,7 @@ var limits = []limit{
 // mostWiring is how many packages those may import that do nothing but join them.
 const mostWiring = 50
 
-var wiring = []string{"gateway/server", "gateway/kinds/all"}
+var wiring = []string{"gateway/server"}
 
 // TestLimits holds the code to the limits, but for what is listed. After something
 // got better:

@@ -1,7 +1,7 @@
 // Package kinds owns what a kind can be to the gateway beyond being stored and
 // served, which all kinds are: subresources that are questions or bytes, objects
-// that nobody stores, steps of the start, controllers. Each kind that is any of
-// it has a folder below, and a file in the list, gateway/kinds/all.
+// that nobody stores, admission plugins, steps of the start, controllers. Each kind
+// that is any of it has a folder below, and a line in the list, gateway/kinds/all.
 //
 // It must not know any kind, nor in which order the gateway starts.
 package kinds
@@ -9,9 +9,13 @@ package kinds
 import (
 	"context"
 	"maps"
+	"slices"
 
+	"github.com/rs/zerolog"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
@@ -19,9 +23,31 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
+	"github.com/wasmgate/wasmgate/gateway/health"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/storage"
 )
+
+// Config is what kinds are made of. All fields are required.
+type Config struct {
+	Options options.Serve
+	// Definitions are the built-in kinds that are served.
+	Definitions []*crd.Definition
+	// URL is where clients reach this gateway.
+	URL         string
+	Store       storage.Store
+	StoreHealth health.Check
+	Metrics     *metrics.Metrics
+	Log         zerolog.Logger
+}
+
+// Has reports whether a built-in kind is served.
+func (c Config) Has(gr schema.GroupResource) bool {
+	return slices.ContainsFunc(c.Definitions, func(d *crd.Definition) bool { return d.GroupResource() == gr })
+}
 
 // Kind is what one kind, or a few that belong together, do beyond being stored.
 // All fields may be nil.
@@ -30,13 +56,26 @@ type Kind struct {
 	Extend func(*crd.Definition)
 	// Reports are kinds whose objects are found out when they are asked for.
 	Reports map[schema.GroupResource]resource.Report
+	// Compile and Convert are of the kind whose objects define kinds: what is served
+	// of a stored one, and the converter between its versions.
+	Compile func(stored []byte, previous *crd.Definition) (*crd.Definition, error)
+	Convert func(*crd.Definition) (conversion.Converter, error)
+	// Admission makes the admission plugins that are the kind's, once there is an
+	// engine; may answers what users may do.
+	Admission func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error)
 	// Serve makes what takes part in requests and in the background, once there is
 	// an engine. Nothing has run yet.
-	Serve func(*Engine) (Served, error)
+	Serve func(*engine.Engine) (Served, error)
+	// Close frees what was made with the kind.
+	Close func(context.Context) error
 }
 
-// Engine is what kinds take part in.
-type Engine = engine.Engine
+// Runs is the Serve of kinds that have controllers and nothing else.
+func Runs(controllers func(*engine.Engine) []Controller) func(*engine.Engine) (Served, error) {
+	return func(e *engine.Engine) (Served, error) {
+		return Served{Controllers: func() []Controller { return controllers(e) }}, nil
+	}
+}
 
 // Served is what a kind does once there is an engine. All fields may be nil.
 type Served struct {

@@ -16,8 +16,10 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/bench/workload"
+	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
@@ -81,6 +83,24 @@ func newStage(t *testing.T) *stage {
 	})
 	s.prepare()
 	return s
+}
+
+// converter is that of the definition, as the kinds make it.
+func (s *stage) converter() conversion.Converter {
+	s.t.Helper()
+	defined := s.engine.Catalog().Snapshot().Resource(schema.ParseGroupResource(workload.Definition))
+	for _, k := range s.kinds {
+		if k.Convert == nil {
+			continue
+		}
+		c, err := k.Convert(defined.Def)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return c
+	}
+	s.t.Fatal("no kind converts")
+	return nil
 }
 
 // prepare lets controllers establish the definition and load its module.

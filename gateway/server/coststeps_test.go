@@ -80,10 +80,10 @@ var costSteps = []costStep{
 	{"listpb", "all 350 ConfigMaps in protobuf", collection(workload.ConfigMaps, inProtobuf)},
 	{"listpbgz", "all 350 ConfigMaps in protobuf, compressed", collection(workload.ConfigMaps, inProtobuf, inGzip)},
 	{"conversion", "one object by the module, without a request", func(s *stage, _ int) (int, func()) {
-		object := [][]byte{workload.Object(1, 0)}
+		object, convert := [][]byte{workload.Object(1, 0)}, s.converter()
 		return perRound, func() {
 			for range perRound {
-				if _, err := s.modules.Converter("bench").Convert(context.Background(), workload.Group+"/v2", object); err != nil {
+				if _, err := convert.Convert(context.Background(), workload.Group+"/v2", object); err != nil {
 					s.t.Fatal(err)
 				}
 			}

@@ -7,46 +7,40 @@ import (
 	"maps"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
-	"github.com/wasmgate/wasmgate/admission/plugin"
-	"github.com/wasmgate/wasmgate/admission/plugin/limitranger"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
-	"github.com/wasmgate/wasmgate/gateway/admitting"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/all"
-	"github.com/wasmgate/wasmgate/gateway/kinds/definition/compile"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/bindings"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module/status"
-	quotas "github.com/wasmgate/wasmgate/gateway/kinds/quota"
-	"github.com/wasmgate/wasmgate/gateway/kinds/service"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
-	"github.com/wasmgate/wasmgate/plugins"
 )
 
-// newEngine makes the engine with all built-in definitions.
-func (g *gateway) newEngine() (*engine.Engine, error) {
+// newEngine makes the engine with all built-in definitions, as the kinds extend them.
+func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 	builtins, err := g.builtins()
 	if err != nil {
 		return nil, err
 	}
-	if g.services, err = g.serviceConfig(builtins); err != nil {
+	if g.kinds, err = all.Kinds(ctx, kinds.Config{
+		Options: g.options, Definitions: builtins, URL: g.url, Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, Log: g.log,
+	}); err != nil {
 		return nil, err
 	}
-	g.kinds = all.Kinds(all.Config{
-		Options: g.options, Definitions: builtins, URL: g.url, Store: g.store, StoreHealth: g.storeHealth, Modules: g.modules, Lines: g.lines, Calls: g.calls,
-		Services: g.services, Metrics: g.metrics, Log: g.log,
-	})
+	log := g.log.With().Str("component", "engine").Logger()
+	served := catalog.Options{
+		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definition.Definition()),
+		ViewBytes: g.options.ViewCacheBytes, Log: log,
+		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
+	}
 	reports := map[schema.GroupResource]resource.Report{}
 	for _, k := range g.kinds {
 		for _, d := range builtins {
@@ -54,60 +48,41 @@ func (g *gateway) newEngine() (*engine.Engine, error) {
 				k.Extend(d)
 			}
 		}
+		if k.Compile != nil {
+			served.Compile, served.Convert = k.Compile, k.Convert
+		}
 		maps.Copy(reports, k.Reports)
 	}
-	converters := compile.Converters{Module: g.modules.Converter, Known: g.modules.Known, Count: g.calls.Count, Metrics: g.metrics, Log: g.log}
-	log := g.log.With().Str("component", "engine").Logger()
-	served := catalog.New(catalog.Options{
-		Store: g.store, Prefix: g.options.EtcdPrefix + "/", Builtins: append(builtins, definition.Definition()),
-		Compile: compile.Definition, Convert: converters.Converter, ViewBytes: g.options.ViewCacheBytes, Log: log,
-		Spared: func(n int) { g.metrics.ConversionCacheHits.Add(float64(n)) },
-	})
-	g.authorizer = g.authorizers(served)
-	if err := g.showMemory(served); err != nil {
+	o := engine.Options{
+		Store: g.store, Catalog: catalog.New(served), Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), Reports: reports,
+		Objects: func(e *engine.Engine) crd.Objects { return local.Part(e, "modules") },
+	}
+	g.authorizer = g.authorizers(o.Catalog)
+	if err := g.showMemory(o.Catalog); err != nil {
 		return nil, err
 	}
-	o := engine.Options{Store: g.store, Catalog: served, Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot)}
-	o.Objects = func(e *engine.Engine) crd.Objects { return local.New(e, resource.Component("modules")) }
-	o.Reports = reports
 	o.Admission = func(e *engine.Engine) (c admission.Chain) {
 		c, err = g.admission(e)
 		return c
 	}
-	engine := engine.New(o)
-	return engine, err
+	made := engine.New(o)
+	return made, err
 }
 
 // admission is what is asked about every request: the plugins that are on.
 func (g *gateway) admission(e *engine.Engine) (admission.Chain, error) {
-	all := append(admitting.Plugins(admitting.Config{
-		Catalog: e.Catalog(), Authorizer: g.authorizer, Module: g.modules.Admit(lookUp(e)), Metrics: g.metrics, Log: g.log,
-	}), plugin.NamespaceAutoProvision{Objects: local.New(e, resource.Component("namespaces"))}, plugin.NamespaceLifecycle{},
-		bindings.Bindings{Status: g.modules.Status}, status.Guard{})
-	if q := quotas.New(e.Catalog()); q != nil {
-		all = append(all, q)
-	}
-	if e.Catalog().Snapshot().Resource(schema.GroupResource{Resource: "limitranges"}) != nil {
-		all = append(all, limitranger.Ranger{Ranges: local.New(e, resource.Component("limits"))})
-	}
-	if g.services != nil {
-		objects := local.New(e, resource.Component("services"))
-		all = append(all, service.New(*g.services, objects), plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects},
-			plugin.Priority{Classes: objects}, plugin.StorageObjectInUseProtection{})
+	var all []admission.Plugin
+	for _, k := range g.kinds {
+		if k.Admission == nil {
+			continue
+		}
+		plugins, err := k.Admission(e, g.authorizer)
+		if err != nil {
+			return admission.Chain{}, err
+		}
+		all = append(all, plugins...)
 	}
 	return admission.NewChain(g.options.Admits, all...)
-}
-
-// lookUp finds objects for modules.
-func lookUp(e *engine.Engine) plugins.Lookup {
-	objects := local.New(e, resource.Component("modules"))
-	return func(_ context.Context, o plugins.Object) ([]byte, error) {
-		data, err := objects.Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)
-		if apierrors.IsNotFound(err) {
-			return nil, plugins.ErrNoObject
-		}
-		return data, err
-	}
 }
 
 // showMemory adds metrics of what is kept in memory beside the objects.
@@ -141,19 +116,6 @@ func (g *gateway) builtins() ([]*crd.Definition, error) {
 	return all, nil
 }
 
-// serviceConfig says which addresses and ports services have; nil when there are none.
-func (g *gateway) serviceConfig(builtins []*crd.Definition) (*service.Config, error) {
-	if !slices.ContainsFunc(builtins, func(d *crd.Definition) bool { return d.Group == "" && d.Plural == "services" }) {
-		return nil, nil
-	}
-	addresses, err := g.options.ClusterIPs()
-	if err != nil {
-		return nil, err
-	}
-	first, last, err := g.options.NodePorts()
-	return &service.Config{Addresses: addresses, Ports: service.Ports{First: first, Last: last}}, err
-}
-
 // serve makes what the kinds do in requests and in the background.
 func (g *gateway) serve() (served kinds.Served, err error) {
 	for _, k := range g.kinds {
@@ -167,7 +129,7 @@ func (g *gateway) serve() (served kinds.Served, err error) {
 		served.Add(one)
 	}
 	served.Add(kinds.Served{Controllers: func() []kinds.Controller {
-		collector := collectors{g, garbage.DefaultRate}.New(local.New(g.engine, resource.Component("garbage-collector")))
+		collector := collectors{g, garbage.DefaultRate}.New(local.Part(g.engine, "garbage-collector"))
 		return []kinds.Controller{{Switch: options.GarbageCollector, Controller: collector}}
 	}})
 	return served, nil
@@ -188,6 +150,6 @@ func (g *gateway) lead(ctx context.Context) error {
 				g.log.Info().Str("controller", c.Switch).Msg("turned off by --controllers")
 			}
 		}
-		controller.Run(ctx, g.log, local.New(g.engine, resource.Component("controllers")), on...)
+		controller.Run(ctx, g.log, local.Part(g.engine, "controllers"), on...)
 	}))
 }

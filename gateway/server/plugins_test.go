@@ -64,3 +64,17 @@ func TestLimitsAreAskedWhereTheyAreServed_ADM05(t *testing.T) {
 		}
 	}
 }
+
+// Pods are all that they are where services are not served.
+func TestPodsNeedNoServices(t *testing.T) {
+	o := servingIn(filepath.Join(t.TempDir(), "data"))
+	o.RuntimeConfig = []string{"/v1/services=false"}
+	g := start(t, o)
+	const pods = "/api/v1/namespaces/default/pods"
+	if got := g.do("POST", pods, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`); got.code != 201 || !strings.Contains(got.body, "tolerationSeconds") {
+		t.Errorf("%d %s", got.code, got.body)
+	}
+	if got := g.do("POST", pods+"/p/binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`); got.code != 201 {
+		t.Errorf("%d %s", got.code, got.body)
+	}
+}

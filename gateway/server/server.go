@@ -24,11 +24,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/discovery/documents"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
-	"github.com/wasmgate/wasmgate/gateway/kinds/module"
-	modulecalls "github.com/wasmgate/wasmgate/gateway/kinds/module/calls"
-	modulehost "github.com/wasmgate/wasmgate/gateway/kinds/module/host"
-	modulelog "github.com/wasmgate/wasmgate/gateway/kinds/module/log"
-	"github.com/wasmgate/wasmgate/gateway/kinds/service"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki/private"
@@ -37,7 +32,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 	"github.com/wasmgate/wasmgate/plugins"
-	"github.com/wasmgate/wasmgate/plugins/compiler"
 )
 
 // drainTimeout is how long requests and streams may take to end at shutdown.
@@ -62,10 +56,6 @@ type gateway struct {
 	identity *identity.Identity
 	// authorizer says who may do what, to whoever asks.
 	authorizer authz.Decider
-	modules    *modulehost.Host
-	lines      *modulelog.Logs
-	calls      *modulecalls.Calls
-	services   *service.Config
 	kinds      []kinds.Kind
 	served     kinds.Served // what the kinds do
 	health     *health.Registry
@@ -112,7 +102,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 
 // newGateway makes one of which nothing is built yet.
 func newGateway(o options.Serve, at net.Addr, s store, m *metrics.Metrics, log zerolog.Logger) *gateway {
-	return &gateway{options: o, url: identity.URL(o, at), log: log, store: s, metrics: m, lines: modulelog.New(), calls: modulecalls.New()}
+	return &gateway{options: o, url: identity.URL(o, at), log: log, store: s, metrics: m}
 }
 
 // openData makes the data directory. In one that is there, whatever is read
@@ -135,8 +125,10 @@ func openData(dir string) error {
 // close frees what build made.
 func (g *gateway) close(ctx context.Context) error {
 	var errs []error
-	if g.modules != nil {
-		errs = append(errs, g.modules.Close(ctx))
+	for _, k := range g.kinds {
+		if k.Close != nil {
+			errs = append(errs, k.Close(ctx))
+		}
 	}
 	if g.audit != nil {
 		errs = append(errs, g.audit.Close())
@@ -150,24 +142,8 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	if g.identity, err = identity.New(g.options, g.reread); err != nil {
 		return err
 	}
-	processes, err := compiler.New(compiler.Limits{MemoryBytes: g.options.ModuleCompileMemory, CPU: g.options.ModuleCompileTime})
-	if err != nil {
-		return err
-	}
-	if !compiler.Encloses() {
-		g.log.Warn().Str("component", "modules").Msg("this system has no Landlock: the process that compiles modules can read the gateway's files")
-	}
-	if g.modules, err = modulehost.New(ctx, modulehost.Config{
-		Compiler: processes,
-		CacheDir: filepath.Join(g.options.DataDir, "wasm-cache"), Store: g.store, Root: "/wasmgate" + g.options.EtcdPrefix + "/blobs/",
-		Metrics: g.metrics, Lines: g.lines, Quota: g.options.ModuleQuota, IdleBytes: g.options.ModuleIdleMemory, Log: g.log, SafeMode: g.options.SafeMode,
-		Count: g.calls.Count,
-		Begun: func(name string, rev plugins.Revision) { g.calls.Look(name, module.RevisionName(rev)) },
-	}); err != nil {
-		return err
-	}
 	g.storeHealth = health.Cached(g.store.Healthy, storeCheckAge, nil)
-	if g.engine, err = g.newEngine(); err != nil {
+	if g.engine, err = g.newEngine(ctx); err != nil {
 		return err
 	}
 	if g.served, err = g.serve(); err != nil {

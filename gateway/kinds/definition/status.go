@@ -2,7 +2,7 @@
 // (accepted names, established, what is wrong with the schema) and their end,
 // for which all instances have to go first.
 //
-// It must not know how a definition is compiled or served.
+// It must not know how a definition is compiled or served: kind.go joins it to what does.
 package definition
 
 import (

@@ -2,7 +2,7 @@
 // resource is rewritten at the storage version, and a definition's
 // storedVersions are reduced to it when that is proven.
 //
-// It must not know how objects are stored or converted.
+// It must not know how objects are converted.
 package migration
 
 import (

@@ -2,7 +2,8 @@
 // generation was looked at, and what is wrong with its expressions by the types
 // of the objects that it is about.
 //
-// It must not know how expressions are checked, nor how policies are enforced.
+// It must not know how expressions are checked, nor how policies are enforced: kind.go
+// joins it to what does.
 package policy
 
 import (

@@ -5,5 +5,6 @@
 // uses what is decided as kube-controller-manager decides it, so that either may
 // take them away.
 //
-// It must not know HTTP nor the store: it sees objects through interfaces.
+// It must not know HTTP nor the store: but for kind.go, which joins it to the gateway,
+// it sees objects through interfaces.
 package storageobject

@@ -37,6 +37,9 @@ type Client struct {
 // New returns the engine for a part that writes as caller.
 func New(e *engine.Engine, caller resource.Caller) Client { return Client{e, caller} }
 
+// Part returns the engine for the part of the gateway of that name.
+func Part(e *engine.Engine, name string) Client { return New(e, resource.Component(name)) }
+
 // As returns the same for another part.
 func (c Client) As(caller resource.Caller) Client { return Client{c.e, caller} }
 

@@ -96,6 +96,14 @@ func (e *Reader) Get(ctx context.Context, t resource.Target, resourceVersion str
 	return t.Resource.Object(ctx, entry, in)
 }
 
+// Exists fails when there is no object that t, or the object that its subresource is
+// of, names.
+func (e *Reader) Exists(ctx context.Context, t resource.Target) error {
+	t.Subresource = ""
+	_, err := e.entry(ctx, t, "")
+	return err
+}
+
 // entry is the state that a get is about.
 func (e *Reader) entry(ctx context.Context, t resource.Target, resourceVersion string) (*view.Entry, error) {
 	if r := e.reports[t.Resource.GroupResource()]; r != nil {

@@ -34,14 +34,19 @@ func Definition(stored []byte, previous *crd.Definition) (*crd.Definition, error
 	return custom.CompileLazily(c, schemas, previous)
 }
 
+// Modules are the modules that may convert.
+type Modules interface {
+	// Converter returns the converter that the module called name is.
+	Converter(name string) *conversion.Bulk
+	// Known tells whether there is such a module.
+	Known(name string) bool
+	// Count is told what each call of a module that there is came to.
+	Count(name string, hook plugins.Hook, err error)
+}
+
 // Converters makes converters. All fields are required.
 type Converters struct {
-	// Module returns the converter that the module called name is.
-	Module func(name string) *conversion.Bulk
-	// Known tells whether there is such a module.
-	Known func(name string) bool
-	// Count is told what each call of a module that there is came to.
-	Count   func(name string, hook plugins.Hook, err error)
+	Modules Modules
 	Metrics *metrics.Metrics
 	Log     zerolog.Logger
 }
@@ -56,7 +61,7 @@ func (c Converters) Converter(d *crd.Definition) (conversion.Converter, error) {
 	}
 	if cc := asked.Webhook.ClientConfig; cc != nil && cc.URL != nil {
 		if name, ok := crd.ModuleName(*cc.URL); ok {
-			return c.Module(name).Observed(c.counted(name, c.logged("module", name))), nil
+			return c.Modules.Converter(name).Observed(c.counted(name, c.logged("module", name))), nil
 		}
 	}
 	w, err := webhook.New(webhook.Config{Conversion: asked.Webhook})
@@ -96,8 +101,8 @@ func (c Converters) counted(module string, next func(conversion.Call)) func(conv
 			result, converted = "error", 0
 		}
 		label := module
-		if c.Known(module) {
-			c.Count(module, plugins.Convert, call.Err)
+		if c.Modules.Known(module) {
+			c.Modules.Count(module, plugins.Convert, call.Err)
 		} else { // a name that a definition invents makes no label
 			label = ""
 		}

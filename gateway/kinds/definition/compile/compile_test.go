@@ -67,11 +67,16 @@ func (refusing) Convert(_ context.Context, desired string, objects [][]byte) ([]
 	return out, nil
 }
 
+// modules are found by a function; one is known.
+type modules func(name string) *conversion.Bulk
+
+func (m modules) Converter(name string) *conversion.Bulk { return m(name) }
+func (modules) Known(name string) bool                   { return name == "mine" }
+func (modules) Count(string, plugins.Hook, error)        {}
+
 func converters(log *bytes.Buffer) Converters {
 	return Converters{
-		Module:  func(name string) *conversion.Bulk { return conversion.Batched(refusing{}, conversion.Batch{}) },
-		Known:   func(name string) bool { return name == "mine" },
-		Count:   func(string, plugins.Hook, error) {},
+		Modules: modules(func(string) *conversion.Bulk { return conversion.Batched(refusing{}, conversion.Batch{}) }),
 		Metrics: metrics.New(), Log: zerolog.New(log),
 	}
 }
@@ -121,8 +126,8 @@ func TestConverterModule(t *testing.T) {
 	var log bytes.Buffer
 	c := converters(&log)
 	asked := ""
-	module := c.Module
-	c.Module = func(name string) *conversion.Bulk { asked = name; return module(name) }
+	module := c.Modules
+	c.Modules = modules(func(name string) *conversion.Bulk { asked = name; return module.Converter(name) })
 	conv, err := c.Converter(widgets(apiextensionsv1.WebhookConverter, "wasm://mine"))
 	if err != nil || asked != "mine" || conv.Epoch() != 7 {
 		t.Fatalf("%v, module %q", err, asked)
@@ -177,7 +182,7 @@ func (renaming) Convert(_ context.Context, desired string, _ [][]byte) ([][]byte
 func TestTheLogQuotesNoReply(t *testing.T) {
 	var log bytes.Buffer
 	c := converters(&log)
-	c.Module = func(string) *conversion.Bulk { return conversion.Batched(renaming{}, conversion.Batch{}) }
+	c.Modules = modules(func(string) *conversion.Bulk { return conversion.Batched(renaming{}, conversion.Batch{}) })
 	conv, err := c.Converter(widgets(apiextensionsv1.WebhookConverter, "wasm://mine"))
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +199,7 @@ func TestTheLogQuotesNoReply(t *testing.T) {
 func TestConverterWebhook(t *testing.T) {
 	var log bytes.Buffer
 	c := converters(&log)
-	c.Module = func(string) *conversion.Bulk { t.Error("a module was asked for"); return nil }
+	c.Modules = modules(func(string) *conversion.Bulk { t.Error("a module was asked for"); return nil })
 	conv, err := c.Converter(widgets(apiextensionsv1.WebhookConverter, "https://127.0.0.1:1/"))
 	if err != nil {
 		t.Fatal(err)

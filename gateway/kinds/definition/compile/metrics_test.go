@@ -26,18 +26,22 @@ func (absent) Convert(context.Context, string, [][]byte) ([][]byte, error) {
 	return nil, errors.New("there is no such module")
 }
 
+// counting are modules of which one is known and none there; it keeps what is counted.
+type counting []string
+
+func (*counting) Converter(string) *conversion.Bulk {
+	return conversion.Batched(absent{}, conversion.Batch{})
+}
+func (*counting) Known(name string) bool { return name == "known" }
+func (c *counting) Count(name string, hook plugins.Hook, err error) {
+	*c = append(*c, fmt.Sprint(name, " ", hook, " ", err != nil))
+}
+
 // A definition can name any module; only those that exist become labels.
 func TestNamesThatDefinitionsInventAreNoLabels(t *testing.T) {
 	m := metrics.New()
-	var counted []string
-	c := compile.Converters{
-		Module: func(string) *conversion.Bulk { return conversion.Batched(absent{}, conversion.Batch{}) },
-		Known:  func(name string) bool { return name == "known" },
-		Count: func(name string, hook plugins.Hook, err error) {
-			counted = append(counted, fmt.Sprint(name, " ", hook, " ", err != nil))
-		},
-		Metrics: m, Log: zerolog.Nop(),
-	}
+	var counted counting
+	c := compile.Converters{Modules: &counted, Metrics: m, Log: zerolog.Nop()}
 	for _, name := range []string{"known", "invented"} {
 		url := "wasm://" + name
 		converter, err := c.Converter(&crd.Definition{Conversion: &apiextensionsv1.CustomResourceConversion{

@@ -1,24 +1,46 @@
-package all
+package serviceaccount
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 
+	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
-// newTokens makes what signs and believes the tokens of service accounts.
-func newTokens(o options.Serve, objects serviceaccount.Objects) (*serviceaccount.Tokens, error) {
+// Kind is that of ServiceAccounts, which have tokens.
+func Kind(c kinds.Config) kinds.Kind {
+	return kinds.Kind{Serve: func(e *engine.Engine) (kinds.Served, error) {
+		tokens, err := configured(c.Options, local.Part(e, "tokens"))
+		if err != nil {
+			return kinds.Served{}, err
+		}
+		published, err := published(tokens, cmp.Or(c.Options.ServiceAccountJWKSURI, c.URL+KeySetPath))
+		if err != nil {
+			return kinds.Served{}, err
+		}
+		return kinds.Served{Documents: published, Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
+			{GroupResource: accounts, Subresource: "token"}: {Verb: "create", Code: http.StatusCreated, Answer: Question{Tokens: tokens, Judge: e}.Answer},
+		}}, nil
+	}}
+}
+
+// configured makes what signs and believes the tokens of service accounts.
+func configured(o options.Serve, objects Objects) (*Tokens, error) {
 	key, err := signingKey(o)
 	if err != nil {
 		return nil, fmt.Errorf("--service-account-signing-key-file: %w", err)
 	}
-	tokens := &serviceaccount.Tokens{
+	tokens := &Tokens{
 		Key: key, Issuers: o.ServiceAccountIssuers, MaxExpiration: o.ServiceAccountMaxTokenExpiration, ExtendExpiration: o.ServiceAccountExtendTokenExpiration,
 		Objects: objects,
 	}
@@ -27,7 +49,7 @@ func newTokens(o options.Serve, objects serviceaccount.Objects) (*serviceaccount
 		if err != nil {
 			return nil, fmt.Errorf("--service-account-key-file: %w", err)
 		}
-		verifiers, err := serviceaccount.ParseVerifiers(text)
+		verifiers, err := ParseVerifiers(text)
 		if err != nil {
 			return nil, fmt.Errorf("--service-account-key-file: %s: %w", file, err)
 		}
@@ -37,20 +59,20 @@ func newTokens(o options.Serve, objects serviceaccount.Objects) (*serviceaccount
 }
 
 // signingKey is the operator's key, or one of the gateway's own.
-func signingKey(o options.Serve) (*serviceaccount.Key, error) {
+func signingKey(o options.Serve) (*Key, error) {
 	file := o.ServiceAccountSigningKeyFile
 	if file == "" {
 		text, err := pki.TokenKey(filepath.Join(o.DataDir, "pki"))
 		if err != nil {
 			return nil, err
 		}
-		return serviceaccount.ParseKey(text)
+		return ParseKey(text)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	key, err := serviceaccount.ParseKey(text)
+	key, err := ParseKey(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -59,7 +81,7 @@ func signingKey(o options.Serve) (*serviceaccount.Key, error) {
 
 // published are the documents by which others verify tokens. An issuer whose
 // configuration nobody could ask for publishes none, as kube-apiserver does.
-func published(tokens *serviceaccount.Tokens, keySetURL string) (map[string]reply.Response, error) {
+func published(tokens *Tokens, keySetURL string) (map[string]reply.Response, error) {
 	configuration, ok, err := tokens.Configuration(keySetURL)
 	if err != nil || !ok {
 		return nil, err
@@ -72,7 +94,7 @@ func published(tokens *serviceaccount.Tokens, keySetURL string) (map[string]repl
 		return reply.Response{Code: http.StatusOK, ContentType: contentType, Body: body, Headers: []reply.Header{{Name: "Cache-Control", Value: "public, max-age=3600"}}}
 	}
 	return map[string]reply.Response{
-		serviceaccount.ConfigurationPath: fixed("application/json", configuration),
-		serviceaccount.KeySetPath:        fixed("application/jwk-set+json", keys),
+		ConfigurationPath: fixed("application/json", configuration),
+		KeySetPath:        fixed("application/jwk-set+json", keys),
 	}, nil
 }

@@ -1,8 +1,4 @@
-// Package rewrite owns how a migration's passes go through the store: it
-// connects what the engine knows of a resource with the loop over its keys.
-//
-// It must not know what a migration is, nor how objects convert.
-package rewrite
+package migration
 
 import (
 	"context"
@@ -11,30 +7,26 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
-// Serving is the migration.Server that tells what the engine serves.
-type Serving struct{ Catalog *catalog.Catalog }
-
-// Serving implements migration.Server.
-func (s Serving) Serving(_ context.Context, gr schema.GroupResource) (string, bool) {
-	return s.Catalog.Serving(gr)
-}
-
-// Rewriter is the migration.Rewriter that works on the store. All fields are
-// required.
-type Rewriter struct {
+// Passes is the [Rewriter] that goes through the store, by what the engine knows of a
+// resource, and the [Server] that tells what the engine serves. All fields are required.
+type Passes struct {
 	Catalog *catalog.Catalog
 	Store   storage.Store
 	Metrics *metrics.Metrics
 }
 
-// Count implements migration.Rewriter.
-func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (n, revision int64, err error) {
+// Serving implements [Server].
+func (r Passes) Serving(_ context.Context, gr schema.GroupResource) (string, bool) {
+	return r.Catalog.Serving(gr)
+}
+
+// Count implements [Rewriter].
+func (r Passes) Count(ctx context.Context, gr schema.GroupResource) (n, revision int64, err error) {
 	served, err := r.Catalog.Resource(gr)
 	if err != nil {
 		return 0, 0, err
@@ -43,8 +35,8 @@ func (r Rewriter) Count(ctx context.Context, gr schema.GroupResource) (n, revisi
 	return page.Count, page.Revision, err
 }
 
-// Rewrite implements migration.Rewriter.
-func (r Rewriter) Rewrite(ctx context.Context, gr schema.GroupResource, o migration.RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
+// Rewrite implements [Rewriter].
+func (r Passes) Rewrite(ctx context.Context, gr schema.GroupResource, o RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
 	served, err := r.Catalog.Resource(gr)
 	if err != nil {
 		return migrate.Progress{Cursor: o.From, Revision: o.Since}, err

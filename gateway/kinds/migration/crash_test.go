@@ -1,4 +1,4 @@
-package rewrite
+package migration
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
-	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -49,7 +48,7 @@ func (m *mortal) write(do func() error) error {
 
 // mortalObjects are the objects of a mortal gateway, mortalStore its store.
 type mortalObjects struct {
-	migration.Objects
+	Objects
 	*mortal
 }
 
@@ -115,8 +114,8 @@ func killAt(t *testing.T, n int, after bool) (step string) {
 	w := newWorld(t, 2)
 	const objects = 4
 	m := &mortal{after: after, left: n, died: make(chan struct{})}
-	first := Rewriter{Catalog: w.Catalog, Store: mortalStore{w.Store, m}, Metrics: w.rewriter.Metrics}
-	stop := controllertest.Start(t, w, migration.New(mortalObjects{w, m}, first, Serving{w.Catalog}))
+	first := Passes{Catalog: w.Catalog, Store: mortalStore{w.Store, m}, Metrics: w.rewriter.Metrics}
+	stop := controllertest.Start(t, w, New(mortalObjects{w, m}, first, first))
 	w.order()
 	over := make(chan struct{})
 	go func() { defer close(over); w.is("Succeeded") }()
@@ -151,8 +150,8 @@ func killAt(t *testing.T, n int, after bool) (step string) {
 	if got := w.storedVersions(); !slices.Equal(got, []string{"v1"}) {
 		t.Errorf("storedVersions %v", got)
 	}
-	var said migration.State
-	text := controllertest.MustGet(t, w, gvr.Migrations, "", "move").GetAnnotations()[migration.ProgressAnnotation]
+	var said State
+	text := controllertest.MustGet(t, w, gvr.Migrations, "", "move").GetAnnotations()[ProgressAnnotation]
 	if err := json.Unmarshal([]byte(text), &said); err != nil || said.Done != objects || said.Rewritten != objects || said.Skipped != 0 {
 		t.Errorf("it says %s", text)
 	}

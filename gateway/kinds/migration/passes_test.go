@@ -1,4 +1,4 @@
-package rewrite
+package migration
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
-	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/migrate"
@@ -27,13 +26,13 @@ import (
 type world struct {
 	*realengine.Engine
 	t        *testing.T
-	rewriter Rewriter
+	rewriter Passes
 }
 
 func newWorld(t *testing.T, each int) *world {
 	t.Helper()
 	e := realengine.Start(t)
-	w := &world{e, t, Rewriter{Catalog: e.Catalog, Store: e.Store, Metrics: metrics.New()}}
+	w := &world{e, t, Passes{Catalog: e.Catalog, Store: e.Store, Metrics: metrics.New()}}
 	w.define("v1", "v1beta1") // the last one is the storage version
 	for _, ns := range []string{"one", "two"} {
 		controllertest.MustCreate(t, e, gvr.Namespaces, controllertest.NamespaceTree(ns))
@@ -71,7 +70,7 @@ func (w *world) define(versions ...string) {
 		controllertest.Establish(w.t, w, controllertest.CronTabsDefinition, "v1beta1", "v1")
 	}
 	controllertest.Eventually(w.t, w, "written at "+storage, func() bool {
-		version, ok := Serving{w.Catalog}.Serving(w.t.Context(), controllertest.CronTabs)
+		version, ok := Passes{Catalog: w.Catalog}.Serving(w.t.Context(), controllertest.CronTabs)
 		return ok && version == storage
 	})
 }
@@ -97,9 +96,9 @@ func (w *world) versions() map[string]int {
 	return counts
 }
 
-func (w *world) migrate(objects migration.Objects) (stop func()) {
+func (w *world) migrate(objects Objects) (stop func()) {
 	w.t.Helper()
-	return controllertest.Start(w.t, w, migration.New(objects, w.rewriter, Serving{w.Catalog}))
+	return controllertest.Start(w.t, w, New(objects, w.rewriter, w.rewriter))
 }
 
 func (w *world) order() {
@@ -155,7 +154,7 @@ func TestMigrationOnTheRealEngine_CRD32(t *testing.T) {
 // dying are objects whose user is killed when it is about to write the status
 // of a definition.
 type dying struct {
-	migration.Objects
+	Objects
 	killed chan struct{}
 	once   atomic.Bool
 }
@@ -221,18 +220,18 @@ func TestCountAndRewrite_unknownResource(t *testing.T) {
 	if _, _, err := w.rewriter.Count(t.Context(), none); err == nil {
 		t.Error("nothing was counted")
 	}
-	p, err := w.rewriter.Rewrite(t.Context(), none, migration.RewriteOptions{From: "here"}, func(migrate.Progress) error { return nil })
+	p, err := w.rewriter.Rewrite(t.Context(), none, RewriteOptions{From: "here"}, func(migrate.Progress) error { return nil })
 	if err == nil || p.Cursor != "here" {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if n, rev, err := w.rewriter.Count(t.Context(), controllertest.CronTabs); n != 2 || rev == 0 || err != nil {
 		t.Errorf("%d of %d, %v", n, rev, err)
 	}
-	if v, ok := (Serving{w.Catalog}).Serving(t.Context(), none); ok || v != "" {
+	if v, ok := w.rewriter.Serving(t.Context(), none); ok || v != "" {
 		t.Errorf("serving %s", v)
 	}
 	stop := errors.New("stop")
-	if _, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, migration.RewriteOptions{}, func(migrate.Progress) error { return stop }); !errors.Is(err, stop) {
+	if _, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, RewriteOptions{}, func(migrate.Progress) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("a progress that fails: %v", err)
 	}
 }

@@ -1,11 +1,10 @@
-package rewrite
+package migration
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
-	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
 	"github.com/wasmgate/wasmgate/storage/migrate"
 )
 
@@ -15,7 +14,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	w := newWorld(t, 3)
 	w.Converter.BreakDown("no such luck")
 	reports := 0
-	got, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, migration.RewriteOptions{}, func(migrate.Progress) error { reports++; return nil })
+	got, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, RewriteOptions{}, func(migrate.Progress) error { reports++; return nil })
 	if err != nil || got.Failed != 6 || got.Total != 6 || len(got.Failures) != 6 || reports != 1 {
 		t.Fatalf("%+v, %v after %d reports", got, err, reports)
 	}

@@ -1,0 +1,20 @@
+package accessreview
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+)
+
+// Kind is that of reviews, which say who somebody is, and what is allowed.
+func Kind() kinds.Kind {
+	return kinds.Kind{Serve: func(*engine.Engine) (kinds.Served, error) {
+		return kinds.Served{Reviews: func(who authn.Authenticator, may authz.Decider) map[schema.GroupResource]api.Review {
+			return Answers{Authenticator: who, Decider: may}.All()
+		}}, nil
+	}}
+}

@@ -1,0 +1,42 @@
+package pod
+
+import (
+	"net/http"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/plugin"
+	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
+)
+
+// Kind is that of pods, which are bound and evicted, and connected to.
+func Kind(c kinds.Config) kinds.Kind {
+	if !c.Has(kind) {
+		return kinds.Kind{}
+	}
+	return kinds.Kind{
+		Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
+			objects := local.Part(e, "pods")
+			return []admission.Plugin{
+				plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects},
+			}, nil
+		},
+		Serve: func(e *engine.Engine) (kinds.Served, error) {
+			of := func(caller resource.Caller) Objects { return local.New(e, caller) }
+			at := func(name string) api.ContentPath { return api.ContentPath{GroupResource: kind, Subresource: name} }
+			questions := map[api.ContentPath]api.Question{at("log"): {Verb: "get", Code: http.StatusOK, Answer: Log(of)}}
+			for name, answer := range Created(of, e) {
+				questions[at(name)] = api.Question{Verb: "create", Code: http.StatusCreated, Answer: answer}
+			}
+			connections := map[api.ContentPath]api.Connection{}
+			for name, c := range Connections(of, e) {
+				connections[at(name)] = c
+			}
+			return kinds.Served{Questions: questions, Connections: connections}, nil
+		},
+	}
+}

@@ -1,0 +1,70 @@
+package rbac
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/rbac/inforce"
+	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
+)
+
+// Kind is that of roles and bindings: those that every cluster begins with, aggregated,
+// and in force once they are written.
+func Kind(c kinds.Config) kinds.Kind {
+	if !c.Has(gvr.ClusterRoles) {
+		return kinds.Kind{}
+	}
+	return kinds.Kind{
+		Extend: inForce,
+		Serve: func(e *engine.Engine) (kinds.Served, error) {
+			objects := local.Part(e, "rbac")
+			return kinds.Served{
+				Starts: []kinds.Start{{Name: "rbac/bootstrap-roles", Run: func(ctx context.Context, _ string, _ func(func())) error {
+					for {
+						err := begin(ctx, c, objects)
+						if err == nil {
+							return nil
+						}
+						// Who is let in by its certificate can mend what is in the way.
+						c.Log.Error().Err(err).Str("component", "rbac").Msg("the roles of the beginning are not all there yet")
+						if !controller.Pause(ctx, Again) {
+							return nil
+						}
+					}
+				}}},
+				Controllers: func() []kinds.Controller {
+					return []kinds.Controller{{Switch: options.ClusterRoleAggregation, Controller: NewAggregation(objects)}}
+				},
+			}, nil
+		},
+	}
+}
+
+// begin makes what there is from the beginning, so that whoever is bound to it may do
+// what it says once the gateway is ready.
+func begin(ctx context.Context, c kinds.Config, objects local.Client) error {
+	if err := Ensure(ctx, objects, Bootstrap()); err != nil {
+		return fmt.Errorf("create or update them: %w", err)
+	}
+	if !c.Options.Runs(options.ClusterRoleAggregation) {
+		return nil
+	}
+	if err := objects.Fresh(ctx); err != nil {
+		return err
+	}
+	return Aggregate(ctx, objects)
+}
+
+// inForce lets writes wait for what they say to be in force.
+func inForce(d *crd.Definition) {
+	d.InForce = d.InForce || d.Group == rbacv1.GroupName && slices.Contains(inforce.Kinds, d.Plural)
+}
