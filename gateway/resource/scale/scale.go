@@ -143,31 +143,35 @@ func Fields(p *crd.Scale) []string { return fields(p.SpecReplicasPath) }
 func fields(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
 // Check refuses what says that it is no Scale.
-func Check(kind, apiVersion string) error {
+func Check(s map[string]any) error {
+	kind, _ := s["kind"].(string)
 	if kind != Kind {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s cannot be handled as a %s", kind, Kind))
 	}
-	if apiVersion != APIVersion {
+	if apiVersion, _ := s["apiVersion"].(string); apiVersion != APIVersion {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, APIVersion))
 	}
 	return nil
 }
 
-// Parse reads a Scale as the Go type that it is for clients. As for every such
-// type, kind and version are known from the path. unknown are the fields that it
-// does not have, and those that are there twice.
-func Parse(data []byte) (s *autoscalingv1.Scale, unknown []string, err error) {
-	s = &autoscalingv1.Scale{}
-	odd, err := kjson.UnmarshalStrict(data, s)
+// Parse reads a Scale, which has what the Go type has that it is for clients. As for
+// every such type, kind and version are known from the path. unknown are the fields
+// that it does not have, and those that are there twice.
+func Parse(data []byte) (s map[string]any, unknown []string, err error) {
+	var typed autoscalingv1.Scale
+	odd, err := kjson.UnmarshalStrict(data, &typed)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, o := range odd {
 		unknown = append(unknown, o.Error())
 	}
-	s.Kind, s.APIVersion = cmp.Or(s.Kind, Kind), cmp.Or(s.APIVersion, APIVersion)
+	typed.Kind, typed.APIVersion = cmp.Or(typed.Kind, Kind), cmp.Or(typed.APIVersion, APIVersion)
+	s, err = runtime.DefaultUnstructuredConverter.ToUnstructured(&typed)
 	return s, unknown, err
 }
 
-// Replicas is how many replicas a Scale wants that was applied, or that admission
-// changed; 0 where it does not say.
+// Replicas is how many replicas a Scale wants; 0 where it does not say.
 func Replicas(s map[string]any) (int64, error) {
 	n, _, err := unstructured.NestedInt64(s, "spec", "replicas")
 	if err != nil {
@@ -181,15 +185,18 @@ func Replicas(s map[string]any) (int64, error) {
 
 // Validate refuses a Scale of the object with a name and a namespace with metadata
 // that it may not have.
-func Validate(p *crd.Scale, s *autoscalingv1.Scale, name, namespace string) error {
+func Validate(p *crd.Scale, s map[string]any, name, namespace string) error {
 	if p.ValidateMetadata == nil {
 		return nil
 	}
-	meta := s.ObjectMeta
-	meta.Name, meta.Namespace = name, namespace
-	errs := p.ValidateMetadata(&meta)
-	if len(errs) == 0 {
-		return nil
+	var meta metav1.ObjectMeta
+	all, _ := s["metadata"].(map[string]any)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(all, &meta); err != nil {
+		return apierrors.NewInternalError(err)
 	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: autoscalingv1.GroupName, Kind: Kind}, name, errs)
+	meta.Name, meta.Namespace = name, namespace
+	if errs := p.ValidateMetadata(&meta); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: autoscalingv1.GroupName, Kind: Kind}, name, errs)
+	}
+	return nil
 }

@@ -34,10 +34,10 @@ func putScale(body []byte, o resource.WriteOptions) (scaling, error) {
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", scale.Kind, "v1", scale.Kind, err))
 	}
-	if err := scale.Check(sent.Kind, sent.APIVersion); err != nil {
+	if err := scale.Check(sent); err != nil {
 		return nil, err
 	}
-	return func(map[string]any, resource.WriteOptions) (*autoscalingv1.Scale, error) { return sent, nil }, nil
+	return func(map[string]any, resource.WriteOptions) (map[string]any, error) { return object.Clone(sent), nil }, nil
 }
 
 // patchScale patches an object's scale.
@@ -50,13 +50,13 @@ func patchScale(t resource.Target, kind types.PatchType, body []byte) (scaling, 
 	if err != nil {
 		return nil, err
 	}
-	return func(present map[string]any, o resource.WriteOptions) (*autoscalingv1.Scale, error) {
+	return func(present map[string]any, o resource.WriteOptions) (map[string]any, error) {
 		return patchedScale(apply, odd, present, o)
 	}, nil
 }
 
 // patchedScale is what a patch makes of a Scale; odd is what its text repeats.
-func patchedScale(apply patch.Patch, odd []string, present map[string]any, o resource.WriteOptions) (*autoscalingv1.Scale, error) {
+func patchedScale(apply patch.Patch, odd []string, present map[string]any, o resource.WriteOptions) (map[string]any, error) {
 	data, err := object.Encode(present)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -71,8 +71,8 @@ func patchedScale(apply patch.Patch, odd []string, present map[string]any, o res
 	s, unknown, err := scale.Parse(data)
 	switch {
 	case err != nil:
-	case scale.Check(s.Kind, s.APIVersion) != nil:
-		err = fmt.Errorf("no kind %q is registered for version %q", s.Kind, s.APIVersion)
+	case scale.Check(s) != nil:
+		err = fmt.Errorf("no kind %q is registered for version %q", s["kind"], s["apiVersion"])
 	default:
 		err = report(o, slices.Concat(odd, unknown))
 	}
@@ -112,7 +112,7 @@ func (e *Writer) scale(ctx context.Context, t resource.Target, s scaling, o reso
 
 // scaling changes an object by way of its scale: it makes a new Scale, given the
 // present one. It warns of what is odd.
-type scaling func(present map[string]any, o resource.WriteOptions) (*autoscalingv1.Scale, error)
+type scaling func(present map[string]any, o resource.WriteOptions) (map[string]any, error)
 
 // decode implements [source]; it has been done.
 func (scaling) decode(*request) error { return nil }
@@ -130,25 +130,23 @@ func (s scaling) change(_ context.Context, r *request, from *present) (n next, e
 	if err != nil {
 		return n, err
 	}
-	if err := whose(r.Target, wanted.Name, wanted.Namespace); err != nil {
+	replicas, err := wantedReplicas(r.Target, wanted)
+	if err != nil {
 		return n, err
 	}
-	if uid := wanted.UID; uid != "" && uid != old.GetUID() {
+	sent := asUnstructured(wanted)
+	if uid := sent.GetUID(); uid != "" && uid != old.GetUID() {
 		return n, wrongUID(r.Target, uid, old.GetUID())
 	}
 	if err := scale.Validate(paths, wanted, r.Name, r.Namespace); err != nil {
 		return n, err
 	}
-	sent, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
-	if err != nil {
-		return n, apierrors.NewInternalError(err)
-	}
-	n.scaled = &shownScales{now: sent}
+	n.scaled = &shownScales{now: wanted}
 	n.object = asUnstructured(object.Clone(old.Object))
-	if wanted.ResourceVersion != "" {
-		n.object.SetResourceVersion(wanted.ResourceVersion)
+	if given := sent.GetResourceVersion(); given != "" {
+		n.object.SetResourceVersion(given)
 	}
-	return n, scale.Set(paths, n.object.Object, int64(wanted.Spec.Replicas)) // negative ones the object's strategy refuses
+	return n, scale.Set(paths, n.object.Object, replicas) // negative ones the object's strategy refuses
 }
 
 // whose refuses a Scale of another object.
@@ -162,11 +160,9 @@ func whose(t resource.Target, name, namespace string) error {
 	return nil
 }
 
-// wantedReplicas validates a Scale that was applied, or that admission changed.
+// wantedReplicas validates what a Scale says that is more than conditions.
 func wantedReplicas(t resource.Target, s map[string]any) (int64, error) {
-	kind, _ := s["kind"].(string)
-	apiVersion, _ := s["apiVersion"].(string)
-	if err := scale.Check(kind, apiVersion); err != nil {
+	if err := scale.Check(s); err != nil {
 		return 0, err
 	}
 	meta, _ := s["metadata"].(map[string]any)
@@ -181,9 +177,7 @@ func wantedReplicas(t resource.Target, s map[string]any) (int64, error) {
 // scaleConfig is the configuration of the object that an applied Scale stands
 // for.
 func scaleConfig(t resource.Target, s map[string]any) (map[string]any, error) {
-	kind, _ := s["kind"].(string)
-	apiVersion, _ := s["apiVersion"].(string)
-	if err := scale.Check(kind, apiVersion); err != nil {
+	if err := scale.Check(s); err != nil {
 		return nil, err
 	}
 	if err := managedfields.CheckScale(s); err != nil {
