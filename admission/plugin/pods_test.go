@@ -44,6 +44,14 @@ func TestPodsGetAPriority(t *testing.T) {
 	if at(p, "spec", "priority") != int64(3) || len(at(p, "spec", "tolerations").([]any)) != 2 {
 		t.Errorf("after an update %v", p["spec"])
 	}
+	delete(p["spec"].(map[string]any), "priority") // which is all that the plugins add now
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p = w.must(pods, "p", string(text)); at(p, "spec", "priority") != int64(3) {
+		t.Errorf("after another %v", p["spec"])
+	}
 }
 
 // All was tried on kube-apiserver 1.36.3.

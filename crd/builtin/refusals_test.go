@@ -40,6 +40,12 @@ func TestWhatIsRefused(t *testing.T) {
 			`[subsets[0].addresses[0].hostname: Invalid value: "A_": ` + label + `, subsets[0].addresses[0].nodeName: Invalid value: "B_": ` + subdomain + `]`},
 		"slice": {"endpointslice", `{"metadata":{"name":"x"},"addressType":"IPv4","ports":[],"endpoints":[{"addresses":["1.2.3.4"],"hostname":"A_","nodeName":"B_","hints":{"forNodes":[{"name":"C_"}]}}]}`,
 			`[endpoints[0].nodeName: Invalid value: "B_": ` + subdomain + `, endpoints[0].hostname: Invalid value: "A_": ` + label + `, endpoints[0].hints.forNodes[0].name: Invalid value: "C_": ` + subdomain + `]`},
+		"quota of a scope":     {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"pods":"1","limits.cpu":"1"},"scopes":["Terminating"]}}`, ``},
+		"quota of another":     {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"services":"1"},"scopes":["Terminating"]}}`, `spec.scopes: Invalid value: ["Terminating"]: unsupported scope applied to resource`},
+		"quota of the best":    {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"limits.cpu":"1"},"scopes":["BestEffort"]}}`, `spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource`},
+		"quota of volumes":     {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"requests.storage":"1"},"scopes":["VolumeAttributesClass"]}}`, ``},
+		"quota of no volumes":  {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"limits.cpu":"1"},"scopes":["VolumeAttributesClass"]}}`, `spec.scopes: Invalid value: ["VolumeAttributesClass"]: unsupported scope applied to resource`},
+		"quota of other kinds": {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"count/widgets.example.com":"1"},"scopes":["Terminating"]}}`, ``},
 		"ingress": {"ingress", `{"metadata":{"name":"x"},"spec":{"defaultBackend":{"service":{"name":"a","port":{"number":1}}},"tls":[{"hosts":["A_"],"secretName":"B_"}]}}`,
 			`[spec.tls[0].hosts[0]: Invalid value: "A_": ` + subdomain + `, spec.tls[0].secretName: Invalid value: "B_": ` + subdomain + `]`},
 	} {

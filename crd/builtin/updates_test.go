@@ -3,6 +3,7 @@ package builtin
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -146,6 +147,8 @@ func TestWhatStatusesOfJobsMayBecome_UPD02(t *testing.T) {
 		return `{"metadata":{"name":"x"},"spec":{"completions":3,"completionMode":"Indexed","suspend":` + suspended + `,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{` + status + `}}`
 	}
 	begun := func(second string) string { return `"startTime":"2026-01-01T00:00:0` + second + `Z"` }
+	const finished = `"conditions":[{"type":"FailureTarget","status":"True"},{"type":"Failed","status":"True"}]`
+	none := func(job string) string { return strings.Replace(job, `"completions":3`, `"completions":0`, 1) }
 	paused := func(is string) string { return `,"conditions":[{"type":"Suspended","status":"` + is + `"}]` }
 	definition := definitions(t)["job"]
 	for name, tc := range map[string]struct{ old, body, want string }{
@@ -154,6 +157,10 @@ func TestWhatStatusesOfJobsMayBecome_UPD02(t *testing.T) {
 		"another start":               {job(`false`, begun("1")), job(`false`, begun("2")), `status.startTime: Invalid value: "2026-01-01T00:00:02Z": field is immutable for unsuspended job once set`},
 		"start of a suspended job":    {job(`true`, begun("1")), job(`true`, begun("2")), ``},
 		"start of a job that goes on": {job(`false`, begun("1")+paused("True")), job(`false`, begun("2")+paused("False")), ``},
+		"end without a start":         {job(`false`, ``), job(`false`, finished), `status.startTime: Required value: startTime is required for finished job`},
+		"end of a suspended job":      {job(`true`, ``), job(`true`, finished), `status.startTime: Required value: startTime is required for finished job`},
+		"end of a job of nothing":     {none(job(`false`, ``)), none(job(`false`, finished)), `status.startTime: Required value: startTime is required for finished job`},
+		"that of a suspended one":     {none(job(`true`, ``)), none(job(`true`, finished)), ``},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := change(t, definition, "status", tc.old, tc.body)

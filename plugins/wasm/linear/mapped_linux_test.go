@@ -1,6 +1,9 @@
 package linear
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 func init() {
 	newOlder = func(most uint64) Memory {
@@ -42,5 +45,34 @@ func TestWhatStaysBetweenCallsIsBounded(t *testing.T) {
 	}
 	if got := m.Resident(); got != wasmPage {
 		t.Errorf("%d bytes stay after calls that wrote nothing", got)
+	}
+}
+
+// Memories that begin alike have one image, which goes with the last of them.
+func TestEqualMemoriesHaveOneImage(t *testing.T) {
+	var s Shared
+	memory, other := bytes.Repeat([]byte{1}, wasmPage), bytes.Repeat([]byte{2}, wasmPage)
+	keep := func(memory []byte) (*image, func()) {
+		t.Helper()
+		i, free, err := s.keep(memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i, free
+	}
+	first, freeFirst := keep(memory)
+	second, freeSecond := keep(bytes.Clone(memory))
+	third, freeThird := keep(other)
+	if first != second || third == first || s.image != first {
+		t.Errorf("%p, %p and %p; kept is %p", first, second, third, s.image)
+	}
+	freeThird()
+	freeFirst()
+	if s.image != second || !second.is(memory) {
+		t.Error("an image is gone that is used")
+	}
+	freeSecond()
+	if s.image != nil {
+		t.Error("an image stays that nobody uses")
 	}
 }
