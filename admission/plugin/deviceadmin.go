@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 var (
@@ -39,19 +40,19 @@ func (p DeviceAdmin) Mutate(ctx context.Context, a admission.Attributes) error {
 	case subresource != "" || a.GetOperation() != admission.Create: // specs do not change
 		return nil
 	case gr == claims:
-		return p.claimed(ctx, a, child(tree, "spec"))
+		return p.claimed(ctx, a, object.Child(tree, "spec"))
 	case gr == claimTemplates:
-		return p.claimed(ctx, a, child(child(tree, "spec"), "spec"))
+		return p.claimed(ctx, a, object.Child(object.Child(tree, "spec"), "spec"))
 	}
 	return nil
 }
 
 // claimed finds a mistake in the spec of a claim.
 func (p DeviceAdmin) claimed(ctx context.Context, a admission.Attributes, spec map[string]any) error {
-	requests, _ := child(spec, "devices")["requests"].([]any)
+	requests, _ := object.Child(spec, "devices")["requests"].([]any)
 	for i, r := range requests {
 		r, _ := r.(map[string]any)
-		if isAdmin(child(r, "exactly")) {
+		if isAdmin(object.Child(r, "exactly")) {
 			// The path is that of a claim in a template, too, as kube-apiserver has it.
 			return p.mustBeAdmins(ctx, a, field.NewPath("spec", "devices", "requests").Index(i))
 		}
@@ -75,7 +76,7 @@ func (p DeviceAdmin) allocated(ctx context.Context, a admission.Attributes, tree
 // adminResult is the index of the first device of a claim that was allocated with
 // admin access, -1 for none.
 func adminResult(claim map[string]any) int {
-	results, _ := child(child(child(claim, "status"), "allocation"), "devices")["results"].([]any)
+	results, _ := object.Child(object.Child(object.Child(claim, "status"), "allocation"), "devices")["results"].([]any)
 	for i, r := range results {
 		if r, _ := r.(map[string]any); isAdmin(r) {
 			return i

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 var priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
@@ -30,14 +31,14 @@ func (Priority) Edits(_ admission.Operation, gr schema.GroupResource, subresourc
 
 // Edit implements [admission.Editor].
 func (p Priority) Edit(ctx context.Context, a admission.Attributes, tree map[string]any) (changed bool, err error) {
-	spec := child(tree, "spec")
+	spec := object.Child(tree, "spec")
 	switch {
 	case spec == nil:
 		return false, nil
 	case a.GetOperation() == admission.Update:
 		return inheritPriority(ctx, a, spec)
 	}
-	class, err := p.class(ctx, a, text(spec, "priorityClassName"))
+	class, err := p.class(ctx, a, object.TextAt(spec, "priorityClassName"))
 	if err == nil {
 		err = class.contradicted(a.GetObject().GetName(), spec)
 	}
@@ -60,7 +61,7 @@ func inheritPriority(ctx context.Context, a admission.Attributes, spec map[strin
 		return false, err
 	}
 	for _, name := range []string{"priority", "preemptionPolicy"} {
-		if was := child(old.Object, "spec")[name]; spec[name] == nil && was != nil {
+		if was := object.Child(old.Object, "spec")[name]; spec[name] == nil && was != nil {
 			spec[name], changed = was, true
 		}
 	}
@@ -78,7 +79,7 @@ func (p priority) contradicted(name string, spec map[string]any) error {
 	if n, ok := spec["priority"].(int64); ok && n != p.value {
 		return apierrors.NewForbidden(pods, name, fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", n, p.value))
 	}
-	if said := text(spec, "preemptionPolicy"); said != "" && p.preemption != "" && said != p.preemption {
+	if said := object.TextAt(spec, "preemptionPolicy"); said != "" && p.preemption != "" && said != p.preemption {
 		return apierrors.NewForbidden(pods, name, fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", said, p.preemption))
 	}
 	return nil
@@ -116,5 +117,5 @@ func (p Priority) class(ctx context.Context, a admission.Attributes, name string
 
 func priorityOf(class *unstructured.Unstructured) priority {
 	value, _ := class.Object["value"].(int64)
-	return priority{class.GetName(), value, text(class.Object, "preemptionPolicy")}
+	return priority{class.GetName(), value, object.TextAt(class.Object, "preemptionPolicy")}
 }

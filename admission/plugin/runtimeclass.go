@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 var runtimeClasses = schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}
@@ -36,7 +37,7 @@ func (p RuntimeClass) Edit(ctx context.Context, a admission.Attributes, tree map
 	refuse := func(format string, args ...any) error {
 		return apierrors.NewForbidden(pods, a.GetObject().GetName(), fmt.Errorf(format, args...))
 	}
-	spec := child(tree, "spec")
+	spec := object.Child(tree, "spec")
 	name, named := spec["runtimeClassName"].(string)
 	if !named && spec["overhead"] == nil {
 		return false, nil // as most

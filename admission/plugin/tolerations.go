@@ -7,6 +7,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 var pods = schema.GroupResource{Resource: "pods"}
@@ -28,7 +29,7 @@ func (DefaultTolerationSeconds) Edits(_ admission.Operation, gr schema.GroupReso
 
 // Edit implements [admission.Editor].
 func (DefaultTolerationSeconds) Edit(_ context.Context, _ admission.Attributes, tree map[string]any) (changed bool, err error) {
-	spec := child(tree, "spec")
+	spec := object.Child(tree, "spec")
 	if spec == nil {
 		return false, nil
 	}
@@ -46,20 +47,10 @@ func (DefaultTolerationSeconds) Edit(_ context.Context, _ admission.Attributes, 
 func tolerated(list []any, taint string) bool {
 	for _, t := range list {
 		t, _ := t.(map[string]any)
-		key, effect := text(t, "key"), text(t, "effect")
+		key, effect := object.TextAt(t, "key"), object.TextAt(t, "effect")
 		if (key == taint || key == "") && (effect == "NoExecute" || effect == "") {
 			return true
 		}
 	}
 	return false
-}
-
-func child(m map[string]any, name string) map[string]any {
-	out, _ := m[name].(map[string]any)
-	return out
-}
-
-func text(m map[string]any, name string) string {
-	s, _ := m[name].(string)
-	return s
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -27,13 +28,13 @@ type codec struct {
 	stored schema.GroupVersionKind // that envelopes name
 	alike  []string
 	// fresh makes an empty object of the Go type.
-	fresh func() goObject
+	fresh func() object.GoObject
 	// others are the versions that have a Go type of their own: what is stored
 	// at one of them stays there until it is converted.
-	others layouts
+	others extend.Layouts
 }
 
-func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fresh func() goObject) *codec {
+func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fresh func() object.GoObject) *codec {
 	c := &codec{gvk: gvk, stored: gvk, alike: alike, fresh: fresh}
 	if storedAs != "" {
 		c.stored.Version = storedAs
@@ -45,9 +46,9 @@ func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fres
 func (c *codec) Encode(obj map[string]any) ([]byte, error) {
 	typed, as := c.fresh(), c.stored
 	if apiVersion, _ := obj["apiVersion"].(string); c.others[apiVersion] != nil {
-		typed, as = c.others[apiVersion].fresh(), schema.FromAPIVersionAndKind(apiVersion, c.gvk.Kind)
+		typed, as = c.others[apiVersion].Fresh(), schema.FromAPIVersionAndKind(apiVersion, c.gvk.Kind)
 	}
-	if err := toTyped(obj, typed); err != nil {
+	if err := object.ToTyped(obj, typed); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", c.gvk.Kind, err)
 	}
 	typed.GetObjectKind().SetGroupVersionKind(as)
@@ -66,12 +67,12 @@ func (c *codec) Decode(stored []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", c.gvk.Kind, err)
 	}
-	return toTree(typed)
+	return object.FromTyped(typed)
 }
 
 // read reads what is stored into the Go type of the version that it is to be seen
 // at: the storage version, but for those that have one of their own.
-func (c *codec) read(stored []byte) (goObject, error) {
+func (c *codec) read(stored []byte) (object.GoObject, error) {
 	raw, ok := bytes.CutPrefix(stored, protobufPrefix)
 	if !ok {
 		tree, _, err := object.ParseObject(stored)
@@ -99,10 +100,10 @@ func (c *codec) read(stored []byte) (goObject, error) {
 }
 
 // empty is an object to read into what is stored at an apiVersion.
-func (c *codec) empty(apiVersion string) goObject {
+func (c *codec) empty(apiVersion string) object.GoObject {
 	typed, gvk := c.fresh(), c.gvk
 	if own := c.others[apiVersion]; own != nil {
-		typed, gvk = own.fresh(), schema.FromAPIVersionAndKind(apiVersion, c.gvk.Kind)
+		typed, gvk = own.Fresh(), schema.FromAPIVersionAndKind(apiVersion, c.gvk.Kind)
 	}
 	typed.GetObjectKind().SetGroupVersionKind(gvk)
 	return typed

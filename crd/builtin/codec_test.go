@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -126,22 +125,13 @@ func TestTreeIsTheTypesJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := toTree(typed)
+		tree, err := object.FromTyped(typed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, want := encoded(t, tree), encoded(t, parse(t, data)); got != want {
 			t.Errorf("%s: tree\n%s, JSON\n%s", name, got, want)
 		}
-	}
-}
-
-// Owners whose fields are no JSON own nothing, as in kube-apiserver.
-func TestFieldsThatAreNoJSONAreDropped(t *testing.T) {
-	entries := []metav1.ManagedFieldsEntry{{Manager: "a", FieldsV1: metav1.NewFieldsV1("{")}, {Manager: "b", FieldsV1: metav1.NewFieldsV1(`{"f:data":{}}`)}}
-	got, err := encodeManagers(entries)
-	if want := `[{"manager":"a"},{"fieldsV1":{"f:data":{}},"manager":"b"}]`; err != nil || string(got) != want {
-		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }
 

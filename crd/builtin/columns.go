@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/schema"
@@ -77,7 +78,7 @@ func descriptionAt(t reflect.Type, path string) string {
 
 // cell reads one column. A date is printed as how long ago it is.
 func cell(c file.Column) func(map[string]any) (any, error) {
-	if f := cellFunctions[c.Function]; f != nil {
+	if f := extend.Cell(c.Function); f != nil {
 		return func(obj map[string]any) (any, error) { return f(obj), nil }
 	}
 	if c.Expression != "" {

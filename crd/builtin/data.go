@@ -8,16 +8,20 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/custom"
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/plan"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
@@ -43,8 +47,8 @@ func fromFile(f *file.File, ttl time.Duration) (*crd.Definition, error) {
 		ReturnsDeleted: f.ReturnsDeleted, OwnsNothing: f.OwnsNothing,
 		CreateOnUpdate: f.CreateOnUpdate, ConditionalUpdate: f.ConditionalUpdate,
 	}
-	also := extensions[d.GroupResource()]
-	d.Hooks, d.Grace = also.hooks, also.grace
+	also := extend.Of(d.GroupResource())
+	d.Hooks, d.Grace = also.Hooks, also.Grace
 	if f.Expires {
 		d.TTL = func(map[string]any) time.Duration { return ttl }
 	}
@@ -54,14 +58,14 @@ func fromFile(f *file.File, ttl time.Duration) (*crd.Definition, error) {
 		if v.Storage {
 			d.StorageVersion = v.Name
 		}
-		if own := also.layouts[d.APIVersion(v.Name)]; own != nil {
+		if own := also.Layouts[d.APIVersion(v.Name)]; own != nil {
 			home := d.Version(v.Like)
-			if own.validateAll != nil {
+			if own.ValidateAll != nil {
 				strict := also
-				strict.validateAll = own.validateAll
+				strict.ValidateAll = own.ValidateAll
 				home = newVersion(f, f.Version(v.Like), d, strict)
 			}
-			d.Versions = append(d.Versions, own.version(d, home, v))
+			d.Versions = append(d.Versions, laidOut(own, d, home, v))
 			continue
 		}
 		alike = append(alike, v.Name)
@@ -72,7 +76,11 @@ func fromFile(f *file.File, ttl time.Duration) (*crd.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	also.layouts.of(d, newCodec(at, f.StoredAs, alike, fresh))
+	codec := newCodec(at, f.StoredAs, alike, fresh)
+	codec.others, d.Codec = also.Layouts, codec
+	if len(also.Layouts) > 0 {
+		d.Convert = also.Layouts.Convert
+	}
 	return d, nil
 }
 
@@ -91,15 +99,15 @@ func fromSchema(f *file.File) (*crd.Definition, error) {
 }
 
 // freshOf finds the Go type of a kind.
-func freshOf(gvk schema.GroupVersionKind) (func() goObject, error) {
+func freshOf(gvk schema.GroupVersionKind) (func() object.GoObject, error) {
 	t := scheme.Scheme.AllKnownTypes()[gvk]
 	if t == nil {
 		return nil, fmt.Errorf("there is no Go type of %s", gvk)
 	}
-	if _, ok := reflect.New(t).Interface().(goObject); !ok {
+	if _, ok := reflect.New(t).Interface().(object.GoObject); !ok {
 		return nil, fmt.Errorf("%s is no object", t)
 	}
-	return func() goObject { o, _ := reflect.New(t).Interface().(goObject); return o }, nil
+	return func() object.GoObject { o, _ := reflect.New(t).Interface().(object.GoObject); return o }, nil
 }
 
 // dataKind is one version of a kind that is a file, as the methods of its
@@ -108,15 +116,15 @@ type dataKind struct {
 	file    *file.File
 	version *file.Version
 	gvk     schema.GroupVersionKind
-	fresh   func() goObject
-	also    extension
+	fresh   func() object.GoObject
+	also    extend.Functions
 	// plan is made when the kind is first used.
 	plan func() (*plan.Plan, error)
 }
 
-func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extension) *crd.Version {
+func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extend.Functions) *crd.Version {
 	k := &dataKind{file: f, version: v, gvk: d.GVK(v.Name), also: also}
-	k.fresh = func() goObject { return nil }
+	k.fresh = func() object.GoObject { return nil }
 	if fresh, err := freshOf(k.gvk); err == nil {
 		k.fresh = fresh
 	}
@@ -135,7 +143,7 @@ func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extension
 	out := &crd.Version{
 		Name:         v.Name,
 		Served:       v.Served,
-		Shape:        &shape{fresh: k.fresh, sent: also.fromClient, defaults: k.fill},
+		Shape:        &shape{fresh: k.fresh, sent: also.FromClient, defaults: k.fill},
 		Strategy:     &strategy{d.Namespaced, k, ""},
 		Subresources: map[string]*crd.Subresource{},
 		Table:        newColumns(v.AdditionalPrinterColumns, t),
@@ -154,7 +162,7 @@ func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extension
 const ofMajor, ofMinor = 1, 36
 
 // outdate notes what the Go type says of a version's end.
-func outdate(v *crd.Version, typed goObject, gvk schema.GroupVersionKind) {
+func outdate(v *crd.Version, typed object.GoObject, gvk schema.GroupVersionKind) {
 	if typed == nil || !deprecation.IsDeprecated(typed, ofMajor, ofMinor) {
 		return
 	}
@@ -164,8 +172,8 @@ func outdate(v *crd.Version, typed goObject, gvk schema.GroupVersionKind) {
 
 // fill sets defaults.
 func (k *dataKind) fill(obj map[string]any) error {
-	if k.also.defaults != nil {
-		k.also.defaults(obj)
+	if k.also.Defaults != nil {
+		k.also.Defaults(obj)
 	}
 	p, err := k.plan()
 	if err != nil {
@@ -217,4 +225,10 @@ func (k *dataKind) writes(subresource, name string) bool {
 		return slices.Contains(s.Writes, name) || s.Writes == nil && name == subresource
 	}
 	return !slices.Contains(k.version.Kept, name)
+}
+
+// validateScaleMeta checks the metadata of a Scale. All that have one are
+// namespaced.
+func validateScaleMeta(m *metav1.ObjectMeta) field.ErrorList {
+	return extend.ValidateMeta(m, true, validation.NameIsDNSSubdomain)
 }

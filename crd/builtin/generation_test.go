@@ -3,8 +3,9 @@ package builtin
 import (
 	"testing"
 
-	"github.com/wasmgate/wasmgate/crd/crdtest"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
 
 // The counts are kube-apiserver's.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 )
 
 // judged is what the strategy of the storage version says of objects at another
@@ -75,8 +76,8 @@ func (j judged) changed(obj *unstructured.Unstructured, fn func(*unstructured.Un
 		return
 	}
 	fn(at)
-	if back, err := j.away(at.Object); err == nil {
-		become(content(obj), back, j.here, j.kind)
+	if back, err := j.Away(at.Object); err == nil {
+		extend.Become(content(obj), back, j.here, j.kind)
 	}
 }
 

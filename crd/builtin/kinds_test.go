@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
@@ -45,7 +46,7 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 		}
 		for _, v := range f.Versions {
 			gv := f.GVK(v.Name).GroupVersion()
-			if extensions[schema.GroupResource{Group: f.Group, Resource: f.Names.Plural}].layouts[gv.String()] != nil {
+			if extend.Of(schema.GroupResource{Group: f.Group, Resource: f.Names.Plural}).Layouts[gv.String()] != nil {
 				continue // what is said of it is said of another version
 			}
 			fresh, err := freshOf(gv.WithKind(f.Names.Kind))
@@ -67,12 +68,12 @@ func TestFilesCanBeCarriedOut(t *testing.T) {
 						t.Errorf("%s: column %s: %v", name, c.Name, err)
 					}
 				}
-				if c.Function != "" && cellFunctions[c.Function] == nil {
+				if c.Function != "" && extend.Cell(c.Function) == nil {
 					t.Errorf("%s: column %s: no function %s", name, c.Name, c.Function)
 				}
 			}
 			for _, s := range v.SelectableFields {
-				if s.Function != "" && cellFunctions[s.Function] == nil {
+				if s.Function != "" && extend.Cell(s.Function) == nil {
 					t.Errorf("%s: %s: no function %s", name, s.Name, s.Function)
 				}
 				if s.Expression != "" && dyn.New(s.Expression).Check() != nil {

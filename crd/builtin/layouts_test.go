@@ -39,7 +39,7 @@ func TestStoredAtAnotherLayout(t *testing.T) {
 	}
 	for what, data := range map[string][]byte{"protobuf": stored.Bytes(), "JSON": []byte(scaler)} {
 		tree, err := d.Codec.Decode(data)
-		if err != nil || tree["apiVersion"] != "autoscaling/v1" || text(tree, "spec", "scaleTargetRef", "name") != "w" {
+		if err != nil || tree["apiVersion"] != "autoscaling/v1" || object.TextAt(tree, "spec", "scaleTargetRef", "name") != "w" {
 			t.Fatalf("%s: %v, %v", what, tree, err)
 		}
 		again, err := d.Codec.Encode(tree)
@@ -58,7 +58,7 @@ func TestAnotherLayoutHasTheDefaults(t *testing.T) {
 	_, v1 := autoscalers(t)
 	tree := parse(t, []byte(scaler))
 	object.SetManaged(tree, object.Managed(`[{"manager":"m"}]`))
-	annotations := ensure(ensure(tree, "metadata"), "annotations")
+	annotations := object.Ensure(object.Ensure(tree, "metadata"), "annotations")
 	annotations["autoscaling.alpha.kubernetes.io/metrics"], annotations["mine"] = "no JSON", "x"
 	unknown, err := v1.Shape.FromClient(tree, true)
 	const want = `{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"annotations":{"mine":"x"},"managedFields":[{"manager":"m"}],"name":"a","namespace":"bi-ns"},"spec":{"maxReplicas":3,"minReplicas":1,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"w"},"targetCPUUtilizationPercentage":80},"status":{"currentReplicas":0,"desiredReplicas":0}}`
@@ -76,13 +76,13 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 	d, v1 := autoscalers(t)
 	ctx := writeContext(d)
 	old := parse(t, []byte(scaler))
-	ensure(ensure(old, "metadata"), "annotations")["autoscaling.alpha.kubernetes.io/conditions"] = `[{"type":"AbleToScale","status":"True","lastTransitionTime":null}]`
+	object.Ensure(object.Ensure(old, "metadata"), "annotations")["autoscaling.alpha.kubernetes.io/conditions"] = `[{"type":"AbleToScale","status":"True","lastTransitionTime":null}]`
 	old["status"] = map[string]any{"currentReplicas": int64(2), "desiredReplicas": int64(2)}
 	now := parse(t, []byte(strings.Replace(scaler, `"maxReplicas":3`, `"maxReplicas":0,"minReplicas":4`, 1)))
 	was, obj := &unstructured.Unstructured{Object: old}, &unstructured.Unstructured{Object: now}
 	obj.SetResourceVersion("1")
 	v1.Strategy.Prepare(ctx, obj, was)
-	if now["apiVersion"] != "autoscaling/v1" || encoded(t, child(now, "status")) != `{"currentReplicas":2,"desiredReplicas":2}` || obj.GetAnnotations()["autoscaling.alpha.kubernetes.io/conditions"] == "" {
+	if now["apiVersion"] != "autoscaling/v1" || encoded(t, object.Child(now, "status")) != `{"currentReplicas":2,"desiredReplicas":2}` || obj.GetAnnotations()["autoscaling.alpha.kubernetes.io/conditions"] == "" {
 		t.Errorf("prepared: %s", encoded(t, now))
 	}
 	const refused = `[spec.maxReplicas: Required value: must be set and greater than 0, spec.maxReplicas: Invalid value: 0: must be greater than or equal to ` + "`minReplicas`]"
@@ -96,13 +96,13 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 	if err := rest.BeforeCreate(crdtest.Registry(d, v1.Strategy), ctx, obj); message(err) != refused {
 		t.Errorf("creation refused: %v", err)
 	}
-	if got := encoded(t, child(obj.Object, "status")); got != `{"currentReplicas":0,"desiredReplicas":0}` {
+	if got := encoded(t, object.Child(obj.Object, "status")); got != `{"currentReplicas":0,"desiredReplicas":0}` {
 		t.Errorf("a creation sets the status %s", got)
 	}
 	status := v1.Subresources["status"].Update
 	obj.SetAnnotations(map[string]string{"mine": "x"})
 	status.Prepare(ctx, obj, was)
-	if got := encoded(t, child(obj.Object, "spec")); !strings.Contains(got, `"maxReplicas":3`) {
+	if got := encoded(t, object.Child(obj.Object, "spec")); !strings.Contains(got, `"maxReplicas":3`) {
 		t.Errorf("a write of the status changes the spec to %s", got)
 	}
 	for name, s := range map[string]crd.Strategy{"": v1.Strategy, "status": status} {
@@ -145,13 +145,13 @@ func TestCostlyQuantitiesAreNotRead(t *testing.T) {
 	}
 	_, v1 := autoscalers(t)
 	tree := parse(t, []byte(scaler))
-	annotations := ensure(ensure(tree, "metadata"), "annotations")
+	annotations := object.Ensure(object.Ensure(tree, "metadata"), "annotations")
 	annotations["autoscaling.alpha.kubernetes.io/metrics"] = `[{"type":"Resource","resource":{"name":"cpu","targetAverageValue":` + bad + `}}]`
 	annotations["autoscaling.alpha.kubernetes.io/behavior"] = `{"scaleup":{"toleraNce":` + bad + `}}`
 	if _, err := v1.Shape.FromClient(tree, true); err != nil {
 		t.Error(err)
 	}
-	if len(child(child(tree, "metadata"), "annotations")) > 0 || text(tree, "spec", "scaleTargetRef", "name") != "w" {
+	if len(object.Child(object.Child(tree, "metadata"), "annotations")) > 0 || object.TextAt(tree, "spec", "scaleTargetRef", "name") != "w" {
 		t.Errorf("got %v", tree)
 	}
 }

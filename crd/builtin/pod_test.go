@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 )
 
 // podOf is a pod that has a uid, with a spec.
@@ -49,8 +51,8 @@ func TestInitContainersThatAreWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		obj.Object["status"] = status
-		if s := readPod(obj.Object); s.reason != tc.want || s.ready() != tc.ready {
-			t.Errorf("%s: %s, %s ready", name, s.reason, s.ready())
+		if status, ready := extend.Cell("podStatus")(obj.Object), extend.Cell("podReady")(obj.Object); status != tc.want || ready != tc.ready {
+			t.Errorf("%s: %s, %s ready", name, status, ready)
 		}
 	}
 }

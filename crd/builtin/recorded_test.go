@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wasmgate/wasmgate/crd/crdtest"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
 
 // What testdata holds are kube-apiserver's replies to writes of built-in

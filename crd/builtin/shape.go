@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 
+	kjson "sigs.k8s.io/json"
+
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/quantity"
 )
@@ -11,7 +13,7 @@ import (
 // shape makes trees what a Go type can hold: unknown fields go, values of
 // a wrong type are errors, and what JSON always prints of it is there.
 type shape struct {
-	fresh func() goObject
+	fresh func() object.GoObject
 	// sent completes what a client sent, before defaults; nil does nothing.
 	sent     func(obj map[string]any)
 	defaults func(obj map[string]any) error
@@ -80,11 +82,24 @@ func (s *shape) fill(obj map[string]any) error {
 }
 
 func replace(obj map[string]any, typed any) error {
-	tree, err := toTree(typed)
+	tree, err := object.FromTyped(typed)
 	if err != nil {
 		return err
 	}
 	clear(obj)
 	maps.Copy(obj, tree)
 	return nil
+}
+
+// fromJSON reads a tree that anybody may have written. It goes through JSON,
+// because clients match on the errors of that reader.
+func fromJSON(obj map[string]any, into any) error {
+	if err := quantity.CheckTree(obj, reflect.TypeOf(into)); err != nil {
+		return err
+	}
+	data, err := object.Encode(obj)
+	if err != nil {
+		return err
+	}
+	return kjson.UnmarshalCaseSensitivePreserveInts(data, into)
 }

@@ -19,6 +19,17 @@ func signingOf(t *testing.T, reason string, types ...string) *unstructured.Unstr
 		"spec":{"request":"YQ==","signerName":"example.com/s","usages":["client auth"]},"status":{"conditions":[`+strings.Join(conditions, ",")+`]}}`)
 }
 
+// conditionsOf are those of a type.
+func conditionsOf(obj *unstructured.Unstructured, kind string) (out []map[string]any) {
+	all, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	for _, c := range all {
+		if one := c.(map[string]any); one["type"] == kind {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
 // Who may write the status of a signing request does not thereby approve it, and
 // nobody takes a decision back. The errors are kube-apiserver's.
 func TestSigningRequestsAreApprovedByWhoMay_UPD02(t *testing.T) {
@@ -44,11 +55,11 @@ func TestSigningRequestsAreApprovedByWhoMay_UPD02(t *testing.T) {
 		if test.want == "" && len(errs) > 0 || test.want != "" && !strings.Contains(fmt.Sprint(errs), test.want) {
 			t.Errorf("%s %v -> %v: %v", test.subresource, test.was, test.now, errs)
 		}
-		approved := conditionsOf(obj.Object["status"].(map[string]any), "Approved")
+		approved := conditionsOf(obj, "Approved")
 		if test.subresource == "status" && len(test.was) > 0 && len(approved) > 0 && approved[0]["reason"] != "old" {
 			t.Errorf("a status changes an approval to %v", approved[0])
 		}
-		if failed := conditionsOf(obj.Object["status"].(map[string]any), "Failed"); len(failed) > 0 && failed[0]["lastTransitionTime"] == nil {
+		if failed := conditionsOf(obj, "Failed"); len(failed) > 0 && failed[0]["lastTransitionTime"] == nil {
 			t.Errorf("a condition has no time: %v", failed[0])
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // strategy is what the file of a kind says of writes, of the whole object or
@@ -84,10 +87,10 @@ func (s *strategy) prepareNew(ctx context.Context, tree map[string]any) {
 	}
 	k.dropGated(tree, nil)
 	if len(k.file.Generation) > 0 {
-		ensure(tree, "metadata")["generation"] = int64(1)
+		object.Ensure(tree, "metadata")["generation"] = int64(1)
 	}
-	if k.also.prepareCreate != nil {
-		k.also.prepareCreate(ctx, tree)
+	if k.also.PrepareCreate != nil {
+		k.also.PrepareCreate(ctx, tree)
 	}
 }
 
@@ -99,17 +102,17 @@ func (s *strategy) prepareChange(tree, was map[string]any) {
 	maps.Copy(both, tree)
 	for name := range both {
 		if !k.writes(s.subresource, name) {
-			keep(tree, was, name)
+			object.Keep(tree, was, name)
 		}
 	}
 	k.dropGated(tree, was)
-	if k.also.prepareUpdate != nil {
-		k.also.prepareUpdate(s.subresource, tree, was)
+	if k.also.PrepareUpdate != nil {
+		k.also.PrepareUpdate(s.subresource, tree, was)
 	}
 	s.count(tree, was)
 	if sub := k.version.Subresources[s.subresource]; sub != nil {
 		for _, name := range sub.KeptMetadata {
-			keep(ensure(tree, "metadata"), child(was, "metadata"), name)
+			object.Keep(object.Ensure(tree, "metadata"), object.Child(was, "metadata"), name)
 		}
 	}
 }
@@ -119,15 +122,15 @@ func (s *strategy) count(tree, was map[string]any) {
 	if len(k.file.Generation) == 0 {
 		return
 	}
-	before, _ := child(was, "metadata")["generation"].(int64)
-	keep(ensure(tree, "metadata"), child(was, "metadata"), "generation")
+	before, _ := object.Child(was, "metadata")["generation"].(int64)
+	object.Keep(object.Ensure(tree, "metadata"), object.Child(was, "metadata"), "generation")
 	for _, name := range k.file.Generation {
 		// a subresource writes metadata, too, which counts for the whole alone
 		if s.subresource != "" && strings.HasPrefix(name, "metadata.") {
 			continue
 		}
 		if !reflect.DeepEqual(at(tree, name), at(was, name)) {
-			ensure(tree, "metadata")["generation"] = before + 1
+			object.Ensure(tree, "metadata")["generation"] = before + 1
 			return
 		}
 	}
@@ -137,7 +140,7 @@ func (s *strategy) count(tree, was map[string]any) {
 func at(tree map[string]any, path string) any {
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
-		tree = child(tree, name)
+		tree = object.Child(tree, name)
 	}
 	v := tree[names[len(names)-1]]
 	if m, ok := v.(map[string]any); ok && len(m) == 0 {
@@ -148,8 +151,8 @@ func at(tree map[string]any, path string) any {
 
 // Canonicalize implements [crd.Strategy].
 func (s *strategy) Canonicalize(obj *unstructured.Unstructured) {
-	if s.kind.also.canonicalize != nil {
-		s.kind.also.canonicalize(content(obj))
+	if s.kind.also.Canonicalize != nil {
+		s.kind.also.Canonicalize(content(obj))
 	}
 }
 
@@ -159,7 +162,7 @@ func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructur
 	if old != nil {
 		was = content(old)
 	}
-	if all := s.kind.also.validateAll; all != nil {
+	if all := s.kind.also.ValidateAll; all != nil {
 		return all(s.subresource, tree, was)
 	}
 	if old == nil && s.kind.file.Question() {
@@ -170,17 +173,17 @@ func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructur
 		return errs
 	}
 	if old != nil {
-		errs = validation.ValidateObjectMetaUpdate(m, o, metadataPath)
+		errs = validation.ValidateObjectMetaUpdate(m, o, extend.MetadataPath)
 	}
 	lenient := s.kind.file.LenientMetadata
 	if sub := s.kind.version.Subresources[s.subresource]; sub != nil {
 		lenient = lenient || sub.LenientMetadata
 	}
 	if s.subresource == "" && (old == nil || !lenient) {
-		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.Check(), metadataPath)...)
+		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.Check(), extend.MetadataPath)...)
 	}
 	if !lenient {
-		errs = append(errs, validateFinalizers(m)...)
+		errs = append(errs, extend.ValidateFinalizers(m)...)
 	}
 	return append(errs, s.validate(tree, was)...)
 }
@@ -204,20 +207,20 @@ func (s *strategy) validate(tree, was map[string]any) field.ErrorList {
 			}
 		}
 	}
-	if s.kind.also.validate != nil {
-		errs = append(errs, s.kind.also.validate(s.subresource, tree, was)...)
+	if s.kind.also.Validate != nil {
+		errs = append(errs, s.kind.also.Validate(s.subresource, tree, was)...)
 	}
 	return errs
 }
 
 func (s *strategy) metadata(tree, was map[string]any) (m, o *metav1.ObjectMeta, errs field.ErrorList) {
 	m, o = &metav1.ObjectMeta{}, &metav1.ObjectMeta{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child(tree, "metadata"), m); err != nil {
-		return nil, nil, field.ErrorList{field.InternalError(metadataPath, err)}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Child(tree, "metadata"), m); err != nil {
+		return nil, nil, field.ErrorList{field.InternalError(extend.MetadataPath, err)}
 	}
 	if was != nil {
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child(was, "metadata"), o); err != nil {
-			return nil, nil, field.ErrorList{field.InternalError(metadataPath, err)}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Child(was, "metadata"), o); err != nil {
+			return nil, nil, field.ErrorList{field.InternalError(extend.MetadataPath, err)}
 		}
 	}
 	return m, o, nil
@@ -225,10 +228,10 @@ func (s *strategy) metadata(tree, was map[string]any) (m, o *metav1.ObjectMeta, 
 
 // Warnings implements [crd.Strategy].
 func (s *strategy) Warnings(_ context.Context, obj, old *unstructured.Unstructured) []string {
-	if s.kind.also.warn == nil {
+	if s.kind.also.Warn == nil {
 		return nil
 	}
-	return s.kind.also.warn(content(obj), content(old))
+	return s.kind.also.Warn(content(obj), content(old))
 }
 
 // dropGated drops fields behind gates that are off.
@@ -247,7 +250,7 @@ func (k *dataKind) dropGated(tree, was map[string]any) {
 // set puts a copy of v where path leads; nil takes away what is there.
 func set(tree map[string]any, path []string, v any) {
 	for _, name := range path[:len(path)-1] {
-		tree = ensure(tree, name)
+		tree = object.Ensure(tree, name)
 	}
 	last := path[len(path)-1]
 	if v == nil {
@@ -255,4 +258,13 @@ func set(tree map[string]any, path []string, v any) {
 		return
 	}
 	tree[last] = runtime.DeepCopyJSONValue(v)
+}
+
+// topFields are the fields of objects of Go type t.
+func topFields(t reflect.Type) []string {
+	var out []string
+	for _, f := range schema.Fields(t) {
+		out = append(out, f.Name)
+	}
+	return out
 }

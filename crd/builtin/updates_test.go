@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // What may become of stored objects, and through which subresource. The messages
@@ -135,7 +137,7 @@ func TestRollingUpdatesOfDaemonSets(t *testing.T) {
 		if got := message(creation(t, d, body)); !slices.Equal(said(got), said(tc.want)) {
 			t.Errorf("%s: %s", tc.strategy, got)
 		}
-		if got := child(shaped(t, d, body).Object, "spec", "updateStrategy", "rollingUpdate"); !reflect.DeepEqual(got, tc.kept) {
+		if got := object.Child(shaped(t, d, body).Object, "spec", "updateStrategy", "rollingUpdate"); !reflect.DeepEqual(got, tc.kept) {
 			t.Errorf("%s: %v is made", tc.strategy, got)
 		}
 	}

@@ -189,7 +189,7 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("a secret of any kind: %q", got)
 	}
 	plain := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a"}}`)
-	marked := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","annotations":{"`+mountableSecrets+`":"true"}}}`)
+	marked := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}}}`)
 	s = defs["serviceaccount"].Versions[0].Strategy
 	for name, c := range map[string]struct {
 		got  []string

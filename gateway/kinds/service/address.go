@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 const headless = "None"
@@ -21,10 +23,10 @@ func (s *request) addresses(ctx context.Context) error {
 	if s.is(corev1.ServiceTypeExternalName) {
 		return nil
 	}
-	ip, list := text(s.spec, "clusterIP"), texts(s.spec["clusterIPs"])
-	before := text(s.was, "clusterIP")
+	ip, list := object.TextAt(s.spec, "clusterIP"), texts(s.spec["clusterIPs"])
+	before := object.TextAt(s.was, "clusterIP")
 	held := ip != "" && ip == before
-	if before != "" && !held && text(s.was, "type") != string(corev1.ServiceTypeExternalName) {
+	if before != "" && !held && object.TextAt(s.was, "type") != string(corev1.ServiceTypeExternalName) {
 		return s.invalid(clusterIPs.Index(0), []string{ip}, "may not change once set")
 	}
 	if contradict(ip, list) {
@@ -68,11 +70,11 @@ func (s *request) families(ip string, list []string) error {
 	if s.config.Addresses.Addr().Is6() {
 		ours, other = other, ours
 	}
-	bare := ip == headless && len(child(s.spec, "selector")) == 0
+	bare := ip == headless && len(object.Child(s.spec, "selector")) == 0
 	if s.spec["ipFamilyPolicy"] == nil {
 		s.spec["ipFamilyPolicy"] = map[bool]string{true: "RequireDualStack", false: "SingleStack"}[bare]
 	}
-	policy, families := text(s.spec, "ipFamilyPolicy"), texts(s.spec["ipFamilies"])
+	policy, families := object.TextAt(s.spec, "ipFamilyPolicy"), texts(s.spec["ipFamilies"])
 	at := field.NewPath("spec", "ipFamilyPolicy")
 	const must = "must be 'RequireDualStack' or 'PreferDualStack' when multiple "
 	switch {
@@ -116,7 +118,7 @@ func texts(v any) []string {
 // pairAddresses finds out what is meant where an address and the list that it
 // begins are not both said, as clients of long ago know one of them.
 func pairAddresses(spec, was map[string]any) {
-	ip, before := text(spec, "clusterIP"), text(was, "clusterIP")
+	ip, before := object.TextAt(spec, "clusterIP"), object.TextAt(was, "clusterIP")
 	list, had := texts(spec["clusterIPs"]), texts(was["clusterIPs"])
 	same := slices.Equal(list, had)
 	switch {
@@ -212,7 +214,7 @@ func usable(p netip.Prefix, addr netip.Addr) bool {
 // addressOfService is the address that a service has, the zero value for none.
 // It may be written in several ways.
 func addressOfService(service *unstructured.Unstructured) netip.Addr {
-	addr, err := netip.ParseAddr(text(child(service.Object, "spec"), "clusterIP"))
+	addr, err := netip.ParseAddr(object.TextAt(object.Child(service.Object, "spec"), "clusterIP"))
 	if err != nil {
 		return netip.Addr{}
 	}

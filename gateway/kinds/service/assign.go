@@ -53,13 +53,3 @@ func (*Assigner) Name() string { return order.ServiceAllocation }
 func (a *Assigner) Edits(_ admission.Operation, gr schema.GroupResource, subresource string) bool {
 	return gr == services && subresource == ""
 }
-
-func child(m map[string]any, name string) map[string]any {
-	out, _ := m[name].(map[string]any)
-	return out
-}
-
-func text(m map[string]any, name string) string {
-	s, _ := m[name].(string)
-	return s
-}

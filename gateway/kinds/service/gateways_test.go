@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -91,7 +92,7 @@ func TestGatewaysGiveNoNodePortTwice(t *testing.T) {
 	}
 	seen := map[int64]bool{}
 	for _, s := range list {
-		for port := range portsOf(child(s.Object, "spec")) {
+		for port := range portsOf(object.Child(s.Object, "spec")) {
 			if seen[port] {
 				t.Errorf("%d twice", port)
 			}
@@ -131,7 +132,7 @@ func TestLeftoverAddressesAreGivenOnce(t *testing.T) {
 			return service(fmt.Sprintf("s%d-%d", n, i), `"clusterIP":"`+ip+`"`)
 		})
 		held, err := g[0].Client.Get(t.Context(), addresses, "", ip)
-		if err != nil || !strings.HasPrefix(text(parentOf(held), "name"), fmt.Sprintf("s%d-", n)) {
+		if err != nil || !strings.HasPrefix(object.TextAt(parentOf(held), "name"), fmt.Sprintf("s%d-", n)) {
 			t.Errorf("%s is shown as %v, %v", ip, held, err)
 		}
 	}
@@ -236,7 +237,7 @@ func TestProtocolsOfAPortShareANodePort(t *testing.T) {
 			t.Errorf("%v: %s", c, refusal)
 			continue
 		}
-		if got := portsOf(child(s, "spec")); len(got) != 1 || i > 0 && !got[30001] {
+		if got := portsOf(object.Child(s, "spec")); len(got) != 1 || i > 0 && !got[30001] {
 			t.Errorf("%v: %v", c, got)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // balanced is a service that tells of its health, with more in its spec.
@@ -35,11 +37,11 @@ func TestHealthCheckNodePorts(t *testing.T) {
 	const taken = "provided port is already allocated"
 
 	a := w.must(services, "", balanced("a", ""))
-	if n := healthOf(a); n < 30000 || n > 30100 || len(portsOf(child(a, "spec"))) != 2 {
+	if n := healthOf(a); n < 30000 || n > 30100 || len(portsOf(object.Child(a, "spec"))) != 2 {
 		t.Errorf("it has %v", a["spec"])
 	}
 	none := w.must(services, "", balanced("none", `,"allocateLoadBalancerNodePorts":false`))
-	if n := healthOf(none); n == 0 || len(portsOf(child(none, "spec"))) != 1 {
+	if n := healthOf(none); n == 0 || len(portsOf(object.Child(none, "spec"))) != 1 {
 		t.Errorf("without node ports it has %v", none["spec"])
 	}
 	if dry, _ := w.write(services, "", balanced("dry", `,"healthCheckNodePort":30096`), true); healthOf(dry) != 30096 {
@@ -63,7 +65,7 @@ func TestHealthCheckNodePorts(t *testing.T) {
 	w.must(services, "", balanced("e", `,"healthCheckNodePort":30096`)) // which is free again
 	refused("c", balanced("c", `,"healthCheckNodePort":30096`), fmt.Sprintf(failed, "c", 30096, taken))
 	w.must(services, "c", balanced("c", `,"healthCheckNodePort":30094`))
-	if c := w.must(services, "c", `{"metadata":{"name":"c"},"spec":{"type":"ClusterIP","ports":[{"port":80}],"externalTrafficPolicy":"Local","healthCheckNodePort":30094}}`); len(portsOf(child(c, "spec"))) != 0 {
+	if c := w.must(services, "c", `{"metadata":{"name":"c"},"spec":{"type":"ClusterIP","ports":[{"port":80}],"externalTrafficPolicy":"Local","healthCheckNodePort":30094}}`); len(portsOf(object.Child(c, "spec"))) != 0 {
 		t.Errorf("with its type go %v", c["spec"])
 	}
 }

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // nodePorts sees to spec.ports[].nodePort and spec.healthCheckNodePort. Ports are
@@ -107,7 +109,7 @@ const healthPort = "healthCheckNodePort"
 // checksHealth tells whether a service of a spec has a node port for health
 // checks: only who sends traffic to the nodes of its pods alone has to know these.
 func checksHealth(spec map[string]any) bool {
-	return text(spec, "type") == string(corev1.ServiceTypeLoadBalancer) && text(spec, "externalTrafficPolicy") == string(corev1.ServiceExternalTrafficPolicyLocal)
+	return object.TextAt(spec, "type") == string(corev1.ServiceTypeLoadBalancer) && object.TextAt(spec, "externalTrafficPolicy") == string(corev1.ServiceExternalTrafficPolicyLocal)
 }
 
 // pickHealth is pick for the one for health checks, which is not one of ports.
@@ -179,7 +181,7 @@ func (s *request) usedPorts(ctx context.Context) (map[int64]bool, error) {
 	}
 	used := map[int64]bool{}
 	for _, other := range all {
-		for port := range portsOf(child(other.Object, "spec")) {
+		for port := range portsOf(object.Child(other.Object, "spec")) {
 			used[port] = true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // stale is the age from which an address is free again that no service has: a
@@ -77,7 +78,7 @@ func (s *request) taken(ctx context.Context, held *unstructured.Unstructured) (b
 		return true, nil
 	}
 	parent := parentOf(held)
-	namespace, parentName := text(parent, "namespace"), text(parent, "name")
+	namespace, parentName := object.TextAt(parent, "namespace"), object.TextAt(parent, "name")
 	if n := s.write.GetObject().GetName(); n != "" && namespace == s.write.GetNamespace() && parentName == n {
 		return false, nil // what a write left that failed serves the next
 	}
@@ -136,7 +137,7 @@ func ours(address *unstructured.Unstructured) bool {
 }
 
 func parentOf(address *unstructured.Unstructured) map[string]any {
-	return child(child(address.Object, "spec"), "parentRef")
+	return object.Child(object.Child(address.Object, "spec"), "parentRef")
 }
 
 func addressOf(addr netip.Addr, namespace, service string) *unstructured.Unstructured {

@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // Edit implements [admission.Editor]: what the client left out stays as it was, or is
 // allocated.
 func (a *Assigner) Edit(ctx context.Context, w admission.Attributes, tree map[string]any) (changed bool, err error) {
-	spec := child(tree, "spec")
+	spec := object.Child(tree, "spec")
 	if spec == nil {
 		return false, nil // which validation refuses
 	}
@@ -25,7 +26,7 @@ func (a *Assigner) Edit(ctx context.Context, w admission.Attributes, tree map[st
 		if err != nil {
 			return false, err
 		}
-		was = child(old.Object, "spec")
+		was = object.Child(old.Object, "spec")
 	}
 	pairAddresses(spec, was)
 	inherit(spec, was)
@@ -46,7 +47,7 @@ type request struct {
 
 func (s *request) is(types ...corev1.ServiceType) bool {
 	for _, t := range types {
-		if text(s.spec, "type") == string(t) {
+		if object.TextAt(s.spec, "type") == string(t) {
 			return true
 		}
 	}
@@ -64,7 +65,7 @@ func inherit(spec, was map[string]any) {
 	if was == nil {
 		return
 	}
-	kind, before := text(spec, "type"), text(was, "type")
+	kind, before := object.TextAt(spec, "type"), object.TextAt(was, "type")
 	external := func(t string) bool { return t == "NodePort" || t == "LoadBalancer" }
 	if kind != "ExternalName" && before != "ExternalName" {
 		for _, name := range []string{"clusterIP", "clusterIPs"} {
@@ -120,12 +121,12 @@ func inheritPorts(spec, was map[string]any, external, before bool) {
 	old, _ := was["ports"].([]any)
 	for _, p := range old {
 		p, _ := p.(map[string]any)
-		had[key{p["port"], text(p, "protocol")}] = p["nodePort"]
+		had[key{p["port"], object.TextAt(p, "protocol")}] = p["nodePort"]
 	}
 	ports, _ := spec["ports"].([]any)
 	for _, p := range ports {
 		p, _ := p.(map[string]any)
-		n := had[key{p["port"], text(p, "protocol")}]
+		n := had[key{p["port"], object.TextAt(p, "protocol")}]
 		switch {
 		case n == nil:
 		case external && (p["nodePort"] == nil || p["nodePort"] == int64(0)):

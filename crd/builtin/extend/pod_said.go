@@ -1,0 +1,188 @@
+package extend
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// selectByKeys adds to the selectors of a pod what its keys of labels stand for:
+// the pods that have its own values of these labels, or others.
+func selectByKeys(spec, labels map[string]any) {
+	for _, c := range objectsOf(spec["topologySpreadConstraints"]) {
+		addKeys(c, labels)
+	}
+	affinity := object.Child(spec, "affinity")
+	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
+		terms := object.Child(affinity, kind)
+		for _, t := range objectsOf(terms["requiredDuringSchedulingIgnoredDuringExecution"]) {
+			addKeys(t, labels)
+		}
+		for _, t := range objectsOf(terms["preferredDuringSchedulingIgnoredDuringExecution"]) {
+			addKeys(object.Child(t, "podAffinityTerm"), labels)
+		}
+	}
+}
+
+func addKeys(term, labels map[string]any) {
+	selector, ok := term["labelSelector"].(map[string]any)
+	if !ok { // which selects nothing
+		return
+	}
+	for _, by := range [][2]string{{"matchLabelKeys", "In"}, {"mismatchLabelKeys", "NotIn"}} {
+		keys, _ := term[by[0]].([]any)
+		for _, key := range keys {
+			name, _ := key.(string)
+			if value, ok := labels[name]; ok {
+				list, _ := selector["matchExpressions"].([]any)
+				selector["matchExpressions"] = append(list, map[string]any{"key": name, "operator": by[1], "values": []any{value}})
+			}
+		}
+	}
+}
+
+func objectsOf(v any) (out []map[string]any) {
+	list, _ := v.([]any)
+	for _, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// AppArmor by annotations, as it was before there were fields for it.
+const (
+	appArmor          = "container.apparmor.security.beta.kubernetes.io/"
+	appArmorRuntime   = "runtime/default"
+	appArmorNone      = "unconfined"
+	appArmorLocalhost = "localhost/"
+)
+
+// containersOf visits the containers of a pod, with their places.
+func containersOf(spec map[string]any, fn func(c map[string]any, at *field.Path)) {
+	for _, list := range []string{"initContainers", "containers", debuggers} {
+		for i, c := range objectsOf(spec[list]) {
+			fn(c, field.NewPath("spec", list).Index(i))
+		}
+	}
+}
+
+// confineByAnnotations sets the fields of containers that annotations stand for.
+func confineByAnnotations(spec, meta map[string]any) {
+	annotations, _ := meta["annotations"].(map[string]any)
+	if len(annotations) == 0 || object.TextAt(spec, "os", "name") == string(corev1.Windows) {
+		return
+	}
+	ofPod := object.Child(spec, "securityContext", "appArmorProfile")
+	containersOf(spec, func(c map[string]any, _ *field.Path) {
+		said, ok := annotations[appArmor+object.TextAt(c, "name")].(string)
+		profile := profileOf(said)
+		if !ok || profile == nil || object.Child(c, "securityContext", "appArmorProfile") != nil || ofPod != nil && fmt.Sprint(ofPod) == fmt.Sprint(profile) {
+			return
+		}
+		object.Ensure(c, "securityContext")["appArmorProfile"] = profile
+	})
+}
+
+// profileOf is the profile that an annotation means, nil for none.
+func profileOf(annotation string) map[string]any {
+	name, local := strings.CutPrefix(annotation, appArmorLocalhost)
+	switch {
+	case annotation == appArmorRuntime:
+		return map[string]any{"type": string(corev1.AppArmorProfileTypeRuntimeDefault)}
+	case annotation == appArmorNone:
+		return map[string]any{"type": string(corev1.AppArmorProfileTypeUnconfined)}
+	case local && name != "":
+		return map[string]any{"type": string(corev1.AppArmorProfileTypeLocalhost), "localhostProfile": name}
+	}
+	return nil
+}
+
+// validatePodAnnotations checks those that say what fields of the pod may say, too.
+func validatePodAnnotations(obj, old map[string]any) (errs field.ErrorList) {
+	annotations, _ := object.Child(obj, "metadata")["annotations"].(map[string]any)
+	if len(annotations) == 0 {
+		return nil
+	}
+	spec, at := object.Child(obj, "spec"), field.NewPath("metadata", "annotations")
+	names := map[string]bool{}
+	containersOf(spec, func(c map[string]any, place *field.Path) {
+		names[object.TextAt(c, "name")] = true
+		if old == nil && object.TextAt(spec, "os", "name") != string(corev1.Windows) {
+			errs = append(errs, contradicted(c, spec, annotations, place.Child("securityContext", "appArmorProfile"))...)
+		}
+	})
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		said, _ := annotations[key].(string)
+		name, ofContainer := strings.CutPrefix(key, appArmor)
+		if ofContainer && !names[name] {
+			errs = append(errs, field.Invalid(at.Key(key), name, "container not found"))
+		}
+		if ofContainer && said != "" && profileOf(said) == nil && said != appArmorLocalhost {
+			errs = append(errs, field.Invalid(at.Key(key), said, fmt.Sprintf("invalid AppArmor profile name: %q", said)))
+		}
+		if key == corev1.MirrorPodAnnotationKey && object.TextAt(spec, "nodeName") == "" {
+			errs = append(errs, field.Invalid(at.Key(key), said, "must set spec.nodeName if mirror pod annotation is set"))
+		}
+	}
+	return errs
+}
+
+// contradicted refuses a profile of a container that is another than its
+// annotation's.
+func contradicted(c, spec, annotations map[string]any, at *field.Path) field.ErrorList {
+	profile := object.Child(c, "securityContext", "appArmorProfile")
+	if profile == nil {
+		profile = object.Child(spec, "securityContext", "appArmorProfile")
+	}
+	said, ok := annotations[appArmor+object.TextAt(c, "name")].(string)
+	if profile == nil || !ok {
+		return nil
+	}
+	meant := profileOf(said)
+	switch {
+	case object.TextAt(meant, "type") != object.TextAt(profile, "type"):
+		return field.ErrorList{field.Forbidden(at.Child("type"), "apparmor type in annotation and field must match")}
+	case object.TextAt(meant, "localhostProfile") != object.TextAt(profile, "localhostProfile"):
+		return field.ErrorList{field.Forbidden(at.Child("localhostProfile"), "apparmor profile in annotation and field must match")}
+	}
+	return nil
+}
+
+// validatePodTotals compares the resources of a pod with those of its containers.
+func validatePodTotals(obj map[string]any) (errs field.ErrorList) {
+	if object.Child(obj, "spec", "resources") == nil {
+		return nil
+	}
+	pod := new(corev1.Pod)
+	if object.ToTyped(obj, pod) != nil {
+		return nil // the schema says why
+	}
+	at, sum := field.NewPath("spec", "resources"), corev1.ResourceList{}
+	for i, c := range pod.Spec.Containers {
+		for name, q := range c.Resources.Requests {
+			total := sum[name]
+			total.Add(q)
+			sum[name] = total
+		}
+		for name, q := range c.Resources.Limits {
+			if most, ok := pod.Spec.Resources.Limits[name]; ok && q.Cmp(most) > 0 {
+				errs = append(errs, field.Invalid(at.Child("containers").Index(i).Key(string(name)).Child("limits"), q.String(), "must be less than or equal to pod limits of "+most.String()))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sum)) {
+		q := sum[name]
+		if least, ok := pod.Spec.Resources.Requests[name]; ok && q.Cmp(least) > 0 {
+			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), least.String(), "must be greater than or equal to aggregate container requests of "+q.String()))
+		}
+	}
+	return errs
+}
