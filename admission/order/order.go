@@ -11,6 +11,7 @@ const (
 	NamespaceAutoProvision       = "NamespaceAutoProvision"
 	NamespaceLifecycle           = "NamespaceLifecycle"
 	LimitRanger                  = "LimitRanger"
+	ModulePermission             = "ModulePermission"
 	ModuleReference              = "ModuleReference"
 	ModuleStatus                 = "ModuleStatus"
 	MutatingAdmissionPolicy      = "MutatingAdmissionPolicy"
@@ -21,6 +22,7 @@ const (
 	RuntimeClass                 = "RuntimeClass"
 	Priority                     = "Priority"
 	StorageObjectInUseProtection = "StorageObjectInUseProtection"
+	RoleEscalation               = "RoleEscalation"
 	ValidatingAdmissionPolicy    = "ValidatingAdmissionPolicy"
 	ValidatingAdmissionWebhook   = "ValidatingAdmissionWebhook"
 	ResourceQuota                = "ResourceQuota"
@@ -65,6 +67,7 @@ type Place struct {
 var Plugins = []Place{
 	{NamespaceAutoProvision, Off, Mutates},
 	{NamespaceLifecycle, Always, Mutates},
+	{ModulePermission, Always, Validates},
 	{ModuleReference, Always, Validates},
 	{LimitRanger, On, Mutates | Validates},
 	{ModuleStatus, Always, Validates},
@@ -77,6 +80,7 @@ var Plugins = []Place{
 	{RuntimeClass, Always, Mutates},
 	{Priority, Always, Mutates},
 	{StorageObjectInUseProtection, Always, Mutates},
+	{RoleEscalation, Always, Mutates}, // looks at what the others made of it
 	{ValidatingAdmissionPolicy, On, Validates},
 	{ValidatingAdmissionWebhook, On, Validates},
 	{ResourceQuota, On, Charges},

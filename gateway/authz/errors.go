@@ -15,7 +15,7 @@ var noMarkup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // ForbiddenError is the 403 for a refused request, worded as kube-apiserver
 // words it, with the authorizer's reason appended if there is one.
 func ForbiddenError(a Attributes, reason string) *apierrors.StatusError {
-	msg := noMarkup.Replace(refusal(a))
+	msg := noMarkup.Replace(Refusal(a))
 	if reason != "" {
 		msg += ": " + reason
 	}
@@ -27,7 +27,8 @@ func UnauthorizedError() *apierrors.StatusError {
 	return apierrors.NewUnauthorized("Unauthorized")
 }
 
-func refusal(a Attributes) string {
+// Refusal says what the user may not do, as kube-apiserver words it.
+func Refusal(a Attributes) string {
 	name := ""
 	if a.User != nil {
 		name = a.User.Name

@@ -50,7 +50,7 @@ func sender(api *harness.API) story.Send {
 		if step.Accept != "" {
 			headers = append(headers, "Accept", step.Accept)
 		}
-		r, err := api.Try(step.Method, step.Path, body, headers...)
+		r, err := api.Try(step.Method, step.Path, body, append(headers, step.Headers...)...)
 		if err != nil {
 			return 0, nil, nil, err
 		}

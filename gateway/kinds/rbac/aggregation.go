@@ -52,6 +52,17 @@ func (c *Aggregation) Reconcile(ctx context.Context, q controller.Queue, key con
 	return Aggregate(ctx, c.objects)
 }
 
+// AggregateFresh is [Aggregate] of what there is by now, while the controller of
+// another gateway, or of this one, may write the same.
+func AggregateFresh(ctx context.Context, objects Objects) error {
+	return again("", "aggregated roles", func() error {
+		if err := objects.Fresh(ctx); err != nil {
+			return err
+		}
+		return Aggregate(ctx, objects)
+	})
+}
+
 // Aggregate writes what aggregates have to have and do not.
 func Aggregate(ctx context.Context, objects Roles) error {
 	listed, err := objects.List(ctx, gvr.ClusterRoles, "")

@@ -20,6 +20,7 @@ import (
 // Objects reads and writes roles and bindings.
 type Objects interface {
 	controllers.Getter
+	controllers.Lister
 	controllers.Creator
 	controllers.Updater
 	controllers.Deleter

@@ -7,10 +7,13 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/rbac/escalation"
 	"github.com/wasmgate/wasmgate/gateway/kinds/rbac/inforce"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
@@ -25,6 +28,9 @@ func Kind(c kinds.Config) kinds.Kind {
 	}
 	return kinds.Kind{
 		Extend: inForce,
+		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
+			return []admission.Plugin{escalation.Guard{May: may, Roles: local.Part(e, "rbac")}}, nil
+		},
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
 			objects := local.Part(e, "rbac")
 			return kinds.Served{
@@ -58,10 +64,7 @@ func begin(ctx context.Context, c kinds.Config, objects local.Client) error {
 	if !c.Options.Runs(options.ClusterRoleAggregation) {
 		return nil
 	}
-	if err := objects.Fresh(ctx); err != nil {
-		return err
-	}
-	return Aggregate(ctx, objects)
+	return AggregateFresh(ctx, objects)
 }
 
 // inForce lets writes wait for what they say to be in force.

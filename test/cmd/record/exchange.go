@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/test/story/admissions"
 	"github.com/wasmgate/wasmgate/test/story/builtins"
 	"github.com/wasmgate/wasmgate/test/story/combined"
+	"github.com/wasmgate/wasmgate/test/story/escalation"
 	"github.com/wasmgate/wasmgate/test/story/generated"
 	"github.com/wasmgate/wasmgate/test/story/layouts"
 	"github.com/wasmgate/wasmgate/test/story/mistakes"
@@ -116,6 +117,13 @@ func recordAdmissions(ctx context.Context, s *server) error {
 func recordQuotas(ctx context.Context, s *server) error {
 	return s.recordExchange(ctx, quotas.Stories(), tellings, quotas.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
 		return s.end(ctx, []string{quotas.Namespace(told)}, quotas.Collections)
+	})
+}
+
+// recordEscalation records who may grant what to whom.
+func recordEscalation(ctx context.Context, s *server) error {
+	return s.recordExchange(ctx, escalation.Stories(), tellings, escalation.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
+		return s.end(ctx, []string{escalation.Namespace(told)}, nil)
 	})
 }
 

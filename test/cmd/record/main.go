@@ -64,6 +64,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"combined requests", recordCombined},
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
+		{"who may grant what", recordEscalation},
 		{"versions with other fields", recordLayouts},
 	} {
 		if !strings.Contains(r.what, only) {

@@ -29,6 +29,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/image"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/log"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/permission"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/status"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/trial"
@@ -87,8 +88,8 @@ func (m *Modules) Webhooks(e *engine.Engine) admitting.ModuleCall {
 func (m *Modules) Kind() kinds.Kind {
 	return kinds.Kind{
 		Extend: m.extend,
-		Admission: func(*engine.Engine, authz.Decider) ([]admission.Plugin, error) {
-			return []admission.Plugin{bindings.Bindings{Status: m.Status}, status.Guard{}}, nil
+		Admission: func(_ *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
+			return []admission.Plugin{bindings.Bindings{Status: m.Status}, status.Guard{}, permission.Guard{May: may}}, nil
 		},
 		Serve: m.serve,
 		Close: m.Close,

@@ -1,0 +1,116 @@
+package permission_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/permission"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+)
+
+// authority lets bob use the module a, and read what is in the namespace open, and the
+// Namespace of that name.
+type authority struct{}
+
+func (authority) Authorize(_ context.Context, a authz.Attributes) (bool, string, error) {
+	return a.User.Name == "bob" && (a.Verb == "use" && a.Resource == "wasmmodules" && a.Name == "a" ||
+		a.Verb == "get" && (a.Namespace == "open" || a.Resource == "namespaces" && a.Name == "open")), "", nil
+}
+
+type world struct {
+	*engine.Engine
+	t *testing.T
+}
+
+func newWorld(t *testing.T) world {
+	return world{realengine.With(t, func(*engine.Engine) admission.Chain {
+		return admission.Chain{Validators: []admission.Validator{permission.Guard{May: authority{}}}}
+	}).Verbs, t}
+}
+
+func (w world) target(gr schema.GroupResource, name string) resource.Target {
+	r := w.Catalog().Snapshot().Resource(gr)
+	return resource.Target{Resource: r, Version: r.Def.Version(r.Def.StorageVersion), Name: name}
+}
+
+func by(user string) resource.WriteOptions {
+	return resource.WriteOptions{Caller: resource.Caller{User: &authn.User{Name: user}}}
+}
+
+func (w world) create(gr schema.GroupResource, user, body string) error {
+	_, err := w.Create(w.t.Context(), w.target(gr, ""), []byte(body), by(user))
+	return err
+}
+
+func (w world) patch(gr schema.GroupResource, user, name, body string) error {
+	_, err := w.Patch(w.t.Context(), w.target(gr, name), types.MergePatchType, []byte(body), by(user))
+	return err
+}
+
+// refused checks that an error is a refusal with a text; "" is no error.
+func refused(t *testing.T, what string, err error, text string) {
+	t.Helper()
+	if text == "" && err != nil || text != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), text)) {
+		t.Errorf("%s: %v, want %q", what, err, text)
+	}
+}
+
+func order(name, module string) string {
+	return `{"apiVersion":"wasmgate.dev/v1","kind":"VersionPriority","metadata":{"name":"` + name + `"},"spec":{"groups":["example.com"],"module":"` + module + `"}}`
+}
+
+func webhooks(urls ...string) string {
+	var hooks []string
+	for _, url := range urls {
+		hooks = append(hooks, `{"name":"`+strings.Trim(strings.NewReplacer("/", "", ":", "").Replace(url), ".")+`.example.com","clientConfig":{"url":"`+url+`"},"sideEffects":"None","admissionReviewVersions":["v1"]}`)
+	}
+	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"hooks"},"webhooks":[` + strings.Join(hooks, ",") + `]}`
+}
+
+func definition(plural, module string) string {
+	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"` + plural + `.example.com"},"spec":{
+		"group":"example.com","scope":"Cluster","names":{"plural":"` + plural + `","singular":"` + plural + `","kind":"K","listKind":"KList"},
+		"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"wasm://` + module + `"}}},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+}
+
+func TestGuard_WhoRefersToAModuleMayUseIt(t *testing.T) {
+	w := newWorld(t)
+	const no = `User "bob" cannot use resource "wasmmodules" in API group "wasmgate.dev" at the cluster scope`
+	refused(t, "an order", w.create(gvr.Priorities, "bob", order("a", "a")), "")
+	refused(t, "an order by another", w.create(gvr.Priorities, "bob", order("b", "b")), "spec.module: "+no)
+	refused(t, "a definition", w.create(gvr.Definitions, "bob", definition("as", "a")), "")
+	refused(t, "a definition by another", w.create(gvr.Definitions, "bob", definition("bs", "b")), "spec.conversion.webhook.clientConfig.url: "+no)
+	refused(t, "webhooks", w.create(gvr.ValidatingWebhooks, "bob", webhooks("wasm://a", "https://b/")), "")
+	refused(t, "another webhook", w.patch(gvr.ValidatingWebhooks, "bob", "hooks", webhooks("wasm://a", "wasm://b")), "webhooks[1].clientConfig.url: "+no)
+	refused(t, "who may nothing", w.create(gvr.Priorities, "carol", order("c", "a")), `User "carol" cannot use`)
+	refused(t, "who changes the rest", w.patch(gvr.Priorities, "carol", "a", `{"spec":{"groups":["example.org"]}}`), "")
+	refused(t, "who refers to none", w.patch(gvr.ValidatingWebhooks, "carol", "hooks", webhooks("https://c/")), "")
+}
+
+func module(name, grants string) string {
+	return `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"` + name + `"},"spec":{"source":{"upload":{}},"grants":[` + grants + `]}}`
+}
+
+func TestGuard_WhoGrantsMayRead(t *testing.T) {
+	w := newWorld(t)
+	const open, closed = `{"resource":"configmaps","namespace":"open","names":["a","*"]}`, `{"group":"apps","resource":"deployments","namespace":"closed","names":["d"]}`
+	refused(t, "what bob may read", w.create(gvr.Modules, "bob", module("m", open+`,{"resource":"namespaces","names":["open"]}`)), "")
+	refused(t, "what bob may not", w.create(gvr.Modules, "bob", module("n", open+","+closed)), `spec.grants[1]: User "bob" cannot get resource "deployments" in API group "apps" in the namespace "closed"`)
+	refused(t, "all namespaces", w.create(gvr.Modules, "bob", module("n", `{"resource":"configmaps","namespace":"*","names":["a"]}`)), `spec.grants[0]: User "bob" cannot get resource "configmaps" in API group "" at the cluster scope`)
+	refused(t, "all names", w.create(gvr.Modules, "bob", module("n", `{"resource":"namespaces","names":["*"]}`)), `spec.grants[0]: User "bob" cannot get resource "namespaces"`)
+	refused(t, "what it had stays", w.patch(gvr.Modules, "carol", "m", `{"metadata":{"labels":{"a":"b"}},"spec":{"grants":[`+open+`]}}`), "")
+	refused(t, "more of it", w.patch(gvr.Modules, "carol", "m", `{"spec":{"grants":[{"resource":"configmaps","namespace":"other","names":["a"]}]}}`), `User "carol" cannot get`)
+	refused(t, "none", w.patch(gvr.Modules, "carol", "m", `{"spec":{"grants":null}}`), "")
+}
