@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -30,15 +31,15 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*repl
 	return said.on(resp, err)
 }
 
-func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*reply.Response, error) {
+func (h *Handler) deleteOne(ctx context.Context, f form.Form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*reply.Response, error) {
 	out, err := h.Engine.Delete(ctx, t, o, w)
 	if err != nil {
 		return nil, err
 	}
 	if out.Deleted && out.Object == nil {
-		return render(http.StatusOK, f, t.Version, reply.Status(deleted(t, out.UID)))
+		return f.Render(http.StatusOK, t.Version, reply.Status(deleted(t, out.UID)))
 	}
-	data, err := f.written(ctx, t, out.Object, v)
+	data, err := f.Written(ctx, t, out.Object, v)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (h *Handler) deleteOne(ctx context.Context, f form, t resource.Target, o *m
 	if o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted // who asks in the old way is told that it goes on
 	}
-	return render(code, f, t.Version, data)
+	return f.Render(code, t.Version, data)
 }
 
 // deleted is the reply for an object that is gone.

@@ -25,7 +25,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	w.Caller, w.Warn = c.Caller, said.add
 	var resp *reply.Response
 	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
-		resp, err = f.collection(ctx, t, l, v)
+		resp, err = f.Collection(ctx, t, l, v)
 		return err
 	})
 	return said.on(resp, h.unlisted(ctx, t, err))

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -24,26 +25,26 @@ func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*reply.R
 	if scaling(t) {
 		return h.getScale(ctx, f, t, asked, v)
 	}
-	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, f.encoding(t))
+	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, f.Encoding(t))
 	if err != nil {
 		return nil, err
 	}
-	return f.single(ctx, t, o, v)
+	return f.Single(ctx, t, o, v)
 }
 
-func (h *Handler) getScale(ctx context.Context, f form, t resource.Target, asked query.Get, v url.Values) (*reply.Response, error) {
+func (h *Handler) getScale(ctx context.Context, f form.Form, t resource.Target, asked query.Get, v url.Values) (*reply.Response, error) {
 	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, encoding.At(t.Version.Name))
 	var data []byte
 	if err == nil {
 		data, err = scale.Text(scale.Paths(t.Version, t.Subresource), o.Bytes())
 	}
 	if err == nil {
-		data, err = f.written(ctx, t, data, v)
+		data, err = f.Written(ctx, t, data, v)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return render(http.StatusOK, f, t.Version, data)
+	return f.Render(http.StatusOK, t.Version, data)
 }
 
 // scaling tells a request whose body is a Scale.

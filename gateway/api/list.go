@@ -19,13 +19,13 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*reply.
 	if err != nil {
 		return nil, err
 	}
-	if f.count {
+	if f.Counts() {
 		o = uncut(*o)
 	}
 	var resp *reply.Response
 	l, err := h.Engine.List(ctx, t, o)
 	if err == nil {
-		resp, err = f.collection(ctx, t, l, v)
+		resp, err = f.Collection(ctx, t, l, v)
 	}
 	return resp, h.unlisted(ctx, t, err)
 }

@@ -32,7 +32,7 @@ func (h *Handler) ask(ctx context.Context, c *Call, t resource.Target, q Questio
 	if c.Verb != "create" {
 		return q.answered(q.Answer(ctx, t, "", nil, resource.WriteOptions{}))
 	}
-	if _, err := c.offer(t).negotiate(c.Accept); err != nil {
+	if _, err := c.offer(t).Negotiate(c.Accept); err != nil {
 		return nil, err
 	}
 	o, err := c.Params.Write("CreateOptions", false)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/x509"
 	"net"
+	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api/body"
-	"github.com/wasmgate/wasmgate/gateway/api/dialect"
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -98,23 +101,46 @@ func (c *Call) Classify(by *Routes) {
 func (c *Call) Streams() bool { return c.Resource && c.Verb == "watch" }
 
 // offer is what the request, about t, can be answered with.
-func (c *Call) offer(t resource.Target) offer {
-	return offer{
-		cbor: c.cbor, messages: dialect.Messages(t), parts: true, routed: dialect.Routed(t), untabled: dialect.Untabled(t),
-		collection: c.Name == "" && (c.Verb == "list" || c.Verb == "watch"),
-	}
+func (c *Call) offer(t resource.Target) form.Offer {
+	return form.OfferOf(t, c.cbor, c.Name == "" && (c.Verb == "list" || c.Verb == "watch"))
 }
 
 // asked is the form that the client wants of t, and its parameters.
-func (c *Call) asked(t resource.Target) (form, url.Values, error) {
-	f, err := c.offer(t).negotiate(c.Accept)
+func (c *Call) asked(t resource.Target) (form.Form, url.Values, error) {
+	f, err := c.offer(t).Negotiate(c.Accept)
 	if err != nil {
 		return f, nil, err
 	}
-	f.pretty = f.pretty || c.pretty()
-	f.gzip = c.gzip()
 	v, err := c.Params.Values()
-	return f, v, err
+	return f.For(c.pretty(), !c.uncompressed && form.Gzip(c.AcceptEncoding)), v, err
+}
+
+// pretty tells that a person reads the reply: it was asked for, or the client
+// is one that people use.
+func (c *Call) pretty() bool {
+	if on, said := c.Params.Pretty(); said {
+		return on
+	}
+	for _, by := range [...]string{"curl", "Wget", "Mozilla/5.0"} {
+		if strings.HasPrefix(c.UserAgent, by) {
+			return true
+		}
+	}
+	return false
+}
+
+// Render puts a reply that is ready into what the client takes: a Status into a
+// form that it reads, and what is large compressed.
+func (c *Call) Render(resp *reply.Response) {
+	if resp.Code >= http.StatusBadRequest {
+		if c.Record != nil {
+			c.Record.Failure = resp.Body
+		}
+		form.Status(resp, c.Accept, c.cbor, c.pretty())
+	}
+	if !c.uncompressed {
+		form.Compress(resp, c.AcceptEncoding)
+	}
 }
 
 // Impersonation is an identity that a client asks to be given.

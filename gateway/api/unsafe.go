@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -35,7 +36,7 @@ func (h *Handler) unlisted(ctx context.Context, t resource.Target, err error) er
 	return h.Engine.NameUnreadable(ctx, t, err)
 }
 
-func (h *Handler) deleteUnreadable(ctx context.Context, c *Call, f form, t resource.Target, o *metav1.DeleteOptions) (*reply.Response, error) {
+func (h *Handler) deleteUnreadable(ctx context.Context, c *Call, f form.Form, t resource.Target, o *metav1.DeleteOptions) (*reply.Response, error) {
 	c.Annotate("apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
 	a := c.Info.Attributes(c.Caller.User)
 	a.Verb = verbUnsafe
@@ -51,5 +52,5 @@ func (h *Handler) deleteUnreadable(ctx context.Context, c *Call, f form, t resou
 	}
 	s := deleted(t, "")
 	s.Details.Kind = t.Resource.Def.Kind // as kube-apiserver has it here
-	return render(http.StatusOK, f, t.Version, reply.Status(s))
+	return f.Render(http.StatusOK, t.Version, reply.Status(s))
 }

@@ -3,9 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -29,8 +28,8 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	if err != nil {
 		return nil, err
 	}
-	if f.media.Stream() == "" {
-		return nil, notAcceptable(c.offer(t).streamed())
+	if !f.Streams() {
+		return nil, c.offer(t).Unstreamed()
 	}
 	o, err := c.Params.List(true, !h.NoWatchLists)
 	if err == nil && t.Name != "" {
@@ -46,22 +45,15 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	if err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err) {
 		return nil, err
 	}
-	lasts := lifetime(o, h.MinWatchTimeout)
-	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Stream(), Stream: func(ctx context.Context, out reply.FrameWriter) {
-		s := &stream{target: t, form: f, query: v, watch: w, out: out, sent: h.Observer.Watching(&c.Info)}
-		s.kind.Version, s.kind.Kind = f.kind(t).ToAPIVersionAndKind()
-		if o.AllowWatchBookmarks {
-			s.bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
-		}
+	lasts, bookmarks := lifetime(o, h.MinWatchTimeout), time.Duration(0)
+	if o.AllowWatchBookmarks {
+		bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
+	}
+	return f.Response(func(ctx context.Context, out reply.FrameWriter) {
 		ctx, cancel := context.WithTimeout(ctx, lasts)
 		defer cancel()
-		if err == nil {
-			err = s.run(ctx)
-		}
-		if err != nil && !errors.Is(err, errLeft) && !errors.Is(err, errUntold) && ctx.Err() == nil { // a watch that ends in time has no error to tell
-			s.fail(err)
-		}
-	}}, nil
+		form.NewStream(f, t, v, bookmarks, h.Observer.Watching(&c.Info)).Send(ctx, w, err, out)
+	}), nil
 }
 
 // onlyNamed has options select the object of a name, which an old path has.

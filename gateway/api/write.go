@@ -35,9 +35,9 @@ func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind st
 	if out.Created {
 		code = http.StatusCreated
 	}
-	data, err := f.written(ctx, t, out.Object, v)
+	data, err := f.Written(ctx, t, out.Object, v)
 	if err != nil {
 		return w.on(nil, err)
 	}
-	return w.on(render(code, f, t.Version, data))
+	return w.on(f.Render(code, t.Version, data))
 }

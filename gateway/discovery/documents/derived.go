@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
@@ -72,7 +73,7 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 		}
 	}
 	if contentType == "" {
-		return api.NotAcceptable()
+		return form.NotAcceptable()
 	}
 	if len(body) == 0 {
 		return reply.Failure(http.StatusInternalServerError, "the document could not be made; the log says why")

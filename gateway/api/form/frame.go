@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ var errUntold = errors.New("an event is no list")
 
 // frame adds one event, whose object is in the client's media type, to what the
 // next flush sends, which is now if that is much.
-func (s *stream) frame(kind watch.EventType, data []byte) error {
+func (s *Stream) frame(kind watch.EventType, data []byte) error {
 	s.buf = s.form.media.Codec().AppendEvent(s.buf[:0], string(kind), data)
 	_, _ = s.out.Write(s.buf) // collecting cannot fail; Flush tells
 	s.collected += len(s.buf)
@@ -37,7 +37,7 @@ func (s *stream) frame(kind watch.EventType, data []byte) error {
 }
 
 // flush sends what was collected.
-func (s *stream) flush() error {
+func (s *Stream) flush() error {
 	s.collected = 0
 	if s.out.Flush() != nil {
 		return errLeft
@@ -46,7 +46,7 @@ func (s *stream) flush() error {
 }
 
 // tell sends an event whose object is JSON.
-func (s *stream) tell(kind watch.EventType, data []byte) error {
+func (s *Stream) tell(kind watch.EventType, data []byte) error {
 	f := s.form
 	f.pretty = false
 	out, err := f.encode(s.target.Version, data)
@@ -57,7 +57,7 @@ func (s *stream) tell(kind watch.EventType, data []byte) error {
 }
 
 // fail ends the stream with an ERROR event.
-func (s *stream) fail(err error) {
+func (s *Stream) fail(err error) {
 	_ = s.tell(watch.Error, reply.Error(err).Body) // a Status is encodable
 	_ = s.flush()                                  // the stream ends anyway
 }

@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ func tableOf(ctx context.Context, t resource.Target, item []byte, version string
 
 // tableList is tableOf for a collection, in the client's form: rows are made while
 // it is sent.
-func tableList(ctx context.Context, f form, t resource.Target, items []encoding.Object, m metav1.ListMeta, v url.Values) (*reply.Response, error) {
+func tableList(ctx context.Context, f Form, t resource.Target, items []encoding.Object, m metav1.ListMeta, v url.Values) (*reply.Response, error) {
 	p, err := newPrinter(context.WithoutCancel(ctx), t, f.version, v) // the rest is made when the request was answered
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"bytes"
@@ -12,21 +12,21 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-func TestInForm_MT05(t *testing.T) {
+func TestStatus_MT05(t *testing.T) {
 	resp := reply.Error(apierrors.NewBadRequest("no"))
-	inForm(&Call{Request: &Request{Accept: "application/yaml"}}, resp)
+	Status(resp, "application/yaml", false, false)
 	if resp.ContentType != encoding.TypeYAML || !bytes.Contains(resp.Body, []byte("message: \"no\"\n")) {
 		t.Errorf("%s %s", resp.ContentType, resp.Body)
 	}
 	for _, other := range []*reply.Response{{Code: 404, ContentType: "text/plain", Body: []byte("not: found")}, {Code: 200, ContentType: encoding.TypeJSON, Body: []byte("{}")}} {
 		body, media := string(other.Body), other.ContentType
-		if inForm(&Call{Request: &Request{Accept: "application/yaml"}}, other); string(other.Body) != body || other.ContentType != media {
+		if Status(other, "application/yaml", false, false); string(other.Body) != body || other.ContentType != media {
 			t.Errorf("what is no Status became %s %s", other.ContentType, other.Body)
 		}
 	}
 	for _, accept := range []string{"", "application/json, application/yaml", "text/html"} {
 		resp := reply.Error(apierrors.NewBadRequest("no"))
-		inForm(&Call{Request: &Request{Accept: accept}}, resp)
+		Status(resp, accept, false, false)
 		if resp.ContentType != encoding.TypeJSON {
 			t.Errorf("%q: %s", accept, resp.ContentType)
 		}

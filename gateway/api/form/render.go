@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/view/run"
 )
 
-// single replies with an object that is kept, in the client's form.
-func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, v url.Values) (*reply.Response, error) {
+// Single replies with an object that is kept, in the client's form.
+func (f Form) Single(ctx context.Context, t resource.Target, o encoding.Object, v url.Values) (*reply.Response, error) {
 	if f.as == "PartialObjectMetadataList" {
 		return nil, f.mismatched(t)
 	}
@@ -25,7 +25,7 @@ func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, 
 		if err != nil {
 			return nil, err
 		}
-		return render(http.StatusOK, f, t.Version, data)
+		return f.Render(http.StatusOK, t.Version, data)
 	}
 	out, err := f.shown().Codec().Single(nil, o, f.kind(t))
 	if err != nil {
@@ -34,12 +34,12 @@ func (f form) single(ctx context.Context, t resource.Target, o encoding.Object, 
 	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Body: out}, nil
 }
 
-// written puts the object that a write returned into the client's form, as JSON.
-func (f form) written(ctx context.Context, t resource.Target, data []byte, v url.Values) ([]byte, error) {
+// Written puts the object that a write returned into the client's form, as JSON.
+func (f Form) Written(ctx context.Context, t resource.Target, data []byte, v url.Values) ([]byte, error) {
 	if f.as == "PartialObjectMetadataList" {
 		return nil, f.mismatched(t)
 	}
-	data, err := encoding.JSON.Keeper().Keep(data, f.encoding(t), t.Version)
+	data, err := encoding.JSON.Keeper().Keep(data, f.Encoding(t), t.Version)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -50,7 +50,7 @@ func (f form) written(ctx context.Context, t resource.Target, data []byte, v url
 }
 
 // kind names what single objects are in this form.
-func (f form) kind(t resource.Target) schema.GroupVersionKind {
+func (f Form) kind(t resource.Target) schema.GroupVersionKind {
 	if f.partial() {
 		return schema.GroupVersionKind{Group: metav1.GroupName, Version: f.version, Kind: "PartialObjectMetadata"}
 	}
@@ -59,7 +59,7 @@ func (f form) kind(t resource.Target) schema.GroupVersionKind {
 
 // around is a list but for its items. Of a collection of metadata the list is meant,
 // whichever was named (row MT-18).
-func (f form) around(t resource.Target, l *resource.List) *encoding.List {
+func (f Form) around(t resource.Target, l *resource.List) *encoding.List {
 	out := &encoding.List{Kind: t.Resource.Def.ListKind, ListMeta: l.Meta(), Null: f.partial()}
 	out.APIVersion, _ = f.kind(t).ToAPIVersionAndKind()
 	if f.partial() {
@@ -68,14 +68,14 @@ func (f form) around(t resource.Target, l *resource.List) *encoding.List {
 	return out
 }
 
-// collection puts a list into the client's form. What is kept as it is sent is
+// Collection puts a list into the client's form. What is kept as it is sent is
 // streamed: head, objects as they are remembered, tail. All else is made of the
 // objects in JSON while it is sent.
-func (f form) collection(ctx context.Context, t resource.Target, l *resource.List, v url.Values) (*reply.Response, error) {
+func (f Form) Collection(ctx context.Context, t resource.Target, l *resource.List, v url.Values) (*reply.Response, error) {
 	if f.count {
 		l = counted(l)
 	}
-	in := f.encoding(t)
+	in := f.Encoding(t)
 	if f.shown() != in.Media || f.table() {
 		texts, err := t.Resource.Objects(ctx, nil, l.Entries, in)
 		if err != nil {

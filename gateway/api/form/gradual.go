@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ type gradual struct {
 
 // gradually replies with a list. What is not worth compressing is made at once,
 // and all else while it is sent; making it may take as long as ctx has left.
-func gradually(ctx context.Context, f form, list *encoding.List, items source) (*reply.Response, error) {
+func gradually(ctx context.Context, f Form, list *encoding.List, items source) (*reply.Response, error) {
 	before, after, err := f.shown().Codec().Around(list, items.count(), 0)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)

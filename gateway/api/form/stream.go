@@ -1,7 +1,9 @@
-package api
+package form
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -16,10 +18,10 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// stream is one watch being sent.
-type stream struct {
+// Stream is one watch being sent.
+type Stream struct {
 	target resource.Target
-	form   form
+	form   Form
 	// kind is that of the objects, with the apiVersion as its version.
 	kind  schema.GroupVersionKind
 	query url.Values
@@ -38,9 +40,36 @@ type stream struct {
 	box, buf []byte
 }
 
+// NewStream makes a reply to a watch of t in a form. query are the parameters of its
+// tables, bookmarks how often there is one; 0 for a client that allows none. sent is
+// told of events.
+func NewStream(f Form, t resource.Target, query url.Values, bookmarks time.Duration, sent func(events int)) *Stream {
+	s := &Stream{target: t, form: f, query: query, bookmarks: bookmarks, sent: sent}
+	s.kind.Version, s.kind.Kind = f.kind(t).ToAPIVersionAndKind()
+	return s
+}
+
+// Send sends w, which is nil where the watch did not begin: refused tells why. A watch
+// that ends in time has no error to tell.
+func (s *Stream) Send(ctx context.Context, w *read.Watch, refused error, out reply.FrameWriter) {
+	s.watch, s.out = w, out
+	err := refused
+	if err == nil {
+		err = s.run(ctx)
+	}
+	if err != nil && !errors.Is(err, errLeft) && !errors.Is(err, errUntold) && ctx.Err() == nil {
+		s.fail(err)
+	}
+}
+
+// Response is the head of the reply, whose stream is send.
+func (f Form) Response(send func(ctx context.Context, out reply.FrameWriter)) *reply.Response {
+	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Stream(), Stream: send}
+}
+
 // run sends the watch until ctx ends, the resource is replaced, or it fails.
 // A nil error is a clean end.
-func (s *stream) run(ctx context.Context) error {
+func (s *Stream) run(ctx context.Context) error {
 	if err := s.flush(); err != nil { // the head goes out at once
 		return err
 	}
@@ -79,7 +108,7 @@ func (s *stream) run(ctx context.Context) error {
 const lastBookmark = 2 * time.Second
 
 // nextBookmark is when the next bookmark is due; nil for never.
-func (s *stream) nextBookmark(ctx context.Context) <-chan time.Time {
+func (s *Stream) nextBookmark(ctx context.Context) <-chan time.Time {
 	if s.bookmarks == 0 {
 		return nil
 	}
@@ -95,7 +124,7 @@ func (s *stream) nextBookmark(ctx context.Context) <-chan time.Time {
 }
 
 // pending sends all that has happened, a piece at a time.
-func (s *stream) pending(ctx context.Context) error {
+func (s *Stream) pending(ctx context.Context) error {
 	for more := true; more && ctx.Err() == nil; {
 		changes, m, err := s.watch.Next(ctx)
 		if err != nil {
@@ -116,7 +145,7 @@ func (s *stream) pending(ctx context.Context) error {
 // initialPiece is how many initial objects are sent at once.
 const initialPiece = 200
 
-func (s *stream) initial(ctx context.Context) error {
+func (s *Stream) initial(ctx context.Context) error {
 	for entries := s.watch.Initial; len(entries) > 0; {
 		n := min(len(entries), initialPiece)
 		changes := make([]resource.Change, n)
@@ -142,7 +171,7 @@ func (s *stream) initial(ctx context.Context) error {
 }
 
 // send writes changes in the client's form.
-func (s *stream) send(ctx context.Context, changes []resource.Change) error {
+func (s *Stream) send(ctx context.Context, changes []resource.Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -154,7 +183,7 @@ func (s *stream) send(ctx context.Context, changes []resource.Change) error {
 		s.entries = append(s.entries, changes[i].Entry)
 	}
 	var err error
-	s.objects, err = s.target.Resource.Objects(ctx, s.objects[:0], s.entries, s.form.encoding(s.target))
+	s.objects, err = s.target.Resource.Objects(ctx, s.objects[:0], s.entries, s.form.Encoding(s.target))
 	for i := 0; i < len(changes) && err == nil; i++ {
 		err = s.event(ctx, changes[i].Type, s.objects[i])
 	}
@@ -166,7 +195,7 @@ func (s *stream) send(ctx context.Context, changes []resource.Change) error {
 }
 
 // event sends one object in the client's form.
-func (s *stream) event(ctx context.Context, kind watch.EventType, o encoding.Object) error {
+func (s *Stream) event(ctx context.Context, kind watch.EventType, o encoding.Object) error {
 	if s.form.table() {
 		data, err := s.table(ctx, o.Bytes())
 		if err != nil {
@@ -181,7 +210,7 @@ func (s *stream) event(ctx context.Context, kind watch.EventType, o encoding.Obj
 	return s.frame(kind, data)
 }
 
-func (s *stream) table(ctx context.Context, data []byte) ([]byte, error) {
+func (s *Stream) table(ctx context.Context, data []byte) ([]byte, error) {
 	v := url.Values{}
 	for k, x := range s.query {
 		v[k] = x

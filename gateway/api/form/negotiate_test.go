@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 // The choices were compared with kube-apiserver 1.36.3.
 func TestNegotiate_MT01_MT02_MT05(t *testing.T) {
 	const meta, table = ";g=meta.k8s.io;v=v1;as=PartialObjectMetadata", ";as=Table;v=v1;g=meta.k8s.io"
-	for accept, want := range map[string]form{
+	for accept, want := range map[string]Form{
 		"":                                    {media: encoding.JSON},
 		"*/*":                                 {media: encoding.JSON},
 		"application/*":                       {media: encoding.JSON},
@@ -54,7 +54,7 @@ func TestNegotiate_MT01_MT02_MT05(t *testing.T) {
 		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io":   {media: encoding.JSON, as: "PartialObjectMetadataList", version: "v1"},
 		strings.Repeat("text/html,", 1000) + "application/json;ext=x,":       {media: encoding.JSON},
 	} {
-		got, err := offer{parts: true}.negotiate(accept)
+		got, err := Offer{parts: true}.Negotiate(accept)
 		if got != want || (err == nil) != (want.media != 0) {
 			t.Errorf("%q: %+v %v, want %+v", accept, got, err, want)
 		}
@@ -66,7 +66,7 @@ func TestNegotiate_NothingAcceptable_MT03_MT09_MT10_MT17(t *testing.T) {
 		"text/html", "garbage", ",", "application/vnd.kubernetes.protobuf", "application/cbor",
 		"application/json;as=Table", "application/json;as=Table;v=v1;g=other",
 	} {
-		_, err := offer{parts: true}.negotiate(accept)
+		_, err := Offer{parts: true}.Negotiate(accept)
 		if !apierrors.IsNotAcceptable(err) {
 			t.Errorf("%q: %v", accept, err)
 		}
@@ -76,9 +76,9 @@ func TestNegotiate_NothingAcceptable_MT03_MT09_MT10_MT17(t *testing.T) {
 func FuzzNegotiate_MT02(f *testing.F) {
 	f.Add("application/json;as=Table;v=v1;g=meta.k8s.io, application/yaml;q=0.5, */*;q=NaN")
 	f.Fuzz(func(t *testing.T, accept string) {
-		got, err := offer{parts: true}.negotiate(accept)
+		got, err := Offer{parts: true}.Negotiate(accept)
 		if err != nil {
-			if !apierrors.IsNotAcceptable(err) || got != (form{}) {
+			if !apierrors.IsNotAcceptable(err) || got != (Form{}) {
 				t.Fatalf("%+v %v", got, err)
 			}
 			return
@@ -89,7 +89,7 @@ func FuzzNegotiate_MT02(f *testing.F) {
 		if got.as != "" && got.version != "v1" && (got.version != "v1beta1" || !got.table()) {
 			t.Fatalf("%+v", got)
 		}
-		if again, err := (offer{parts: true}).negotiate(accept); err != nil || again != got {
+		if again, err := (Offer{parts: true}).Negotiate(accept); err != nil || again != got {
 			t.Fatalf("first %+v, then %+v %v", got, again, err)
 		}
 	})

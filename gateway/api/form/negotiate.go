@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
-// form is what the client wants a reply to look like.
-type form struct {
+// Form is what the client wants a reply to look like.
+type Form struct {
 	media encoding.Media
 	// as is "", "Table", "PartialObjectMetadata" or
 	// "PartialObjectMetadataList".
@@ -34,18 +34,31 @@ type form struct {
 	gzip bool
 }
 
-func (f form) table() bool { return f.as == "Table" }
+// For is f for a client which takes compressed replies, or not, and where a person may
+// read them.
+func (f Form) For(pretty, gzip bool) Form {
+	f.pretty, f.gzip = f.pretty || pretty, gzip
+	return f
+}
+
+// Counts reports whether of a collection only the number of its objects is wanted.
+func (f Form) Counts() bool { return f.count }
+
+// Streams reports whether there is a watch in the form's media type.
+func (f Form) Streams() bool { return f.media.Stream() != "" }
+
+func (f Form) table() bool { return f.as == "Table" }
 
 // shown is the media type of what is no watch.
-func (f form) shown() encoding.Media {
+func (f Form) shown() encoding.Media {
 	if f.media == encoding.JSON && f.pretty {
 		return encoding.Indented
 	}
 	return f.media
 }
 
-// encoding is that of the objects of t, as they are kept for this form.
-func (f form) encoding(t resource.Target) encoding.Encoding {
+// Encoding is that of the objects of t, as they are kept for this form.
+func (f Form) Encoding(t resource.Target) encoding.Encoding {
 	in := encoding.At(t.Version.Name)
 	in.Unmanaged = f.unmanaged
 	if f.partial() {
@@ -58,12 +71,12 @@ func (f form) encoding(t resource.Target) encoding.Encoding {
 }
 
 // partial reports whether metadata is wanted in place of whole objects.
-func (f form) partial() bool {
+func (f Form) partial() bool {
 	return f.as == "PartialObjectMetadata" || f.as == "PartialObjectMetadataList"
 }
 
-// offer is what a request can be answered with.
-type offer struct {
+// Offer is what a request can be answered with.
+type Offer struct {
 	// cbor: it is produced.
 	cbor bool
 	// messages: whole objects have a protobuf form.
@@ -78,6 +91,12 @@ type offer struct {
 	collection bool
 }
 
+// OfferOf is what a request about t can be answered with. cbor: it is produced.
+// collection: the request is about many objects, and may be a watch.
+func OfferOf(t resource.Target, cbor, collection bool) Offer {
+	return Offer{cbor: cbor, messages: dialect.Messages(t), parts: true, routed: dialect.Routed(t), untabled: dialect.Untabled(t), collection: collection}
+}
+
 // offered are the types in the order of who has no preference. Not all offer the
 // last.
 var offered, offeredNames, offeredStreams = func() (all []encoding.Media, names, streams []string) {
@@ -88,16 +107,16 @@ var offered, offeredNames, offeredStreams = func() (all []encoding.Media, names,
 	return all, names, []string{encoding.TypeJSON + ";stream=watch", encoding.Protobuf.Stream(), encoding.CBOR.Stream()}
 }()
 
-func (o offer) offered() []encoding.Media { return most(offered, o.cbor) }
+func (o Offer) offered() []encoding.Media { return most(offered, o.cbor) }
 
 // media are the names of the types offered.
-func (o offer) media() []string { return most(offeredNames, o.cbor) }
+func (o Offer) media() []string { return most(offeredNames, o.cbor) }
 
 // streamed are those that a watch is offered in.
-func (o offer) streamed() []string { return most(offeredStreams, o.cbor) }
+func (o Offer) streamed() []string { return most(offeredStreams, o.cbor) }
 
 // streams are those that a watch of what is asked for is offered in.
-func (o offer) streams() []string {
+func (o Offer) streams() []string {
 	if !o.collection {
 		return nil
 	}
@@ -113,18 +132,18 @@ func most[T any](of []T, all bool) []T {
 	return of[:n:n]
 }
 
-// negotiate finds the first acceptable form (rows MT-01 to MT-03, MT-09, MT-15
+// Negotiate finds the first acceptable form (rows MT-01 to MT-03, MT-09, MT-15
 // to MT-20), by the library that kube-apiserver asks: of its order of clauses,
 // in which weights do not decide everything and nothing is ruled out by a zero,
 // one only has to be sure that it is the same. The common headers never reach it.
-func (o offer) negotiate(accept string) (form, error) {
+func (o Offer) Negotiate(accept string) (Form, error) {
 	switch accept {
 	case "", "*/*", encoding.TypeJSON, "application/json, */*":
-		return form{media: encoding.JSON}, nil
+		return Form{media: encoding.JSON}, nil
 	}
 	if o.routed {
 		if err := dialect.Unaccepted(accept, o.media(), o.streams()); err != nil {
-			return form{}, err
+			return Form{}, err
 		}
 	}
 	for _, c := range goautoneg.ParseAccept(accept) {
@@ -134,7 +153,7 @@ func (o offer) negotiate(accept string) (form, error) {
 			}
 		}
 	}
-	return form{}, notAcceptable(o.media())
+	return Form{}, notAcceptable(o.media())
 }
 
 func notAcceptable(offered []string) error {
@@ -144,9 +163,12 @@ func notAcceptable(offered []string) error {
 	}}
 }
 
+// Unstreamed is the refusal of a watch in a form that has none.
+func (o Offer) Unstreamed() error { return notAcceptable(o.streamed()) }
+
 // mismatched is the refusal of metadata in the form for a list where there is one
 // object. It names the Go type of that.
-func (f form) mismatched(t resource.Target) error {
+func (f Form) mismatched(t resource.Target) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
 		Message: fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", f.as, dialect.GoType(t)),
@@ -154,25 +176,25 @@ func (f form) mismatched(t resource.Target) error {
 }
 
 // form is what a clause asks for, if it can be had as media.
-func (o offer) form(c goautoneg.Accept, media encoding.Media) (form, bool) {
+func (o Offer) form(c goautoneg.Accept, media encoding.Media) (Form, bool) {
 	kind, subkind, _ := strings.Cut(media.Name(), "/")
 	anything := c.Type == "*" && c.SubType == "*"
 	if !anything && (c.Type != kind || c.SubType != "*" && c.SubType != subkind) {
-		return form{}, false
+		return Form{}, false
 	}
 	if s := c.Params["stream"]; s != "" && (s != "watch" || media == encoding.YAML) {
-		return form{}, false
+		return Form{}, false
 	}
 	if v := c.Params["sv"]; v != "" && (v != "v1" || !o.parts) {
-		return form{}, false
+		return Form{}, false
 	}
-	f := form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1", unmanaged: drops(c.Params["drop"]), count: c.Params["count"] == "only"}
+	f := Form{media: media, as: c.Params["as"], version: c.Params["v"], pretty: c.Params["pretty"] == "1", unmanaged: drops(c.Params["drop"]), count: c.Params["count"] == "only"}
 	group := c.Params["g"]
 	if f.as == "" && f.version == "" && group == "" {
 		return f, media != encoding.Protobuf || o.messages
 	}
 	if !o.parts || group != "meta.k8s.io" || f.version != "v1" && f.version != "v1beta1" {
-		return form{}, false
+		return Form{}, false
 	}
 	switch f.as {
 	case "Table":
@@ -180,7 +202,7 @@ func (o offer) form(c goautoneg.Accept, media encoding.Media) (form, bool) {
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		return f, true
 	}
-	return form{}, false
+	return Form{}, false
 }
 
 // drops reports whether managedFields are among the fields to be left out, which are
@@ -191,4 +213,4 @@ func drops(parameter string) bool {
 
 // NotAcceptable is the reply when a document has no form that the client
 // accepts.
-func NotAcceptable() *reply.Response { return reply.Error(notAcceptable(offer{}.media())) }
+func NotAcceptable() *reply.Response { return reply.Error(notAcceptable(Offer{}.media())) }

@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // bookmark tells the client up to which revision it has seen everything, by an
 // object of its form that is empty but for that.
-func (s *stream) bookmark(ctx context.Context, revision int64, initialEnd bool) error {
+func (s *Stream) bookmark(ctx context.Context, revision int64, initialEnd bool) error {
 	if s.form.as == "PartialObjectMetadataList" {
 		return errUntold
 	}
@@ -30,7 +30,7 @@ func (s *stream) bookmark(ctx context.Context, revision int64, initialEnd bool) 
 
 // empty is an object of the watched kind that has nothing but a revision. What a Go
 // type cannot leave out is there where the object is sent.
-func (s *stream) empty(revision int64, initialEnd bool) ([]byte, error) {
+func (s *Stream) empty(revision int64, initialEnd bool) ([]byte, error) {
 	meta := metav1.ObjectMeta{ResourceVersion: strconv.FormatInt(revision, 10)}
 	if initialEnd {
 		meta.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}

@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type part struct {
 }
 
 // gather makes a sequence of entries. Those of which enough is kept are not encoded.
-func gather(ctx context.Context, f form, t resource.Target, entries []*view.Entry, runs run.Key) (sequence, error) {
+func gather(ctx context.Context, f Form, t resource.Target, entries []*view.Entry, runs run.Key) (sequence, error) {
 	encode := func(due []*view.Entry) (s sequence, err error) {
 		s.media = f.media
 		s.items, err = t.Resource.Objects(ctx, nil, due, runs.Encoding)
@@ -94,7 +94,7 @@ func (s sequence) measure(p part) int {
 
 // response sends the list, whose items are of entries, a piece at a time, and
 // compressed where that is wanted and pays.
-func (s sequence) response(f form, entries []*view.Entry, runs run.Key) (*reply.Response, error) {
+func (s sequence) response(f Form, entries []*view.Entry, runs run.Key) (*reply.Response, error) {
 	length := s.length()
 	if !f.gzip || length <= gzipLeast {
 		return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Write: s.write, Length: length}, nil

@@ -1,4 +1,4 @@
-package api
+package form
 
 import (
 	"bytes"
@@ -13,12 +13,9 @@ import (
 // gzipLeast is the longest reply that is not worth compressing.
 const gzipLeast = 128 << 10
 
-// gzip tells that the client takes replies compressed so.
-func (r *Request) gzip() bool {
-	if r.uncompressed {
-		return false
-	}
-	for part := range strings.SplitSeq(r.AcceptEncoding, ",") {
+// Gzip reports whether a client with an Accept-Encoding takes replies compressed so.
+func Gzip(accepts string) bool {
+	for part := range strings.SplitSeq(accepts, ",") {
 		name, params, _ := strings.Cut(part, ";")
 		if strings.TrimSpace(name) != "gzip" {
 			continue
@@ -34,13 +31,13 @@ func gzipHeaders() []reply.Header {
 	return []reply.Header{{Name: "Content-Encoding", Value: "gzip"}, {Name: "Vary", Value: "Accept-Encoding"}}
 }
 
-// compress compresses a large reply that is in memory, for a client that takes
-// it so. Lists are compressed where they are made, by what is remembered.
+// Compress compresses a large reply that is in memory, for a client whose
+// Accept-Encoding takes it so. Lists are compressed where they are made, by what is remembered.
 // Documents with an Etag are sent as they are, as kube-apiserver does: clients
 // keep them.
-func compress(r *Request, resp *reply.Response) {
+func Compress(resp *reply.Response, accepts string) {
 	tagged := func(h reply.Header) bool { return h.Name == "Etag" }
-	if len(resp.Body) <= gzipLeast || !r.gzip() || slices.ContainsFunc(resp.Headers, tagged) {
+	if len(resp.Body) <= gzipLeast || !Gzip(accepts) || slices.ContainsFunc(resp.Headers, tagged) {
 		return
 	}
 	var body run.Body
