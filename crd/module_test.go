@@ -1,6 +1,11 @@
 package crd
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
 
 func TestModuleName(t *testing.T) {
 	for text, want := range map[string]string{
@@ -14,6 +19,22 @@ func TestModuleName(t *testing.T) {
 		}
 		if name != want {
 			t.Errorf("%q names %q, want %q", text, name, want)
+		}
+	}
+}
+
+// A URL of a module is its name alone.
+func TestValidateModuleURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"wasm://tabs": "", "wasm://a.b-c": "",
+		"wasm://%zz": "invalid URL escape", "wasm://me@tabs": "user information is not permitted", "wasm://tabs/": "a path is not permitted",
+		"wasm://tabs?a": "query parameters are not permitted", "wasm://tabs?": "query parameters are not permitted", "wasm://tabs#a": "fragments are not permitted",
+		"wasm://tabs#": "fragments are not permitted", "wasm://": "the name of a module must be specified", "wasm:tabs": "the name of a module must be specified",
+		"wasm://Tabs": "it does not name a module",
+	} {
+		errs := ValidateModuleURL(text, field.NewPath("url"))
+		if want == "" && len(errs) != 0 || want != "" && (len(errs) != 1 || errs[0].Field != "url" || !strings.Contains(errs[0].Detail, want)) {
+			t.Errorf("%q: %v, want %q", text, errs, want)
 		}
 	}
 }

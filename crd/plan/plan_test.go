@@ -223,6 +223,10 @@ func TestValidationOfOneField(t *testing.T) {
 	if errs := whole.Validate(other, parsed(t, valid)); len(errs) != 2 {
 		t.Errorf("both: %v", errs)
 	}
+	gone := parsed(t, `{spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {spec: {containers: [{name: a, image: i}]}}}}`)
+	if errs := whole.Validate(gone, parsed(t, valid)); len(errs) != 1 || errs[0].Field != "status" {
+		t.Errorf("taken away: %v", errs)
+	}
 	if errs := whole.ValidateField("none", other, nil); errs != nil {
 		t.Errorf("no field: %v", errs)
 	}

@@ -53,9 +53,13 @@ func churn(r *rand.Rand, make func(uint64) Memory, shared *Shared) error {
 	want := bytes.Clone(now)
 	for round := range 20 {
 		for range r.IntN(3) {
-			grown := m.Reallocate(uint64(len(now)) + uint64(r.IntN(30))*wasmPage)
-			if grown == nil {
-				continue // more than most
+			size := uint64(len(now)) + uint64(r.IntN(30))*wasmPage
+			grown := m.Reallocate(size)
+			if grown == nil && size > most*wasmPage {
+				continue
+			}
+			if uint64(len(grown)) != size {
+				return fmt.Errorf("round %d: %d bytes instead of %d", round, len(grown), size)
 			}
 			if !bytes.Equal(grown[len(now):], zeroes(len(grown)-len(now))) {
 				return fmt.Errorf("round %d: what is new is not zero", round)
