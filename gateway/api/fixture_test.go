@@ -23,7 +23,6 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
-	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -97,7 +96,7 @@ func (c *converter) Convert(ctx context.Context, desired string, objects [][]byt
 
 func newWorld(t testing.TB, change ...func(*Setup)) *world {
 	t.Helper()
-	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}, asked: &deciding{authz.Masters{}}, converter: &converter{Converter: conversion.None{}}}
+	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}, asked: &deciding{ordinary{}}, converter: &converter{Converter: conversion.None{}}}
 	for i := range 3 { // so that there are revisions from before the engine's time
 		rev, err := w.store.Create(t.Context(), "/elsewhere/"+string(rune('a'+i)), nil, 0)
 		if err == nil {

@@ -22,6 +22,9 @@ type Info struct {
 	Name        string
 	Subresource string
 	Path        string
+	// Selected is the name that a list or a watch is narrowed to, which counts as what
+	// is asked for where somebody decides whether it may be.
+	Selected string
 	// below is what the path has after the subresource.
 	below string
 	// scoped: the path says in which namespace, and does not name one.
@@ -32,9 +35,13 @@ type Info struct {
 
 // Attributes are the question whether a user may do what the request asks for.
 func (i *Info) Attributes(u *authn.User) authz.Attributes {
+	name := i.Name
+	if name == "" {
+		name = i.Selected
+	}
 	return authz.Attributes{
 		User: u, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
-		Namespace: i.Namespace, Name: i.Name, Path: i.Path, ResourceRequest: i.Resource,
+		Namespace: i.Namespace, Name: name, Path: i.Path, ResourceRequest: i.Resource,
 	}
 }
 

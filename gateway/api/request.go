@@ -94,6 +94,9 @@ type Call struct {
 func (c *Call) Classify(by *Routes) {
 	c.Params = query.Parse(c.Query)
 	c.Info = parseInfo(c.Method, c.Request.Path, c.Params.Watch())
+	if c.Info.Verb == "list" || c.Info.Verb == "watch" {
+		c.Info.Selected = c.Params.SelectedName()
+	}
 	by.find(c)
 }
 

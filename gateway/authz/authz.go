@@ -2,7 +2,7 @@ package authz
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
@@ -40,55 +40,22 @@ type Authorizer interface {
 	Authorize(ctx context.Context, a Attributes) (allowed bool, reason string, err error)
 }
 
-// Masters lets the group system:masters do everything, who is known ask about
-// oneself, everybody read the paths of [Open], and nobody anything else.
+// Masters lets the group system:masters do everything, and nobody else anything.
 type Masters struct{}
 
 // Authorize implements [Authorizer].
 func (Masters) Authorize(_ context.Context, a Attributes) (bool, string, error) {
-	if a.User.In(authn.Masters) {
-		return true, "", nil
-	}
-	if a.ResourceRequest {
-		return a.User.In(authn.AllAuthenticated) && oneself(a), "", nil
-	}
-	return Open(a.Verb, a.Path), "", nil
+	return a.User.In(authn.Masters), "", nil
 }
 
-// Rules implements [Lister].
-func (Masters) Rules(user *authn.User, _ string) ([]rbacv1.PolicyRule, error) {
-	if user.In(authn.Masters) {
-		return everything(), nil
-	}
-	return nil, nil
-}
+// Rules implements [Lister]. It lists nothing: what administrators may do there are
+// roles for.
+func (Masters) Rules(*authn.User, string) ([]rbacv1.PolicyRule, error) { return nil, nil }
 
-// oneself tells whether a request asks who the user is, or what the user may do.
-func oneself(a Attributes) bool {
-	if a.Verb != "create" || a.Subresource != "" {
-		return false
-	}
-	switch a.Group {
-	case "authentication.k8s.io":
-		return a.Resource == "selfsubjectreviews"
-	case "authorization.k8s.io":
-		return a.Resource == "selfsubjectaccessreviews" || a.Resource == "selfsubjectrulesreviews"
-	}
-	return false
-}
+var openPaths = []string{"/healthz", "/livez", "/readyz", "/version", "/version/"}
 
-var openPaths = []string{"/healthz", "/livez", "/readyz", "/version"}
-
-// Open reports whether everybody, known or not, may use this path: reading
-// health and version.
+// Open reports whether everybody, known or not, may ask for this path unless roles say
+// otherwise: that is reading health and version.
 func Open(verb, path string) bool {
-	if verb != "get" && verb != "head" {
-		return false
-	}
-	for _, p := range openPaths {
-		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	return false
+	return (verb == "get" || verb == "head") && slices.Contains(openPaths, path)
 }

@@ -3,42 +3,76 @@ package authz
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
 var bob = &authn.User{Name: "bob", Groups: []string{authn.AllAuthenticated}}
 
-func TestMasters(t *testing.T) {
+// said decides and lists as it is told.
+type said struct {
+	allowed     bool
+	reason, err string
+}
+
+func (s said) wrong() error {
+	if s.err == "" {
+		return nil
+	}
+	return errors.New(s.err)
+}
+
+func (s said) Authorize(context.Context, Attributes) (bool, string, error) {
+	return s.allowed, s.reason, s.wrong()
+}
+
+func (s said) Rules(user *authn.User, namespace string) ([]rbacv1.PolicyRule, error) {
+	return []rbacv1.PolicyRule{{Verbs: []string{user.Name}, Resources: []string{namespace + s.reason}}}, s.wrong()
+}
+
+func TestChain_RBAC(t *testing.T) {
 	admin := &authn.User{Name: "admin", Groups: []string{authn.Masters}}
 	for name, c := range map[string]struct {
-		a    Attributes
-		want bool
+		chain Chain
+		user  *authn.User
+		want  said
+		rules int
 	}{
-		"admin, resource":        {Attributes{User: admin, Verb: "delete", Resource: "secrets", ResourceRequest: true}, true},
-		"admin, path":            {Attributes{User: admin, Verb: "get", Path: "/metrics"}, true},
-		"bob, resource":          {Attributes{User: bob, Verb: "get", Resource: "secrets", ResourceRequest: true}, false},
-		"bob, who he is":         {Attributes{User: bob, Verb: "create", Group: "authentication.k8s.io", Resource: "selfsubjectreviews", ResourceRequest: true}, true},
-		"bob, what he may":       {Attributes{User: bob, Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews", ResourceRequest: true}, true},
-		"bob, all he may":        {Attributes{User: bob, Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectrulesreviews", ResourceRequest: true}, true},
-		"bob, what others may":   {Attributes{User: bob, Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews", ResourceRequest: true}, false},
-		"bob, another group":     {Attributes{User: bob, Verb: "create", Group: "example.com", Resource: "selfsubjectreviews", ResourceRequest: true}, false},
-		"bob, another verb":      {Attributes{User: bob, Verb: "get", Group: "authentication.k8s.io", Resource: "selfsubjectreviews", ResourceRequest: true}, false},
-		"anonymous, who that is": {Attributes{User: authn.AnonymousUser(), Verb: "create", Group: "authentication.k8s.io", Resource: "selfsubjectreviews", ResourceRequest: true}, false},
-		"bob, metrics":           {Attributes{User: bob, Verb: "get", Path: "/metrics"}, false},
-		"bob, livez":             {Attributes{User: bob, Verb: "get", Path: "/livez"}, true},
-		"anonymous, readyz":      {Attributes{User: authn.AnonymousUser(), Verb: "get", Path: "/readyz/etcd"}, true},
-		"nobody, version":        {Attributes{Verb: "get", Path: "/version"}, true},
-		"nobody, version/":       {Attributes{Verb: "get", Path: "/version/"}, true},
-		"nobody, post":           {Attributes{Verb: "post", Path: "/livez"}, false},
-		"nobody, prefix only":    {Attributes{Verb: "get", Path: "/livezfoo"}, false},
-		"nobody, discovery":      {Attributes{Verb: "get", Path: "/api"}, false},
-		"nobody, named version":  {Attributes{Verb: "get", Path: "/version", Resource: "x", ResourceRequest: true}, false},
+		"nobody is asked":              {nil, bob, said{}, 0},
+		"an administrator":             {Chain{Masters{}, Always(false)}, admin, said{allowed: true}, 0},
+		"nobody":                       {Chain{Masters{}, Always(true)}, bob, said{allowed: true}, 2},
+		"everything is refused":        {Chain{Masters{}, Always(false)}, bob, said{reason: "Everything is forbidden."}, 0},
+		"the first who allows decides": {Chain{said{reason: "a"}, said{allowed: true, reason: "b"}, said{allowed: true, reason: "c"}}, bob, said{allowed: true, reason: "b"}, 3},
+		"all reasons and errors":       {Chain{said{reason: "a", err: "x"}, said{reason: "b", err: "y"}}, bob, said{reason: "a\nb", err: "[x, y]"}, 2},
 	} {
-		got, _, err := Masters{}.Authorize(context.Background(), c.a)
-		if err != nil || got != c.want {
-			t.Errorf("%s: %v %v, want %v", name, got, err, c.want)
+		allowed, reason, err := c.chain.Authorize(context.Background(), Attributes{User: c.user, Verb: "get", Resource: "pods", ResourceRequest: true})
+		told := ""
+		if err != nil {
+			told = err.Error()
+		}
+		if got := (said{allowed, reason, told}); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		rules, err := c.chain.Rules(c.user, "ns")
+		if len(rules) != c.rules || (err != nil) != (c.want.err != "") {
+			t.Errorf("%s: %v, %v", name, rules, err)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for text, want := range map[string]bool{
+		"get /livez": true, "head /readyz": true, "get /version": true, "get /version/": true, "get /healthz": true,
+		"get /readyz/etcd": false, "post /livez": false, "get /livezfoo": false, "get /api": false, "get /": false,
+	} {
+		verb, path, _ := strings.Cut(text, " ")
+		if Open(verb, path) != want {
+			t.Errorf("%s: want %v", text, want)
 		}
 	}
 }

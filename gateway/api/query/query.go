@@ -14,6 +14,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/fields"
 )
 
 // Parameters are those of one request.
@@ -68,6 +70,24 @@ func (p Parameters) Watch() bool {
 	}
 	v := p.values.Get("watch")
 	return v != "0" && !strings.EqualFold(v, "false")
+}
+
+// SelectedName is the name of the one object that a list or a watch is about by its
+// selector of fields; "" is none.
+func (p Parameters) SelectedName() string {
+	all := p.values["fieldSelector"]
+	if len(all) == 0 {
+		return ""
+	}
+	selector, err := fields.ParseSelector(all[0])
+	if err != nil {
+		return ""
+	}
+	name, ok := selector.RequiresExactMatch("metadata.name")
+	if !ok || len(content.IsPathSegmentName(name)) > 0 {
+		return ""
+	}
+	return name
 }
 
 // DryRun reports whether the client says that nothing shall be written.

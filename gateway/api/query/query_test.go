@@ -24,6 +24,17 @@ func TestIsWatch(t *testing.T) {
 	}
 }
 
+func TestSelectedName_RBAC(t *testing.T) {
+	for raw, want := range map[string]string{
+		"": "", "fieldSelector=": "", "fieldSelector=metadata.name=a": "a", "fieldSelector=metadata.name%3D%3Da,spec.nodeName=n": "a",
+		"fieldSelector=metadata.name!=a": "", "fieldSelector=metadata.name=a/b": "", "fieldSelector=spec.nodeName=n": "", "fieldSelector=a": "",
+	} {
+		if got := Parse(raw).SelectedName(); got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
+		}
+	}
+}
+
 func TestListOptions(t *testing.T) {
 	o, err := optionsOf("limit=5&continue=abc&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&unknown=1", false)
 	if err != nil {

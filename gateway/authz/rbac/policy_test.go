@@ -195,6 +195,9 @@ func TestBeforeRolesAreKnownNothingIsAllowed_RBAC(t *testing.T) {
 	if allowed, reason, err := decider.Authorize(context.Background(), asked(boss, "get core/pods shop/p")); allowed || err != nil || !strings.Contains(reason, "/readyz") {
 		t.Errorf("%v %q %v", allowed, reason, err)
 	}
+	if allowed, _, _ := decider.Authorize(context.Background(), asked(authn.AnonymousUser(), "get /readyz")); !allowed {
+		t.Error("nobody can ask whether the roles are known")
+	}
 	if rules, err := decider.Rules(boss, "shop"); rules != nil || err == nil {
 		t.Errorf("%v %v", rules, err)
 	}

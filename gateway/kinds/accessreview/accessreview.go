@@ -68,12 +68,6 @@ func (a Answers) self(_ context.Context, user *authn.User, review map[string]any
 	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: user.Info()})
 }
 
-// unnamed takes what a review was called from it, which only some answers repeat.
-func unnamed(review map[string]any) {
-	sent, _ := review["metadata"].(map[string]any)
-	review["metadata"] = map[string]any{"creationTimestamp": sent["creationTimestamp"]}
-}
-
 func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) error {
 	var s authenticationv1.TokenReviewSpec
 	if err := spec(review, &s); err != nil {
@@ -160,7 +154,6 @@ func (a Answers) rules(_ context.Context, user *authn.User, review map[string]an
 			status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: r.Verbs, NonResourceURLs: r.NonResourceURLs})
 		}
 	}
-	unnamed(review)
-	review["spec"] = map[string]any{}
+	review["metadata"], review["spec"] = map[string]any{}, map[string]any{} // which only other answers repeat
 	return setStatus(review, status)
 }

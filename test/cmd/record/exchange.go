@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/test/story/admissions"
 	"github.com/wasmgate/wasmgate/test/story/builtins"
 	"github.com/wasmgate/wasmgate/test/story/combined"
+	"github.com/wasmgate/wasmgate/test/story/decisions"
 	"github.com/wasmgate/wasmgate/test/story/escalation"
 	"github.com/wasmgate/wasmgate/test/story/generated"
 	"github.com/wasmgate/wasmgate/test/story/layouts"
@@ -125,6 +126,11 @@ func recordEscalation(ctx context.Context, s *server) error {
 	return s.recordExchange(ctx, escalation.Stories(), tellings, escalation.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
 		return s.end(ctx, []string{escalation.Namespace(told)}, nil)
 	})
+}
+
+// recordDecisions records what roles and bindings allow.
+func recordDecisions(ctx context.Context, s *server) error {
+	return s.recordExchange(ctx, decisions.Stories(), tellings, decisions.Table, story.HTTP(client, s.url, s.token), nil)
 }
 
 // recordLayouts records built-in kinds at versions with other fields.

@@ -65,6 +65,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
 		{"who may grant what", recordEscalation},
+		{"what roles allow", recordDecisions},
 		{"versions with other fields", recordLayouts},
 	} {
 		if !strings.Contains(r.what, only) {
