@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
@@ -174,17 +175,28 @@ func (m mode) refused(part authz.Attributes) error {
 			reason = "impersonating the system:masters group is not allowed"
 		}
 	case "userextras":
-		key := part.Subresource
-		if len(utilvalidation.IsDomainPrefixedPath(nil, key)) > 0 || key != strings.ToLower(key) {
-			reason = fmt.Sprintf("impersonating an invalid key in extra is not allowed: %q", key)
-		} else if part.Name == "" {
-			reason = "impersonating the empty string value in extra is not allowed"
-		}
+		reason = invalidExtra(part.Subresource, part.Name)
+		part.Subresource, part.Name = "", ""
 	}
 	if reason == "" {
 		return nil
 	}
 	return authz.ForbiddenError(part, reason)
+}
+
+// invalidExtra is why a key and a value are none that a mode with a name allows; "" if
+// they could be.
+func invalidExtra(key, value string) string {
+	if err := utilvalidation.IsDomainPrefixedPath(field.NewPath("extra", "key"), key).ToAggregate(); err != nil {
+		return fmt.Sprintf("impersonating an invalid key in extra is not allowed: %v", err)
+	}
+	if key != strings.ToLower(key) {
+		return fmt.Sprintf("impersonating a non-lowercase key in extra is not allowed: %q", key)
+	}
+	if value == "" {
+		return "impersonating the empty string value in extra is not allowed"
+	}
+	return ""
 }
 
 // identity is who is asked for, with the groups that such a user always has. Who

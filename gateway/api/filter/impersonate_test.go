@@ -105,3 +105,16 @@ func TestImpersonate_AsksForEachPart(t *testing.T) {
 		}
 	}
 }
+
+// The refusal is that of kube-apiserver 1.36.3, which it gave to a service account that
+// may impersonate:user-info.
+func TestImpersonate_TellsWhichKeyOfAnExtraIsWrong(t *testing.T) {
+	may := &grants{allowed: []string{"impersonate-on:user-info:list /configmaps default/", "impersonate:user-info authentication.k8s.io/users /jane"}}
+	as := api.Impersonation{User: "jane", Extra: map[string][]string{"scopes": {"view"}}}
+	_, err := impersonated(may, &authn.User{Name: "robot"}, &as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
+	want := `userextras.authentication.k8s.io is forbidden: User "robot" cannot impersonate:user-info resource "userextras" in API group "authentication.k8s.io" at the cluster scope: ` +
+		`impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
