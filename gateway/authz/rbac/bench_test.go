@@ -21,10 +21,11 @@ func large() (Objects, []authz.Attributes) {
 func BenchmarkAuthorize(b *testing.B) {
 	o, requests := large()
 	p := Compile(o)
-	for name, want := range map[string]bool{"allowed": true, "refused": false} {
+	type outcome struct{ allowed, missing bool }
+	for name, want := range map[string]outcome{"allowed": {true, false}, "refused": {}, "refused-for-missing-roles": {false, true}} {
 		var some []authz.Attributes
 		for _, a := range requests {
-			if yes, _ := p.Authorize(a); yes == want {
+			if yes, reason := p.Authorize(a); want == (outcome{yes, !yes && reason != ""}) {
 				some = append(some, a)
 			}
 		}
