@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
@@ -14,9 +13,8 @@ import (
 // a module's.
 type Content interface {
 	// Get returns the bytes of the named object that have a digest, "" for those
-	// that it uses, with an Etag, or a status error. They are read by the reply's
-	// Write, which a HEAD does not call.
-	Get(ctx context.Context, t resource.Target, digest string) (*reply.Response, error)
+	// that it uses, or a status error. A HEAD does not write them.
+	Get(ctx context.Context, t resource.Target, digest string) (*resource.Content, error)
 	// Put stores body for the named object and returns the object as it then
 	// is, or a status error.
 	Put(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (*resource.Written, error)
@@ -32,11 +30,20 @@ func (h *Handler) keep(ctx context.Context, c *Call, t resource.Target, to Conte
 		if err != nil {
 			return nil, err
 		}
-		resp, err := to.Get(ctx, t, v.Get("digest"))
-		if err == nil && slices.Contains(resp.Headers, reply.Header{Name: "Etag", Value: c.IfNoneMatch}) {
-			return &reply.Response{Code: http.StatusNotModified, ContentType: resp.ContentType, Headers: resp.Headers}, nil
+		found, err := to.Get(ctx, t, v.Get("digest"))
+		if err != nil {
+			return nil, err
 		}
-		return resp, err
+		tag := reply.Header{Name: "Etag", Value: `"` + found.Digest + `"`}
+		resp := &reply.Response{
+			Code: http.StatusOK, ContentType: found.ContentType, Headers: []reply.Header{tag, {Name: "X-Content-Type-Options", Value: "nosniff"}},
+		}
+		if c.IfNoneMatch == tag.Value {
+			resp.Code = http.StatusNotModified
+			return resp, nil
+		}
+		resp.Length, resp.Write = found.Size, found.Write
+		return resp, nil
 	default:
 		return nil, dialect.MethodNotAllowed(t, c.Verb)
 	}

@@ -260,8 +260,12 @@ func (u *uploads) Put(_ context.Context, t resource.Target, contentType string, 
 	return &resource.Written{Object: []byte(`{"kind":"Widget"}`)}, nil
 }
 
-func (u *uploads) Get(_ context.Context, t resource.Target, digest string) (*reply.Response, error) {
-	return &reply.Response{Code: 200, ContentType: "application/wasm", Headers: []reply.Header{{Name: "Etag", Value: `"` + t.Name + `"`}}, Body: []byte("bytes of " + t.Name + " " + digest)}, nil
+func (u *uploads) Get(_ context.Context, t resource.Target, digest string) (*resource.Content, error) {
+	text := "bytes of " + t.Name + " " + digest
+	return &resource.Content{ContentType: "application/wasm", Digest: t.Name, Size: len(text), Write: func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}}, nil
 }
 
 func (u *uploads) MaxBytes() int { return 16 }

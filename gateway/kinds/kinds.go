@@ -21,6 +21,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/health"
@@ -60,6 +61,9 @@ type Kind struct {
 	// of a stored one, and the converter between its versions.
 	Compile func(stored []byte, previous *crd.Definition) (*crd.Definition, error)
 	Convert func(*crd.Definition) (conversion.Converter, error)
+	// Authorizer makes who decides on requests by the kind's objects, in the mode of
+	// --authorization-mode that is called RBAC.
+	Authorizer func(*catalog.Catalog) authz.Decider
 	// Admission makes the admission plugins that are the kind's, once there is an
 	// engine; may answers what users may do.
 	Admission func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error)

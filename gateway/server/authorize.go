@@ -2,9 +2,7 @@ package server
 
 import (
 	"github.com/wasmgate/wasmgate/gateway/authz"
-	"github.com/wasmgate/wasmgate/gateway/authz/rbac"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
-	"github.com/wasmgate/wasmgate/gateway/kinds/rbac/inforce"
 	"github.com/wasmgate/wasmgate/gateway/options"
 )
 
@@ -15,7 +13,11 @@ func (g *gateway) authorizers(served *catalog.Catalog) authz.Decider {
 	for _, mode := range g.options.AuthorizationModes {
 		switch mode {
 		case options.RBAC:
-			chain = append(chain, rbac.Authorizer{Source: inforce.New(served, g.log)})
+			for _, k := range g.kinds {
+				if k.Authorizer != nil {
+					chain = append(chain, k.Authorizer(served))
+				}
+			}
 		case options.AlwaysAllow, options.AlwaysDeny:
 			chain = append(chain, authz.Always(mode == options.AlwaysAllow))
 		}

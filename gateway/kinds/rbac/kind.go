@@ -10,6 +10,8 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/authz/rbac"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -23,14 +25,18 @@ import (
 // Kind is that of roles and bindings: those that every cluster begins with, aggregated,
 // and in force once they are written.
 func Kind(c kinds.Config) kinds.Kind {
+	authorizer := func(served *catalog.Catalog) authz.Decider {
+		return rbac.Authorizer{Source: inforce.New(served, c.Log)}
+	}
 	if !c.Has(gvr.ClusterRoles) {
-		return kinds.Kind{}
+		return kinds.Kind{Authorizer: authorizer}
 	}
 	return kinds.Kind{
 		Extend: inForce,
 		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
 			return []admission.Plugin{escalation.Guard{May: may, Roles: local.Part(e, "rbac")}}, nil
 		},
+		Authorizer: authorizer,
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
 			objects := local.Part(e, "rbac")
 			return kinds.Served{

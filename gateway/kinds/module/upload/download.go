@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -23,10 +21,9 @@ import (
 const sendTime = 2 * time.Minute
 
 // Get implements api.Content: the bytes that have the digest, if the module refers
-// to them, or those that it asks for. The ETag of the reply is their digest. They are
-// read as they are sent, so that many replies take little memory, and not at all for
+// to them, or those that it asks for. They are read as they are sent, so that many replies take little memory, and not at all for
 // a HEAD.
-func (u Upload) Get(ctx context.Context, t resource.Target, digest string) (*reply.Response, error) {
+func (u Upload) Get(ctx context.Context, t resource.Target, digest string) (*resource.Content, error) {
 	obj, err := u.object(ctx, t)
 	if err != nil {
 		return nil, err
@@ -47,14 +44,13 @@ func (u Upload) Get(ctx context.Context, t resource.Target, digest string) (*rep
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("reading the module's content: %w", err))
 	}
-	return &reply.Response{
-		Code: http.StatusOK, ContentType: wasmMedia, Length: size,
+	return &resource.Content{
+		ContentType: wasmMedia, Digest: digest, Size: size,
 		Write: func(w io.Writer) error { // after ctx, which is the handler's
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
 			defer cancel()
 			return write(ctx, w)
 		},
-		Headers: []reply.Header{{Name: "Etag", Value: `"` + digest + `"`}, {Name: "X-Content-Type-Options", Value: "nosniff"}},
 	}, nil
 }
 
