@@ -27,7 +27,7 @@ func TestDocumentsNameRealFlags(t *testing.T) {
 		t.Fatal(documents, err)
 	}
 	// The flags of kubectl and of compilers are their own.
-	others := regexp.MustCompile("`kubectl[^`]*`|(?m:^[ $]*kubectl .*$)|cargo build .*|`--(?:exportStart|use)[^`]*`")
+	others := regexp.MustCompile("`kubectl[^`]*`|(?m:^[ $]*(?:.*[|] )?kubectl .*$)|cargo build .*|`--(?:exportStart|use)[^`]*`")
 	flagPattern := regexp.MustCompile("(?:^|[\\s`(])--([a-z][a-z0-9-]*)")
 	for _, document := range append(documents, "../../README.md", "../../RATIONALE.md") {
 		text, err := os.ReadFile(document)
