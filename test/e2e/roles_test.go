@@ -58,7 +58,7 @@ func TestAuthorizationModes_RBAC(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte("anntoken,ann,1,\"staff\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for mode, code := range map[string]int{"AlwaysAllow": 200, "RBAC,AlwaysAllow": 200} {
+	for mode, code := range map[string]int{"AlwaysAllow": 200, "RBAC,AlwaysAllow": 200, "AlwaysDeny": 403} {
 		g := harness.Start(t, harness.Options{Args: []string{"--token-auth-file", tokens, "--authorization-mode", mode}})
 		ann := g.API(t)
 		ann.Get(namespacePath).Want(200)

@@ -144,12 +144,23 @@ func (g *Gateway) ready() (bool, error) {
 		g.URL, g.CA, g.Token, g.port = cluster.Server, cluster.CertificateAuthorityData, user.Token, u.Port()
 		g.prepare()
 	}
-	resp, err := g.client.Get(g.URL + "/readyz")
+	resp, err := g.askReady()
 	if err != nil {
 		return false, err
 	}
 	defer resp.Body.Close()
 	return resp.StatusCode == http.StatusOK, fmt.Errorf("/readyz: %s", resp.Status)
+}
+
+// askReady asks as the administrator: --authorization-mode may leave nothing to
+// who is not known.
+func (g *Gateway) askReady() (*http.Response, error) {
+	req, err := http.NewRequest(http.MethodGet, g.URL+"/readyz", nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+g.Token)
+	return g.client.Do(req)
 }
 
 // PID is the process id.
