@@ -49,6 +49,9 @@ type Config struct {
 	// found for, and why the instance was thrown away after it, nil if it was
 	// not. It is called before the call returns, possibly several at once.
 	Observe func(module string, hook plugins.Hook, used plugins.Usage, discarded error)
+	// Begins, if not nil, is told of a revision that is about to serve, before the
+	// first call reaches it.
+	Begins func(module string, rev plugins.Revision)
 }
 
 // Registry is the set of modules. It is safe for concurrent use.
@@ -165,6 +168,9 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 		return s.Clone(), false, err
 	}
 	next.follow(old)
+	if r.cfg.Begins != nil {
+		r.cfg.Begins(name, next.Revision)
+	}
 	s := next.status()
 	e.status.Store(&s)
 	e.active.Store(next)

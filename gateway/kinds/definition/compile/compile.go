@@ -41,7 +41,7 @@ type Modules interface {
 	// Known tells whether there is such a module.
 	Known(name string) bool
 	// Count is told what each call of a module that there is came to.
-	Count(name string, hook plugins.Hook, err error)
+	Count(name string, hook plugins.Hook, took time.Duration, err error)
 }
 
 // Converters makes converters. All fields are required.
@@ -102,7 +102,7 @@ func (c Converters) counted(module string, next func(conversion.Call)) func(conv
 		}
 		label := module
 		if c.Modules.Known(module) {
-			c.Modules.Count(module, plugins.Convert, call.Err)
+			c.Modules.Count(module, plugins.Convert, call.Took, call.Err)
 		} else { // a name that a definition invents makes no label
 			label = ""
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -70,9 +71,9 @@ func (refusing) Convert(_ context.Context, desired string, objects [][]byte) ([]
 // modules are found by a function; one is known.
 type modules func(name string) *conversion.Bulk
 
-func (m modules) Converter(name string) *conversion.Bulk { return m(name) }
-func (modules) Known(name string) bool                   { return name == "mine" }
-func (modules) Count(string, plugins.Hook, error)        {}
+func (m modules) Converter(name string) *conversion.Bulk         { return m(name) }
+func (modules) Known(name string) bool                           { return name == "mine" }
+func (modules) Count(string, plugins.Hook, time.Duration, error) {}
 
 func converters(log *bytes.Buffer) Converters {
 	return Converters{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -33,7 +34,7 @@ func (*counting) Converter(string) *conversion.Bulk {
 	return conversion.Batched(absent{}, conversion.Batch{})
 }
 func (*counting) Known(name string) bool { return name == "known" }
-func (c *counting) Count(name string, hook plugins.Hook, err error) {
+func (c *counting) Count(name string, hook plugins.Hook, _ time.Duration, err error) {
 	*c = append(*c, fmt.Sprint(name, " ", hook, " ", err != nil))
 }
 

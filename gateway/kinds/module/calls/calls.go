@@ -27,7 +27,7 @@ const (
 
 // State is how the calls of one module went.
 type State struct {
-	// Revision is what they were calls of, as [Calls.Look] was told.
+	// Revision is what they were calls of, as [Calls.Begin] was told.
 	Revision string
 	// Failing tells that calls fail: some in a way that is a fault of the module,
 	// or half of them at least with its own answer.
@@ -57,6 +57,7 @@ func New() *Calls { return &Calls{now: time.Now} }
 
 // counter is that of one module.
 type counter struct {
+	begun atomic.Int64            // when the revision began, in ns since 1970
 	hooks map[plugins.Hook]*tally // one for each hook that there is
 
 	mu    sync.Mutex
@@ -75,10 +76,14 @@ func newCounter() *counter {
 	return c
 }
 
-// Count counts one call of a hook. What says nothing about the module is not counted: that
-// it is not there, lacks the hook, or that nobody waited for its answer.
-func (c *Calls) Count(module string, hook plugins.Hook, err error) {
+// Count counts one call of a hook, which has ended now. What says nothing about the
+// module is not counted: that it is not there, lacks the hook, or that nobody waited
+// for its answer; nor is a call that is older than the revision.
+func (c *Calls) Count(module string, hook plugins.Hook, took time.Duration, err error) {
 	kind, m := judge(err), c.of(module)
+	if c.now().Add(-took).UnixNano() < m.begun.Load() {
+		return
+	}
 	t := m.hooks[hook]
 	switch kind {
 	case nothing:
@@ -117,23 +122,35 @@ func (c *Calls) Modules() []string {
 // Forget drops what is known of a module.
 func (c *Calls) Forget(module string) { c.modules.Delete(module) }
 
-// Look tells how the calls of a module go, of which that revision serves. What was
-// counted before it did is dropped.
-func (c *Calls) Look(module, revision string) State {
+// Begin is told of a revision of a module before its first call. What was counted
+// of another one is dropped.
+func (c *Calls) Begin(module, revision string) {
 	m := c.of(module)
-	calls, failed, bad := m.taken()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now, s := c.now(), &m.state
-	if s.Revision != revision {
-		*s, m.last = State{Revision: revision, Since: now}, Failure{}
-		return *s
+	if m.state.Revision != revision {
+		m.begun.Store(c.now().UnixNano())
+		m.taken()
+		m.state, m.last = State{Revision: revision, Since: c.now()}, Failure{}
 	}
+}
+
+// Look tells how the calls of a module go since the revision began that did last;
+// the zero value when none has.
+func (c *Calls) Look(module string) State {
+	m := c.of(module)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state.Revision == "" {
+		return State{}
+	}
+	calls, failed, bad := m.taken()
+	now, s := c.now(), &m.state
 	switch {
 	case bad && !s.Failing:
-		*s = State{Revision: revision, Failing: true, Since: now}
+		*s = State{Revision: s.Revision, Failing: true, Since: now}
 	case s.Failing && failed == 0 && calls > 0 && now.Sub(m.last.At) >= calm:
-		*s = State{Revision: revision, Since: now}
+		*s = State{Revision: s.Revision, Since: now}
 	}
 	s.Calls += calls
 	s.Failed += failed

@@ -47,15 +47,15 @@ func TestWhatFailing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := modulecalls.New()
-			calls.Look("m", "r1")
+			calls.Begin("m", "r1")
 			for _, err := range c.calls {
-				calls.Count("m", plugins.Convert, err)
+				calls.Count("m", plugins.Convert, 0, err)
 			}
 			if name == "answers of another hook" {
-				calls.Count("m", plugins.Admit, nil)
-				calls.Count("m", plugins.Admit, nil)
+				calls.Count("m", plugins.Admit, 0, nil)
+				calls.Count("m", plugins.Admit, 0, nil)
 			}
-			s := calls.Look("m", "r1")
+			s := calls.Look("m")
 			if counts := fmt.Sprintf("%d of %d", s.Failed, s.Calls); s.Failing != c.failing || counts != c.counts || s.Last.Reason != c.last {
 				t.Errorf("%+v", s)
 			}
@@ -69,12 +69,14 @@ func TestItIsWellAgainAfterAWhile(t *testing.T) {
 		calls := modulecalls.New()
 		check := func(failing bool, counts string) {
 			t.Helper()
-			if s := calls.Look("m", "r1"); s.Failing != failing || fmt.Sprintf("%d of %d", s.Failed, s.Calls) != counts {
+			if s := calls.Look("m"); s.Failing != failing || fmt.Sprintf("%d of %d", s.Failed, s.Calls) != counts {
 				t.Errorf("%+v, want %v and %s", s, failing, counts)
 			}
 		}
-		count := func(err error) { calls.Count("m", plugins.Convert, err) }
+		count := func(err error) { calls.Count("m", plugins.Convert, 0, err) }
 		count(failed(plugins.Trap)) // of the revision before
+		check(false, "0 of 0")
+		calls.Begin("m", "r1")
 		check(false, "0 of 0")
 		count(nil)
 		check(false, "0 of 1")
@@ -88,7 +90,13 @@ func TestItIsWellAgainAfterAWhile(t *testing.T) {
 		count(nil)
 		check(false, "0 of 1")
 		count(failed(plugins.Trap))
-		if s := calls.Look("m", "r2"); s.Failing || s.Calls != 0 || s.Last.Reason != "" {
+		calls.Begin("m", "r1") // it goes on
+		check(true, "1 of 1")
+		<-time.After(time.Minute)
+		calls.Begin("m", "r2")
+		<-time.After(time.Second)
+		calls.Count("m", plugins.Convert, 2*time.Second, failed(plugins.Trap)) // by the revision before
+		if s := calls.Look("m"); s.Failing || s.Calls != 0 || s.Last.Reason != "" {
 			t.Errorf("another revision: %+v", s)
 		}
 		if got := calls.Modules(); !slices.Equal(got, []string{"m"}) {
@@ -105,7 +113,7 @@ func BenchmarkCount(b *testing.B) {
 	calls := modulecalls.New()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			calls.Count("m", plugins.Convert, nil)
+			calls.Count("m", plugins.Convert, 0, nil)
 		}
 	})
 }

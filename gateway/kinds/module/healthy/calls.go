@@ -38,10 +38,8 @@ type Objects interface {
 type Counted interface {
 	// Modules are the modules of which calls were counted.
 	Modules() []string
-	// Look tells how the calls of a module go, of which that revision serves.
-	Look(module, revision string) modulecalls.State
-	// Forget drops what is known of a module.
-	Forget(module string)
+	// Look tells how the calls of a module go since the revision began that did last.
+	Look(module string) modulecalls.State
 }
 
 const (
@@ -109,7 +107,7 @@ func (c *Controller) look(name string) (outcome, modulecalls.State) {
 	if status.Serving == nil {
 		return outcome{}, modulecalls.State{}
 	}
-	s := c.counted.Look(name, module.RevisionName(*status.Serving))
+	s := c.counted.Look(name)
 	return outcome{s.Revision, s.Failing, !s.Failing && s.Calls > s.Failed}, s
 }
 
@@ -117,7 +115,6 @@ func (c *Controller) look(name string) (outcome, modulecalls.State) {
 func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
 	obj, err := c.objects.Get(ctx, gvr.Modules, "", key.Name)
 	if apierrors.IsNotFound(err) {
-		c.counted.Forget(key.Name)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.told, key.Name)

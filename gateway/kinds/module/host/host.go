@@ -50,12 +50,20 @@ type Config struct {
 	Metrics   *metrics.Metrics
 	// Lines keep what modules write.
 	Lines Lines
-	// Count is told what each call of a module that there is came to, but for
-	// conversions, which are observed where they are asked for.
-	Count func(name string, hook plugins.Hook, err error)
-	// Begun is told when a revision begins to serve; nil tells nobody.
-	Begun func(name string, rev plugins.Revision)
+	// Calls count calls.
+	Calls Calls
 	Log   zerolog.Logger
+}
+
+// Calls count what calls of modules came to.
+type Calls interface {
+	// Begin is told of a revision before its first call.
+	Begin(name, revision string)
+	// Count is told of each call of a module that there is when it has ended, but
+	// for conversions, which are observed where they are asked for.
+	Count(name string, hook plugins.Hook, took time.Duration, err error)
+	// Forget drops what was counted of a module that is no more.
+	Forget(name string)
 }
 
 // Lines keep what modules write, for a while.
@@ -76,8 +84,7 @@ type Host struct {
 	registry *modules.Registry
 	blobs    *blob.Blobs
 	marks    *quarantine.Marks
-	count    func(name string, hook plugins.Hook, err error)
-	begun    func(name string, rev plugins.Revision)
+	calls    Calls
 	loaded   func() // calls of modules that are not there wait no more
 }
 
@@ -103,8 +110,8 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
 	loaded := make(chan struct{})
-	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, count: c.Count, begun: c.Begun, loaded: sync.OnceFunc(func() { close(loaded) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup})
+	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, calls: c.Calls, loaded: sync.OnceFunc(func() { close(loaded) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
+	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, Begins: h.begins, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup})
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
@@ -117,6 +124,11 @@ func (m *Host) instances() (all []metrics.Instances) {
 		all = append(all, metrics.Instances{Module: name, Idle: s.Idle, InUse: s.InUse, Max: s.Max, IdleBytes: s.IdleSize, GivenBack: s.GivenBack, HeldBack: s.HeldBack})
 	}
 	return all
+}
+
+// begins tells who counts calls what they are calls of from now on.
+func (m *Host) begins(name string, rev plugins.Revision) {
+	m.calls.Begin(name, module.RevisionName(rev))
 }
 
 // observe records what a call took, of modules that there still are.
@@ -170,24 +182,22 @@ func (m *Host) Prioritize(ctx context.Context, name string, review []byte, accep
 func (m *Host) called(name string, hook plugins.Hook, call func() error) error {
 	begun, result, label := time.Now(), "success", name
 	err := call()
+	took := time.Since(begun)
 	if err != nil {
 		result = "error"
 	}
 	if m.Known(name) {
-		m.count(name, hook, err)
+		m.calls.Count(name, hook, took, err)
 	} else { // a name that a configuration invents makes no label
 		label = ""
 	}
-	m.metrics.PluginCall(label, string(hook), result, time.Since(begun).Seconds())
+	m.metrics.PluginCall(label, string(hook), result, took.Seconds())
 	return err
 }
 
 // Set implements load.Runtime.
 func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error {
-	status, err := m.registry.Set(ctx, name, rev)
-	if err == nil && status.Serving != nil && m.begun != nil {
-		m.begun(name, *status.Serving)
-	}
+	_, err := m.registry.Set(ctx, name, rev)
 	return err
 }
 
@@ -205,6 +215,7 @@ func (m *Host) Remove(name string) {
 	m.registry.Remove(name)
 	m.metrics.ForgetPlugin(name)
 	m.lines.Forget(name)
+	m.calls.Forget(name)
 }
 
 // Blobs is where the contents of modules are kept.

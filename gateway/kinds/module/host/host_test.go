@@ -20,6 +20,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/calls"
 	modulelog "github.com/wasmgate/wasmgate/gateway/kinds/module/log"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -32,7 +33,7 @@ import (
 func newHost(t *testing.T, change func(c *Config)) (*Host, *storagetest.Memory) {
 	t.Helper()
 	store := storagetest.NewMemory()
-	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: store, Root: "/blobs/", Metrics: metrics.New(), Lines: modulelog.New(), Count: func(string, plugins.Hook, error) {}, Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: store, Root: "/blobs/", Metrics: metrics.New(), Lines: modulelog.New(), Calls: calls.New(), Log: zerolog.Nop()}
 	if change != nil {
 		change(&c)
 	}
@@ -295,18 +296,33 @@ func TestInstancesAreInTheMetrics(t *testing.T) {
 	}
 	wants(1, 0, 128<<10)
 	h.registry.Remove("tabs")
-	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: storagetest.NewMemory(), Root: "/", Metrics: h.metrics, Lines: modulelog.New(), Count: func(string, plugins.Hook, error) {}, Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(t.TempDir(), "cache"), Store: storagetest.NewMemory(), Root: "/", Metrics: h.metrics, Lines: modulelog.New(), Calls: calls.New(), Log: zerolog.Nop()}
 	if second, err := New(t.Context(), c); err == nil || second != nil {
 		t.Errorf("metrics of two hosts: %v", err)
 	}
 }
 
-// Who counts calls is told when a revision begins to serve, before its first call.
+// told are calls that are not counted.
+type told struct {
+	*calls.Calls
+	host *Host
+	all  []string
+}
+
+// Begin notes what serves when it is told of another revision.
+func (c *told) Begin(name, revision string) {
+	status, _ := c.host.Status(name)
+	c.all = append(c.all, name+" "+revision+" after "+status.Digest())
+}
+
+func (c *told) Forget(name string) { c.all = append(c.all, name+" is gone") }
+
+// Who counts calls is told of a revision before its first call, and when there is
+// none to be called any more.
 func TestABeginningIsTold(t *testing.T) {
-	var begun []string
-	h, _ := newHost(t, func(c *Config) {
-		c.Begun = func(name string, rev plugins.Revision) { begun = append(begun, name+" "+rev.Digest) }
-	})
+	c := &told{Calls: calls.New()}
+	h, _ := newHost(t, func(config *Config) { config.Calls = c })
+	c.host = h
 	first, second := writing("one"), writing("two")
 	broken := writing("three")
 	broken.Bytes, broken.Digest = []byte("x"), "sha256:x"
@@ -318,8 +334,14 @@ func TestABeginningIsTold(t *testing.T) {
 	if err := h.Set(t.Context(), "tabs", broken); err == nil {
 		t.Error("it is no module")
 	}
-	if want := []string{"tabs " + first.Digest, "tabs " + second.Digest}; !slices.Equal(begun, want) {
-		t.Errorf("told of %q, want %q", begun, want)
+	h.Remove("tabs")
+	want := []string{
+		"tabs " + module.RevisionName(first) + " after ",
+		"tabs " + module.RevisionName(second) + " after " + first.Digest,
+		"tabs is gone",
+	}
+	if !slices.Equal(c.all, want) {
+		t.Errorf("told of %q, want %q", c.all, want)
 	}
 }
 
@@ -337,7 +359,7 @@ func sample(t *testing.T, body []byte, series string) int {
 
 func TestNewFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	c := Config{CacheDir: filepath.Join(file, "\x00"), Store: storagetest.NewMemory(), Root: "/", Metrics: metrics.New(), Lines: modulelog.New(), Count: func(string, plugins.Hook, error) {}, Log: zerolog.Nop()}
+	c := Config{CacheDir: filepath.Join(file, "\x00"), Store: storagetest.NewMemory(), Root: "/", Metrics: metrics.New(), Lines: modulelog.New(), Calls: calls.New(), Log: zerolog.Nop()}
 	if h, err := New(t.Context(), c); err == nil || h != nil {
 		t.Errorf("a folder that cannot be: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,14 +64,15 @@ func New(ctx context.Context, c kinds.Config) (*Modules, error) {
 		Compiler: processes,
 		CacheDir: filepath.Join(o.DataDir, "wasm-cache"), Store: c.Store, Root: "/wasmgate" + o.EtcdPrefix + "/blobs/",
 		Metrics: c.Metrics, Lines: m.lines, Quota: o.ModuleQuota, IdleBytes: o.ModuleIdleMemory, Log: c.Log, SafeMode: o.SafeMode,
-		Count: m.calls.Count,
-		Begun: func(name string, rev plugins.Revision) { m.calls.Look(name, module.RevisionName(rev)) },
+		Calls: m.calls,
 	})
 	return m, err
 }
 
 // Count is told what a call that the host does not see came to.
-func (m *Modules) Count(name string, hook plugins.Hook, err error) { m.calls.Count(name, hook, err) }
+func (m *Modules) Count(name string, hook plugins.Hook, took time.Duration, err error) {
+	m.calls.Count(name, hook, took, err)
+}
 
 // Webhooks calls modules that are webhooks, and lets them look up what is in e.
 func (m *Modules) Webhooks(e *engine.Engine) admitting.ModuleCall {
