@@ -46,6 +46,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"quota of volumes":     {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"requests.storage":"1"},"scopes":["VolumeAttributesClass"]}}`, ``},
 		"quota of no volumes":  {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"limits.cpu":"1"},"scopes":["VolumeAttributesClass"]}}`, `spec.scopes: Invalid value: ["VolumeAttributesClass"]: unsupported scope applied to resource`},
 		"quota of other kinds": {"resourcequota", `{"metadata":{"name":"x"},"spec":{"hard":{"count/widgets.example.com":"1"},"scopes":["Terminating"]}}`, ``},
+		"pod with less than its containers": {"pod", `{"metadata":{"name":"x"},"spec":{"resources":{"requests":{"memory":"1"}},"containers":[{"name":"a","image":"i","resources":{"requests":{"cpu":"1","memory":"2"}}}]}}`,
+			`spec.resources.requests[memory]: Invalid value: "1": must be greater than or equal to aggregate container requests of 2`},
+		"pod with another resource than its containers": {"pod", `{"metadata":{"name":"x"},"spec":{"resources":{"requests":{"memory":"1"}},"containers":[{"name":"a","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`, ``},
+		"field with a subscript": {"pod", `{"metadata":{"name":"x"},"spec":{"containers":[{"name":"a","image":"i","env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName['x']"}}}]}]}}`,
+			`spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.nodeName['x']": error converting fieldPath: field label does not support subscript: spec.nodeName['x']`},
 		"ingress": {"ingress", `{"metadata":{"name":"x"},"spec":{"defaultBackend":{"service":{"name":"a","port":{"number":1}}},"tls":[{"hosts":["A_"],"secretName":"B_"}]}}`,
 			`[spec.tls[0].hosts[0]: Invalid value: "A_": ` + subdomain + `, spec.tls[0].secretName: Invalid value: "B_": ` + subdomain + `]`},
 	} {

@@ -38,6 +38,8 @@ spec.template.metadata.annotations: {keys: qualified-name}
 spec.template.metadata.annotations{}: {rules: [{rule: "key != 'bad/key' && self != ''", message: is empty, showKey: true}]}
 spec.paused: {rules: [{rule: "!(oldSelf && !self)", reason: Forbidden, message: stays paused}]}
 spec.strategy: {atMostOneOf: ["*"]}
+spec.template.spec.containers[].args: {maxItems: 2}
+spec.template.spec.containers[].command: {enum: [go, stop]}
 `
 
 func deployments(t testing.TB) *Plan {
@@ -142,6 +144,9 @@ func TestValidation(t *testing.T) {
 		"key":           {strings.Replace(valid, "template: {", "template: {metadata: {annotations: {bad/key: x}}, ", 1), "", `spec.template.metadata.annotations[bad/key]: Invalid value: "bad/key": is empty`},
 		"transition":    {strings.Replace(valid, "replicas: 1", "replicas: 1, paused: false", 1), strings.Replace(valid, "replicas: 1", "replicas: 1, paused: true", 1), `spec.paused: Forbidden: stays paused`},
 		"no transition": {strings.Replace(valid, "replicas: 1", "replicas: 1, paused: false", 1), "", ""},
+		"items":         {strings.Replace(valid, "image: i", "image: i, args: [x, y], command: [go]", 1), "", ""},
+		"many items":    {strings.Replace(valid, "image: i", "image: i, args: [x, y, z]", 1), "", `spec.template.spec.containers[0].args: Too many: 3: must have at most 2 items`},
+		"item of enum":  {strings.Replace(valid, "image: i", "image: i, command: [go, run]", 1), "", `spec.template.spec.containers[0].command: Unsupported value: "run": supported values: "go", "stop"`},
 		"one of":        {strings.Replace(valid, "replicas: 1", "replicas: 1, strategy: {type: x, rollingUpdate: {}}", 1), "", `spec.strategy.rollingUpdate: Forbidden: may not specify more than 1 type`},
 	} {
 		t.Run(name, func(t *testing.T) {

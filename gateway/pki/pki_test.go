@@ -236,6 +236,15 @@ func TestHosts(t *testing.T) {
 	if h := Hosts("0.0.0.0"); has(h, "0.0.0.0") {
 		t.Errorf("bound to all: %v", h)
 	}
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && (has(Hosts("192.0.2.7"), n.IP.String()) || !has(Hosts("0.0.0.0"), n.IP.String())) {
+			t.Errorf("%s is told of bound to one address, or not of bound to all", n.IP)
+		}
+	}
 	for _, h := range Hosts("0.0.0.0") {
 		if strings.Contains(h, "/") || (net.ParseIP(h) == nil && strings.Contains(h, ":")) {
 			t.Errorf("not a host: %q", h)
