@@ -13,35 +13,35 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// charge commits the write with what an account wants to change along with it.
-func (w *Write) charge(ctx context.Context, account resource.Account) error {
-	at := int64(0)
+// charge commits a write with what an account wants to change along with it.
+func charge(ctx context.Context, account resource.Account, e *Writer, r *request, p *progress, claims claimed) (revision int64, err error) {
+	at, key := int64(0), r.Resource.Key(r.Namespace, r.Name)
 	defer func() { account.Close(at) }()
 	for range maxAttempts {
 		postings, err := account.Charge(ctx)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if key := w.Resource.Key(w.Namespace, w.Name); posts(postings, key) {
+		if posts(postings, key) {
 			// It would be charged to the object that it creates, which exists.
-			if err := w.mustNotExist(ctx, key); err != nil {
-				return err
+			if err := isFree(ctx, e, r, key); err != nil {
+				return 0, err
 			}
 			account.Changed(key, nil)
 			continue
 		}
-		err = w.commitWith(ctx, postings)
+		revision, err = commit(ctx, e, r, p, claims, postings)
 		var first *overtaken
 		if errors.As(err, &first) {
 			account.Changed(first.key, first.by)
 			continue
 		}
-		if err == nil && !w.Options.DryRun {
-			at = w.revision
+		if err == nil && !r.Options.DryRun {
+			at = revision
 		}
-		return err
+		return revision, err
 	}
-	return apierrors.NewConflict(w.GroupResource(), w.Name, resource.ErrModified)
+	return 0, apierrors.NewConflict(r.GroupResource(), r.Name, resource.ErrModified)
 }
 
 // posts tells that one of the postings is of a key.
@@ -49,12 +49,9 @@ func posts(all []resource.Posting, key string) bool {
 	return slices.ContainsFunc(all, func(p resource.Posting) bool { return p.Key == key })
 }
 
-// account opens the account of a write that stores a new state.
-func (w *Write) account(ctx context.Context) (resource.Account, error) {
-	if w.writer.accounts == nil || w.ending != stores || w.operation == admission.Delete || w.Namespace == "" {
-		return nil, nil
-	}
-	return w.writer.accounts.Open(ctx, attributes{w})
+// isCharged tells of a write that it stores a new state, in a namespace.
+func isCharged(r *request, p *progress) bool {
+	return p.ending == stores && p.operation != admission.Delete && r.Namespace != ""
 }
 
 // overtaken tells that nothing was written, as somebody else changed an object

@@ -15,114 +15,113 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// commitWith has the store do the write, with postings, or finds
-// out whether it would. Every change compares the revision that the write
+// commit has the store do a write, with postings, or finds out whether it would: at
+// which revision it is then. Every change compares the revision that the write
 // started from, and that of the definition that it was made under.
-func (w *Write) commitWith(ctx context.Context, postings []resource.Posting) (err error) {
-	key, store := w.Resource.Key(w.Namespace, w.Name), w.claims.guard(w.Resource.Writer(w.writer.store))
-	for _, p := range postings {
-		store = store.Along(p.Key, p.Stored, p.Revision)
+func commit(ctx context.Context, e *Writer, r *request, p *progress, claims claimed, postings []resource.Posting) (revision int64, err error) {
+	key, store := r.Resource.Key(r.Namespace, r.Name), claims.guard(r.Resource.Writer(e.store))
+	for _, one := range postings {
+		store = store.Along(one.Key, one.Stored, one.Revision)
 	}
 	switch {
-	case w.operation == admission.Create && w.Options.DryRun:
-		return w.mustNotExist(ctx, key)
-	case w.operation == admission.Create && w.named > 0:
-		return atRevision()
-	case w.operation == admission.Create:
-		w.revision, err = store.Create(ctx, key, w.draft.Stored, w.ttl())
-	case w.ending == keeps:
-		return w.mustBeCurrent(ctx)
-	case w.Options.DryRun:
-		w.revision = w.from.Revision
-		return nil
-	case w.ending == removes:
-		w.revision, err = store.Delete(ctx, key, w.from.Revision)
+	case p.operation == admission.Create && r.Options.DryRun:
+		return 0, isFree(ctx, e, r, key)
+	case p.operation == admission.Create && p.named > 0:
+		return 0, atRevision()
+	case p.operation == admission.Create:
+		revision, err = store.Create(ctx, key, p.draft.Stored, ttl(r, &p.next))
+	case p.ending == keeps:
+		return 0, mustBeCurrent(ctx, e, r, p.from)
+	case r.Options.DryRun:
+		return p.from.Revision, nil
+	case p.ending == removes:
+		revision, err = store.Delete(ctx, key, p.from.Revision)
 	default:
-		w.revision, err = store.Update(ctx, key, w.draft.Stored, w.from.Revision, w.ttl())
+		revision, err = store.Update(ctx, key, p.draft.Stored, p.from.Revision, ttl(r, &p.next))
 	}
 	if o := overtakenBy(err, postings); o != nil {
-		return o
+		return 0, o
 	}
 	if err != nil {
-		return w.notCommitted(ctx, err)
+		return 0, notCommitted(ctx, e, r, claims, err)
 	}
-	w.writer.spaces.note(w.Resource, w.revision)
-	w.writer.waitUntilServed(ctx, w.Resource, w.revision)
-	return nil
+	e.spaces.note(r.Resource, revision)
+	e.waitUntilServed(ctx, r.Resource, revision)
+	return revision, nil
 }
 
 // notCommitted tells what becomes of a write that the store refused, or whose
 // outcome nobody knows.
-func (w *Write) notCommitted(ctx context.Context, err error) error {
+func notCommitted(ctx context.Context, e *Writer, r *request, claims claimed, err error) error {
 	var s *storage.Error
 	if errors.As(err, &s) {
 		switch {
-		case w.claims.lost(s):
+		case claims.lost(s):
 			return errUnclaimed
 		case s.Kind == storage.Changed:
 			return &redefined{s.Revision, s.Current == nil}
 		case s.Kind == storage.Conflict && s.Current != nil:
 			return superseded{view.NewEntry(*s.Current)}
-		case (s.Kind == storage.Exists || s.Kind == storage.NotFound) && w.exists == mayExist:
+		case (s.Kind == storage.Exists || s.Kind == storage.NotFound) && r.exists == mayExist:
 			return superseded{}
 		case s.Kind == storage.Exists:
-			return w.alreadyExists(ctx) // with another name it may go well
+			return alreadyExists(ctx, e.reads, r.Target) // with another name it may go well
 		}
 	}
-	return final{w.StoreError(err)}
+	return final{r.StoreError(err)}
 }
 
 // mustBeCurrent is the commit of a write that changes nothing. A cached state
 // proves nothing: somebody may have written since what this write would change.
-func (w *Write) mustBeCurrent(ctx context.Context) error {
-	if w.from.Live {
+func mustBeCurrent(ctx context.Context, e *Writer, r *request, from read.Origin) error {
+	if from.Live {
 		return nil
 	}
-	now, err := w.current(ctx, true)
+	now, err := current(ctx, e.reads, r, true)
 	if err != nil {
 		return err
 	}
-	if now.Entry == nil || now.Revision != w.from.Revision {
+	if now.Entry == nil || now.Revision != from.Revision {
 		return superseded{now.Entry}
 	}
 	return nil
 }
 
-// mustNotExist is what a dry run does instead of the store's own check.
-func (w *Write) mustNotExist(ctx context.Context, key string) error {
-	_, err := w.writer.store.Get(ctx, key)
+// isFree is what a dry run does instead of the store's own check.
+func isFree(ctx context.Context, e *Writer, r *request, key string) error {
+	_, err := e.store.Get(ctx, key)
 	switch {
-	case err == nil && w.exists == mayExist:
+	case err == nil && r.exists == mayExist:
 		return superseded{}
 	case err == nil:
-		return w.alreadyExists(ctx)
+		return alreadyExists(ctx, e.reads, r.Target)
 	case storage.KindOf(err) == storage.NotFound:
 		return nil
 	}
-	return w.StoreError(fmt.Errorf("looking for an object of that name: %w", err))
+	return r.StoreError(fmt.Errorf("looking for an object of that name: %w", err))
 }
 
-func (w *Write) ttl() (d time.Duration) {
-	if w.Resource.Def.TTL != nil {
-		d = w.Resource.Def.TTL(w.object.Object)
+func ttl(r *request, n *next) (d time.Duration) {
+	if r.Resource.Def.TTL != nil {
+		d = r.Resource.Def.TTL(n.object.Object)
 	}
 	return d
 }
 
 // start is the state that the first attempt starts from. A dry run leaves
 // nothing for the store to compare, so it looks there first.
-func (w *Write) start(ctx context.Context) (read.Origin, error) {
-	if w.exists == mustNotExist {
+func start(ctx context.Context, reads *read.Reader, r *request) (read.Origin, error) {
+	if r.exists == mustNotExist {
 		return read.Origin{}, nil
 	}
-	return w.current(ctx, w.Options.DryRun)
+	return current(ctx, reads, r, r.Options.DryRun)
 }
 
 // current is the present state: the cached one if there is one and live does
 // not ask for more, and none if the write may do without.
-func (w *Write) current(ctx context.Context, live bool) (read.Origin, error) {
-	from, err := w.writer.reads.Current(ctx, w.Target, live)
-	if w.exists == mayExist && apierrors.IsNotFound(err) {
+func current(ctx context.Context, reads *read.Reader, r *request, live bool) (read.Origin, error) {
+	from, err := reads.Current(ctx, r.Target, live)
+	if r.exists == mayExist && apierrors.IsNotFound(err) {
 		return read.Origin{}, nil
 	}
 	return from, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/read"
 )
 
 // generateAttempts is how many names are tried for metadata.generateName.
@@ -30,13 +31,13 @@ func atRevision() error {
 
 // alreadyExists refuses to create what is there. Whether it is about to go is told
 // in kube-apiserver's words: clients look for these, and wait.
-func (w *Write) alreadyExists(ctx context.Context) error {
-	refusal := apierrors.NewAlreadyExists(w.GroupResource(), w.Name)
-	there, err := w.writer.reads.Current(ctx, w.Target, true)
+func alreadyExists(ctx context.Context, reads *read.Reader, t resource.Target) error {
+	refusal := apierrors.NewAlreadyExists(t.GroupResource(), t.Name)
+	there, err := reads.Current(ctx, t, true)
 	if err != nil {
 		return refusal
 	}
-	meta, err := w.Resource.Metadata(there.Entry)
+	meta, err := t.Resource.Metadata(there.Entry)
 	if err == nil && object.Field(meta, "deletionTimestamp") != nil {
 		refusal.ErrStatus.Message = beingDeleted + refusal.ErrStatus.Message
 	}

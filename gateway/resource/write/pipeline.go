@@ -263,15 +263,19 @@ func (w *Write) convert(ctx context.Context) (err error) {
 }
 
 // commit charges the write to who keeps account of it, and commits it with that.
-func (w *Write) commit(ctx context.Context) error {
-	account, err := w.account(ctx)
-	if err != nil {
-		return err
+func (w *Write) commit(ctx context.Context) (err error) {
+	var account resource.Account
+	if w.writer.accounts != nil && isCharged(&w.request, &w.progress) {
+		if account, err = w.writer.accounts.Open(ctx, attributes{w}); err != nil {
+			return err
+		}
 	}
 	if account == nil {
-		return w.commitWith(ctx, nil)
+		w.revision, err = commit(ctx, w.writer, &w.request, &w.progress, w.claims, nil)
+	} else {
+		w.revision, err = charge(ctx, account, w.writer, &w.request, &w.progress, w.claims)
 	}
-	return w.charge(ctx, account)
+	return err
 }
 
 // handOver gives the committed state to the cache, so that no reader has to

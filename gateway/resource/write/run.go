@@ -46,7 +46,7 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 		return nil, err
 	}
 	defer func() { w.claims.release(ctx, w.writer) }()
-	from, err := w.start(ctx)
+	from, err := start(ctx, w.writer.reads, &w.request)
 	for range maxAttempts {
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 		case errors.As(refused, &lost) && lost.by != nil:
 			from = read.Origin{Entry: lost.by, Live: true}
 		case errors.As(refused, &lost):
-			from, err = w.current(ctx, true)
+			from, err = current(ctx, w.writer.reads, &w.request, true)
 		case errors.Is(refused, errUnclaimed):
 			w.claims.release(ctx, w.writer)
 		case errors.As(refused, &changed):
@@ -73,7 +73,7 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 			return nil, refused
 		default:
 			stale := from.Revision
-			if from, err = w.current(ctx, true); err == nil && from.Entry != nil && from.Revision == stale {
+			if from, err = current(ctx, w.writer.reads, &w.request, true); err == nil && from.Entry != nil && from.Revision == stale {
 				return nil, refused
 			}
 		}
