@@ -3,13 +3,23 @@ package rbac
 import (
 	"cmp"
 	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// binding is what one binding gives: a role, which may be missing.
+// key is a namespace, "" for what is of the cluster, and a name.
+type key struct{ namespace, name string }
+
+// before is the order of bindings: those of the cluster first, then by name.
+func (k key) before(other key) int {
+	return cmp.Or(cmp.Compare(k.namespace, other.namespace), cmp.Compare(k.name, other.name))
+}
+
+// binding is what one binding gives: a role, which may be missing. It is immutable.
 type binding struct {
-	// order is the place among all bindings: those of the cluster first, by name.
-	order       int
-	first, last int // the rules of the role
+	key
+	first, last int // the numbers of the role's rules
+	rules       []rbacv1.PolicyRule
 	missing     error
 }
 
@@ -20,17 +30,40 @@ type grant struct {
 	reason string
 }
 
-// grants are what one subject is granted, in the cluster or in a namespace.
+// grants are what one subject is granted, in the cluster or in a namespace. They are
+// immutable.
 type grants struct {
 	all   []grant // by the first of their rules
 	rules ruleSet
 	// missing are the bindings whose role is not there.
-	missing []*binding
+	missing []grant
+}
+
+// with are the grants without some bindings and with others; nil when none are left.
+func (g *grants) with(dropped map[*binding]bool, added []grant) *grants {
+	next := &grants{}
+	for _, one := range added {
+		next.add(one)
+	}
+	if g != nil {
+		for _, some := range [][]grant{g.all, g.missing} {
+			for _, one := range some {
+				if !dropped[one.binding] {
+					next.add(one)
+				}
+			}
+		}
+	}
+	if len(next.all)+len(next.missing) == 0 {
+		return nil
+	}
+	next.settle()
+	return next
 }
 
 func (g *grants) add(one grant) {
-	if one.missing != nil {
-		g.missing = append(g.missing, one.binding)
+	if one.binding.missing != nil {
+		g.missing = append(g.missing, one)
 		return
 	}
 	if one.first < one.last {
@@ -40,7 +73,7 @@ func (g *grants) add(one grant) {
 
 // settle ends the additions.
 func (g *grants) settle() {
-	slices.SortStableFunc(g.all, func(a, b grant) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(g.all, func(a, b grant) int { return cmp.Or(cmp.Compare(a.first, b.first), a.before(b.key)) })
 	next := 0
 	for _, one := range g.all {
 		for rule := max(next, one.first); rule < one.last; rule++ {
@@ -48,7 +81,7 @@ func (g *grants) settle() {
 		}
 		next = max(next, one.last)
 	}
-	g.all = slices.Clip(g.all)
+	g.all, g.rules.at, g.rules.bits = slices.Clip(g.all), slices.Clip(g.rules.at), slices.Clip(g.rules.bits)
 }
 
 // allows returns the reason of the grant that answers a question with yes.
@@ -76,25 +109,20 @@ func (g *grants) of(rule int) grant {
 }
 
 // scope is what all subjects are granted in one place. A service account is the user
-// that it counts as.
-type scope struct{ users, groups map[string]*grants }
+// that it counts as. It is immutable.
+type scope struct{ users, groups table[grants] }
 
-func newScope() *scope { return &scope{map[string]*grants{}, map[string]*grants{}} }
-
-func (s *scope) settle() {
-	for _, subjects := range []map[string]*grants{s.users, s.groups} {
-		for _, g := range subjects {
-			g.settle()
+// each visits what there is to be visited of a scope, which may be nil.
+func (s *scope) each(user string, groups []string, visit func(*grants)) {
+	if s == nil {
+		return
+	}
+	if g := s.users.get(user); g != nil {
+		visit(g)
+	}
+	for _, group := range groups {
+		if g := s.groups.get(group); g != nil {
+			visit(g)
 		}
 	}
-}
-
-// add grants to a subject.
-func add(subjects map[string]*grants, name string, one grant) {
-	g := subjects[name]
-	if g == nil {
-		g = &grants{}
-		subjects[name] = g
-	}
-	g.add(one)
 }

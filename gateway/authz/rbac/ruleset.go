@@ -10,17 +10,33 @@ import (
 const wordBits = 64
 
 // ruleSet is a set of rules, by their numbers: words with a bit for each, of which
-// only those are kept that are not zero. Numbers are added in ascending order.
+// only those are kept that are not zero. Numbers are added in ascending order, to a set
+// that nobody else reads yet.
 type ruleSet struct {
 	at   []uint32
 	bits []uint64
-	// dense, once there are many words, has all of them.
+	// dense, once there are many words, has all of them, up to the last that is not zero.
 	dense []uint64
+}
+
+// clone is a copy to add to; that of nil is empty.
+func (s *ruleSet) clone() *ruleSet {
+	if s == nil {
+		return &ruleSet{}
+	}
+	return &ruleSet{slices.Clone(s.at), slices.Clone(s.bits), slices.Clone(s.dense)}
 }
 
 // add adds a rule.
 func (s *ruleSet) add(rule int) {
 	word, bit := uint32(rule/wordBits), uint64(1)<<(rule%wordBits)
+	if s.dense != nil {
+		if more := int(word) + 1 - len(s.dense); more > 0 {
+			s.dense = append(s.dense, make([]uint64, more)...)
+		}
+		s.dense[word] |= bit
+		return
+	}
 	if n := len(s.at); n > 0 && s.at[n-1] == word {
 		s.bits[n-1] |= bit
 		return
@@ -34,11 +50,14 @@ const sparseWords = 4
 // settle ends the additions; all is how many rules there are.
 func (s *ruleSet) settle(all int) {
 	words := all/wordBits + 1
+	if s.dense != nil {
+		return
+	}
 	if len(s.at) <= sparseWords || len(s.at)*8 < words {
 		s.at, s.bits = slices.Clip(s.at), slices.Clip(s.bits)
 		return
 	}
-	s.dense = make([]uint64, words)
+	s.dense = make([]uint64, s.at[len(s.at)-1]+1)
 	for i, at := range s.at {
 		s.dense[at] = s.bits[i]
 	}
@@ -51,7 +70,10 @@ func (s *ruleSet) word(at uint32) uint64 {
 	case s == nil:
 		return 0
 	case s.dense != nil:
-		return s.dense[at]
+		if int(at) < len(s.dense) {
+			return s.dense[at]
+		}
+		return 0
 	case len(s.at) > sparseWords:
 		if i := sort.Search(len(s.at), func(i int) bool { return s.at[i] >= at }); i < len(s.at) && s.at[i] == at {
 			return s.bits[i]

@@ -7,11 +7,14 @@ package inforce
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"path"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/authz/rbac"
@@ -38,6 +41,7 @@ type Source struct {
 
 	current  atomic.Pointer[compiled]
 	changing sync.Mutex
+	compiler rbac.Compiler
 }
 
 // state is the objects of all [Kinds] at one moment.
@@ -85,10 +89,12 @@ func (s *Source) Policy() *rbac.Policy {
 	if was != nil && was.from.same(&now) {
 		return was.policy
 	}
-	next := &compiled{from: now, policy: rbac.Compile(rbac.Objects{
-		ClusterRoles: s.clusterRoles.read(now[0], s.log), Roles: s.roles.read(now[1], s.log),
-		ClusterRoleBindings: s.clusterBindings.read(now[2], s.log), RoleBindings: s.bindings.read(now[3], s.log),
-	})}
+	var written, gone rbac.Objects
+	s.clusterRoles.changed(now[0], s.log, &written.ClusterRoles, &gone.ClusterRoles)
+	s.roles.changed(now[1], s.log, &written.Roles, &gone.Roles)
+	s.clusterBindings.changed(now[2], s.log, &written.ClusterRoleBindings, &gone.ClusterRoleBindings)
+	s.bindings.changed(now[3], s.log, &written.RoleBindings, &gone.RoleBindings)
+	next := &compiled{from: now, policy: s.compiler.Update(written, gone)}
 	s.current.Store(next)
 	return next.policy
 }
@@ -101,9 +107,7 @@ func (s *Source) now() state {
 type kind[T any] struct {
 	resource *catalog.Resource // nil where it is not served
 	from     watchcache.Snapshot[*view.Entry]
-	// of is what was read of each object, and all that in order.
-	of  map[*view.Entry]*T
-	all []*T
+	of       map[string]*T // by key, those that can be read
 }
 
 func (k *kind[T]) now() (s watchcache.Snapshot[*view.Entry]) {
@@ -113,41 +117,46 @@ func (k *kind[T]) now() (s watchcache.Snapshot[*view.Entry]) {
 	return k.resource.Bucket().Snapshot()
 }
 
-// read decodes what changed. An object that cannot be read allows nothing, as somebody
-// else has to mend it in the store.
-func (k *kind[T]) read(now watchcache.Snapshot[*view.Entry], log zerolog.Logger) []*T {
-	if k.resource == nil || k.of != nil && k.from.Same(now) {
-		return k.all
+// changed reads what changed since it was last asked. An object that cannot be read
+// allows nothing, as somebody else has to mend it in the store.
+func (k *kind[T]) changed(now watchcache.Snapshot[*view.Entry], log zerolog.Logger, written, gone *[]*T) {
+	if k.resource == nil {
+		return
 	}
-	of := make(map[*view.Entry]*T, now.Len())
-	all := make([]*T, 0, now.Len())
-	now.Ascend("", "", func(it watchcache.Item[*view.Entry]) bool {
-		one, known := k.of[it.Value]
-		if !known {
-			var err error
-			if one, err = k.decode(it.Value); err != nil {
-				log.Error().Err(err).Str("kind", k.resource.Def.Kind).Str("name", it.Key).Msg("what it allows is not allowed: it cannot be read")
+	if k.of == nil {
+		k.of = map[string]*T{}
+	}
+	now.Changed(k.from, func(was, is *watchcache.Item[*view.Entry]) {
+		if is != nil {
+			one, err := k.decode(is)
+			if err == nil {
+				k.of[is.Key] = one
+				*written = append(*written, one)
+				return
 			}
+			log.Error().Err(err).Str("kind", k.resource.Def.Kind).Str("name", is.Key).Msg("what it allows is not allowed: it cannot be read")
+			was = is
 		}
-		of[it.Value] = one
-		if one != nil {
-			all = append(all, one)
+		if one := k.of[was.Key]; one != nil {
+			delete(k.of, was.Key)
+			*gone = append(*gone, one)
 		}
-		return true
 	})
-	k.from, k.of, k.all = now, of, all
-	return all
+	k.from = now
 }
 
-func (k *kind[T]) decode(e *view.Entry) (*T, error) {
+func (k *kind[T]) decode(it *watchcache.Item[*view.Entry]) (*T, error) {
 	// What was begun has to end, whoever waits: the next request needs it too.
-	data, err := k.resource.View(context.Background(), e, k.resource.Def.StorageVersion)
+	data, err := k.resource.View(context.Background(), it.Value, k.resource.Def.StorageVersion)
 	if err != nil {
 		return nil, err
 	}
 	out := new(T)
 	if err := json.Unmarshal(data, out); err != nil {
 		return nil, err
+	}
+	if o := any(out).(metav1.Object); path.Join(o.GetNamespace(), o.GetName()) != it.Key {
+		return nil, fmt.Errorf("it says that it is %q of namespace %q", o.GetName(), o.GetNamespace())
 	}
 	return out, nil
 }
