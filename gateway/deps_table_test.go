@@ -133,7 +133,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/pod":                      "admission admission/plugin gateway/api gateway/authz gateway/controller/client gateway/kinds gateway/kinds/sent gateway/resource gateway/resource/engine gateway/resource/local",
 	"gateway/pki/private":                    "",
 	"gateway/kinds/storageobject":            "admission admission/plugin gateway/authz gateway/controller gateway/controller/client gateway/kinds gateway/options gateway/resource/engine gateway/resource/local",
-	"gateway/kinds/quota":                    "admission admission/order admission/plugin/limitranger admission/plugin/resourcequota gateway/authz gateway/catalog gateway/kinds gateway/kinds/quota/recount gateway/options gateway/resource gateway/resource/engine gateway/resource/local gateway/view storage/watchcache",
+	"gateway/kinds/quota":                    "admission admission/order admission/plugin/limitranger admission/plugin/resourcequota crd/object gateway/authz gateway/catalog gateway/kinds gateway/kinds/quota/recount gateway/options gateway/resource gateway/resource/engine gateway/resource/local gateway/view storage/watchcache",
 	"gateway/resource":                       "admission crd gateway/authn gateway/catalog storage gateway/view",
 	"gateway/resource/engine":                "admission crd gateway/catalog gateway/resource gateway/resource/read gateway/resource/write storage",
 	"gateway/resource/read":                  "crd gateway/catalog gateway/resource gateway/view gateway/view/encoding storage storage/watchcache",

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -21,20 +20,19 @@ import (
 )
 
 var (
-	ranges = schema.GroupResource{Resource: "limitranges"}
 	pods   = schema.GroupResource{Resource: "pods"}
 	claims = schema.GroupResource{Resource: "persistentvolumeclaims"}
 )
 
-// Lister lists objects, from a cache.
-type Lister interface {
-	// List reads the objects of a namespace at their storage version, by name.
-	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error)
+// Source holds the LimitRanges that are in force.
+type Source interface {
+	// In returns those of a namespace, by name. They are shared and not to be changed.
+	In(namespace string) ([]*corev1.LimitRange, error)
 }
 
 // Ranger is the plugin. It is asked before webhooks, which see what it sets, and once
 // more after them.
-type Ranger struct{ Ranges Lister }
+type Ranger struct{ Ranges Source }
 
 // Name implements [admission.Plugin].
 func (Ranger) Name() string { return order.LimitRanger }
@@ -114,7 +112,7 @@ func checking[T any](tree map[string]any, check func(*T, *corev1.LimitRange) err
 
 // about are the LimitRanges that have a say in a request: in new pods and new sizes
 // of pods, and in claims that are not being deleted.
-func (r Ranger) about(ctx context.Context, a admission.Attributes) (out []*corev1.LimitRange, err error) {
+func (r Ranger) about(ctx context.Context, a admission.Attributes) ([]*corev1.LimitRange, error) {
 	gr, operation, subresource := a.GetResource().GroupResource(), a.GetOperation(), a.GetSubresource()
 	resized := gr == pods && operation == admission.Update && subresource == "resize"
 	made := (gr == pods || gr == claims) && operation == admission.Create && subresource == ""
@@ -122,21 +120,11 @@ func (r Ranger) about(ctx context.Context, a admission.Attributes) (out []*corev
 	if !resized && !made && !claimed {
 		return nil, nil
 	}
-	all, err := r.Ranges.List(ctx, ranges, a.GetNamespace())
-	if len(all) == 0 || err != nil {
-		return nil, err
-	}
-	if claimed {
+	all, err := r.Ranges.In(a.GetNamespace())
+	if claimed && (len(all) > 0 || err != nil) {
 		if old, err := a.GetOldObject(ctx); err != nil || old.GetDeletionTimestamp() != nil {
 			return nil, err
 		}
 	}
-	for _, one := range all {
-		typed := &corev1.LimitRange{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(one.Object, typed); err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		out = append(out, typed)
-	}
-	return out, nil
+	return all, err
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
-	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/kinds/quota"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
-	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -35,7 +34,7 @@ func tree(t *testing.T, text string) *unstructured.Unstructured {
 func TestLimitRangesAreAskedOnlySoMuch(t *testing.T) {
 	store := storagetest.NewMemory()
 	e := realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
-		return admissiontest.Chain(t, limitranger.Ranger{Ranges: local.New(e, resource.Component("test"))})
+		return admissiontest.Chain(t, limitranger.Ranger{Ranges: quota.NewRanges(e.Catalog())})
 	})
 	if _, err := e.Create(t.Context(), gvr.Namespaces, tree(t, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}`)); err != nil {
 		t.Fatal(err)

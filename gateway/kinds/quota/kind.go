@@ -1,8 +1,6 @@
 package quota
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/plugin/limitranger"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -20,8 +18,8 @@ func Kind(c kinds.Config) kinds.Kind {
 		if q := New(e.Catalog()); q != nil {
 			all = append(all, q)
 		}
-		if c.Has(schema.GroupResource{Resource: "limitranges"}) {
-			all = append(all, limitranger.Ranger{Ranges: local.Part(e, "limits")})
+		if c.Has(ranges) {
+			all = append(all, limitranger.Ranger{Ranges: NewRanges(e.Catalog())})
 		}
 		return all, nil
 	}}
