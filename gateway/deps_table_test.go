@@ -42,6 +42,7 @@ var mayImport = map[string]string{
 
 	"conversion":          "conversion/review deadline sdk/rawjson",
 	"conversion/function": "conversion crd/object",
+	"conversion/proof":    "conversion crd crd/object",
 	"conversion/review":   "sdk/rawjson",
 	"conversion/webhook":  "conversion/review webhook",
 
@@ -207,7 +208,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/kube-openapi", "admission/policy crd/custom crd/custom/accept gateway/discovery/openapi plugins/configuration", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd gateway/api gateway/kinds/sent gateway/resource", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "managedfields crd", "field sets, and merging by them"},
-	{"sigs.k8s.io/yaml", "crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/kinds/rbac gateway/view", "bodies, documents and files in YAML"},
+	{"sigs.k8s.io/yaml", "conversion/proof crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/kinds/rbac gateway/view", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of

@@ -1,0 +1,179 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// Problem is what goes wrong with an object on its way.
+type Problem string
+
+// The problems.
+const (
+	// Lost is a field that does not come back as it was.
+	Lost Problem = "Lost"
+	// Fails is a conversion that is refused, though the object is valid.
+	Fails Problem = "ConversionFails"
+	// Refused is a converted object that its version's own rules do not accept.
+	Refused Problem = "InvalidAtDestination"
+	// Unstable is a conversion that gives different bytes for the same object.
+	Unstable Problem = "NotDeterministic"
+	// Metadata is a label or an annotation that the converted object lacks.
+	Metadata Problem = "MetadataChanged"
+)
+
+// finding is a problem of one object.
+type finding struct {
+	problem Problem
+	field   string // the path, as a Loss has it
+	place   []any
+	had     any
+	got     any
+	hasHad  bool
+	hasGot  bool
+	message string
+}
+
+func (f *finding) key() string {
+	if f.problem == Fails {
+		return string(Fails) // its field is only known in the end
+	}
+	return string(f.problem) + " " + f.field
+}
+
+// journey takes objects from one version to another and back, the way that the
+// server does when somebody reads an object at a version that is not stored, and
+// writes what was read.
+type journey struct {
+	from, to     end
+	converter    conversion.Converter
+	acknowledged []string
+	temporary    func(error) bool
+	paths        paths
+	found        map[string]bool // the findings that are known, by their key
+}
+
+// run is nil for an object that loses nothing that is not known. The error is that
+// of a conversion that says nothing of the converter. Each conversion there is made
+// as often as times says.
+func (j *journey) run(ctx context.Context, obj map[string]any, times int) (*finding, error) {
+	data, err := object.Encode(obj)
+	if err != nil {
+		return nil, err
+	}
+	there, f, err := j.convert(ctx, data, j.to.apiVersion)
+	if f != nil || err != nil {
+		return f, err
+	}
+	for range times - 1 {
+		again, f, err := j.convert(ctx, data, j.to.apiVersion)
+		if f != nil || err != nil {
+			return f, err
+		}
+		if f := j.news(&finding{problem: Unstable}); !bytes.Equal(there, again) && f != nil {
+			return j.differs(f, there, again), nil
+		}
+	}
+	tree, err := j.read(there, j.to)
+	if err != nil {
+		return j.news(&finding{problem: Fails, message: err.Error()}), nil
+	}
+	if f := j.arrived(obj, tree); f != nil {
+		return f, nil
+	}
+	if data, err = object.Encode(tree); err != nil {
+		return nil, err
+	}
+	back, f, err := j.convert(ctx, data, j.from.apiVersion)
+	if f != nil || err != nil {
+		return f, err
+	}
+	if tree, err = j.read(back, j.from); err == nil {
+		err = j.from.Shape.FromStorage(tree)
+	}
+	if err != nil {
+		return j.news(&finding{problem: Fails, message: err.Error()}), nil
+	}
+	return j.compare(obj, tree), nil
+}
+
+func (j *journey) convert(ctx context.Context, data []byte, to string) ([]byte, *finding, error) {
+	out, err := j.converter.Convert(ctx, to, [][]byte{data})
+	switch {
+	case err == nil && len(out) == 1:
+		return out[0], nil, nil
+	case err == nil:
+		return nil, nil, fmt.Errorf("the converter returned %d objects for one", len(out))
+	case ctx.Err() != nil || j.temporary != nil && j.temporary(err):
+		return nil, nil, err
+	}
+	return nil, j.news(&finding{problem: Fails, message: err.Error()}), nil
+}
+
+// read is what is served of a converted object.
+func (j *journey) read(data []byte, at end) (map[string]any, error) {
+	tree, _, err := object.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return tree, at.Shape.FromConversion(tree)
+}
+
+// arrived judges the object at its destination.
+func (j *journey) arrived(obj, tree map[string]any) *finding {
+	for _, name := range []string{"labels", "annotations"} {
+		had, got := object.Child(obj, "metadata", name), object.Child(tree, "metadata", name)
+		for _, key := range slices.Sorted(maps.Keys(had)) {
+			if value, ok := got[key]; !ok || value != had[key] {
+				f := &finding{problem: Metadata, place: []any{"metadata", name, key}, had: had[key], hasHad: true, got: value, hasGot: ok}
+				if f = j.news(f); f != nil {
+					return f
+				}
+			}
+		}
+	}
+	// Who writes the object there has it completed and judged.
+	tree = object.Clone(tree)
+	if _, err := j.to.Shape.FromClient(tree, false); err != nil {
+		return j.news(&finding{problem: Refused, field: "metadata", message: err.Error()})
+	}
+	for _, err := range j.to.validate(tree) {
+		f := &finding{problem: Refused, field: generic(err.Field), message: err.Error()}
+		if f = j.news(f); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// news is a finding, or nil for one that is known or acknowledged.
+func (j *journey) news(f *finding) *finding {
+	if f.field == "" && len(f.place) > 0 {
+		f.field = j.paths.of(f.place)
+	}
+	if f.field != "" && Covers(j.acknowledged, f.field) || j.found[f.key()] {
+		return nil
+	}
+	return f
+}
+
+// differs says where two outcomes of one conversion first differ.
+func (j *journey) differs(f *finding, one, other []byte) *finding {
+	a, _, errA := object.Parse(one)
+	b, _, errB := object.Parse(other)
+	if errA != nil || errB != nil {
+		return f
+	}
+	for _, d := range differences(a, b) {
+		f.place, f.had, f.got, f.hasHad, f.hasGot = d.place, d.had, d.got, d.hasHad, d.hasGot
+		f.message = "the same object was converted twice, and " + j.to.Name + " differs at " + placeText(d.place)
+		break
+	}
+	return f
+}

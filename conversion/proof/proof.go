@@ -1,0 +1,172 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/crd"
+)
+
+// Pair is two versions of a kind: from one to the other, and back.
+type Pair struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// String is the pair as commands take it.
+func (p Pair) String() string { return p.From + ":" + p.To }
+
+// Options bound a proof. A zero field means its default.
+type Options struct {
+	// Seed begins what is random: the same seed tries the same objects.
+	Seed uint64
+	// Budget is how long all pairs may take together, by default 5 seconds. It
+	// is work of one goroutine, so it bounds the processor time, too.
+	Budget time.Duration
+	// Objects is how many objects are tried for each pair at most, by default 1000.
+	Objects int
+	// Pairs are those to look at; nil means each version with each other.
+	Pairs []Pair
+	// Acknowledged are paths of fields whose loss is meant; see [Covers].
+	Acknowledged []string
+	// Temporary tells that a failed conversion says nothing of the converter; nil
+	// means that none is.
+	Temporary func(error) bool
+}
+
+// The most that a proof reports of one pair, and what it takes by default.
+const (
+	maxLosses      = 8
+	defaultBudget  = 5 * time.Second
+	defaultObjects = 1000
+)
+
+// Verdict is what a proof came to.
+type Verdict string
+
+// The verdicts. Unknown is for what was not looked at enough: [Report.Why] says
+// what was missing.
+const (
+	Lossless Verdict = "True"
+	Lossy    Verdict = "False"
+	Unknown  Verdict = "Unknown"
+)
+
+// Loss is one field that a pair of versions loses, with an object that shows it.
+type Loss struct {
+	Pair
+	// Problem is what goes wrong.
+	Problem Problem `json:"problem"`
+	// Field is the path of the field, with [*] for any item of a list and any key
+	// of a map; it is one of To for a [Refused] field, else one of From.
+	Field string `json:"field"`
+	// Place is the field in the example, with numbers and keys.
+	Place string `json:"place"`
+	// Had is what the example has there, and Got what came back, as JSON; "" is
+	// for what is not there.
+	Had string `json:"had,omitempty"`
+	Got string `json:"got,omitempty"`
+	// Message is what the converter or the validation said, if it was one of them.
+	Message string `json:"message,omitempty"`
+	// Example is the object, as YAML or JSON of at most 15 lines.
+	Example string `json:"example"`
+}
+
+// Report is the outcome of a proof.
+type Report struct {
+	Verdict Verdict `json:"lossless"`
+	// Why says what was missing when the verdict is Unknown.
+	Why string `json:"why,omitempty"`
+	// Losses are the fields that are lost, each once for a pair.
+	Losses []Loss `json:"losses,omitempty"`
+	// Tried is how many objects were converted there and back.
+	Tried int `json:"tried"`
+	// Reached are how many fields there were objects for, of all Fields.
+	Reached int `json:"reached"`
+	Fields  int `json:"fields"`
+}
+
+// PairsOf are all pairs of the versions of a definition that objects can be read or
+// stored at, those from the version that objects are stored at first.
+func PairsOf(d *crd.Definition) []Pair {
+	var all []Pair
+	for _, from := range d.Versions {
+		for _, to := range d.Versions {
+			if from != to && here(d, from) && here(d, to) {
+				all = append(all, Pair{from.Name, to.Name})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Pair) int {
+		if (a.From == d.StorageVersion) == (b.From == d.StorageVersion) {
+			return 0
+		}
+		if a.From == d.StorageVersion {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+func here(d *crd.Definition, v *crd.Version) bool {
+	return v.Served || v.Name == d.StorageVersion
+}
+
+// Prove looks for what a converter loses between the versions of a definition. It
+// ends with ctx, and then says what it found until then.
+func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Options) Report {
+	if o.Budget <= 0 {
+		o.Budget = defaultBudget
+	}
+	if o.Objects <= 0 {
+		o.Objects = defaultObjects
+	}
+	pairs := o.Pairs
+	if pairs == nil {
+		pairs = PairsOf(d)
+	}
+	c = conversion.Checked(c)
+	end := time.Now().Add(o.Budget)
+	var out Report
+	var missing []string
+	for i, p := range pairs {
+		share := time.Until(end) / time.Duration(len(pairs)-i)
+		bounded, cancel := context.WithTimeout(ctx, max(share, 0))
+		s, err := newSearch(d, c, p, o)
+		if err == nil {
+			err = s.run(bounded)
+			out.Losses = append(out.Losses, s.losses...)
+			out.Tried += s.tried
+			out.Reached += s.reached()
+			out.Fields += len(s.fields)
+		}
+		cancel()
+		if err != nil {
+			missing = append(missing, fmt.Sprintf("%s: %v", p, err))
+		}
+	}
+	switch {
+	case len(out.Losses) > 0:
+		out.Verdict = Lossy
+	case len(missing) > 0:
+		out.Verdict, out.Why = Unknown, strings.Join(missing[:min(len(missing), 3)], "; ")
+	default:
+		out.Verdict = Lossless
+	}
+	return out
+}
+
+// Covers tells whether a list of acknowledged paths names a field or one above it.
+// A path says [*], or nothing but [], for the items of a list.
+func Covers(acknowledged []string, fieldPath string) bool {
+	return slices.ContainsFunc(acknowledged, func(a string) bool {
+		a = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(a), "."), "[]", "[*]")
+		rest, ok := strings.CutPrefix(fieldPath, a)
+		return ok && a != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}

@@ -1,0 +1,46 @@
+package proof_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/conversion/proof"
+)
+
+// Each converter that loses something is found out, with a small example that names
+// the field; its twin passes.
+func TestWhatIsLostIsFound(t *testing.T) {
+	for _, c := range lossy {
+		t.Run(c.name, func(t *testing.T) {
+			d := define(t, c.v1, c.v2)
+			o := proof.Options{Budget: 5 * time.Minute, Objects: 500}
+			if c.oneWay {
+				o.Pairs = []proof.Pair{{From: "v1", To: "v2"}}
+			}
+			started := time.Now()
+			wrong := proof.Prove(t.Context(), d, c.wrong, o)
+			took := time.Since(started)
+			if wrong.Verdict != proof.Lossy {
+				t.Fatalf("the verdict is %+v", wrong)
+			}
+			problem := c.problem
+			if problem == "" {
+				problem = proof.Lost
+			}
+			if !slices.ContainsFunc(wrong.Losses, func(l proof.Loss) bool { return l.Field == c.field && l.Problem == problem }) {
+				t.Errorf("%s of %s was not found, but %+v", problem, c.field, wrong.Losses)
+			}
+			t.Logf("%d objects, %d losses, %s, the first is\n%s", wrong.Tried, len(wrong.Losses), took, wrong.Losses[0].Example)
+			for _, l := range wrong.Losses {
+				if n := strings.Count(l.Example, "\n"); n > 15 || n == 0 {
+					t.Errorf("the example of %s has %d lines:\n%s", l.Field, n, l.Example)
+				}
+			}
+			if good := proof.Prove(t.Context(), d, c.good, o); good.Verdict != proof.Lossless || good.Tried == 0 {
+				t.Errorf("the twin: %+v", good)
+			}
+		})
+	}
+}
