@@ -29,7 +29,12 @@ const (
 // neither compressed nor of another media type.
 const envelopeTail = "\x1a\x00\x22\x00"
 
-var errNoMagic = errors.New("it does not begin as protobuf does")
+// What is wrong with the beginning of a message, in the words of apimachinery.
+var (
+	errNoMagic   = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+	errNoData    = errors.New("empty data")
+	errNoMessage = errors.New("empty body")
+)
 
 // Envelope is a message that says what it is, opened.
 type Envelope struct {
@@ -43,8 +48,13 @@ type Envelope struct {
 func Open(data []byte) (Envelope, error) {
 	var e Envelope
 	rest, ok := bytes.CutPrefix(data, []byte(Magic))
-	if !ok {
+	switch {
+	case len(data) == 0:
+		return e, errNoData
+	case !ok:
 		return e, errNoMagic
+	case len(rest) == 0:
+		return e, errNoMessage
 	}
 	err := eachField(rest, func(f field) error {
 		switch f.number {

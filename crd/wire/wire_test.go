@@ -202,7 +202,8 @@ func TestAnEnvelopeIsKubernetesOwn_MT07(t *testing.T) {
 
 func TestWhatIsNoEnvelopeIsRefused_MT08(t *testing.T) {
 	for data, want := range map[string]string{
-		"":                                errNoMagic.Error(),
+		"":                                errNoData.Error(),
+		"k8s\x00":                         errNoMessage.Error(),
 		"k8s":                             errNoMagic.Error(),
 		"k8s\x01\x12\x00":                 errNoMagic.Error(),
 		`{"kind":"ConfigMap"}`:            errNoMagic.Error(),
@@ -215,7 +216,7 @@ func TestWhatIsNoEnvelopeIsRefused_MT08(t *testing.T) {
 			t.Errorf("%q: %+v %v", data, e, err)
 		}
 	}
-	for _, data := range []string{Magic, Magic + "\x22\x23" + MediaType, Magic + "\x2a\x01x"} {
+	for _, data := range []string{Magic + "\x22\x23" + MediaType, Magic + "\x2a\x01x"} {
 		if _, err := Open([]byte(data)); err != nil {
 			t.Errorf("%q: %v", data, err)
 		}

@@ -170,6 +170,9 @@ func (h *Handler) verb(ctx context.Context, c *Call, t resource.Target, snapshot
 		return h.watch(ctx, c, t)
 	case "create":
 		t.Name = "" // it is the object that says its name
+		if c.question != nil {
+			return h.ask(ctx, c, t, *c.question)
+		}
 		return h.create(ctx, c, t)
 	case "update":
 		return h.update(ctx, c, t)

@@ -41,7 +41,7 @@ func (h *Handler) ask(ctx context.Context, c *Call, t resource.Target, q Questio
 	}
 	var w warnings
 	o.Warn = w.add
-	contentType, body, err := c.Sent().Question()
+	contentType, body, err := c.Sent().Question(&o)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
-// ContentPath names a subresource that is not an object.
+// ContentPath names a subresource that is not an object, or with none a kind whose
+// objects are questions.
 type ContentPath struct {
 	schema.GroupResource
 	Subresource string
@@ -44,7 +45,7 @@ func (r *Routes) find(c *Call) *catalog.Snapshot {
 		return s
 	}
 	c.route = route{serial: s.Serial}
-	if c.resource, c.version = s.Find(c.Group, c.Version, c.Plural); c.resource == nil || c.Subresource == "" {
+	if c.resource, c.version = s.Find(c.Group, c.Version, c.Plural); c.resource == nil || c.Subresource == "" && !c.resource.Def.Question() {
 		return s
 	}
 	path := ContentPath{c.resource.GroupResource(), c.Subresource}

@@ -3,7 +3,6 @@ package body
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -45,15 +44,12 @@ func (b Body) Object(t resource.Target, o *resource.WriteOptions) ([]byte, error
 
 // message is an object in protobuf, as JSON.
 func (b Body) message(t resource.Target) ([]byte, error) {
-	if err := beginsAsProtobuf(b.Data); err != nil {
-		return nil, t.Unrecognized(err, b.Data)
-	}
-	if scale.Paths(t.Version, t.Subresource) != nil {
-		return scaleBody(b.Data)
-	}
 	e, err := wire.Open(b.Data)
 	if err != nil {
 		return nil, t.Unrecognized(err, b.Data)
+	}
+	if scale.Paths(t.Version, t.Subresource) != nil {
+		return scaleBody(e)
 	}
 	if e.Kind != t.Resource.Def.Kind {
 		return nil, t.OfOtherKind(e.Kind, e.APIVersion)
@@ -65,32 +61,8 @@ func (b Body) message(t resource.Target) ([]byte, error) {
 	return object.Encode(tree)
 }
 
-var (
-	protobufPrefix = []byte(wire.Magic)
-	errNoProtobuf  = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
-	errNoData      = errors.New("empty data")
-	errNoMessage   = errors.New("empty body")
-)
-
-// beginsAsProtobuf says what is wrong with the beginning of a body.
-func beginsAsProtobuf(body []byte) error {
-	switch {
-	case len(body) == 0:
-		return errNoData
-	case !bytes.HasPrefix(body, protobufPrefix):
-		return errNoProtobuf
-	case len(body) == len(protobufPrefix):
-		return errNoMessage
-	}
-	return nil
-}
-
 // scaleBody reads a Scale in protobuf, as JSON.
-func scaleBody(body []byte) ([]byte, error) {
-	e, err := wire.Open(body)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
+func scaleBody(e wire.Envelope) ([]byte, error) {
 	var s autoscalingv1.Scale
 	if err := s.Unmarshal(e.Raw); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -100,9 +72,14 @@ func scaleBody(body []byte) ([]byte, error) {
 }
 
 // Question is the body as who answers questions gets it: in JSON, or protobuf as it is.
-func (b Body) Question() (contentType string, body []byte, err error) {
-	if media, err := b.Media(); err == nil && media == encoding.TypeProtobuf {
+// What YAML repeats is added to o.
+func (b Body) Question(o *resource.WriteOptions) (contentType string, body []byte, err error) {
+	media, err := b.Media()
+	switch {
+	case err == nil && media == encoding.TypeProtobuf:
 		return media, b.Data, nil
+	case err == nil && media == encoding.TypeYAML:
+		noteRepeated(b.Data, "", o)
 	}
 	body, err = b.JSON()
 	return encoding.TypeJSON, body, err

@@ -1,15 +1,14 @@
 package body
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/wasmgate/wasmgate/crd/wire"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -61,14 +60,11 @@ func decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 
 // protobufDeleteOptions reads options in the form that typed clients send.
 func protobufDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
-	var u runtime.Unknown
-	if !bytes.HasPrefix(body, protobufPrefix) {
-		return apierrors.NewBadRequest(errNoProtobuf.Error())
-	}
-	if err := u.Unmarshal(body[len(protobufPrefix):]); err != nil {
+	e, err := wire.Open(body)
+	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	if err := o.Unmarshal(u.Raw); err != nil {
+	if err := o.Unmarshal(e.Raw); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil

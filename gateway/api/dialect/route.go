@@ -20,7 +20,11 @@ import (
 func Misplaced(s *catalog.Snapshot, t resource.Target, verb string, scoped bool) error {
 	switch native := t.Version.Native(); {
 	case !t.Resource.Def.Namespaced && scoped:
-	case !t.Resource.Def.Namespaced, t.Namespace != "", t.Name == "" && (verb == "list" || verb == "watch"):
+	case !t.Resource.Def.Namespaced, t.Namespace != "":
+		return nil
+	case native && !scoped && t.Resource.Def.Question():
+		return Unrouted(http.StatusNotFound) // nobody is asked in all namespaces
+	case t.Name == "" && (verb == "list" || verb == "watch"):
 		return nil
 	case native && scoped:
 		return apierrors.NewBadRequest("Namespace parameter required.")

@@ -14,7 +14,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
-// binding puts a pod on a node.
+// binding puts a pod on a node: the pod of the target, or where the target has no
+// name that of the binding's.
 type binding struct {
 	as    As
 	judge Judge
@@ -32,13 +33,14 @@ func (b binding) answer(ctx context.Context, t resource.Target, contentType stri
 	if err := sent.read(ctx, b.judge, t, &wanted, o); err != nil {
 		return nil, err
 	}
+	name := wanted.Name
 	bind := resource.Edit{DryRun: o.DryRun, Change: func(u *unstructured.Unstructured) error {
 		p, err := typed(u)
 		if err != nil {
 			return err
 		}
 		if err := bindable(p); err != nil {
-			return apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, t.Name, err)
+			return apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, name, err)
 		}
 		return bind(u, &wanted)
 	}}
@@ -48,7 +50,7 @@ func (b binding) answer(ctx context.Context, t resource.Target, contentType stri
 	if wanted.ResourceVersion != "" {
 		bind.Meant.ResourceVersion = &wanted.ResourceVersion
 	}
-	if _, err := b.as(o.Caller).Edit(ctx, kind, "binding", t.Namespace, t.Name, bind); err != nil {
+	if _, err := b.as(o.Caller).Edit(ctx, kind, "binding", t.Namespace, name, bind); err != nil {
 		return nil, err
 	}
 	return done, nil

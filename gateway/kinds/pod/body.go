@@ -28,7 +28,7 @@ type body struct {
 // read reads the body into an object, which may leave out of which kind it is,
 // checks whose it is, and lets admission judge it.
 func (b body) read(ctx context.Context, judge Judge, t resource.Target, into sent.Object, o resource.WriteOptions) error {
-	if err := sent.Read(b.contentType, b.data, into, t, b.kind, b.versions...); err != nil {
+	if err := sent.Read(sent.Body{ContentType: b.contentType, Data: b.data, Options: o}, into, t, b.kind, b.versions...); err != nil {
 		return err
 	}
 	if !b.keeps {
@@ -38,7 +38,10 @@ func (b body) read(ctx context.Context, judge Judge, t resource.Target, into sen
 		into.SetDeletionGracePeriodSeconds(nil)
 	}
 	return judge.Judge(ctx, t, resource.Sent{Kind: b.versions[0].WithKind(b.kind), Object: into, Prepare: func(context.Context) error {
-		if into.GetName() != t.Name {
+		switch {
+		case t.Name == "" && into.GetName() == "":
+			return apierrors.NewBadRequest("Name parameter required.")
+		case t.Name != "" && into.GetName() != t.Name:
 			return apierrors.NewBadRequest(fmt.Sprintf("name in URL does not match name in %s object", b.kind))
 		}
 		return b.validate()

@@ -32,6 +32,7 @@ func Kind(c kinds.Config) kinds.Kind {
 			for name, answer := range Created(of, e) {
 				questions[at(name)] = api.Question{Verb: "create", Code: http.StatusCreated, Answer: answer}
 			}
+			questions[api.ContentPath{GroupResource: bindings}] = questions[at("binding")]
 			connections := map[api.ContentPath]api.Connection{}
 			for name, c := range Connections(of, e) {
 				connections[at(name)] = c

@@ -46,8 +46,9 @@ type Judge interface {
 }
 
 var (
-	kind    = schema.GroupResource{Resource: "pods"}
-	budgets = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
+	kind     = schema.GroupResource{Resource: "pods"}
+	bindings = schema.GroupResource{Resource: "bindings"}
+	budgets  = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
 )
 
 // As are the objects as somebody writes them: admission is told who it is.

@@ -4,7 +4,6 @@
 package sent
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -26,11 +25,20 @@ type Object interface {
 	Unmarshal([]byte) error
 }
 
-// Read reads a body in JSON or protobuf that is about the target, whose namespace it
+// Body is what a client sent.
+type Body struct {
+	// ContentType is JSON's or protobuf's.
+	ContentType string
+	Data        []byte
+	// Options say what becomes of fields that are unknown or repeated.
+	Options resource.WriteOptions
+}
+
+// Read reads a body that is about the target, whose namespace it
 // gets. It may be of any of the versions, and leave out of which kind it is; the
 // first is the one that is meant then.
-func Read(contentType string, body []byte, into Object, t resource.Target, kind string, versions ...schema.GroupVersion) error {
-	said, err := read(contentType, body, into, versions[0].WithKind(kind))
+func Read(b Body, into Object, t resource.Target, kind string, versions ...schema.GroupVersion) error {
+	said, err := b.read(into, versions[0].WithKind(kind))
 	if err != nil {
 		return err
 	}
@@ -45,20 +53,21 @@ func Read(contentType string, body []byte, into Object, t resource.Target, kind 
 }
 
 // read returns of which kind the body says to be.
-func read(contentType string, body []byte, into Object, meant schema.GroupVersionKind) (said schema.GroupVersionKind, err error) {
-	if contentType == runtime.ContentTypeProtobuf {
-		var envelope runtime.Unknown
-		raw, ok := bytes.CutPrefix(body, []byte(wire.Magic))
-		if err = envelope.Unmarshal(raw); err != nil || !ok {
-			return said, resource.Unrecognized(meant.Kind, fmt.Errorf("provided data does not appear to be a protobuf message"), body)
-		}
-		said, err = envelope.GroupVersionKind(), into.Unmarshal(envelope.Raw)
-	} else {
-		found, problem := kubejson.DefaultMetaFactory.Interpret(body)
+func (b Body) read(into Object, meant schema.GroupVersionKind) (said schema.GroupVersionKind, err error) {
+	if b.ContentType == wire.MediaType {
+		e, problem := wire.Open(b.Data)
 		if problem != nil {
-			return said, resource.Unrecognized(meant.Kind, problem, body)
+			return said, resource.Unrecognized(meant.Kind, problem, b.Data)
 		}
-		said, err = *found, kjson.UnmarshalCaseSensitivePreserveInts(body, into)
+		said, err = schema.FromAPIVersionAndKind(e.APIVersion, e.Kind), into.Unmarshal(e.Raw)
+	} else {
+		found, problem := kubejson.DefaultMetaFactory.Interpret(b.Data)
+		if problem != nil {
+			return said, resource.Unrecognized(meant.Kind, problem, b.Data)
+		}
+		if said = *found; said.Kind == "" || said.Kind == meant.Kind {
+			err = b.json(into)
+		}
 	}
 	if err != nil {
 		return said, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", meant.Kind, meant.Version, meant.Kind, err))
@@ -70,4 +79,17 @@ func read(contentType string, body []byte, into Object, meant schema.GroupVersio
 		said.Kind = meant.Kind
 	}
 	return said, nil
+}
+
+// json reads JSON, and reports what the type does not have.
+func (b Body) json(into Object) error {
+	odd, err := kjson.UnmarshalStrict(b.Data, into)
+	if err != nil {
+		return err
+	}
+	problems := b.Options.Problems
+	for _, o := range odd {
+		problems = append(problems, o.Error())
+	}
+	return b.Options.Report(problems)
 }

@@ -37,7 +37,7 @@ type Question struct {
 
 // Answer returns the request with a token.
 func (q Question) Answer(ctx context.Context, t resource.Target, contentType string, body []byte, o resource.WriteOptions) (any, error) {
-	wanted, err := read(contentType, body, t)
+	wanted, err := read(sent.Body{ContentType: contentType, Data: body, Options: o}, t)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func (q Question) Answer(ctx context.Context, t resource.Target, contentType str
 var requestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 
 // read is the request, with defaults.
-func read(contentType string, data []byte, t resource.Target) (*authenticationv1.TokenRequest, error) {
+func read(body sent.Body, t resource.Target) (*authenticationv1.TokenRequest, error) {
 	wanted := &authenticationv1.TokenRequest{}
-	if err := sent.Read(contentType, data, wanted, t, requestKind.Kind, requestKind.GroupVersion()); err != nil {
+	if err := sent.Read(body, wanted, t, requestKind.Kind, requestKind.GroupVersion()); err != nil {
 		return nil, err
 	}
 	if wanted.Spec.ExpirationSeconds == nil {

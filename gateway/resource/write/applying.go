@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -41,8 +42,8 @@ func (s *applying) to(t resource.Target, o resource.WriteOptions, e *Writer) (*W
 func reportRepeated(o resource.WriteOptions) error {
 	for _, p := range o.Problems {
 		switch o.FieldValidation {
-		case validationIgnore:
-		case validationStrict:
+		case metav1.FieldValidationIgnore:
+		case metav1.FieldValidationStrict:
 			return apierrors.NewBadRequest("error strict decoding YAML: " + p)
 		default:
 			o.AddWarning(p)

@@ -105,7 +105,7 @@ func TestApplyTellsOfRepeatedFields_FV04(t *testing.T) {
 		o.Problems, o.Warn = []string{"first"}, func(text string) { t.Errorf("%s is told of what is refused for another reason", text) }
 	})
 	refused(t, err, 409, "Conflict", "")
-	for validation, want := range map[string]int{"": 2, "Warn": 2, validationIgnore: 0} {
+	for validation, want := range map[string]int{"": 2, "Warn": 2, "Ignore": 0} {
 		warned := map[string]bool{} // another attempt warns again
 		_, err := w.apply(one, "a", `"metadata":{"name":"one"},"host":"h"`, func(o *resource.WriteOptions) {
 			o.FieldValidation, o.Problems, o.Warn = validation, []string{"first", "second"}, func(text string) { warned[text] = true }
@@ -115,7 +115,7 @@ func TestApplyTellsOfRepeatedFields_FV04(t *testing.T) {
 		}
 	}
 	_, err = w.apply(one, "a", `"metadata":{"name":"one"},"host":"i"`, func(o *resource.WriteOptions) {
-		o.FieldValidation, o.Problems = validationStrict, []string{"first"}
+		o.FieldValidation, o.Problems = "Strict", []string{"first"}
 	})
 	refused(t, err, 400, "BadRequest", "error strict decoding YAML: first")
 }

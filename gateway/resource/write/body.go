@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,15 +18,6 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
-
-// Field validation levels.
-const (
-	validationIgnore = "Ignore"
-	validationStrict = "Strict"
-)
-
-// maxStrictErrors is the most unknown or duplicate fields that are named.
-const maxStrictErrors = 100
 
 // decodeBody reads an object that a client sent: its tree, well-formed by the
 // version's schema, with unknown and duplicate fields reported as the options
@@ -94,7 +86,7 @@ func wellFormed(t resource.Target, tree map[string]any, duplicates []string, bod
 	if meta, ok := tree["metadata"]; ok && meta == nil {
 		delete(tree, "metadata")
 	}
-	unknown, err := t.Version.Shape.FromClient(tree, o.FieldValidation != validationIgnore)
+	unknown, err := t.Version.Shape.FromClient(tree, o.FieldValidation != metav1.FieldValidationIgnore)
 	if err != nil {
 		return err
 	}
@@ -105,23 +97,7 @@ func wellFormed(t resource.Target, tree map[string]any, duplicates []string, bod
 			problems = slices.Concat(o.Problems, found)
 		}
 	}
-	return report(o, problems)
-}
-
-// report warns of unknown and duplicate fields, or refuses them with an error
-// that is no status, as the options ask.
-func report(o resource.WriteOptions, problems []string) error {
-	if len(problems) == 0 || o.FieldValidation == validationIgnore {
-		return nil
-	}
-	problems = problems[:min(len(problems), maxStrictErrors)]
-	if o.FieldValidation == validationStrict {
-		return fmt.Errorf("strict decoding error: %s", strings.Join(problems, ", "))
-	}
-	for _, p := range problems {
-		o.AddWarning(p)
-	}
-	return nil
+	return o.Report(problems)
 }
 
 // unreadable starts the message about a body that is no JSON object.

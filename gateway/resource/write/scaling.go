@@ -29,7 +29,7 @@ func scales(t resource.Target) *crd.Scale { return scale.Paths(t.Version, t.Subr
 func putScale(body []byte, o resource.WriteOptions) (scaling, error) {
 	sent, unknown, err := scale.Parse(body)
 	if err == nil {
-		err = report(o, slices.Concat(o.Problems, unknown))
+		err = o.Report(slices.Concat(o.Problems, unknown))
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", scale.Kind, "v1", scale.Kind, err))
@@ -74,7 +74,7 @@ func patchedScale(apply patch.Patch, odd []string, present map[string]any, o res
 	case scale.Check(s) != nil:
 		err = fmt.Errorf("no kind %q is registered for version %q", s["kind"], s["apiVersion"])
 	default:
-		err = report(o, slices.Concat(odd, unknown))
+		err = o.Report(slices.Concat(odd, unknown))
 	}
 	if err != nil {
 		return nil, patch.Invalid(data, err)

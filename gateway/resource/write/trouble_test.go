@@ -31,7 +31,7 @@ func TestTextsAreCut(t *testing.T) {
 		}
 		return []byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"one"},` + strings.Join(unknown, ",") + `}`)
 	}
-	for n, want := range map[int]int{1: 1, maxStrictErrors - 1: maxStrictErrors - 1, maxStrictErrors: maxStrictErrors, maxStrictErrors + 1: maxStrictErrors} {
+	for n, want := range map[int]int{1: 1, resource.MaxProblems - 1: resource.MaxProblems - 1, resource.MaxProblems: resource.MaxProblems, resource.MaxProblems + 1: resource.MaxProblems} {
 		warned := 0
 		_, err := w.Create(w.ctx(), at, body(n), resource.WriteOptions{DryRun: true, FieldValidation: "Warn", Warn: func(string) { warned++ }})
 		if err != nil || warned != want {

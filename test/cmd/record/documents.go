@@ -17,7 +17,7 @@ const (
 // the resources that wasmgate does not have.
 var (
 	keptGroups = []string{"coordination.k8s.io", "events.k8s.io", documentGroup}
-	unserved   = []string{"bindings", "nodes/proxy", "services/proxy"}
+	unserved   = []string{"nodes/proxy", "services/proxy"}
 )
 
 // recordDocuments records discovery, reduced to what wasmgate serves too, with
