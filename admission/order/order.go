@@ -16,6 +16,7 @@ const (
 	ModuleStatus                 = "ModuleStatus"
 	MutatingAdmissionPolicy      = "MutatingAdmissionPolicy"
 	MutatingAdmissionWebhook     = "MutatingAdmissionWebhook"
+	ServiceAccount               = "ServiceAccount"
 	ServiceAllocation            = "ServiceAllocation"
 	DeviceAdmin                  = "DeviceAdmin"
 	DefaultTolerationSeconds     = "DefaultTolerationSeconds"
@@ -70,10 +71,12 @@ var Plugins = []Place{
 	{ModulePermission, Always, Validates},
 	{ModuleReference, Always, Validates},
 	{LimitRanger, On, Mutates | Validates},
+	{ServiceAccount, On, Mutates | Validates},
 	{ModuleStatus, Always, Validates},
 	{MutatingAdmissionPolicy, On, Mutates},
 	{MutatingAdmissionWebhook, On, Mutates},
-	{LimitRanger, On, Mutates}, // about what these added
+	{LimitRanger, On, Mutates},    // about what these added
+	{ServiceAccount, On, Mutates}, // too
 	{DeviceAdmin, Always, Mutates},
 	{ServiceAllocation, Always, Mutates},
 	{DefaultTolerationSeconds, Always, Mutates},
@@ -92,7 +95,7 @@ var absent = []string{
 	"ClusterTrustBundleAttest", "DefaultIngressClass", "DefaultStorageClass", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
 	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "NodeDeclaredFeatureValidator", "NodeRestriction",
 	"OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector", "PodSecurity", "PodTolerationRestriction",
-	"PodTopologyLabels", "ServiceAccount", "TaintNodesByCondition",
+	"PodTopologyLabels", "TaintNodesByCondition",
 }
 
 // DefaultOf is what there is at the name of a plugin.

@@ -38,7 +38,9 @@ type Config struct {
 	// Definitions are the built-in kinds that are served.
 	Definitions []*crd.Definition
 	// URL is where clients reach this gateway.
-	URL         string
+	URL string
+	// Trust is what clients verify this gateway by: certificates as PEM.
+	Trust       []byte
 	Store       storage.Store
 	StoreHealth health.Check
 	Metrics     *metrics.Metrics

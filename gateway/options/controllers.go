@@ -13,6 +13,8 @@ const (
 	Namespaces                      = "namespace-controller"
 	PersistentVolumeClaims          = "persistentvolumeclaim-protection-controller"
 	PersistentVolumes               = "persistentvolume-protection-controller"
+	RootCertificates                = "root-ca-certificate-publisher-controller"
+	ServiceAccounts                 = "serviceaccount-controller"
 	ResourceQuotas                  = "resourcequota-controller"
 	StorageVersionMigrator          = "storage-version-migrator-controller"
 	ValidatingAdmissionPolicyStatus = "validatingadmissionpolicy-status-controller"
@@ -21,13 +23,13 @@ const (
 
 var controllers = []string{
 	ClusterRoleAggregation, GarbageCollector, Namespaces, PersistentVolumes, PersistentVolumeClaims,
-	ResourceQuotas, StorageVersionMigrator, ValidatingAdmissionPolicyStatus, VolumeAttributesClasses,
+	ResourceQuotas, RootCertificates, ServiceAccounts, StorageVersionMigrator, ValidatingAdmissionPolicyStatus, VolumeAttributesClasses,
 }
 
 // controllerAliases are kube-controller-manager's earlier names.
 var controllerAliases = map[string]string{
 	"clusterrole-aggregation": ClusterRoleAggregation, "garbagecollector": GarbageCollector, "namespace": Namespaces, "pv-protection": PersistentVolumes,
-	"pvc-protection": PersistentVolumeClaims, "resourcequota": ResourceQuotas,
+	"pvc-protection": PersistentVolumeClaims, "resourcequota": ResourceQuotas, "root-ca-cert-publisher": RootCertificates, "serviceaccount": ServiceAccounts,
 }
 
 // everyController stands for all of them in a list.

@@ -31,7 +31,7 @@ func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 		return nil, err
 	}
 	if g.kinds, err = all.Kinds(ctx, kinds.Config{
-		Options: g.options, Definitions: builtins, URL: g.url, Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, Log: g.log,
+		Options: g.options, Definitions: builtins, URL: g.url, Trust: g.identity.Trust(), Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, Log: g.log,
 	}); err != nil {
 		return nil, err
 	}

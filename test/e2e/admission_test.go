@@ -335,5 +335,5 @@ func TestReferencesToModulesAreChecked_WP01_WP02_WP03(t *testing.T) {
 // TestAdmissionDoc types the commands of docs/admission.md, in order.
 func TestAdmissionDoc_WP02(t *testing.T) {
 	typeDocument(t, "admission.md", "policy.wasm", []string{`denied the request: ConfigMap prices needs a label "team"`, "sales   standard", `"policy" deleted`,
-		"exceeded quota: few, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1"})
+		"exceeded quota: few, requested: count/secrets=1, used: count/secrets=1, limited: count/secrets=1"})
 }

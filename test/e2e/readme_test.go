@@ -115,7 +115,7 @@ func typeDocument(t *testing.T, name, wasm string, want []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := harness.Start(t, harness.Options{})
+	g := harness.Start(t, harness.Options{Accounts: true})
 	dir := t.TempDir()
 	for name, target := range map[string]string{"kubectl": harness.KubectlPath(t), "wasmgate": g.Binary} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,6 +31,22 @@ type Options struct {
 	EtcdServers string
 	// Args are more command line flags.
 	Args []string
+	// Accounts has every namespace get an account and a ConfigMap, and pods run as
+	// accounts, as by default. Without it nothing is there that a test did not make,
+	// which is how the kube-apiservers run that recordings are of: alone, and without
+	// the admission plugin ServiceAccount.
+	Accounts bool
+}
+
+// alone are the flags of a gateway that makes nothing in namespaces.
+func (o Options) alone() (args []string) {
+	if o.Accounts {
+		return nil
+	}
+	if !slices.ContainsFunc(o.Args, func(arg string) bool { return strings.HasPrefix(arg, "--controllers") }) {
+		args = append(args, "--controllers=*,-serviceaccount-controller,-root-ca-certificate-publisher-controller")
+	}
+	return append(args, "--disable-admission-plugins=ServiceAccount")
 }
 
 // Gateway is a gateway that runs as a process of its own.
@@ -111,7 +128,7 @@ func (g *Gateway) args(dataDir string) []string {
 	} else {
 		args = append(args, "--embedded-etcd-client-url", g.EtcdURL)
 	}
-	return append(args, g.opts.Args...)
+	return append(append(args, g.opts.alone()...), g.opts.Args...)
 }
 
 // start starts the process and waits until it is ready.

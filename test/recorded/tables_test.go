@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/test/recorded"
 	"github.com/wasmgate/wasmgate/test/recorded/differences"
 	"github.com/wasmgate/wasmgate/test/story"
+	"github.com/wasmgate/wasmgate/test/story/accounts"
 	"github.com/wasmgate/wasmgate/test/story/admissions"
 	"github.com/wasmgate/wasmgate/test/story/builtins"
 	"github.com/wasmgate/wasmgate/test/story/combined"
@@ -44,7 +45,7 @@ func tables(t *testing.T) map[string][]story.Story {
 		builtins.Table: ofBuiltIns, mistakes.Table: wrong, combined.Table: combined.Stories(), parameters.Table: parameters.Stories(),
 		requests.Table: requests.Stories(), rules.Table: rules.Stories(), refusals.Table: refusals.Stories(),
 		generated.Table: generated.Stories(1, generated.Recorded), generated.VersionsTable: generated.VersionsStories(1, generated.VersionsRecorded),
-		quotas.Table: quotas.Stories(), decisions.Table: decisions.Stories(), escalation.Table: escalation.Stories(), layouts.Table: layouts.Stories(), admissions.Table: admissions.Stories(), ownership.Table: owning,
+		accounts.Table: accounts.Stories(), quotas.Table: quotas.Stories(), decisions.Table: decisions.Stories(), escalation.Table: escalation.Stories(), layouts.Table: layouts.Stories(), admissions.Table: admissions.Stories(), ownership.Table: owning,
 	}
 }
 

@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki"
@@ -17,9 +20,12 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
-// Kind is that of ServiceAccounts, which have tokens.
+// Kind is that of ServiceAccounts, which have tokens, of which every namespace has one,
+// and which pods run as.
 func Kind(c kinds.Config) kinds.Kind {
-	return kinds.Kind{Serve: func(e *engine.Engine) (kinds.Served, error) {
+	return kinds.Kind{Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
+		return []admission.Plugin{plugin.ServiceAccount{Accounts: local.Part(e, "accounts")}}, nil
+	}, Serve: func(e *engine.Engine) (kinds.Served, error) {
 		tokens, err := configured(c.Options, local.Part(e, "tokens"))
 		if err != nil {
 			return kinds.Served{}, err
@@ -28,7 +34,16 @@ func Kind(c kinds.Config) kinds.Kind {
 		if err != nil {
 			return kinds.Served{}, err
 		}
-		return kinds.Served{Documents: published, Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
+		return kinds.Served{Controllers: func() (all []kinds.Controller) {
+			objects := local.Part(e, "controllers")
+			if c.Has(accounts) {
+				all = append(all, kinds.Controller{Switch: options.ServiceAccounts, Controller: NewDefaults(objects)})
+			}
+			if c.Has(configMaps) {
+				all = append(all, kinds.Controller{Switch: options.RootCertificates, Controller: NewAuthorities(objects, c.Trust)})
+			}
+			return all
+		}, Documents: published, Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
 			{GroupResource: accounts, Subresource: "token"}: {Verb: "create", Code: http.StatusCreated, Answer: Question{Tokens: tokens, Judge: e}.Answer},
 		}}, nil
 	}}

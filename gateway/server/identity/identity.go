@@ -88,6 +88,9 @@ func (i *Identity) TLS() *tls.Config {
 	return c
 }
 
+// Trust is what clients verify the gateway by: certificates as PEM.
+func (i *Identity) Trust() []byte { return i.serving.Trust() }
+
 // URL is where clients on this machine reach a listener at addr.
 func URL(o options.Serve, addr net.Addr) string {
 	return "https://" + net.JoinHostPort(host(o), strconv.Itoa(addr.(*net.TCPAddr).Port))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/test/recorded"
 	"github.com/wasmgate/wasmgate/test/story"
+	"github.com/wasmgate/wasmgate/test/story/accounts"
 	"github.com/wasmgate/wasmgate/test/story/admissions"
 	"github.com/wasmgate/wasmgate/test/story/builtins"
 	"github.com/wasmgate/wasmgate/test/story/combined"
@@ -118,6 +119,14 @@ func recordAdmissions(ctx context.Context, s *server) error {
 func recordQuotas(ctx context.Context, s *server) error {
 	return s.recordExchange(ctx, quotas.Stories(), tellings, quotas.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
 		return s.end(ctx, []string{quotas.Namespace(told)}, quotas.Collections)
+	})
+}
+
+// recordAccounts records which accounts pods run as. It needs a server whose admission
+// plugin ServiceAccount is on, and on which no controller makes accounts.
+func recordAccounts(ctx context.Context, s *server) error {
+	return s.recordExchange(ctx, accounts.Stories(), tellings, accounts.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
+		return s.end(ctx, []string{accounts.Namespace(told)}, accounts.Collections)
 	})
 }
 

@@ -64,6 +64,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"combined requests", recordCombined},
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
+		{"accounts of pods", recordAccounts},
 		{"who may grant what", recordEscalation},
 		{"what roles allow", recordDecisions},
 		{"versions with other fields", recordLayouts},
