@@ -27,6 +27,9 @@ const (
 	// Full: the store takes no more data until somebody makes room. Nothing was
 	// written.
 	Full
+	// Reopened: what could not be read before can be read now. Whoever followed
+	// changes reads again what is there.
+	Reopened
 	// Unavailable: the store did not answer, or no longer; whether a write
 	// happened is unknown.
 	Unavailable
@@ -35,7 +38,7 @@ const (
 var kindNames = map[Kind]string{
 	NotFound: "key not found", Exists: "key exists", Conflict: "revision conflict", Changed: "guard changed",
 	Compacted: "revision compacted", FutureRevision: "revision not reached",
-	TooLarge: "value too large", Full: "store full", Unavailable: "store unavailable",
+	TooLarge: "value too large", Full: "store full", Reopened: "values have become readable", Unavailable: "store unavailable",
 }
 
 // String names the kind in lower case.

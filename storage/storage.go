@@ -13,7 +13,24 @@ type KV struct {
 	// Revision is the store's revision of the last change to this key (etcd's
 	// mod revision). It is what clients see as resourceVersion.
 	Revision int64
+	// Keeping is how the value is kept. It is [Kept] in what is written, and where
+	// values are kept as they are.
+	Keeping Keeping
 }
+
+// Keeping is how a value is kept by a store that does not keep values as they are.
+type Keeping uint8
+
+// The ways in which a value is kept.
+const (
+	// Kept: as it would be if it were written now.
+	Kept Keeping = iota
+	// Stale: otherwise than if it were written now, which is a reason to write it
+	// again, even if nothing changes.
+	Stale
+	// Unreadable: so that it cannot be read. There is no value.
+	Unreadable
+)
 
 // Event is one change to one key.
 type Event struct {

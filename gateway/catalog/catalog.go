@@ -101,7 +101,7 @@ func New(o Options) *Catalog {
 			Prefix:   o.Prefix,
 			BucketOf: func(key string) string { return bucketOf(prefixes, key) },
 			Make:     view.NewEntry, Tombstone: view.Tombstone, Adopt: (*view.Entry).Adopt,
-			SizeOf: (*view.Entry).Size, Shed: (*view.Entry).Shed,
+			Again: (*view.Entry).Sealed, SizeOf: (*view.Entry).Size, Shed: (*view.Entry).Shed,
 			OnError: func(err error) { o.Log.Warn().Err(err).Msg("watch cache recovers from a failure") },
 		}),
 		memory: view.NewMemory(o.ViewBytes, o.Spared), ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),

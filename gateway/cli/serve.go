@@ -63,6 +63,8 @@ func etcdFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.EtcdCAFile, "etcd-cafile", "", "PEM `file` with the authorities that verify etcd")
 	f.StringVar(&o.EtcdCertFile, "etcd-certfile", "", "PEM `file` with the client certificate for etcd")
 	f.StringVar(&o.EtcdKeyFile, "etcd-keyfile", "", "PEM `file` with the private key of --etcd-certfile")
+	f.StringVar(&o.EncryptionProviderConfig, "encryption-provider-config", "", "`file` with an EncryptionConfiguration: which objects are encrypted in etcd, and with which keys")
+	f.BoolVar(&o.EncryptionProviderConfigAutomaticReload, "encryption-provider-config-automatic-reload", false, "let changes of that file come into force, and /readyz tell whether its key services are well")
 	f.DurationVar(&o.EtcdCompactionInterval, "etcd-compaction-interval", o.EtcdCompactionInterval, "how often the history in etcd is compacted; 0 means never")
 	f.StringVar(&o.EmbeddedEtcdClientURL, "embedded-etcd-client-url", "", "`URL` on which the embedded etcd listens for clients such as etcdctl, without authentication; for debugging")
 	f.BoolVar(&o.EmbeddedEtcdOpen, "embedded-etcd-open", false, "let --embedded-etcd-client-url be no loopback address: whoever reaches it can read and change everything")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 )
 
@@ -25,6 +26,7 @@ type Histogram interface{ Observe(seconds float64) }
 // Metrics is one gateway's set of metrics. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
+	included []Gatherer
 
 	requests    *prometheus.CounterVec
 	durations   *prometheus.HistogramVec
@@ -239,9 +241,22 @@ func (m *Metrics) GaugeFunc(name, help string, value func() float64) error {
 	return nil
 }
 
+// Gatherer gathers metrics that a library counts.
+type Gatherer interface {
+	Gather() ([]*dto.MetricFamily, error)
+}
+
+// Include renders the metrics of a library as well, whose names must be others. It is
+// called before anything is rendered.
+func (m *Metrics) Include(library Gatherer) { m.included = append(m.included, library) }
+
 // Render returns all metrics in the Prometheus text format ([ContentType]).
 func (m *Metrics) Render() ([]byte, error) {
-	families, err := m.registry.Gather()
+	gatherers := prometheus.Gatherers{m.registry}
+	for _, g := range m.included {
+		gatherers = append(gatherers, g)
+	}
+	families, err := gatherers.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}

@@ -39,6 +39,12 @@ type Serve struct {
 	// ShareWithKubeAPIServer serves a store that a kube-apiserver serves, too.
 	ShareWithKubeAPIServer bool
 
+	// EncryptionProviderConfig is the file that says how values in etcd are
+	// encrypted; empty means that they are not.
+	// EncryptionProviderConfigAutomaticReload has its changes come into force.
+	EncryptionProviderConfig                string
+	EncryptionProviderConfigAutomaticReload bool
+
 	// DataDir holds everything the gateway keeps on disk.
 	DataDir string
 

@@ -112,6 +112,9 @@ func (s Serve) validateBounds(bad func(flag, format string, args ...any)) {
 }
 
 func (s Serve) validateEtcd(bad func(flag, format string, args ...any)) {
+	if s.EncryptionProviderConfigAutomaticReload && s.EncryptionProviderConfig == "" {
+		bad("encryption-provider-config-automatic-reload", "must be set with --encryption-provider-config")
+	}
 	for _, server := range s.EtcdServers {
 		if !isURL(server) {
 			bad("etcd-servers", "%q is not a URL such as http://127.0.0.1:2379", server)

@@ -24,6 +24,7 @@ func (g *gateway) newHealth() *health.Registry {
 	r.Add("etcd", g.storeHealth)
 	r.Add("etcd-readiness", g.storeHealth, health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
+	g.addEncryptionCheck(r)
 	alive := time.Now().Add(g.options.LivezGracePeriod)
 	g.hooks.objects = r.PostStartHook("load-objects", alive)
 	for _, step := range g.served.Starts {

@@ -22,6 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/discovery/documents"
+	"github.com/wasmgate/wasmgate/gateway/encryption"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
@@ -61,11 +62,14 @@ type gateway struct {
 	health     *health.Registry
 	// storeHealth tells whether the store is well.
 	storeHealth health.Check
-	metrics     *metrics.Metrics
-	audit       *audit.Log
-	hooks       hooks
-	handler     *api.Handler
-	http        *transport.Server
+	// encryption is that of the store's values, nil for none; endEncryption ends it.
+	encryption    *encryption.Encryption
+	endEncryption context.CancelFunc
+	metrics       *metrics.Metrics
+	audit         *audit.Log
+	hooks         hooks
+	handler       *api.Handler
+	http          *transport.Server
 }
 
 // Run serves until ctx ends, and then stops in order: readiness fails, the
@@ -94,6 +98,9 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	defer func() { err = errors.Join(err, closeStore()) }()
 	g := newGateway(o, listener.Addr(), store, measured, log)
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
+	if err := g.encrypt(ctx, listener.Addr()); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -132,6 +139,9 @@ func (g *gateway) close(ctx context.Context) error {
 	}
 	if g.audit != nil {
 		errs = append(errs, g.audit.Close())
+	}
+	if g.endEncryption != nil {
+		g.endEncryption()
 	}
 	return errors.Join(errs...)
 }
@@ -221,6 +231,10 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	work.Go(func() error { return g.compact(background) })
 	work.Go(func() error {
 		g.watchStore(background)
+		return nil
+	})
+	work.Go(func() error {
+		g.followEncryption(background)
 		return nil
 	})
 	work.Go(func() error {

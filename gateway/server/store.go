@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/server/accounting"
@@ -35,15 +36,11 @@ type store interface {
 // inside this process. close ends it.
 func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zerolog.Logger) (store *etcd.Store, close func() error, err error) {
 	log = log.With().Str("component", "etcd").Logger()
-	builtins, err := builtin.All(builtin.Options{})
+	keys, err := resourceKeys(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	prefixes := map[string]schema.GroupResource{}
-	for _, d := range append(builtins, definition.Definition()) {
-		prefixes[d.KeyPrefix] = d.GroupResource()
-	}
-	observe := accounting.NewStore(m, o.EtcdPrefix+"/", prefixes).Observe
+	observe := accounting.NewStore(m, keys.ResourceOf).Observe
 	if !o.Embedded() {
 		log.Info().Strs("servers", o.EtcdServers).Msg("connecting") // which takes as long as etcd takes to answer
 		s, err := etcd.Open(ctx, etcd.Config{
@@ -67,6 +64,16 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 		log.Warn().Str("url", url).Msg("embedded etcd listens for clients without authentication")
 	}
 	return e.Store(), e.Close, nil
+}
+
+// resourceKeys tells the resources of keys, also of kinds that are not served.
+func resourceKeys(o options.Serve) (catalog.Keys, error) {
+	builtins, err := builtin.All(builtin.Options{Choice: builtin.Choice{"api/all": true}})
+	keys := catalog.Keys{Prefix: o.EtcdPrefix + "/", Builtins: map[string]schema.GroupResource{}}
+	for _, d := range append(builtins, definition.Definition()) {
+		keys.Builtins[d.KeyPrefix] = d.GroupResource()
+	}
+	return keys, err
 }
 
 // flagOf is the flag that an error of [etcd.Open] is about.

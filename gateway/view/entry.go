@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -36,10 +37,20 @@ type Entry struct {
 
 // NewEntry makes the entry of a stored key.
 func NewEntry(kv storage.KV) *Entry {
+	if kv.Keeping == storage.Unreadable {
+		kv.Value = sealed
+	}
 	return &Entry{Revision: kv.Revision, Stored: kv.Value, id: ids.Add(1)}
 }
 
 var ids atomic.Uint64
+
+// Sealed tells that what is stored is encrypted, and could not be decrypted.
+func (e *Entry) Sealed() bool { return bytes.HasPrefix(e.Stored, sealed) }
+
+// sealed begins what is encrypted (k8s.io/apiserver/pkg/storage/value), and no object
+// as it is stored. It stands for what could not be decrypted.
+var sealed = []byte("k8s:enc:")
 
 // ID is unique in this process, but for tombstones.
 func (e *Entry) ID() uint64 { return e.id }

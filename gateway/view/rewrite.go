@@ -8,7 +8,8 @@ import (
 )
 
 // Rewritten is what is stored under a key as it should be: at the storage version, and
-// without what the schema drops. changed reports whether it is not so already.
+// without what the schema drops. changed reports whether it is not so already, or not
+// kept as it would be now.
 func (r *Renderer) Rewritten(ctx context.Context, kv storage.KV) (value []byte, changed bool, err error) {
 	if r.Def.TTL != nil {
 		return nil, false, nil // it goes by itself; a rewrite would let it live for ever
@@ -25,8 +26,11 @@ func (r *Renderer) Rewritten(ctx context.Context, kv storage.KV) (value []byte, 
 	}
 	dropRevision(tree)
 	dropped, err := r.dropDeadManagers(tree)
-	if err != nil || !dropped && !changed {
+	switch {
+	case err != nil:
 		return nil, false, err
+	case !dropped && !changed:
+		return kv.Value, kv.Keeping == storage.Stale, nil
 	}
 	value, err = r.Def.Codec.Encode(tree)
 	return value, true, err

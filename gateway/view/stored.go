@@ -61,6 +61,9 @@ func (r Stored) restoreTree(e *Entry) (map[string]any, string, error) {
 // Unreadable is the status error of an entry whose bytes err speaks of. It is an
 // [UnreadableError].
 func (r Stored) Unreadable(e *Entry, err error) error {
+	if e.Sealed() {
+		err = errSealed
+	}
 	return &UnreadableError{apierrors.NewInternalError(fmt.Errorf("stored object of %s at revision %d cannot be read: %w", r.Def.GroupResource(), e.Revision, err))}
 }
 
@@ -125,6 +128,8 @@ func (r Stored) metadataIn(e *Entry, data []byte) ([]byte, error) {
 	}
 	return data[s:end], nil
 }
+
+var errSealed = errors.New("it is encrypted, and by no provider and key of --encryption-provider-config that decrypt it")
 
 var errNoMetadata = errors.New("it has no metadata")
 

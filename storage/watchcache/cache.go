@@ -38,6 +38,10 @@ type Options[T any] struct {
 	// Tombstone makes the item of a deletion from the last state. Without it
 	// the last state is used.
 	Tombstone func(last T, revision int64) T
+	// Again tells that an item is to be made again of what is loaded again, though
+	// its revision is the same: what it was made of could not be read. Without it
+	// none is.
+	Again func(T) bool
 	// Adopt adds to an item that Make made what the writer of the same
 	// revision had derived of it: see [Cache.Committed]. Made is being read,
 	// and Adopt may be called for it more than once at a time. Optional.
@@ -123,6 +127,9 @@ func New[T any](store storage.Store, o Options[T]) *Cache[T] {
 	}
 	if o.SizeOf == nil {
 		o.SizeOf = func(T) int { return 0 }
+	}
+	if o.Again == nil {
+		o.Again = func(T) bool { return false }
 	}
 	if o.Shed == nil {
 		o.Shed = func(T) {}

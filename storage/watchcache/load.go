@@ -94,7 +94,7 @@ func (c *Cache[T]) take(all content[T], kv storage.KV) {
 	}
 	// What is already there in the same revision keeps what was derived of it.
 	if b := (*c.buckets.Load())[name]; b != nil {
-		if it := b.state.Load().root.get(key); it != nil && it.Revision == kv.Revision {
+		if it := b.state.Load().root.get(key); it != nil && it.Revision == kv.Revision && !c.o.Again(it.Value) {
 			all[name] = append(all[name], it)
 			return
 		}

@@ -28,6 +28,7 @@ const (
 //
 //	empty --load--> following --watch breaks--> following, from the next revision
 //	                following --that is compacted--> load again; watchers get Expired
+//	                following --values have become readable--> the same
 //	                following --refused twice alike at one revision--> load again
 func (c *Cache[T]) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
@@ -79,7 +80,7 @@ func (c *Cache[T]) hopeless(kind storage.Kind) bool {
 	again := now == c.lastFailure
 	c.lastFailure = now
 	switch kind {
-	case storage.Compacted:
+	case storage.Compacted, storage.Reopened:
 		return true
 	case 0, storage.Unavailable: // gone silent, or away
 		return false

@@ -111,11 +111,16 @@ func TestModulesDoc(t *testing.T) {
 func typeDocument(t *testing.T, name, wasm string, want []string) {
 	t.Helper()
 	harness.SkipExternal(t)
+	typeAt(t, harness.Start(t, harness.Options{Accounts: true}), root, name, wasm, want)
+}
+
+// typeAt is typeDocument in a folder, with a gateway that runs.
+func typeAt(t *testing.T, g *harness.Gateway, folder, name, wasm string, want []string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := harness.Start(t, harness.Options{Accounts: true})
 	dir := t.TempDir()
 	for name, target := range map[string]string{"kubectl": harness.KubectlPath(t), "wasmgate": g.Binary} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
@@ -126,7 +131,7 @@ func typeDocument(t *testing.T, name, wasm string, want []string) {
 		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
 	var printed strings.Builder
 	for _, block := range indented(string(text)) {
-		printed.WriteString(shell(t, root, env, strings.ReplaceAll(block, wasm, filepath.Join(dir, wasm))))
+		printed.WriteString(shell(t, folder, env, strings.ReplaceAll(block, wasm, filepath.Join(dir, wasm))))
 	}
 	rest, ok := printed.String(), false
 	for _, w := range want {

@@ -1,7 +1,11 @@
 package migration
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,11 +17,16 @@ import (
 )
 
 // Passes is the [Rewriter] that goes through the store, by what the engine knows of a
-// resource, and the [Server] that tells what the engine serves. All fields are required.
+// resource, and the [Server] that tells what the engine serves. All fields but Contents
+// are required.
 type Passes struct {
 	Catalog *catalog.Catalog
 	Store   storage.Store
 	Metrics *metrics.Metrics
+	// Contents are, by resource, prefixes of keys that are no objects and belong to
+	// it. They are rewritten after the objects if they are stale, and count as they
+	// do.
+	Contents map[schema.GroupResource]string
 }
 
 // Serving implements [Server].
@@ -36,24 +45,65 @@ func (r Passes) Count(ctx context.Context, gr schema.GroupResource) (n, revision
 }
 
 // Rewrite implements [Rewriter].
-func (r Passes) Rewrite(ctx context.Context, gr schema.GroupResource, o RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
+func (r Passes) Rewrite(ctx context.Context, gr schema.GroupResource, o RewriteOptions, progress func(migrate.Progress) error) (reached migrate.Progress, err error) {
 	served, err := r.Catalog.Resource(gr)
 	if err != nil {
 		return migrate.Progress{Cursor: o.From, Revision: o.Since}, err
 	}
 	failures := r.Metrics.MigrationFailures(gr.Group, gr.Resource)
 	var counted int64
-	reached, err := migrate.Run(ctx, fenced{r.Store, served}, migrate.Options{
-		Prefix: served.Root(), From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: served.Rewrite, Rate: o.Rate,
-		Progress: func(p migrate.Progress) error {
-			r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
-			failures.Add(float64(p.Failed - counted))
-			counted = p.Failed
-			return progress(p)
-		},
+	count := func(p migrate.Progress) {
+		r.Metrics.MigrationProgress(gr.Group, gr.Resource, p.Done, p.Total)
+		failures.Add(float64(p.Failed - counted))
+		counted = p.Failed
+	}
+	defer func() { failures.Add(float64(reached.Failed - counted)) }() // of a page that it did not end
+	report := func(p migrate.Progress) error {
+		count(p)
+		return progress(p)
+	}
+	contents, more := r.Contents[gr]
+	if !more || !strings.HasPrefix(o.From, contents) {
+		reached, err = migrate.Run(ctx, fenced{r.Store, served}, migrate.Options{
+			Prefix: served.Root(), From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: served.Rewrite, Rate: o.Rate, Progress: report,
+		})
+		o.From, o.Since = "", 0
+	}
+	if !more || err != nil {
+		return reached, err
+	}
+	return r.rewriteContents(ctx, contents, o, reached, report)
+}
+
+// contentPage is how many contents are in memory at a time: each has up to half a
+// megabyte.
+const contentPage = 4
+
+// rewriteContents goes through the keys below a prefix after the objects that they
+// belong to, of which the progress is before.
+func (r Passes) rewriteContents(ctx context.Context, prefix string, o RewriteOptions, before migrate.Progress, progress func(migrate.Progress) error) (migrate.Progress, error) {
+	both := func(p migrate.Progress) migrate.Progress {
+		p.Total, p.Done, p.Rewritten = p.Total+before.Total, p.Done+before.Done, p.Rewritten+before.Rewritten
+		p.Skipped, p.Failed = p.Skipped+before.Skipped, p.Failed+before.Failed
+		p.Failures = slices.Concat(before.Failures, p.Failures)
+		p.Cursor = cmp.Or(p.Cursor, before.Cursor)
+		return p
+	}
+	reached, err := migrate.Run(ctx, r.Store, migrate.Options{
+		Prefix: prefix, From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: rewriteStale, Rate: o.Rate, PageSize: contentPage,
+		Progress: func(p migrate.Progress) error { return progress(both(p)) },
 	})
-	failures.Add(float64(reached.Failed - counted)) // of a page that it did not end
-	return reached, err
+	return both(reached), err
+}
+
+var errUnreadable = errors.New("it cannot be decrypted")
+
+// rewriteStale has what is stale written again as it is.
+func rewriteStale(_ context.Context, kv storage.KV) (value []byte, changed bool, err error) {
+	if kv.Keeping == storage.Unreadable {
+		return nil, false, errUnreadable
+	}
+	return kv.Value, kv.Keeping == storage.Stale, nil
 }
 
 // fenced is a store that is updated under the definition that the rewrite knows

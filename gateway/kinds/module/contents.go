@@ -10,6 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
+// ContentRoot is where contents are kept in a store whose objects are below a prefix,
+// with slashes at both ends: below no prefix of objects.
+func ContentRoot(etcdPrefix string) string { return "/wasmgate" + etcdPrefix + "/blobs/" }
+
 // ContentGrace is how long content is kept that nothing refers to. Who stores
 // content has to write the reference in less.
 const ContentGrace = 15 * time.Minute

@@ -134,6 +134,8 @@ type Origin struct {
 	*view.Entry
 	// Live: it is the store's own state, not a cached one that may be behind.
 	Live bool
+	// Stale: it is live, and is not kept as it would be if it were written now.
+	Stale bool
 }
 
 // Current is the cached state if there is one and live does not ask for more.
@@ -149,7 +151,7 @@ func (e *Reader) Current(ctx context.Context, t resource.Target, live bool) (Ori
 		return Origin{}, t.StoreError(err)
 	}
 	if ok && cached.Revision == kv.Revision {
-		return Origin{cached.Value, true}, nil // it may hold views already
+		return Origin{cached.Value, true, kv.Keeping == storage.Stale}, nil // it may hold views already
 	}
-	return Origin{view.NewEntry(kv), true}, nil
+	return Origin{view.NewEntry(kv), true, kv.Keeping == storage.Stale}, nil
 }

@@ -23,6 +23,11 @@ func commit(ctx context.Context, e *Writer, r *request, p *progress, claims clai
 	for _, one := range postings {
 		store = store.Along(one.Key, one.Stored, one.Revision)
 	}
+	if p.ending == keeps && p.operation != admission.Create {
+		if err := mustBeCurrent(ctx, e, r, p); err != nil || p.ending == keeps {
+			return 0, err
+		}
+	}
 	switch {
 	case p.operation == admission.Create && r.Options.DryRun:
 		return 0, isFree(ctx, e, r, key)
@@ -30,8 +35,6 @@ func commit(ctx context.Context, e *Writer, r *request, p *progress, claims clai
 		return 0, atRevision()
 	case p.operation == admission.Create:
 		revision, err = store.Create(ctx, key, p.draft.Stored, ttl(r, &p.next))
-	case p.ending == keeps:
-		return 0, mustBeCurrent(ctx, e, r, p.from)
 	case r.Options.DryRun:
 		return p.from.Revision, nil
 	case p.ending == removes:
@@ -61,7 +64,7 @@ func notCommitted(ctx context.Context, e *Writer, r *request, claims claimed, er
 		case s.Kind == storage.Changed:
 			return &redefined{s.Revision, s.Current == nil}
 		case s.Kind == storage.Conflict && s.Current != nil:
-			return superseded{view.NewEntry(*s.Current)}
+			return superseded{read.Origin{Entry: view.NewEntry(*s.Current), Live: true, Stale: s.Current.Keeping == storage.Stale}}
 		case (s.Kind == storage.Exists || s.Kind == storage.NotFound) && r.exists == mayExist:
 			return superseded{}
 		case s.Kind == storage.Exists:
@@ -73,18 +76,25 @@ func notCommitted(ctx context.Context, e *Writer, r *request, claims claimed, er
 
 // mustBeCurrent is the commit of a write that changes nothing. A cached state
 // proves nothing: somebody may have written since what this write would change.
-func mustBeCurrent(ctx context.Context, e *Writer, r *request, from read.Origin) error {
-	if from.Live {
+// What is not kept as it would be now is written all the same.
+func mustBeCurrent(ctx context.Context, e *Writer, r *request, p *progress) (err error) {
+	now := p.from
+	if !now.Live {
+		if now, err = current(ctx, e.reads, r, true); err != nil {
+			return err
+		}
+		if now.Entry == nil || now.Revision != p.from.Revision {
+			return superseded{now}
+		}
+	}
+	if !now.Stale || r.Options.DryRun {
 		return nil
 	}
-	now, err := current(ctx, e.reads, r, true)
-	if err != nil {
-		return err
+	p.ending = stores
+	if !r.Options.NoReply {
+		_, err = p.draft.View(ctx, r.Version.Name)
 	}
-	if now.Entry == nil || now.Revision != from.Revision {
-		return superseded{now.Entry}
-	}
-	return nil
+	return err
 }
 
 // isFree is what a dry run does instead of the store's own check.

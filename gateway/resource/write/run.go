@@ -9,7 +9,6 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/read"
-	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // final wraps an error that came from the store's answer to a write, or after
@@ -30,7 +29,10 @@ func (*redefined) Error() string { return "the definition changed" }
 var errUnclaimed = errors.New("the write took longer than its claims")
 
 // superseded tells that somebody else wrote first, and what.
-type superseded struct{ by *view.Entry }
+type superseded struct{ by read.Origin }
+
+// present is what is there now; nothing, where that is not known.
+func (s superseded) present() bool { return s.by.Entry != nil }
 
 func (superseded) Error() string { return "somebody else wrote first" }
 
@@ -59,8 +61,8 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 		switch {
 		case refused == nil:
 			return w.out, nil
-		case errors.As(refused, &lost) && lost.by != nil:
-			from = read.Origin{Entry: lost.by, Live: true}
+		case errors.As(refused, &lost) && lost.present():
+			from = lost.by
 		case errors.As(refused, &lost):
 			from, err = current(ctx, w.writer.reads, &w.request, true)
 		case errors.Is(refused, errUnclaimed):

@@ -62,7 +62,7 @@ func New(ctx context.Context, c kinds.Config) (*Modules, error) {
 	m := &Modules{config: c, lines: log.New(), calls: calls.New()}
 	m.Host, err = host.New(ctx, host.Config{
 		Compiler: processes,
-		CacheDir: filepath.Join(o.DataDir, "wasm-cache"), Store: c.Store, Root: "/wasmgate" + o.EtcdPrefix + "/blobs/",
+		CacheDir: filepath.Join(o.DataDir, "wasm-cache"), Store: c.Store, Root: module.ContentRoot(o.EtcdPrefix),
 		Metrics: c.Metrics, Lines: m.lines, Quota: o.ModuleQuota, IdleBytes: o.ModuleIdleMemory, Log: c.Log, SafeMode: o.SafeMode,
 		Calls: m.calls,
 	})
