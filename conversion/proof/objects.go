@@ -176,7 +176,7 @@ func (e end) validate(tree map[string]any) field.ErrorList {
 	if e.Strategy == nil {
 		return nil
 	}
-	return e.Strategy.Validate(context.Background(), &unstructured.Unstructured{Object: tree}, nil)
+	return e.Strategy.Validate(context.Background(), &unstructured.Unstructured{Object: tree}, nil).Errors
 }
 
 // repaired removes what was refused, as far as it may be missing.

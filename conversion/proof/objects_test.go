@@ -91,7 +91,7 @@ func FuzzObjects(f *testing.F) {
 			if err != nil || len(unknown) > 0 || !object.Equal(before, obj) {
 				t.Errorf("%v of %s: %v, %q", before, text, err, unknown)
 			}
-			if errs := v.Strategy.Validate(t.Context(), &unstructured.Unstructured{Object: obj}, nil); len(errs) > 0 {
+			if errs := v.Strategy.Validate(t.Context(), &unstructured.Unstructured{Object: obj}, nil).Errors; len(errs) > 0 {
 				t.Errorf("%v of %s: %v", obj, text, errs)
 			}
 		}

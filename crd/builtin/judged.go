@@ -30,34 +30,21 @@ func (j judged) Prepare(ctx context.Context, obj, old *unstructured.Unstructured
 }
 
 // Validate implements [crd.Strategy].
-func (j judged) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
-	now, was, err := j.states(obj, old)
+func (j judged) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
+	now, err := j.look(obj)
+	var was *unstructured.Unstructured
+	if err == nil {
+		was, err = j.look(old)
+	}
 	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
+		return crd.Verdict{Errors: field.ErrorList{field.InternalError(nil, err)}}
 	}
 	return j.Strategy.Validate(ctx, now, was)
-}
-
-// Warnings implements [crd.Strategy].
-func (j judged) Warnings(ctx context.Context, obj, old *unstructured.Unstructured) []string {
-	now, was, err := j.states(obj, old)
-	if err != nil {
-		return nil
-	}
-	return j.Strategy.Warnings(ctx, now, was)
 }
 
 // Canonicalize implements [crd.Strategy].
 func (j judged) Canonicalize(obj *unstructured.Unstructured) {
 	j.changed(obj, j.Strategy.Canonicalize)
-}
-
-// states are both states of a write at home.
-func (j judged) states(obj, old *unstructured.Unstructured) (now, was *unstructured.Unstructured, err error) {
-	if now, err = j.look(obj); err == nil {
-		was, err = j.look(old)
-	}
-	return now, was, err
 }
 
 // look is an object at home, nil of none.

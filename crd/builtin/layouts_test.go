@@ -86,7 +86,7 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 		t.Errorf("prepared: %s", encoded(t, now))
 	}
 	const refused = `[spec.maxReplicas: Required value: must be set and greater than 0, spec.maxReplicas: Invalid value: 0: must be greater than or equal to ` + "`minReplicas`]"
-	errs := v1.Strategy.Validate(ctx, obj, was).ToAggregate()
+	errs := v1.Strategy.Validate(ctx, obj, was).Errors.ToAggregate()
 	if errs == nil || errs.Error() != refused {
 		t.Errorf("refused: %v", errs)
 	}

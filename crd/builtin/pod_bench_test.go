@@ -38,7 +38,7 @@ func BenchmarkPods(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if errs := v.Strategy.Validate(context.Background(), o, nil); len(errs) > 0 {
+			if errs := v.Strategy.Validate(context.Background(), o, nil).Errors; len(errs) > 0 {
 				b.Fatal(errs)
 			}
 		}

@@ -61,7 +61,7 @@ func TestEphemeralContainersStayAsTheyAre(t *testing.T) {
 	const c = `"containers":[{"name":"c","image":"i"}]`
 	with := func(more string) string { return c + `,"ephemeralContainers":[` + more + `]` }
 	v := definitions(t)["pod"].Versions[0]
-	if errs := v.Strategy.Validate(t.Context(), podOf(t, with(`{"name":"e","image":"b"}`)), nil); !strings.Contains(fmt.Sprint(errs), "spec.ephemeralContainers: Forbidden: cannot be set on create") {
+	if errs := v.Strategy.Validate(t.Context(), podOf(t, with(`{"name":"e","image":"b"}`)), nil).Errors; !strings.Contains(fmt.Sprint(errs), "spec.ephemeralContainers: Forbidden: cannot be set on create") {
 		t.Error(errs)
 	}
 	for now, want := range map[string]string{
@@ -69,7 +69,7 @@ func TestEphemeralContainersStayAsTheyAre(t *testing.T) {
 		with(`{"name":"e","image":"other"}`):                      `"e" may not be changed`,
 		with(`{"name":"f","image":"b"}`):                          `"e" may not be removed`,
 	} {
-		errs := v.Subresources["ephemeralcontainers"].Update.Validate(t.Context(), podOf(t, now), podOf(t, with(`{"name":"e","image":"b"}`)))
+		errs := v.Subresources["ephemeralcontainers"].Update.Validate(t.Context(), podOf(t, now), podOf(t, with(`{"name":"e","image":"b"}`))).Errors
 		if want == "" && len(errs) > 0 || want != "" && !strings.Contains(fmt.Sprint(errs), want) {
 			t.Errorf("%s: %v", now, errs)
 		}
@@ -94,7 +94,7 @@ func TestVolumesThatAreMountedExist(t *testing.T) {
 		d := definitions(t)[tc.kind]
 		obj := shaped(t, d, object+tc.spec+"}}")
 		d.Versions[0].Strategy.Prepare(t.Context(), obj, nil)
-		if got := fmt.Sprint(d.Versions[0].Strategy.Validate(t.Context(), obj, nil)); got != tc.want {
+		if got := fmt.Sprint(d.Versions[0].Strategy.Validate(t.Context(), obj, nil).Errors); got != tc.want {
 			t.Errorf("%s with %s:\n%s, want\n%s", tc.kind, tc.spec, got, tc.want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestUpdatesOfPods(t *testing.T) {
 		{`"hostname":""`, `"terminationGracePeriodSeconds":5`, fixed},
 		{`"hostname":""`, `"nodeName":"n"`, fixed},
 	} {
-		errs := v.Strategy.Validate(t.Context(), podOf(t, c+","+tc.now), podOf(t, c+","+tc.was))
+		errs := v.Strategy.Validate(t.Context(), podOf(t, c+","+tc.now), podOf(t, c+","+tc.was)).Errors
 		if got := fmt.Sprint(errs); tc.want == "" && len(errs) > 0 || !strings.Contains(got, tc.want) {
 			t.Errorf("%s after %s: %s", tc.now, tc.was, got)
 		}

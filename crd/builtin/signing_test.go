@@ -51,7 +51,7 @@ func TestSigningRequestsAreApprovedByWhoMay_UPD02(t *testing.T) {
 		update := definitions(t)["certificatesigningrequest"].Versions[0].Subresources[test.subresource].Update
 		obj, old := signingOf(t, "new", test.now...), signingOf(t, "old", test.was...)
 		update.Prepare(t.Context(), obj, old)
-		errs := update.Validate(t.Context(), obj, old)
+		errs := update.Validate(t.Context(), obj, old).Errors
 		if test.want == "" && len(errs) > 0 || test.want != "" && !strings.Contains(fmt.Sprint(errs), test.want) {
 			t.Errorf("%s %v -> %v: %v", test.subresource, test.was, test.now, errs)
 		}

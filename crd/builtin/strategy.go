@@ -157,29 +157,38 @@ func (s *strategy) Canonicalize(obj *unstructured.Unstructured) {
 }
 
 // Validate implements [crd.Strategy].
-func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
 	tree, was := content(obj), map[string]any(nil)
 	if old != nil {
 		was = content(old)
 	}
+	if errs := s.mistakes(tree, was); len(errs) > 0 || s.kind.also.Warn == nil {
+		return crd.Verdict{Errors: errs}
+	}
+	return crd.Verdict{Warnings: s.kind.also.Warn(tree, content(old))}
+}
+
+// mistakes are what is wrong with the new state of an object; was is nil of one that is
+// created.
+func (s *strategy) mistakes(tree, was map[string]any) field.ErrorList {
 	if all := s.kind.also.ValidateAll; all != nil {
 		return all(s.subresource, tree, was)
 	}
-	if old == nil && s.kind.file.Question() {
+	if was == nil && s.kind.file.Question() {
 		return s.validate(tree, nil) // what is kept nowhere may be called anything
 	}
 	m, o, errs := s.metadata(tree, was)
 	if errs != nil {
 		return errs
 	}
-	if old != nil {
+	if was != nil {
 		errs = validation.ValidateObjectMetaUpdate(m, o, extend.MetadataPath)
 	}
 	lenient := s.kind.file.LenientMetadata
 	if sub := s.kind.version.Subresources[s.subresource]; sub != nil {
 		lenient = lenient || sub.LenientMetadata
 	}
-	if s.subresource == "" && (old == nil || !lenient) {
+	if s.subresource == "" && (was == nil || !lenient) {
 		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.Check(), extend.MetadataPath)...)
 	}
 	if !lenient {
@@ -224,14 +233,6 @@ func (s *strategy) metadata(tree, was map[string]any) (m, o *metav1.ObjectMeta, 
 		}
 	}
 	return m, o, nil
-}
-
-// Warnings implements [crd.Strategy].
-func (s *strategy) Warnings(_ context.Context, obj, old *unstructured.Unstructured) []string {
-	if s.kind.also.Warn == nil {
-		return nil
-	}
-	return s.kind.also.Warn(content(obj), content(old))
 }
 
 // dropGated drops fields behind gates that are off.

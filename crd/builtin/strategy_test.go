@@ -34,19 +34,16 @@ func TestStrategiesSurviveOddObjects(t *testing.T) {
 			s := d.Versions[0].Strategy
 			s.Prepare(ctx, obj, nil)
 			question := slices.Equal(d.Verbs, []string{"create"}) // may be about nothing
-			if errs := s.Validate(ctx, obj, nil); len(errs) == 0 && !question {
+			if errs := s.Validate(ctx, obj, nil).Errors; len(errs) == 0 && !question {
 				t.Errorf("%s: %#v is valid", kind, obj)
 			}
 			s.Prepare(ctx, obj, good)
 			s.Prepare(ctx, good, obj)
 			s.Canonicalize(obj)
-			if errs := s.Validate(ctx, obj, good); len(errs) == 0 {
+			if errs := s.Validate(ctx, obj, good).Errors; len(errs) == 0 {
 				t.Errorf("%s: %#v is a valid update", kind, obj)
 			}
 			s.Validate(ctx, good, obj)
-			s.Warnings(ctx, obj, nil)
-			s.Warnings(ctx, obj, good)
-			s.Warnings(ctx, good, obj)
 		}
 	}
 }
@@ -61,7 +58,7 @@ func TestNamespacePhases_RES04(t *testing.T) {
 		{deleting, "Active", "may only be 'Terminating' if `deletionTimestamp` is not empty"},
 	} {
 		ns := shaped(t, d, `{"metadata":{"name":"a","uid":"u","resourceVersion":"7"`+c.meta+`},"status":{"phase":"`+c.phase+`"}}`)
-		errs := d.Versions[0].Subresources["status"].Update.Validate(context.Background(), ns, ns.DeepCopy())
+		errs := d.Versions[0].Subresources["status"].Update.Validate(context.Background(), ns, ns.DeepCopy()).Errors
 		got := ""
 		if len(errs) > 0 {
 			got = errs.ToAggregate().Error()

@@ -166,7 +166,7 @@ func TestConditionsOfAMigration(t *testing.T) {
 		"it never was success": {with(not(succeeded)), with(), ""},
 	} {
 		got := ""
-		if err := d.Versions[0].Subresources["status"].Update.Validate(t.Context(), c.obj, c.old).ToAggregate(); err != nil {
+		if err := d.Versions[0].Subresources["status"].Update.Validate(t.Context(), c.obj, c.old).Errors.ToAggregate(); err != nil {
 			got = err.Error()
 		}
 		if (got == "") != (c.want == "") || !strings.HasSuffix(got, c.want) {
@@ -179,25 +179,25 @@ func TestConditionsOfAMigration(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	defs := definitions(t)
 	secret := func(kind string) *unstructured.Unstructured {
-		return shaped(t, defs["secret"], `{"metadata":{"name":"a"},"type":"`+kind+`","data":{"tls.crt":"eA==","tls.key":"eQ=="}}`)
+		return shaped(t, defs["secret"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1"},"type":"`+kind+`","data":{"tls.crt":"eA==","tls.key":"eQ=="}}`)
 	}
 	s := defs["secret"].Versions[0].Strategy
-	if got := s.Warnings(t.Context(), secret("kubernetes.io/tls"), nil); len(got) != 1 || got[0] != "tls: failed to find any PEM data in certificate input" {
+	if got := s.Validate(t.Context(), secret("kubernetes.io/tls"), nil).Warnings; len(got) != 1 || got[0] != "tls: failed to find any PEM data in certificate input" {
 		t.Errorf("a certificate that is none: %q", got)
 	}
-	if got := s.Warnings(t.Context(), secret("Opaque"), nil); len(got) != 0 {
+	if got := s.Validate(t.Context(), secret("Opaque"), nil).Warnings; len(got) != 0 {
 		t.Errorf("a secret of any kind: %q", got)
 	}
-	plain := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a"}}`)
-	marked := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}}}`)
+	plain := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1"}}`)
+	marked := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1","annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}}}`)
 	s = defs["serviceaccount"].Versions[0].Strategy
 	for name, c := range map[string]struct {
 		got  []string
 		want int
 	}{
-		"created without": {s.Warnings(t.Context(), plain, nil), 0}, "created with": {s.Warnings(t.Context(), marked, nil), 1},
-		"set": {s.Warnings(t.Context(), marked, plain), 1}, "kept": {s.Warnings(t.Context(), marked, marked), 0},
-		"removed": {s.Warnings(t.Context(), plain, marked), 0},
+		"created without": {s.Validate(t.Context(), plain, nil).Warnings, 0}, "created with": {s.Validate(t.Context(), marked, nil).Warnings, 1},
+		"set": {s.Validate(t.Context(), marked, plain).Warnings, 1}, "kept": {s.Validate(t.Context(), marked, marked).Warnings, 0},
+		"removed": {s.Validate(t.Context(), plain, marked).Warnings, 0},
 	} {
 		if len(c.got) != c.want {
 			t.Errorf("a service account %s: %q", name, c.got)

@@ -64,20 +64,20 @@ func (s *Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object
 
 // Validate implements rest.RESTCreateStrategy.
 func (s *Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	return s.own.Validate(ctx, as(obj), nil)
+	return s.own.Validate(ctx, as(obj), nil).Errors
 }
 
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (s *Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return s.own.Validate(ctx, as(obj), as(old))
+	return s.own.Validate(ctx, as(obj), as(old)).Errors
 }
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
 func (s *Strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	return s.own.Warnings(ctx, as(obj), nil)
+	return s.own.Validate(ctx, as(obj), nil).Warnings
 }
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
 func (s *Strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	return s.own.Warnings(ctx, as(obj), as(old))
+	return s.own.Validate(ctx, as(obj), as(old)).Warnings
 }

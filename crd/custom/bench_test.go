@@ -132,7 +132,7 @@ func BenchmarkStrategy(b *testing.B) {
 	ctx := context.Background()
 	b.Run("Validate", func(b *testing.B) {
 		for b.Loop() {
-			if errs := v.Strategy.Validate(ctx, obj, nil); len(errs) > 0 {
+			if errs := v.Strategy.Validate(ctx, obj, nil).Errors; len(errs) > 0 {
 				b.Fatal(errs)
 			}
 		}
@@ -144,7 +144,7 @@ func BenchmarkStrategy(b *testing.B) {
 	})
 	b.Run("ValidateUpdate", func(b *testing.B) {
 		for b.Loop() {
-			if errs := v.Strategy.Validate(ctx, changed, obj); len(errs) > 0 {
+			if errs := v.Strategy.Validate(ctx, changed, obj).Errors; len(errs) > 0 {
 				b.Fatal(errs)
 			}
 		}

@@ -203,9 +203,9 @@ func serve(t *testing.T, g generator, v *crd.Version) {
 		return
 	}
 	u := &unstructured.Unstructured{Object: obj}
-	errs := v.Strategy.Validate(context.Background(), u, nil)
+	errs := v.Strategy.Validate(context.Background(), u, nil).Errors
 	if err := v.Shape.FromStorage(old); err == nil {
-		errs = append(errs, v.Strategy.Validate(context.Background(), u, &unstructured.Unstructured{Object: old})...)
+		errs = append(errs, v.Strategy.Validate(context.Background(), u, &unstructured.Unstructured{Object: old}).Errors...)
 	}
 	if v.Fields != nil {
 		v.Fields(obj)

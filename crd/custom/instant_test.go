@@ -147,9 +147,9 @@ func TestWarningsAreOfFinalizers(t *testing.T) {
 		got  []string
 		want int
 	}{
-		"created without": {v.Strategy.Warnings(t.Context(), plain, nil), 0}, "created with": {v.Strategy.Warnings(t.Context(), bad, nil), 1},
-		"updated without": {v.Strategy.Warnings(t.Context(), plain, plain), 0}, "updated with": {v.Strategy.Warnings(t.Context(), bad, plain), 1},
-		"status without": {v.Subresources["status"].Update.Warnings(t.Context(), plain, plain), 0},
+		"created without": {v.Strategy.Validate(t.Context(), plain, nil).Warnings, 0}, "created with": {v.Strategy.Validate(t.Context(), bad, nil).Warnings, 1},
+		"updated without": {v.Strategy.Validate(t.Context(), plain, plain).Warnings, 0}, "updated with": {v.Strategy.Validate(t.Context(), bad, plain).Warnings, 1},
+		"status without": {v.Subresources["status"].Update.Validate(t.Context(), plain, plain).Warnings, 0},
 	} {
 		if len(c.got) != c.want {
 			t.Errorf("%s: %q", name, c.got)

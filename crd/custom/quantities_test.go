@@ -20,11 +20,11 @@ func TestCostlyQuantities_CEL16(t *testing.T) {
 		`"q":"1","m":{"` + bad + `":"v"}`:       `m: Invalid value`,
 		`"q":"1","m":{"k":"see 1e-2000000000"}`: "",
 	} {
-		got := asError(v.Strategy.Validate(context.Background(), foo(t, fields), nil))
+		got := asError(v.Strategy.Validate(context.Background(), foo(t, fields), nil).Errors)
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", fields, got, want)
 		}
-		if got := asError(free.Strategy.Validate(context.Background(), foo(t, fields), nil)); got != "" {
+		if got := asError(free.Strategy.Validate(context.Background(), foo(t, fields), nil).Errors); got != "" {
 			t.Errorf("%s, without such a rule: %s", fields, got)
 		}
 	}
@@ -34,14 +34,14 @@ func TestCostlyQuantities_CEL16(t *testing.T) {
 		if pair[1] == bad {
 			now, before = old, good
 		}
-		if got := asError(v.Strategy.Validate(context.Background(), now, before)); !strings.Contains(got, "has an exponent beyond") {
+		if got := asError(v.Strategy.Validate(context.Background(), now, before).Errors); !strings.Contains(got, "has an exponent beyond") {
 			t.Errorf("an update to %s: %s", pair[1], got)
 		}
 	}
 	named := foo(t, `"q":"1"`)
 	named.SetName(bad)
 	named.SetLabels(map[string]string{"a": bad})
-	if got := asError(v.Strategy.Validate(context.Background(), named, nil)); !strings.Contains(got, "metadata.name: Invalid value") || strings.Contains(got, "labels") {
+	if got := asError(v.Strategy.Validate(context.Background(), named, nil).Errors); !strings.Contains(got, "metadata.name: Invalid value") || strings.Contains(got, "labels") {
 		t.Errorf("its name: %s", got)
 	}
 }

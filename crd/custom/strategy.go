@@ -58,12 +58,26 @@ func (s *strategy) Prepare(ctx context.Context, obj, old *unstructured.Unstructu
 	}
 }
 
-// Validate implements [crd.Strategy].
-func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+// Validate implements [crd.Strategy]. Finalizers are all that the library warns of.
+func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
 	p, err := s.made.parts()
 	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
+		return crd.Verdict{Errors: field.ErrorList{field.InternalError(nil, err)}}
 	}
+	if errs := s.mistakes(ctx, p, obj, old); len(errs) > 0 {
+		return crd.Verdict{Errors: errs}
+	}
+	if meta, ok := obj.Object["metadata"].(map[string]any); ok && meta["finalizers"] == nil {
+		return crd.Verdict{}
+	}
+	if old == nil {
+		whole, _ := p.library()
+		return crd.Verdict{Warnings: whole.WarningsOnCreate(ctx, obj)}
+	}
+	return crd.Verdict{Warnings: s.update(p).WarningsOnUpdate(ctx, obj, old)}
+}
+
+func (s *strategy) mistakes(ctx context.Context, p *parts, obj, old *unstructured.Unstructured) field.ErrorList {
 	if p.quick.Accepts(obj, old) {
 		return nil
 	}
@@ -75,19 +89,6 @@ func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstruct
 		return whole.Validate(ctx, obj)
 	}
 	return s.update(p).ValidateUpdate(ctx, obj, old)
-}
-
-// Warnings implements [crd.Strategy]. Finalizers are all that the library warns of.
-func (s *strategy) Warnings(ctx context.Context, obj, old *unstructured.Unstructured) []string {
-	p, err := s.made.parts()
-	if meta, ok := obj.Object["metadata"].(map[string]any); err != nil || ok && meta["finalizers"] == nil {
-		return nil
-	}
-	if old == nil {
-		whole, _ := p.library()
-		return whole.WarningsOnCreate(ctx, obj)
-	}
-	return s.update(p).WarningsOnUpdate(ctx, obj, old)
 }
 
 // Canonicalize implements [crd.Strategy]: there is no other form.

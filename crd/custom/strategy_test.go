@@ -63,7 +63,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := fooVersion(t, c.schema, false)
-			if got := asError(v.Strategy.Validate(context.Background(), foo(t, c.fields), nil)); !matches(got, c.want) {
+			if got := asError(v.Strategy.Validate(context.Background(), foo(t, c.fields), nil).Errors); !matches(got, c.want) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -83,7 +83,7 @@ func TestValidate_kind(t *testing.T) {
 	v := fooVersion(t, `{type: object}`, false)
 	obj := foo(t, "")
 	obj.SetKind("Bar")
-	if got := asError(v.Strategy.Validate(context.Background(), obj, nil)); got != `Foo.example.com "e" is invalid: kind: Invalid value: "Bar": must be Foo` {
+	if got := asError(v.Strategy.Validate(context.Background(), obj, nil).Errors); got != `Foo.example.com "e" is invalid: kind: Invalid value: "Bar": must be Foo` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -91,17 +91,17 @@ func TestValidate_kind(t *testing.T) {
 func TestValidateUpdate_CEL01(t *testing.T) {
 	v := fooVersion(t, `{type: object, properties: {a: {type: integer, x-kubernetes-validations: [{rule: "self >= oldSelf", message: must not shrink}]}, b: {type: string, maxLength: 1}}}`, false)
 	ctx := context.Background()
-	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":1`), foo(t, `"a":2`))); !strings.HasSuffix(got, ": must not shrink") {
+	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":1`), foo(t, `"a":2`)).Errors); !strings.HasSuffix(got, ": must not shrink") {
 		t.Errorf("got %s", got)
 	}
-	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":3`), foo(t, `"a":2`))); got != "" {
+	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":3`), foo(t, `"a":2`)).Errors); got != "" {
 		t.Errorf("got %s", got)
 	}
 	// Ratcheting: what was invalid before and did not change is forgiven.
-	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":3,"b":"long"`), foo(t, `"a":2,"b":"long"`))); got != "" {
+	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":3,"b":"long"`), foo(t, `"a":2,"b":"long"`)).Errors); got != "" {
 		t.Errorf("unchanged: got %s", got)
 	}
-	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":3,"b":"longer"`), foo(t, `"a":2,"b":"long"`))); got == "" {
+	if got := asError(v.Strategy.Validate(ctx, foo(t, `"a":3,"b":"longer"`), foo(t, `"a":2,"b":"long"`)).Errors); got == "" {
 		t.Error("changed, but forgiven")
 	}
 }
@@ -128,7 +128,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("status updated: %s", text(byStatus.Object))
 	}
 	byStatus.Object["status"] = map[string]any{"s": int64(1)}
-	if got := asError(v.Subresources["status"].Update.Validate(ctx, byStatus, obj)); !strings.Contains(got, "status.s: Invalid value") {
+	if got := asError(v.Subresources["status"].Update.Validate(ctx, byStatus, obj).Errors); !strings.Contains(got, "status.s: Invalid value") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -139,7 +139,7 @@ func TestScale_validation(t *testing.T) {
 		Scale: &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"},
 	}
 	v := compile(t, c).Versions[0]
-	got := asError(v.Strategy.Validate(context.Background(), foo(t, `"spec":{"replicas":-1}`), nil))
+	got := asError(v.Strategy.Validate(context.Background(), foo(t, `"spec":{"replicas":-1}`), nil).Errors)
 	if got != `Foo.example.com "e" is invalid: .spec.replicas: Invalid value: -1: should be a non-negative integer` {
 		t.Errorf("got %s", got)
 	}

@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
@@ -169,65 +167,5 @@ func TestStoredWithEscapedKeys(t *testing.T) {
 	c, err := FromTree(obj)
 	if err != nil || c.Spec.Versions[0].Schema.OpenAPIV3Schema.Type != "object" {
 		t.Errorf("read as %v, %v", obj, err)
-	}
-}
-
-// All that judge one write share one reading of it.
-func TestAWriteIsReadOnce(t *testing.T) {
-	s := Definition().Version("v1").Strategy
-	obj, old := mustCreate(t), mustCreate(t)
-	kept := func(ctx context.Context) states {
-		read, ok := crd.NotesOf(ctx).Kept().(states)
-		if !ok {
-			t.Fatal("nothing is kept")
-		}
-		return read
-	}
-	ctx := crd.WithNotes(t.Context())
-	if errs := s.Validate(ctx, obj, nil); len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	created := kept(ctx)
-	s.Warnings(ctx, obj, nil)
-	if created.in == nil || kept(ctx) != created {
-		t.Error("a creation is read again to warn of it")
-	}
-	old.SetResourceVersion("7")
-	obj.SetResourceVersion("7")
-	if errs := s.Validate(ctx, obj, old); len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	updated := kept(ctx)
-	s.Warnings(ctx, obj, old)
-	if updated.in == created.in || updated.oldIn == nil || kept(ctx) != updated {
-		t.Error("an update is not read, or is read again to warn of it")
-	}
-	s.Warnings(ctx, old, nil)
-	if kept(ctx).obj != old {
-		t.Error("another object is not read")
-	}
-}
-
-// As many schemas as fit into a definition are told apart without comparing each
-// with each.
-func TestManySchemasHaveMarks(t *testing.T) {
-	var h heads
-	marks := map[string]bool{}
-	schema := func(i int) map[string]any {
-		return map[string]any{"type": "object", "properties": map[string]any{fmt.Sprint("p", i): map[string]any{"enum": []any{int64(i), "x", nil, float64(i)}}, "q": map[string]any{}}}
-	}
-	const many = 2000
-	for range 2 {
-		for i := range many {
-			marks[h.mark(schema(i)).(map[string]any)["description"].(string)] = true
-		}
-	}
-	if len(marks) != many || len(h.known) != many {
-		t.Errorf("%d schemas have %d marks, and %d hashes", many, len(marks), len(h.known))
-	}
-	for _, pair := range [][2]any{{[]any{"a", "b"}, []any{"b", "a"}}, {map[string]any{"a": "b"}, map[string]any{"b": "a"}}, {int64(1), 1.0}, {[]any{}, nil}, {[]any{[]any{}}, []any{}}} {
-		if h.hash(pair[0]) == h.hash(pair[1]) {
-			t.Errorf("%v and %v have one hash", pair[0], pair[1])
-		}
 	}
 }

@@ -38,22 +38,17 @@ func (s *statusStrategy) Prepare(ctx context.Context, obj, old *unstructured.Uns
 	}
 }
 
-// Validate implements [crd.Strategy].
-func (s *statusStrategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+// Validate implements [crd.Strategy]: nobody is warned of a status.
+func (s *statusStrategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
 	in, oldIn, _, err := readHeads(obj, old)
 	if err != nil {
 		return unreadable(err)
 	}
 	errs := guarded(func() field.ErrorList { return s.update.ValidateUpdate(ctx, in, oldIn) })
 	if slices.Equal(in.Status.StoredVersions, oldIn.Status.StoredVersions) {
-		return errs // whatever it is, this write did not make it so
+		return crd.Verdict{Errors: errs} // whatever it is, this write did not make it so
 	}
-	return append(errs, storageVersionKept(in)...)
-}
-
-// Warnings implements [crd.Strategy]: nobody is warned of a status.
-func (s *statusStrategy) Warnings(context.Context, *unstructured.Unstructured, *unstructured.Unstructured) []string {
-	return nil
+	return crd.Verdict{Errors: append(errs, storageVersionKept(in)...)}
 }
 
 // storageVersionKept refuses storedVersions without the storage version, in the

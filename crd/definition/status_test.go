@@ -66,10 +66,10 @@ func TestAStatusWriteChangesNoSpec(t *testing.T) {
 	if !reflect.DeepEqual(next.Object["spec"], old.Object["spec"]) {
 		t.Errorf("spec %v", next.Object["spec"])
 	}
-	if errs := s.Validate(context.Background(), next, old); len(errs) > 0 {
+	if errs := s.Validate(context.Background(), next, old).Errors; len(errs) > 0 {
 		t.Error(errs)
 	}
-	if s.Warnings(context.Background(), next, old) != nil {
+	if s.Validate(context.Background(), next, old).Warnings != nil {
 		t.Error("it warns")
 	}
 	spec := next.Object["spec"].(map[string]any)

@@ -52,8 +52,8 @@ func (s *strategy) Prepare(ctx context.Context, obj, old *unstructured.Unstructu
 }
 
 // Validate implements [crd.Strategy].
-func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
-	in, oldIn, err := judged(ctx, obj, old)
+func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
+	in, oldIn, err := wholes(obj, old)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -62,24 +62,19 @@ func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstruct
 		errs = foreign(in)
 	}
 	errs = append(errs, replaceModuleURL(in)...)
-	return append(errs, guarded(func() field.ErrorList {
+	errs = append(errs, guarded(func() field.ErrorList {
 		if old == nil {
 			return s.create.Validate(ctx, in)
 		}
 		return s.update.ValidateUpdate(ctx, in, oldIn)
 	})...)
-}
-
-// Warnings implements [crd.Strategy].
-func (s *strategy) Warnings(ctx context.Context, obj, old *unstructured.Unstructured) []string {
-	in, oldIn, err := judged(ctx, obj, old)
 	switch {
-	case err != nil:
-		return nil
+	case len(errs) > 0:
+		return crd.Verdict{Errors: errs}
 	case old == nil:
-		return s.create.WarningsOnCreate(ctx, in)
+		return crd.Verdict{Warnings: s.create.WarningsOnCreate(ctx, in)}
 	}
-	return s.update.WarningsOnUpdate(ctx, in, oldIn)
+	return crd.Verdict{Warnings: s.update.WarningsOnUpdate(ctx, in, oldIn)}
 }
 
 // ownGroup is the group of the gateway's own kinds.
@@ -94,29 +89,13 @@ func foreign(in *apiextensions.CustomResourceDefinition) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("spec", "group"), ownGroup, "it is the group of the gateway's own kinds; choose another one")}
 }
 
-// states are those of a write, read as a whole.
-type states struct {
-	obj, old  *unstructured.Unstructured
-	in, oldIn *apiextensions.CustomResourceDefinition
-}
-
-// judged reads the states of a write as a whole, once for all that judge them.
-// old is nil for a creation.
-func judged(ctx context.Context, obj, old *unstructured.Unstructured) (in, oldIn *apiextensions.CustomResourceDefinition, err error) {
-	notes := crd.NotesOf(ctx)
-	if known, ok := notes.Kept().(states); ok && known.obj == obj && known.old == old {
-		return known.in, known.oldIn, nil
+// wholes reads the states of a write as a whole. old is nil for a creation.
+func wholes(obj, old *unstructured.Unstructured) (in, oldIn *apiextensions.CustomResourceDefinition, err error) {
+	if in, err = internal(obj.Object); err != nil || old == nil {
+		return in, nil, err
 	}
-	if in, err = internal(obj.Object); err != nil {
-		return nil, nil, err
-	}
-	if old != nil {
-		if oldIn, err = internal(old.Object); err != nil {
-			return nil, nil, err
-		}
-	}
-	notes.Keep(states{obj, old, in, oldIn})
-	return in, oldIn, nil
+	oldIn, err = internal(old.Object)
+	return in, oldIn, err
 }
 
 // readHeads reads the heads of a new and of an old state, nil for none, and takes the
@@ -157,6 +136,6 @@ func guarded(validate func() field.ErrorList) (errs field.ErrorList) {
 	return validate()
 }
 
-func unreadable(err error) field.ErrorList {
-	return field.ErrorList{field.InternalError(nil, err)}
+func unreadable(err error) crd.Verdict {
+	return crd.Verdict{Errors: field.ErrorList{field.InternalError(nil, err)}}
 }

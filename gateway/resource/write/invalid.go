@@ -16,7 +16,6 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 
-	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -39,16 +38,18 @@ func beforeCreate(ctx context.Context, r *request, obj *unstructured.Unstructure
 	if err := judgeable(r, obj); err != nil {
 		return err
 	}
-	ctx = crd.WithNotes(scope(ctx, r.Target, r.Options))
+	ctx = scope(ctx, r.Target, r.Options)
 	r.Version.Strategy.Prepare(ctx, obj, nil)
-	errs := r.Version.Strategy.Validate(ctx, obj, nil)
+	verdict := r.Version.Strategy.Validate(ctx, obj, nil)
+	errs := verdict.Errors
 	if len(errs) == 0 {
 		errs = validateMetadata(obj, r.Resource.Def.Namespaced)
 	}
 	if errs = slices.Concat(mistakes, errs); len(errs) > 0 {
 		return invalid(r.Resource.Def.GroupKind(), obj.GetName(), errs)
 	}
-	complete(ctx, r.Version.Strategy, obj, nil)
+	warn(ctx, verdict.Warnings)
+	r.Version.Strategy.Canonicalize(obj)
 	return nil
 }
 
@@ -57,7 +58,7 @@ func beforeUpdate(ctx context.Context, r *request, obj, old *unstructured.Unstru
 	if err := judgeable(r, obj); err != nil {
 		return err
 	}
-	ctx = crd.WithNotes(scope(ctx, r.Target, r.Options))
+	ctx = scope(ctx, r.Target, r.Options)
 	obj.SetGeneration(old.GetGeneration())
 	r.strategy.Prepare(ctx, obj, old)
 	// What the server has set no client changes.
@@ -74,10 +75,12 @@ func beforeUpdate(ctx context.Context, r *request, obj, old *unstructured.Unstru
 		obj.SetDeletionGracePeriodSeconds(n)
 	}
 	errs := append(validateMetadata(obj, r.Resource.Def.Namespaced), apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
-	if errs = slices.Concat(mistakes, errs, r.strategy.Validate(ctx, obj, old)); len(errs) > 0 {
+	verdict := r.strategy.Validate(ctx, obj, old)
+	if errs = slices.Concat(mistakes, errs, verdict.Errors); len(errs) > 0 {
 		return invalid(r.Resource.Def.GroupKind(), obj.GetName(), errs)
 	}
-	complete(ctx, r.strategy, obj, old)
+	warn(ctx, verdict.Warnings)
+	r.strategy.Canonicalize(obj)
 	return nil
 }
 
@@ -93,12 +96,11 @@ func validateMetadata(obj *unstructured.Unstructured, namespaced bool) field.Err
 	}, metadataPath)
 }
 
-// complete warns of a valid object, and gives it its canonical form.
-func complete(ctx context.Context, s crd.Strategy, obj, old *unstructured.Unstructured) {
-	for _, text := range s.Warnings(ctx, obj, old) {
+// warn tells the client of a valid object.
+func warn(ctx context.Context, texts []string) {
+	for _, text := range texts {
 		warning.AddWarning(ctx, "", text)
 	}
-	s.Canonicalize(obj)
 }
 
 // invalid is the refusal of the new state. Of very many mistakes the first ones

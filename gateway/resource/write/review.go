@@ -47,7 +47,7 @@ func (e *Writer) reviewed(ctx context.Context, t resource.Target, tree map[strin
 		return nil, apierrors.NewInternalError(err)
 	}
 	validate := func(ctx context.Context) error {
-		if errs := t.Version.Strategy.Validate(scope(ctx, t, o), w.object, nil); len(errs) > 0 {
+		if errs := t.Version.Strategy.Validate(scope(ctx, t, o), w.object, nil).Errors; len(errs) > 0 {
 			return apierrors.NewInvalid(schema.GroupKind{Group: t.Resource.Def.Group}, "", errs) // kube-apiserver names no kind
 		}
 		return nil

@@ -22,8 +22,10 @@ type Sources struct {
 
 // Validate implements [crd.Strategy]. What was there before is left alone: it may be
 // from a time when it was accepted.
-func (s Sources) Validate(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
-	return append(s.Strategy.Validate(ctx, obj, old), s.check(obj, old)...)
+func (s Sources) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
+	v := s.Strategy.Validate(ctx, obj, old)
+	v.Errors = append(v.Errors, s.check(obj, old)...)
+	return v
 }
 
 func (s Sources) check(obj, before *unstructured.Unstructured) (errs field.ErrorList) {

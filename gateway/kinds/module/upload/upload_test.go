@@ -221,11 +221,11 @@ func TestSources(t *testing.T) {
 		"good image": {image, "r/good:v1", "", ""}, "bad image": {image, "bad", "", `Invalid value: "bad": it is no name`},
 		"bad image as it was": {image, "bad", "bad", ""}, "another bad image": {image, "bad2", "bad", "it is no name"}, "image goes": {image, "", "bad", ""},
 	} {
-		errs := s.Validate(t.Context(), with(c.field, c.text), with(c.field, c.before))
+		errs := s.Validate(t.Context(), with(c.field, c.text), with(c.field, c.before)).Errors
 		if c.before == "" {
 			obj := with(c.field, c.text)
 			obj.SetResourceVersion("")
-			errs = s.Validate(t.Context(), obj, nil)
+			errs = s.Validate(t.Context(), obj, nil).Errors
 		}
 		if (len(errs) > 0) != (c.want != "") || c.want != "" && (!strings.Contains(errs.ToAggregate().Error(), c.want) || errs[0].Field != c.field) {
 			t.Errorf("%s: %v", name, errs)
