@@ -5,12 +5,28 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
 )
 
-// audits keeps records.
-type audits struct{ all []*Audit }
+// audits keeps records, by default of the metadata of all requests that were answered.
+type audits struct {
+	all  []*Audit
+	keep *Keep
+	full bool
+}
 
-func (a *audits) Audit(one *Audit) { a.all = append(a.all, one) }
+func (a *audits) Judge(*Info, *authn.User) Keep {
+	if a.keep != nil {
+		return *a.keep
+	}
+	return Keep{Level: KeepMetadata, Omit: Stages(0).With(Received)}
+}
+
+func (a *audits) Audit(one *Audit) bool {
+	a.all = append(a.all, one)
+	return !a.full
+}
 
 // Every request has one record, a watch one more, with what is noteworthy.
 func TestAudit_VER06(t *testing.T) {
@@ -23,7 +39,7 @@ func TestAudit_VER06(t *testing.T) {
 		}
 		one := kept.all[0]
 		kept.all = nil
-		if one.Request.Authorization != "" || one.Request.Body != nil || one.Request.ReadBody != nil || one.Answered.Before(one.Received) {
+		if one.Request.Authorization != "" || one.Request.Body != nil || one.Request.ReadBody != nil || one.At.Before(one.Received) {
 			t.Errorf("%+v", one)
 		}
 		return one
@@ -38,12 +54,12 @@ func TestAudit_VER06(t *testing.T) {
 	kept.all = nil
 	const allow = `"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""`
 	w.do("POST", configMaps, configMap("one", "v")).want(201, "")
-	if a := last(201); a.User.Name != "admin" || a.Impersonated != nil || a.Info.Verb != "create" || a.Info.Plural != "configmaps" || a.Failure != nil || said(a) != "{"+allow+"}" {
+	if a := last(201); a.User.Name != "admin" || a.Impersonated != nil || a.Info.Verb != "create" || a.Info.Plural != "configmaps" || a.Status != nil || said(a) != "{"+allow+"}" {
 		t.Errorf("%+v %s", a, said(a))
 	}
 	w.do("GET", configMaps+"/none?pretty=1", "").want(404, "")
-	if a := last(404); !strings.Contains(string(a.Failure), `"reason":"NotFound"`) || a.Request.Query != "pretty=1" {
-		t.Errorf("%+v %s", a, a.Failure)
+	if a := last(404); !strings.Contains(string(a.Status), `"reason":"NotFound"`) || a.Request.Query != "pretty=1" {
+		t.Errorf("%+v %s", a, a.Status)
 	}
 	w.do("GET", configMaps, "", "Authorization: Bearer bob").want(403, "")
 	if a := last(403); a.User.Name != "bob" || said(a) != `{"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":""}` {
@@ -64,15 +80,17 @@ func TestAudit_VER06(t *testing.T) {
 		t.Errorf("%s", said(a))
 	}
 	w.do("GET", "/panic", "").want(500, "")
-	last(500)
+	if a := last(500); a.Stage != Panicked || a.Panic == "" {
+		t.Errorf("%+v", a)
+	}
 	f := w.watch(t, configMaps+"?watch=1", nil)
 	f.want("ADDED", "one")
-	if a := last(200); !a.Begun {
+	if a := last(200); a.Stage != Started {
 		t.Errorf("%+v", a)
 	}
 	f.end()
 	<-f.ended
-	if a := last(200); a.Begun || a.Info.Verb != "watch" {
+	if a := last(200); a.Stage != Complete || a.Info.Verb != "watch" {
 		t.Errorf("%+v", a)
 	}
 }

@@ -18,6 +18,7 @@ func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*repl
 		if err != nil {
 			return nil, err
 		}
+		c.sent(body)
 		if review := h.Reviews[t.Resource.GroupResource()]; review != nil {
 			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.Caller.User, tree) })
 		}

@@ -22,27 +22,34 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*repl
 	if err != nil {
 		return nil, err
 	}
+	c.sentInstead(c.Sent().Options)
 	if unsafe(o, h.UnsafeDeletion) {
 		return h.deleteUnreadable(ctx, c, f, t, o)
 	}
 	var said warnings
 	w.Caller, w.Warn = c.Caller, said.add
-	resp, err := h.deleteOne(ctx, f, t, o, w, v)
+	resp, err := h.deleteOne(ctx, c, f, t, o, w, v)
 	return said.on(resp, err)
 }
 
-func (h *Handler) deleteOne(ctx context.Context, f form.Form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*reply.Response, error) {
+func (h *Handler) deleteOne(ctx context.Context, c *Call, f form.Form, t resource.Target, o *metav1.DeleteOptions, w resource.WriteOptions, v url.Values) (*reply.Response, error) {
 	out, err := h.Engine.Delete(ctx, t, o, w)
 	if err != nil {
 		return nil, err
 	}
 	if out.Deleted && out.Object == nil {
-		return f.Render(http.StatusOK, t.Version, reply.Status(deleted(t, out.UID)))
+		said := reply.Status(deleted(t, out.UID))
+		if c.Record != nil {
+			c.Record.Status = said
+		}
+		c.replied(said)
+		return f.Render(http.StatusOK, t.Version, said)
 	}
 	data, err := f.Written(ctx, t, out.Object, v)
 	if err != nil {
 		return nil, err
 	}
+	c.replied(data)
 	code := http.StatusOK
 	//lint:ignore SA1019 clients still send it
 	if o.OrphanDependents != nil && !*o.OrphanDependents {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -20,12 +21,15 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	if err != nil {
 		return nil, err
 	}
+	c.sentInstead(c.Sent().Options)
 	unsafe(o, h.UnsafeDeletion)
 	var said warnings
 	w.Caller, w.Warn = c.Caller, said.add
 	var resp *reply.Response
 	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
-		resp, err = f.Collection(ctx, t, l, v)
+		if resp, err = f.Collection(ctx, t, l, v); err == nil {
+			c.repliedAs(f, func(f form.Form) (*reply.Response, error) { return f.Collection(ctx, t, l, v) })
+		}
 		return err
 	})
 	return said.on(resp, h.unlisted(ctx, t, err))

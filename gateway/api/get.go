@@ -23,7 +23,10 @@ func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*reply.R
 		return nil, err
 	}
 	if scaling(t) {
-		return h.getScale(ctx, f, t, asked, v)
+		return h.getScale(ctx, c, f, t, asked, v)
+	}
+	if c.keepsReply() {
+		return h.getKept(ctx, c, f, t, asked, v)
 	}
 	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, f.Encoding(t))
 	if err != nil {
@@ -32,7 +35,22 @@ func (h *Handler) get(ctx context.Context, c *Call, t resource.Target) (*reply.R
 	return f.Single(ctx, t, o, v)
 }
 
-func (h *Handler) getScale(ctx context.Context, f form.Form, t resource.Target, asked query.Get, v url.Values) (*reply.Response, error) {
+// getKept answers a get whose reply is kept as JSON, too: what is sent is made of that.
+func (h *Handler) getKept(ctx context.Context, c *Call, f form.Form, t resource.Target, asked query.Get, v url.Values) (*reply.Response, error) {
+	plain := f.Plain()
+	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, plain.Encoding(t))
+	if err != nil {
+		return nil, err
+	}
+	resp, err := plain.Single(ctx, t, o, v)
+	if err != nil {
+		return nil, err
+	}
+	c.replied(resp.Body)
+	return f.Render(http.StatusOK, t.Version, resp.Body)
+}
+
+func (h *Handler) getScale(ctx context.Context, c *Call, f form.Form, t resource.Target, asked query.Get, v url.Values) (*reply.Response, error) {
 	o, err := h.Engine.Get(ctx, t, asked.ResourceVersion, encoding.At(t.Version.Name))
 	var data []byte
 	if err == nil {
@@ -44,6 +62,7 @@ func (h *Handler) getScale(ctx context.Context, f form.Form, t resource.Target, 
 	if err != nil {
 		return nil, err
 	}
+	c.replied(data)
 	return f.Render(http.StatusOK, t.Version, data)
 }
 

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -26,6 +27,9 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*reply.
 	l, err := h.Engine.List(ctx, t, o)
 	if err == nil {
 		resp, err = f.Collection(ctx, t, l, v)
+	}
+	if err == nil {
+		c.repliedAs(f, func(f form.Form) (*reply.Response, error) { return f.Collection(ctx, t, l, v) })
 	}
 	return resp, h.unlisted(ctx, t, err)
 }

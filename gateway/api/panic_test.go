@@ -16,9 +16,12 @@ func (f fallen) Begin(i *Info, dryRun bool) func(int) {
 }
 
 // heard is an auditor that keeps what it is told last.
-type heard struct{ last *Audit }
+type heard struct {
+	audits
+	last *Audit
+}
 
-func (h *heard) Audit(a *Audit) { h.last = a }
+func (h *heard) Audit(a *Audit) bool { h.last = a; return true }
 
 // A request that nobody can count is answered, in a form that the client takes, and
 // recorded.
@@ -27,7 +30,7 @@ func TestAPanicOfWhatCountsIsAStatusAndRecorded(t *testing.T) {
 	w := newWorld(t, func(c *Setup) { c.Observer, c.Auditor = fallen{c.Observer, &down}, auditor })
 	down = true
 	w.do("GET", configMaps, "", "Accept: application/yaml").want(500, "reason: InternalError")
-	if a := auditor.last; a.Code != 500 || len(a.Failure) == 0 {
+	if a := auditor.last; a.Code != 500 || len(a.Status) == 0 {
 		t.Errorf("%+v", a)
 	}
 }

@@ -17,6 +17,7 @@ func (h *Handler) patch(ctx context.Context, c *Call, t resource.Target) (*reply
 	if err != nil || !sent.Applies(media) && !patch.Supported(types.PatchType(media), t.Version.Typed) { // before anything else is looked at
 		return nil, dialect.UnsupportedPatch(t)
 	}
+	c.sentInstead(sent.Patch)
 	return h.write(ctx, c, t, "PatchOptions", func(o resource.WriteOptions) (*resource.Written, error) {
 		if sent.Applies(media) {
 			return h.apply(ctx, c, t, media, o)

@@ -45,6 +45,9 @@ func (h *Handler) ask(ctx context.Context, c *Call, t resource.Target, q Questio
 	if err != nil {
 		return nil, err
 	}
+	if contentType == encoding.TypeJSON {
+		c.sent(body)
+	}
 	c.Caller.FieldManager = o.Caller.FieldManager
 	o.Caller = c.Caller
 	return w.on(q.answered(q.Answer(ctx, t, contentType, body, o)))

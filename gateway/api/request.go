@@ -45,6 +45,8 @@ type Request struct {
 	IfNoneMatch string
 	// Remote is where the connection comes from; nil when that is not known.
 	Remote net.Addr
+	// ForwardedFor and RealIP are where proxies say that the request comes from.
+	ForwardedFor, RealIP string
 	// ClientCerts is the chain that the client proved to own, leaf first.
 	ClientCerts []*x509.Certificate
 	// Impersonate is who the client wants to be; nil for itself.
@@ -135,10 +137,8 @@ func (c *Call) pretty() bool {
 // Render puts a reply that is ready into what the client takes: a Status into a
 // form that it reads, and what is large compressed.
 func (c *Call) Render(resp *reply.Response) {
+	c.noteReply(resp)
 	if resp.Code >= http.StatusBadRequest {
-		if c.Record != nil {
-			c.Record.Failure = resp.Body
-		}
 		form.Status(resp, c.Accept, c.cbor, c.pretty())
 	}
 	if !c.uncompressed {

@@ -13,6 +13,7 @@ func (h *Handler) update(ctx context.Context, c *Call, t resource.Target) (*repl
 		if err != nil {
 			return nil, err
 		}
+		c.sent(body)
 		o.MayCreate = mayCreate(h.Authorizer, c)
 		return h.Engine.Update(ctx, t, body, o)
 	})

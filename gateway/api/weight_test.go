@@ -105,15 +105,15 @@ func TestBodiesTogetherAreBounded(t *testing.T) {
 }
 
 // panicking is an auditor that fails.
-type panicking struct{}
+type panicking struct{ *audits }
 
-func (panicking) Audit(*Audit) { panic("no audit") }
+func (panicking) Audit(*Audit) bool { panic("no audit") }
 
 // What a request has reserved is given back even when telling of it fails.
 func TestAPanicOfTheAuditorLosesNoMemory(t *testing.T) {
 	all := bounds.New(bounds.Limits{Bytes: 2 << 20, Watches: 1, Changing: 2})
 	w := newWorld(t, within(all))
-	w.asked.Authorizer, w.setup.Auditor = trusting{}, panicking{}
+	w.asked.Authorizer, w.setup.Auditor = trusting{}, panicking{&audits{}}
 	w.Handler = NewHandler(w.setup)
 	const bob = "Authorization: Bearer bob"
 	for _, r := range []*Request{request("POST", widgets, a("one", `"size":1`), bob), request("GET", widgets+"?watch=1", "", bob)} {

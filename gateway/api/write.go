@@ -39,5 +39,6 @@ func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind st
 	if err != nil {
 		return w.on(nil, err)
 	}
+	c.replied(data)
 	return w.on(f.Render(code, t.Version, data))
 }

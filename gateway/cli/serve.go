@@ -51,7 +51,7 @@ func newServe(run Runner) *cobra.Command {
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
 		},
 	}
-	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), lifetimeFlags(&o), logFlags(&l, &o))
+	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), lifetimeFlags(&o), logFlags(&l), auditFlags(&o.Audit))
 	return cmd
 }
 
@@ -128,13 +128,10 @@ func lifetimeFlags(o *options.Serve) flagGroup {
 	return f
 }
 
-func logFlags(l *logOptions, o *options.Serve) flagGroup {
+func logFlags(l *logOptions) flagGroup {
 	f := newGroup("Logging")
 	f.IntVarP(&l.verbosity, "v", "v", 0, "log verbosity: 0 normal, 4 debug, 6 trace")
 	f.StringVar(&l.format, "log-format", "text", "text or json")
-	f.StringVar(&o.AuditLogPath, "audit-log-path", "", "`file` for a line about every request that was answered; - is the standard output")
-	f.IntVar(&o.AuditLogMaxSize, "audit-log-maxsize", o.AuditLogMaxSize, "how many `megabytes` the file of the audit log has before another is begun")
-	f.IntVar(&o.AuditLogMaxBackup, "audit-log-maxbackup", o.AuditLogMaxBackup, "how many such files are kept; 0 means all")
 	return f
 }
 

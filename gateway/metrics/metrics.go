@@ -46,7 +46,7 @@ type Metrics struct {
 
 	readOnly, mutating Gauge
 
-	audited, auditErrors Counter
+	audit auditMetrics
 
 	features, deprecated *prometheus.GaugeVec
 
@@ -106,8 +106,7 @@ func (m *Metrics) newRequestMetrics() {
 		"group", "version", "resource", "subresource", "removed_release")
 	m.features = m.gauges("kubernetes_feature_enabled",
 		"Stage of a feature, and whether it is on.", "name", "stage")
-	m.audited = m.counters("apiserver_audit_event_total", "Events of the audit log, with those that were lost.").WithLabelValues()
-	m.auditErrors = m.counters("apiserver_audit_error_total", "Events of the audit log that were lost.", "plugin").WithLabelValues("log")
+	m.newAuditMetrics()
 	objects := m.counters("wasmgate_conversion_objects_total", "Objects converted by a converter.")
 	hits := m.counters("wasmgate_conversion_cache_hits_total", "Conversions answered from memory.")
 	m.ConversionObjects, m.ConversionCacheHits = objects.WithLabelValues(), hits.WithLabelValues()
@@ -152,14 +151,6 @@ func (m *Metrics) Inflight(mutating bool) Gauge {
 // the release that no longer has it, empty when that is not decided.
 func (m *Metrics) Deprecated(group, version, resource, subresource, removedRelease string) {
 	m.deprecated.WithLabelValues(group, version, resource, subresource, removedRelease).Set(1)
-}
-
-// Audited counts an event of the audit log, written or lost.
-func (m *Metrics) Audited(written bool) {
-	m.audited.Add(1)
-	if !written {
-		m.auditErrors.Add(1)
-	}
 }
 
 // Feature records whether a feature gate is on. stage is ALPHA, BETA, or empty

@@ -82,12 +82,8 @@ type Serve struct {
 	// EnableAdmissionPlugins and DisableAdmissionPlugins are the admission
 	// plugins that are switched on and off.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
-	// AuditLogPath is the file of the audit log, "-" for the standard output;
-	// empty means none.
-	AuditLogPath string
-	// AuditLogMaxSize is how large it gets before another is begun, in megabytes,
-	// and AuditLogMaxBackup how many of those before are kept; 0 is all.
-	AuditLogMaxSize, AuditLogMaxBackup int
+	// Audit is what is kept of requests.
+	Audit Audit
 
 	// CertDir is where kube-apiserver has its serving certificate; see
 	// [Serve.UseCertDir].
@@ -203,8 +199,7 @@ func Default() Serve {
 		MaxWatchesPerUser:                   10_000,
 		ServiceAccountIssuers:               []string{"https://kubernetes.default.svc"},
 		ServiceAccountExtendTokenExpiration: true, Profiling: true,
-		AuditLogMaxSize:       100,
-		AuditLogMaxBackup:     10,
+		Audit:                 defaultAudit(),
 		ViewCacheBytes:        1 << 30,
 		ModuleQuota:           1 << 30,
 		ModuleIdleMemory:      512 << 20,

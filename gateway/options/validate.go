@@ -38,12 +38,7 @@ func (s Serve) Validate() error {
 		bad("runtime-config", "%w", err)
 	}
 	s.validateAccounts(bad)
-	if s.AuditLogMaxSize < 1 {
-		bad("audit-log-maxsize", "must be greater than 0, got %d", s.AuditLogMaxSize)
-	}
-	if s.AuditLogMaxBackup < 0 {
-		bad("audit-log-maxbackup", "must not be negative, got %d", s.AuditLogMaxBackup)
-	}
+	s.Audit.validate(bad)
 	if s.DataDir == "" {
 		bad("data-dir", "must not be empty")
 	}

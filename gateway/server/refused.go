@@ -19,10 +19,13 @@ func refused(auditor api.Auditor) func(transport.Refusal) {
 	}
 	return func(r transport.Refusal) {
 		now := time.Now()
-		auditor.Audit(&api.Audit{
+		a := &api.Audit{
 			Request: &api.Request{ID: string(uuid.NewUUID()), Method: r.Method, Path: r.Path, Remote: r.Remote},
-			Info:    api.Info{Verb: strings.ToLower(r.Method)}, Received: now, Answered: now,
-			Code: r.Code, Failure: reply.Failure(r.Code, r.Message).Body,
-		})
+			Info:    api.Info{Verb: strings.ToLower(r.Method), Path: r.Path}, Stage: api.Complete, Received: now, At: now,
+			Code: r.Code, Status: reply.Failure(r.Code, r.Message).Body,
+		}
+		if a.Keep = auditor.Judge(&a.Info, nil); a.Level != api.KeepNone && !a.Omit.Has(a.Stage) {
+			auditor.Audit(a)
+		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // A head that is refused is in the audit log, with where it came from.
 func TestRun_WhatIsNoRequestIsInTheAuditLog(t *testing.T) {
 	o := servingIn(filepath.Join(t.TempDir(), "data"))
-	o.AuditLogPath = filepath.Join(t.TempDir(), "audit.log")
+	o.Audit.LogPath = filepath.Join(t.TempDir(), "audit.log")
 	g := start(t, o)
 	c, err := tls.Dial("tcp", strings.TrimPrefix(g.url, "https://"), g.http.Transport.(*http.Transport).TLSClientConfig)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestRun_WhatIsNoRequestIsInTheAuditLog(t *testing.T) {
 	if err := g.end(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(o.AuditLogPath)
+	text, err := os.ReadFile(o.Audit.LogPath)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ type gateway struct {
 	encryption    *encryption.Encryption
 	endEncryption context.CancelFunc
 	metrics       *metrics.Metrics
-	audit         *audit.Log
+	audit         *audit.Trail
 	hooks         hooks
 	handler       *api.Handler
 	http          *transport.Server
@@ -137,9 +137,7 @@ func (g *gateway) close(ctx context.Context) error {
 			errs = append(errs, k.Close(ctx))
 		}
 	}
-	if g.audit != nil {
-		errs = append(errs, g.audit.Close())
-	}
+	errs = append(errs, g.flush(ctx))
 	if g.endEncryption != nil {
 		g.endEncryption()
 	}
@@ -162,7 +160,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	g.health = g.newHealth()
 	auditor, err := g.auditor()
 	if err != nil {
-		return fmt.Errorf("--audit-log-path: %w", err)
+		return err
 	}
 	g.handler = g.newHandler(auditor)
 	g.http = transport.New(transport.Options{
@@ -190,22 +188,6 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 		},
 		Authenticator: authenticator, Auditor: auditor, Log: g.log, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,
 	})
-}
-
-// auditor opens the audit log, if there is to be one.
-func (g *gateway) auditor() (api.Auditor, error) {
-	if g.options.AuditLogPath == "" {
-		return nil, nil
-	}
-	var err error
-	g.audit, err = audit.Open(audit.Config{
-		Path: g.options.AuditLogPath, MaxMegabytes: g.options.AuditLogMaxSize, Backups: g.options.AuditLogMaxBackup,
-		Counted: g.metrics.Audited, Log: g.log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return g.audit, nil
 }
 
 // limits are what may be under way at a time.

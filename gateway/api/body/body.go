@@ -7,6 +7,7 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/wire"
@@ -105,6 +106,50 @@ func (b Body) JSON() ([]byte, error) {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	return out, nil
+}
+
+// Patch is the body of a patch as JSON: as it was sent, unless that was something else.
+// It is nil where it is none.
+func (b Body) Patch() []byte {
+	var out []byte
+	media, err := b.Media()
+	switch {
+	case err != nil:
+	case media == mediaApplyCBOR:
+		out, err = encoding.FromCBOR(b.Data)
+	case json.Valid(b.Data):
+		out = b.Data
+	case b.Applies(media):
+		out, err = yamlToJSON(b.Data)
+	}
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// Options are the options of a deletion that the body holds, as JSON; nil where it holds
+// none.
+func (b Body) Options() []byte {
+	if len(b.Data) == 0 {
+		return nil
+	}
+	if media, err := b.Media(); err == nil && media == encoding.TypeProtobuf {
+		o := metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}}
+		if protobufDeleteOptions(b.Data, &o) != nil {
+			return nil
+		}
+		out, err := json.Marshal(&o)
+		if err != nil {
+			return nil
+		}
+		return out
+	}
+	out, err := b.JSON()
+	if err != nil {
+		return nil
+	}
+	return out
 }
 
 // Configuration is the body of an apply, in YAML, JSON or CBOR. What it repeats is

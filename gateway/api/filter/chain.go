@@ -42,6 +42,7 @@ func (c *Config) chain() []api.Filter {
 		recovered(c.Log, failed),
 		bounded(c.RequestTimeout),
 		identify(c.Authenticator, c.Log),
+		judged(c.Auditor),
 		impersonate(c.Authorizer),
 		authorize(c.Authorizer),
 		enter(c.Bounds),

@@ -27,6 +27,7 @@ func recovered(log zerolog.Logger, instead api.Serve) api.Filter {
 			defer func() {
 				if p := recover(); p != nil {
 					log.Error().Interface("panic", p).Str("path", c.Request.Path).Str("request", c.ID).Bytes("stack", debug.Stack()).Msg("request failed")
+					panicked(c, p)
 					resp = instead(ctx, c)
 				}
 			}()

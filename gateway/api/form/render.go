@@ -49,6 +49,12 @@ func (f Form) Written(ctx context.Context, t resource.Target, data []byte, v url
 	return data, nil
 }
 
+// Plain is the form with everything in JSON for programs, not compressed.
+func (f Form) Plain() Form {
+	f.media, f.pretty, f.gzip = encoding.JSON, false, false
+	return f
+}
+
 // kind names what single objects are in this form.
 func (f Form) kind(t resource.Target) schema.GroupVersionKind {
 	if f.partial() {
