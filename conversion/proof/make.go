@@ -12,6 +12,9 @@ import (
 // counts, and is there all the same.
 const maxNodes = 2000
 
+// maxLeast is the most items that are made because there have to be so many.
+const maxLeast = 100
+
 // style is how one object is to be.
 type style struct {
 	// present is how likely an optional field is there, of 100.
@@ -34,7 +37,9 @@ type maker struct {
 // value makes a value of a schema. target are the steps to the field that the object
 // is made for, nil when that is elsewhere, and empty when it is this one.
 func (m *maker) value(s *schema, target []string, depth int) any {
-	m.left--
+	if m.left--; m.left < -maxNodes {
+		return nil // it is given up
+	}
 	branch := m.branch
 	if branch < 0 {
 		branch = m.random.IntN(12)
@@ -120,11 +125,9 @@ func (m *maker) entries(out map[string]any, s *schema, target []string, depth in
 	case m.wants(depth):
 		n = m.random.IntN(4)
 	}
-	if s.MinProperties != nil {
-		n = max(n, int(min(*s.MinProperties, 100)))
-	}
+	n = atLeast(n, s.MinProperties)
 	if s.MaxProperties != nil {
-		n = min(n, int(*s.MaxProperties))
+		n = int(min(int64(n), *s.MaxProperties))
 	}
 	for i := range n {
 		key := "k" + string(rune('a'+i%26))
@@ -140,6 +143,14 @@ func (m *maker) entries(out map[string]any, s *schema, target []string, depth in
 		}
 		out[key] = m.value(s.AdditionalProperties.Schema, below, depth+1)
 	}
+}
+
+// atLeast is n, or the least number there has to be, unless that is more than is made.
+func atLeast(n int, least *int64) int {
+	if least == nil || *least > maxLeast {
+		return n
+	}
+	return max(n, int(*least))
 }
 
 func (m *maker) list(s *schema, target []string, depth int) any {
@@ -159,11 +170,9 @@ func (m *maker) list(s *schema, target []string, depth int) any {
 	case m.wants(depth):
 		n = m.random.IntN(4)
 	}
-	if s.MinItems != nil {
-		n = max(n, int(min(*s.MinItems, 100)))
-	}
+	n = atLeast(n, s.MinItems)
 	if s.MaxItems != nil {
-		n = min(n, int(*s.MaxItems))
+		n = int(min(int64(n), *s.MaxItems))
 	}
 	for i := range n {
 		var below []string
@@ -195,6 +204,9 @@ func (m *maker) another(s *schema, there []any, target []string, depth int) (any
 	before, branch := m.common, m.branch
 	defer func() { m.common, m.branch = before, branch }()
 	for try := range 10 {
+		if m.left < -maxNodes {
+			break
+		}
 		m.common = before && len(there)+try == 0
 		if try > 0 {
 			m.branch = -1

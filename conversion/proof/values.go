@@ -74,7 +74,11 @@ func scalars(s *schema, random *rand.Rand) []any {
 	if s.Nullable {
 		all = append(all, nil)
 	}
-	return slices.DeleteFunc(all, func(v any) bool { return !fits(s, v) })
+	var pattern *regexp.Regexp
+	if s.Pattern != "" {
+		pattern, _ = regexp.Compile(s.Pattern) // one that is wrong accepts nothing, which validation says
+	}
+	return slices.DeleteFunc(all, func(v any) bool { return !fits(s, pattern, v) })
 }
 
 func parsed(raw apiextensionsv1.JSON) (any, bool) {
@@ -136,18 +140,14 @@ func texts(s *schema, random *rand.Rand) []any {
 
 // fits tells that a value keeps what a schema says of it alone, as far as that is
 // looked at here: the product's own validation has the last word.
-func fits(s *schema, v any) bool {
+func fits(s *schema, pattern *regexp.Regexp, v any) bool {
 	switch v := v.(type) {
 	case string:
 		n := int64(utf8.RuneCountInString(v))
 		if s.MinLength != nil && n < *s.MinLength || s.MaxLength != nil && n > *s.MaxLength {
 			return false
 		}
-		if s.Pattern == "" {
-			return true
-		}
-		expression, err := regexp.Compile(s.Pattern)
-		return err == nil && expression.MatchString(v)
+		return pattern == nil || pattern.MatchString(v)
 	case int64:
 		return within(s, float64(v))
 	case float64:

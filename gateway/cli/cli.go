@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/workbench"
 )
 
 // Runner runs a gateway until ctx ends, then shuts it down in good order. It
@@ -22,7 +24,7 @@ type Runner func(ctx context.Context, o options.Serve, log zerolog.Logger, start
 // Main runs the command line of the process and returns its exit status.
 // SIGINT and SIGTERM end what runs in good order; a second one ends the
 // process at once.
-func Main(run Runner) int {
+func Main(run Runner, tools workbench.Tools) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	go func() {
@@ -32,13 +34,28 @@ func Main(run Runner) int {
 		<-again
 		os.Exit(1)
 	}()
-	root := New(run)
+	root := New(run, tools)
 	root.SetArgs(typed(os.Args))
-	if err := root.ExecuteContext(ctx); err != nil {
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
-		return 1
 	}
-	return 0
+	return exitStatus(cmd, err)
+}
+
+// exitStatus is what the process exits with after a command.
+func exitStatus(cmd *cobra.Command, err error) int {
+	var found *outcome
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &found):
+		return found.status
+	}
+	if _, ok := cmd.Annotations[mistakesAre]; ok {
+		return statusMistake
+	}
+	return 1
 }
 
 // typed is what was typed behind the program's name. Flags without a command are
@@ -54,10 +71,11 @@ func typed(argv []string) []string {
 	return args
 }
 
-// New returns the root command. run is what `wasmgate serve` calls.
-func New(run Runner) *cobra.Command {
+// New returns the root command. run is what `wasmgate serve` calls, and tools do what
+// needs no server.
+func New(run Runner, tools workbench.Tools) *cobra.Command {
 	root := commands("wasmgate", "The Kubernetes API over etcd, extended by WebAssembly modules",
-		newServe(run), newMigrate(), newModule(), newVersionPriority(), newVersion())
+		newServe(run), newMigrate(), newModule(tools), newConvert(tools), newVersionPriority(), newVersion())
 	root.Long = "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
 		"converted between their versions by sandboxed WebAssembly modules."
 	root.Version = Version()

@@ -24,7 +24,7 @@ func serve(t *testing.T, args ...string) (got *options.Serve, out string, err er
 		log.Debug().Msg("details")
 		started(options.Started{URL: "https://127.0.0.1:6443", Kubeconfig: "/tmp/a b/admin.kubeconfig", DataDir: o.DataDir, Embedded: o.Embedded()})
 		return o.LogCheck(ctx)
-	})
+	}, nil)
 	var buf bytes.Buffer
 	root.SetOut(&buf)
 	root.SetErr(&buf)
@@ -121,7 +121,7 @@ func TestServe_HelpGroupsEveryFlag(t *testing.T) {
 			t.Errorf("missing %s", want)
 		}
 	}
-	cmd, _, err := New(nil).Find([]string{"serve"})
+	cmd, _, err := New(nil, nil).Find([]string{"serve"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestServe_HelpGroupsEveryFlag(t *testing.T) {
 
 func TestServe_ReportsTheRunnersError(t *testing.T) {
 	failed := errors.New("port taken")
-	root := New(func(context.Context, options.Serve, zerolog.Logger, func(options.Started)) error { return failed })
+	root := New(func(context.Context, options.Serve, zerolog.Logger, func(options.Started)) error { return failed }, nil)
 	root.SetArgs([]string{"serve"})
 	if err := root.ExecuteContext(context.Background()); !errors.Is(err, failed) {
 		t.Errorf("%v", err)

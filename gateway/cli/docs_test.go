@@ -21,7 +21,7 @@ func TestDocumentsNameRealFlags(t *testing.T) {
 			collect(sub)
 		}
 	}
-	collect(New(nil))
+	collect(New(nil, nil))
 	documents, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(documents) == 0 {
 		t.Fatal(documents, err)

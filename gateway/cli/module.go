@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/wasmgate/wasmgate/gateway/workbench"
 )
 
 var modules = schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", Resource: "wasmmodules"}
@@ -63,8 +65,9 @@ func (s moduleStatus) condition(name string) metav1.Condition {
 	return metav1.Condition{Type: name, Status: metav1.ConditionUnknown}
 }
 
-func newModule() *cobra.Command {
+func newModule(tools workbench.Tools) *cobra.Command {
 	return commands("module", "Upload and download WebAssembly modules, list them, look into them, promote, roll back and delete them",
+		newModuleFuzz(tools), newModuleInspect(tools),
 		newModulePush(), newModuleGet(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs(), newModuleDelete())
 }
 

@@ -23,6 +23,9 @@ const (
 	Keeper = "github.com/wasmgate/wasmgate/plugins/plugintest/keeper"
 	// Faulty replies what conversion/convtest/faults says.
 	Faulty = "github.com/wasmgate/wasmgate/plugins/plugintest/faulty"
+	// Lossy and Narrow lose something of Widgets; see their sources.
+	Lossy  = "github.com/wasmgate/wasmgate/plugins/plugintest/lossy"
+	Narrow = "github.com/wasmgate/wasmgate/plugins/plugintest/narrow"
 )
 
 type built struct {

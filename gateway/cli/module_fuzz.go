@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/gateway/workbench"
+)
+
+// The statuses that commands about modules in files exit with, besides 0.
+const (
+	statusFound   = 1 // something is wrong with the module
+	statusMistake = 2 // the command was not used as it is meant
+	statusUnknown = 3 // nothing was found, but not everything was looked at
+)
+
+// asTable is what commands print for people, by its name.
+const asTable = "table"
+
+// outcome is an error that is no mistake: what a command found.
+type outcome struct {
+	status int
+	text   string
+}
+
+func (o *outcome) Error() string { return o.text }
+
+// mistakesAre is the annotation of commands whose mistakes have a status of their own.
+const mistakesAre = "wasmgate.dev/mistakes-exit-with-2"
+
+// moduleFile is a module in a file, with its configuration.
+type moduleFile struct{ configFile string }
+
+func (m *moduleFile) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.configFile, "config", "", "`file` with the configuration of the module, as spec.config, in YAML or JSON")
+}
+
+func (m *moduleFile) read(file string) (out workbench.Module, err error) {
+	out.Name = file
+	if out.Content, err = os.ReadFile(file); err != nil {
+		return out, err
+	}
+	config, err := readConfig(m.configFile)
+	if err != nil || config == nil {
+		return out, err
+	}
+	out.Config, err = json.Marshal(config)
+	return out, err
+}
+
+// fuzzCommand is one run of `wasmgate module fuzz`.
+type fuzzCommand struct {
+	tools  workbench.Tools
+	module moduleFile
+	format output
+	what   workbench.Proof
+	file   string
+}
+
+func newModuleFuzz(tools workbench.Tools) *cobra.Command {
+	f := &fuzzCommand{tools: tools}
+	cmd := &cobra.Command{
+		Use:   "fuzz FILE.wasm -f CRD.yaml",
+		Short: "Look for what the conversions of a module lose, without a server",
+		Long: "Make objects from the schemas of a CustomResourceDefinition, convert them with the\n" +
+			"module to another version and back, and report every field that does not come\n" +
+			"back as it was, with a small object that shows it. An object is to be accepted\n" +
+			"by the version that it is converted to, to keep its labels and annotations, and\n" +
+			"to be converted to the same bytes each time. The same seed tries the same\n" +
+			"objects. No server is needed.\n\n" +
+			"The status is 0 if nothing is lost, 1 if something is, 2 if the command was not\n" +
+			"used as it is meant, and 3 if nothing was found but not every field was tried.",
+		Example: "  wasmgate module fuzz crontab.wasm -f crd.yaml\n" +
+			"  wasmgate module fuzz crontab.wasm -f crd.yaml --pairs v1beta1:v1 --budget 30s -o json",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: completeFiles,
+		Annotations:       map[string]string{mistakesAre: ""},
+		RunE:              f.run,
+	}
+	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "`file` with the CustomResourceDefinition, YAML or JSON")
+	cmd.Flags().StringSliceVar(&f.what.Pairs, "pairs", nil, "pairs of versions to look at, as `FROM:TO`, and not all that there are")
+	cmd.Flags().DurationVar(&f.what.Budget, "budget", 5*time.Second, "how long to look, all pairs together")
+	cmd.Flags().IntVar(&f.what.Objects, "objects", 1000, "how many objects to try for each pair")
+	cmd.Flags().Uint64Var(&f.what.Seed, "seed", 1, "which objects are tried")
+	cmd.Flags().StringSliceVar(&f.what.Acknowledged, "acknowledge", nil, "`paths` of fields whose loss is meant, such as spec.ports[*].name")
+	f.module.add(cmd)
+	f.format.add(cmd, asTable, asJSON, asYAML)
+	return cmd
+}
+
+// completeFiles lets the shell complete files.
+func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+func (f *fuzzCommand) run(cmd *cobra.Command, args []string) (err error) {
+	if err := fromEnv(cmd.Flags()); err != nil {
+		return err
+	}
+	switch {
+	case f.file == "":
+		return fmt.Errorf("-f is missing: the file with the CustomResourceDefinition\nUsage: %s", cmd.UseLine())
+	case f.what.Budget <= 0 || f.what.Objects <= 0:
+		return fmt.Errorf("--budget and --objects have to be more than 0")
+	}
+	if f.what.Definitions, err = os.ReadFile(f.file); err != nil {
+		return err
+	}
+	if f.what.Module, err = f.module.read(args[0]); err != nil {
+		return err
+	}
+	found, err := f.tools.Prove(cmd.Context(), f.what)
+	if err != nil {
+		return err
+	}
+	if f.format.forPrograms() && f.format.format != asTable {
+		err = f.format.value(cmd.OutOrStdout(), found)
+	} else {
+		err = printFindings(cmd.OutOrStdout(), found)
+	}
+	switch {
+	case err != nil:
+		return err
+	case found.Lossless == "False":
+		return &outcome{statusFound, fmt.Sprintf("%s: conversions of %s are not right: %s", args[0], found.Definition, strings.Join(fieldsOf(found), ", "))}
+	case found.Lossless != "True":
+		return &outcome{statusUnknown, fmt.Sprintf("%s: nothing was found, but it is not proved: %s", args[0], found.Why)}
+	}
+	return nil
+}
+
+// fieldsOf are the fields that are lost, each once.
+func fieldsOf(found workbench.Findings) (all []string) {
+	told := map[string]bool{}
+	for _, l := range found.Losses {
+		if !told[l.Field] {
+			told[l.Field] = true
+			all = append(all, l.Field)
+		}
+	}
+	return all
+}
+
+func printFindings(out io.Writer, found workbench.Findings) error {
+	if len(found.Losses) > 0 {
+		w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+		fmt.Fprintln(w, "PAIR\tPROBLEM\tFIELD\tHAD\tGOT")
+		for _, l := range found.Losses {
+			fmt.Fprintf(w, "%s:%s\t%s\t%s\t%s\t%s\n", l.From, l.To, l.Problem, shown(l.Field), brief(l.Had), brief(l.Got))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, l := range found.Losses {
+		fmt.Fprintf(out, "\n%s:%s %s: %s\n", l.From, l.To, shown(l.Field), l.Problem)
+		if l.Message != "" {
+			fmt.Fprintf(out, "  %s\n", shown(l.Message))
+		}
+		for _, line := range strings.Split(strings.TrimSuffix(l.Example, "\n"), "\n") {
+			fmt.Fprintf(out, "    %s\n", shown(line))
+		}
+		if l.Place != "" && l.Problem != "ConversionFails" { // of which nothing came back
+			fmt.Fprintf(out, "  - %s: %s\n  + %s: %s\n", shown(l.Place), absent(l.Had), shown(l.Place), absent(l.Got))
+		}
+	}
+	if len(found.Losses) > 0 {
+		fmt.Fprintln(out)
+	}
+	_, err := fmt.Fprintf(out, "%s: lossless: %s; %d objects tried, with %d of %d fields (seed %d)\n",
+		found.Definition, found.Lossless, found.Tried, found.Reached, found.Fields, found.Seed)
+	return err
+}
+
+// absent is a value, or that there is none.
+func absent(value string) string {
+	if value == "" {
+		return "(nothing)"
+	}
+	return shown(value)
+}
+
+// brief is a value for a column.
+func brief(value string) string {
+	if runes := []rune(value); len(runes) > 30 {
+		return shown(string(runes[:27]) + "...")
+	}
+	return absent(value)
+}

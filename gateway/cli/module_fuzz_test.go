@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/workbench"
+)
+
+// bench are tools that only say what the test wants.
+type bench struct {
+	findings workbench.Findings
+	is       workbench.Inspection
+	err      error
+	asked    workbench.Proof
+}
+
+func (b *bench) Prove(_ context.Context, what workbench.Proof) (workbench.Findings, error) {
+	b.asked = what
+	return b.findings, b.err
+}
+
+func (b *bench) Inspect(context.Context, workbench.Module) (workbench.Inspection, error) {
+	return b.is, b.err
+}
+
+func (b *bench) Convert(_ context.Context, what workbench.Conversion) ([]byte, error) {
+	return append([]byte(nil), what.Object...), b.err
+}
+
+// run runs wasmgate with the tools, and returns what it printed and its status.
+func (b *bench) run(t *testing.T, args ...string) (out string, exit int, err error) {
+	t.Helper()
+	root := New(nil, b)
+	var printed bytes.Buffer
+	root.SetOut(&printed)
+	root.SetErr(&printed)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(t.Context())
+	return printed.String(), exitStatus(cmd, err), err
+}
+
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+var lost = workbench.Findings{
+	Definition: "widgets.example.com", Lossless: "False", Tried: 7, Reached: 2, Fields: 2, Seed: 3,
+	Losses: []workbench.Loss{{From: "v1", To: "v2", Problem: "Lost", Field: "spec.ports[*].name", Place: "spec.ports[0].name", Had: `"a"`,
+		Example: "apiVersion: example.com/v1\nspec:\n  ports:\n  - name: a\n"}},
+}
+
+func TestFuzzExitsWithWhatItFound(t *testing.T) {
+	wasm, crd := written(t, "m.wasm", "wasm"), written(t, "crd.yaml", "crd")
+	for _, c := range []struct {
+		name string
+		b    *bench
+		args []string
+		exit int
+		want string
+	}{
+		{"nothing is lost", &bench{findings: workbench.Findings{Definition: "w", Lossless: "True"}}, []string{wasm, "-f", crd}, 0, "w: lossless: True; 0 objects"},
+		{"a field is lost", &bench{findings: lost}, []string{wasm, "-f", crd}, 1,
+			"PAIR    PROBLEM   FIELD                HAD   GOT\nv1:v2   Lost      spec.ports[*].name   \"a\"   (nothing)\n\nv1:v2 spec.ports[*].name: Lost\n    apiVersion: example.com/v1\n    spec:\n      ports:\n      - name: a\n  - spec.ports[0].name: \"a\"\n  + spec.ports[0].name: (nothing)\n"},
+		{"a field is lost, as a table", &bench{findings: lost}, []string{wasm, "-f", crd, "-o", "table"}, 1, "PAIR"},
+		{"a field is lost, for programs", &bench{findings: lost}, []string{wasm, "-f", crd, "-o", "json"}, 1, `"field": "spec.ports[*].name"`},
+		{"it is not known", &bench{findings: workbench.Findings{Lossless: "Unknown", Why: "the time is up"}}, []string{wasm, "-f", crd}, 3, "lossless: Unknown"},
+		{"no definition", &bench{}, []string{wasm}, 2, ""},
+		{"no module", &bench{}, nil, 2, ""},
+		{"no such file", &bench{}, []string{"none.wasm", "-f", crd}, 2, ""},
+		{"no such flag", &bench{}, []string{wasm, "-f", crd, "--budgets", "1s"}, 2, ""},
+		{"no time", &bench{}, []string{wasm, "-f", crd, "--budget", "0s"}, 2, ""},
+		{"a mistake that the tools find", &bench{err: errors.New("no")}, []string{wasm, "-f", crd}, 2, ""},
+	} {
+		out, exit, err := c.b.run(t, append([]string{"module", "fuzz"}, c.args...)...)
+		if exit != c.exit || (err == nil) != (c.exit == 0) || !strings.Contains(out, c.want) {
+			t.Errorf("%s: status %d, %v\n%s", c.name, exit, err, out)
+		}
+	}
+	b := &bench{findings: workbench.Findings{Lossless: "True"}}
+	config := written(t, "config.yaml", "keep: true")
+	if _, _, err := b.run(t, "module", "fuzz", wasm, "-f", crd, "--pairs", "v1:v2,v2:v1", "--acknowledge", "a.b", "--seed", "9", "--config", config); err != nil {
+		t.Fatal(err)
+	}
+	if a := b.asked; string(a.Content) != "wasm" || string(a.Definitions) != "crd" || string(a.Config) != `{"keep":true}` || len(a.Pairs) != 2 || a.Seed != 9 || a.Acknowledged[0] != "a.b" {
+		t.Errorf("asked for %+v", a)
+	}
+}
+
+func TestInspectAndConvertOfFiles(t *testing.T) {
+	wasm, object := written(t, "m.wasm", "wasm"), written(t, "o.yaml", "a: 1")
+	b := &bench{is: workbench.Inspection{Digest: "sha256:d", Size: 4, Hooks: []string{"wasmgate_convert"}, Exports: []string{"func a", "memory memory"}}}
+	if out, exit, err := b.run(t, "module", "inspect", wasm); exit != 0 || !strings.Contains(out, "Exports:     func a\n             memory memory\n") {
+		t.Errorf("status %d, %v\n%s", exit, err, out)
+	}
+	b.is.Problem = "it lacks exports"
+	if out, exit, _ := b.run(t, "module", "inspect", wasm, "-o", "json"); exit != 1 || !strings.Contains(out, `"problem": "it lacks exports"`) {
+		t.Errorf("status %d\n%s", exit, out)
+	}
+	if out, exit, err := b.run(t, "convert", "-f", object, "--to-version", "v1", "--module", wasm, "-o", "json"); exit != 0 || out != "{\"a\":1}\n" {
+		t.Errorf("status %d, %v\n%s", exit, err, out)
+	}
+	if out, exit, err := b.run(t, "convert", "-f", object, "--to-version", "v1", "--module", wasm); exit != 0 || out != "a: 1\n" {
+		t.Errorf("status %d, %v\n%s", exit, err, out)
+	}
+	if _, exit, err := b.run(t, "convert", "-f", object); exit != 2 || !strings.Contains(err.Error(), "--to-version and --module are needed") {
+		t.Errorf("status %d, %v", exit, err)
+	}
+}

@@ -1,0 +1,152 @@
+package local_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/workbench/local"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
+)
+
+func module(t *testing.T, pkg, config string) workbench.Module {
+	return workbench.Module{Name: "m.wasm", Content: plugintest.Build(t, pkg), Config: []byte(config)}
+}
+
+// widgets is a definition with the properties of v1 and v2.
+func widgets(v1, v2 string) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: v1
+kind: Namespace
+metadata: {name: beside}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {%s}}}}
+  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {%s}}}}
+`, v1, v2)
+}
+
+func example(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../../../examples/crontab/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// What modules lose is found, and their twins pass.
+func TestModulesAreProved(t *testing.T) {
+	networks := widgets(`networks: {type: array, items: {type: string}}`, `network: {type: string}`)
+	sizes := widgets(`spec: {type: object, properties: {size: {type: integer, format: int32}, zone: {type: string}}}`,
+		`spec: {type: object, properties: {size: {type: integer, format: int32}, zone: {type: string}}}`)
+	for _, c := range []struct {
+		name        string
+		module      workbench.Module
+		definitions []byte
+		acknowledge []string
+		// loses are fields that are found to be lost.
+		loses []string
+	}{
+		{"a list that becomes its first item", module(t, plugintest.Lossy, ``), networks, nil, []string{"networks", "networks[*]"}},
+		{"its twin keeps the others", module(t, plugintest.Lossy, `{"keep":true}`), networks, nil, nil},
+		{"structs that lack a field, and leave out zeros", module(t, plugintest.Narrow, ``), sizes, nil, []string{"spec.zone", "spec.size"}},
+		{"what is acknowledged", module(t, plugintest.Narrow, ``), sizes, []string{"spec"}, nil},
+		{"an example that takes too much", module(t, plugintest.CronTab, ``), example(t, "crd-v1.yaml"), nil, []string{"hostPort"}},
+		{"its twin", module(t, plugintest.CronTab, ``), example(t, "crd-lossless.yaml"), nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			started := time.Now()
+			got, err := local.Tools{}.Prove(t.Context(), workbench.Proof{
+				Module: c.module, Definitions: c.definitions, Acknowledged: c.acknowledge, Objects: 150, Budget: 10 * time.Minute, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s, with the compiling: %d objects, %d of %d fields", time.Since(started), got.Tried, got.Reached, got.Fields)
+			if want := map[bool]string{true: "True", false: "False"}[len(c.loses) == 0]; got.Lossless != want {
+				t.Errorf("lossless is %s, want %s: %+v", got.Lossless, want, got)
+			}
+			for _, field := range c.loses {
+				i := slices.IndexFunc(got.Losses, func(l workbench.Loss) bool { return l.Field == field })
+				if i < 0 {
+					t.Errorf("%s is not among %+v", field, got.Losses)
+				} else if n := strings.Count(got.Losses[i].Example, "\n"); n > 15 {
+					t.Errorf("the example has %d lines:\n%s", n, got.Losses[i].Example)
+				}
+			}
+		})
+	}
+}
+
+func TestMistakesAreSaid(t *testing.T) {
+	fits := example(t, "crd-v1.yaml")
+	crontab := module(t, plugintest.CronTab, ``)
+	for _, c := range []struct {
+		what workbench.Proof
+		want string
+	}{
+		{workbench.Proof{Module: crontab, Definitions: []byte("a: b")}, "the file has no CustomResourceDefinition"},
+		{workbench.Proof{Module: crontab, Definitions: []byte("{")}, "yaml"},
+		{workbench.Proof{Module: crontab, Definitions: append(append(slices.Clone(fits), "\n---\n"...), fits...)}, "several CustomResourceDefinitions"},
+		{workbench.Proof{Module: crontab, Definitions: fits, Pairs: []string{"v1"}}, `"v1" is no pair of versions: want FROM:TO, for example v1:v1beta1`},
+		{workbench.Proof{Module: crontab, Definitions: fits, Pairs: []string{"v1:v7"}}, `"v1:v7" names a version that crontabs.example.com does not have`},
+		{workbench.Proof{Module: crontab, Definitions: example(t, "crd-v1beta1.yaml")}, "has one version"},
+		{workbench.Proof{Module: workbench.Module{Name: "x.wasm", Content: []byte("no")}, Definitions: fits}, "x.wasm: "},
+		{workbench.Proof{Module: module(t, plugintest.Policy, ``), Definitions: fits}, "does not have the hook wasmgate_convert"},
+	} {
+		if _, err := (local.Tools{}).Prove(t.Context(), c.what); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
+
+func TestAModuleIsInspected(t *testing.T) {
+	is, err := local.Tools{}.Inspect(t.Context(), module(t, plugintest.CronTab, ``))
+	if err != nil || is.Problem != "" || !slices.Equal(is.Hooks, []string{"wasmgate_convert"}) || !slices.Contains(is.Conversions, "v1beta1->v1") ||
+		!slices.Contains(is.Exports, "func wasmgate_convert") || len(is.Imports) == 0 {
+		t.Errorf("%+v, %v", is, err)
+	}
+	if !strings.Contains(strings.Join(is.Producers, "; "), "language Go") {
+		t.Errorf("the producers are %q", is.Producers)
+	}
+	is, err = local.Tools{}.Inspect(t.Context(), workbench.Module{Name: "m", Content: []byte("\x00asm\x01\x00\x00\x00")})
+	if err != nil || is.Problem == "" {
+		t.Errorf("an empty module: %+v, %v", is, err)
+	}
+	if _, err = (local.Tools{}).Inspect(t.Context(), workbench.Module{Name: "m", Content: []byte("text")}); err == nil {
+		t.Error("a text is a module")
+	}
+}
+
+func TestAnObjectIsConverted(t *testing.T) {
+	what := workbench.Conversion{Module: module(t, plugintest.CronTab, ``), Definitions: example(t, "crd-v1.yaml"), To: "v1",
+		Object: []byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"a"},"hostPort":"h:1","more":1}`)}
+	got, err := local.Tools{}.Convert(t.Context(), what)
+	if want := `{"apiVersion":"example.com/v1","host":"h","kind":"CronTab","metadata":{"name":"a"},"port":"1"}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	what.To = "v7"
+	if _, err = (local.Tools{}).Convert(t.Context(), what); err == nil || !strings.Contains(err.Error(), "no version example.com/v7") {
+		t.Errorf("to what is not there: %v", err)
+	}
+}
+
+// What a module says of who made it is read as far as it goes.
+func FuzzInspect(f *testing.F) {
+	f.Add([]byte("\x00asm\x01\x00\x00\x00\x00\x14\x09producers\x01\x08language\x01\x02Go\x00"))
+	f.Add([]byte("\x00asm\x01\x00\x00\x00\x00\xff\xff\xff\xff\x0f"))
+	f.Fuzz(func(t *testing.T, module []byte) {
+		local.Producers(module)
+	})
+}

@@ -1,0 +1,113 @@
+// Package workbench owns what can be done with a module and without a server, in
+// terms that the command line and whoever does it share: proving that conversions
+// lose nothing, looking into a module, converting objects.
+//
+// It must not know how any of it is done (gateway/workbench/local).
+package workbench
+
+import (
+	"context"
+	"time"
+)
+
+// Tools are what can be done. An error is a mistake in what was given.
+type Tools interface {
+	// Prove looks for what the conversions of a module lose.
+	Prove(ctx context.Context, what Proof) (Findings, error)
+	// Inspect looks into a module.
+	Inspect(ctx context.Context, m Module) (Inspection, error)
+	// Convert converts an object, which is JSON, to a version of its kind.
+	Convert(ctx context.Context, what Conversion) ([]byte, error)
+}
+
+// Module is a module.
+type Module struct {
+	// Name is used in messages.
+	Name string
+	// Content are its bytes.
+	Content []byte
+	// Config is the JSON that it is configured with; empty for none.
+	Config []byte
+}
+
+// Proof is what is to be proved.
+type Proof struct {
+	Module
+	// Definitions is the text of a file, YAML or JSON, with a
+	// CustomResourceDefinition in it.
+	Definitions []byte
+	// Pairs are those of versions to look at, as FROM:TO; none means all.
+	Pairs []string
+	// Budget and Objects bound the work; Seed says which objects are tried.
+	Budget  time.Duration
+	Objects int
+	Seed    uint64
+	// Acknowledged are paths of fields whose loss is meant.
+	Acknowledged []string
+}
+
+// Findings are what became of a proof.
+type Findings struct {
+	// Definition is the name of the definition.
+	Definition string `json:"definition"`
+	// Lossless is True, False or Unknown; Why says why it is unknown.
+	Lossless string `json:"lossless"`
+	Why      string `json:"why,omitempty"`
+	// Losses are the fields that are lost.
+	Losses []Loss `json:"losses,omitempty"`
+	// Tried is the number of objects that were converted, and Reached the number of
+	// fields that they had, of all Fields.
+	Tried   int    `json:"tried"`
+	Reached int    `json:"reached"`
+	Fields  int    `json:"fields"`
+	Seed    uint64 `json:"seed"`
+}
+
+// Loss is a field that is lost.
+type Loss struct {
+	// From and To are the pair of versions.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Problem is what goes wrong, in one word.
+	Problem string `json:"problem"`
+	// Field is the path of the field, and Place where it is in the example.
+	Field string `json:"field"`
+	Place string `json:"place,omitempty"`
+	// Had and Got are its value before and after, as JSON; "" for none.
+	Had string `json:"had,omitempty"`
+	Got string `json:"got,omitempty"`
+	// Message is what was said about it, if anything was.
+	Message string `json:"message,omitempty"`
+	// Example is an object that shows it.
+	Example string `json:"example"`
+}
+
+// Inspection is what a module is.
+type Inspection struct {
+	// Digest and Size are those of its bytes.
+	Digest string `json:"digest"`
+	Size   int    `json:"size"`
+	// Problem is why it cannot be used; "" when it can.
+	Problem string `json:"problem,omitempty"`
+	// Hooks are what the gateway calls.
+	Hooks []string `json:"hooks,omitempty"`
+	// Conversions are the pairs of versions that it says it converts, each as
+	// KIND:FROM->TO, without the kind if that is any.
+	Conversions []string `json:"conversions,omitempty"`
+	// Producers are the languages and tools that it says it was made with.
+	Producers []string `json:"producers,omitempty"`
+	// Exports and Imports are its functions, memories and so on.
+	Exports []string `json:"exports,omitempty"`
+	Imports []string `json:"imports,omitempty"`
+}
+
+// Conversion is an object to convert.
+type Conversion struct {
+	Module
+	// Definitions is as in a Proof; empty means that nothing is known of the kind:
+	// the object stays as the module made it.
+	Definitions []byte
+	// Object is JSON, and To a version, without a group.
+	Object []byte
+	To     string
+}

@@ -1,0 +1,13 @@
+package e2e
+
+import "testing"
+
+// TestProofDoc types the commands of docs/proof.md.
+func TestProofDoc(t *testing.T) {
+	typeDocument(t, "proof.md", "crontab.wasm", []string{
+		"wasmgate_convert", "v1beta1->v1", "language Go",
+		"ConversionFails", "port: (nothing)", `+ port: ""`, "crontabs.example.com: lossless: False",
+		"crontabs.example.com: lossless: True",
+		"apiVersion: example.com/v1\nhost: localhost\n",
+	})
+}
