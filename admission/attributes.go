@@ -83,6 +83,9 @@ type Named interface {
 	// GetName is "" while the server has not made it, and for the deletion of one
 	// object of a collection, which is all that the request named.
 	GetName() string
+	// GetRequestName is the name in the request's path: "" for what is created in a
+	// collection, whatever it says that it is called.
+	GetRequestName() string
 }
 
 // Request is what a request says of itself.

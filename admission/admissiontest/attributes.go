@@ -56,6 +56,9 @@ func (a *Attributes) GetNamespace() string { return a.Namespace }
 // GetName returns Name.
 func (a *Attributes) GetName() string { return a.Name }
 
+// GetRequestName implements [admission.Named].
+func (a *Attributes) GetRequestName() string { return a.Name }
+
 // GetOperation returns Operation.
 func (a *Attributes) GetOperation() admission.Operation { return a.Operation }
 

@@ -260,12 +260,12 @@ func TestServe_Order(t *testing.T) {
 		part                       string
 		read                       bool
 	}{
-		"nobody":               {"POST", widgets, "", nil, 401, "Unauthorized", false},
+		"nobody":               {"POST", widgets, "", nil, 403, `User \"system:anonymous\" cannot create resource \"widgets\"`, false},
 		"an unknown token":     {"POST", widgets, "Bearer x", nil, 401, "Unauthorized", false},
-		"nobody, no such path": {"POST", "/nothing", "", nil, 401, "Unauthorized", false},
+		"nobody, no such path": {"POST", "/nothing", "", nil, 403, `User \"system:anonymous\" cannot post path`, false},
 		"nobody, a bad time":   {"POST", widgets + "?timeout=x", "", nil, 400, "invalid timeout", false},
 		"nobody, open":         {"GET", "/version", "", nil, 200, "hello", false},
-		"nobody, not to write": {"POST", "/version", "", nil, 401, "", false},
+		"nobody, not to write": {"POST", "/version", "", nil, 403, "", false},
 		"bob":                  {"POST", widgets, "Bearer bob", nil, 403, `User \"bob\" cannot create resource \"widgets\" in API group \"example.com\" in the namespace \"default\"`, false},
 		"bob, open":            {"GET", "/version", "Bearer bob", nil, 200, "hello", false},
 		"a question":           {"GET", widgets, "Bearer admin", nil, 200, "", false},
@@ -383,7 +383,7 @@ func TestCredentials_InTheLog(t *testing.T) {
 	var log bytes.Buffer
 	w := newWorld(t, func(c *Setup) { c.Log = zerolog.New(&log).Level(zerolog.DebugLevel) })
 	w.do("GET", "/version", "").want(200, "")
-	w.do("GET", widgets, "", "Authorization: ").want(401, "")
+	w.do("GET", widgets, "", "Authorization: ").want(403, "")
 	if strings.Contains(log.String(), "credentials") {
 		t.Errorf("%s", log.String())
 	}

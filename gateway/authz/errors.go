@@ -19,6 +19,9 @@ func ForbiddenError(a Attributes, reason string) *apierrors.StatusError {
 	if reason != "" {
 		msg += ": " + reason
 	}
+	if !a.ResourceRequest { // whatever group its path names
+		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New(msg))
+	}
 	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, errors.New(msg))
 }
 

@@ -110,6 +110,7 @@ func accessFlags(o *options.Serve) flagGroup {
 	f.DurationVar(&o.ServiceAccountMaxTokenExpiration, "service-account-max-token-expiration", 0, "the longest that such a token lasts; a request for more gets as much, with a warning; 0 means 2^32 seconds")
 	f.BoolVar(&o.ServiceAccountExtendTokenExpiration, "service-account-extend-token-expiration", o.ServiceAccountExtendTokenExpiration, "let the tokens that kubelets give pods last for a year, for programs that never read them again")
 	f.BoolVar(&o.AllowPrivileged, "allow-privileged", o.AllowPrivileged, "has to be true: pods may have privileged containers")
+	f.BoolVar(&o.AnonymousAuth, "anonymous-auth", o.AnonymousAuth, "let requests without credentials do what roles allow system:unauthenticated; never with the mode AlwaysAllow")
 	f.StringSliceVar(&o.AuthorizationModes, "authorization-mode", o.AuthorizationModes, "`modes` by which requests are allowed, in order: RBAC, AlwaysAllow, AlwaysDeny; members of system:masters may do everything")
 	f.StringVar(&o.WriteKubeconfig, "write-kubeconfig", "", "`file` for the administrator's kubeconfig (default admin.kubeconfig in --data-dir)")
 	return f

@@ -81,3 +81,9 @@ var absentModes = map[string]string{
 	"ABAC":    "write what its file says as roles and bindings, and give RBAC",
 	"Webhook": "write what the webhook decides as roles and bindings, and give RBAC",
 }
+
+// AllowsAnonymous reports whether requests without credentials are let in, to what roles
+// allow them. Where everything is allowed to everybody they are not.
+func (s Serve) AllowsAnonymous() bool {
+	return s.AnonymousAuth && !slices.Contains(s.AuthorizationModes, AlwaysAllow)
+}

@@ -90,6 +90,8 @@ type Serve struct {
 	CertDir string
 	// AllowPrivileged, which has to be true, allows privileged containers.
 	AllowPrivileged bool
+	// AnonymousAuth lets requests without credentials in; see [Serve.AllowsAnonymous].
+	AnonymousAuth bool
 	// AuthorizationModes are who is asked, after administrators, whether requests are
 	// allowed: [RBAC], [AlwaysAllow], [AlwaysDeny].
 	AuthorizationModes []string
@@ -185,6 +187,7 @@ func Default() Serve {
 	return Serve{
 		Controllers:            []string{everyController},
 		AllowPrivileged:        true,
+		AnonymousAuth:          true,
 		AuthorizationModes:     []string{RBAC},
 		EtcdPrefix:             "/registry",
 		EtcdCompactionInterval: 5 * time.Minute,

@@ -101,6 +101,9 @@ func (g *gateway) showGates() {
 	for _, w := range g.options.GateWarnings() {
 		g.log.Warn().Msg(w)
 	}
+	if g.options.AnonymousAuth && !g.options.AllowsAnonymous() {
+		g.log.Warn().Msg("requests without credentials are refused, in spite of --anonymous-auth: --authorization-mode would allow them everything")
+	}
 }
 
 // builtins are the built-in kinds that are served.

@@ -73,12 +73,12 @@ func testIdentity(t *testing.T, g *instance) {
 		code                      int
 		message                   string
 	}{
-		"nobody":                  {"", "GET", "/api/v1/namespaces", "", nil, 401, "Unauthorized"},
-		"nobody, discovery":       {"", "GET", "/apis", "", nil, 401, "Unauthorized"},
-		"nobody, no such thing":   {"", "GET", "/nothing", "", nil, 401, "Unauthorized"},
+		"nobody":                  {"", "GET", "/api/v1/namespaces", "", nil, 403, `User "system:anonymous" cannot list resource "namespaces"`},
+		"nobody, discovery":       {"", "GET", "/apis", "", nil, 403, `User "system:anonymous" cannot get path "/apis"`},
+		"nobody, no such thing":   {"", "GET", "/nothing", "", nil, 403, `User "system:anonymous" cannot get path`},
 		"a wrong token":           {"wrong", "GET", "/api/v1/namespaces", "", nil, 401, "Unauthorized"},
-		"nobody, with a body":     {"", "POST", "/api/v1/namespaces", strings.Repeat("x", 8<<20), nil, 401, "Unauthorized"},
-		"nobody, with a module":   {"", "PUT", "/apis/wasmgate.dev/v1/wasmmodules/m/content", strings.Repeat("x", 8<<20), nil, 401, "Unauthorized"},
+		"nobody, with a body":     {"", "POST", "/api/v1/namespaces", strings.Repeat("x", 8<<20), nil, 403, "cannot create"},
+		"nobody, with a module":   {"", "PUT", "/apis/wasmgate.dev/v1/wasmmodules/m/content", strings.Repeat("x", 8<<20), nil, 403, "cannot update"},
 		"bob":                     {"bobtoken", "GET", "/api/v1/namespaces/x", "", nil, 403, `namespaces "x" is forbidden: User "bob" cannot get resource "namespaces" in API group "" in the namespace "x"`},
 		"bob, no such thing":      {"bobtoken", "GET", "/nothing", "", nil, 403, `forbidden: User "bob" cannot get path "/nothing"`},
 		"bob, too large":          {"bobtoken", "POST", "/api/v1/namespaces", strings.Repeat("x", 4<<20), nil, 403, "cannot create"},
@@ -102,7 +102,7 @@ func testStrangersBodies(t *testing.T, g *instance) {
 		authorization string
 		code          int
 	}{
-		"nobody":        {"", 401},
+		"nobody":        {"", 403},
 		"a wrong token": {"Authorization: Bearer wrong\r\n", 401},
 		"bob":           {"Authorization: Bearer bobtoken\r\n", 403},
 	} {
@@ -271,7 +271,7 @@ func testHealth(t *testing.T, g *instance) {
 		code int
 		want string
 	}{
-		"/livez": {200, "ok"}, "/readyz": {200, "ok"}, "/healthz": {200, "ok"}, "/livez/etcd": {401, ""},
+		"/livez": {200, "ok"}, "/readyz": {200, "ok"}, "/healthz": {200, "ok"}, "/livez/etcd": {403, ""},
 		"/readyz?verbose":              {200, "[+]poststarthook/load-modules ok\n"},
 		"/readyz?verbose&exclude=etcd": {200, "[+]etcd excluded: ok\n"},
 		"/version":                     {200, `"gitVersion": "v1.36.3+wasmgate"`},
@@ -286,7 +286,7 @@ func testHealth(t *testing.T, g *instance) {
 			t.Errorf("%s: %d %s", path, got.code, got.body)
 		}
 	}
-	if got := g.as("", "POST", "/livez", ""); got.code != 401 {
+	if got := g.as("", "POST", "/livez", ""); got.code != 403 {
 		t.Errorf("POST: %d", got.code)
 	}
 }
@@ -456,7 +456,7 @@ func testProfiles(t *testing.T, g *instance) {
 	if got := g.as("bobtoken", "GET", "/debug/pprof/heap", ""); got.code != 403 {
 		t.Errorf("bob: %d", got.code)
 	}
-	if got := g.as("", "GET", "/metrics", ""); got.code != 401 {
+	if got := g.as("", "GET", "/metrics", ""); got.code != 403 {
 		t.Errorf("metrics for nobody: %d", got.code)
 	}
 }

@@ -186,7 +186,7 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 			Reviews:        g.served.Reviews(authenticator, g.authorizer),
 			RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 		},
-		Authenticator: authenticator, Auditor: auditor, Log: g.log, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Authenticator: authenticator, Anonymous: g.options.AllowsAnonymous(), Auditor: auditor, Log: g.log, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,
 	})
 }
 

@@ -11,7 +11,7 @@ func TestAccessDoc(t *testing.T) {
 		"yes\n", "yes\n", "yes\n", "no\n",
 		"versionpriority.wasmgate.dev/newest created", `spec.module: User "olga" cannot use resource "wasmmodules"`,
 		"wasmmodule.wasmgate.dev/quiet created", `spec.grants[0]: User "mona" cannot get resource "secrets" in API group "" in the namespace "team"`,
-		"[get list watch update]", "kube-root-ca.crt",
+		"[get list watch update]", "kube-root-ca.crt", "clusterrolebinding.rbac.authorization.k8s.io/issuer created", `{"keys":[`,
 		"role.rbac.authorization.k8s.io/robot reconciled", "yes\n",
 	})
 }

@@ -22,14 +22,13 @@ func TestIdentities(t *testing.T) {
 		api.Token = token
 		return api
 	}
-	t.Run("an unknown identity is 401, except for health and version", func(t *testing.T) {
-		for _, token := range []string{"-", "wrong"} {
-			api := as(t, token)
-			for _, path := range []string{namespacePath, "/apis", "/metrics", crdPath, "/openapi/v2", "/nothing"} {
-				api.Get(path).WantStatus(401, "Unauthorized", "Unauthorized")
-			}
-			api.Post(namespacePath, `{}`).WantStatus(401, "Unauthorized")
+	t.Run("who is unknown is 401, and who shows nothing 403, except for health and version", func(t *testing.T) {
+		for _, path := range []string{namespacePath, "/apis", "/metrics", crdPath, "/openapi/v2", "/nothing"} {
+			as(t, "wrong").Get(path).WantStatus(401, "Unauthorized", "Unauthorized")
+			as(t, "-").Get(path).WantStatus(403, "Forbidden", `User "system:anonymous" cannot`)
 		}
+		as(t, "wrong").Post(namespacePath, `{}`).WantStatus(401, "Unauthorized")
+		as(t, "-").Post(namespacePath, `{}`).WantStatus(403, "Forbidden")
 		for _, path := range []string{"/livez", "/readyz", "/healthz", "/version"} {
 			as(t, "-").Get(path).Want(200)
 		}
@@ -92,4 +91,20 @@ func TestSecondGateway(t *testing.T) {
 		c.create("watched")
 		w.Expect("ADDED", "watched")
 	})
+}
+
+// TestAnonymousMayBeTurnedOff_RBAC: without it, and where everybody may do everything,
+// nothing is answered to who shows nothing.
+func TestAnonymousMayBeTurnedOff_RBAC(t *testing.T) {
+	harness.SkipExternal(t)
+	for _, args := range [][]string{{"--anonymous-auth=false"}, {"--authorization-mode=AlwaysAllow"}, {"--authorization-mode=RBAC,AlwaysAllow"}} {
+		g := harness.Start(t, harness.Options{Args: args})
+		nobody := g.API(t)
+		nobody.Token = "-"
+		for _, path := range []string{"/livez", "/version", "/api", namespacePath, "/nothing"} {
+			nobody.Get(path).WantStatus(401, "Unauthorized", "Unauthorized")
+		}
+		nobody.Post(namespacePath, `{}`).WantStatus(401, "Unauthorized")
+		g.API(t).Get("/livez").Want(200)
+	}
 }

@@ -29,6 +29,9 @@ func HTTP(client *http.Client, url, token string) Send {
 			req.Header.Set("Accept", step.Accept)
 		}
 		for i := 0; i+1 < len(step.Headers); i += 2 {
+			if step.Headers[i] == "Authorization" {
+				req.Header.Del("Authorization") // the step's own counts, "" being none
+			}
 			req.Header.Add(step.Headers[i], step.Headers[i+1])
 		}
 		resp, err := client.Do(req)

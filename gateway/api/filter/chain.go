@@ -13,6 +13,9 @@ import (
 type Config struct {
 	api.Config
 	Authenticator authn.Authenticator
+	// Anonymous lets requests without credentials in, as those of a user that is
+	// allowed what there are roles for.
+	Anonymous bool
 	// Auditor is told of every request; nil for nobody.
 	Auditor api.Auditor
 	Log     zerolog.Logger
@@ -41,7 +44,7 @@ func (c *Config) chain() []api.Filter {
 		render,
 		recovered(c.Log, failed),
 		bounded(c.RequestTimeout),
-		identify(c.Authenticator, c.Log),
+		identify(c.Authenticator, c.Anonymous, c.Log),
 		judged(c.Auditor),
 		impersonate(c.Authorizer),
 		authorize(c.Authorizer),

@@ -8,6 +8,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
@@ -59,3 +60,6 @@ func leave(next api.Serve) api.Serve {
 		return resp
 	}
 }
+
+// open reports whether what is asked for is open to everybody.
+func open(c *api.Call) bool { return !c.Resource && authz.Open(c.Verb, c.Info.Path) }

@@ -12,8 +12,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
 
-// identify finds out who sent the request.
-func identify(by authn.Authenticator, log zerolog.Logger) api.Filter {
+// identify finds out who sent the request. Who shows nothing is nobody in particular, if
+// that is allowed.
+func identify(by authn.Authenticator, anonymous bool, log zerolog.Logger) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
 			shown := authn.Request{BearerToken: bearerToken(c.Authorization), ClientCerts: c.ClientCerts}
@@ -22,7 +23,7 @@ func identify(by authn.Authenticator, log zerolog.Logger) api.Filter {
 				log.Debug().Err(err).Msg("credentials refused")
 			}
 			if !ok {
-				if !open(c) || !shown.Empty() { // who shows what is wrong is told so, even where nothing is needed
+				if !anonymous || !shown.Empty() { // who shows what is wrong is told so, even where nothing is needed
 					unknown(c, shown)
 					return barred(authz.UnauthorizedError())
 				}
@@ -57,9 +58,6 @@ func unknown(c *api.Call, shown authn.Request) {
 		c.Record.Unknown = "Authentication failed, attempted: " + strings.Join(by, ", ")
 	}
 }
-
-// open reports whether what is asked for is open to everybody.
-func open(c *api.Call) bool { return !c.Resource && authz.Open(c.Verb, c.Info.Path) }
 
 // bearerToken is the token in an Authorization header, or "".
 func bearerToken(header string) string {

@@ -150,6 +150,9 @@ func (w attributes) GetName() string {
 	return w.objectName()
 }
 
+// GetRequestName implements [admission.Named].
+func (w attributes) GetRequestName() string { return w.Name }
+
 // objectName is "" while the server has not made it.
 func (w attributes) objectName() string {
 	if w.operation == admission.Create && w.Subresource == "" {

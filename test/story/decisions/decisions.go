@@ -35,7 +35,7 @@ const (
 
 // Stories are all of them, the same each time.
 func Stories() []story.Story {
-	all := []story.Story{edges(), requests()}
+	all := []story.Story{edges(), requests(), nobody()}
 	for i := range stories {
 		s := newScene(fmt.Sprintf("random roles %d", i+1))
 		s.random(rand.New(rand.NewPCG(18, uint64(i))))

@@ -84,6 +84,7 @@ func escalating(s *scene) {
 	s.grant("", "dave", rule(group, "roles", "create update patch get escalate"))
 	s.grant("", "erin", rule(group, "roles", "create update patch get"), ruleOf(group, "roles", "escalate", "named"))
 	s.grant("cluster", "frank", rule(group, "roles clusterroles", "create update patch get escalate"))
+	s.grant("", "gus", rule(group, "roles", "create update patch get"), ruleOf(group, "roles", "escalate", "fresh-new"))
 	s.make("roles", "named", list([]string{rule(`""`, "pods", "get")}))
 	s.make("roles", "other", list([]string{rule(`""`, "pods", "get")}))
 	s.granted("dave")
@@ -99,6 +100,11 @@ func escalating(s *scene) {
 	}
 	s.create("frank", "clusterroles", services...)
 	s.try("frank", "POST", s.in("clusterroles"), object("new", aggregating))
+	for _, name := range []string{"fresh", "other"} { // by name, of which a POST has none in its path
+		s.try("gus", "POST", s.in("roles"), object(name+"-new", list(services)))
+		s.try("gus", "PUT", s.in("roles/"+name+"-new"), object(name+"-new", list(services)))
+		s.try("gus", "PATCH", s.in("roles/"+name+"-new?fieldManager=m"), `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"`+name+`-new"},`+list(services)+`}`, apply)
+	}
 }
 
 const aggregating = `"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}`

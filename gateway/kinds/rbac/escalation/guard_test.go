@@ -95,14 +95,15 @@ func refused(t *testing.T, what string, err error, text string) {
 }
 
 func TestGuard_NobodyGrantsWhatTheyDoNotHave(t *testing.T) {
-	w := newWorld(t, "carol escalate roles default mine", "carol bind clusterroles default strong")
+	w := newWorld(t, "carol escalate roles default mine", "dora escalate roles default ", "carol bind clusterroles default strong")
 	secrets, some := rule("get", "secrets"), []rbacv1.PolicyRule{rule("get", "configmaps")}
 	const missing = "attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\"]}"
 	refused(t, "what bob has", w.create(gvr.Roles, "bob", role("Role", "a", append(some, rule("watch", "pods"))...)), "")
 	refused(t, "what bob has not", w.create(gvr.Roles, "bob", role("Role", "b", append(some, secrets)...)), missing)
 	refused(t, "what bob has there alone", w.create(gvr.ClusterRoles, "bob", role("ClusterRole", "c", rule("get", "pods"))), `Resources:["pods"]`)
 	refused(t, "master", w.create(gvr.ClusterRoles, "bob", role("ClusterRole", "strong", secrets), authn.Masters), "")
-	refused(t, "who may escalate", w.create(gvr.Roles, "carol", role("Role", "mine", secrets)), "")
+	refused(t, "who may escalate", w.create(gvr.Roles, "dora", role("Role", "hers", secrets)), "")
+	refused(t, "who may escalate by a name, which no path of a POST has", w.create(gvr.Roles, "carol", role("Role", "mine", secrets)), "resolution errors: [no role of carol is there]")
 	refused(t, "who may escalate another", w.create(gvr.Roles, "carol", role("Role", "other", secrets)), "resolution errors: [no role of carol is there]")
 
 	refused(t, "binding", w.create(gvr.RoleBindings, "bob", binding("RoleBinding", "a", "Role", "a")), "")
