@@ -1,12 +1,14 @@
 package encryption
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -41,8 +43,10 @@ type Encryption struct {
 	c            Config
 	transformers *encryptionconfig.DynamicTransformers
 	byResource   sync.Map // value.Transformer by schema.GroupResource
-	probed       bool     // there may be key services
-	log          zerolog.Logger
+	// named are the resources that the file in force names.
+	named  atomic.Pointer[map[schema.GroupResource]value.Transformer]
+	probed bool // there may be key services
+	log    zerolog.Logger
 
 	// What follows is Run's alone.
 	hash    string // of the file in force
@@ -66,6 +70,7 @@ func Load(ctx context.Context, c Config) (*Encryption, error) {
 	e := &Encryption{c: c, log: c.Log, hash: loaded.EncryptionFileContentHash, tried: loaded.EncryptionFileContentHash}
 	e.probed = len(loaded.HealthChecks) > 0
 	e.transformers = encryptionconfig.NewDynamicTransformers(loaded.Transformers, all(loaded.HealthChecks), end, loaded.KMSCloseGracePeriod)
+	e.named.Store(&loaded.Transformers)
 	metrics.RecordEncryptionConfigLastConfigInfo(c.Gateway, loaded.EncryptionFileContentHash)
 	return e, nil
 }
@@ -110,11 +115,37 @@ func healthy(ctx context.Context, check healthz.HealthChecker) error {
 	return check.Check(r)
 }
 
+// identity is the transformer of what no rule names: the library's, without what it
+// allocates.
+type identity struct{}
+
+var errEncrypted = errors.New("identity transformer tried to read encrypted data")
+
+// TransformToStorage implements value.Transformer.
+func (identity) TransformToStorage(_ context.Context, plain []byte, _ value.Context) ([]byte, error) {
+	return plain, nil
+}
+
+// TransformFromStorage implements value.Transformer.
+func (identity) TransformFromStorage(_ context.Context, kept []byte, _ value.Context) ([]byte, bool, error) {
+	if bytes.HasPrefix(kept, encryptedPrefix) {
+		return nil, false, errEncrypted
+	}
+	return kept, false, nil
+}
+
+// encryptedPrefix begins what is encrypted, whoever it was by.
+var encryptedPrefix = []byte("k8s:enc:")
+
 // transformer is that of a key; nil where values stay as they are.
 func (e *Encryption) transformer(key string) value.Transformer {
 	gr := e.c.ResourceOf(key)
 	if gr.Empty() {
 		return nil
+	}
+	named := *e.named.Load()
+	if named[gr] == nil && named[schema.GroupResource{Group: gr.Group, Resource: "*"}] == nil && named[schema.GroupResource{Group: "*", Resource: "*"}] == nil {
+		return identity{}
 	}
 	if t, ok := e.byResource.Load(gr); ok {
 		return t.(value.Transformer)

@@ -18,7 +18,7 @@ import (
 // keys are those of a few kinds.
 var keys = catalog.Keys{Prefix: "/registry/", Builtins: map[string]schema.GroupResource{
 	"secrets": {Resource: "secrets"}, "configmaps": {Resource: "configmaps"}, "serviceaccounts": {Resource: "serviceaccounts"},
-	"leases": {Group: "coordination.k8s.io", Resource: "leases"}, "events": {Resource: "events"}, "services/specs": {Resource: "services"},
+	"leases": {Group: "coordination.k8s.io", Resource: "leases"}, "events": {Resource: "events"}, "limitranges": {Resource: "limitranges"}, "services/specs": {Resource: "services"},
 }}
 
 // configFile writes a configuration into a file of its own.
@@ -170,5 +170,8 @@ func TestFirstMatchWins(t *testing.T) {
 	one := mustLoad(t, configFile(t, of("secrets", provider("aesgcm", "a", key1))))
 	if got, err := one.ToStorage(t.Context(), "/registry/configmaps/default/a", []byte("{}")); err != nil || string(got) != "{}" {
 		t.Errorf("what no rule names is kept as %q, %v", got, err)
+	}
+	if got, _, err := one.FromStorage(t.Context(), "/registry/configmaps/default/a", []byte("k8s:enc:aesgcm:v1:a:")); err == nil {
+		t.Errorf("what no rule names is read as %q", got)
 	}
 }

@@ -95,6 +95,7 @@ func (e *Encryption) load(ctx context.Context) (err error) {
 		}
 	}
 	e.transformers.Set(loaded.Transformers, end, check, loaded.KMSCloseGracePeriod)
+	e.named.Store(&loaded.Transformers)
 	e.hash = loaded.EncryptionFileContentHash
 	return nil
 }
