@@ -10,7 +10,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/cli"
 	"github.com/wasmgate/wasmgate/gateway/server"
-	"github.com/wasmgate/wasmgate/gateway/workbench/local"
+	"github.com/wasmgate/wasmgate/gateway/server/offline"
 	"github.com/wasmgate/wasmgate/plugins/compiler"
 )
 
@@ -18,5 +18,5 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == compiler.Argument {
 		os.Exit(compiler.Main(os.Args[2:], os.Stdin, os.Stdout))
 	}
-	os.Exit(cli.Main(server.Run, local.Tools{}))
+	os.Exit(cli.Main(server.Run, offline.Tools{}))
 }

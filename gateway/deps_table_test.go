@@ -7,7 +7,7 @@ package gateway_test
 // A new arrow is a decision: it belongs here only if the doc of the package
 // that imports does not say that it must not know the other.
 var mayImport = map[string]string{
-	"": "gateway/cli gateway/server gateway/workbench/local plugins/compiler",
+	"": "gateway/cli gateway/server gateway/server/offline plugins/compiler",
 
 	"sdk":         "sdk/rawjson",
 	"sdk/rawjson": "",
@@ -94,9 +94,9 @@ var mayImport = map[string]string{
 	"gateway/view/run":                       "gateway/view gateway/view/encoding",
 	"gateway/catalog":                        "managedfields conversion crd crd/object storage storage/watchcache gateway/view",
 	"gateway/kinds/module/bindings":          "admission admission/order gateway/kinds/module plugins",
-	"gateway/cli":                            "gateway/health gateway/pki/kubeconfig gateway/options gateway/workbench",
-	"gateway/workbench":                      "",
-	"gateway/workbench/local":                "conversion conversion/proof crd crd/custom crd/definition crd/object gateway/workbench plugins plugins/registry plugins/wasm plugins/wasm/binary",
+	"gateway/cli":                            "gateway/health gateway/pki/kubeconfig gateway/options gateway/options/workbench",
+	"gateway/options/workbench":              "",
+	"gateway/server/offline":                 "conversion conversion/proof crd crd/custom crd/definition crd/object gateway/options/workbench plugins plugins/registry plugins/wasm plugins/wasm/binary",
 	"gateway/kinds/definition/compile":       "conversion conversion/webhook crd crd/custom crd/definition gateway/metrics plugins",
 	"gateway/kinds/componentstatus":          "gateway/kinds gateway/resource",
 	"gateway/controller":                     "gateway/controller/client",
@@ -213,7 +213,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/kube-openapi", "admission/policy crd/custom crd/custom/accept gateway/discovery/openapi plugins/configuration", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd gateway/api gateway/kinds/sent gateway/resource", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "managedfields crd", "field sets, and merging by them"},
-	{"sigs.k8s.io/yaml", "conversion/proof crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/kinds/rbac gateway/view gateway/workbench/local", "bodies, documents and files in YAML"},
+	{"sigs.k8s.io/yaml", "conversion/proof crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/kinds/rbac gateway/view gateway/server/offline", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of

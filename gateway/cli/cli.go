@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wasmgate/wasmgate/gateway/options"
-	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
 // Runner runs a gateway until ctx ends, then shuts it down in good order. It

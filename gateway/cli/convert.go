@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
 // convertCommand is one run of `wasmgate convert`.

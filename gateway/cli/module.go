@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
 var modules = schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", Resource: "wasmmodules"}

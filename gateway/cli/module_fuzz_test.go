@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
 // bench are tools that only say what the test wants.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
 func newModuleInspect(tools workbench.Tools) *cobra.Command {

@@ -1,8 +1,8 @@
-// Package local owns the tools of the workbench that run in this process: the
+// Package offline owns the tools of the workbench that run in this process: the
 // runtime of modules, and what tries them.
 //
 // It must not know servers nor the command line.
-package local
+package offline
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion/proof"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/registry"
 	"github.com/wasmgate/wasmgate/plugins/wasm"

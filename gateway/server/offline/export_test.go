@@ -1,4 +1,4 @@
-package local
+package offline
 
 // Producers is producers, of any bytes.
 func Producers(module []byte) []string {

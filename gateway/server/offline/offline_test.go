@@ -1,4 +1,4 @@
-package local_test
+package offline_test
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wasmgate/wasmgate/gateway/workbench"
-	"github.com/wasmgate/wasmgate/gateway/workbench/local"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+	"github.com/wasmgate/wasmgate/gateway/server/offline"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
 )
 
@@ -68,7 +68,7 @@ func TestModulesAreProved(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			started := time.Now()
-			got, err := local.Tools{}.Prove(t.Context(), workbench.Proof{
+			got, err := offline.Tools{}.Prove(t.Context(), workbench.Proof{
 				Module: c.module, Definitions: c.definitions, Acknowledged: c.acknowledge, Objects: 150, Budget: 10 * time.Minute, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -105,14 +105,14 @@ func TestMistakesAreSaid(t *testing.T) {
 		{workbench.Proof{Module: workbench.Module{Name: "x.wasm", Content: []byte("no")}, Definitions: fits}, "x.wasm: "},
 		{workbench.Proof{Module: module(t, plugintest.Policy, ``), Definitions: fits}, "does not have the hook wasmgate_convert"},
 	} {
-		if _, err := (local.Tools{}).Prove(t.Context(), c.what); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := (offline.Tools{}).Prove(t.Context(), c.what); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
 }
 
 func TestAModuleIsInspected(t *testing.T) {
-	is, err := local.Tools{}.Inspect(t.Context(), module(t, plugintest.CronTab, ``))
+	is, err := offline.Tools{}.Inspect(t.Context(), module(t, plugintest.CronTab, ``))
 	if err != nil || is.Problem != "" || !slices.Equal(is.Hooks, []string{"wasmgate_convert"}) || !slices.Contains(is.Conversions, "v1beta1->v1") ||
 		!slices.Contains(is.Exports, "func wasmgate_convert") || len(is.Imports) == 0 {
 		t.Errorf("%+v, %v", is, err)
@@ -120,11 +120,11 @@ func TestAModuleIsInspected(t *testing.T) {
 	if !strings.Contains(strings.Join(is.Producers, "; "), "language Go") {
 		t.Errorf("the producers are %q", is.Producers)
 	}
-	is, err = local.Tools{}.Inspect(t.Context(), workbench.Module{Name: "m", Content: []byte("\x00asm\x01\x00\x00\x00")})
+	is, err = offline.Tools{}.Inspect(t.Context(), workbench.Module{Name: "m", Content: []byte("\x00asm\x01\x00\x00\x00")})
 	if err != nil || is.Problem == "" {
 		t.Errorf("an empty module: %+v, %v", is, err)
 	}
-	if _, err = (local.Tools{}).Inspect(t.Context(), workbench.Module{Name: "m", Content: []byte("text")}); err == nil {
+	if _, err = (offline.Tools{}).Inspect(t.Context(), workbench.Module{Name: "m", Content: []byte("text")}); err == nil {
 		t.Error("a text is a module")
 	}
 }
@@ -132,12 +132,12 @@ func TestAModuleIsInspected(t *testing.T) {
 func TestAnObjectIsConverted(t *testing.T) {
 	what := workbench.Conversion{Module: module(t, plugintest.CronTab, ``), Definitions: example(t, "crd-v1.yaml"), To: "v1",
 		Object: []byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"a"},"hostPort":"h:1","more":1}`)}
-	got, err := local.Tools{}.Convert(t.Context(), what)
+	got, err := offline.Tools{}.Convert(t.Context(), what)
 	if want := `{"apiVersion":"example.com/v1","host":"h","kind":"CronTab","metadata":{"name":"a"},"port":"1"}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 	what.To = "v7"
-	if _, err = (local.Tools{}).Convert(t.Context(), what); err == nil || !strings.Contains(err.Error(), "no version example.com/v7") {
+	if _, err = (offline.Tools{}).Convert(t.Context(), what); err == nil || !strings.Contains(err.Error(), "no version example.com/v7") {
 		t.Errorf("to what is not there: %v", err)
 	}
 }
@@ -147,6 +147,6 @@ func FuzzInspect(f *testing.F) {
 	f.Add([]byte("\x00asm\x01\x00\x00\x00\x00\x14\x09producers\x01\x08language\x01\x02Go\x00"))
 	f.Add([]byte("\x00asm\x01\x00\x00\x00\x00\xff\xff\xff\xff\x0f"))
 	f.Fuzz(func(t *testing.T, module []byte) {
-		local.Producers(module)
+		offline.Producers(module)
 	})
 }

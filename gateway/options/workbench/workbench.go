@@ -2,7 +2,7 @@
 // terms that the command line and whoever does it share: proving that conversions
 // lose nothing, looking into a module, converting objects.
 //
-// It must not know how any of it is done (gateway/workbench/local).
+// It must not know how any of it is done (gateway/server/offline).
 package workbench
 
 import (

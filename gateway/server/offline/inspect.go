@@ -1,10 +1,10 @@
-package local
+package offline
 
 import (
 	"context"
 	"encoding/binary"
 
-	"github.com/wasmgate/wasmgate/gateway/workbench"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 	modules "github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
