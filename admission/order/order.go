@@ -71,12 +71,12 @@ var Plugins = []Place{
 	{ModulePermission, Always, Validates},
 	{ModuleReference, Always, Validates},
 	{LimitRanger, On, Mutates | Validates},
-	{ServiceAccount, On, Mutates | Validates},
+	{ServiceAccount, Off, Mutates | Validates},
 	{ModuleStatus, Always, Validates},
 	{MutatingAdmissionPolicy, On, Mutates},
 	{MutatingAdmissionWebhook, On, Mutates},
 	{LimitRanger, On, Mutates},    // about what these added
-	{ServiceAccount, On, Mutates}, // too
+	{ServiceAccount, Off, Mutates}, // too
 	{DeviceAdmin, Always, Mutates},
 	{ServiceAllocation, Always, Mutates},
 	{DefaultTolerationSeconds, Always, Mutates},

@@ -18,7 +18,7 @@ import (
 // no controller does here.
 func TestTableOfAccounts_RBAC(t *testing.T) {
 	harness.SkipExternal(t)
-	g := harness.Start(t, harness.Options{Accounts: true, Args: []string{"--controllers="}})
+	g := harness.Start(t, harness.Options{Accounts: true, Args: []string{"--controllers=", "--enable-admission-plugins=ServiceAccount"}})
 	stories := accounts.Stories()
 	tellAllVia(t, &g.Server, newTable(t, accounts.Table, false, stories), stories, func(s story.Send) story.Send { return s })
 }
@@ -36,7 +36,7 @@ const recordedPod = `{"containers":[{"image":"i","imagePullPolicy":"Always","nam
 // finds in the ConfigMap verifies the gateway.
 func TestPodsRunAsTheAccountOfTheirNamespace_RBAC(t *testing.T) {
 	harness.SkipExternal(t)
-	g := harness.Start(t, harness.Options{Accounts: true})
+	g := harness.Start(t, harness.Options{Accounts: true, Args: []string{"--enable-admission-plugins=ServiceAccount"}})
 	api := g.API(t)
 	api.Post("/api/v1/namespaces", object{"metadata": object{"name": "new"}}).Want(201)
 	pod := api.Post("/api/v1/namespaces/new/pods", object{"metadata": object{"name": "p"}, "spec": object{"containers": []any{object{"name": "c", "image": "i"}}}}).Want(201)

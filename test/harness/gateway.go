@@ -31,10 +31,9 @@ type Options struct {
 	EtcdServers string
 	// Args are more command line flags.
 	Args []string
-	// Accounts has every namespace get an account and a ConfigMap, and pods run as
-	// accounts, as by default. Without it nothing is there that a test did not make,
-	// which is how the kube-apiservers run that recordings are of: alone, and without
-	// the admission plugin ServiceAccount.
+	// Accounts has every namespace get an account and a ConfigMap, as by default. Without
+	// it nothing is there that a test did not make, which is how the kube-apiservers run
+	// that recordings are of: alone.
 	Accounts bool
 }
 
@@ -46,7 +45,7 @@ func (o Options) alone() (args []string) {
 	if !slices.ContainsFunc(o.Args, func(arg string) bool { return strings.HasPrefix(arg, "--controllers") }) {
 		args = append(args, "--controllers=*,-serviceaccount-controller,-root-ca-certificate-publisher-controller")
 	}
-	return append(args, "--disable-admission-plugins=ServiceAccount")
+	return args
 }
 
 // Gateway is a gateway that runs as a process of its own.
