@@ -75,7 +75,7 @@ var Plugins = []Place{
 	{ModuleStatus, Always, Validates},
 	{MutatingAdmissionPolicy, On, Mutates},
 	{MutatingAdmissionWebhook, On, Mutates},
-	{LimitRanger, On, Mutates},    // about what these added
+	{LimitRanger, On, Mutates},     // about what these added
 	{ServiceAccount, Off, Mutates}, // too
 	{DeviceAdmin, Always, Mutates},
 	{ServiceAllocation, Always, Mutates},
