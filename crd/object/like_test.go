@@ -62,6 +62,19 @@ func fieldsLike(r *rand.Rand, depth int) string {
 	return strings.Join(fields, ",")
 }
 
+// Fields in the same order are found where the last one was, not from the start.
+func TestFieldsAreLookedForAfterTheLast(t *testing.T) {
+	k := known{fields: []knownField{{key: []byte("a")}, {key: []byte("b")}, {key: []byte("c")}}}
+	for _, c := range []struct {
+		key  string
+		next int
+	}{{"a", 1}, {"c", 3}, {"b", 2}, {"none", 2}} {
+		if f := k.find([]byte(c.key)); (f == nil) != (c.key == "none") || k.next != c.next {
+			t.Errorf("%s: found %t, and looked for next at %d", c.key, f != nil, k.next)
+		}
+	}
+}
+
 // Parts that are written the same are the same in memory, also far inside.
 func TestWhatIsTheSameIsShared(t *testing.T) {
 	const one = `{"metadata":{"labels":{"l":"1"},"name":"n"},"spec":{"deep":{"er":{"k":"v"},"list":[{"i":1}]},"x":1},"status":{"s":1}}`

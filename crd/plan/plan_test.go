@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -37,6 +39,7 @@ spec.template: {immutable: true, except: ["spec.containers[].image"]}
 spec.template.metadata.annotations: {keys: qualified-name}
 spec.template.metadata.annotations{}: {rules: [{rule: "key != 'bad/key' && self != ''", message: is empty, showKey: true}]}
 spec.paused: {rules: [{rule: "!(oldSelf && !self)", reason: Forbidden, message: stays paused}]}
+spec.minReadySeconds: {rules: [{rule: "self > 3", message: is little}]}
 spec.strategy: {atMostOneOf: ["*"]}
 spec.template.spec.containers[].args: {maxItems: 2}
 spec.template.spec.containers[].command: {enum: [go, stop]}
@@ -144,6 +147,7 @@ func TestValidation(t *testing.T) {
 		"key":           {strings.Replace(valid, "template: {", "template: {metadata: {annotations: {bad/key: x}}, ", 1), "", `spec.template.metadata.annotations[bad/key]: Invalid value: "bad/key": is empty`},
 		"transition":    {strings.Replace(valid, "replicas: 1", "replicas: 1, paused: false", 1), strings.Replace(valid, "replicas: 1", "replicas: 1, paused: true", 1), `spec.paused: Forbidden: stays paused`},
 		"no transition": {strings.Replace(valid, "replicas: 1", "replicas: 1, paused: false", 1), "", ""},
+		"rule":          {strings.Replace(valid, "replicas: 1", "replicas: 1, minReadySeconds: 3", 1), "", `spec.minReadySeconds: Invalid value: 3: is little`},
 		"items":         {strings.Replace(valid, "image: i", "image: i, args: [x, y], command: [go]", 1), "", ""},
 		"many items":    {strings.Replace(valid, "image: i", "image: i, args: [x, y, z]", 1), "", `spec.template.spec.containers[0].args: Too many: 3: must have at most 2 items`},
 		"item of enum":  {strings.Replace(valid, "image: i", "image: i, command: [go, run]", 1), "", `spec.template.spec.containers[0].command: Unsupported value: "run": supported values: "go", "stop"`},
@@ -257,5 +261,68 @@ func TestDefaultsOfEveryEntryOfAMap(t *testing.T) {
 	}
 	if want := parsed(t, "ports: {a: {containerPort: 1, protocol: TCP}, b: {containerPort: 2, protocol: TCP}, c: {protocol: UDP}}"); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Of very many problems about as many are told as are of use.
+func TestProblemsOfListsAreBounded(t *testing.T) {
+	for n, want := range map[int]int{3: 3, 1000: maxProblems + 1} {
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprintf("{name: A%d, image: i}", i))
+		}
+		obj := parsed(t, `{spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {spec: {containers: [`+strings.Join(names, ", ")+`]}}}}`)
+		errs := deployments(t).ValidateField("spec", obj, nil)
+		wrong := 0
+		for _, e := range errs {
+			if e.Type == field.ErrorTypeInvalid {
+				wrong++
+			}
+		}
+		if wrong != want {
+			t.Errorf("of %d problems %d are told", n, wrong)
+		}
+	}
+}
+
+// gatedBox has gated fields at several depths.
+type gatedBox struct {
+	Ports map[string]corev1.ContainerPort `json:"ports"`
+	List  []corev1.ContainerPort          `json:"list"`
+	Inner *struct {
+		Name string `json:"name"`
+	} `json:"inner"`
+}
+
+// Fields behind gates that are off are dropped wherever they are, but for those that an
+// object had.
+func TestGatedFieldsAreDropped(t *testing.T) {
+	types, own := map[string]Additions{}, Additions{}
+	for text, into := range map[string]any{
+		"core/v1.ContainerPort: {hostIP: {gated: true}}":      &types,
+		"inner: {goesEmpty: true}\ninner.name: {gated: true}": &own,
+	} {
+		if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := NewLibrary(types).Plan(reflect.TypeFor[*gatedBox](), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const all = `{ports: {a: {containerPort: 1, hostIP: x}}, list: [{containerPort: 2, hostIP: v}], inner: {name: n}, unknown: 1}`
+	for name, c := range map[string]struct{ old, want string }{
+		"new":          {"", `{ports: {a: {containerPort: 1}}, list: [{containerPort: 2}], unknown: 1}`},
+		"had none":     {`{list: [{containerPort: 2}]}`, `{ports: {a: {containerPort: 1}}, list: [{containerPort: 2}], unknown: 1}`},
+		"had one":      {`{ports: {b: {hostIP: z}}}`, `{ports: {a: {containerPort: 1, hostIP: x}}, list: [{containerPort: 2, hostIP: v}], unknown: 1}`},
+		"had the name": {`{inner: {name: x}}`, `{ports: {a: {containerPort: 1}}, list: [{containerPort: 2}], inner: {name: n}, unknown: 1}`},
+	} {
+		got, old := parsed(t, all), map[string]any(nil)
+		if c.old != "" {
+			old = parsed(t, c.old)
+		}
+		if p.Drop(got, old); !reflect.DeepEqual(got, parsed(t, c.want)) {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -182,3 +182,24 @@ func BenchmarkCount(b *testing.B) {
 		})
 	}
 }
+
+// What ends decoding, in a group too, ends the count.
+func TestWhatEndsDecodingIsNotSkipped(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind protowire.Type
+		data string
+		want int
+	}{
+		"a text longer than the rest": {protowire.StartGroupType, "\x0a\x7f", -1},
+		"a text of more than any":     {protowire.StartGroupType, "\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", -1},
+		"a number without an end":     {protowire.VarintType, "\xff", -1},
+		"a number that does not end":  {protowire.StartGroupType, "\x08\xff", -1},
+		"a text in a group":           {protowire.StartGroupType, "\x0a\x01x\x0c", 4},
+		"a number in a group":         {protowire.StartGroupType, "\x08\x01\x0c", 3},
+		"a number":                    {protowire.VarintType, "\x80\x01", 2},
+	} {
+		if got := skip(c.kind, []byte(c.data)); got != c.want {
+			t.Errorf("%s: %d bytes are skipped, not %d", name, got, c.want)
+		}
+	}
+}

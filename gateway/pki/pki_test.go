@@ -3,6 +3,7 @@ package pki
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io/fs"
 	"net"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/pki/private"
 )
 
 // clock is a settable time source.
@@ -137,6 +140,17 @@ func TestFilesArePrivate(t *testing.T) {
 	})
 	if err != nil || entries != 6 { // the directory, two pairs, the token
 		t.Errorf("%d entries, %v", entries, err)
+	}
+}
+
+// Who else may write where keys are kept could put other keys there.
+func TestAFolderThatOthersMayUseIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := openFolder(dir); !errors.Is(err, private.ErrForeign) {
+		t.Errorf("it is used: %v", err)
 	}
 }
 

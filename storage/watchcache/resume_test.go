@@ -134,6 +134,27 @@ func TestRestartKeepsHistory_WATCH04(t *testing.T) {
 	}
 }
 
+// What was compacted is known from the first load on, and a cache that readers have seen
+// does not go back behind that.
+func TestALoadKnowsWhatWasCompacted(t *testing.T) {
+	m := storagetest.NewMemory()
+	var last int64
+	for i := range 5 {
+		last = m.Apply(put("g/pods/a", fmt.Sprint(i)))
+	}
+	if err := m.Compact(t.Context(), last-2); err != nil {
+		t.Fatal(err)
+	}
+	c := New(m, options())
+	if from, err := c.pastRevision(t.Context(), last); from != last-2 || err != nil || c.compacted.Load() != last-2 {
+		t.Errorf("it starts at %d of %d, and %d is compacted: %v", from, last, c.compacted.Load(), err)
+	}
+	c.rev.Store(last)
+	if from, err := c.pastRevision(t.Context(), last); from != last || err != nil {
+		t.Errorf("a cache that was read starts again at %d of %d: %v", from, last, err)
+	}
+}
+
 // unaware is a store that was compacted by somebody else.
 type unaware struct{ storage.Store }
 

@@ -38,11 +38,11 @@ func checkClaim(claim *corev1.PersistentVolumeClaim, r *corev1.LimitRange) error
 		if item.Type != corev1.LimitTypePersistentVolumeClaim {
 			continue
 		}
-		for name, limit := range inOrder(item.Min) {
-			errs = append(errs, bound{item.Type, name, limit}.min(claim.Spec.Resources.Requests, nil))
+		for _, name := range inOrder(item.Min) {
+			errs = append(errs, bound{item.Type, name, item.Min[name]}.min(claim.Spec.Resources.Requests, nil))
 		}
-		for name, limit := range inOrder(item.Max) {
-			errs = append(errs, bound{item.Type, name, limit}.maxRequest(claim.Spec.Resources.Requests))
+		for _, name := range inOrder(item.Max) {
+			errs = append(errs, bound{item.Type, name, item.Max[name]}.maxRequest(claim.Spec.Resources.Requests))
 		}
 	}
 	return utilerrors.NewAggregate(errs)
@@ -50,29 +50,21 @@ func checkClaim(claim *corev1.PersistentVolumeClaim, r *corev1.LimitRange) error
 
 // check says what is wrong with the resources of a container or a pod.
 func check(item *corev1.LimitRangeItem, requests, limits corev1.ResourceList) (errs []error) {
-	for name, q := range inOrder(item.Min) {
-		errs = append(errs, bound{item.Type, name, q}.min(requests, limits))
+	for _, name := range inOrder(item.Min) {
+		errs = append(errs, bound{item.Type, name, item.Min[name]}.min(requests, limits))
 	}
-	for name, q := range inOrder(item.Max) {
-		errs = append(errs, bound{item.Type, name, q}.max(requests, limits))
+	for _, name := range inOrder(item.Max) {
+		errs = append(errs, bound{item.Type, name, item.Max[name]}.max(requests, limits))
 	}
-	for name, q := range inOrder(item.MaxLimitRequestRatio) {
-		errs = append(errs, bound{item.Type, name, q}.ratio(requests, limits))
+	for _, name := range inOrder(item.MaxLimitRequestRatio) {
+		errs = append(errs, bound{item.Type, name, item.MaxLimitRequestRatio[name]}.ratio(requests, limits))
 	}
 	return errs
 }
 
-// inOrder goes through a list by name, so that of several mistakes the same is
+// inOrder are the names of a list in an order, so that of several mistakes the same is
 // told first each time.
-func inOrder(l corev1.ResourceList) func(func(corev1.ResourceName, resource.Quantity) bool) {
-	return func(yield func(corev1.ResourceName, resource.Quantity) bool) {
-		for _, name := range slices.Sorted(maps.Keys(l)) {
-			if !yield(name, l[name]) {
-				return
-			}
-		}
-	}
-}
+func inOrder(l corev1.ResourceList) []corev1.ResourceName { return slices.Sorted(maps.Keys(l)) }
 
 // bound is one number of a LimitRange.
 type bound struct {

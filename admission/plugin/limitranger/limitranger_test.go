@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -63,5 +64,47 @@ func TestLimitRangesAreAskedOnlySoMuch(t *testing.T) {
 	}
 	if _, err := e.Create(t.Context(), pods, pod("many", 300)); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "name too many resources for so many containers") {
 		t.Error(err)
+	}
+}
+
+// A claim that is being deleted may change, so that it can go; another one may not, and
+// of several mistakes the first by name is told first.
+func TestClaimsThatAreBeingDeletedAreNotBounded(t *testing.T) {
+	e := realengine.Over(t, storagetest.NewMemory(), func(e *engine.Engine) admission.Chain {
+		return admissiontest.Chain(t, limitranger.Ranger{Ranges: quota.NewRanges(e.Catalog())})
+	})
+	claims := schema.GroupResource{Resource: "persistentvolumeclaims"}
+	for _, o := range []struct {
+		gr   schema.GroupResource
+		text string
+	}{
+		{gvr.Namespaces, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}`},
+		{claims, `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"stays","namespace":"work"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"5Gi"}}}}`},
+		{claims, `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"goes","namespace":"work","finalizers":["example.com/f"]},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"5Gi"}}}}`},
+		{schema.GroupResource{Resource: "limitranges"}, `{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l","namespace":"work"},"spec":{"limits":[{"type":"PersistentVolumeClaim","max":{"storage":"1Gi","example.com/b":"1","example.com/a":"1"}}]}}`},
+	} {
+		if _, err := e.Create(t.Context(), o.gr, tree(t, o.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Delete(t.Context(), claims, "work", "goes", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, refused := range map[string]bool{"stays": true, "goes": false} {
+		u, err := e.Get(t.Context(), claims, "work", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.SetLabels(map[string]string{"a": "b"})
+		_, err = e.Update(t.Context(), claims, "", u)
+		if refused != apierrors.IsForbidden(err) || !refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if refused && !strings.Contains(err.Error(), "[maximum example.com/a usage per PersistentVolumeClaim is 1.  No request is specified, maximum example.com/b usage") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

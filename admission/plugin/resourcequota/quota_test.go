@@ -46,6 +46,18 @@ var quotas = []string{
 	`"hard":{"requests.storage":"9Gi"},"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass","operator":"In","values":["fast"]}]}`,
 }
 
+// Containers that say nothing of what a quota limits are named, each once.
+func TestContainersThatSayNothingAreNamed(t *testing.T) {
+	var p corev1.Pod
+	if err := json.Unmarshal([]byte(`{"spec":{"containers":[{"name":"b"},{"name":"a"},{"name":"c","resources":{"limits":{"cpu":"1"}}}],"initContainers":[{"name":"a"}]}}`), &p); err != nil {
+		t.Fatal(err)
+	}
+	err := podRequires([]corev1.ResourceName{corev1.ResourceLimitsCPU, corev1.ResourceMemory, corev1.ResourcePods}, &p)
+	if want := "must specify limits.cpu for: a,b; memory for: a,b,c"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
 // What a write is charged is what counting finds after it.
 func TestChargesAreWhatIsCounted_ADM02(t *testing.T) {
 	charged := 0

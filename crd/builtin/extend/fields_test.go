@@ -1,0 +1,74 @@
+package extend
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// What ended a pod is what its row says.
+func TestAPodIsWhatItsStatusSaysOfIt(t *testing.T) {
+	for want, status := range map[string]map[string]any{
+		"Failed":  {"phase": "Failed"},
+		"Evicted": {"phase": "Failed", "reason": "Evicted"},
+	} {
+		if got := readPod(map[string]any{"status": status}).reason; got != want {
+			t.Errorf("%v is told as %q", status, got)
+		}
+	}
+}
+
+// A rule that counts and names no indexes has nothing to be checked by them.
+func TestSuccessPoliciesWithoutIndexes(t *testing.T) {
+	completions, count, indexes := int32(5), int32(3), "0-1"
+	spec := &batchv1.JobSpec{Completions: &completions, SuccessPolicy: &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
+		{SucceededCount: &count}, {SucceededIndexes: &indexes, SucceededCount: &count},
+	}}}
+	errs := validateSuccessPolicy(spec, field.NewPath("rules"))
+	if len(errs) != 1 || errs[0].Field != "rules[1].succeededCount" {
+		t.Error(errs)
+	}
+}
+
+// Indexes that failed are checked where they or those that are complete change, and
+// where it is known how many there are.
+func TestFailedIndexesAreChecked(t *testing.T) {
+	five, per := int32(5), int32(1)
+	state := func(failed, complete string, completions *int32) jobState {
+		return jobState{&batchv1.Job{
+			Spec:   batchv1.JobSpec{Completions: completions, BackoffLimitPerIndex: &per},
+			Status: batchv1.JobStatus{FailedIndexes: &failed, CompletedIndexes: complete},
+		}}
+	}
+	for name, c := range map[string]struct {
+		now, was jobState
+		want     string
+	}{
+		"apart":           {state("1", "2", &five), state("", "", &five), "[]"},
+		"both":            {state("1,3", "2,3", &five), state("", "", &five), `overlap at index: 3`},
+		"no list":         {state("x", "2", &five), state("", "", &five), `error parsing failedIndexes`},
+		"both before":     {state("1,3", "2,3", &five), state("1,3", "2,3", &five), "[]"},
+		"both of unknown": {state("1,3", "2,3", nil), state("", "", nil), "[]"},
+	} {
+		if got := fmt.Sprint(validateFailedIndexes(c.now, c.was, field.NewPath("f"))); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestConditionsOfAWebhookAreOnlySoMany(t *testing.T) {
+	for n, want := range map[int]int{maxConditions: 0, maxConditions + 1: 1} {
+		var all []admissionv1.MatchCondition
+		for i := range n {
+			all = append(all, admissionv1.MatchCondition{Name: fmt.Sprint("c", i), Expression: "true"})
+		}
+		errs := validateConditions(all, false, nil, field.NewPath("c"))
+		if len(errs) != want || want > 0 && errs[0].Type != field.ErrorTypeTooMany {
+			t.Errorf("%d conditions: %v", n, errs)
+		}
+	}
+}
