@@ -49,6 +49,7 @@ func run(ctx context.Context, s *server, only string) error {
 		record func(context.Context, *server) error
 	}{
 		{"discovery documents", recordDocuments},
+		{"roles of the beginning", recordBootstrap},
 		{"schemas of a custom resource", recordSchemas},
 		{"writes of built-in objects", recordWrites},
 		{"stored built-in objects", recordBuiltIns},
