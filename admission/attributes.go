@@ -154,6 +154,8 @@ type Namespaces interface {
 type Client interface {
 	// Warn adds a warning for the client.
 	Warn(text string)
+	// Annotate adds to what is kept of the request, for who audits it.
+	Annotate(key, value string)
 	// AddErrors has validation refuse the new state for mistakes that only a
 	// [Mutator] can find, and tell them before its own.
 	AddErrors(errs ...*field.Error)

@@ -28,6 +28,8 @@ type Attributes struct {
 	DryRun, Own     bool
 	// Warned get the warnings.
 	Warned *[]string
+	// Annotated get the annotations; nil drops them.
+	Annotated map[string]string
 }
 
 // GetResource returns Resource.
@@ -76,6 +78,13 @@ func (a *Attributes) IsOwn() bool { return a.Own }
 
 // Warn notes a warning.
 func (a *Attributes) Warn(text string) { *a.Warned = append(*a.Warned, text) }
+
+// Annotate notes an annotation, if there is a place for it.
+func (a *Attributes) Annotate(key, value string) {
+	if a.Annotated != nil {
+		a.Annotated[key] = value
+	}
+}
 
 // AddErrors does nothing: none of those asked adds any.
 func (*Attributes) AddErrors(...*field.Error) {}

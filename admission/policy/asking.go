@@ -33,6 +33,7 @@ type request struct {
 	byVersion map[string]*apiserveradmission.VersionedAttributes
 	changes   int // of the request, when byVersion was made
 	namespace *corev1.Namespace
+	audited   audited
 }
 
 // see is what a policy sees that matched at a version.

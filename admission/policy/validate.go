@@ -43,7 +43,9 @@ func (d *Dispatcher) Validate(ctx context.Context, all []InForce[*Validation], a
 		if err != nil {
 			return err
 		}
+		q.audited.publish(v.name, q.Annotate)
 	}
+	q.audited.end(q.Annotate)
 	if len(refused) == 0 {
 		return nil
 	}
@@ -70,7 +72,7 @@ func (v *Validation) ask(ctx context.Context, q *request, i invocation, refused 
 	} else {
 		all = v.judge(ctx, q, a, i)
 	}
-	for _, d := range all {
+	for n, d := range all {
 		seen := Decision{Policy: v.name, Binding: i.binding.Name, Enforcement: Allowed, Error: errorOf(d.cause), Elapsed: d.elapsed}
 		if !d.denies {
 			if d.cause != nil { // what is simply right is not told of
@@ -92,6 +94,7 @@ func (v *Validation) ask(ctx context.Context, q *request, i invocation, refused 
 				q.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", v.name, i.binding.Name, d.message))
 			case admissionv1.Audit:
 				seen.Enforcement = Audited
+				q.audited.failures = append(q.audited.failures, failure{d.message, v.name, i.binding.Name, n, actions})
 			}
 			q.Observe(seen)
 		}

@@ -26,6 +26,8 @@ type Validation struct {
 	common
 	validations                   []admissionv1.Validation
 	checks, messages, annotations admissioncel.ConditionEvaluator
+	// keys are those of the annotations.
+	keys []string
 }
 
 // NewValidation compiles a policy, which is not changed. What does not compile
@@ -48,6 +50,7 @@ func NewValidation(p *admissionv1.ValidatingAdmissionPolicy) *Validation {
 		messages = append(messages, message)
 	}
 	for _, a := range s.AuditAnnotations {
+		v.keys = append(v.keys, a.Key)
 		annotations = append(annotations, cel.Annotation(a.ValueExpression))
 	}
 	v.checks = compiler.CompileCondition(checks, v.sees(), environment.StoredExpressions)
@@ -89,8 +92,7 @@ func (v *Validation) failure(err error) decision {
 	return decision{denies: !v.ignores, cause: err, message: err.Error()}
 }
 
-// judge evaluates a policy with one parameter. Its audit annotations are
-// evaluated, as they may fail, and dropped.
+// judge evaluates a policy with one parameter.
 func (v *Validation) judge(ctx context.Context, r *request, a asked, i invocation) []decision {
 	if v.conditions != nil {
 		result := v.conditions.Match(ctx, a.attributes, i.param, r.Authorizer)
@@ -129,6 +131,7 @@ func (v *Validation) judge(ctx context.Context, r *request, a asked, i invocatio
 	if err != nil {
 		return []decision{v.failure(err)}
 	}
+	r.audited.note(v.keys, annotations)
 	if v.ignores {
 		return out
 	}

@@ -42,8 +42,11 @@ func (r *dispatch) prepare() (err error) {
 	return err
 }
 
-// tell hands on the warnings of an answer.
-func (r *dispatch) tell(a *admissionv1.AdmissionResponse) {
+// tell hands on the warnings of a webhook's answer, and what it wants audited.
+func (r *dispatch) tell(h *Hook, a *admissionv1.AdmissionResponse) {
+	for key, value := range a.AuditAnnotations {
+		r.Annotate(h.Name+"/"+key, value)
+	}
 	for _, w := range a.Warnings {
 		r.Warn(w)
 	}

@@ -66,7 +66,7 @@ func (h *Hook) mutate(ctx context.Context, r *dispatch, version string) (err err
 	if err != nil {
 		return err
 	}
-	r.tell(answer)
+	r.tell(h, answer)
 	if err := h.verdict(answer); err != nil || len(answer.Patch) == 0 {
 		refused = err != nil
 		return err

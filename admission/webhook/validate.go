@@ -51,7 +51,7 @@ func (d *Dispatcher) Validate(ctx context.Context, hooks []*Hook, a admission.At
 	var refused error
 	for _, one := range all {
 		if one.answer != nil {
-			r.tell(one.answer)
+			r.tell(one.hook, one.answer)
 		}
 		if refused == nil {
 			refused = one.err

@@ -42,18 +42,14 @@ type Audit struct {
 	Request *Request
 	Info    Info
 	// User is who sent it, nil when that is not known, and Impersonated who that
-	// one wants to be, nil for nobody else. As is how that was allowed, "" if in
-	// general.
+	// one wants to be, nil for nobody else.
 	User, Impersonated *authn.User
-	As                 string
 	// At is when the stage was reached.
 	Received, At time.Time
 	// Code is the HTTP status, 0 before there is one; Status is the body of a reply
 	// that is a Status, in JSON.
 	Code   int
 	Status []byte
-	// Unknown is why nobody knows who asks, "" where somebody does.
-	Unknown string
 	// Panic is what a panic said.
 	Panic string
 	// Sent is the body of the request as JSON, of an object or what a patch is. It is

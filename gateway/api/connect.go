@@ -43,5 +43,5 @@ func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Co
 		path += "/"
 	}
 	var w warnings
-	return w.on(Question{Code: http.StatusOK}.answered(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.Caller, Warn: w.add})))
+	return w.on(Question{Code: http.StatusOK}.answered(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.Caller, Warn: w.add, Annotate: c.Annotate})))
 }

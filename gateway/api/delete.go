@@ -27,7 +27,7 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*repl
 		return h.deleteUnreadable(ctx, c, f, t, o)
 	}
 	var said warnings
-	w.Caller, w.Warn = c.Caller, said.add
+	w.Caller, w.Warn, w.Annotate = c.Caller, said.add, c.Annotate
 	resp, err := h.deleteOne(ctx, c, f, t, o, w, v)
 	return said.on(resp, err)
 }

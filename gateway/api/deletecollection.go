@@ -24,7 +24,7 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	c.sentInstead(c.Sent().Options)
 	unsafe(o, h.UnsafeDeletion)
 	var said warnings
-	w.Caller, w.Warn = c.Caller, said.add
+	w.Caller, w.Warn, w.Annotate = c.Caller, said.add, c.Annotate
 	var resp *reply.Response
 	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
 		if resp, err = f.Collection(ctx, t, l, v); err == nil {

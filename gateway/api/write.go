@@ -24,7 +24,7 @@ func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind st
 		return nil, err
 	}
 	var w warnings
-	o.Warn = w.add
+	o.Warn, o.Annotate = w.add, c.Annotate
 	c.Caller.FieldManager, c.Caller.Force = o.Caller.FieldManager, o.Caller.Force
 	o.Caller = c.Caller
 	out, err := do(o)

@@ -43,11 +43,11 @@ func TestLinesAreKubeAPIServers_VER06(t *testing.T) {
 func TestEvent(t *testing.T) {
 	a := record("id")
 	a.Request.Query, a.Request.UserAgent, a.Request.Remote = "watch=1&a=b", strings.Repeat("x", maxUserAgent+1), nil
-	a.User, a.Impersonated, a.As = nil, &authn.User{Name: "ann", Extra: map[string][]string{"k": {"v"}}}, "impersonate:user-info"
+	a.User, a.Impersonated = nil, &authn.User{Name: "ann", Extra: map[string][]string{"k": {"v"}}}
 	a.Info, a.Stage, a.Code, a.Status = api.Info{Verb: "get", Path: "/"}, api.Started, 200, []byte("<html>")
 	e := eventOf(a)
 	if e.RequestURI != a.Request.Path+"?watch=1&a=b" || e.UserAgent != a.Request.UserAgent[:maxUserAgent]+"...TRUNCATED" || e.SourceIPs != nil ||
-		e.User.Username != "" || e.ImpersonatedUser.Username != "ann" || e.ImpersonatedUser.Extra["k"][0] != "v" || e.AuthenticationMetadata.ImpersonationConstraint != a.As ||
+		e.User.Username != "" || e.ImpersonatedUser.Username != "ann" || e.ImpersonatedUser.Extra["k"][0] != "v" ||
 		e.ObjectRef != nil || e.Stage != "ResponseStarted" || e.ResponseStatus.Code != 200 || e.ResponseStatus.Message != "" {
 		t.Errorf("%+v", e)
 	}

@@ -25,7 +25,13 @@ type event struct {
 const about = 2 << 10
 
 // size is about how much memory the event takes.
-func (e *event) size() int64 { return int64(about + len(e.record.Sent) + len(e.record.Replied)) }
+func (e *event) size() int64 {
+	n := about + len(e.record.Sent) + len(e.record.Replied)
+	for _, text := range e.record.Annotations {
+		n += len(text)
+	}
+	return int64(n)
+}
 
 // json is the event in JSON.
 func (e *event) json() ([]byte, error) {

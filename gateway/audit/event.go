@@ -45,9 +45,6 @@ func eventOf(a *api.Audit) *auditv1.Event {
 	if a.Impersonated != nil {
 		u := a.Impersonated.Info()
 		e.ImpersonatedUser = &u
-		if a.As != "" {
-			e.AuthenticationMetadata = &auditv1.AuthenticationMetadata{ImpersonationConstraint: a.As}
-		}
 	}
 	sent := a.Sent
 	if !json.Valid(sent) {

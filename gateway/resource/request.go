@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -53,6 +55,8 @@ type WriteOptions struct {
 	Problems []string
 	// Warn receives the warnings for the client; nil drops them.
 	Warn func(text string)
+	// Annotate receives what is noteworthy for who audits the write; nil drops it.
+	Annotate func(key, value string)
 	// MayCreate refuses, with the client's error, that a write which may
 	// create an object does so; nil allows it. It is not asked about creations
 	// as such, which were authorized before.
@@ -63,6 +67,15 @@ type WriteOptions struct {
 func (o WriteOptions) AddWarning(text string) {
 	if o.Warn != nil {
 		o.Warn(text)
+	}
+}
+
+// AddAnnotation tells who audits the write what is noteworthy. A key that is none, of two
+// parts, is dropped, as kube-apiserver does it.
+func (o WriteOptions) AddAnnotation(key, value string) {
+	prefix, name, _ := strings.Cut(key, "/")
+	if o.Annotate != nil && len(validation.IsDNS1123Subdomain(prefix)) == 0 && !strings.Contains(name, "/") && len(validation.IsQualifiedName(name)) == 0 {
+		o.Annotate(key, value)
 	}
 }
 

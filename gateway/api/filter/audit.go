@@ -43,6 +43,9 @@ func early(to api.Auditor, c *api.Call) bool {
 	if keep.ByPolicy && keep.Level != api.KeepNone {
 		keep.Omit = keep.Omit.With(api.Complete)
 	}
+	if keep.Level == api.KeepResponse {
+		c.Record.Replied = c.Record.Status
+	}
 	c.Record.Judged(keep)
 	return keep.Level != api.KeepNone
 }

@@ -24,7 +24,6 @@ func identify(by authn.Authenticator, anonymous bool, log zerolog.Logger) api.Fi
 			}
 			if !ok {
 				if !anonymous || !shown.Empty() { // who shows what is wrong is told so, even where nothing is needed
-					unknown(c, shown)
 					return barred(authz.UnauthorizedError())
 				}
 				user = authn.AnonymousUser()
@@ -35,27 +34,6 @@ func identify(by authn.Authenticator, anonymous bool, log zerolog.Logger) api.Fi
 			}
 			return next(ctx, c)
 		}
-	}
-}
-
-// unknown notes by what nobody could be known.
-func unknown(c *api.Call, shown authn.Request) {
-	if c.Record == nil {
-		return
-	}
-	var by []string
-	if scheme, _, ok := strings.Cut(strings.TrimSpace(c.Authorization), " "); ok {
-		switch strings.ToLower(scheme) {
-		case "basic", "bearer":
-			by = append(by, strings.ToLower(scheme))
-		}
-	}
-	if len(shown.ClientCerts) > 0 {
-		by = append(by, "x509")
-	}
-	c.Record.Unknown = "Authentication failed, no credentials provided"
-	if by != nil {
-		c.Record.Unknown = "Authentication failed, attempted: " + strings.Join(by, ", ")
 	}
 }
 

@@ -184,6 +184,9 @@ func (w attributes) GetOldObject(ctx context.Context) (*unstructured.Unstructure
 	return w.old, nil
 }
 
+// Annotate implements [admission.Client].
+func (w attributes) Annotate(key, value string) { w.Options.AddAnnotation(key, value) }
+
 // Warn implements [admission.Client].
 func (w attributes) Warn(text string) { w.Options.AddWarning(text) }
 

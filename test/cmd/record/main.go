@@ -27,6 +27,8 @@ func main() {
 	flag.StringVar(&s.etcd, "etcd", "", "client address of its etcd")
 	only := flag.String("only", "", "make only the recordings whose name holds this text")
 	flag.StringVar(&s.story, "story", "", "of recordings with a file for each story, make only those of stories whose name holds this text")
+	flag.StringVar(&s.auditPolicy, "audit-policy", "", "which policy of the table of audits the server was started with")
+	flag.StringVar(&s.auditLog, "audit-log", "", "its audit log; without it no audits are recorded")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -69,6 +71,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"who may grant what", recordEscalation},
 		{"what roles allow", recordDecisions},
 		{"versions with other fields", recordLayouts},
+		{"audit logs", recordAudits},
 	} {
 		if !strings.Contains(r.what, only) {
 			continue

@@ -25,7 +25,7 @@ const patience = time.Minute
 var client = &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
 // server is the kube-apiserver that is recorded, and story what is recorded of it.
-type server struct{ url, token, etcd, story string }
+type server struct{ url, token, etcd, story, auditPolicy, auditLog string }
 
 // do sends a request and returns the reply's code and body. headers are names
 // and values in turn.
