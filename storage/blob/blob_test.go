@@ -282,3 +282,32 @@ func TestConcurrentPuts(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
+
+// sealed is a store of which one key cannot be decrypted.
+type sealed struct {
+	storage.Store
+	key string
+}
+
+func (s sealed) Get(ctx context.Context, key string) (storage.KV, error) {
+	kv, err := s.Store.Get(ctx, key)
+	if strings.HasSuffix(key, s.key) {
+		kv.Value, kv.Keeping = nil, storage.Unreadable
+	}
+	return kv, err
+}
+
+// What cannot be decrypted is not read, and is not corrupt: the key may come back.
+func TestSealedBlobs(t *testing.T) {
+	m := storagetest.NewMemory()
+	digest, err := New(m, "/blobs").PutBlob(t.Context(), []byte("content"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"/manifest", "/00000"} {
+		_, err := New(sealed{m, key}, "/blobs").GetBlob(t.Context(), digest)
+		if err == nil || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "cannot be decrypted") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -39,6 +40,8 @@ func (b *Blobs) OpenBlob(ctx context.Context, digest string) (size int, write fu
 	return k.size, k.write, nil
 }
 
+var errUnreadable = errors.New("what is stored cannot be decrypted")
+
 // kept is a blob whose manifest is there.
 type kept struct {
 	blobs       *Blobs
@@ -55,6 +58,9 @@ func (b *Blobs) find(ctx context.Context, digest string) (*kept, error) {
 	kv, err := b.store.Get(ctx, manifestKey(dir))
 	if err != nil {
 		return nil, fmt.Errorf("blob: get %s: %w", digest, err)
+	}
+	if kv.Keeping == storage.Unreadable {
+		return nil, fmt.Errorf("blob: get %s: %w", digest, errUnreadable)
 	}
 	var m manifest
 	if err := json.Unmarshal(kv.Value, &m); err != nil || m.Size < 0 || m.Size > MaxSize {
@@ -95,6 +101,8 @@ func (k *kept) chunk(ctx context.Context, i int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s lacks chunk %d", ErrCorrupt, k.digest, i)
 	case err != nil:
 		return nil, fmt.Errorf("blob: get %s: %w", k.digest, err)
+	case kv.Keeping == storage.Unreadable: // not corrupt: it may become readable
+		return nil, fmt.Errorf("blob: get %s: %w", k.digest, errUnreadable)
 	}
 	return kv.Value, nil
 }

@@ -258,3 +258,83 @@ func TestRewriteUnderAFormerDefinition_CRD32(t *testing.T) {
 		t.Errorf("under the former definition: %v", err)
 	}
 }
+
+// staling is a store whose values below a prefix are stale until they are written once
+// more, and unreadable if they are empty.
+type staling struct {
+	storage.Store
+	prefix string
+	before int64
+}
+
+func (s staling) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
+	page, err := s.Store.Range(ctx, r)
+	for i := range page.KVs {
+		kv := &page.KVs[i]
+		switch {
+		case !strings.HasPrefix(kv.Key, s.prefix) || kv.Revision > s.before:
+		case len(kv.Value) == 0:
+			kv.Keeping = storage.Unreadable
+		default:
+			kv.Keeping = storage.Stale
+		}
+	}
+	return page, err
+}
+
+// TestContentsAreRewritten: what belongs to a resource and is no object is rewritten
+// after its objects, counted with them, and gone on with from a cursor among it.
+func TestContentsAreRewritten(t *testing.T) {
+	w := newWorld(t, 2) // in each of two namespaces
+	var last int64
+	for _, key := range []string{"a", "b", "bad", "c"} {
+		rev, err := w.Store.Create(t.Context(), "/contents/"+key, []byte(strings.TrimPrefix(key, "bad")), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = rev
+	}
+	w.rewriter.Store = staling{w.Store, "/contents/", last}
+	w.rewriter.Contents = map[schema.GroupResource]string{controllertest.CronTabs: "/contents/"}
+	rewrite := func(from string) migrate.Progress {
+		t.Helper()
+		got, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, RewriteOptions{From: from}, func(migrate.Progress) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := rewrite("/contents/a"); got.Done != 3 || got.Rewritten != 2 || got.Failed != 1 || got.Cursor != "/contents/c" {
+		t.Errorf("from the first content on: %+v", got)
+	}
+	if got := w.versions(); got["v1"] != 0 {
+		t.Errorf("objects were looked at again: %v", got)
+	}
+	got := rewrite("")
+	if got.Total != 8 || got.Done != 8 || got.Rewritten != 5 || got.Skipped != 2 || got.Failed != 1 || len(got.Failures) != 1 || got.Failures[0].Key != "bad" {
+		t.Errorf("all: %+v", got)
+	}
+	if got := rewrite(""); got.Rewritten != 0 || got.Skipped != 7 {
+		t.Errorf("once more: %+v", got)
+	}
+}
+
+// A value that is kept otherwise than it would be now is rewritten as it is.
+func TestStaleObjectsAreRewritten(t *testing.T) {
+	w := newWorld(t, 2)
+	if _, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, RewriteOptions{}, func(migrate.Progress) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	now, err := w.Store.Revision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.rewriter.Store = staling{w.Store, "/registry/example.com/crontabs/one/", now}
+	got, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, RewriteOptions{}, func(migrate.Progress) error { return nil })
+	if err != nil || got.Rewritten != 2 || got.Skipped != 2 || got.Failed != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := w.versions(); got["v1"] != 4 {
+		t.Errorf("stored: %v", got)
+	}
+}

@@ -100,18 +100,23 @@ func asJSON(value []byte) ([]byte, error) {
 	return custom.JSON.Encode(tree)
 }
 
+var errSealed = errors.New("what is stored cannot be decrypted")
+
 // attempts is how often a deletion is tried against other writers.
 const attempts = 10
 
 // Delete deletes one object, or marks it as deleted if finalizers hold it. An
-// object whose metadata cannot be read is held by nothing. Of the options only
-// the precondition on the uid counts.
+// object whose metadata cannot be read is held by nothing, but one that cannot be
+// decrypted is not deleted. Of the options only the precondition on the uid counts.
 func (o Objects) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error {
 	key := o.key(gr, namespace, name)
 	for range attempts {
 		kv, err := o.Store.Get(ctx, key)
 		if err != nil {
 			return refused(gr, name, err)
+		}
+		if kv.Keeping == storage.Unreadable { // finalizers may hold it, and it may become readable
+			return refused(gr, name, errSealed)
 		}
 		m := describe(name, kv.Value)
 		if p := opts.Preconditions; p != nil && p.UID != nil && *p.UID != m.UID {

@@ -221,3 +221,24 @@ func TestObjectsStoredAsCBOR_DEL02(t *testing.T) {
 		}
 	}
 }
+
+// sealing is a store of which nothing can be decrypted.
+type sealing struct{ storage.Store }
+
+func (s sealing) Get(ctx context.Context, key string) (storage.KV, error) {
+	kv, err := s.Store.Get(ctx, key)
+	kv.Value, kv.Keeping = nil, storage.Unreadable
+	return kv, err
+}
+
+// What cannot be decrypted may have finalizers, and is not deleted.
+func TestDeleteWhatCannotBeDecrypted(t *testing.T) {
+	m, o := stored(t, map[string]string{"example.com/crontabs/a/one": `{"metadata":{"finalizers":["f"]}}`})
+	o.Store = sealing{m}
+	if err := o.Delete(t.Context(), tabs, "a", "one", metav1.DeleteOptions{}); !apierrors.IsInternalError(err) {
+		t.Errorf("it says %v", err)
+	}
+	if _, err := m.Get(t.Context(), "/registry/example.com/crontabs/a/one"); err != nil {
+		t.Error(err)
+	}
+}
