@@ -70,7 +70,7 @@ var mayImport = map[string]string{
 	"plugins/wasm/meter":    "plugins/wasm/binary",
 	"plugins/wasm/wasi":     "",
 
-	"gateway/kinds/module/kind":              "admission crd gateway/admitting gateway/api gateway/authz gateway/controller gateway/kinds gateway/kinds/gvr gateway/kinds/module gateway/kinds/module/bindings gateway/kinds/module/calls gateway/kinds/module/coverage gateway/kinds/module/healthy gateway/kinds/module/host gateway/kinds/module/image gateway/kinds/module/load gateway/kinds/module/log gateway/kinds/module/shadow gateway/kinds/module/status gateway/kinds/module/trial gateway/kinds/module/upload gateway/resource/engine gateway/resource/local plugins plugins/compiler gateway/kinds/module/permission",
+	"gateway/kinds/module/kind":              "admission crd gateway/admitting gateway/api gateway/authz gateway/controller gateway/kinds gateway/kinds/gvr gateway/kinds/module gateway/kinds/module/bindings gateway/kinds/module/calls gateway/kinds/module/coverage gateway/kinds/module/healthy gateway/kinds/module/host gateway/kinds/module/image gateway/kinds/module/load gateway/kinds/module/log gateway/kinds/module/lossless gateway/kinds/module/shadow gateway/kinds/module/status gateway/kinds/module/trial gateway/kinds/module/upload gateway/resource/engine gateway/resource/local plugins plugins/compiler gateway/kinds/module/permission",
 	"gateway/authz/rbac":                     "gateway/authn gateway/authz",
 	"gateway/kinds/rbac/inforce":             "gateway/authz/rbac gateway/catalog gateway/view storage/watchcache",
 	"crd/builtin/extend":                     "crd crd/builtin/translate crd/cel crd/cel/dyn crd/formats crd/object",
@@ -101,6 +101,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/componentstatus":          "gateway/kinds gateway/resource",
 	"gateway/controller":                     "gateway/controller/client",
 	"gateway/controller/client":              "crd",
+	"gateway/kinds/module/lossless":          "conversion conversion/proof crd/custom crd/definition gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module plugins",
 	"gateway/kinds/module/healthy":           "gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module gateway/kinds/module/calls plugins",
 	"gateway/controller/content":             "gateway/controller gateway/controller/client",
 	"gateway/kinds/module/coverage":          "gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module plugins",

@@ -42,11 +42,17 @@ func (s *search) shrink(ctx context.Context, obj map[string]any, f *finding) shr
 	for again := true; again && left > 0; {
 		again = false
 		for _, p := range placesOf(best.object) {
+			if left <= 0 || ctx.Err() != nil {
+				return best
+			}
 			if gone, ok := edited(best.object, p, nil, true); ok && smaller(gone) {
 				again = true
 			}
 		}
 		for _, p := range placesOf(best.object) {
+			if left <= 0 || ctx.Err() != nil {
+				return best
+			}
 			for _, plain := range plainer(at(best.object, p)) {
 				if changed, ok := edited(best.object, p, plain, false); ok && smaller(changed) {
 					again = true

@@ -30,6 +30,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/image"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/log"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/lossless"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/permission"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/status"
@@ -123,6 +124,7 @@ func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 				{Controller: image.New(objects, m.Images())},
 				{Controller: shadow.New(objects, m, m.Content(), trial.Trials{Catalog: e.Catalog(), Store: m.config.Store, Converter: m.Converter})},
 				{Controller: coverage.New(objects)},
+				{Controller: lossless.New(objects, m, m.Content(), lossless.Prover{Converter: m.Converter})},
 			}
 		},
 	}, nil

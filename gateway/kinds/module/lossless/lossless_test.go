@@ -1,0 +1,129 @@
+package lossless_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/conversion/proof"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/lossless"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// world is everything that the controller knows, as the test says.
+type world struct {
+	*controllertest.Objects
+	t      *testing.T
+	report proof.Report
+	refuse error
+	loaded []string // what is loaded at the moment
+	proved []string
+}
+
+func (w *world) Set(_ context.Context, name string, rev plugins.Revision) error {
+	if string(rev.Bytes) != "bytes of "+rev.Digest {
+		w.t.Errorf("loaded with %q", rev.Bytes)
+	}
+	w.loaded = append(w.loaded, name)
+	return w.refuse
+}
+
+func (w *world) Remove(name string) { w.loaded = nil }
+
+func (w *world) Digest([]byte) string { return "none" }
+
+// contents are those of the world: its own Get is that of objects.
+type contents struct{ *world }
+
+func (contents) Get(_ context.Context, digest string) ([]byte, error) {
+	return []byte("bytes of " + digest), nil
+}
+
+func (w *world) Prove(_ context.Context, name string, d *unstructured.Unstructured, acknowledged []string) (proof.Report, error) {
+	if len(w.loaded) != 1 || w.loaded[0] != name || name != "tabs@proof" {
+		w.t.Errorf("%s is asked for, and loaded are %q", name, w.loaded)
+	}
+	w.proved = append(w.proved, fmt.Sprint(d.GetName(), acknowledged))
+	return w.report, nil
+}
+
+func (w *world) define(converter string) {
+	w.t.Helper()
+	controllertest.MustCreate(w.t, w.Objects, gvr.Definitions, map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "ks.example.com"},
+		"spec": map[string]any{"names": map[string]any{"kind": "K"},
+			"versions":   []any{map[string]any{"name": "v1", "served": true, "storage": true}, map[string]any{"name": "v2", "served": true}},
+			"conversion": map[string]any{"webhook": map[string]any{"clientConfig": map[string]any{"url": "wasm://" + converter}}}},
+	})
+}
+
+// change changes the module, and lets the revision with that digest serve.
+func (w *world) change(digest string, spec map[string]any) {
+	w.t.Helper()
+	controllertest.MustChange(w.t, w.Objects, gvr.Modules, "", "", "tabs", func(obj *unstructured.Unstructured) {
+		spec["source"] = map[string]any{"upload": map[string]any{"digest": digest}}
+		obj.Object["spec"] = spec
+	})
+	controllertest.MustChange(w.t, w.Objects, gvr.Modules, "status", "", "tabs", func(obj *unstructured.Unstructured) {
+		if err := unstructured.SetNestedField(obj.Object, digest, "status", "digest"); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+// expect compares the condition, and what was proved since the last time.
+func (w *world) expect(want string, proved ...string) {
+	w.t.Helper()
+	synctest.Wait()
+	status, reason, message := controllertest.Condition(controllertest.MustGet(w.t, w.Objects, gvr.Modules, "", "tabs"), module.Lossless)
+	if got := strings.TrimSpace(fmt.Sprintf("%s %s %s", status, reason, message)); got != want {
+		w.t.Errorf("the condition is %q, want %q", got, want)
+	}
+	if fmt.Sprint(w.proved) != fmt.Sprint(proved) {
+		w.t.Errorf("proved were %q, want %q", w.proved, proved)
+	}
+	w.proved = nil
+}
+
+// A module is proved for the definitions that it converts for, once for each revision
+// and state of a definition, and only if it asks for it.
+func TestWhatAModuleLosesIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{Objects: controllertest.New(), t: t, report: proof.Report{Verdict: proof.Lossless, Tried: 7}}
+		controllertest.MustCreate(t, w.Objects, gvr.Modules, controllertest.ObjectTree("", "tabs"))
+		defer controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))()
+		one, two := "sha256:"+strings.Repeat("1", 64), "sha256:"+strings.Repeat("2", 64)
+		w.define("tabs")
+		w.change(one, map[string]any{})
+		w.expect("") // nobody asks
+		w.change(one, map[string]any{"proof": "Report"})
+		w.expect("True NothingLost customresourcedefinitions/ks.example.com: 7 objects came back as they were", "ks.example.com[]")
+		controllertest.MustChange(t, w.Objects, gvr.Modules, "", "", "tabs", func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"a": "b"}) })
+		w.expect("True NothingLost customresourcedefinitions/ks.example.com: 7 objects came back as they were")
+
+		w.report = proof.Report{Verdict: proof.Lossy, Losses: []proof.Loss{
+			{Pair: proof.Pair{From: "v1", To: "v2"}, Problem: proof.Lost, Field: "spec.a", Had: `"x"`, Example: "spec:\n  a: x\n"},
+			{Pair: proof.Pair{From: "v2", To: "v1"}, Problem: proof.Lost, Field: "spec.b"}}}
+		w.change(two, map[string]any{"proof": "Report"})
+		w.expect("False FieldsLost customresourcedefinitions/ks.example.com: Lost of spec.a, v1 to v2 and back (\"x\" becomes nothing); also spec.b; for example\nspec:\n  a: x", "ks.example.com[]")
+		w.report = proof.Report{Verdict: proof.Unknown, Why: "the time is up"}
+		w.change(two, map[string]any{"proof": "Report", "acknowledgedLoss": []any{"spec.a", "spec.b"}})
+		w.expect("Unknown NotProved customresourcedefinitions/ks.example.com: the time is up", "ks.example.com[spec.a spec.b]")
+		w.refuse = &plugins.LoadError{Module: "tabs@proof", Reason: "SafeMode", Detail: "no"}
+		w.change(one, map[string]any{"proof": "Report"})
+		w.expect("Unknown NotProved customresourcedefinitions/ks.example.com: " + errors.Unwrap(fmt.Errorf("%w", w.refuse)).Error())
+		w.refuse = nil
+		controllertest.MustChange(t, w.Objects, gvr.Definitions, "", "", "ks.example.com", func(obj *unstructured.Unstructured) {
+			obj.Object["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "None"}
+		})
+		w.expect("") // nothing converts with it
+	})
+}

@@ -1,0 +1,48 @@
+package lossless
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/proof"
+	"github.com/wasmgate/wasmgate/crd/custom"
+	"github.com/wasmgate/wasmgate/crd/definition"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// The bounds of one proof.
+const (
+	budget  = 5 * time.Second
+	objects = 300 // for each pair of versions
+)
+
+// Prover implements Proofs.
+type Prover struct {
+	// Converter is the converter that the module of that name is.
+	Converter func(name string) *conversion.Bulk
+}
+
+// Prove implements Proofs.
+func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstructured, acknowledged []string) (proof.Report, error) {
+	c, err := definition.FromTree(obj.Object)
+	if err != nil {
+		return proof.Report{}, err
+	}
+	d, err := custom.Compile(c)
+	if err != nil {
+		return proof.Report{}, err
+	}
+	return proof.Prove(ctx, d, p.Converter(name), proof.Options{
+		Seed: 1, Budget: budget, Objects: objects, Acknowledged: acknowledged, Temporary: temporary,
+	}), nil
+}
+
+// temporary are failures of calls that a busy machine may cause.
+func temporary(err error) bool {
+	var call *plugins.CallError
+	return errors.As(err, &call) && (call.Kind == plugins.Deadline || call.Kind == plugins.NotReady)
+}

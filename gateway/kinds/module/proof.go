@@ -1,0 +1,25 @@
+package module
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+)
+
+// Lossless is the condition of a WasmModule that tells whether its conversions lose
+// anything: False with the field, the pair of versions and an object that shows it.
+// It is there only while spec.proof asks for it, and set by the package lossless.
+const Lossless = "Lossless"
+
+// ProofAsked tells whether it is to be looked for what a module loses, and the
+// paths of fields whose loss is meant.
+func ProofAsked(obj *unstructured.Unstructured) (asked bool, acknowledged []string) {
+	spec := gvr.Section(obj, "spec")
+	all, _ := spec["acknowledgedLoss"].([]any)
+	for _, path := range all {
+		if text, ok := path.(string); ok {
+			acknowledged = append(acknowledged, text)
+		}
+	}
+	return spec["proof"] == "Report", acknowledged
+}
