@@ -29,7 +29,7 @@ var mayImport = map[string]string{
 	"crd/definition":        "crd crd/object crd/schema sdk/rawjson",
 	"crd/cel/dyn":           "",
 	"crd/cel":               "crd/quantity",
-	"crd/formats":           "",
+	"crd/formats":           "crd/object",
 	"crd/object":            "sdk/rawjson",
 	"crd/plan":              "crd/cel/dyn crd/formats crd/object crd/schema",
 	"crd/quantity":          "crd/schema",

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wasmgate/wasmgate/crd/object"
 )
 
 // The fields of a pod that its containers may be told: all, by variables, and by
@@ -110,10 +112,10 @@ func projectedPaths(v any, at *field.Path) field.ErrorList {
 			seen.Insert(s)
 		}
 	}
-	for _, source := range objects(m["sources"]) {
+	for _, source := range object.Objects(m["sources"]) {
 		for _, kind := range []string{"secret", "configMap", "downwardAPI"} {
 			part, _ := source[kind].(map[string]any)
-			for _, item := range objects(part["items"]) {
+			for _, item := range object.Objects(part["items"]) {
 				shown := part["name"]
 				if shown == nil {
 					shown = item["path"]
@@ -129,17 +131,6 @@ func projectedPaths(v any, at *field.Path) field.ErrorList {
 		}
 	}
 	return errs
-}
-
-// objects are the items of a list that are objects.
-func objects(v any) (out []map[string]any) {
-	list, _ := v.([]any)
-	for _, item := range list {
-		if m, ok := item.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // inTemplates are the fields of metadata that a template's objects get.

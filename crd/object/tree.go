@@ -20,6 +20,17 @@ func Ensure(obj map[string]any, key string) map[string]any {
 	return m
 }
 
+// Objects are the items of a list that are objects.
+func Objects(list any) (out []map[string]any) {
+	items, _ := list.([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // TextAt returns the string at path, or "".
 func TextAt(obj map[string]any, path ...string) string {
 	for _, p := range path[:len(path)-1] {

@@ -129,11 +129,8 @@ func keepObserved(status, was map[string]any) {
 
 func byName(list any) map[string]map[string]any {
 	out := map[string]map[string]any{}
-	items, _ := list.([]any)
-	for _, item := range items {
-		if m, ok := item.(map[string]any); ok {
-			out[object.TextAt(m, "name")] = m
-		}
+	for _, m := range object.Objects(list) {
+		out[object.TextAt(m, "name")] = m
 	}
 	return out
 }

@@ -15,16 +15,16 @@ import (
 // selectByKeys adds to the selectors of a pod what its keys of labels stand for:
 // the pods that have its own values of these labels, or others.
 func selectByKeys(spec, labels map[string]any) {
-	for _, c := range objectsOf(spec["topologySpreadConstraints"]) {
+	for _, c := range object.Objects(spec["topologySpreadConstraints"]) {
 		addKeys(c, labels)
 	}
 	affinity := object.Child(spec, "affinity")
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		terms := object.Child(affinity, kind)
-		for _, t := range objectsOf(terms["requiredDuringSchedulingIgnoredDuringExecution"]) {
+		for _, t := range object.Objects(terms["requiredDuringSchedulingIgnoredDuringExecution"]) {
 			addKeys(t, labels)
 		}
-		for _, t := range objectsOf(terms["preferredDuringSchedulingIgnoredDuringExecution"]) {
+		for _, t := range object.Objects(terms["preferredDuringSchedulingIgnoredDuringExecution"]) {
 			addKeys(object.Child(t, "podAffinityTerm"), labels)
 		}
 	}
@@ -47,16 +47,6 @@ func addKeys(term, labels map[string]any) {
 	}
 }
 
-func objectsOf(v any) (out []map[string]any) {
-	list, _ := v.([]any)
-	for _, item := range list {
-		if m, ok := item.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // AppArmor by annotations, as it was before there were fields for it.
 const (
 	appArmor          = "container.apparmor.security.beta.kubernetes.io/"
@@ -68,7 +58,7 @@ const (
 // containersOf visits the containers of a pod, with their places.
 func containersOf(spec map[string]any, fn func(c map[string]any, at *field.Path)) {
 	for _, list := range []string{"initContainers", "containers", debuggers} {
-		for i, c := range objectsOf(spec[list]) {
+		for i, c := range object.Objects(spec[list]) {
 			fn(c, field.NewPath("spec", list).Index(i))
 		}
 	}

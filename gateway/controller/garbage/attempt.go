@@ -123,7 +123,7 @@ func (c *Collector) judge(ctx context.Context, n node, r metav1.OwnerReference) 
 	lacks, elsewhere := c.index.lacks(r.UID, place)
 	switch {
 	case elsewhere:
-		c.reportMisplaced(ctx, n, r)
+		c.reports.misplaced(ctx, n, r)
 		return dangling, true, nil
 	case lacks:
 		return dangling, true, nil
@@ -131,7 +131,7 @@ func (c *Collector) judge(ctx context.Context, n node, r metav1.OwnerReference) 
 		return solid, false, nil
 	case d.Namespaced && n.Key.Namespace == "":
 		// Which of all namespaces is meant nobody can tell.
-		c.reportMisplaced(ctx, n, r)
+		c.reports.misplaced(ctx, n, r)
 		return solid, true, nil
 	}
 	m, err := c.owner(ctx, place, r.UID)
@@ -143,7 +143,7 @@ func (c *Collector) judge(ctx context.Context, n node, r metav1.OwnerReference) 
 			}
 		}
 		if elsewhere {
-			c.reportMisplaced(ctx, n, r)
+			c.reports.misplaced(ctx, n, r)
 		}
 		c.index.lack(r.UID, absence{place, elsewhere})
 		return dangling, true, nil

@@ -88,6 +88,7 @@ type Collector struct {
 	log     zerolog.Logger
 	limit   flowcontrol.RateLimiter
 	index   *index
+	reports reports
 	follower
 }
 
@@ -108,6 +109,7 @@ func New(o Options) *Collector {
 	}
 	c.follower.init()
 	c.index = newIndex(c.wake)
+	c.reports = reports{o.Objects, o.Log, c.served}
 	return c
 }
 

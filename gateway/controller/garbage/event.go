@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/rs/zerolog"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
 
@@ -47,34 +49,42 @@ func (c *Collector) elsewhere(ctx context.Context, r metav1.OwnerReference, plac
 	return false, nil
 }
 
-// reportMisplaced tells that n refers to an owner in a namespace that is not its
+// reports tells whoever looks at an object what becomes of it, with events.
+type reports struct {
+	objects Objects
+	log     zerolog.Logger
+	// served is the definition of a kind, nil of one that is not served.
+	served func(schema.GroupResource) *crd.Definition
+}
+
+// misplaced tells that n refers to an owner in a namespace that is not its
 // own.
-func (c *Collector) reportMisplaced(ctx context.Context, n node, r metav1.OwnerReference) {
-	c.report(ctx, n, string(r.UID), invalidNamespace, fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
-		r.APIVersion, r.Kind, n.Key.Namespace, r.Name, r.UID, n.Key.Namespace))
+func (r reports) misplaced(ctx context.Context, n node, to metav1.OwnerReference) {
+	r.report(ctx, n, string(to.UID), invalidNamespace, fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+		to.APIVersion, to.Kind, n.Key.Namespace, to.Name, to.UID, n.Key.Namespace))
 }
 
 // heldUp is why the deletion of owner goes no further: for an object that cannot be
 // read. Whoever looks at owner is told, too.
-func (c *Collector) heldUp(ctx context.Context, owner node, by controller.Key, why string) error {
-	c.report(ctx, owner, by.String(), unreadDependent, fmt.Sprintf("it is not deleted before its dependents are orphaned: %s %s; repair or remove it", by, why))
+func (r reports) heldUp(ctx context.Context, owner node, by controller.Key, why string) error {
+	r.report(ctx, owner, by.String(), unreadDependent, fmt.Sprintf("it is not deleted before its dependents are orphaned: %s %s; repair or remove it", by, why))
 	return fmt.Errorf("orphan the dependents of %s: %s %s; repair or remove it", owner, by, why)
 }
 
 // report tells something about n with an event. What is told once for n and what
 // else it is about is not told again while the event is there. That nobody can be
 // told holds nothing up.
-func (c *Collector) report(ctx context.Context, n node, about, reason, message string) {
-	obj, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.event(n, about, reason, message))
+func (r reports) report(ctx context.Context, n node, about, reason, message string) {
+	obj, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.event(n, about, reason, message))
 	if err == nil {
-		_, err = c.objects.Create(ctx, events, &unstructured.Unstructured{Object: obj})
+		_, err = r.objects.Create(ctx, events, &unstructured.Unstructured{Object: obj})
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
-		c.log.Warn().Err(err).Stringer("object", n).Str("reason", reason).Str("message", message).Msg("an event could not be made")
+		r.log.Warn().Err(err).Stringer("object", n).Str("reason", reason).Str("message", message).Msg("an event could not be made")
 	}
 }
 
-func (c *Collector) event(n node, about, reason, message string) *corev1.Event {
+func (r reports) event(n node, about, reason, message string) *corev1.Event {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(string(n.UID) + "/" + about)) // never fails
 	suffix := fmt.Sprintf(".%016x", h.Sum64())
@@ -83,7 +93,7 @@ func (c *Collector) event(n node, about, reason, message string) *corev1.Event {
 		namespace = metav1.NamespaceDefault
 	}
 	involved := corev1.ObjectReference{Namespace: n.Key.Namespace, Name: n.Key.Name, UID: n.UID}
-	if d := c.served(n.GroupResource); d != nil {
+	if d := r.served(n.GroupResource); d != nil {
 		involved.APIVersion, involved.Kind = d.APIVersion(d.StorageVersion), d.Kind
 	}
 	now := metav1.Now()

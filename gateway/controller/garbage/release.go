@@ -37,7 +37,7 @@ func (c *Collector) release(ctx context.Context, seen node) error {
 // be read again, it would be garbage.
 func (c *Collector) orphan(ctx context.Context, owner node) error {
 	if key, unread := c.index.unread(owner.Key); unread {
-		return c.heldUp(ctx, owner, key, "cannot be read and may be one")
+		return c.reports.heldUp(ctx, owner, key, "cannot be read and may be one")
 	}
 	dependents, _ := c.index.of(owner.UID)
 	err := each(ctx, dependents, func(key controller.Key) error {
@@ -46,7 +46,7 @@ func (c *Collector) orphan(ctx context.Context, owner node) error {
 		}
 		n, unread, err := c.read(ctx, key)
 		if unread {
-			return c.heldUp(ctx, owner, key, "cannot be read")
+			return c.reports.heldUp(ctx, owner, key, "cannot be read")
 		}
 		if n == nil || err != nil {
 			return err
