@@ -79,19 +79,31 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// socketPath is where a socket may be: such paths are short.
+func socketPath(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "kms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "s")
+}
+
 // TestRetries: a file that cannot be used is tried again, but not all the time, as what
 // it names may come to be.
 func TestRetries(t *testing.T) {
 	path := configFile(t, of("secrets", provider("aesgcm", "1", key1)))
 	e := mustLoad(t, path)
 	now := time.Now()
-	write(t, path, of("secrets", "{kms: {apiVersion: v2, name: s, endpoint: 'unix://"+path+".sock'}}"))
+	socket := socketPath(t)
+	write(t, path, of("secrets", "{kms: {apiVersion: v2, name: s, endpoint: 'unix://"+socket+"'}}"))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if e.look(gone, now) || begins(t, e) != "k8s:enc:aesgcm:v1:1:" {
 		t.Error("a key service that is not there is used")
 	}
-	stop, err := keyservice.New("k").Serve(path + ".sock")
+	stop, err := keyservice.New("k").Serve(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,12 +146,7 @@ func TestRun(t *testing.T) {
 // TestKeyService reads what kube-apiserver 1.36.3 wrote with a key service, writes with
 // one, and does without it for a while.
 func TestKeyService(t *testing.T) {
-	dir, err := os.MkdirTemp("", "kms") // the path of a socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	socket := filepath.Join(dir, "s")
+	socket := socketPath(t)
 	service := keyservice.New("other", "key")
 	stop, err := service.Serve(socket)
 	if err != nil {
