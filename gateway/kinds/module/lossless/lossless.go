@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -147,11 +148,14 @@ func (c *Controller) look(ctx context.Context, obj *unstructured.Unstructured) (
 	}
 	known := c.knownOf(obj.GetName(), fmt.Sprintf("%s %q", module.Identity(*rev), acknowledged))
 	var left []*unstructured.Unstructured
+	present := map[string]bool{}
 	for _, d := range definitions {
+		present[state(d)] = true
 		if _, ok := known[state(d)]; !ok {
 			left = append(left, d)
 		}
 	}
+	maps.DeleteFunc(known, func(state string, _ proof.Report) bool { return !present[state] })
 	if len(left) > 0 {
 		if err := c.prove(ctx, obj.GetName(), *rev, left, acknowledged, known); err != nil {
 			return nil, err
