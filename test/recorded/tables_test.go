@@ -93,8 +93,9 @@ func TestRecordingsAndListsAreOfTheStories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	others := []string{"differences", "audits"} // the second is of events, which a test of the whole server compares
 	for _, file := range found {
-		if filepath.Dir(file) != "differences" && !slices.Contains(files, file) {
+		if !slices.Contains(others, filepath.Dir(file)) && !slices.Contains(files, file) {
 			t.Errorf("%s is of no story", file)
 		}
 	}
