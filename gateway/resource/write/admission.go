@@ -2,12 +2,16 @@ package write
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
@@ -57,4 +61,41 @@ func (s *spaces) note(r *catalog.Resource, revision int64) {
 			return
 		}
 	}
+}
+
+// IsNamespaceTerminating implements [admission.Namespaces].
+func (w attributes) IsNamespaceTerminating(ctx context.Context, name string) (bool, error) {
+	entry, err := w.writer.spaces.get(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	meta, err := w.writer.catalog.Snapshot().Resource(namespaces).Metadata(entry)
+	return err == nil && object.Field(meta, "deletionTimestamp") != nil, err
+}
+
+// GetNamespaceLabels implements [admission.Namespaces].
+func (w attributes) GetNamespaceLabels(ctx context.Context, name string) (labels.Set, error) {
+	entry, err := w.writer.spaces.get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return w.writer.catalog.Snapshot().Resource(namespaces).Labels(entry)
+}
+
+// GetNamespaceObject implements [admission.Namespaces].
+func (w attributes) GetNamespaceObject(ctx context.Context, name string) (*corev1.Namespace, error) {
+	entry, err := w.writer.spaces.get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r := w.writer.catalog.Snapshot().Resource(namespaces)
+	data, err := r.View(ctx, entry, r.Def.StorageVersion)
+	if err != nil {
+		return nil, err
+	}
+	out := &corev1.Namespace{}
+	if err := json.Unmarshal(data, out); err != nil {
+		return nil, r.Unreadable(entry, err)
+	}
+	return out, nil
 }

@@ -2,12 +2,10 @@ package write
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -272,43 +270,6 @@ func (w attributes) GetLabels() (states []labels.Set, err error) {
 		}
 	}
 	return states, err
-}
-
-// IsNamespaceTerminating implements [admission.Namespaces].
-func (w attributes) IsNamespaceTerminating(ctx context.Context, name string) (bool, error) {
-	entry, err := w.writer.spaces.get(ctx, name)
-	if err != nil {
-		return false, err
-	}
-	meta, err := w.writer.catalog.Snapshot().Resource(namespaces).Metadata(entry)
-	return err == nil && object.Field(meta, "deletionTimestamp") != nil, err
-}
-
-// GetNamespaceLabels implements [admission.Namespaces].
-func (w attributes) GetNamespaceLabels(ctx context.Context, name string) (labels.Set, error) {
-	entry, err := w.writer.spaces.get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return w.writer.catalog.Snapshot().Resource(namespaces).Labels(entry)
-}
-
-// GetNamespaceObject implements [admission.Namespaces].
-func (w attributes) GetNamespaceObject(ctx context.Context, name string) (*corev1.Namespace, error) {
-	entry, err := w.writer.spaces.get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	r := w.writer.catalog.Snapshot().Resource(namespaces)
-	data, err := r.View(ctx, entry, r.Def.StorageVersion)
-	if err != nil {
-		return nil, err
-	}
-	out := &corev1.Namespace{}
-	if err := json.Unmarshal(data, out); err != nil {
-		return nil, r.Unreadable(entry, err)
-	}
-	return out, nil
 }
 
 // Overlay implements [admission.States].
