@@ -53,6 +53,7 @@ func FuzzReplies_WP02(f *testing.F) {
 	for _, reply := range []string{``, `{}`, `null`, `{"response":{"uid":"u","allowed":true}}`, `{"kind":"Status","apiVersion":"v1","response":{"uid":"u"}}`, "\xff", `{"kind":1}`} {
 		f.Add([]byte(reply), true, true)
 	}
+	f.Add([]byte(`{"ApiVersion":"0","response":{}}`), false, true)
 	f.Fuzz(func(t *testing.T, reply []byte, mutating, old bool) {
 		review := "v1"
 		if old {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/wasmgate/wasmgate/admission"
@@ -77,14 +77,16 @@ func orNull(data []byte) []byte {
 // versions of reviews have the same fields; v1beta1 was never checked as
 // strictly: what it does not say of itself is what was asked for.
 func parseReview(reply []byte, review, uid string, mutating bool) (*admissionv1.AdmissionResponse, error) {
-	var got admissionv1.AdmissionReview
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got.TypeMeta); err != nil {
-		return nil, &unreadable{fmt.Errorf("couldn't get version/kind; json parse error: %w", err)}
+	// What a reply is may be said in any case, as kube-apiserver has it.
+	is, err := kubejson.DefaultMetaFactory.Interpret(reply)
+	if err != nil {
+		return nil, &unreadable{err}
 	}
+	var got admissionv1.AdmissionReview
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(reply, &got); err != nil {
 		return nil, &unreadable{err}
 	}
-	if err := readable(got.TypeMeta, review); review == "v1beta1" && err != nil {
+	if err := readable(*is, review); review == "v1beta1" && err != nil {
 		return nil, &unreadable{err}
 	}
 	out := got.Response
@@ -108,13 +110,8 @@ func parseReview(reply []byte, review, uid string, mutating bool) (*admissionv1.
 
 // readable reports what a reply says that it is, if that is no review of a
 // version. It may be silent about it.
-func readable(is metav1.TypeMeta, review string) error {
+func readable(got schema.GroupVersionKind, review string) error {
 	want := schema.GroupVersion{Group: strings.TrimSuffix(reviewGroup, "/"), Version: review}.WithKind(reviewKind)
-	gv, err := schema.ParseGroupVersion(is.APIVersion)
-	if err != nil {
-		return err
-	}
-	got := gv.WithKind(is.Kind)
 	if got.Kind == "" {
 		got.Kind = want.Kind
 	}
