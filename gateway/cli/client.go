@@ -136,7 +136,7 @@ func advised(err error, host string, from origins) error {
 		advice = fmt.Sprintf("The certificate of %s is of no authority that this system trusts: name its own with --certificate-authority", host)
 	case unknown:
 		advice = fmt.Sprintf("The certificate of %s is not of the authority that is in %s: is that the one of another gateway?", host, from.authority)
-	case apierrors.IsUnauthorized(err) && from.credentials == "":
+	case from.credentials == "" && (apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err)):
 		advice = fmt.Sprintf("%s wants credentials: pass --kubeconfig, --token or --client-certificate", host)
 	case apierrors.IsUnauthorized(err):
 		advice = fmt.Sprintf("%s does not accept the credentials in %s: are they of another gateway, or old?", host, from.credentials)
