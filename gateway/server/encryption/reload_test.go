@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,17 +123,21 @@ func TestRun(t *testing.T) {
 	path := configFile(t, of("secrets", "{identity: {}}"))
 	e := mustLoad(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
-	ended, rechecked := make(chan struct{}), atomic.Int32{}
+	ended, rechecked := make(chan struct{}), make(chan struct{}, 1)
 	go func() {
 		defer close(ended)
-		e.Run(ctx, func(context.Context) { rechecked.Add(1) })
+		e.Run(ctx, func(context.Context) {
+			select {
+			case rechecked <- struct{}{}:
+			default:
+			}
+		})
 	}()
 	write(t, path, of("secrets", provider("aesgcm", "1", key1)))
-	for deadline := time.Now().Add(time.Minute); rechecked.Load() == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("the file does not come into force")
-		}
-		time.Sleep(10 * time.Millisecond)
+	select {
+	case <-rechecked:
+	case <-time.After(time.Minute):
+		t.Fatal("the file does not come into force")
 	}
 	if got := begins(t, e); got != "k8s:enc:aesgcm:v1:1:" {
 		t.Errorf("kept as %s", got)
