@@ -2,7 +2,9 @@ package gvr
 
 import (
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +22,20 @@ func Conditions(obj *unstructured.Unstructured) ([]metav1.Condition, error) {
 		return nil, fmt.Errorf("read status of %s %q: %w", obj.GetKind(), obj.GetName(), err)
 	}
 	return status.Conditions, nil
+}
+
+// ChangeConditions makes the conditions of an object what change makes of them, and
+// reports whether they are others now. change may write into what it gets.
+func ChangeConditions(obj *unstructured.Unstructured, change func([]metav1.Condition) []metav1.Condition) (changed bool, err error) {
+	before, err := Conditions(obj)
+	if err != nil {
+		return false, err
+	}
+	after := change(slices.Clone(before))
+	if equality.Semantic.DeepEqual(before, after) {
+		return false, nil
+	}
+	return true, SetConditions(obj, after)
 }
 
 // SetConditions leaves the rest of the status as it is.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -131,16 +131,11 @@ func (c *Controller) lacks(name string, has []plugins.Conversion) []module.Lack 
 // report writes the condition, if it is another. Of a module that lacks nothing,
 // and never did, there is none.
 func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured) error {
-	before, err := gvr.Conditions(obj)
-	if err != nil {
-		return err
-	}
-	after := slices.Clone(before)
-	module.SetCompleteness(&after, obj.GetGeneration(), c.lacks(obj.GetName(), module.ConversionsOf(obj)))
-	if equality.Semantic.DeepEqual(before, after) {
-		return nil
-	}
-	if err := gvr.SetConditions(obj, after); err != nil {
+	changed, err := gvr.ChangeConditions(obj, func(all []metav1.Condition) []metav1.Condition {
+		module.SetCompleteness(&all, obj.GetGeneration(), c.lacks(obj.GetName(), module.ConversionsOf(obj)))
+		return all
+	})
+	if err != nil || !changed {
 		return err
 	}
 	_, err = c.objects.Update(ctx, gvr.Modules, "status", obj)

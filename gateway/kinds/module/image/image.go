@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -233,15 +232,8 @@ func (c *Controller) withdraw(ctx context.Context, obj *unstructured.Unstructure
 
 // setConditions writes the conditions if change changes them.
 func (c *Controller) setConditions(ctx context.Context, obj *unstructured.Unstructured, change func([]metav1.Condition) []metav1.Condition) error {
-	before, err := gvr.Conditions(obj)
-	if err != nil {
-		return err
-	}
-	after := change(slices.Clone(before))
-	if equality.Semantic.DeepEqual(before, after) {
-		return nil
-	}
-	if err := gvr.SetConditions(obj, after); err != nil {
+	changed, err := gvr.ChangeConditions(obj, change)
+	if err != nil || !changed {
 		return err
 	}
 	_, err = c.objects.Update(ctx, gvr.Modules, "status", obj)

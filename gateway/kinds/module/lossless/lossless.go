@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -284,20 +283,15 @@ func (c *Controller) report(ctx context.Context, name string, condition *metav1.
 	if err != nil {
 		return err
 	}
-	before, err := gvr.Conditions(obj)
-	if err != nil {
-		return err
-	}
-	after := slices.Clone(before)
-	if condition == nil {
-		meta.RemoveStatusCondition(&after, module.Lossless)
-	} else {
-		meta.SetStatusCondition(&after, *condition)
-	}
-	if equality.Semantic.DeepEqual(before, after) {
-		return nil
-	}
-	if err := gvr.SetConditions(obj, after); err != nil {
+	changed, err := gvr.ChangeConditions(obj, func(all []metav1.Condition) []metav1.Condition {
+		if condition == nil {
+			meta.RemoveStatusCondition(&all, module.Lossless)
+		} else {
+			meta.SetStatusCondition(&all, *condition)
+		}
+		return all
+	})
+	if err != nil || !changed {
 		return err
 	}
 	_, err = c.objects.Update(ctx, gvr.Modules, "status", obj)
