@@ -113,22 +113,7 @@ var keys = []string{"a", "b", "example.com/key", "", "with space", "é", "x.y", 
 
 // entries fills a map.
 func (m *maker) entries(out map[string]any, s *schema, target []string, depth int) {
-	into := len(target) > 0 && target[0] == anyone
-	var n int
-	switch {
-	case into:
-		n = 1
-	case target != nil && len(target) == 0:
-		n = []int{0, 1, 2, len(keys)}[m.variant%4]
-	case m.common:
-		n = 1
-	case m.wants(depth):
-		n = m.random.IntN(4)
-	}
-	n = atLeast(n, s.MinProperties)
-	if s.MaxProperties != nil {
-		n = int(min(int64(n), *s.MaxProperties))
-	}
+	n, into := m.count(target, depth, 1, []int{0, 1, 2, len(keys)}, s.MinProperties, s.MaxProperties)
 	for i := range n {
 		key := "k" + string(rune('a'+i%26))
 		if i < len(keys) {
@@ -145,6 +130,27 @@ func (m *maker) entries(out map[string]any, s *schema, target []string, depth in
 	}
 }
 
+// count is how many entries or items are made: through if what is looked at is in one
+// of them, which into tells, and one of the variants if it is their number.
+func (m *maker) count(target []string, depth, through int, variants []int, least, most *int64) (n int, into bool) {
+	into = len(target) > 0 && target[0] == anyone
+	switch {
+	case into:
+		n = through
+	case target != nil && len(target) == 0:
+		n = variants[m.variant%len(variants)]
+	case m.common:
+		n = 1
+	case m.wants(depth):
+		n = m.random.IntN(4)
+	}
+	n = atLeast(n, least)
+	if most != nil {
+		n = int(min(int64(n), *most))
+	}
+	return n, into
+}
+
 // atLeast is n, or the least number there has to be, unless that is more than is made.
 func atLeast(n int, least *int64) int {
 	if least == nil || *least > maxLeast {
@@ -158,22 +164,7 @@ func (m *maker) list(s *schema, target []string, depth int) any {
 	if s.Items == nil || s.Items.Schema == nil {
 		return out
 	}
-	into := len(target) > 0 && target[0] == anyone
-	var n int
-	switch {
-	case into:
-		n = 1 + m.variant%2
-	case target != nil && len(target) == 0:
-		n = []int{0, 1, 2, 3}[m.variant%4]
-	case m.common:
-		n = 1
-	case m.wants(depth):
-		n = m.random.IntN(4)
-	}
-	n = atLeast(n, s.MinItems)
-	if s.MaxItems != nil {
-		n = int(min(int64(n), *s.MaxItems))
-	}
+	n, into := m.count(target, depth, 1+m.variant%2, []int{0, 1, 2, 3}, s.MinItems, s.MaxItems)
 	for i := range n {
 		var below []string
 		if into && i == 0 {
