@@ -85,7 +85,7 @@ var mayImport = map[string]string{
 	"gateway/api/query":                      "gateway/resource",
 	"gateway/api/filter":                     "deadline gateway/api gateway/api/reply gateway/authn gateway/authz gateway/bounds gateway/resource",
 	"gateway/kinds/service":                  "admission admission/order crd/object gateway/authz gateway/controller gateway/controller/client gateway/kinds gateway/options gateway/resource/engine gateway/resource/local",
-	"gateway/audit":                          "crd/object gateway/api gateway/authn sdk/rawjson",
+	"gateway/audit":                          "crd/object gateway/api gateway/authn gateway/options sdk/rawjson",
 	"gateway/authn":                          "",
 	"gateway/authz":                          "gateway/authn",
 	"gateway/bounds":                         "",

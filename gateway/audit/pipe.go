@@ -11,6 +11,8 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
+
+	"github.com/wasmgate/wasmgate/gateway/options"
 )
 
 // How events go to a sink.
@@ -24,23 +26,8 @@ const (
 	Strict = "blocking-strict"
 )
 
-// Passing is how events go to a sink. The sizes are in events where nothing else is
-// said.
-type Passing struct {
-	Mode string
-	// BufferSize is how many wait, at most, and MaxSize how many are passed on at once,
-	// after MaxWait since the first of them or when there are so many.
-	BufferSize, MaxSize int
-	MaxWait             time.Duration
-	// Throttle bounds how many batches there are: QPS a second, and Burst at once.
-	Throttle bool
-	QPS      float32
-	Burst    int
-	// Truncate leaves the bodies out of events with more bytes than MaxEventBytes,
-	// drops those that still have, and divides batches with more than MaxBatchBytes.
-	Truncate                     bool
-	MaxEventBytes, MaxBatchBytes int64
-}
+// Passing is how events go to a sink.
+type Passing = options.AuditPassing
 
 // maxWaiting is how much memory the events take that wait for a sink, in bytes, about:
 // with bodies, a few are as much as many without.

@@ -33,15 +33,15 @@ type AuditPassing struct {
 	// Mode is one of AuditModes.
 	Mode string
 	// BufferSize is how many events wait, at most, and MaxSize how many are passed on at
-	// once, after MaxWait or when there are so many.
+	// once, after MaxWait since the first of them or when there are so many.
 	BufferSize, MaxSize int
 	MaxWait             time.Duration
 	// Throttle bounds how many batches there are: QPS a second, and Burst at once.
 	Throttle bool
 	QPS      float32
 	Burst    int
-	// Truncate leaves the bodies out of events with more bytes than MaxEventBytes, and
-	// divides batches with more than MaxBatchBytes.
+	// Truncate leaves the bodies out of events with more bytes than MaxEventBytes,
+	// drops those that still have, and divides batches with more than MaxBatchBytes.
 	Truncate                     bool
 	MaxEventBytes, MaxBatchBytes int64
 }

@@ -26,11 +26,11 @@ func (g *gateway) auditor() (api.Auditor, error) {
 	if o.LogPath != "" {
 		c.File = &audit.File{
 			Path: o.LogPath, MaxMegabytes: o.LogMaxSize, Backups: o.LogMaxBackup, Days: o.LogMaxAge, Compress: o.LogCompress,
-			Format: o.LogFormat, Passing: audit.Passing(o.Log),
+			Format: o.LogFormat, Passing: o.Log,
 		}
 	}
 	if o.WebhookConfigFile != "" {
-		c.Server = &audit.Server{Kubeconfig: o.WebhookConfigFile, Backoff: o.WebhookInitialBackoff, Passing: audit.Passing(o.Webhook)}
+		c.Server = &audit.Server{Kubeconfig: o.WebhookConfigFile, Backoff: o.WebhookInitialBackoff, Passing: o.Webhook}
 	}
 	if c.File == nil && c.Server == nil {
 		return nil, nil
