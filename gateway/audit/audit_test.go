@@ -174,6 +174,39 @@ func TestWhatCannotBeWrittenIsLost(t *testing.T) {
 	}
 }
 
+// room is a disk that has so many bytes left for each write, and takes what fits.
+type room struct {
+	bytes.Buffer
+	left []int
+}
+
+func (r *room) Write(p []byte) (int, error) {
+	n := min(r.left[0], len(p))
+	r.left = r.left[1:]
+	_, _ = r.Buffer.Write(p[:n])
+	if n < len(p) {
+		return n, errors.New("no space")
+	}
+	return n, nil
+}
+func (r *room) Close() error { return nil }
+
+// What a full disk has of events is known to the line: one that was torn counts as
+// lost, and is ended before the next, which is no event either.
+func TestATornLineIsNoEvent(t *testing.T) {
+	disk := &room{left: []int{5, 0, 3, 1, 100}}
+	f := &file{out: disk}
+	for i, want := range []int{1, 0, 0, 0, 2} {
+		sent, err := f.send(t.Context(), [][]byte{[]byte("abc"), []byte("def")})
+		if sent != want || (err == nil) != (want == 2) {
+			t.Errorf("send %d: %d, %v", i, sent, err)
+		}
+	}
+	if got, want := disk.String(), "abc\nd\nab\nabc\ndef\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Requests wait for the file where that is asked for, and are refused where that is.
 func TestModes(t *testing.T) {
 	for mode, refused := range map[string]bool{Blocking: false, Strict: true} {

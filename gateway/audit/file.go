@@ -89,8 +89,10 @@ func (f *file) send(_ context.Context, events [][]byte) (sent int, err error) {
 	defer f.mu.Unlock()
 	for sent < len(events) {
 		f.buf.Reset()
+		ends := 0 // of lines that are no event of these
 		if f.torn {
 			f.buf.WriteByte('\n')
+			ends = 1
 		}
 		n := sent
 		for n < len(events) && (n == sent || f.buf.Len()+len(events[n]) < most) {
@@ -101,7 +103,7 @@ func (f *file) send(_ context.Context, events [][]byte) (sent int, err error) {
 		written, err := f.out.Write(f.buf.Bytes())
 		if err != nil {
 			if text := f.buf.Bytes()[:written]; written > 0 {
-				sent += bytes.Count(text, []byte{'\n'})
+				sent += bytes.Count(text, []byte{'\n'}) - ends
 				f.torn = text[written-1] != '\n'
 			}
 			return min(sent, len(events)), err
