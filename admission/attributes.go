@@ -156,6 +156,9 @@ type Client interface {
 	Warn(text string)
 	// Annotate adds to what is kept of the request, for who audits it.
 	Annotate(key, value string)
+	// Annotates reports whether any annotation is kept, and whether bodies are, and what
+	// tells of them.
+	Annotates() (any, bodies bool)
 	// AddErrors has validation refuse the new state for mistakes that only a
 	// [Mutator] can find, and tell them before its own.
 	AddErrors(errs ...*field.Error)

@@ -156,7 +156,7 @@ func TestSelectStepsOfManyDefinitions(t *testing.T) {
 	if got, err := selectSteps("maps,tenlists"); err != nil || len(got) != 2 || got[1].name != "tenlists" {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, s := range slices.Concat(crowd, maps) {
+	for _, s := range slices.Concat(crowd, maps, slow) {
 		if slices.Contains(stepNames(), s.name) {
 			t.Errorf("%s runs without being named", s.name)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/bench/workload"
 	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/rules"
 	conversionwebhook "github.com/wasmgate/wasmgate/conversion/webhook"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
@@ -20,13 +21,13 @@ import (
 )
 
 // BenchmarkConversion converts objects of 2 KB, alone and 500 at a time, by the
-// module and by a webhook that does the same. cpu-us/object is processor time,
+// module, by rules and by a webhook that do the same. cpu-us/object is processor time,
 // which is what counts on a machine that others use too; that of the webhook
 // has both ends of the connection in it.
 func BenchmarkConversion(b *testing.B) {
-	converters := map[string]conversion.Converter{"module": moduleConverter(b), "webhook": webhookConverter(b)}
+	converters := map[string]conversion.Converter{"module": moduleConverter(b), "rules": rulesConverter(b), "webhook": webhookConverter(b)}
 	self := &target{pid: os.Getpid()}
-	for _, name := range []string{"module", "webhook"} {
+	for _, name := range []string{"module", "rules", "webhook"} {
 		for _, n := range []int{1, 500} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				objects := make([][]byte, n)
@@ -69,6 +70,16 @@ func moduleConverter(b *testing.B) conversion.Converter {
 		b.Fatal(err)
 	}
 	return r.Converter("bench")
+}
+
+func rulesConverter(b *testing.B) conversion.Converter {
+	r, errs := rules.Compile(rules.Spec{Conversions: []rules.Conversion{{From: "v1", To: "v2", Rules: []rules.Rule{
+		{Split: &rules.Split{Field: "spec.hostPort", Separator: ":", Into: []string{"spec.host", "spec.port"}}},
+	}}}})
+	if len(errs) > 0 {
+		b.Fatal(errs)
+	}
+	return conversion.Batched(r.Converter("bench"), conversion.Batch{})
 }
 
 func webhookConverter(b *testing.B) conversion.Converter {

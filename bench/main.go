@@ -56,7 +56,7 @@ func main() {
 	flag.IntVar(&c.updates, "updates", 200, "updates in the fan-out steps")
 	flag.IntVar(&c.definitions, "definitions", 500, "definitions in the steps about many of them")
 	flag.IntVar(&c.changes, "changes", 10, "definitions changed in those steps")
-	flag.StringVar(&c.steps, "steps", strings.Join(stepNames(), ","), "steps to run, in this order; also "+crowdSteps()+", and "+mapSteps())
+	flag.StringVar(&c.steps, "steps", strings.Join(stepNames(), ","), "steps to run, in this order; also "+crowdSteps()+", "+mapSteps()+", "+memorySteps()+", and "+slowSteps())
 	flag.StringVar(&c.json, "json", "", "also write the results to this file")
 	flag.BoolVar(&c.keep, "keep", false, "keep the objects at the end")
 	flag.Parse()

@@ -83,9 +83,27 @@ func tenLists(_ config, t *target) (measurement, error) {
 		return measurement{}, err
 	}
 	rest := t.settled()
+	peak := t.peak()
+	var mu sync.Mutex
+	var failed error
+	m := load{total: 3 * clients, clients: clients, request: func(int) error {
+		_, err := t.listMaps(jsonType, "")
+		mu.Lock()
+		defer mu.Unlock()
+		failed = errors.Join(failed, err)
+		return err
+	}}.measure(t)
+	top := peak()
+	m.Note = fmt.Sprintf("from %.0f MB at rest to %.0f MB, which is %.2f times the %.0f MB of the list", rest, top, (top-rest)*1e6/float64(size), float64(size)/1e6)
+	return m, failed
+}
+
+// peak watches the server's memory until the function that it returns is called, which
+// tells how much it was at most.
+func (t *target) peak() func() float64 {
 	stop, peak := make(chan struct{}), make(chan float64)
 	go func() {
-		most, tick := rest, time.NewTicker(5*time.Millisecond)
+		most, tick := t.usage().rss, time.NewTicker(5*time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {
@@ -97,19 +115,10 @@ func tenLists(_ config, t *target) (measurement, error) {
 			}
 		}
 	}()
-	var mu sync.Mutex
-	var failed error
-	m := load{total: 3 * clients, clients: clients, request: func(int) error {
-		_, err := t.listMaps(jsonType, "")
-		mu.Lock()
-		defer mu.Unlock()
-		failed = errors.Join(failed, err)
-		return err
-	}}.measure(t)
-	close(stop)
-	top := <-peak
-	m.Note = fmt.Sprintf("from %.0f MB at rest to %.0f MB, which is %.2f times the %.0f MB of the list", rest, top, (top-rest)*1e6/float64(size), float64(size)/1e6)
-	return m, failed
+	return func() float64 {
+		close(stop)
+		return <-peak
+	}
 }
 
 // unmap removes the ConfigMaps.

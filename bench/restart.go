@@ -14,23 +14,10 @@ import (
 // one operation is over when it is ready and serves the last of the many
 // definitions.
 func restart(c config, t *target) (measurement, error) {
-	again, err := t.command()
+	start, ready, err := t.again()
 	if err != nil {
 		return measurement{}, err
 	}
-	if err := t.stop(); err != nil {
-		return measurement{}, err
-	}
-	start := time.Now()
-	if err := again.Start(); err != nil {
-		return measurement{}, err
-	}
-	t.pid = again.Process.Pid
-	go again.Wait() // whoever ends it leaves no zombie
-	if err := t.wait("/readyz", 200); err != nil {
-		return measurement{}, err
-	}
-	ready := time.Since(start)
 	if err := t.wait(crowdList(c.definitions-1, crowdVersions[0]), 200); err != nil {
 		return measurement{}, err
 	}
@@ -38,6 +25,26 @@ func restart(c config, t *target) (measurement, error) {
 	m := summarize([]time.Duration{took}, took, t.usage().cpu)
 	m.Note = fmt.Sprintf("ready after %.2f s; %.0f MB when idle", ready.Seconds(), t.settled())
 	return m, nil
+}
+
+// again ends the server and starts it again as it was started before, and tells when
+// and how long after that it was ready.
+func (t *target) again() (start time.Time, ready time.Duration, err error) {
+	again, err := t.command()
+	if err != nil {
+		return start, 0, err
+	}
+	if err := t.stop(); err != nil {
+		return start, 0, err
+	}
+	start = time.Now()
+	if err := again.Start(); err != nil {
+		return start, 0, err
+	}
+	t.pid = again.Process.Pid
+	go again.Wait() // whoever ends it leaves no zombie
+	err = t.wait("/readyz", 200)
+	return start, time.Since(start), err
 }
 
 // command is what started the server: the same program, arguments, directory

@@ -100,13 +100,13 @@ func selectSteps(names string) ([]step, error) {
 	var chosen []step
 next:
 	for _, name := range strings.Split(names, ",") {
-		for _, s := range slices.Concat(steps, crowd, maps) {
+		for _, s := range slices.Concat(steps, crowd, maps, holding, slow) {
 			if s.name == name {
 				chosen = append(chosen, s)
 				continue next
 			}
 		}
-		return nil, fmt.Errorf("no step %q; there are %s", name, strings.Join(stepNames(), ", ")+", "+crowdSteps()+", "+mapSteps())
+		return nil, fmt.Errorf("no step %q; there are %s", name, strings.Join(stepNames(), ", ")+", "+crowdSteps()+", "+mapSteps()+", "+memorySteps())
 	}
 	return chosen, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,8 +24,9 @@ const deliveryTimeout = time.Minute
 
 // watchers are connections that all watch the same collection.
 type watchers struct {
-	t    *target
-	path string
+	t *target
+	// version and query say what they watch.
+	version, query string
 	// want is the number of events each one waits for; sent is when each was
 	// caused, in nanoseconds.
 	want int
@@ -44,7 +44,7 @@ func fanOut(version string) func(config, *target) (measurement, error) {
 		if err != nil {
 			return measurement{}, err
 		}
-		w := &watchers{t: t, path: workload.Collection(version) + "?watch=1&timeoutSeconds=300&resourceVersion=" + rv, want: c.updates, sent: make([]atomic.Int64, c.updates)}
+		w := &watchers{t: t, version: version, query: "&resourceVersion=" + rv, want: c.updates, sent: make([]atomic.Int64, c.updates)}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		done, err := w.open(ctx, c.watchers)
@@ -90,11 +90,7 @@ func listRevision(t *target) (string, error) {
 // open connects n watchers and returns when all are answered; done is closed
 // when all have ended.
 func (w *watchers) open(ctx context.Context, n int) (done chan struct{}, err error) {
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableCompression: true,
-		// HTTP/1.1, so that every watcher is a connection on both servers.
-		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
-	}
+	transport := streams()
 	var running sync.WaitGroup
 	answered := make(chan error, n)
 	for range n {
@@ -118,23 +114,13 @@ func (w *watchers) open(ctx context.Context, n int) (done chan struct{}, err err
 
 // follow is one watcher.
 func (w *watchers) follow(ctx context.Context, transport http.RoundTripper, answered chan<- error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.t.url+w.path, nil)
-	if err != nil {
-		answered <- err
-		return
-	}
-	req.Header.Set("Authorization", "Bearer "+w.t.token)
-	resp, err := transport.RoundTrip(req)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("watch: %s", resp.Status)
-		resp.Body.Close()
-	}
+	body, err := w.t.stream(ctx, transport, w.version, w.query)
 	answered <- err
 	if err != nil {
 		return
 	}
-	defer resp.Body.Close()
-	latencies := w.read(bufio.NewReaderSize(resp.Body, 1<<16))
+	defer body.Close()
+	latencies := w.read(bufio.NewReaderSize(body, 1<<16))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.latencies = append(w.latencies, latencies...)

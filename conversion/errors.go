@@ -43,6 +43,16 @@ func (e *Error) LogText() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// OfObjects tells that the converter works, and that the objects concerned are what
+// does not convert: it said so, or what it made of them breaks the contract.
+func (e *Error) OfObjects() bool {
+	if e.Cause == nil {
+		return true
+	}
+	var verdict interface{ Verdict() bool }
+	return errors.As(e.Cause, &verdict) && verdict.Verdict()
+}
+
 // maxReason is the most bytes of a message: a quoted reply and some words.
 const maxReason = 8 << 10
 

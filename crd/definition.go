@@ -18,6 +18,14 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
+const (
+	// UnconvertibleAnnotation of a CustomResourceDefinition says what becomes of lists
+	// and watches at a version that some objects do not convert to.
+	UnconvertibleAnnotation = "conversion.wasmgate.dev/unconvertible-objects"
+	// OmitUnconvertible has them go without these; with anything else they fail.
+	OmitUnconvertible = "Omit"
+)
+
 // Definition is everything the engine needs to serve one kind of object. It is
 // immutable: a changed CustomResourceDefinition compiles to a new Definition.
 type Definition struct {
@@ -49,6 +57,9 @@ type Definition struct {
 	// whatever version it is at; nil where versions have the same fields, and for
 	// custom resources.
 	Convert func(obj map[string]any, apiVersion string) error
+	// OmitsUnconvertible: lists and watches leave out what does not convert to their
+	// version, and name it, in place of failing.
+	OmitsUnconvertible bool
 	// PreserveUnknownFields keeps fields that no schema has, wherever they are,
 	// as definitions from before structural schemas do.
 	PreserveUnknownFields bool

@@ -17,10 +17,36 @@ const ModuleScheme = "wasm"
 // it is written.
 func ModuleName(webhookURL string) (name string, ok bool) {
 	u, err := url.Parse(webhookURL)
-	if err != nil || u.Scheme != ModuleScheme {
+	if err != nil || u.Scheme != ModuleScheme || isRules(u) {
 		return "", false
 	}
 	return u.Host, true
+}
+
+// RulesName returns the name of the conversion rules that a converter's URL refers to,
+// wasm://rules/NAME; ok is false for every other URL.
+func RulesName(webhookURL string) (name string, ok bool) {
+	u, err := url.Parse(webhookURL)
+	if err != nil || u.Scheme != ModuleScheme || !isRules(u) {
+		return "", false
+	}
+	return u.Path[1:], true
+}
+
+// isRules tells the URL of rules from that of a module called rules, which has no path.
+func isRules(u *url.URL) bool { return u.Host == "rules" && len(u.Path) > 1 }
+
+// ValidateRulesURL judges the URL of a converter that names rules.
+func ValidateRulesURL(text string, path *field.Path) field.ErrorList {
+	name, _ := RulesName(text)
+	if text != ModuleScheme+"://rules/"+name {
+		return field.ErrorList{field.Invalid(path, text, "it is not the URL of rules; desired format: wasm://rules/NAME")}
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsDNS1123Subdomain(name) {
+		errs = append(errs, field.Invalid(path, text, "it does not name rules: "+msg+"; desired format: wasm://rules/NAME"))
+	}
+	return errs
 }
 
 // ValidateModuleURL judges the URL of a webhook that names a module; path is

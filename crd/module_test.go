@@ -11,7 +11,7 @@ func TestModuleName(t *testing.T) {
 	for text, want := range map[string]string{
 		"wasm://tabs": "tabs", "WASM://tabs": "tabs", "wasm://tabs/": "tabs", "wasm://a.b-c": "a.b-c",
 		"https://tabs/": "-", "wasms://tabs": "-", "tabs": "-", "": "-", "wasm://%zz": "-",
-		"wasm://": "", "wasm:tabs": "",
+		"wasm://": "", "wasm:tabs": "", "wasm://rules": "rules", "wasm://rules/": "rules", "wasm://rules/tabs": "-",
 	} {
 		name, ok := ModuleName(text)
 		if !ok {
@@ -19,6 +19,26 @@ func TestModuleName(t *testing.T) {
 		}
 		if name != want {
 			t.Errorf("%q names %q, want %q", text, name, want)
+		}
+	}
+}
+
+// The URL of rules has their name in its path, so that a module may be called rules.
+func TestRulesURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"wasm://rules/tabs": "tabs", "wasm://rules": "-", "wasm://rules/": "-", "wasm://tabs/rules": "-", "https://rules/tabs": "-", "wasm://%zz": "-",
+	} {
+		name, ok := RulesName(text)
+		if !ok {
+			name = "-"
+		}
+		if errs := ValidateRulesURL(text, field.NewPath("url")); name != want || (len(errs) == 0) != ok {
+			t.Errorf("%q names %q, want %q: %v", text, name, want, errs)
+		}
+	}
+	for _, text := range []string{"wasm://rules/a/b", "wasm://rules/A", "wasm://rules/a?b", "wasm://rules/a#b", "wasm://me@rules/a", "WASM://rules/a"} {
+		if errs := ValidateRulesURL(text, field.NewPath("url")); len(errs) != 1 || errs[0].Field != "url" {
+			t.Errorf("%q: %v", text, errs)
 		}
 	}
 }

@@ -88,6 +88,9 @@ func (p *source) parse(file string) error {
 	for _, spec := range parsed.Imports {
 		p.imports[strings.Trim(spec.Path.Value, `"`)] = true
 	}
+	if ast.IsGenerated(parsed) { // what a program wrote is not written to be read
+		return nil
+	}
 	p.doc += parsed.Doc.Text() + "\n"
 	p.files = append(p.files, &sourceFile{name: file, fset: fset, ast: parsed})
 	return nil

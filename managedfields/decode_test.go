@@ -253,6 +253,7 @@ func TestOwnersAreTheSame(t *testing.T) {
 	later := a
 	later.at = &at
 	lossy := e("a", "v1", `{"v:9007199254740993":{}}`)
+	above, below := e("a", "v1", `{"v:9007199254740993":{"f:a":{}}}`), e("a", "v1", `{"f:a":{"v:9007199254740993":{}}}`)
 	for _, test := range []struct {
 		read, now entries
 		want      bool
@@ -265,6 +266,8 @@ func TestOwnersAreTheSame(t *testing.T) {
 		{entries{a}, entries{e("a", "v1", ` { "f:a" : {} } `)}, true},
 		{entries{e("a", "v1", ` { "f:a" : {} } `)}, entries{a}, true},
 		{entries{lossy}, entries{lossy}, false},
+		{entries{above}, entries{above}, false},
+		{entries{below}, entries{below}, false},
 	} {
 		if got := sameOwners(test.read, test.now); got != test.want {
 			t.Errorf("%v and %v: %v", test.read, test.now, got)
@@ -292,6 +295,20 @@ func TestKeysWithOddNamesAreWritten_SSA18(t *testing.T) {
 		}
 		if again, err := readSet(raw); err != nil || !again.Equals(set) {
 			t.Errorf("%s is read as %v, %v", raw, again, err)
+		}
+	}
+}
+
+// Entries of a client that are not JSON stand for nothing, wherever the mistake is: those
+// that were there stay.
+func TestEntriesThatAreNotJSONAreThoseThatWereThere(t *testing.T) {
+	entry := func(manager, more string) string {
+		return `[{"manager":"` + manager + `","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}` + more + `}]`
+	}
+	for more, taken := range map[string]bool{"": true, `,"x":{"y":[1]}`: true, `,"x":01`: false, `,"x":{"y":[1}`: false, `,"x":tru`: false, `,"x":"\x"`: false} {
+		live, managed := (&Kind{}).start(&Change{LiveManaged: []byte(entry("live", "")), NewManaged: []byte(entry("client", more))})
+		if len(live) != 1 || len(managed) != 1 || (managed[0].id != live[0].id) != taken {
+			t.Errorf("%s: %+v", more, managed)
 		}
 	}
 }

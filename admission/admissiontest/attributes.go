@@ -79,6 +79,9 @@ func (a *Attributes) IsOwn() bool { return a.Own }
 // Warn notes a warning.
 func (a *Attributes) Warn(text string) { *a.Warned = append(*a.Warned, text) }
 
+// Annotates reports whether there is a place for annotations.
+func (a *Attributes) Annotates() (any, bodies bool) { return a.Annotated != nil, a.Annotated != nil }
+
 // Annotate notes an annotation, if there is a place for it.
 func (a *Attributes) Annotate(key, value string) {
 	if a.Annotated != nil {

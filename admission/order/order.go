@@ -8,25 +8,31 @@ import "slices"
 
 // The admission plugins that there are, by kube-apiserver's names where it has them.
 const (
-	NamespaceAutoProvision       = "NamespaceAutoProvision"
-	NamespaceLifecycle           = "NamespaceLifecycle"
-	LimitRanger                  = "LimitRanger"
-	ModulePermission             = "ModulePermission"
-	ModuleReference              = "ModuleReference"
-	ModuleStatus                 = "ModuleStatus"
-	MutatingAdmissionPolicy      = "MutatingAdmissionPolicy"
-	MutatingAdmissionWebhook     = "MutatingAdmissionWebhook"
-	ServiceAccount               = "ServiceAccount"
-	ServiceAllocation            = "ServiceAllocation"
-	DeviceAdmin                  = "DeviceAdmin"
-	DefaultTolerationSeconds     = "DefaultTolerationSeconds"
-	RuntimeClass                 = "RuntimeClass"
-	Priority                     = "Priority"
-	StorageObjectInUseProtection = "StorageObjectInUseProtection"
-	RoleEscalation               = "RoleEscalation"
-	ValidatingAdmissionPolicy    = "ValidatingAdmissionPolicy"
-	ValidatingAdmissionWebhook   = "ValidatingAdmissionWebhook"
-	ResourceQuota                = "ResourceQuota"
+	CertificateApproval           = "CertificateApproval"
+	CertificateSigning            = "CertificateSigning"
+	CertificateSubjectRestriction = "CertificateSubjectRestriction"
+	NamespaceAutoProvision        = "NamespaceAutoProvision"
+	NamespaceLifecycle            = "NamespaceLifecycle"
+	ConversionLoss                = "ConversionLoss"
+	LimitRanger                   = "LimitRanger"
+	ModulePermission              = "ModulePermission"
+	ModuleProof                   = "ModuleProof"
+	RulesProof                    = "RulesProof"
+	ModuleReference               = "ModuleReference"
+	ModuleStatus                  = "ModuleStatus"
+	MutatingAdmissionPolicy       = "MutatingAdmissionPolicy"
+	MutatingAdmissionWebhook      = "MutatingAdmissionWebhook"
+	ServiceAccount                = "ServiceAccount"
+	ServiceAllocation             = "ServiceAllocation"
+	DeviceAdmin                   = "DeviceAdmin"
+	DefaultTolerationSeconds      = "DefaultTolerationSeconds"
+	RuntimeClass                  = "RuntimeClass"
+	Priority                      = "Priority"
+	StorageObjectInUseProtection  = "StorageObjectInUseProtection"
+	RoleEscalation                = "RoleEscalation"
+	ValidatingAdmissionPolicy     = "ValidatingAdmissionPolicy"
+	ValidatingAdmissionWebhook    = "ValidatingAdmissionWebhook"
+	ResourceQuota                 = "ResourceQuota"
 )
 
 // Default is what a plugin is unless it is switched.
@@ -70,6 +76,7 @@ var Plugins = []Place{
 	{NamespaceLifecycle, Always, Mutates},
 	{ModulePermission, Always, Validates},
 	{ModuleReference, Always, Validates},
+	{ConversionLoss, Always, Validates},
 	{LimitRanger, On, Mutates | Validates},
 	{ServiceAccount, Off, Mutates | Validates},
 	{ModuleStatus, Always, Validates},
@@ -84,14 +91,19 @@ var Plugins = []Place{
 	{Priority, Always, Mutates},
 	{StorageObjectInUseProtection, Always, Mutates},
 	{RoleEscalation, Always, Mutates}, // looks at what the others made of it
+	{CertificateApproval, On, Validates},
+	{CertificateSigning, On, Validates},
+	{CertificateSubjectRestriction, On, Validates},
 	{ValidatingAdmissionPolicy, On, Validates},
 	{ValidatingAdmissionWebhook, On, Validates},
+	{RulesProof, Always, Validates},
+	{ModuleProof, Always, Validates}, // last, as it takes longest
 	{ResourceQuota, On, Charges},
 }
 
 // absent are kube-apiserver's others.
 var absent = []string{
-	"AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction",
+	"AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages",
 	"ClusterTrustBundleAttest", "DefaultIngressClass", "DefaultStorageClass", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
 	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "NodeDeclaredFeatureValidator", "NodeRestriction",
 	"OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector", "PodSecurity", "PodTolerationRestriction",

@@ -7,6 +7,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -62,5 +65,13 @@ func TestAdminAccessTakesALabel(t *testing.T) {
 	label("false")
 	if got := allocate(`"devices":[{"driver":"d","pool":"p","device":"d"}],`); got != "<nil>" { // it has it
 		t.Errorf("what was allocated: %s", got)
+	}
+}
+
+// What is deleted asks for nothing, and has no new state to look at.
+func TestDeletionsOfClaimsAreNotLookedAt(t *testing.T) {
+	a := &admissiontest.Attributes{Objects: &admissiontest.Objects{}, Operation: admission.Delete, Resource: claims.WithVersion("v1"), Namespace: "default", Name: "c"}
+	if err := (plugin.DeviceAdmin{}).Mutate(t.Context(), a); err != nil {
+		t.Error(err)
 	}
 }

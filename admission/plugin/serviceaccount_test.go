@@ -119,3 +119,25 @@ func TestDebuggersSecretsAreThoseOfTheAccount_RBAC(t *testing.T) {
 		}
 	}
 }
+
+// A pod has the secrets that its account names, where the account says so, wherever it
+// names them.
+func TestSecretsOfPodsAreThoseOfTheAccount_RBAC(t *testing.T) {
+	w := withAccounts(t)
+	w.must(accounts, "", `{"metadata":{"name":"default","annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}},"secrets":[{"name":"known"}],"imagePullSecrets":[{"name":"known"}]}`)
+	const env = `"env":[{"name":"e","valueFrom":{"secretKeyRef":{"name":"NAME","key":"k"}}}]`
+	for spec, want := range map[string]string{
+		`"containers":[{"name":"c","image":"i",` + env + `}]`:                                             "container c with envVar e referencing secret.secretName=",
+		`"containers":[{"name":"c","image":"i","envFrom":[{"secretRef":{"name":"NAME"}}]}]`:               "container c with envFrom referencing secret.secretName=",
+		`"initContainers":[{"name":"b","image":"i",` + env + `}],"containers":[{"name":"c","image":"i"}]`: "init container b with envVar e referencing secret.secretName=",
+		`"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v","secret":{"secretName":"NAME"}}]`: "volume with secret.secretName=",
+		`"containers":[{"name":"c","image":"i"}],"imagePullSecrets":[{"name":"NAME"}]`:                    "imagePullSecrets[0].name=",
+	} {
+		for _, name := range []string{"known", "other"} {
+			_, text := w.create(pods, `{"metadata":{"name":"p"},"spec":{`+strings.ReplaceAll(spec, "NAME", name)+`}}`, true)
+			if name == "known" && text != "" || name == "other" && !strings.Contains(text, want+`"other" is not allowed because service account default does not reference that`) {
+				t.Errorf("%s of %s: %q, want %q", spec, name, text, want)
+			}
+		}
+	}
+}

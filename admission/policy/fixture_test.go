@@ -123,7 +123,7 @@ func (w *world) validate(r admission.Attributes, policies, bindings map[string]s
 	for name, spec := range bindings {
 		bound = append(bound, Validating(decode[admissionv1.ValidatingAdmissionPolicyBinding](w.t, name, spec)))
 	}
-	return w.dispatcher().Validate(w.t.Context(), NewSet(all, bound, UnreadableValidation).About(r), r)
+	return w.dispatcher().Validate(w.t.Context(), NewSet(all, bound, nil, UnreadableValidation).About(r), r)
 }
 
 const deny = `"validationActions":["Deny"],`

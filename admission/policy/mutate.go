@@ -44,7 +44,7 @@ func (s *stage) Admit(ctx context.Context, again bool) (err error) {
 	var no, later refused
 	for _, one := range s.all {
 		m := one.Policy
-		err := m.each(ctx, s.request, one.Bindings, func(i invocation) error {
+		err := m.each(ctx, s.request, one.Bindings, one.Params, func(i invocation) error {
 			return s.ask(ctx, m, i, func(err error) { later.add(m, i.binding, err, metav1.StatusReasonInvalid) })
 		}, func(f *fault) { no.add(m, f.binding, f, "") })
 		if err != nil {

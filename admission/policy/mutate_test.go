@@ -42,7 +42,7 @@ func (w *world) mutate(a admission.Attributes, policies map[string]string, bindi
 		}
 		bound = append(bound, Mutating(decode[admissionv1.MutatingAdmissionPolicyBinding](w.t, name, binding)))
 	}
-	set := NewSet(all, bound, UnreadableMutation)
+	set := NewSet(all, bound, nil, UnreadableMutation)
 	r := admission.NewReinvocation(a)
 	stages := []admission.Stage{w.dispatcher().Stage(set.About(r), r)}
 	for _, o := range more {
@@ -213,7 +213,7 @@ func TestMutatingPoliciesNeedTheNamespaceAndItsObject(t *testing.T) {
 	if err := w.mutate(r, map[string]string{"p": mutating(config(`Object{}`))}, nil); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "MutatingAdmissionPolicy has panicked") {
 		t.Errorf("got %v", err)
 	}
-	bad := NewSet(nil, []*Binding{UnreadableBinding("x", errors.New("odd"))}, UnreadableMutation)
+	bad := NewSet(nil, []*Binding{UnreadableBinding("x", errors.New("odd"))}, nil, UnreadableMutation)
 	again := admission.NewReinvocation(w.request())
 	err := admission.Mutate(t.Context(), again, w.dispatcher().Stage(bad.About(about(schema.GroupResource{Resource: "pods"})), again))
 	if err == nil || err.Error() != `policy "x" denied request: failed to configure policy: it cannot be read: odd` {

@@ -149,7 +149,10 @@ func (i invocation) resource(r *request) schema.GroupVersionResource {
 
 // each finds out with which bindings and parameters a policy is asked about a
 // request, in order. What is wrong goes to wrong.
-func (c *common) each(ctx context.Context, r *request, bindings []*Binding, ask func(invocation) error, wrong func(*fault)) error {
+func (c *common) each(ctx context.Context, r *request, bindings []*Binding, params Params, ask func(invocation) error, wrong func(*fault)) error {
+	if params == nil {
+		params = r.Params
+	}
 	version, err := r.GetResource().Version, error(nil)
 	if c.scope != nil {
 		if version, err = c.scope.Match(ctx, r); err == nil && version == "" {
@@ -157,14 +160,14 @@ func (c *common) each(ctx context.Context, r *request, bindings []*Binding, ask 
 		}
 	}
 	if err == nil {
-		err = c.usable(r.Params)
+		err = c.usable(params)
 	}
 	if err != nil {
 		wrong(&fault{cause: err})
 		return nil
 	}
 	for _, b := range bindings {
-		found, err := b.paramsFor(ctx, c, r)
+		found, err := b.paramsFor(ctx, c, r, params)
 		if err != nil {
 			wrong(&fault{b, err})
 			continue
@@ -191,7 +194,7 @@ func (c *common) usable(params Params) error {
 
 // paramsFor are the parameters of a request, one of them nil for one that needs
 // none; none at all if the binding is not about the request.
-func (b *Binding) paramsFor(ctx context.Context, c *common, r *request) ([]runtime.Object, error) {
+func (b *Binding) paramsFor(ctx context.Context, c *common, r *request, params Params) ([]runtime.Object, error) {
 	if b.unusable != nil {
 		return nil, b.unusable
 	}
@@ -205,7 +208,7 @@ func (b *Binding) paramsFor(ctx context.Context, c *common, r *request) ([]runti
 	}
 	kind := schema.FromAPIVersionAndKind(c.params.APIVersion, c.params.Kind)
 	namespace := ""
-	switch namespaced, _ := r.Params.Namespaced(kind); {
+	switch namespaced, _ := params.Namespaced(kind); {
 	case namespaced && b.ref.Namespace == "" && r.GetNamespace() == "":
 		return nil, errors.New("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
 	case namespaced && b.ref.Namespace == "":
@@ -215,7 +218,7 @@ func (b *Binding) paramsFor(ctx context.Context, c *common, r *request) ([]runti
 	case b.ref.Namespace != "":
 		return nil, errors.New("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
 	}
-	found, err := b.find(ctx, kind, namespace, r.Params)
+	found, err := b.find(ctx, kind, namespace, params)
 	if err == nil && len(found) == 0 && b.ref.ParameterNotFoundAction != nil && *b.ref.ParameterNotFoundAction == admissionv1.DenyAction {
 		err = errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")
 	}

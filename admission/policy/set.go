@@ -21,6 +21,8 @@ func (c *common) about() *common { return c }
 type InForce[P Compiled] struct {
 	Policy   P
 	Bindings []*Binding
+	// Params finds its parameters; nil is the dispatcher's.
+	Params Params
 }
 
 // Set is all policies of one kind that are in force, in the order in which they
@@ -35,13 +37,14 @@ type Set[P Compiled] struct {
 // NewSet joins policies, which have different names, with their bindings, and
 // orders them by name. A policy without a binding is not in force, nor is a
 // binding without its policy. A binding that cannot be read is: refuse makes a
-// policy of it that refuses everything.
-func NewSet[P Compiled](all []P, bindings []*Binding, refuse func(name string, cause error) P) *Set[P] {
+// policy of it that refuses everything. Parameters are found by params, nil for the
+// dispatcher's.
+func NewSet[P Compiled](all []P, bindings []*Binding, params Params, refuse func(name string, cause error) P) *Set[P] {
 	s := &Set[P]{}
 	byPolicy := map[string][]*Binding{}
 	for _, b := range bindings {
 		if b.unusable != nil {
-			s.all = append(s.all, InForce[P]{refuse(b.Name, b.unusable), []*Binding{b}})
+			s.all = append(s.all, InForce[P]{refuse(b.Name, b.unusable), []*Binding{b}, params})
 			continue
 		}
 		byPolicy[b.Policy] = append(byPolicy[b.Policy], b)
@@ -49,7 +52,7 @@ func NewSet[P Compiled](all []P, bindings []*Binding, refuse func(name string, c
 	for _, p := range all {
 		if of := byPolicy[p.about().name]; of != nil {
 			slices.SortFunc(of, func(a, b *Binding) int { return cmp.Compare(a.Name, b.Name) })
-			s.all = append(s.all, InForce[P]{p, of})
+			s.all = append(s.all, InForce[P]{p, of, params})
 		}
 	}
 	slices.SortStableFunc(s.all, func(a, b InForce[P]) int { return cmp.Compare(a.Policy.about().name, b.Policy.about().name) })

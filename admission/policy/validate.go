@@ -28,7 +28,7 @@ func (d *Dispatcher) Validate(ctx context.Context, all []InForce[*Validation], a
 	var refused []refusal
 	for _, one := range all {
 		v := one.Policy
-		err := v.each(ctx, q, one.Bindings, func(i invocation) error {
+		err := v.each(ctx, q, one.Bindings, one.Params, func(i invocation) error {
 			return v.ask(ctx, q, i, &refused)
 		}, func(f *fault) {
 			if v.ignores {

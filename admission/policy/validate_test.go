@@ -284,7 +284,7 @@ func TestWhatCannotBeReadRefusesEverything(t *testing.T) {
 	w := newWorld(t)
 	cause := errors.New("odd")
 	bound := []*Binding{Validating(decodeBinding(t, "b", "gone")), UnreadableBinding("c", cause)}
-	s := NewSet([]*Validation{UnreadableValidation("gone", cause), UnreadableValidation("unbound", cause)}, bound, UnreadableValidation)
+	s := NewSet([]*Validation{UnreadableValidation("gone", cause), UnreadableValidation("unbound", cause)}, bound, nil, UnreadableValidation)
 	for _, gr := range []schema.GroupResource{{Group: "example.com", Resource: "tabs"}, {Resource: "pods"}} {
 		if got := s.About(about(gr)); len(got) != 2 || len(s.About(about(gr))) != 2 {
 			t.Errorf("%v: %d policies", gr, len(got))
@@ -294,7 +294,7 @@ func TestWhatCannotBeReadRefusesEverything(t *testing.T) {
 	if err == nil || err.Error() != `tabs.example.com "one" is forbidden: ValidatingAdmissionPolicy 'c' denied request: failed to configure policy: it cannot be read: odd` {
 		t.Errorf("got %v", err)
 	}
-	if got := NewSet[*Validation](nil, nil, UnreadableValidation).About(about(schema.GroupResource{})); got != nil {
+	if got := NewSet[*Validation](nil, nil, nil, UnreadableValidation).About(about(schema.GroupResource{})); got != nil {
 		t.Errorf("got %v", got)
 	}
 }

@@ -28,20 +28,19 @@ func (f *failed) Error() string {
 func (f *failed) Unwrap() error { return f.cause }
 
 // call asks the webhook about a request at a version. Its error is a *failed,
-// or the client's.
-func (h *Hook) call(ctx context.Context, r *dispatch, version string, now, old []byte) (*admissionv1.AdmissionResponse, error) {
+// or the client's. by is the digest of the module that answered, "" for others.
+func (h *Hook) call(ctx context.Context, r *dispatch, version string, now, old []byte) (answer *admissionv1.AdmissionResponse, by string, err error) {
 	if r.IsDryRun() && !h.harmless {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", h.Name))
+		return nil, "", apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", h.Name))
 	}
 	if h.uncallable != nil {
-		return nil, &failed{h.Name, h.uncallable}
+		return nil, "", &failed{h.Name, h.uncallable}
 	}
 	uid := string(uuid.NewUUID())
 	review := r.appendReview(make([]byte, 0, 2048+len(now)+len(old)), h.version, uid, version, now, old)
 	ctx, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
-	var answer *admissionv1.AdmissionResponse
-	err := h.caller.Call(ctx, review, func(reply []byte) (err error) {
+	by, err = h.caller.Call(ctx, review, func(reply []byte) (err error) {
 		if len(reply) > MaxReplyBytes {
 			return fmt.Errorf("the reply is larger than %d bytes", MaxReplyBytes)
 		}
@@ -54,11 +53,11 @@ func (h *Hook) call(ctx context.Context, r *dispatch, version string, now, old [
 	var u *unreadable
 	switch {
 	case errors.As(err, &s) && !errors.As(err, &u):
-		return nil, &failed{h.Name, fmt.Errorf("received invalid webhook response: %w", s.error)}
+		return nil, by, &failed{h.Name, fmt.Errorf("received invalid webhook response: %w", s.error)}
 	case err != nil:
-		return nil, &failed{h.Name, fmt.Errorf("failed to call webhook: %w", err)}
+		return nil, by, &failed{h.Name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
-	return answer, nil
+	return answer, by, nil
 }
 
 // senseless is the error of a reply that arrived.
@@ -105,19 +104,19 @@ func cut(text string) string {
 
 // applyFailurePolicy makes of the error of a call what the client is told; nil when the
 // webhook's failures are ignored.
-func (h *Hook) applyFailurePolicy(ctx context.Context, r *dispatch, err error) error {
+func (h *Hook) applyFailurePolicy(ctx context.Context, r *dispatch, err error) (refused, ignored error) {
 	var f *failed
 	switch {
 	case !errors.As(err, &f):
-		return err
+		return err, nil
 	case !h.ignores:
-		return apierrors.NewInternalError(f)
+		return apierrors.NewInternalError(f), nil
 	}
 	r.Ignored(h, f)
 	if ctx.Err() != nil {
-		return errTimeout()
+		return errTimeout(), f
 	}
-	return nil
+	return nil, f
 }
 
 func errTimeout() error {

@@ -21,6 +21,8 @@ type Dispatcher struct {
 	Ignored func(h *Hook, err error)
 	// Called is told of every call of a webhook, maybe from several goroutines.
 	Called func(a admission.Attributes, c Call)
+	// Signers are who vouches for a digest that a webhook answered with, for who audits.
+	Signers func(ctx context.Context, h *Hook, digest string) []string
 }
 
 // dispatch is a request that webhooks are asked about.

@@ -253,3 +253,26 @@ func TestSetsKnowWhoIsAboutWhat(t *testing.T) {
 		t.Error("nobody is somebody")
 	}
 }
+
+// What cannot be brought to the version that a webhook wants is refused, as nobody could
+// ask it, whether it is the new state or the old one.
+func TestWhatCannotBeShownIsRefused(t *testing.T) {
+	for name, only := range map[string]func(w *world){"the new state": func(w *world) { w.Before = nil }, "the old state": func(w *world) { w.After = nil }, "both": func(*world) {}} {
+		for _, mutating := range []bool{false, true} {
+			w := newWorld(t)
+			w.Before, w.After = tree(t, `{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"one"}}`), tree(t, `{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"one"}}`)
+			only(w)
+			r := w.request()
+			r.Operation, r.Versions = admission.Update, []string{"broken"}
+			w.answers["a"], w.answers["b"] = says(`{"allowed":true}`), says(`{"allowed":true}`)
+			hooks := w.hooks(mutating, `{}`, `{"rules":[{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["broken"],"resources":["tabs"]}]}`)
+			err := w.validate(t.Context(), hooks, r)
+			if mutating {
+				err = w.mutate(t.Context(), hooks, r)
+			}
+			if err == nil || !strings.Contains(err.Error(), "no conversion") {
+				t.Errorf("%s, mutating %v: %v", name, mutating, err)
+			}
+		}
+	}
+}

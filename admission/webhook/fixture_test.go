@@ -60,7 +60,7 @@ type caller struct {
 	at string
 }
 
-func (c caller) Call(ctx context.Context, review []byte, accept func([]byte) error) error {
+func (c caller) Call(ctx context.Context, review []byte, accept func([]byte) error) (string, error) {
 	var sent map[string]any
 	if err := json.Unmarshal(review, &sent); err != nil {
 		c.w.t.Errorf("%v in %s", err, review)
@@ -73,14 +73,14 @@ func (c caller) Call(ctx context.Context, review []byte, accept func([]byte) err
 	if answer != nil {
 		var err error
 		if response, err = answer(ctx, sent["request"].(map[string]any)); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if strings.HasPrefix(response, `{"allowed"`) {
 		uid := sent["request"].(map[string]any)["uid"]
 		response = fmt.Sprintf(`{"apiVersion":%q,"kind":"AdmissionReview","response":{"uid":%q,%s}`, sent["apiVersion"], uid, response[1:])
 	}
-	return accept([]byte(response))
+	return "sha256:" + c.at, accept([]byte(response))
 }
 
 func says(response string) func(context.Context, map[string]any) (string, error) {
@@ -111,6 +111,7 @@ func (w *world) dispatcher() *Dispatcher {
 			defer w.mu.Unlock()
 			w.calls = append(w.calls, c)
 		},
+		Signers: func(_ context.Context, h *Hook, digest string) []string { return []string{"t/" + h.Name + digest} },
 		Ignored: func(h *Hook, err error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -14,8 +14,9 @@ import (
 // Caller reaches one webhook. It is safe for concurrent use.
 type Caller interface {
 	// Call sends a review and hands the reply to accept, to which it belongs,
-	// and whose error it returns.
-	Call(ctx context.Context, review []byte, accept func(reply []byte) error) error
+	// and whose error it returns. by is the digest of the code that replied, "" where
+	// nobody knows.
+	Call(ctx context.Context, review []byte, accept func(reply []byte) error) (by string, err error)
 }
 
 // Sparer is a [Caller] that is not asked about some writes, whatever the rules
@@ -34,6 +35,7 @@ type Hook struct {
 	// Mutating tells which kind of configuration it stands in.
 	Mutating bool
 
+	index      int // in its [Set]
 	scope      *admission.Scope
 	conditions matchconditions.Matcher // nil when there are none
 	ignores    bool                    // failurePolicy

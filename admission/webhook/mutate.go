@@ -32,69 +32,87 @@ type mutation struct {
 func (m *mutation) Admit(ctx context.Context, again bool) error {
 	m.again.Begin(m.round, again)
 	defer m.again.End(m.round)
+	at := place{index: -1}
+	if again {
+		at.round = 1
+	}
 	for _, h := range m.hooks {
-		if err := m.ask(ctx, h); err != nil {
+		at.index = max(at.index+1, h.index) // those of a folder come before, and are counted too
+		if err := m.ask(ctx, h, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *mutation) ask(ctx context.Context, h *Hook) error {
+func (m *mutation) ask(ctx context.Context, h *Hook, at place) error {
 	version, err := h.match(ctx, m.round, m.Authorizer)
 	if err != nil || version == "" || !m.again.Asks(h) {
 		return err
 	}
 	before := m.round.Changes()
-	err = h.mutate(ctx, &m.dispatch, version)
-	m.again.Asked(h, h.again, m.round.Changes() != before)
-	if err != nil {
-		return h.applyFailurePolicy(ctx, &m.dispatch, err)
+	answer, err := h.mutate(ctx, &m.dispatch, version)
+	changed := m.round.Changes() != before
+	m.again.Asked(h, h.again, changed)
+	m.mutated(ctx, h, at, changed, answer)
+	if err == nil {
+		return nil
 	}
-	return nil
+	refused, ignored := h.applyFailurePolicy(ctx, &m.dispatch, err)
+	if ignored != nil {
+		m.open(openMutatingKey, h, at, ignored)
+	}
+	return refused
+}
+
+// answered is what there is to tell of an answer.
+type answered struct {
+	patch []byte // that was applied, nil for none
+	by    string // the digest of the module, "" for other webhooks
 }
 
 // mutate asks one webhook, and does what it wants.
-func (h *Hook) mutate(ctx context.Context, r *dispatch, version string) (err error) {
+func (h *Hook) mutate(ctx context.Context, r *dispatch, version string) (a answered, err error) {
 	begun, refused := time.Now(), false
 	defer func() { r.observe(h, begun, refused, err) }()
 	now, old, err := r.encode(ctx, version)
 	if err != nil {
-		return err
+		return a, err
 	}
-	answer, err := h.call(ctx, r, version, now, old)
+	answer, by, err := h.call(ctx, r, version, now, old)
+	a.by = by
 	if err != nil {
-		return err
+		return a, err
 	}
 	r.tell(h, answer)
 	if err := h.verdict(answer); err != nil || len(answer.Patch) == 0 {
 		refused = err != nil
-		return err
+		return a, err
 	}
 	operations, err := h.operations(answer)
 	if err != nil || len(operations) == 0 {
-		return err
+		return a, err
 	}
 	if now == nil {
-		return apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
+		return a, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
 	}
 	before, err := r.GetObjectAt(ctx, version)
 	if err != nil {
-		return err
+		return a, err
 	}
 	after, err := patched(now, operations)
 	if err != nil {
-		return apierrors.NewInternalError(errors.New(cut(err.Error())))
+		return a, apierrors.NewInternalError(errors.New(cut(err.Error())))
 	}
 	for _, name := range []string{"apiVersion", "kind"} {
 		if before[name] != after[name] {
-			return apierrors.NewInternalError(errors.New(cut(fmt.Sprintf("admission webhook %q attempted to change %s from %v to %v", h.Name, name, before[name], after[name]))))
+			return a, apierrors.NewInternalError(errors.New(cut(fmt.Sprintf("admission webhook %q attempted to change %s from %v to %v", h.Name, name, before[name], after[name]))))
 		}
 	}
-	if object.Equal(before, after) {
-		return nil
+	if a.patch = answer.Patch; object.Equal(before, after) {
+		return a, nil
 	}
-	return r.Replace(ctx, version, after)
+	return a, r.Replace(ctx, version, after)
 }
 
 // operations decodes the patch of an answer. An empty one may be of any type.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	kjson "sigs.k8s.io/json"
@@ -106,6 +107,38 @@ func parseReview(reply []byte, review, uid string, mutating bool) (*admissionv1.
 		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, gvk)
 	}
 	return out, checkPatch(out, mutating)
+}
+
+// Asked reads of a review what its answer has to repeat: its version, and the uid of
+// its request.
+func Asked(body []byte) (version, uid string, err error) {
+	var asked struct {
+		metav1.TypeMeta
+		Request *struct {
+			UID string `json:"uid"`
+		} `json:"request"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &asked); err != nil {
+		return "", "", fmt.Errorf("the body is no %s: %w", reviewKind, err)
+	}
+	version, ok := strings.CutPrefix(asked.APIVersion, reviewGroup)
+	switch {
+	case asked.Kind != reviewKind || !ok || version != "v1" && version != "v1beta1":
+		return "", "", fmt.Errorf("expected an %s of %sv1, got %s, Kind=%s", reviewKind, reviewGroup, cut(asked.APIVersion), cut(asked.Kind))
+	case asked.Request == nil || asked.Request.UID == "":
+		return "", "", fmt.Errorf("the %s has no request.uid", reviewKind)
+	}
+	return version, asked.Request.UID, nil
+}
+
+// Answered tells whether a reply answers a review of a version with a uid; a patch is
+// allowed, as only who asked knows whether one may be.
+func Answered(reply []byte, version, uid string) error {
+	if len(reply) > MaxReplyBytes {
+		return fmt.Errorf("the reply is larger than %d bytes", MaxReplyBytes)
+	}
+	_, err := parseReview(reply, version, uid, true)
+	return err
 }
 
 // readable reports what a reply says that it is, if that is no review of a

@@ -22,6 +22,10 @@ type Set struct {
 func NewSet(hooks []*Hook) *Set {
 	hooks = slices.Clone(hooks)
 	slices.SortStableFunc(hooks, func(a, b *Hook) int { return cmp.Compare(a.Configuration, b.Configuration) })
+	for i, h := range hooks {
+		placed := *h
+		placed.index, hooks[i] = i, &placed
+	}
 	return &Set{hooks: hooks}
 }
 

@@ -18,7 +18,9 @@ type asked struct {
 	version  string
 	now, old []byte
 	answer   *admissionv1.AdmissionResponse
+	by       string // the digest of the module that answered
 	err      error
+	ignored  error
 }
 
 // Validate asks all webhooks that match, at the same time, and returns the
@@ -49,9 +51,16 @@ func (d *Dispatcher) Validate(ctx context.Context, hooks []*Hook, a admission.At
 	}
 	askAll(ctx, r, all)
 	var refused error
-	for _, one := range all {
+	any, _ := r.Annotates()
+	for i, one := range all {
 		if one.answer != nil {
 			r.tell(one.hook, one.answer)
+		}
+		if any {
+			r.by(ctx, place{0, i}.key(validatedByKey), one.hook, one.by)
+		}
+		if one.ignored != nil {
+			r.open(openValidatingKey, one.hook, place{0, i}, one.ignored)
 		}
 		if refused == nil {
 			refused = one.err
@@ -81,12 +90,12 @@ func (a *asked) ask(ctx context.Context, r *dispatch) {
 	}()
 	begun, refused := time.Now(), false
 	var err error
-	if a.answer, err = a.hook.call(ctx, r, a.version, a.now, a.old); err == nil {
+	if a.answer, a.by, err = a.hook.call(ctx, r, a.version, a.now, a.old); err == nil {
 		err = a.hook.verdict(a.answer)
 		refused = err != nil
 	}
 	r.observe(a.hook, begun, refused, err)
 	if err != nil {
-		a.err = a.hook.applyFailurePolicy(ctx, r, err)
+		a.err, a.ignored = a.hook.applyFailurePolicy(ctx, r, err)
 	}
 }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,6 +35,12 @@ func Object(i, more int) []byte {
 		`"resources":{"limits":{"cpu":"500m","memory":"256Mi"},"requests":{"cpu":"100m","memory":"64Mi"}}},` +
 		`{"name":"sidecar","image":"registry.example.com/sidecar:v0.9","env":[{"name":"X","value":"` + strings.Repeat("y", 300) + `"}]}` + containers(more) + `],` +
 		`"selector":{"app":"app-` + strconv.Itoa(i%50) + `"}}}`)
+}
+
+// Fat is one of about 300 KB, most of it a list of texts.
+func Fat(i int) []byte {
+	texts := strings.Repeat(`"`+strings.Repeat("t", 27)+`",`, 10_000)
+	return bytes.Replace(Object(i, 0), []byte(`"tags":[`), []byte(`"tags":[`+texts), 1)
 }
 
 func containers(more int) string {

@@ -22,13 +22,18 @@ import (
 // tree is an object.
 type tree = map[string]any
 
-// define is a definition of Widgets with the properties of v1 and v2, as YAML.
-func define(t testing.TB, v1, v2 string) *crd.Definition {
+// define is a definition of Widgets with the properties of v1, v2 and so on, as YAML.
+func define(t testing.TB, v1 string, others ...string) *crd.Definition {
 	t.Helper()
 	var c apiextensionsv1.CustomResourceDefinition
-	text := fmt.Sprintf(`{metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [
-		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {%s}}}},
-		{name: v2, served: true, schema: {openAPIV3Schema: {type: object, properties: {%s}}}}]}}`, v1, v2)
+	version := func(n int, storage bool, properties string) string {
+		return fmt.Sprintf(`{name: v%d, served: true, storage: %t, schema: {openAPIV3Schema: {type: object, properties: {%s}}}}`, n, storage, properties)
+	}
+	versions := []string{version(1, true, v1)}
+	for i, properties := range others {
+		versions = append(versions, version(i+2, false, properties))
+	}
+	text := `{metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [` + strings.Join(versions, ", ") + `]}}`
 	if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(text, "\t", " ")), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +101,9 @@ type lossyCase struct {
 	wrong, good function.Converter
 	field       string
 	problem     proof.Problem // "" for Lost
+	// source is where such a converter was published, as repository#number; "" for
+	// nowhere.
+	source string
 	// oneWay: the twin, too, can only keep what v1 has.
 	oneWay bool
 }
@@ -118,11 +126,11 @@ var lossy = []lossyCase{
 				child(o, "spec")["zone"] = v
 			}
 		})},
-	{name: "a field is renamed on one way only", field: "replicas",
+	{name: "a field is renamed on one way only", source: "prometheus-operator/prometheus-operator#7087", field: "replicas",
 		v1: `replicas: ` + number, v2: `count: ` + number,
 		wrong: ways(func(o tree) { move(o, "replicas", "count") }, same),
 		good:  ways(func(o tree) { move(o, "replicas", "count") }, func(o tree) { move(o, "count", "replicas") })},
-	{name: "a list becomes its first item", field: "networks[*]",
+	{name: "a list becomes its first item", source: "kubernetes-sigs/cluster-api-provider-azure#380", field: "networks[*]",
 		v1: `networks: {type: array, items: ` + text + `}`, v2: `network: ` + text,
 		wrong: ways(func(o tree) {
 			all, _ := o["networks"].([]any)
@@ -158,7 +166,7 @@ var lossy = []lossyCase{
 				o["networks"] = []any{v}
 			}
 		})},
-	{name: "an integer goes through a float", field: "bytes",
+	{name: "an integer goes through a float", source: "crossplane-contrib/provider-keycloak#663", field: "bytes",
 		v1: `bytes: {type: integer, format: int64, minimum: 0, maximum: 1000000000000000000}`, v2: `bytes: {type: string, pattern: '^(0|[1-9][0-9]{0,18})$'}`,
 		wrong: ways(func(o tree) {
 			if v, ok := o["bytes"].(int64); ok {
@@ -169,14 +177,14 @@ var lossy = []lossyCase{
 				o["bytes"] = strconv.FormatInt(v, 10)
 			}
 		}, parsed)},
-	{name: "a default is written where nothing was", field: "retries",
+	{name: "a default is written where nothing was", source: "tektoncd/pipeline#7763", field: "retries",
 		v1: `retries: ` + number, v2: `retries: ` + number,
 		wrong: ways(func(o tree) {
 			if _, ok := o["retries"]; !ok {
 				o["retries"] = int64(3)
 			}
 		}, same), good: ways(same, same)},
-	{name: "0 is taken for nothing", field: "retries",
+	{name: "0 is taken for nothing", source: "netobserv/netobserv-operator#319", field: "retries",
 		v1: `retries: ` + number, v2: `retries: ` + number,
 		wrong: ways(func(o tree) {
 			if o["retries"] == int64(0) {
@@ -193,7 +201,7 @@ var lossy = []lossyCase{
 	{name: "annotations are overwritten", field: "metadata.annotations", problem: proof.Metadata,
 		v1: `a: ` + text, v2: `a: ` + text,
 		wrong: ways(func(o tree) { child(o, "metadata")["annotations"] = tree{"example.com/was": "v1"} }, same), good: ways(same, same)},
-	{name: "labels are lost", field: "metadata.labels", problem: proof.Metadata,
+	{name: "labels are lost", source: "kubernetes/kubernetes#72160", field: "metadata.labels", problem: proof.Metadata,
 		v1: `a: ` + text, v2: `a: ` + text,
 		wrong: ways(func(o tree) { delete(child(o, "metadata"), "labels") }, same), good: ways(same, same)},
 	{name: "a map becomes a list in any order", field: "env[*]", problem: proof.Unstable, oneWay: true,
@@ -202,7 +210,7 @@ var lossy = []lossyCase{
 	{name: "the status is dropped", field: "status",
 		v1: `spec: {type: object, properties: {a: ` + text + `}}, status: {type: object, properties: {phase: ` + text + `}}`, v2: `spec: {type: object, properties: {a: ` + text + `}}, status: {type: object, properties: {phase: ` + text + `}}`,
 		wrong: ways(func(o tree) { delete(o, "status") }, same), good: ways(same, same)},
-	{name: "an empty list is taken for none", field: "args",
+	{name: "an empty list is taken for none", source: "openshift/origin#13419", field: "args",
 		v1: `args: {type: array, items: ` + text + `}`, v2: `args: {type: array, items: ` + text + `}`,
 		wrong: ways(func(o tree) {
 			if all, ok := o["args"].([]any); ok && len(all) == 0 {
@@ -245,7 +253,7 @@ var lossy = []lossyCase{
 				o["config"] = typed
 			}
 		}, same), good: ways(same, same)},
-	{name: "a required field is not filled", field: "spec.kindOf", problem: proof.Refused, oneWay: true,
+	{name: "a required field is not filled", source: "Kuadrant/authorino#429", field: "spec.kindOf", problem: proof.Refused, oneWay: true,
 		v1: `spec: ` + text, v2: `spec: {type: object, required: [kindOf], properties: {kindOf: ` + text + `}}`,
 		wrong: ways(func(o tree) {
 			if v, ok := o["spec"].(string); ok {

@@ -12,7 +12,11 @@ import (
 // Each converter that loses something is found out, with a small example that names
 // the field; its twin passes.
 func TestWhatIsLostIsFound(t *testing.T) {
-	for _, c := range lossy {
+	sources := map[string]bool{}
+	for _, c := range append(lossy, published...) {
+		if c.source != "" {
+			sources[c.source] = true
+		}
 		t.Run(c.name, func(t *testing.T) {
 			d := define(t, c.v1, c.v2)
 			o := proof.Options{Budget: 5 * time.Minute, Objects: 500}
@@ -42,5 +46,21 @@ func TestWhatIsLostIsFound(t *testing.T) {
 				t.Errorf("the twin: %+v", good)
 			}
 		})
+	}
+	if len(sources) < 25 {
+		t.Errorf("%d of them were published", len(sources))
+	}
+}
+
+// Objects that the version's own rules refuse are passed by: the others are tried, until
+// each field was in one of them.
+func TestObjectsThatRulesRefuseArePassedBy(t *testing.T) {
+	const spec = `spec: {type: object, required: [range], properties: {range: {type: object, properties: {low: {type: integer, default: 3}, high: {type: integer}, name: {type: string}},
+		x-kubernetes-validations: [{rule: "!has(self.high) || !has(self.name)"}]}}}`
+	for _, most := range []int{40, 200} {
+		got := proof.Prove(t.Context(), define(t, spec, spec), ways(same, same), proof.Options{Budget: 5 * time.Minute, Objects: most, Pairs: []proof.Pair{{From: "v1", To: "v2"}}})
+		if got.Verdict != proof.Lossless || got.Tried != most {
+			t.Errorf("of %d: %+v", most, got)
+		}
 	}
 }

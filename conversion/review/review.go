@@ -182,7 +182,7 @@ func (r *reply) parseResponse(body []byte, w *rawjson.Walk) error {
 		case rawjson.Equal(key, "result"):
 			return r.parseResult(body, w)
 		case rawjson.Equal(key, "convertedObjects"):
-			return r.parseObjects(body, w)
+			return readObjects(body, w, "response.convertedObjects", &r.objects)
 		}
 		w.Value()
 		return nil
@@ -209,18 +209,19 @@ func (r *reply) parseResult(body []byte, w *rawjson.Walk) error {
 	return err
 }
 
-func (r *reply) parseObjects(body []byte, w *rawjson.Walk) error {
-	r.objects = r.objects[:0]
+// readObjects reads the items of an array, as parts of body.
+func readObjects(body []byte, w *rawjson.Walk, name string, into *[][]byte) error {
+	*into = (*into)[:0]
 	if skipNull(body, w) {
 		return w.Err()
 	}
 	list, err := rawjson.Open(body, w.At(), false)
 	if err != nil || list.IsObject() {
-		return errors.New("response.convertedObjects is not an array")
+		return fmt.Errorf("%s is not an array", name)
 	}
 	for list.Next() {
 		if v := list.Value(); v != nil {
-			r.objects = append(r.objects, v)
+			*into = append(*into, v)
 		}
 	}
 	w.Resume(list.End())

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/declared"
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // DefaultEventTTL is how long events are kept unless Options say otherwise.
@@ -19,6 +21,10 @@ type Options struct {
 	EssentialOnly bool
 	// Choice is which versions are served.
 	Choice Choice
+	// Release is the one whose versions there are; zero means the current one.
+	Release lifecycle.Release
+	// Declared is how the rules count that are generated from Go types.
+	Declared declared.Modes
 }
 
 // All returns the built-in definitions. The only possible errors are a Choice that
@@ -27,9 +33,12 @@ func All(opts Options) ([]*crd.Definition, error) {
 	if opts.EventTTL == 0 {
 		opts.EventTTL = DefaultEventTTL
 	}
+	if opts.Release.IsZero() {
+		opts.Release = lifecycle.Current
+	}
 	files, err := readFiles()
 	if err == nil {
-		err = opts.Choice.apply(files, opts.EssentialOnly)
+		err = opts.Choice.apply(files, opts.EssentialOnly, opts.Release)
 	}
 	if err != nil {
 		return nil, err
@@ -38,5 +47,7 @@ func All(opts Options) ([]*crd.Definition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("built-in kinds: %w", err)
 	}
+	outdate(all, opts.Release)
+	declare(all, opts.Declared)
 	return all, nil
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/wasmgate/wasmgate/crd/builtin/file"
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // Choice is which versions of built-in kinds are served: keys and what they are
@@ -52,7 +52,8 @@ func (c Choice) serves(group, version, plural string, byDefault bool) bool {
 // apply makes the versions of kinds served or not, all but those of kinds that
 // are essential. With essentialOnly no others are served by default. It returns
 // what cannot be done.
-func (c Choice) apply(files []*file.File, essentialOnly bool) error {
+func (c Choice) apply(files []*file.File, essentialOnly bool, now lifecycle.Release) error {
+	var errs []error
 	all := make([]known, 0, len(files))
 	for _, f := range files {
 		for i := range f.Versions {
@@ -64,8 +65,8 @@ func (c Choice) apply(files []*file.File, essentialOnly bool) error {
 			}
 			all = append(all, known{at.Group, at.Version, f.Names.Plural, essential})
 		}
+		errs = append(errs, c.live(f, now)...)
 	}
-	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(c)) {
 		errs = append(errs, c.check(key, all))
 	}
@@ -93,7 +94,7 @@ func (c Choice) check(key string, all []known) error {
 		return fmt.Errorf("%q is no version, such as apps/v1, nor a resource of one, such as apps/v1/deployments", key)
 	}
 	at := schema.GroupVersion{Group: parts[0], Version: parts[1]}
-	group, version := scheme.Scheme.IsGroupRegistered(at.Group), false
+	group, version := goTypes.IsGroupRegistered(at.Group), false
 	for _, k := range all {
 		group = group || k.group == at.Group
 		if k.group != at.Group || k.version != at.Version {
@@ -109,7 +110,7 @@ func (c Choice) check(key string, all []known) error {
 		return fmt.Errorf("unknown api groups %s", at)
 	case version:
 		return nil // of what is in it kube-apiserver does not care either
-	case !scheme.Scheme.IsVersionRegistered(at):
+	case !goTypes.IsVersionRegistered(at):
 		return fmt.Errorf("group version %s that has not been registered", at)
 	case c[key]:
 		return fmt.Errorf("%s is not served here", at)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -53,21 +54,12 @@ func definitions(t testing.TB) map[string]*crd.Definition {
 	return out
 }
 
-func parse(t testing.TB, data []byte) map[string]any {
-	t.Helper()
-	tree, _, err := object.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
 func TestStoredBytes_MT07_PER02(t *testing.T) {
 	defs := definitions(t)
 	for name, g := range goldens(t) {
 		t.Run(name, func(t *testing.T) {
 			d := defs[name]
-			served := parse(t, g.Served)
+			served := crdtest.Parse(t, g.Served)
 			stored, err := d.Codec.Encode(served)
 			if err != nil {
 				t.Fatal(err)
@@ -129,7 +121,7 @@ func TestTreeIsTheTypesJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := encoded(t, tree), encoded(t, parse(t, data)); got != want {
+		if got, want := encoded(t, tree), encoded(t, crdtest.Parse(t, data)); got != want {
 			t.Errorf("%s: tree\n%s, JSON\n%s", name, got, want)
 		}
 	}
@@ -182,7 +174,7 @@ func TestDecodeRefusesAnotherKind(t *testing.T) {
 func TestEncodeRefusesWhatIsNoObjectOfTheKind(t *testing.T) {
 	d := definitions(t)["configmap"]
 	for _, metadata := range []string{`{"name":"a"}`, `{"name":"a","managedFields":[{"manager":"m"}]}`} {
-		tree := parse(t, []byte(`{"metadata":`+metadata+`,"data":5}`))
+		tree := crdtest.Parse(t, []byte(`{"metadata":`+metadata+`,"data":5}`))
 		if data, err := d.Codec.Encode(tree); err == nil {
 			t.Errorf("%s: encoded as %q", metadata, data)
 		}

@@ -12,12 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/client-go/kubernetes/scheme"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/builtin/declared"
 	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/custom"
@@ -94,13 +96,19 @@ func fromSchema(f *file.File) (*crd.Definition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", object.Name, err)
 	}
-	d.KeyPrefix, d.Conversion = f.Stored, nil
+	d.KeyPrefix, d.Conversion, d.Verbs = f.Stored, nil, f.Verbs
 	return d, nil
 }
 
+// goTypes are the Go types of kinds: client-go's, and those that it has no client for.
+var goTypes = func() *runtime.Scheme {
+	utilruntime.Must(apiregistrationv1.AddToScheme(scheme.Scheme))
+	return scheme.Scheme
+}()
+
 // freshOf finds the Go type of a kind.
 func freshOf(gvk schema.GroupVersionKind) (func() object.GoObject, error) {
-	t := scheme.Scheme.AllKnownTypes()[gvk]
+	t := goTypes.AllKnownTypes()[gvk]
 	if t == nil {
 		return nil, fmt.Errorf("there is no Go type of %s", gvk)
 	}
@@ -118,6 +126,9 @@ type dataKind struct {
 	gvk     schema.GroupVersionKind
 	fresh   func() object.GoObject
 	also    extend.Functions
+	// rules are nil of a kind for which none were generated.
+	rules *declared.Rules
+	modes declared.Modes
 	// plan is made when the kind is first used.
 	plan func() (*plan.Plan, error)
 }
@@ -150,24 +161,11 @@ func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extend.Fu
 		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return crdschema.For(t) }),
 		Typed:        func() runtime.Object { return k.fresh() },
 	}
-	outdate(out, k.fresh(), k.gvk)
 	out.SelectableFields, out.Fields = selectors(v.SelectableFields)
 	for name, s := range v.Subresources {
 		out.Subresources[name] = k.subresource(name, s, d.Namespaced, out.Strategy)
 	}
 	return out
-}
-
-// Kubernetes' own version that the kinds are those of.
-const ofMajor, ofMinor = 1, 36
-
-// outdate notes what the Go type says of a version's end.
-func outdate(v *crd.Version, typed object.GoObject, gvk schema.GroupVersionKind) {
-	if typed == nil || !deprecation.IsDeprecated(typed, ofMajor, ofMinor) {
-		return
-	}
-	typed.GetObjectKind().SetGroupVersionKind(gvk)
-	v.Deprecated, v.Warning, v.RemovedRelease = true, deprecation.WarningMessage(typed), deprecation.RemovedRelease(typed)
 }
 
 // fill sets defaults.

@@ -25,12 +25,12 @@ func TestWhatCountsAsAGeneration(t *testing.T) {
 	} {
 		d := definitions(t)[c.kind]
 		const object = `{"metadata":{"name":"d","namespace":"bi-ns","resourceVersion":"7","uid":"u","generation":3`
-		old, next := shaped(t, d, object+c.before+`},`+spec+`}`), shaped(t, d, object+c.after+`},`+spec+`}`)
+		old, next := crdtest.Shaped(t, d, object+c.before+`},`+spec+`}`), crdtest.Shaped(t, d, object+c.after+`},`+spec+`}`)
 		update := d.Versions[0].Strategy
 		if c.through != "" {
 			update = d.Versions[0].Subresources[c.through].Update
 		}
-		if err := rest.BeforeUpdate(crdtest.Registry(d, update), writeContext(d), next, old); err != nil {
+		if err := rest.BeforeUpdate(crdtest.Registry(d, update), crdtest.WriteContext(d), next, old); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 		if got := next.GetGeneration(); got != c.want {

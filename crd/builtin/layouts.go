@@ -29,7 +29,6 @@ func laidOut(l *extend.Layout, d *crd.Definition, home *crd.Version, v *file.Ver
 		Typed:        func() runtime.Object { return l.Fresh() },
 	}
 	out.SelectableFields, out.Fields = selectors(v.SelectableFields)
-	outdate(out, l.Fresh(), d.GVK(v.Name))
 	for subresource, of := range home.Subresources {
 		own := *of
 		own.Update = judged{of.Update, s}

@@ -30,7 +30,7 @@ const scaler = `{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler",
 func TestStoredAtAnotherLayout(t *testing.T) {
 	d, v1 := autoscalers(t)
 	typed := v1.Typed().(*autoscalingv1.HorizontalPodAutoscaler)
-	if err := fromJSON(parse(t, []byte(scaler)), typed); err != nil {
+	if err := fromJSON(crdtest.Parse(t, []byte(scaler)), typed); err != nil {
 		t.Fatal(err)
 	}
 	var stored bytes.Buffer
@@ -56,7 +56,7 @@ func TestStoredAtAnotherLayout(t *testing.T) {
 // managedFields pass by.
 func TestAnotherLayoutHasTheDefaults(t *testing.T) {
 	_, v1 := autoscalers(t)
-	tree := parse(t, []byte(scaler))
+	tree := crdtest.Parse(t, []byte(scaler))
 	object.SetManaged(tree, object.Managed(`[{"manager":"m"}]`))
 	annotations := object.Ensure(object.Ensure(tree, "metadata"), "annotations")
 	annotations["autoscaling.alpha.kubernetes.io/metrics"], annotations["mine"] = "no JSON", "x"
@@ -65,7 +65,7 @@ func TestAnotherLayoutHasTheDefaults(t *testing.T) {
 	if got := encoded(t, tree); err != nil || len(unknown) > 0 || got != want {
 		t.Errorf("got %s, %v, %v\nwant %s", got, unknown, err, want)
 	}
-	tree = parse(t, []byte(strings.Replace(scaler, `"maxReplicas"`, `"metrics":[],"maxReplicas"`, 1)))
+	tree = crdtest.Parse(t, []byte(strings.Replace(scaler, `"maxReplicas"`, `"metrics":[],"maxReplicas"`, 1)))
 	if unknown, err := v1.Shape.FromClient(tree, true); err != nil || len(unknown) != 1 || unknown[0] != `unknown field "spec.metrics"` {
 		t.Errorf("unknown: %v, %v", unknown, err)
 	}
@@ -74,11 +74,11 @@ func TestAnotherLayoutHasTheDefaults(t *testing.T) {
 // A write at v1 leaves what v1 keeps in annotations, whatever became of these.
 func TestWritesAtAnotherLayout(t *testing.T) {
 	d, v1 := autoscalers(t)
-	ctx := writeContext(d)
-	old := parse(t, []byte(scaler))
+	ctx := crdtest.WriteContext(d)
+	old := crdtest.Parse(t, []byte(scaler))
 	object.Ensure(object.Ensure(old, "metadata"), "annotations")["autoscaling.alpha.kubernetes.io/conditions"] = `[{"type":"AbleToScale","status":"True","lastTransitionTime":null}]`
 	old["status"] = map[string]any{"currentReplicas": int64(2), "desiredReplicas": int64(2)}
-	now := parse(t, []byte(strings.Replace(scaler, `"maxReplicas":3`, `"maxReplicas":0,"minReplicas":4`, 1)))
+	now := crdtest.Parse(t, []byte(strings.Replace(scaler, `"maxReplicas":3`, `"maxReplicas":0,"minReplicas":4`, 1)))
 	was, obj := &unstructured.Unstructured{Object: old}, &unstructured.Unstructured{Object: now}
 	obj.SetResourceVersion("1")
 	v1.Strategy.Prepare(ctx, obj, was)
@@ -93,7 +93,7 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 	obj.SetResourceVersion("")
 	rest.FillObjectMetaSystemFields(obj)
 	obj.SetAnnotations(nil)
-	if err := rest.BeforeCreate(crdtest.Registry(d, v1.Strategy), ctx, obj); message(err) != refused {
+	if err := rest.BeforeCreate(crdtest.Registry(d, v1.Strategy), ctx, obj); crdtest.Message(err) != refused {
 		t.Errorf("creation refused: %v", err)
 	}
 	if got := encoded(t, object.Child(obj.Object, "status")); got != `{"currentReplicas":0,"desiredReplicas":0}` {
@@ -115,7 +115,7 @@ func TestWritesAtAnotherLayout(t *testing.T) {
 // Both print the same.
 func TestTableOfAnotherLayout(t *testing.T) {
 	_, v1 := autoscalers(t)
-	tree := parse(t, []byte(scaler))
+	tree := crdtest.Parse(t, []byte(scaler))
 	if _, err := v1.Shape.FromClient(tree, false); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestCostlyQuantitiesAreNotRead(t *testing.T) {
 	claim := `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"q","namespace":"n"},"spec":{"resources":{"requests":{"storage":` + bad + `}}}}`
 	d := definitions(t)["persistentvolumeclaim"]
 	for _, strict := range []bool{false, true} {
-		if _, err := d.Version("v1").Shape.FromClient(parse(t, []byte(claim)), strict); err == nil || !strings.Contains(err.Error(), "exponent") {
+		if _, err := d.Version("v1").Shape.FromClient(crdtest.Parse(t, []byte(claim)), strict); err == nil || !strings.Contains(err.Error(), "exponent") {
 			t.Errorf("strict %v: %v", strict, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestCostlyQuantitiesAreNotRead(t *testing.T) {
 		t.Error("it is read from the store")
 	}
 	_, v1 := autoscalers(t)
-	tree := parse(t, []byte(scaler))
+	tree := crdtest.Parse(t, []byte(scaler))
 	annotations := object.Ensure(object.Ensure(tree, "metadata"), "annotations")
 	annotations["autoscaling.alpha.kubernetes.io/metrics"] = `[{"type":"Resource","resource":{"name":"cpu","targetAverageValue":` + bad + `}}]`
 	annotations["autoscaling.alpha.kubernetes.io/behavior"] = `{"scaleup":{"toleraNce":` + bad + `}}`

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
 
 // What is wrong with a candidate is said in kube-apiserver's words.
@@ -37,14 +38,14 @@ func TestLeaseCandidatesAreServedWhenChosen_VER02(t *testing.T) {
 		`{"leaseName":"l","binaryVersion":"1.2.3","emulationVersion":"1.10.0","strategy":"OldestEmulationVersion"}`: "spec.binaryVersion: Invalid value: \"1.2.3\": must be greater than or equal to `emulationVersion`",
 		`{"leaseName":"l","binaryVersion":"1.2.3","strategy":"Newest"}`:                                             `spec.strategy.strategy: Unsupported value: "Newest": supported values: "OldestEmulationVersion"`,
 	} {
-		err := creation(t, d, `{"metadata":{"name":"a"},"spec":`+spec+`}`)
-		if got := message(err); want == "" && err != nil || !strings.HasSuffix(got, want) {
+		err := crdtest.Creation(t, d, `{"metadata":{"name":"a"},"spec":`+spec+`}`)
+		if got := crdtest.Message(err); want == "" && err != nil || !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %v, want %s", spec, err, want)
 		}
 	}
 	const was, now = `{"leaseName":"l","binaryVersion":"1.2.3","strategy":"a.b/c"}`, `{"leaseName":"m","binaryVersion":"1.2.3","strategy":"a.b/c"}`
-	err := change(t, d, "", `{"metadata":{"name":"a"},"spec":`+was+`}`, `{"metadata":{"name":"a"},"spec":`+now+`}`)
-	if got := message(err); !strings.HasSuffix(got, `spec.leaseName: Invalid value: "m": field is immutable`) {
+	err := crdtest.Change(t, d, "", `{"metadata":{"name":"a"},"spec":`+was+`}`, `{"metadata":{"name":"a"},"spec":`+now+`}`)
+	if got := crdtest.Message(err); !strings.HasSuffix(got, `spec.leaseName: Invalid value: "m": field is immutable`) {
 		t.Error(got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
 
 // everydayPod has what most pods have.
@@ -24,7 +26,7 @@ const everydayPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-7d9
 // BenchmarkPods measures what completing a pod, and its validation, take.
 func BenchmarkPods(b *testing.B) {
 	v := definitions(b)["pod"].Versions[0]
-	tree := parse(b, []byte(everydayPod))
+	tree := crdtest.Parse(b, []byte(everydayPod))
 	b.Run("completed", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := v.Shape.FromClient(runtime.DeepCopyJSON(tree), false); err != nil {

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
 
 func TestTables_MT15(t *testing.T) {
@@ -17,7 +19,7 @@ func TestTables_MT15(t *testing.T) {
 		columns []string
 		cells   []any
 	}{
-		"namespace":      {[]string{"Name", "Status", "Age"}, []any{"bi-ns", "Active", "*"}},
+		"namespace":      {[]string{"Name", "Status", "Age"}, []any{crdtest.Namespace, "Active", "*"}},
 		"configmap":      {[]string{"Name", "Data", "Age"}, []any{"golden", int64(3), "*"}},
 		"secret":         {[]string{"Name", "Type", "Data", "Age"}, []any{"golden", "Opaque", int64(2), "*"}},
 		"serviceaccount": {[]string{"Name", "Age"}, []any{"golden", "*"}},
@@ -26,7 +28,7 @@ func TestTables_MT15(t *testing.T) {
 			[]any{"*", "Normal", "R", "configmap/a", "", "c, h", "m", "*", int64(3), "golden"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			obj := &unstructured.Unstructured{Object: parse(t, gold[name].Served)}
+			obj := &unstructured.Unstructured{Object: crdtest.Parse(t, gold[name].Served)}
 			list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*obj, *obj}}
 			list.SetResourceVersion("12")
 			list.SetContinue("more")
@@ -64,7 +66,7 @@ func TestTables_MT15(t *testing.T) {
 func TestEventsAreCountedFromOne_MT15(t *testing.T) {
 	d := definitions(t)["event"]
 	for body, want := range map[string]int64{`{}`: 1, `{"count":4}`: 4, `{"count":4,"series":{"count":9}}`: 9} {
-		table, err := d.Versions[0].Table.ConvertToTable(t.Context(), shaped(t, d, body), nil)
+		table, err := d.Versions[0].Table.ConvertToTable(t.Context(), crdtest.Shaped(t, d, body), nil)
 		if err != nil || table.Rows[0].Cells[8] != want {
 			t.Errorf("%s: %v, %v", body, table, err)
 		}
@@ -73,7 +75,7 @@ func TestEventsAreCountedFromOne_MT15(t *testing.T) {
 
 func TestTablesHaveHeadersUnlessAskedOtherwise_MT15(t *testing.T) {
 	d := definitions(t)["configmap"]
-	obj := shaped(t, d, `{"metadata":{"name":"a"}}`)
+	obj := crdtest.Shaped(t, d, `{"metadata":{"name":"a"}}`)
 	for name, c := range map[string]struct {
 		options runtime.Object
 		headers bool
@@ -90,7 +92,7 @@ func TestTablesHaveHeadersUnlessAskedOtherwise_MT15(t *testing.T) {
 
 func TestMigrationTable(t *testing.T) {
 	d := definitions(t)["storageversionmigration"]
-	obj := shaped(t, d, `{"metadata":{"name":"m"},"spec":{"resource":{"group":"example.com","resource":"crontabs"}},"status":{"conditions":[
+	obj := crdtest.Shaped(t, d, `{"metadata":{"name":"m"},"spec":{"resource":{"group":"example.com","resource":"crontabs"}},"status":{"conditions":[
 		{"type":"Running","status":"False"},{"type":"Succeeded","status":"True"}]}}`)
 	table, err := d.Versions[0].Table.ConvertToTable(context.Background(), obj, nil)
 	if err != nil || !reflect.DeepEqual(table.Rows[0].Cells, []any{"m", "crontabs.example.com", "Succeeded"}) {
@@ -103,11 +105,11 @@ func TestSelectableFields(t *testing.T) {
 	for kind, want := range map[string]map[string]string{
 		"event": {"involvedObject.kind": "ConfigMap", "involvedObject.name": "a", "reason": "R", "type": "Normal", "source": "c",
 			"reportingComponent": "example.com/c", "involvedObject.fieldPath": ""},
-		"namespace": {"status.phase": "Active", "name": "bi-ns"},
+		"namespace": {"status.phase": "Active", "name": crdtest.Namespace},
 		"secret":    {"type": "Opaque"},
 	} {
 		v := defs[kind].Versions[0]
-		set := v.Fields(parse(t, gold[kind].Served))
+		set := v.Fields(crdtest.Parse(t, gold[kind].Served))
 		for name, value := range want {
 			if set.Get(name) != value {
 				t.Errorf("%s: %s is %q", kind, name, set.Get(name))
@@ -125,6 +127,8 @@ func TestNames_RES07(t *testing.T) {
 	prefixes := map[string]string{ // all others are stored below their plural
 		"replicationcontrollers": "controllers", "endpoints": "services/endpoints", "nodes": "minions",
 		"services": "services/specs", "ingresses": "ingress", "wasmmodules": "wasmgate.dev/wasmmodules", "versionpriorities": "wasmgate.dev/versionpriorities",
+		"apiservices": "apiregistration.k8s.io/apiservices", "moduletrusts": "wasmgate.dev/moduletrusts", "guardreports": "wasmgate.dev/guardreports",
+		"conversionrules": "wasmgate.dev/conversionrules",
 	}
 	for _, d := range definitions(t) {
 		want := d.Plural

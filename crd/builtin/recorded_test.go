@@ -36,26 +36,26 @@ func TestWritesAreKubeAPIServers_MIG02(t *testing.T) {
 		d := defs[w.Kind]
 		place := func(o *unstructured.Unstructured) *unstructured.Unstructured {
 			if d.Namespaced {
-				o.SetNamespace("bi-ns")
+				o.SetNamespace(crdtest.Namespace)
 			}
 			return o
 		}
-		obj := place(shaped(t, d, string(w.Body)))
+		obj := place(crdtest.Shaped(t, d, string(w.Body)))
 		if len(w.Old) == 0 {
 			rest.FillObjectMetaSystemFields(obj)
-			err = rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), obj)
+			err = rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), crdtest.WriteContext(d), obj)
 		} else {
-			old := place(shaped(t, d, string(w.Old)))
+			old := place(crdtest.Shaped(t, d, string(w.Old)))
 			rest.FillObjectMetaSystemFields(old)
-			if err := rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), old); err != nil {
+			if err := rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), crdtest.WriteContext(d), old); err != nil {
 				t.Fatalf("%d: %v", i, err)
 			}
 			old.SetResourceVersion("7")
 			obj.SetResourceVersion("7")
 			obj.SetUID(old.GetUID())
-			err = rest.BeforeUpdate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), obj, old)
+			err = rest.BeforeUpdate(crdtest.Registry(d, d.Versions[0].Strategy), crdtest.WriteContext(d), obj, old)
 		}
-		if got := message(err); got != w.Message || (err == nil) != (w.Code < 300) {
+		if got := crdtest.Message(err); got != w.Message || (err == nil) != (w.Code < 300) {
 			t.Errorf("%d: %s %.200s over %.200s:\ngot  %v\nwant %d %s", i, w.Kind, w.Body, w.Old, err, w.Code, w.Message)
 			continue
 		}

@@ -157,12 +157,12 @@ func (s *strategy) Canonicalize(obj *unstructured.Unstructured) {
 }
 
 // Validate implements [crd.Strategy].
-func (s *strategy) Validate(_ context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
+func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
 	tree, was := content(obj), map[string]any(nil)
 	if old != nil {
 		was = content(old)
 	}
-	if errs := s.mistakes(tree, was); len(errs) > 0 || s.kind.also.Warn == nil {
+	if errs := s.declared(ctx, tree, was, s.mistakes(tree, was)); len(errs) > 0 || s.kind.also.Warn == nil {
 		return crd.Verdict{Errors: errs}
 	}
 	return crd.Verdict{Warnings: s.kind.also.Warn(tree, content(old))}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
 
 // As kube-apiserver has it.
@@ -57,7 +59,7 @@ func TestNamespacePhases_RES04(t *testing.T) {
 		{"", "Terminating", "may only be 'Active' if `deletionTimestamp` is empty"},
 		{deleting, "Active", "may only be 'Terminating' if `deletionTimestamp` is not empty"},
 	} {
-		ns := shaped(t, d, `{"metadata":{"name":"a","uid":"u","resourceVersion":"7"`+c.meta+`},"status":{"phase":"`+c.phase+`"}}`)
+		ns := crdtest.Shaped(t, d, `{"metadata":{"name":"a","uid":"u","resourceVersion":"7"`+c.meta+`},"status":{"phase":"`+c.phase+`"}}`)
 		errs := d.Versions[0].Subresources["status"].Update.Validate(context.Background(), ns, ns.DeepCopy()).Errors
 		got := ""
 		if len(errs) > 0 {
@@ -71,7 +73,7 @@ func TestNamespacePhases_RES04(t *testing.T) {
 
 func TestShapeOfWhatAConverterMade(t *testing.T) {
 	s := definitions(t)["configmap"].Versions[0].Shape
-	obj := parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{}},"data":{"a":"b"},"unknown":1}`))
+	obj := crdtest.Parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{}},"data":{"a":"b"},"unknown":1}`))
 	if err := s.FromConversion(obj); err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +84,10 @@ func TestShapeOfWhatAConverterMade(t *testing.T) {
 	if s.Canonical(obj) {
 		t.Error("an object is said to be settled that the codec did not see")
 	}
-	if err := s.FromMerge(parse(t, []byte(`{"data":5}`))); err == nil {
+	if err := s.FromMerge(crdtest.Parse(t, []byte(`{"data":5}`))); err == nil {
 		t.Error("data of a wrong type is merged")
 	}
-	if err := s.FromConversion(parse(t, []byte(`{"data":5}`))); err == nil {
+	if err := s.FromConversion(crdtest.Parse(t, []byte(`{"data":5}`))); err == nil {
 		t.Error("data of a wrong type is accepted")
 	}
 }

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,67 +9,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/crdtest"
 )
-
-func shaped(t *testing.T, d *crd.Definition, body string) *unstructured.Unstructured {
-	t.Helper()
-	tree := parse(t, []byte(body))
-	tree["apiVersion"], tree["kind"] = d.APIVersion(d.StorageVersion), d.Kind
-	if _, err := d.Versions[0].Shape.FromClient(tree, false); err != nil {
-		t.Fatal(err)
-	}
-	return &unstructured.Unstructured{Object: tree}
-}
-
-func writeContext(d *crd.Definition) context.Context {
-	if !d.Namespaced {
-		return request.WithNamespace(context.Background(), "")
-	}
-	return request.WithNamespace(context.Background(), "bi-ns")
-}
-
-// creation is what is wrong with a new object.
-func creation(t *testing.T, d *crd.Definition, body string) error {
-	obj := shaped(t, d, body)
-	if d.Namespaced {
-		obj.SetNamespace("bi-ns")
-	}
-	rest.FillObjectMetaSystemFields(obj)
-	return rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), obj)
-}
-
-// change is what is wrong with another state of an object, written whole or through
-// a subresource.
-func change(t *testing.T, d *crd.Definition, subresource, was, body string) error {
-	old, obj := shaped(t, d, was), shaped(t, d, body)
-	for _, o := range []*unstructured.Unstructured{old, obj} {
-		o.SetUID("u")
-		o.SetResourceVersion("7")
-		if d.Namespaced {
-			o.SetNamespace("bi-ns")
-		}
-	}
-	update := d.Versions[0].Strategy
-	if subresource != "" {
-		update = d.Versions[0].Subresources[subresource].Update
-	}
-	return rest.BeforeUpdate(crdtest.Registry(d, update), writeContext(d), obj, old)
-}
-
-// message is what kube-apiserver would say, from the name on.
-func message(err error) string {
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) {
-		return ""
-	}
-	_, msg, _ := strings.Cut(status.ErrStatus.Message, " is invalid: ")
-	return msg
-}
 
 // The messages are kube-apiserver 1.36's replies to the same requests.
 func TestCreate(t *testing.T) {
@@ -108,8 +50,8 @@ func TestCreate(t *testing.T) {
 		"module oci":      {"wasmmodule", `{"metadata":{"name":"m"},"spec":{"source":{"oci":{"image":"h/n:v1"},"upload":{}}}}`, `spec.source: Invalid value: exactly one of inline, upload and oci must be set`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := creation(t, defs[tc.kind], tc.body)
-			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
+			err := crdtest.Creation(t, defs[tc.kind], tc.body)
+			if got := crdtest.Message(err); got != tc.want || (err == nil) != (tc.want == "") {
 				t.Errorf("got  %v\nwant %v", got, tc.want)
 			}
 		})
@@ -133,8 +75,8 @@ func TestUpdate(t *testing.T) {
 		"event": {"event", "", `{"metadata":{"name":"e"},"involvedObject":{"namespace":"bi-ns"}}`, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"bi-ns"},"count":2}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := change(t, defs[tc.kind], tc.sub, tc.old, tc.body)
-			if got := message(err); got != tc.want || (err == nil) != (tc.want == "") {
+			err := crdtest.Change(t, defs[tc.kind], tc.sub, tc.old, tc.body)
+			if got := crdtest.Message(err); got != tc.want || (err == nil) != (tc.want == "") {
 				t.Errorf("got  %v (%v)\nwant %v", got, err, tc.want)
 			}
 		})
@@ -148,7 +90,7 @@ func TestConditionsOfAMigration(t *testing.T) {
 	const running, succeeded, failed = `{"type":"Running","status":"True"` + after, `{"type":"Succeeded","status":"True"` + after, `{"type":"Failed","status":"True"` + after
 	not := func(c string) string { return strings.Replace(c, "True", "False", 1) }
 	with := func(conditions ...string) *unstructured.Unstructured {
-		return shaped(t, d, `{"metadata":{"name":"m","uid":"u","resourceVersion":"7"},"status":{"conditions":[`+strings.Join(conditions, ",")+`]}}`)
+		return crdtest.Shaped(t, d, `{"metadata":{"name":"m","uid":"u","resourceVersion":"7"},"status":{"conditions":[`+strings.Join(conditions, ",")+`]}}`)
 	}
 	for name, c := range map[string]struct {
 		old, obj *unstructured.Unstructured
@@ -179,7 +121,7 @@ func TestConditionsOfAMigration(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	defs := definitions(t)
 	secret := func(kind string) *unstructured.Unstructured {
-		return shaped(t, defs["secret"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1"},"type":"`+kind+`","data":{"tls.crt":"eA==","tls.key":"eQ=="}}`)
+		return crdtest.Shaped(t, defs["secret"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1"},"type":"`+kind+`","data":{"tls.crt":"eA==","tls.key":"eQ=="}}`)
 	}
 	s := defs["secret"].Versions[0].Strategy
 	if got := s.Validate(t.Context(), secret("kubernetes.io/tls"), nil).Warnings; len(got) != 1 || got[0] != "tls: failed to find any PEM data in certificate input" {
@@ -188,8 +130,8 @@ func TestWarnings(t *testing.T) {
 	if got := s.Validate(t.Context(), secret("Opaque"), nil).Warnings; len(got) != 0 {
 		t.Errorf("a secret of any kind: %q", got)
 	}
-	plain := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1"}}`)
-	marked := shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1","annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}}}`)
+	plain := crdtest.Shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1"}}`)
+	marked := crdtest.Shaped(t, defs["serviceaccount"], `{"metadata":{"name":"a","namespace":"default","resourceVersion":"1","annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}}}`)
 	s = defs["serviceaccount"].Versions[0].Strategy
 	for name, c := range map[string]struct {
 		got  []string
@@ -217,7 +159,7 @@ func TestUnreadable(t *testing.T) {
 		{"configmap", `{"binaryData":{"a":"%%%"}}`, `illegal base64 data at input byte 0`},
 		{"lease", `{"spec":{"acquireTime":"2020-01-01T00:00:00.5Z"}}`, `parsing time "2020-01-01T00:00:00.5Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".5Z" as ".000000"`},
 	} {
-		_, err := defs[tc.kind].Versions[0].Shape.FromClient(parse(t, []byte(tc.body)), false)
+		_, err := defs[tc.kind].Versions[0].Shape.FromClient(crdtest.Parse(t, []byte(tc.body)), false)
 		if err == nil || err.Error() != tc.want {
 			t.Errorf("%s: got %v, want %s", tc.body, err, tc.want)
 		}
@@ -226,7 +168,7 @@ func TestUnreadable(t *testing.T) {
 
 func TestUnknownFields(t *testing.T) {
 	d := definitions(t)["configmap"]
-	tree := parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","foo":1},"dat":{"a":"5"},"Data":{}}`))
+	tree := crdtest.Parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","foo":1},"dat":{"a":"5"},"Data":{}}`))
 	unknown, err := d.Versions[0].Shape.FromClient(tree, true)
 	if err != nil {
 		t.Fatal(err)
@@ -238,13 +180,13 @@ func TestUnknownFields(t *testing.T) {
 	if len(want) > 0 || len(unknown) != 3 {
 		t.Errorf("unknown fields %q", unknown)
 	}
-	if got := parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)); !reflect.DeepEqual(tree, got) {
+	if got := crdtest.Parse(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)); !reflect.DeepEqual(tree, got) {
 		t.Errorf("left with %v", tree)
 	}
 }
 
 func TestSecretDefaults(t *testing.T) {
-	obj := shaped(t, definitions(t)["secret"], `{"stringData":{"a":"b"},"data":{"a":"AQI=","c":"AQI="}}`)
+	obj := crdtest.Shaped(t, definitions(t)["secret"], `{"stringData":{"a":"b"},"data":{"a":"AQI=","c":"AQI="}}`)
 	want := map[string]any{"a": "Yg==", "c": "AQI="}
 	if !reflect.DeepEqual(obj.Object["data"], want) || obj.Object["stringData"] != nil || obj.Object["type"] != "Opaque" {
 		t.Errorf("got %v", obj.Object)
@@ -253,9 +195,9 @@ func TestSecretDefaults(t *testing.T) {
 
 func TestNamespaceLife_RES04(t *testing.T) {
 	d := definitions(t)["namespace"]
-	ns := shaped(t, d, `{"metadata":{"name":"team"},"status":{"phase":"Terminating"}}`)
+	ns := crdtest.Shaped(t, d, `{"metadata":{"name":"team"},"status":{"phase":"Terminating"}}`)
 	rest.FillObjectMetaSystemFields(ns)
-	if err := rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), writeContext(d), ns); err != nil {
+	if err := rest.BeforeCreate(crdtest.Registry(d, d.Versions[0].Strategy), crdtest.WriteContext(d), ns); err != nil {
 		t.Fatal(err)
 	}
 	phase, _, _ := unstructured.NestedString(ns.Object, "status", "phase")
@@ -283,7 +225,7 @@ func TestNamespaceLife_RES04(t *testing.T) {
 		t.Error("finalize did not remove the finalizers")
 	}
 
-	err = d.Hooks.BeforeDelete(context.Background(), nil, shaped(t, d, `{"metadata":{"name":"default"}}`).Object)
+	err = d.Hooks.BeforeDelete(context.Background(), nil, crdtest.Shaped(t, d, `{"metadata":{"name":"default"}}`).Object)
 	if !apierrors.IsForbidden(err) || err.Error() != `namespaces "default" is forbidden: this namespace may not be deleted` {
 		t.Errorf("default: %v", err)
 	}

@@ -59,6 +59,8 @@ func assemble(c *apiextensionsv1.CustomResourceDefinition, version func(i int, d
 		ConditionalUpdate: true,
 		Conversion:        c.Spec.Conversion,
 
+		OmitsUnconvertible: c.Annotations[crd.UnconvertibleAnnotation] == crd.OmitUnconvertible,
+
 		PreserveUnknownFields: c.Spec.PreserveUnknownFields,
 
 		UID:         c.UID,

@@ -100,7 +100,7 @@ func TestUnchangedObjects_CRD12(t *testing.T) {
 		}
 	}
 	plain := object(`"name":"e"`, `"s":"x"`)
-	for _, data := range []string{``, `[]`, `{`, `"x"`, `null`, ` ` + plain, plain + ` `, plain + "\n", plain + plain, strings.Replace(plain, `"Foo"`, `5`, 1), strings.Replace(plain, `"example.com/v1"`, `null`, 1), strings.Replace(plain, `"metadata":{`, `"metadata":[{`, 1), strings.Replace(plain, `,"spec"`, `,"status":{},"spec"`, 1)} {
+	for _, data := range []string{``, `[]`, `{`, `"x"`, `null`, ` ` + plain, plain + ` `, plain + "\n", plain + plain, strings.Replace(plain, `"Foo"`, `5`, 1), strings.Replace(plain, `"example.com/v1"`, `null`, 1), strings.Replace(plain, `"example.com/v1"`, ``, 1), strings.Replace(plain, `"Foo"`, ``, 1), strings.Replace(plain, `"metadata":{`, `"metadata":[{`, 1), strings.Replace(plain, `,"spec"`, `,"status":{},"spec"`, 1)} {
 		if said, _ := reallyUnchanged(t, whole, []byte(data)); said {
 			t.Errorf("%q is said to be unchanged", data)
 		}

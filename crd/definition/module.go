@@ -7,7 +7,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 )
 
-// replaceModuleURL validates a conversion url that names a module, and puts in
+// replaceModuleURL validates a conversion url that names a module or rules, and puts in
 // its place an https url that the library, which knows no modules, accepts. It
 // leaves every other url for the library to judge.
 func replaceModuleURL(in *apiextensions.CustomResourceDefinition) field.ErrorList {
@@ -15,10 +15,14 @@ func replaceModuleURL(in *apiextensions.CustomResourceDefinition) field.ErrorLis
 	if c == nil || c.WebhookClientConfig == nil || c.WebhookClientConfig.URL == nil {
 		return nil
 	}
-	if _, ok := crd.ModuleName(*c.WebhookClientConfig.URL); !ok {
+	url := *c.WebhookClientConfig.URL
+	validate := crd.ValidateModuleURL
+	if _, ok := crd.RulesName(url); ok {
+		validate = crd.ValidateRulesURL
+	} else if _, ok := crd.ModuleName(url); !ok {
 		return nil
 	}
-	errs := crd.ValidateModuleURL(*c.WebhookClientConfig.URL, field.NewPath("spec", "conversion", "webhook", "clientConfig", "url"))
+	errs := validate(url, field.NewPath("spec", "conversion", "webhook", "clientConfig", "url"))
 	// in may share memory with what it was read from.
 	config, conversion, valid := *c.WebhookClientConfig, *c, "https://module.invalid/"
 	config.URL = &valid

@@ -22,3 +22,20 @@ func TestAmountsOfHugePages(t *testing.T) {
 		}
 	}
 }
+
+// What device plugins give has a domain that is not Kubernetes' own, and the name of
+// the quota for it is one as well.
+func TestResourcesOfDevicePlugins(t *testing.T) {
+	for name, want := range map[string]bool{
+		"example.com/gpu": true, strings.Repeat("x", 243) + "/gpu": true,
+		"cpu": false, "gpu": false, "kubernetes.io/gpu": false, "requests.example.com/gpu": false,
+		"example.com/": false, "example.com/a/b": false, strings.Repeat("x", 245) + "/gpu": false,
+	} {
+		if errs := extendedResource(name, field.NewPath("resourceName")); (len(errs) == 0) != want {
+			t.Errorf("%s: %v", name, errs)
+		}
+		if errs := amount(name, resource.MustParse("500m"), field.NewPath("limits")); (len(errs) > 0) != want {
+			t.Errorf("half of %s: %v", name, errs)
+		}
+	}
+}

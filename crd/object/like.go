@@ -18,11 +18,7 @@ type Text struct {
 // with that one's the parts that are written the same, so both are only to be
 // read from then on.
 func ParseLike(data []byte, other Text) (tree map[string]any, err error) {
-	p := parser{data: data, whole: true}
-	if len(data) > 0 && data[0] == '{' && other.Tree != nil {
-		p.like = other
-	}
-	tree, _, err = parse(p)
+	tree, _, err = parse(parser{data: data, whole: true, like: other})
 	return tree, err
 }
 

@@ -236,8 +236,13 @@ func TestValidationOfOneField(t *testing.T) {
 	if errs := whole.Validate(gone, parsed(t, valid)); len(errs) != 1 || errs[0].Field != "status" {
 		t.Errorf("taken away: %v", errs)
 	}
-	if errs := whole.ValidateField("none", other, nil); errs != nil {
-		t.Errorf("no field: %v", errs)
+	for _, name := range []string{"none", "status"} {
+		if errs := whole.ValidateField(name, gone, parsed(t, valid)); errs != nil {
+			t.Errorf("no field %s: %v", name, errs)
+		}
+	}
+	if errs := whole.ValidateField("none", parsed(t, `{none: 1}`), nil); errs != nil {
+		t.Errorf("an unknown field: %v", errs)
 	}
 }
 

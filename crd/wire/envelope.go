@@ -87,11 +87,21 @@ func Open(data []byte) (Envelope, error) {
 	return e, nil
 }
 
+// namesSize is how long an envelope's names are, each with its tag.
+func namesSize(apiVersion, kind string) int {
+	return protowire.SizeBytes(len(apiVersion)) + protowire.SizeBytes(len(kind)) + 2
+}
+
+// envelopeSize is how long the envelope of a message of size bytes is.
+func envelopeSize(apiVersion, kind string, size int) int {
+	return len(Magic) + 2 + protowire.SizeBytes(namesSize(apiVersion, kind)) + protowire.SizeBytes(size) + len(envelopeTail)
+}
+
 // appendOpening appends what comes before a message of size bytes.
 func appendOpening(dst []byte, apiVersion, kind string, size int) []byte {
 	dst = append(dst, Magic...)
 	dst = protowire.AppendTag(dst, envelopeType, protowire.BytesType)
-	dst = protowire.AppendVarint(dst, uint64(protowire.SizeBytes(len(apiVersion))+protowire.SizeBytes(len(kind))+2))
+	dst = protowire.AppendVarint(dst, uint64(namesSize(apiVersion, kind)))
 	dst = protowire.AppendTag(dst, typeAPIVersion, protowire.BytesType)
 	dst = protowire.AppendString(dst, apiVersion)
 	dst = protowire.AppendTag(dst, typeKind, protowire.BytesType)

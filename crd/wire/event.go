@@ -19,7 +19,12 @@ const (
 // AppendFrame appends one event of a watch, as it is sent: its length in four
 // bytes, and the event, whose object is enveloped.
 func AppendFrame(dst []byte, kind string, object []byte) []byte {
-	box := 1 + protowire.SizeBytes(len(object))
+	return append(appendFrameHead(dst, kind, len(object)), object...)
+}
+
+// appendFrameHead appends what comes before an object of size bytes.
+func appendFrameHead(dst []byte, kind string, object int) []byte {
+	box := 1 + protowire.SizeBytes(object)
 	size := 2 + protowire.SizeBytes(len(kind)) + protowire.SizeBytes(box)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(size))
 	dst = protowire.AppendTag(dst, eventType, protowire.BytesType)
@@ -27,5 +32,14 @@ func AppendFrame(dst []byte, kind string, object []byte) []byte {
 	dst = protowire.AppendTag(dst, eventObject, protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(box))
 	dst = protowire.AppendTag(dst, boxedRaw, protowire.BytesType)
-	return protowire.AppendBytes(dst, object)
+	return protowire.AppendVarint(dst, uint64(object))
+}
+
+// Frame is an event of a watch about the message, as [AppendFrame] makes it, in three
+// parts: head, which is appended to dst, the memory that m was made of, and tail.
+func (m Message) Frame(dst []byte, event, apiVersion, kind string) (head, body []byte, tail string) {
+	size := m.Size()
+	head = appendFrameHead(dst, event, envelopeSize(apiVersion, kind, size))
+	head = m.appendToRevision(appendOpening(head, apiVersion, kind, size))
+	return head, m.raw[m.resume:], envelopeTail
 }

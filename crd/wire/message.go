@@ -95,6 +95,11 @@ func (m Message) Bytes() []byte { return m.AppendTo(make([]byte, 0, m.Size())) }
 
 // AppendTo appends the message, with its resourceVersion.
 func (m Message) AppendTo(dst []byte) []byte {
+	return append(m.appendToRevision(dst), m.raw[m.resume:]...)
+}
+
+// appendToRevision appends the message as far as its resourceVersion.
+func (m Message) appendToRevision(dst []byte) []byte {
 	dst = protowire.AppendTag(dst, objectMetadata, protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(m.inner()))
 	dst = append(dst, m.raw[m.start:m.cut]...)
@@ -103,7 +108,7 @@ func (m Message) AppendTo(dst []byte) []byte {
 	if m.revision > 0 {
 		dst = strconv.AppendInt(dst, m.revision, 10)
 	}
-	return append(dst, m.raw[m.resume:]...)
+	return dst
 }
 
 // AppendEnvelope appends the message in an envelope.

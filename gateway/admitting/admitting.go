@@ -8,8 +8,11 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/admission/policy"
 	"github.com/wasmgate/wasmgate/admission/webhook"
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/admitting/guards"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -19,21 +22,29 @@ import (
 // logPeriod is how often a few failures that were ignored are logged.
 const logPeriod = 10 * time.Second
 
-// Config is what the plugins need. All fields are required.
+// Config is what the plugins need. All fields but Guards are required.
 type Config struct {
 	// Catalog serves configurations, policies and parameters.
 	Catalog *catalog.Catalog
 	// Authorizer answers expressions that ask what users may do.
 	Authorizer authz.Authorizer
 	// Module calls the module of that name; the reply belongs to accept.
-	Module  ModuleCall
+	Module ModuleCall
+	// Signers are who vouches for content of a module that serves.
+	Signers ModuleSigners
+	// Guards are what no request changes.
+	Guards  *guards.Guards
 	Metrics *metrics.Metrics
 	Log     zerolog.Logger
 }
 
 // ModuleCall asks the admission hook of a module. Its error is the module's, or
-// accept's.
-type ModuleCall func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error
+// accept's; by is the digest of the content that replied, "" if none did.
+type ModuleCall func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) (by string, err error)
+
+// ModuleSigners are who vouches for the content of a module that has a digest, none where
+// nobody knows or demands it.
+type ModuleSigners func(ctx context.Context, name, digest string) []string
 
 // Plugins are the four that others configure, by policies and by webhooks. What is in
 // force is looked at when requests come.
@@ -41,29 +52,25 @@ func Plugins(c Config) []admission.Plugin {
 	log := c.Log.With().Str("component", "admission").Logger()
 	seen := observer{metrics: c.Metrics, all: log, log: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod})}
 	connect, may := connector{c.Module}.connect, authorizes{c.Authorizer}
-	webhooks := &webhook.Dispatcher{Authorizer: may, Called: seen.called, Ignored: seen.ignored}
+	webhooks := &webhook.Dispatcher{Authorizer: may, Called: seen.called, Ignored: seen.ignored, Signers: func(ctx context.Context, h *webhook.Hook, digest string) []string {
+		module, _ := crd.ModuleName(h.URL)
+		return c.Signers(ctx, module, digest)
+	}}
 	policies := &policy.Dispatcher{Params: params{c.Catalog}, Authorizer: may, Observe: seen.decided}
 	return []admission.Plugin{
-		mutatingPolicies{policies, boundMutations(c.Catalog, log)}, mutatingWebhooks{webhooks, mutatingHooks(c.Catalog, connect, log)},
-		validatingPolicies{policies, boundValidations(c.Catalog, log)}, validatingWebhooks{webhooks, validatingHooks(c.Catalog, connect, log)},
+		mutatingPolicies{policies, boundMutations(c.Catalog, c.Guards.Folder(order.MutatingAdmissionPolicy), log)},
+		mutatingWebhooks{webhooks, mutatingHooks(c.Catalog, c.Guards.Folder(order.MutatingAdmissionWebhook), connect, log)},
+		validatingPolicies{policies, boundValidations(c.Catalog, c.Guards.Folder(order.ValidatingAdmissionPolicy), log)},
+		validatingWebhooks{webhooks, validatingHooks(c.Catalog, c.Guards.Folder(order.ValidatingAdmissionWebhook), connect, log)},
 	}
 }
 
-// about are the webhooks that may match a request; nil when there are none.
-func about(ctx context.Context, s *hooks, a admission.Attributes) []*webhook.Hook {
-	if exempt(a) {
-		return nil
-	}
-	if c := s.now(ctx); c != nil {
-		return c.all.About(a)
-	}
-	return nil
-}
+// exempt reports whether a request is never subject to what the API has: configurations
+// and policies are not, as a broken one could not be removed. What is in a folder can be.
+func exempt(a admission.Attributes) bool { return a.GetResource().Group == admissionv1.GroupName }
 
-// exempt reports whether a request is never subject to admission: configurations and
-// policies are not, as a broken one could not be removed; nor is what the gateway
-// found out of a module, which is believed, and says what is broken.
-func exempt(a admission.Attributes) bool {
-	at := a.GetResource()
-	return at.Group == admissionv1.GroupName || a.IsOwn() && a.GetSubresource() == "status" && at.GroupResource() == gvr.Modules
+// found reports whether a request is never subject to admission: what the gateway found
+// out of a module is not, which is believed, and says what is broken.
+func found(a admission.Attributes) bool {
+	return a.IsOwn() && a.GetSubresource() == "status" && a.GetResource().GroupResource() == gvr.Modules
 }

@@ -82,10 +82,10 @@ func newWorld(t testing.TB) *world {
 }
 
 // module implements ModuleCall.
-func (w *world) module(_ context.Context, name string, review []byte, accept func([]byte) error) error {
+func (w *world) module(_ context.Context, name string, review []byte, accept func([]byte) error) (string, error) {
 	var sent struct{ Request map[string]any }
 	if err := json.Unmarshal(review, &sent); err != nil {
-		return err
+		return "", err
 	}
 	w.mu.Lock()
 	w.sent = append(w.sent, sent.Request)
@@ -95,9 +95,9 @@ func (w *world) module(_ context.Context, name string, review []byte, accept fun
 		response = w.answer(name, sent.Request)
 	}
 	if response == "" {
-		return errors.New("the module is broken")
+		return "", errors.New("the module is broken")
 	}
-	return accept(fmt.Appendf(nil, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,%s}}`, sent.Request["uid"], response))
+	return "sha256:" + name, accept(fmt.Appendf(nil, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,%s}}`, sent.Request["uid"], response))
 }
 
 func patch(text string) string {
@@ -178,19 +178,19 @@ func field(o map[string]any, path ...string) any {
 func TestConfigurationsAreInForceAsTheyChange(t *testing.T) {
 	w := newWorld(t)
 	w.create("", "configmaps", "", `{"metadata":{"name":"before"}}`)
-	if len(w.sent) != 0 || w.validating.current.Load() != nil {
+	if len(w.sent) != 0 || w.validating.stored.current.Load() != nil {
 		t.Error("nothing is configured, and something was done")
 	}
 	w.configure("validating", "one", "", "v1", "configmaps", "")
 	w.create("", "configmaps", "", `{"metadata":{"name":"a"}}`)
-	first := w.validating.current.Load()
+	first := w.validating.stored.current.Load()
 	w.create("", "secrets", "", `{"metadata":{"name":"a"}}`)
-	if len(w.sent) != 1 || w.validating.current.Load() != first {
+	if len(w.sent) != 1 || w.validating.stored.current.Load() != first {
 		t.Errorf("%d calls", len(w.sent))
 	}
 	w.configure("validating", "two", "", "v1", "configmaps", "")
 	w.create("", "configmaps", "", `{"metadata":{"name":"b"}}`)
-	second := w.validating.current.Load()
+	second := w.validating.stored.current.Load()
 	if len(w.sent) != 3 || second == first || len(second.of) != 2 {
 		t.Errorf("%d calls", len(w.sent))
 	}
@@ -448,7 +448,7 @@ func BenchmarkNothingMatches(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if about(b.Context(), w.validating, write) != nil {
+				if w.validating.about(b.Context(), write) != nil {
 					b.Fatal("something matches")
 				}
 			}

@@ -39,12 +39,12 @@ func (c connector) connect(config admissionv1.WebhookClientConfig) (webhook.Call
 type server struct{ client *webhookclient.Client }
 
 // Call implements [webhook.Caller].
-func (s server) Call(ctx context.Context, review []byte, accept func(reply []byte) error) error {
+func (s server) Call(ctx context.Context, review []byte, accept func(reply []byte) error) (string, error) {
 	reply, err := s.client.Post(ctx, review)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return accept(reply)
+	return "", accept(reply)
 }
 
 // module is a webhook that is a module.
@@ -54,7 +54,7 @@ type module struct {
 }
 
 // Call implements [webhook.Caller].
-func (m module) Call(ctx context.Context, review []byte, accept func(reply []byte) error) error {
+func (m module) Call(ctx context.Context, review []byte, accept func(reply []byte) error) (by string, err error) {
 	return m.call(ctx, m.name, review, accept)
 }
 

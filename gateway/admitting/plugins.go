@@ -38,7 +38,7 @@ func (mutatingWebhooks) Name() string { return order.MutatingAdmissionWebhook }
 
 // Begin implements [admission.Reinvoked].
 func (p mutatingWebhooks) Begin(ctx context.Context, a admission.Attributes) func(*admission.Reinvocation) admission.Stage {
-	all := about(ctx, p.all, a)
+	all := p.all.about(ctx, a)
 	if all == nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (validatingWebhooks) Name() string { return order.ValidatingAdmissionWebhoo
 
 // Validate implements [admission.Validator].
 func (p validatingWebhooks) Validate(ctx context.Context, a admission.Attributes) error {
-	all := about(ctx, p.all, a)
+	all := p.all.about(ctx, a)
 	if all == nil {
 		return nil
 	}

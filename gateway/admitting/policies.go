@@ -2,6 +2,7 @@ package admitting
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/policy"
+	"github.com/wasmgate/wasmgate/gateway/admitting/guards"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 )
 
@@ -18,7 +20,9 @@ type bound[P policy.Compiled] struct {
 	policies *source[P, []P]
 	bindings *source[*policy.Binding, []*policy.Binding]
 	refuse   func(name string, cause error) P
-	current  atomic.Pointer[joined[P]]
+	// fixed are those of the folder.
+	fixed   *fixed[*policy.Set[P]]
+	current atomic.Pointer[joined[P]]
 }
 
 // joined is what was made of one state of both.
@@ -28,23 +32,23 @@ type joined[P policy.Compiled] struct {
 	set      *policy.Set[P]
 }
 
-func boundValidations(c *catalog.Catalog, log zerolog.Logger) *bound[*policy.Validation] {
-	return &bound[*policy.Validation]{
-		policies: newSource(c, "validatingadmissionpolicies", log, howPolicies(policy.NewValidation, policy.UnreadableValidation)),
-		bindings: newSource(c, "validatingadmissionpolicybindings", log, howPolicies(func(b *admissionv1.ValidatingAdmissionPolicyBinding) *policy.Binding {
-			return policy.Validating(b)
-		}, policy.UnreadableBinding)),
-		refuse: policy.UnreadableValidation,
-	}
+func boundValidations(c *catalog.Catalog, folder *guards.Folder, log zerolog.Logger) *bound[*policy.Validation] {
+	bindings := howPolicies(func(b *admissionv1.ValidatingAdmissionPolicyBinding) *policy.Binding { return policy.Validating(b) }, policy.UnreadableBinding)
+	return newBound(c, folder, log, "ValidatingAdmissionPolicy", "validatingadmissionpolicies", howPolicies(policy.NewValidation, policy.UnreadableValidation), bindings)
 }
 
-func boundMutations(c *catalog.Catalog, log zerolog.Logger) *bound[*policy.Mutation] {
-	return &bound[*policy.Mutation]{
-		policies: newSource(c, "mutatingadmissionpolicies", log, howPolicies(policy.NewMutation, policy.UnreadableMutation)),
-		bindings: newSource(c, "mutatingadmissionpolicybindings", log, howPolicies(func(b *admissionv1.MutatingAdmissionPolicyBinding) *policy.Binding {
-			return policy.Mutating(b)
-		}, policy.UnreadableBinding)),
-		refuse: policy.UnreadableMutation,
+func boundMutations(c *catalog.Catalog, folder *guards.Folder, log zerolog.Logger) *bound[*policy.Mutation] {
+	bindings := howPolicies(func(b *admissionv1.MutatingAdmissionPolicyBinding) *policy.Binding { return policy.Mutating(b) }, policy.UnreadableBinding)
+	return newBound(c, folder, log, "MutatingAdmissionPolicy", "mutatingadmissionpolicies", howPolicies(policy.NewMutation, policy.UnreadableMutation), bindings)
+}
+
+// newBound makes the policies of a kind, which plural names, and their bindings.
+func newBound[P policy.Compiled](c *catalog.Catalog, folder *guards.Folder, log zerolog.Logger, kind, plural string, policies how[P, []P], bindings how[*policy.Binding, []*policy.Binding]) *bound[P] {
+	return &bound[P]{
+		policies: newSource(c, plural, log, policies),
+		bindings: newSource(c, strings.ToLower(kind)+"bindings", log, bindings),
+		refuse:   policies.refuse,
+		fixed:    fixedPolicies(folder, kind, policies, bindings),
 	}
 }
 
@@ -58,9 +62,11 @@ func howPolicies[T, P any](compile func(*T) P, refuse func(string, error) P) how
 
 // about are the policies that may match a request; nil when there are none.
 func (b *bound[P]) about(ctx context.Context, a admission.Attributes) []policy.InForce[P] {
-	if exempt(a) {
-		return nil
-	}
+	return both(b.fixed.now(), a, func() []policy.InForce[P] { return b.stored(ctx, a) })
+}
+
+// stored are those of the API.
+func (b *bound[P]) stored(ctx context.Context, a admission.Attributes) []policy.InForce[P] {
 	bindings := b.bindings.now(ctx)
 	if bindings == nil {
 		return nil
@@ -74,7 +80,7 @@ func (b *bound[P]) about(ctx context.Context, a admission.Attributes) []policy.I
 		if policies != nil {
 			all = policies.all
 		}
-		j.set = policy.NewSet(all, bindings.all, b.refuse)
+		j.set = policy.NewSet(all, bindings.all, nil, b.refuse)
 		b.current.Store(j)
 	}
 	return j.set.About(a)

@@ -8,6 +8,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -82,6 +83,13 @@ func (c *Call) Annotate(key, value string) {
 	}
 	if _, said := c.Record.Annotations[key]; !said {
 		c.Record.Annotations[key] = value
+	}
+}
+
+// audits has a write tell what is noteworthy of it, if that is kept.
+func (c *Call) audits(o *resource.WriteOptions) {
+	if c.Record != nil {
+		o.Annotate, o.AnnotatesBodies = c.Annotate, c.Record.Level >= KeepRequest
 	}
 }
 

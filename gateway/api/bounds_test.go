@@ -72,7 +72,7 @@ func TestWatchesOfAUserAreBounded(t *testing.T) {
 			resp.Stream(ctx, nowhere{})
 		}()
 	}
-	w.do("GET", widgets+"?watch=1", "", bob).want(429, "too many")
+	w.do("GET", widgets+"?watch=1", "", bob).want(429, "--max-watches-per-user")
 	w.do("GET", widgets, "", bob).want(200, "")
 	var masters []*reply.Response // may have any number
 	for range 3 {
@@ -104,8 +104,15 @@ func (trusting) Authorize(context.Context, authz.Attributes) (bool, string, erro
 	return true, "", nil
 }
 
+func (f *frames) Frame(head, body []byte, tail string) {
+	f.buf.WriteString(string(head) + string(body) + tail)
+}
+func (f *frames) Hold(func() bool) {}
+
 // nowhere takes what a stream sends.
 type nowhere struct{}
 
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) Frame(_, _ []byte, _ string) {}
+func (nowhere) Hold(func() bool)            {}
 func (nowhere) Flush() error                { return nil }

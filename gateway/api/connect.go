@@ -43,5 +43,7 @@ func (h *Handler) connect(ctx context.Context, c *Call, t resource.Target, to Co
 		path += "/"
 	}
 	var w warnings
-	return w.on(Question{Code: http.StatusOK}.answered(to.Connect(ctx, t, path, query, resource.WriteOptions{Caller: c.Caller, Warn: w.add, Annotate: c.Annotate})))
+	o := resource.WriteOptions{Caller: c.Caller, Warn: w.add}
+	c.audits(&o)
+	return w.on(Question{Code: http.StatusOK}.answered(to.Connect(ctx, t, path, query, o)))
 }

@@ -27,7 +27,8 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*repl
 		return h.deleteUnreadable(ctx, c, f, t, o)
 	}
 	var said warnings
-	w.Caller, w.Warn, w.Annotate = c.Caller, said.add, c.Annotate
+	w.Caller, w.Warn = c.Caller, said.add
+	c.audits(&w)
 	resp, err := h.deleteOne(ctx, c, f, t, o, w, v)
 	return said.on(resp, err)
 }

@@ -24,9 +24,12 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	c.sentInstead(c.Sent().Options)
 	unsafe(o, h.UnsafeDeletion)
 	var said warnings
-	w.Caller, w.Warn, w.Annotate = c.Caller, said.add, c.Annotate
+	w.Caller, w.Warn = c.Caller, said.add
+	c.audits(&w)
 	var resp *reply.Response
+	t.Whole = f.Whole()
 	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
+		said.missing(t, l.Missing)
 		if resp, err = f.Collection(ctx, t, l, v); err == nil {
 			c.repliedAs(f, func(f form.Form) (*reply.Response, error) { return f.Collection(ctx, t, l, v) })
 		}

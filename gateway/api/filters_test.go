@@ -8,7 +8,7 @@ import (
 func init() {
 	api.NewHandler = func(s api.Setup) *api.Handler {
 		return filter.New(filter.Config{
-			Config: s.Config, Authenticator: s.Authenticator, Anonymous: true, Auditor: s.Auditor, Log: s.Log, Bounds: s.Bounds, MaxBodyBytes: s.MaxBodyBytes,
+			Config: s.Config, Authenticator: s.Authenticator, Anonymous: func(string) bool { return true }, Auditor: s.Auditor, Log: s.Log, Bounds: s.Bounds, Flow: s.Flow, MaxBodyBytes: s.MaxBodyBytes,
 		})
 	}
 }

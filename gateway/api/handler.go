@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -94,22 +95,52 @@ const maxLookups = 100
 
 // object answers a request for objects, or hands it to the documents.
 func (h *Handler) object(ctx context.Context, c *Call) *reply.Response {
+	if c.remote != nil {
+		return c.remote.Serve(ctx, c)
+	}
 	if !c.Resource {
-		return h.document(ctx, c.Request, h.find(c))
+		return h.described(ctx, c)
 	}
 	if !h.ready() {
 		return reply.Unavailable()
 	}
+	confirmed := false
 	for range maxLookups {
 		resp, err := h.served(ctx, c, h.find(c))
-		if err == nil {
-			return resp
+		if errors.Is(err, catalog.ErrReplaced) {
+			continue
 		}
-		if !errors.Is(err, catalog.ErrReplaced) {
+		if err != nil {
 			return reply.Error(err)
 		}
+		if confirmed || !h.doubtful(c, resp) {
+			return resp
+		}
+		resource, version := c.resource, c.version
+		if err := h.Engine.AllInForce(ctx); err != nil {
+			return reply.Error(err)
+		}
+		if h.find(c); c.resource == resource && c.version == version {
+			return resp
+		}
+		confirmed = true
 	}
 	return reply.Error(apierrors.NewInternalError(catalog.ErrReplaced))
+}
+
+// doubtful tells that a request was refused by what is served here, before anything
+// was found out that makes sure of it: another gateway may have changed the definition.
+func (h *Handler) doubtful(c *Call, resp *reply.Response) bool {
+	if c.resource != nil && c.resource.Replaced() == nil {
+		return false
+	}
+	switch resp.Code {
+	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+		return true
+	case http.StatusNotFound:
+		return c.Verb != "get" || !c.Served() || c.resource.Def.Namespaced != (c.Namespace != "")
+	}
+	return false
 }
 
 // ready tells whether all that is stored is served.

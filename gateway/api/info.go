@@ -45,6 +45,9 @@ func (i *Info) Attributes(u *authn.User) authz.Attributes {
 	}
 }
 
+// Describe tells what the request is about, once it is known and who asks.
+func (c *Call) Describe() authz.Attributes { return c.Info.Attributes(c.User) }
+
 // namespaceSubresources are the third segments below a namespace that are
 // about the namespace itself.
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}

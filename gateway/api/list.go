@@ -24,14 +24,17 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*reply.
 		o = uncut(*o)
 	}
 	var resp *reply.Response
+	var said warnings
+	t.Whole = f.Whole()
 	l, err := h.Engine.List(ctx, t, o)
 	if err == nil {
+		said.missing(t, l.Missing)
 		resp, err = f.Collection(ctx, t, l, v)
 	}
 	if err == nil {
 		c.repliedAs(f, func(f form.Form) (*reply.Response, error) { return f.Collection(ctx, t, l, v) })
 	}
-	return resp, h.unlisted(ctx, t, err)
+	return said.on(resp, h.unlisted(ctx, t, err))
 }
 
 // uncut are the options of a list whose objects are not sent, so that there are no

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -203,6 +204,12 @@ func (g *gathered) Write(p []byte) (int, error) {
 	defer g.mu.Unlock()
 	return g.buf.Write(p)
 }
+
+func (g *gathered) Frame(head, body []byte, tail string) {
+	_, _ = g.Write(slices.Concat(head, body, []byte(tail)))
+}
+
+func (*gathered) Hold(func() bool) {}
 
 func (g *gathered) Flush() error {
 	select {

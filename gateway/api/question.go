@@ -40,7 +40,8 @@ func (h *Handler) ask(ctx context.Context, c *Call, t resource.Target, q Questio
 		return nil, err
 	}
 	var w warnings
-	o.Warn, o.Annotate = w.add, c.Annotate
+	o.Warn = w.add
+	c.audits(&o)
 	contentType, body, err := c.Sent().Question(&o)
 	if err != nil {
 		return nil, err

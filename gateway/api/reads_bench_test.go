@@ -13,15 +13,20 @@ type taken struct {
 	done           func()
 }
 
-// Write implements [FrameWriter].
-func (t *taken) Write(p []byte) (int, error) {
+// Write implements [reply.FrameWriter].
+func (t *taken) Write(p []byte) (int, error) { return len(p), nil }
+
+// Frame implements [reply.FrameWriter].
+func (t *taken) Frame(_, _ []byte, _ string) {
 	if t.frames++; t.frames == t.enough {
 		t.done()
 	}
-	return len(p), nil
 }
 
-// Flush implements [FrameWriter].
+// Hold implements [reply.FrameWriter].
+func (*taken) Hold(func() bool) {}
+
+// Flush implements [reply.FrameWriter].
 func (*taken) Flush() error { return nil }
 
 // BenchmarkReads is what reads of 300 objects cost within the process: of one, of a
@@ -42,7 +47,7 @@ func BenchmarkReads(b *testing.B) {
 			if kind == "custom" && accept == "application/vnd.kubernetes.protobuf" {
 				continue
 			}
-			for name, query := range map[string]string{"get": "/n007?resourceVersion=0", "page": "?resourceVersion=0&limit=100", "all": "?resourceVersion=0"} {
+			for name, query := range map[string]string{"get": "/n007?resourceVersion=0", "latest": "/n007", "page": "?resourceVersion=0&limit=100", "all": "?resourceVersion=0"} {
 				b.Run(name+"/"+kind+"/"+accept, func(b *testing.B) { w.reads(b, request("GET", path+query, "", "Accept: "+accept)) })
 			}
 			if accept != "application/yaml" {

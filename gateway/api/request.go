@@ -15,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
+	"github.com/wasmgate/wasmgate/gateway/bounds/flow"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -49,6 +50,9 @@ type Request struct {
 	ForwardedFor, RealIP string
 	// ClientCerts is the chain that the client proved to own, leaf first.
 	ClientCerts []*x509.Certificate
+	// Head is what else is in the head of the request, for as long as it is being
+	// answered.
+	Head Head
 	// Impersonate is who the client wants to be; nil for itself.
 	Impersonate *Impersonation
 
@@ -56,6 +60,12 @@ type Request struct {
 	cbor bool
 	// uncompressed: replies are never compressed.
 	uncompressed bool
+}
+
+// Head is the head of a request.
+type Head interface {
+	// Header makes a copy of all headers.
+	Header() http.Header
 }
 
 // context ends with the client.
@@ -88,8 +98,16 @@ type Call struct {
 	Record *Audit
 	// Stay is what the request takes of what there is for all.
 	Stay bounds.Stay
+	// Seat is what flow control gave it.
+	Seat flow.Seat
+	// Watching is a watch that flow control knows of.
+	Watching flow.Watching
 
+	remote Remote
 	route
+	// weight is what Lists found out, once it was asked.
+	weight  int64
+	weighed bool
 }
 
 // Classify finds out what the request is about, by its path and in what is served.
@@ -98,6 +116,9 @@ func (c *Call) Classify(by *Routes) {
 	c.Info = parseInfo(c.Method, c.Request.Path, c.Params.Watch())
 	if c.Info.Verb == "list" || c.Info.Verb == "watch" {
 		c.Info.Selected = c.Params.SelectedName()
+	}
+	if by.Elsewhere != nil && c.Version != "" {
+		c.remote = by.Elsewhere.Find(c.Group, c.Version)
 	}
 	by.find(c)
 }

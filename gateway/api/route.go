@@ -1,9 +1,12 @@
 package api
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
@@ -15,6 +18,19 @@ type ContentPath struct {
 	Subresource string
 }
 
+// Elsewhere knows what other servers answer.
+type Elsewhere interface {
+	// Find returns who answers requests for a version of a group, nil for this
+	// gateway.
+	Find(group, version string) Remote
+}
+
+// Remote is another server, which requests are passed on to.
+type Remote interface {
+	// Serve passes on a request that was allowed, whose body was read.
+	Serve(ctx context.Context, c *Call) *reply.Response
+}
+
 // Routes are what requests can be about: what the engine's catalog serves, and
 // subresources that are not objects, of which there may be none.
 type Routes struct {
@@ -22,6 +38,8 @@ type Routes struct {
 	Contents    map[ContentPath]Content
 	Questions   map[ContentPath]Question
 	Connections map[ContentPath]Connection
+	// Elsewhere comes before what is served here; nil where there is nothing else.
+	Elsewhere Elsewhere
 }
 
 // route is where a request leads in what is served at one moment.
@@ -60,6 +78,9 @@ func (r *Routes) find(c *Call) *catalog.Snapshot {
 func (c *Call) Served() bool {
 	return c.resource != nil && (c.Subresource == "" || c.version.Subresources[c.Subresource] != nil || c.content != nil || c.question != nil || c.connection != nil)
 }
+
+// PassedOn reports whether another server answers the request.
+func (c *Call) PassedOn() bool { return c.remote != nil }
 
 // Connects reports whether the request is to be connected to something.
 func (c *Call) Connects() bool { return c.connection != nil }

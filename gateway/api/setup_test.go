@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
+	"github.com/wasmgate/wasmgate/gateway/bounds/flow"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
@@ -26,6 +27,7 @@ type Setup struct {
 	Auditor       Auditor
 	Log           zerolog.Logger
 	Bounds        *bounds.Bounds
+	Flow          interface{ Control() *flow.Control }
 	MaxBodyBytes  int
 }
 

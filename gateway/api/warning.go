@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // A request may have maxWarnings characters of warnings. Once there are more,
@@ -44,6 +46,25 @@ func (w *warnings) add(text string) {
 	if n := utf8.RuneCountInString(text); w.size+n <= maxWarnings {
 		w.size += n
 		w.list = append(w.list, text)
+	}
+}
+
+// maxMissing is how many missing objects are told of one by one.
+const maxMissing = 10
+
+// missing tells what a collection of t leaves out: how many objects, which, and of the
+// first ones why.
+func (w *warnings) missing(t resource.Target, all []resource.Missing) {
+	if len(all) == 0 {
+		return
+	}
+	names := make([]string, len(all))
+	for i, m := range all {
+		names[i] = m.Key
+	}
+	w.add(fmt.Sprintf("%d %s cannot be converted to %s and are left out: %s", len(all), t.GroupResource(), t.Version.Name, strings.Join(names, ", ")))
+	for _, m := range all[:min(len(all), maxMissing)] {
+		w.add(cutTo(m.Key+": "+m.Why.Error(), maxWarning))
 	}
 }
 

@@ -40,6 +40,7 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 		return nil, err
 	}
 	sctx, cancel := context.WithTimeout(ctx, h.RequestTimeout)
+	t.Whole = f.Whole()
 	w, err := h.Engine.Watch(sctx, t, o)
 	cancel()
 	if err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err) {
@@ -49,11 +50,15 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	if o.AllowWatchBookmarks {
 		bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
 	}
-	return f.Response(func(ctx context.Context, out reply.FrameWriter) {
+	var said warnings
+	if err == nil {
+		said.missing(t, w.Missing)
+	}
+	return said.on(f.Response(func(ctx context.Context, out reply.FrameWriter) {
 		ctx, cancel := context.WithTimeout(ctx, lasts)
 		defer cancel()
-		form.NewStream(f, t, v, bookmarks, h.Observer.Watching(&c.Info)).Send(ctx, w, err, out)
-	}), nil
+		form.NewStream(f, t, v, bookmarks, h.Observer.Watching(&c.Info), c.Seat.Leave).Send(ctx, w, err, out)
+	}), nil)
 }
 
 // onlyNamed has options select the object of a name, which an old path has.

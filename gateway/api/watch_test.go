@@ -449,12 +449,18 @@ type gauge struct {
 
 func (g *gauge) Write(p []byte) (int, error) {
 	g.collected += len(p)
+	return len(p), nil
+}
+
+func (g *gauge) Frame(head, body []byte, tail string) {
+	g.collected += len(head) + len(body) + len(tail)
 	g.most = max(g.most, g.collected)
 	if g.frames++; g.frames == g.wanted {
 		g.enough()
 	}
-	return len(p), nil
 }
+
+func (*gauge) Hold(func() bool) {}
 
 func (g *gauge) Flush() error {
 	g.collected = 0

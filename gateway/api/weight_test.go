@@ -131,7 +131,7 @@ func TestAPanicOfTheAuditorLosesNoMemory(t *testing.T) {
 	}
 	var s bounds.Stay
 	for _, k := range []bounds.Kind{bounds.Lasts, bounds.Changes} {
-		if !all.Enter(&s, "bob", false, k) {
+		if all.Enter(&s, "bob", false, k) != nil {
 			t.Errorf("no room for kind %d", k)
 		}
 	}

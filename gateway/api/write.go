@@ -24,7 +24,8 @@ func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind st
 		return nil, err
 	}
 	var w warnings
-	o.Warn, o.Annotate = w.add, c.Annotate
+	o.Warn = w.add
+	c.audits(&o)
 	c.Caller.FieldManager, c.Caller.Force = o.Caller.FieldManager, o.Caller.Force
 	o.Caller = c.Caller
 	out, err := do(o)

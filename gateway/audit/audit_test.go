@@ -71,6 +71,10 @@ func TestWhatWasSentSaysWhatItIsAbout(t *testing.T) {
 	if e = eventOf(a); strings.Contains(string(e.ResponseObject.Raw), "managed") || strings.Count(string(e.ResponseObject.Raw), `"made"`) != 2 || !json.Valid(e.ResponseObject.Raw) {
 		t.Errorf("%s", e.ResponseObject.Raw)
 	}
+	a.Sent = []byte(strings.Replace(sent, "<b>", "\xff", 1)) // JSON all the same
+	if e = eventOf(a); string(e.RequestObject.Raw) != strings.Replace(string(a.Sent), `"managedFields":[{"manager":"m"}],`, "", 1) {
+		t.Errorf("%s", e.RequestObject.Raw)
+	}
 	a.Sent = []byte(`{"metadata":{"name":"made"`)
 	if e = eventOf(a); e.RequestObject != nil || e.ObjectRef.Name != "" {
 		t.Errorf("%+v", e)

@@ -22,11 +22,11 @@ func withoutManaged(data []byte) []byte {
 
 // appendUnmanaged appends a value that stands at a place.
 func appendUnmanaged(dst, data []byte, at place) []byte {
-	w, err := rawjson.Open(data, 0, false)
+	w, err := rawjson.Open(data, 0, true)
 	if err != nil || !w.IsObject() {
 		return append(dst, data...)
 	}
-	first, start := true, len(dst)
+	first := true
 	dst = append(dst, '{')
 	for w.Next() {
 		key, value := w.Key(), w.Value()
@@ -52,19 +52,16 @@ func appendUnmanaged(dst, data []byte, at place) []byte {
 			dst = append(dst, value...)
 		}
 	}
-	if w.Err() != nil { // it is nested deeper than anybody looks
-		return append(dst[:start], data...)
-	}
 	return append(dst, '}')
 }
 
 // appendEach appends a list whose items stand at a place.
 func appendEach(dst, data []byte, at place) []byte {
-	w, err := rawjson.Open(data, 0, false)
+	w, err := rawjson.Open(data, 0, true)
 	if err != nil || w.IsObject() {
 		return append(dst, data...)
 	}
-	first, start := true, len(dst)
+	first := true
 	dst = append(dst, '[')
 	for w.Next() {
 		if !first {
@@ -72,9 +69,6 @@ func appendEach(dst, data []byte, at place) []byte {
 		}
 		first = false
 		dst = appendUnmanaged(dst, w.Value(), at)
-	}
-	if w.Err() != nil {
-		return append(dst[:start], data...)
 	}
 	return append(dst, ']')
 }

@@ -1,7 +1,9 @@
 package authn
 
 import (
+	"context"
 	"crypto/x509"
+	"net/http"
 	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -60,6 +62,14 @@ func (u *User) Info() authenticationv1.UserInfo {
 	return out
 }
 
+// NewUser is a user who was authenticated, of [AllAuthenticated] too.
+func NewUser(u User) *User {
+	if u.Name != Anonymous {
+		u.Groups = withAuthenticated(u.Groups)
+	}
+	return &u
+}
+
 // AnonymousUser is the user of requests without credentials, on the few paths
 // that are open to everybody.
 func AnonymousUser() *User {
@@ -73,18 +83,23 @@ type Request struct {
 	// ClientCerts is the certificate chain of the TLS handshake, leaf first.
 	// Nobody has verified it yet.
 	ClientCerts []*x509.Certificate
+	// Head is the rest of the head of the request; nil where there is none.
+	Head interface {
+		// Header makes a copy of all headers.
+		Header() http.Header
+	}
 }
 
 // Empty reports whether the request carries no credentials at all.
 func (r Request) Empty() bool { return r.BearerToken == "" && len(r.ClientCerts) == 0 }
 
 // Authenticator recognises one kind of credential. It is safe for concurrent
-// use and never blocks.
+// use. Those that ask somebody else stop when the context ends; the others do not block.
 type Authenticator interface {
 	// Authenticate returns the user and true, or false when it does not know
 	// the credentials. The error says why credentials of its kind were
 	// refused; it is for logs and TokenReviews, not for whom it refuses.
-	Authenticate(Request) (*User, bool, error)
+	Authenticate(context.Context, Request) (*User, bool, error)
 }
 
 // Union asks each authenticator in turn and takes the first that knows the
@@ -92,10 +107,10 @@ type Authenticator interface {
 type Union []Authenticator
 
 // Authenticate implements [Authenticator].
-func (u Union) Authenticate(r Request) (*User, bool, error) {
+func (u Union) Authenticate(ctx context.Context, r Request) (*User, bool, error) {
 	var errs []error
 	for _, a := range u {
-		user, ok, err := a.Authenticate(r)
+		user, ok, err := a.Authenticate(ctx, r)
 		if ok {
 			return user, true, nil
 		}

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -37,15 +38,15 @@ func TestTokenFile(t *testing.T) {
 		"bobtoken":   {Name: "bob", UID: "u2", Groups: []string{"dev", "ops", AllAuthenticated}},
 		"plain":      {Name: "carol", UID: "u3", Groups: []string{AllAuthenticated}},
 	} {
-		got, ok, err := tokens.Authenticate(Request{BearerToken: token})
+		got, ok, err := tokens.Authenticate(context.Background(), Request{BearerToken: token})
 		if err != nil || !ok || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %+v %v %v, want %+v", token, got, ok, err, want)
 		}
 	}
-	if _, ok, err := tokens.Authenticate(Request{BearerToken: "admintoke"}); ok || !errors.Is(err, ErrUnknownToken) {
+	if _, ok, err := tokens.Authenticate(context.Background(), Request{BearerToken: "admintoke"}); ok || !errors.Is(err, ErrUnknownToken) {
 		t.Errorf("unknown token: %v %v", ok, err)
 	}
-	if _, ok, err := tokens.Authenticate(Request{}); ok || err != nil {
+	if _, ok, err := tokens.Authenticate(context.Background(), Request{}); ok || err != nil {
 		t.Errorf("no token: %v %v", ok, err)
 	}
 }
@@ -153,7 +154,7 @@ func TestClientCerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := ca.client(t, alice, x509.ExtKeyUsageClientAuth)
-	user, ok, err := certs.Authenticate(Request{ClientCerts: []*x509.Certificate{good}})
+	user, ok, err := certs.Authenticate(context.Background(), Request{ClientCerts: []*x509.Certificate{good}})
 	if err != nil || !ok || user.Name != "alice" || !user.In(Masters) || !user.In(AllAuthenticated) {
 		t.Fatalf("good certificate: %+v %v %v", user, ok, err)
 	}
@@ -162,12 +163,12 @@ func TestClientCerts(t *testing.T) {
 		"server usage":    ca.client(t, alice, x509.ExtKeyUsageServerAuth),
 		"no common name":  ca.client(t, pkix.Name{Organization: []string{Masters}}, x509.ExtKeyUsageClientAuth),
 	} {
-		if u, ok, err := certs.Authenticate(Request{ClientCerts: []*x509.Certificate{bad}}); ok || err == nil {
+		if u, ok, err := certs.Authenticate(context.Background(), Request{ClientCerts: []*x509.Certificate{bad}}); ok || err == nil {
 			t.Errorf("%s: accepted as %+v", name, u)
 		}
 	}
 	now = now.Add(2 * time.Hour)
-	if _, ok, err := certs.Authenticate(Request{ClientCerts: []*x509.Certificate{good}}); ok || err == nil {
+	if _, ok, err := certs.Authenticate(context.Background(), Request{ClientCerts: []*x509.Certificate{good}}); ok || err == nil {
 		t.Error("an expired certificate was accepted")
 	}
 	if _, err := NewClientCerts([]byte("nothing"), nil); err == nil {
@@ -184,13 +185,13 @@ func TestUnion(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := Union{a, b}
-	if u, ok, err := both.Authenticate(Request{BearerToken: "two"}); !ok || err != nil || u.Name != "b" {
+	if u, ok, err := both.Authenticate(context.Background(), Request{BearerToken: "two"}); !ok || err != nil || u.Name != "b" {
 		t.Errorf("second authenticator: %+v %v %v", u, ok, err)
 	}
-	if _, ok, err := both.Authenticate(Request{BearerToken: "three"}); ok || !errors.Is(err, ErrUnknownToken) || err.Error() != ErrUnknownToken.Error() {
+	if _, ok, err := both.Authenticate(context.Background(), Request{BearerToken: "three"}); ok || !errors.Is(err, ErrUnknownToken) || err.Error() != ErrUnknownToken.Error() {
 		t.Errorf("unknown to all: %v %v", ok, err)
 	}
-	if _, ok, err := both.Authenticate(Request{}); ok || err != nil {
+	if _, ok, err := both.Authenticate(context.Background(), Request{}); ok || err != nil {
 		t.Errorf("no credentials: %v %v", ok, err)
 	}
 }

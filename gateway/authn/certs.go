@@ -2,6 +2,7 @@ package authn
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
@@ -58,7 +59,7 @@ func FollowClientCAFile(path string, failed func(error)) (*Following, error) {
 }
 
 // Authenticate implements [Authenticator].
-func (c *ClientCerts) Authenticate(r Request) (*User, bool, error) {
+func (c *ClientCerts) Authenticate(_ context.Context, r Request) (*User, bool, error) {
 	if len(r.ClientCerts) == 0 {
 		return nil, false, nil
 	}

@@ -2,6 +2,7 @@ package authn
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -59,12 +60,12 @@ func Follow(path string, parse func([]byte) (Authenticator, error), failed func(
 }
 
 // Authenticate implements [Authenticator].
-func (f *Following) Authenticate(r Request) (*User, bool, error) {
+func (f *Following) Authenticate(ctx context.Context, r Request) (*User, bool, error) {
 	if int64(f.now().Sub(f.begun)) >= f.next.Load() && f.mu.TryLock() {
 		f.refresh()
 		f.mu.Unlock()
 	}
-	return (*f.current.Load()).Authenticate(r)
+	return (*f.current.Load()).Authenticate(ctx, r)
 }
 
 // refresh looks and tells what is new.

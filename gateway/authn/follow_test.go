@@ -2,6 +2,7 @@ package authn
 
 import (
 	"bytes"
+	"context"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
@@ -66,10 +67,10 @@ func TestFilesAreFollowed(t *testing.T) {
 			}
 			expect := func(when string, old, fresh bool) {
 				t.Helper()
-				if _, ok, _ := f.Authenticate(c.old); ok != old {
+				if _, ok, _ := f.Authenticate(context.Background(), c.old); ok != old {
 					t.Errorf("%s, who was known is now: %v", when, ok)
 				}
-				if _, ok, _ := f.Authenticate(c.fresh); ok != fresh {
+				if _, ok, _ := f.Authenticate(context.Background(), c.fresh); ok != fresh {
 					t.Errorf("%s, who is new is known: %v", when, ok)
 				}
 			}
@@ -122,7 +123,7 @@ func TestPipesAreReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.Add(time.Hour)
-	if _, ok, _ := f.Authenticate(Request{BearerToken: "aaaa"}); !ok {
+	if _, ok, _ := f.Authenticate(context.Background(), Request{BearerToken: "aaaa"}); !ok {
 		t.Error("forgotten")
 	}
 }
@@ -154,7 +155,7 @@ func BenchmarkFollowing(b *testing.B) {
 	for name, a := range map[string]Authenticator{"followed": f, "fixed": *f.current.Load()} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, ok, _ := a.Authenticate(Request{BearerToken: "token"}); !ok {
+				if _, ok, _ := a.Authenticate(context.Background(), Request{BearerToken: "token"}); !ok {
 					b.Fatal("not known")
 				}
 			}

@@ -2,6 +2,7 @@ package authn
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"errors"
@@ -43,7 +44,7 @@ func (t *Tokens) Add(token string, user User) error {
 }
 
 // Authenticate implements [Authenticator].
-func (t *Tokens) Authenticate(r Request) (*User, bool, error) {
+func (t *Tokens) Authenticate(_ context.Context, r Request) (*User, bool, error) {
 	if r.BearerToken == "" {
 		return nil, false, nil
 	}

@@ -18,6 +18,25 @@ type Lister interface {
 	Rules(user *authn.User, namespace string) ([]rbacv1.PolicyRule, error)
 }
 
+// ErrIncomplete is in errors of a [Lister] that cannot know all rules. It has no text.
+var ErrIncomplete = errors.New("")
+
+// Decision is what an authorizer says of a question.
+type Decision int
+
+// The decisions.
+const (
+	NoOpinion Decision = iota
+	Allow
+	// Deny refuses, whatever others would say who are asked later.
+	Deny
+)
+
+// Judge is an [Authorizer] that tells who is denied from who is not allowed.
+type Judge interface {
+	Judge(ctx context.Context, a Attributes) (Decision, string, error)
+}
+
 // Decider answers questions, and lists the answers.
 type Decider interface {
 	Authorizer

@@ -7,7 +7,13 @@
 // is refused.
 package bounds
 
-import "sync"
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/bounds/memory"
+)
 
 // Limits are the bounds; 0 means none.
 type Limits struct {
@@ -17,10 +23,19 @@ type Limits struct {
 	// Watches is how many watches, and other requests without a foreseeable end,
 	// one user may have who is not exempt.
 	Watches int
-	// Bytes is how much memory the bodies of all requests, and what is made of
-	// them, may take together.
+	// Bytes is how much memory what is made of the bodies of all requests may take
+	// together.
 	Bytes int64
+	// Decoding, Lists and Watching are where the memory comes from for what is made of
+	// bodies, for replies that are sent, and for what lasts.
+	Decoding, Lists, Watching memory.Account
 }
+
+// What a reply and what lasts take at least: buffers and stacks.
+const (
+	perList  = 32 << 10
+	perWatch = 48 << 10
+)
 
 // Kind is what a request takes up.
 type Kind int
@@ -65,11 +80,47 @@ type Stay struct {
 	kind    Kind
 	exempt  bool
 	bytes   int64
+	// listed and watching are what it took of the memory for lists and watches.
+	listed, watching int
 }
+
+// Full is why a request is not let in, or has no memory.
+type Full string
+
+// Error implements error.
+func (f Full) Error() string { return string(f) }
+
+// The reasons.
+const (
+	// TooMany requests are under way.
+	TooMany Full = "too many requests are under way, please try again later"
+	// TooManyWatches are one user's.
+	TooManyWatches Full = "this user has as many watches as one may have: end some, or have the operator set --max-watches-per-user"
+	// NoMemory is left for what is asked for.
+	NoMemory Full = "other requests take all the memory there is for this, please try again later"
+)
 
 // Enter lets a request of a user in, unless there are too many; s then counts
 // until [Stay.Leave]. Who is exempt is counted and let in even so.
-func (b *Bounds) Enter(s *Stay, user string, exempt bool, k Kind) bool {
+func (b *Bounds) Enter(s *Stay, user string, exempt bool, k Kind) error {
+	watching := 0
+	if k == Lasts {
+		if watching = perWatch; !b.limits.Watching.Take(watching) {
+			return NoMemory
+		}
+	}
+	if b.enter(s, user, exempt, k) {
+		s.watching = watching
+		return nil
+	}
+	b.limits.Watching.Give(watching)
+	if k == Lasts {
+		return TooManyWatches
+	}
+	return TooMany
+}
+
+func (b *Bounds) enter(s *Stay, user string, exempt bool, k Kind) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.users[user]
@@ -106,28 +157,65 @@ const kept, small = 4, 64
 // many. Who is exempt may have all that are left.
 func (s *Stay) Take(n int) bool {
 	b := s.of
-	if b == nil || b.limits.Bytes == 0 {
+	if b == nil {
 		return true
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	left := b.limits.Bytes - b.bytes
-	if int64(n) > b.limits.Bytes/small {
-		left -= b.limits.Bytes / kept
-	}
-	if int64(n) > left || !s.exempt && s.account.bytes+int64(n) > left {
+	if !b.limits.Decoding.Take(n) {
 		return false
 	}
-	b.bytes += int64(n)
-	s.account.bytes += int64(n)
-	s.bytes += int64(n)
+	if s.take(int64(n)) {
+		return true
+	}
+	b.limits.Decoding.Give(n)
+	return false
+}
+
+func (s *Stay) take(n int64) bool {
+	b := s.of
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.limits.Bytes == 0 {
+		s.account.bytes += n
+		b.bytes += n
+		s.bytes += n
+		return true
+	}
+	left := b.limits.Bytes - b.bytes
+	if n > b.limits.Bytes/small {
+		left -= b.limits.Bytes / kept
+	}
+	if n > left || !s.exempt && s.account.bytes+n > left {
+		return false
+	}
+	b.bytes += n
+	s.account.bytes += n
+	s.bytes += n
 	return true
+}
+
+// mostWait is how long a list waits for memory.
+const mostWait = 5 * time.Second
+
+// List reserves n more bytes for the reply to a list until [Stay.Leave]; it waits for
+// them, though not long. Of an empty one something is kept, too.
+func (s *Stay) List(ctx context.Context, n int) error {
+	if s.of == nil {
+		return nil
+	}
+	if s.listed == 0 {
+		n += perList
+	}
+	if !s.of.limits.Lists.Wait(ctx, n, mostWait) {
+		return NoMemory
+	}
+	s.listed += n
+	return nil
 }
 
 // Most is the most bytes that can be taken at once when nothing else is under
 // way; 0 for any number.
 func (s *Stay) Most() int {
-	if s.of == nil {
+	if s.of == nil || s.of.limits.Bytes == 0 {
 		return 0
 	}
 	return int((s.of.limits.Bytes - s.of.limits.Bytes/kept) / 2)
@@ -139,6 +227,9 @@ func (s *Stay) Leave() {
 	if b == nil {
 		return
 	}
+	b.limits.Decoding.Give(int(s.bytes))
+	b.limits.Lists.Give(s.listed)
+	b.limits.Watching.Give(s.watching)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := s.account

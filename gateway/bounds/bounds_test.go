@@ -1,9 +1,15 @@
 package bounds
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/bounds/memory"
 )
 
 // enter lets a user in n times and returns how often it did.
@@ -11,7 +17,7 @@ func enter(b *Bounds, user string, exempt bool, k Kind, n int) []*Stay {
 	var in []*Stay
 	for range n {
 		var s Stay
-		if b.Enter(&s, user, exempt, k) {
+		if b.Enter(&s, user, exempt, k) == nil {
 			in = append(in, &s)
 		}
 	}
@@ -98,7 +104,7 @@ func TestBytes(t *testing.T) {
 	b := New(Limits{Bytes: 1 << 20})
 	take := func(user string, exempt bool) (s *Stay, n int) {
 		s = &Stay{}
-		if !b.Enter(s, user, exempt, Changes) {
+		if b.Enter(s, user, exempt, Changes) != nil {
 			t.Fatal("not let in")
 		}
 		for s.Take(1 << 10) {
@@ -164,7 +170,7 @@ func TestNobodyIsForgotten(t *testing.T) {
 		all.Go(func() {
 			for n := range 1000 {
 				var s Stay
-				if b.Enter(&s, fmt.Sprint("user", i%3), i == 0, Kind(n%int(kinds))) {
+				if b.Enter(&s, fmt.Sprint("user", i%3), i == 0, Kind(n%int(kinds))) == nil {
 					s.Take(n)
 				}
 				s.Leave()
@@ -184,5 +190,50 @@ func BenchmarkRequest(b *testing.B) {
 		var s Stay
 		all.Enter(&s, "system:serviceaccount:default:controller", false, Reads)
 		s.Leave()
+	}
+}
+
+// What lists and watches take of the memory comes back when they end, and who finds
+// none is not counted.
+func TestMemoryOfListsAndWatches(t *testing.T) {
+	m := memory.New(1 << 20) // 384 KiB for each
+	b := New(Limits{Watches: 100, Lists: m.For(memory.Lists), Watching: m.For(memory.Watches), Decoding: m.For(memory.Decoding)})
+	watches := enter(b, "bob", false, Lasts, 20)
+	if len(watches) != 8 {
+		t.Errorf("%d watches", len(watches))
+	}
+	var s Stay
+	if err := b.Enter(&s, "root", true, Lasts); err != NoMemory {
+		t.Errorf("got %v", err)
+	}
+	leave(watches)
+	synctest.Test(t, func(t *testing.T) {
+		var one, other Stay
+		for _, s := range []*Stay{&one, &other} {
+			if err := b.Enter(s, "bob", false, Reads); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(one.List(t.Context(), 100<<10), one.List(t.Context(), 100<<10), one.List(t.Context(), 0)); err != nil {
+			t.Error(err)
+		}
+		if err := other.List(t.Context(), 150<<10); err != NoMemory {
+			t.Errorf("got %v", err)
+		}
+		go func() {
+			<-time.After(time.Second)
+			one.Leave()
+			one.Leave()
+		}()
+		if err := other.List(t.Context(), 150<<10); err != nil {
+			t.Error(err)
+		}
+		if !other.Take(1<<10) || other.Take(1<<20) {
+			t.Error("more or less is decoded than there is room for")
+		}
+		other.Leave()
+	})
+	if used, _, _ := m.Uses(); len(b.users) != 0 || slices.Max(used[:]) != 0 {
+		t.Errorf("left: %v, %v", b.users, used)
 	}
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -75,7 +76,7 @@ type Catalog struct {
 
 	// mu guards what follows, and is held while the snapshot is replaced.
 	mu      sync.Mutex
-	applied int64
+	applied atomic.Int64 // definitions up to here are in the snapshot
 	changed chan struct{}
 }
 
@@ -101,7 +102,7 @@ func New(o Options) *Catalog {
 			Prefix:   o.Prefix,
 			BucketOf: func(key string) string { return bucketOf(prefixes, key) },
 			Make:     view.NewEntry, Tombstone: view.Tombstone, Adopt: (*view.Entry).Adopt,
-			Again: (*view.Entry).Sealed, SizeOf: (*view.Entry).Size, Shed: (*view.Entry).Shed,
+			Again: (*view.Entry).Sealed, SizeOf: (*view.Entry).Size, LeastOf: (*view.Entry).StoredSize, Shed: (*view.Entry).Shed,
 			OnError: func(err error) { o.Log.Warn().Err(err).Msg("watch cache recovers from a failure") },
 		}),
 		memory: view.NewMemory(o.ViewBytes, o.Spared), ready: make(chan struct{}), custom: map[string]*served{}, changed: make(chan struct{}),
@@ -189,8 +190,8 @@ func (c *Catalog) publish() {
 func (c *Catalog) advance(revision int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if revision > c.applied {
-		c.applied = revision
+	if revision > c.applied.Load() {
+		c.applied.Store(revision)
 		close(c.changed)
 		c.changed = make(chan struct{})
 	}
@@ -226,6 +227,22 @@ func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int6
 // Defines tells whether the objects of r are definitions of custom resources.
 func (c *Catalog) Defines(r *Resource) bool { return r == c.crds }
 
+// InForce waits until r is served by what the cache shows of its definition, and
+// fails with [ErrReplaced] when that is another form of the resource, or none. What
+// became of other definitions is not waited for.
+func (c *Catalog) InForce(ctx context.Context, r *Resource) error {
+	if r.definition == "" {
+		return nil
+	}
+	if latest := c.crds.bucket.Latest(); c.applied.Load() < latest {
+		it, ok := c.crds.bucket.Snapshot().Get(strings.TrimPrefix(r.definition, c.crds.root))
+		if (!ok || it.Value.Revision != r.definedAt.Load()) && c.WaitApplied(ctx, latest) != nil {
+			return view.ErrTimeout()
+		}
+	}
+	return r.Current()
+}
+
 // WaitForSync waits until every definition that the cache holds is in the snapshot.
 func (c *Catalog) WaitForSync(ctx context.Context) error {
 	return c.WaitApplied(ctx, c.crds.bucket.Latest())
@@ -233,12 +250,12 @@ func (c *Catalog) WaitForSync(ctx context.Context) error {
 
 // WaitApplied waits until definitions up to revision are in the snapshot.
 func (c *Catalog) WaitApplied(ctx context.Context, revision int64) error {
-	for {
+	for c.applied.Load() < revision {
 		c.mu.Lock()
-		applied, changed := c.applied, c.changed
+		changed := c.changed
 		c.mu.Unlock()
-		if applied >= revision {
-			return nil
+		if c.applied.Load() >= revision {
+			break
 		}
 		select {
 		case <-changed:
@@ -246,4 +263,5 @@ func (c *Catalog) WaitApplied(ctx context.Context, revision int64) error {
 			return ctx.Err()
 		}
 	}
+	return nil
 }

@@ -349,6 +349,7 @@ func TestFingerprintSaysWhatIsCompiledDifferently(t *testing.T) {
 		`{"spec":{"a":"c"},"metadata":{"uid":"u"}}`,
 		`{"spec":{"a":"b"},"metadata":{"uid":"v"}}`,
 		`{"spec":{"a":"b"},"metadata":{"uid":"u","deletionTimestamp":"t"}}`,
+		`{"spec":{"a":"b"},"metadata":{"uid":"u","annotations":{"` + crd.UnconvertibleAnnotation + `":"Omit"}}}`,
 		`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"acceptedNames":{"plural":"n"}}}`,
 		`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"conditions":[{"type":"Established","status":"True"}]}}`,
 	} {

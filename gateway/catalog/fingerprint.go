@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -15,8 +16,9 @@ type digest [sha256.Size]byte
 func fingerprint(text []byte) (out digest, err error) {
 	var about struct {
 		Metadata struct {
-			UID     string  `json:"uid"`
-			Deleted *string `json:"deletionTimestamp"`
+			UID         string            `json:"uid"`
+			Deleted     *string           `json:"deletionTimestamp"`
+			Annotations map[string]string `json:"annotations"`
 		} `json:"metadata"`
 		Status struct {
 			AcceptedNames json.RawMessage `json:"acceptedNames"`
@@ -43,7 +45,7 @@ func fingerprint(text []byte) (out digest, err error) {
 		states[c.Type] = c.Status
 	}
 	spec := sha256.Sum256(object.Field(text, "spec"))
-	all, err := json.Marshal([]any{about.Metadata.UID, about.Metadata.Deleted != nil, spec[:], about.Status.AcceptedNames, states})
+	all, err := json.Marshal([]any{about.Metadata.UID, about.Metadata.Deleted != nil, about.Metadata.Annotations[crd.UnconvertibleAnnotation], spec[:], about.Status.AcceptedNames, states})
 	if err != nil {
 		return out, fmt.Errorf("custom resource definition: %w", err)
 	}

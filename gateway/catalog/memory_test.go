@@ -47,7 +47,7 @@ func TestCatalogKeepsToItsMemory(t *testing.T) {
 	r := c.Snapshot().Resource(schema.GroupResource{Resource: "configmaps"})
 	var all []*view.Entry
 	c.eachEntry(func(e *view.Entry) {
-		if bytes.Contains(e.Stored, []byte("ConfigMap")) {
+		if bytes.Contains(e.Stored(), []byte("ConfigMap")) {
 			all = append(all, e)
 		}
 	})
@@ -56,7 +56,7 @@ func TestCatalogKeepsToItsMemory(t *testing.T) {
 	}
 	derived := func() (n int) {
 		for _, e := range all {
-			n += e.Size() - view.NewEntry(storage.KV{Value: e.Stored}).Size()
+			n += e.Size() - view.NewEntry(storage.KV{Value: e.Stored()}).Size()
 		}
 		return n
 	}

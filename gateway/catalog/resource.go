@@ -15,7 +15,7 @@ import (
 )
 
 // Resource is a definition being served: the definition, where its objects
-// are, and how they convert. It is immutable.
+// are, and how they convert. It is immutable, but for what it remembers of them.
 type Resource struct {
 	// Renderer derives the views of the objects, and has the definition.
 	*view.Renderer
@@ -25,7 +25,10 @@ type Resource struct {
 	// where that is of a kind of its own.
 	Bodies map[Part]*managedfields.Kind
 
-	bucket *watchcache.Bucket[*view.Entry]
+	bucket   *watchcache.Bucket[*view.Entry]
+	labelled labelIndexes
+	watchers *watchcache.Hub[*view.Entry, Interest]
+	byLabel  atomic.Int64 // of the watchers, those that follow a label
 	// root is the key prefix of the objects in the store, with a slash at the
 	// end.
 	root string
@@ -65,15 +68,21 @@ func (r *Resource) Writer(s storage.Store) storage.GuardedWriter {
 	return s.While(r.definition, r.definedAt.Load())
 }
 
+// Definition is the key of the definition in the store, "" for a built-in kind, and the
+// latest revision of it that the resource stands for.
+func (r *Resource) Definition() (key string, revision int64) { return r.definition, r.definedAt.Load() }
+
 // confirm lets the resource stand for a revision of its definition.
 func (r *Resource) confirm(revision int64) { r.definedAt.Store(revision) }
 
 // newResource makes a resource; a nil converter is that of the definition, or
 // None.
 func (c *Catalog) newResource(def *crd.Definition, conv conversion.Converter) *Resource {
-	return &Resource{
+	r := &Resource{
 		Renderer: view.New(def, conv, c.memory), Owners: managedfields.NewKind(def), Bodies: bodiesOf(def), bucket: c.cache.Bucket(def.KeyPrefix), root: c.prefix + def.KeyPrefix + "/",
 	}
+	r.watchers = watchcache.NewHub(r.bucket, r.interestsOf)
+	return r
 }
 
 // Part is a subresource of a version.

@@ -24,6 +24,15 @@ type Snapshot struct {
 // Resource returns the resource served under that group and plural, or nil.
 func (s *Snapshot) Resource(gr schema.GroupResource) *Resource { return s.resources[gr] }
 
+// Stored tells of each resource whose objects are stored how many there are.
+func (s *Snapshot) Stored(visit func(gr schema.GroupResource, n int)) {
+	for gr, r := range s.resources {
+		if gr == r.GroupResource() && r.Def.KeyPrefix != "" {
+			visit(gr, r.bucket.Snapshot().Len())
+		}
+	}
+}
+
 // Find resolves the group, version and plural of a request.
 func (s *Snapshot) Find(group, version, plural string) (*Resource, *crd.Version) {
 	r := s.resources[schema.GroupResource{Group: group, Resource: plural}]

@@ -21,10 +21,17 @@ import (
 // calls started once, when the gateway is ready.
 type Runner func(ctx context.Context, o options.Serve, log zerolog.Logger, started func(options.Started)) error
 
+// Parts are what the commands run that are no clients.
+type Parts struct {
+	Serve   Runner
+	Webhook WebhookRunner
+	Tools   workbench.Tools
+}
+
 // Main runs the command line of the process and returns its exit status.
 // SIGINT and SIGTERM end what runs in good order; a second one ends the
 // process at once.
-func Main(run Runner, tools workbench.Tools) int {
+func Main(parts Parts) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	go func() {
@@ -34,7 +41,7 @@ func Main(run Runner, tools workbench.Tools) int {
 		<-again
 		os.Exit(1)
 	}()
-	root := New(run, tools)
+	root := New(parts)
 	root.SetArgs(typed(os.Args))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
@@ -60,22 +67,25 @@ func exitStatus(cmd *cobra.Command, err error) int {
 
 // typed is what was typed behind the program's name. Flags without a command are
 // those of serve, as is everything where the program is called kube-apiserver: so it
-// can stand in for that.
+// can stand in for that, which leaves controllers to another program.
 func typed(argv []string) []string {
 	args := argv[1:]
-	asServer := filepath.Base(argv[0]) == "kube-apiserver"
-	flags := len(args) > 0 && strings.HasPrefix(args[0], "--") && args[0] != "--help" && args[0] != "--version"
-	if asServer || flags {
+	of := func(flag string) bool { return len(args) > 0 && args[0] == flag }
+	switch {
+	case of("--version"):
+	case filepath.Base(argv[0]) == "kube-apiserver":
+		return append([]string{"serve", "--controllers="}, args...)
+	case len(args) > 0 && strings.HasPrefix(args[0], "--") && !of("--help"):
 		return append([]string{"serve"}, args...)
 	}
 	return args
 }
 
-// New returns the root command. run is what `wasmgate serve` calls, and tools do what
-// needs no server.
-func New(run Runner, tools workbench.Tools) *cobra.Command {
+// New returns the root command.
+func New(parts Parts) *cobra.Command {
+	tools := parts.Tools
 	root := commands("wasmgate", "The Kubernetes API over etcd, extended by WebAssembly modules",
-		newServe(run), newMigrate(), newModule(tools), newConvert(tools), newVersionPriority(), newVersion())
+		newServe(parts.Serve), newWebhook(parts.Webhook), newMigrate(), newModule(tools), newConvert(tools), newLint(), newEnvtest(), newVersionPriority(), newVersion())
 	root.Long = "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
 		"converted between their versions by sandboxed WebAssembly modules."
 	root.Version = Version()

@@ -18,13 +18,13 @@ import (
 // serve runs `wasmgate serve` with a runner that only notes its options.
 func serve(t *testing.T, args ...string) (got *options.Serve, out string, err error) {
 	t.Helper()
-	root := New(func(ctx context.Context, o options.Serve, log zerolog.Logger, started func(options.Started)) error {
+	root := New(Parts{Serve: func(ctx context.Context, o options.Serve, log zerolog.Logger, started func(options.Started)) error {
 		got = &o
 		log.Info().Msg("hello")
 		log.Debug().Msg("details")
 		started(options.Started{URL: "https://127.0.0.1:6443", Kubeconfig: "/tmp/a b/admin.kubeconfig", DataDir: o.DataDir, Embedded: o.Embedded()})
 		return o.LogCheck(ctx)
-	}, nil)
+	}})
 	var buf bytes.Buffer
 	root.SetOut(&buf)
 	root.SetErr(&buf)
@@ -121,7 +121,7 @@ func TestServe_HelpGroupsEveryFlag(t *testing.T) {
 			t.Errorf("missing %s", want)
 		}
 	}
-	cmd, _, err := New(nil, nil).Find([]string{"serve"})
+	cmd, _, err := New(Parts{}).Find([]string{"serve"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestServe_HelpGroupsEveryFlag(t *testing.T) {
 
 func TestServe_ReportsTheRunnersError(t *testing.T) {
 	failed := errors.New("port taken")
-	root := New(func(context.Context, options.Serve, zerolog.Logger, func(options.Started)) error { return failed }, nil)
+	root := New(Parts{Serve: func(context.Context, options.Serve, zerolog.Logger, func(options.Started)) error { return failed }})
 	root.SetArgs([]string{"serve"})
 	if err := root.ExecuteContext(context.Background()); !errors.Is(err, failed) {
 		t.Errorf("%v", err)

@@ -1,44 +1,53 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
 // convertCommand is one run of `wasmgate convert`.
 type convertCommand struct {
-	tools      workbench.Tools
-	module     moduleFile
-	what       workbench.Conversion
-	file       string
-	moduleFile string
-	crdFile    string
-	format     output
+	tools        workbench.Tools
+	module       moduleFile
+	what         workbench.Conversion
+	files        []string
+	moduleFile   string
+	crdFile      string
+	write, check bool
+	format       output
 }
 
 func newConvert(tools workbench.Tools) *cobra.Command {
 	c := &convertCommand{tools: tools}
 	cmd := &cobra.Command{
 		Use:   "convert -f FILE --to-version VERSION --module FILE.wasm",
-		Short: "Convert an object in a file to another version, without a server",
-		Long: "Convert the object of a file, YAML or JSON, to another version of its kind with a\n" +
-			"module, and print it. With --crd the fields that the version does not have are\n" +
-			"dropped, as a gateway does. No server is needed.",
-		Example:     "  wasmgate convert -f crontab.yaml --to-version v1 --module crontab.wasm --crd crd.yaml",
+		Short: "Convert objects in files and folders to another version, without a server",
+		Long: "Convert the objects of files, YAML or JSON, to another version of their kind with a\n" +
+			"module, and print them or, with --write, write them where they were. Of YAML,\n" +
+			"comments, the order and the lines that say the same stay as they are. Of folders,\n" +
+			"all files that end with .yaml, .yml or .json are taken.\n\n" +
+			"With --crd, objects of other kinds stay as they are, and the fields that the version\n" +
+			"does not have are dropped, as a gateway does. No server is needed.\n\n" +
+			"The status is 0 if all were converted, 1 if one was not or, with --check, would come\n" +
+			"out otherwise, and 2 if the command was not used as it is meant.",
+		Example: "  wasmgate convert -f crontab.yaml --to-version v1 --module crontab.wasm --crd crd.yaml\n" +
+			"  wasmgate convert -f manifests/ --write --to-version v1 --module crontab.wasm --crd crd.yaml",
 		Args:        arguments(0, 0),
 		Annotations: map[string]string{mistakesAre: ""},
 		RunE:        c.run,
 	}
-	cmd.Flags().StringVarP(&c.file, "filename", "f", "", "`file` with the object, YAML or JSON; - is the standard input")
+	cmd.Flags().StringSliceVarP(&c.files, "filename", "f", nil, "`files` and folders with objects, YAML or JSON; - is the standard input")
 	cmd.Flags().StringVar(&c.what.To, "to-version", "", "`version` to convert to, such as v1")
-	cmd.Flags().StringVar(&c.moduleFile, "module", "", "`file` with the module that converts")
+	cmd.Flags().StringVar(&c.moduleFile, "module", "", "`file` with the module that converts, or with ConversionRules")
 	cmd.Flags().StringVar(&c.crdFile, "crd", "", "`file` with the CustomResourceDefinition, YAML or JSON")
+	cmd.Flags().BoolVarP(&c.write, "write", "w", false, "write what was converted into the files, and print nothing")
+	cmd.Flags().BoolVar(&c.check, "check", false, "only print the names of files that would come out otherwise")
 	c.module.add(cmd)
 	c.format.add(cmd, asYAML, asJSON)
 	return cmd
@@ -48,10 +57,14 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	if err := fromEnv(cmd.Flags()); err != nil {
 		return err
 	}
-	if c.file == "" || c.what.To == "" || c.moduleFile == "" {
+	switch {
+	case len(c.files) == 0 || c.what.To == "" || c.moduleFile == "":
 		return fmt.Errorf("-f, --to-version and --module are needed\nUsage: %s", cmd.UseLine())
+	case c.write && (c.check || c.format.format != ""):
+		return fmt.Errorf("--write goes with neither --check nor -o")
 	}
-	if c.what.Object, err = oneObject(c.file, cmd.InOrStdin()); err != nil {
+	files, err := readManifests(c.files, cmd.InOrStdin())
+	if err != nil {
 		return err
 	}
 	if c.what.Module, err = c.module.read(c.moduleFile); err != nil {
@@ -62,34 +75,99 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 			return err
 		}
 	}
+	for _, f := range files {
+		if c.write && f.name == standardInput {
+			return fmt.Errorf("--write needs files, and - is none")
+		}
+		for _, d := range f.documents {
+			if d.object != nil {
+				c.what.Objects = append(c.what.Objects, d.object)
+			}
+		}
+	}
 	converted, err := c.tools.Convert(cmd.Context(), c.what)
 	if err != nil {
 		return err
 	}
-	if c.format.format != asJSON {
-		if converted, err = yaml.JSONToYAML(converted); err != nil {
-			return err
-		}
-	} else {
-		converted = append(converted, '\n')
-	}
-	_, err = cmd.OutOrStdout().Write(converted)
-	return err
+	return c.give(cmd.OutOrStdout(), cmd.ErrOrStderr(), files, converted)
 }
 
-// oneObject reads the only object of a file, as JSON.
-func oneObject(file string, in io.Reader) (data []byte, err error) {
-	if file == "-" {
-		data, err = io.ReadAll(in)
-	} else {
-		data, err = os.ReadFile(file)
+// give prints or writes what became of files, and tells what failed.
+func (c *convertCommand) give(out, errOut io.Writer, files []manifestFile, converted []workbench.Converted) error {
+	failed, differ, printed := 0, 0, 0
+	for _, f := range files {
+		texts, changed, problems, err := c.texts(f, &converted)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		for _, p := range problems {
+			fmt.Fprintf(errOut, "%s: %s\n", f.name, shown(p))
+		}
+		failed += len(problems)
+		switch {
+		case len(problems) > 0:
+		case c.check && changed:
+			differ++
+			fmt.Fprintln(out, f.name)
+		case c.check || c.write && !changed:
+		case c.write:
+			err = writeFile(f.name, bytes.Join(texts, nil))
+		default:
+			for _, text := range texts {
+				if err = printDocument(out, text, printed > 0 && c.format.format != asJSON); err != nil {
+					break
+				}
+				printed++
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return nil, err
+	switch {
+	case failed > 0:
+		return &outcome{statusFound, fmt.Sprintf("%d objects were not converted", failed)}
+	case differ > 0:
+		return &outcome{statusFound, fmt.Sprintf("%d files are not at version %s", differ, c.what.To)}
 	}
-	object, err := yaml.YAMLToJSONStrict(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	return nil
+}
+
+// texts are the documents of a file as they are to be. They take what they need of
+// converted.
+func (c *convertCommand) texts(f manifestFile, converted *[]workbench.Converted) (texts [][]byte, changed bool, problems []string, err error) {
+	for i, d := range f.documents {
+		text := d.text
+		if d.object != nil {
+			is := (*converted)[0]
+			*converted = (*converted)[1:]
+			switch {
+			case is.Problem != "":
+				problems = append(problems, fmt.Sprintf("document %d: %s", i+1, is.Problem))
+			case is.Object == nil:
+			case c.format.format == asJSON:
+				text = append(is.Object, '\n')
+			case bytes.Equal(is.Object, d.object): // it stays as it is written
+			default:
+				if text, err = d.with(is.Object); err != nil {
+					return nil, false, nil, err
+				}
+			}
+		}
+		changed = changed || !bytes.Equal(text, d.text)
+		texts = append(texts, text)
 	}
-	return object, nil
+	return texts, changed, problems, nil
+}
+
+// printDocument prints a document, and what separates it from one before it.
+func printDocument(out io.Writer, text []byte, separate bool) error {
+	if separate && !bytes.HasPrefix(text, []byte("---")) {
+		text = append([]byte("---\n"), text...)
+	}
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(bytes.Clone(text), '\n')
+	}
+	_, err := out.Write(text)
+	return err
 }

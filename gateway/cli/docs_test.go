@@ -21,13 +21,13 @@ func TestDocumentsNameRealFlags(t *testing.T) {
 			collect(sub)
 		}
 	}
-	collect(New(nil, nil))
+	collect(New(Parts{}))
 	documents, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(documents) == 0 {
 		t.Fatal(documents, err)
 	}
 	// The flags of kubectl and of compilers are their own.
-	others := regexp.MustCompile("`kubectl[^`]*`|(?m:^[ $]*(?:.*[|] )?kubectl .*$)|cargo build .*|`--(?:exportStart|use)[^`]*`")
+	others := regexp.MustCompile("`kubectl[^`]*`|(?m:^[ $]*(?:until |.*[|] )?kubectl .*$)|cargo build .*|`--(?:exportStart|use)[^`]*`")
 	flagPattern := regexp.MustCompile("(?:^|[\\s`(])--([a-z][a-z0-9-]*)")
 	for _, document := range append(documents, "../../README.md", "../../RATIONALE.md") {
 		text, err := os.ReadFile(document)

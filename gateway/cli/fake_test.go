@@ -292,7 +292,7 @@ func status(w http.ResponseWriter, code int, reason string) {
 // command runs wasmgate with arguments and returns what it printed.
 func command(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	root := New(nil, nil)
+	root := New(Parts{})
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)

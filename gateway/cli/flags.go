@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // envPrefix begins the environment variables that stand for flags.
@@ -30,6 +32,7 @@ func addGroups(cmd *cobra.Command, groups ...flagGroup) {
 	for _, g := range groups {
 		cmd.Flags().AddFlagSet(g.FlagSet)
 	}
+	outdate(cmd.Flags(), lifecycle.Flags, lifecycle.Current)
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
 		out := cmd.OutOrStderr()
 		fmt.Fprintf(out, "Usage:\n  %s\n", cmd.UseLine())
@@ -39,6 +42,21 @@ func addGroups(cmd *cobra.Command, groups ...flagGroup) {
 		fmt.Fprintf(out, "\nEvery flag can be set by an environment variable, too: --data-dir is %sDATA_DIR.\n", envPrefix)
 		return nil
 	})
+}
+
+// outdate has deprecated flags say so, in the usage and to who sets them. They still
+// work.
+func outdate(flags *pflag.FlagSet, lives map[string]lifecycle.Life, now lifecycle.Release) {
+	for name, life := range lives {
+		f := flags.Lookup(name)
+		if f == nil || !life.IsDeprecated(now) {
+			continue
+		}
+		f.Deprecated = fmt.Sprintf("from %s; it still works", life.Deprecated)
+		if life.Replacement != "" {
+			f.Deprecated += ", use --" + life.Replacement
+		}
+	}
 }
 
 // fromEnv sets the flags that were not given on the command line from the

@@ -43,6 +43,7 @@ type moduleStatus struct {
 	Conversions        []moduleConversion `json:"conversions"`
 	Revisions          []moduleRevision   `json:"revisions"`
 	Candidate          *moduleCandidate   `json:"candidate"`
+	SignedBy           []moduleSigner     `json:"signedBy"`
 	Conditions         []metav1.Condition `json:"conditions"`
 }
 
@@ -66,8 +67,8 @@ func (s moduleStatus) condition(name string) metav1.Condition {
 }
 
 func newModule(tools workbench.Tools) *cobra.Command {
-	return commands("module", "Upload and download WebAssembly modules, list them, look into them, promote, roll back and delete them",
-		newModuleFuzz(tools), newModuleInspect(tools),
+	return commands("module", "Begin, build, upload and download WebAssembly modules, list them, look into them, sign, promote, roll back and delete them",
+		newModuleInit(tools), newModuleBuild(tools), newModuleRun(tools), newModuleBench(tools), newModuleDiff(tools), newModuleFuzz(tools), newModuleTest(tools), newModuleInspect(tools), newModuleKeygen(tools), newModuleSign(tools), newModuleVerify(tools),
 		newModulePush(), newModuleGet(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs(), newModuleDelete())
 }
 
@@ -97,12 +98,12 @@ func newModuleList() *cobra.Command {
 }
 
 // printModules prints the table of modules; wide shortens nothing, and says where
-// the bytes come from and what waits to be promoted.
+// the bytes come from, what waits to be promoted and who vouches for what serves.
 func printModules(all []unstructured.Unstructured, wide bool, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
 	fmt.Fprint(w, "NAME\tREADY\tSIZE\tHOOKS\tCONVERTS\tDIGEST\tAGE\tREASON")
 	if wide {
-		fmt.Fprint(w, "\tSOURCE\tCANDIDATE")
+		fmt.Fprint(w, "\tSOURCE\tCANDIDATE\tSIGNER")
 	}
 	fmt.Fprintln(w)
 	for i := range all {
@@ -119,7 +120,7 @@ func printModules(all []unstructured.Unstructured, wide bool, out io.Writer) err
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s", obj.GetName(), s.condition(ready).Status, s.Size, strings.Join(hooks, ","), shown(pairs(s.Conversions, most)),
 			digest, duration.HumanDuration(time.Since(obj.GetCreationTimestamp().Time)), s.reason())
 		if wide {
-			fmt.Fprintf(w, "\t%s\t%s", shown(sourceOf(obj)), s.candidateDigest())
+			fmt.Fprintf(w, "\t%s\t%s\t%s", shown(sourceOf(obj)), s.candidateDigest(), shown(s.signers()))
 		}
 		fmt.Fprintln(w)
 	}
@@ -140,6 +141,18 @@ func (s moduleStatus) reason() (reason string) {
 		}
 	}
 	return reason
+}
+
+// moduleSigner vouches for what serves.
+type moduleSigner struct{ Trust, Authority string }
+
+// signers are who vouches for what serves, "" for nobody.
+func (s moduleStatus) signers() string {
+	var all []string
+	for _, by := range s.SignedBy {
+		all = append(all, by.Authority)
+	}
+	return strings.Join(all, ",")
 }
 
 // candidateDigest is the digest of what waits to be promoted, "" for nothing.

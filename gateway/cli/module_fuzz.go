@@ -74,7 +74,7 @@ func newModuleFuzz(tools workbench.Tools) *cobra.Command {
 			"back as it was, with a small object that shows it. An object is to be accepted\n" +
 			"by the version that it is converted to, to keep its labels and annotations, and\n" +
 			"to be converted to the same bytes each time. The same seed tries the same\n" +
-			"objects. No server is needed.\n\n" +
+			"objects. No server is needed. In place of a module, FILE may have ConversionRules.\n\n" +
 			"The status is 0 if nothing is lost, 1 if something is, 2 if the command was not\n" +
 			"used as it is meant, and 3 if nothing was found but not every field was tried.",
 		Example: "  wasmgate module fuzz crontab.wasm -f crd.yaml\n" +

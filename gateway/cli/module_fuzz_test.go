@@ -14,10 +14,21 @@ import (
 
 // bench are tools that only say what the test wants.
 type bench struct {
+	workbench.Signing
+	// measured, compared and answer are what the tools find out about corpus and request.
+	measured workbench.Measured
+	compared workbench.Compared
+	answer   workbench.Answer
+	corpus   workbench.Corpus
+	request  workbench.Request
 	findings workbench.Findings
 	is       workbench.Inspection
 	err      error
+	samples  []workbench.Sample
 	asked    workbench.Proof
+	// drafted is what a project was asked about.
+	drafted    workbench.Draft
+	operations []workbench.Operation
 }
 
 func (b *bench) Prove(_ context.Context, what workbench.Proof) (workbench.Findings, error) {
@@ -29,14 +40,37 @@ func (b *bench) Inspect(context.Context, workbench.Module) (workbench.Inspection
 	return b.is, b.err
 }
 
-func (b *bench) Convert(_ context.Context, what workbench.Conversion) ([]byte, error) {
-	return append([]byte(nil), what.Object...), b.err
+func (b *bench) Try(context.Context, workbench.Samples) ([]workbench.Sample, error) {
+	return b.samples, b.err
+}
+
+func (b *bench) Languages() []string { return []string{"rules", "go"} }
+
+// Draft makes a project of one file, and of the operations that the test wants.
+func (b *bench) Draft(_ context.Context, what workbench.Draft) (workbench.Drafted, error) {
+	b.drafted = what
+	return workbench.Drafted{Definition: "w", Operations: b.operations, Files: []workbench.File{{Name: "a/b.yaml", Content: what.From}}}, b.err
+}
+
+// Convert brings objects of a kind Tab to the version, and leaves others.
+func (b *bench) Convert(_ context.Context, what workbench.Conversion) (all []workbench.Converted, err error) {
+	for _, o := range what.Objects {
+		switch text := string(o); {
+		case strings.Contains(text, `"bad"`):
+			all = append(all, workbench.Converted{Problem: "it cannot"})
+		case strings.Contains(text, `"Other"`):
+			all = append(all, workbench.Converted{})
+		default:
+			all = append(all, workbench.Converted{Object: []byte(strings.Replace(text, `"v0"`, `"`+what.To+`"`, 1))})
+		}
+	}
+	return all, b.err
 }
 
 // run runs wasmgate with the tools, and returns what it printed and its status.
 func (b *bench) run(t *testing.T, args ...string) (out string, exit int, err error) {
 	t.Helper()
-	root := New(nil, b)
+	root := New(Parts{Tools: b})
 	var printed bytes.Buffer
 	root.SetOut(&printed)
 	root.SetErr(&printed)
@@ -97,8 +131,8 @@ func TestFuzzExitsWithWhatItFound(t *testing.T) {
 	}
 }
 
-func TestInspectAndConvertOfFiles(t *testing.T) {
-	wasm, object := written(t, "m.wasm", "wasm"), written(t, "o.yaml", "a: 1")
+func TestInspectOfFiles(t *testing.T) {
+	wasm := written(t, "m.wasm", "wasm")
 	b := &bench{is: workbench.Inspection{Digest: "sha256:d", Size: 4, Hooks: []string{"wasmgate_convert"}, Exports: []string{"func a", "memory memory"}}}
 	if out, exit, err := b.run(t, "module", "inspect", wasm); exit != 0 || !strings.Contains(out, "Exports:     func a\n             memory memory\n") {
 		t.Errorf("status %d, %v\n%s", exit, err, out)
@@ -106,14 +140,5 @@ func TestInspectAndConvertOfFiles(t *testing.T) {
 	b.is.Problem = "it lacks exports"
 	if out, exit, _ := b.run(t, "module", "inspect", wasm, "-o", "json"); exit != 1 || !strings.Contains(out, `"problem": "it lacks exports"`) {
 		t.Errorf("status %d\n%s", exit, out)
-	}
-	if out, exit, err := b.run(t, "convert", "-f", object, "--to-version", "v1", "--module", wasm, "-o", "json"); exit != 0 || out != "{\"a\":1}\n" {
-		t.Errorf("status %d, %v\n%s", exit, err, out)
-	}
-	if out, exit, err := b.run(t, "convert", "-f", object, "--to-version", "v1", "--module", wasm); exit != 0 || out != "a: 1\n" {
-		t.Errorf("status %d, %v\n%s", exit, err, out)
-	}
-	if _, exit, err := b.run(t, "convert", "-f", object); exit != 2 || !strings.Contains(err.Error(), "--to-version and --module are needed") {
-		t.Errorf("status %d, %v", exit, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -71,6 +72,7 @@ func (s moduleStatus) waits(digest string) bool {
 type promoteCommand struct {
 	client                clientFlags
 	accept, force, dryRun bool
+	acceptPaths           []string
 	reporter
 }
 
@@ -81,9 +83,11 @@ func newModulePromote() *cobra.Command {
 		Short: "Let the revision of a module serve that waits (spec.rollout: Shadow)",
 		Long: "Wait until live objects were converted by the revision that waits and by the one\n" +
 			"that serves, print what comes out otherwise, and let the new one serve if nothing\n" +
-			"does. One that converts otherwise needs --accept-differences, and one that fails\n" +
-			"where the present one does not, --force.",
-		Example:           "  wasmgate module promote crontab",
+			"does. One that converts otherwise needs --accept with the fields that may differ, or\n" +
+			"--accept-differences for whatever does, and one that fails where the present one\n" +
+			"does not, --force.",
+		Example: "  wasmgate module promote crontab\n" +
+			"  wasmgate module promote crontab --accept spec.hosts,spec.ports[*].name",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: p.client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,6 +99,7 @@ func newModulePromote() *cobra.Command {
 	}
 	p.client.add(cmd, 10*time.Minute)
 	p.format.add(cmd, asJSON, asYAML, asName)
+	cmd.Flags().StringSliceVar(&p.acceptPaths, "accept", nil, "`paths` of fields, with all below them, that may come out otherwise, such as spec.ports[*].name")
 	cmd.Flags().BoolVar(&p.accept, "accept-differences", false, "promote it although conversions come out otherwise")
 	cmd.Flags().BoolVar(&p.force, "force", false, "promote it whatever the report says, and without waiting for it")
 	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "only print the report")
@@ -155,10 +160,34 @@ func (p *promoteCommand) accepts(name string, r *moduleReport) (string, error) {
 		return "", fmt.Errorf("%s; promote it all the same with --force", stays)
 	case r.Different == 0:
 		return "", nil
+	case !p.accept && len(p.acceptPaths) == 0:
+		return "", fmt.Errorf("%d of %d conversions come out otherwise, so %s; if that is what you want, promote it with --accept-differences, or name what may differ with --accept", r.Different, r.Conversions, stays)
 	case !p.accept:
-		return "", fmt.Errorf("%d of %d conversions come out otherwise, so %s; if that is what you want, promote it with --accept-differences", r.Different, r.Conversions, stays)
+		if left := r.notAccepted(p.acceptPaths); len(left) > 0 {
+			return "", fmt.Errorf("%s come out otherwise, too, so %s; if that is what you want, name them with --accept", shown(strings.Join(left, ", ")), stays)
+		}
 	}
 	return fmt.Sprintf(acceptsDifferences, r.Different), nil
+}
+
+// notAccepted are the fields that come out otherwise, each once, and are at or below none
+// of the paths.
+func (r *moduleReport) notAccepted(paths []string) (left []string) {
+	for _, d := range r.Differences {
+		if !slices.ContainsFunc(paths, func(path string) bool { return below(d.Path, path) }) && !slices.Contains(left, d.Path) {
+			left = append(left, d.Path)
+		}
+	}
+	if r.Unlisted > 0 { // nobody knows which
+		left = append(left, "fields that are not listed")
+	}
+	return left
+}
+
+// below reports whether a field is at a path or under it.
+func below(field, path string) bool {
+	rest, ok := strings.CutPrefix(field, path)
+	return ok && path != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // awaitReport waits until the report on what waits is complete.

@@ -46,6 +46,18 @@ func reported(state string, different, failed int) map[string]any {
 	return r
 }
 
+// listed is a report of three conversions that differ at those paths, and nowhere else.
+func listed(paths ...string) map[string]any {
+	r := reported("Completed", 3, 0)
+	delete(r, "unlisted")
+	var all []any
+	for _, path := range paths {
+		all = append(all, map[string]any{"resource": "tabs", "from": "v1", "to": "v2", "path": path, "change": "Gone", "count": 3, "example": "one/two"})
+	}
+	r["differences"] = all
+	return r
+}
+
 func TestModulePromote(t *testing.T) {
 	const (
 		says     = "this is what came of it\n"
@@ -60,19 +72,22 @@ func TestModulePromote(t *testing.T) {
 		prints    string
 		promotion any // nil for none
 	}{
-		"all is well":         {reported("Completed", 0, 0), nil, "", says + promoted, "r2"},
-		"only looked at":      {reported("Completed", 3, 0), []string{"--dry-run"}, "", differs, nil},
-		"it differs":          {reported("Completed", 3, 0), nil, "3 of 7 conversions come out otherwise, so wasmmodule/m is not promoted, and the content before it stays in use; if that is what you want, promote it with --accept-differences", "", nil},
-		"it differs, rightly": {reported("Completed", 3, 0), []string{"--accept-differences"}, "", differs + promoted, "r2/differences=3"},
-		"it fails":            {reported("Completed", 0, 1), []string{"--accept-differences"}, "is not promoted", "", nil},
-		"it does not end":     {reported("Stopped", 0, 0), []string{"--accept-differences"}, "is not promoted", "", nil},
-		"it cannot load":      {reported("Refused", 0, 0), nil, "is not promoted", "", nil},
-		"it fails, anyway":    {reported("Completed", 0, 1), []string{"--force"}, "", fails + promoted, "r2/force"},
-		"without a report":    {nil, []string{"--force"}, "", promoted, "r2/force"},
-		"before it is done":   {reported("Running", 0, 0), []string{"--force"}, "", says + promoted, "r2/force"},
-		"it takes long":       {reported("Running", 3, 1), []string{"--timeout", "1s"}, "so far conversions: 7, different: 3, failed: 1; see how far it is", "", nil},
-		"it is being loaded":  {map[string]any{"state": "Running", "message": "it is being loaded"}, []string{"--timeout", "1s"}, "still being converted, nothing was compared yet: it is being loaded; see how far it is", "", nil},
-		"nothing is known":    {nil, []string{"--timeout", "1s"}, "still being converted, nothing was compared yet; see how far it is", "", nil},
+		"all is well":                      {reported("Completed", 0, 0), nil, "", says + promoted, "r2"},
+		"only looked at":                   {reported("Completed", 3, 0), []string{"--dry-run"}, "", differs, nil},
+		"it differs":                       {reported("Completed", 3, 0), nil, "3 of 7 conversions come out otherwise, so wasmmodule/m is not promoted, and the content before it stays in use; if that is what you want, promote it with --accept-differences", "", nil},
+		"it differs, rightly":              {reported("Completed", 3, 0), []string{"--accept-differences"}, "", differs + promoted, "r2/differences=3"},
+		"it differs where it may":          {listed("spec.a", "spec.b[*].c"), []string{"--accept", "spec.a,spec.b"}, "", "this is what came of it\nRESOURCE   FROM   TO   FIELD         CHANGE   COUNT   EXAMPLE\ntabs       v1     v2   spec.a        Gone     3       one/two\ntabs       v1     v2   spec.b[*].c   Gone     3       one/two\n" + promoted, "r2/differences=3"},
+		"it differs elsewhere":             {listed("spec.a", "spec.ab"), []string{"--accept", "spec.a"}, "spec.ab come out otherwise, too, so wasmmodule/m is not promoted", "", nil},
+		"it differs in what is not listed": {reported("Completed", 3, 0), []string{"--accept", "spec"}, "fields that are not listed come out otherwise, too", "", nil},
+		"it fails":                         {reported("Completed", 0, 1), []string{"--accept-differences"}, "is not promoted", "", nil},
+		"it does not end":                  {reported("Stopped", 0, 0), []string{"--accept-differences"}, "is not promoted", "", nil},
+		"it cannot load":                   {reported("Refused", 0, 0), nil, "is not promoted", "", nil},
+		"it fails, anyway":                 {reported("Completed", 0, 1), []string{"--force"}, "", fails + promoted, "r2/force"},
+		"without a report":                 {nil, []string{"--force"}, "", promoted, "r2/force"},
+		"before it is done":                {reported("Running", 0, 0), []string{"--force"}, "", says + promoted, "r2/force"},
+		"it takes long":                    {reported("Running", 3, 1), []string{"--timeout", "1s"}, "so far conversions: 7, different: 3, failed: 1; see how far it is", "", nil},
+		"it is being loaded":               {map[string]any{"state": "Running", "message": "it is being loaded"}, []string{"--timeout", "1s"}, "still being converted, nothing was compared yet: it is being loaded; see how far it is", "", nil},
+		"nothing is known":                 {nil, []string{"--timeout", "1s"}, "still being converted, nothing was compared yet; see how far it is", "", nil},
 	} {
 		g := withCandidate(t, c.report)
 		out, err := command(t, append([]string{"module", "promote", "m", "--kubeconfig", g.kubeconfig}, c.flags...)...)

@@ -11,8 +11,10 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/wasmgate/wasmgate/gateway/cli/headroom"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // logOptions are the flags about logging.
@@ -38,6 +40,8 @@ func newServe(run Runner) *cobra.Command {
 			if err := o.UseCertDir(cmd.Flags().Changed("data-dir")); err != nil {
 				return err
 			}
+			o.Authorization.FlagsSet = authorizationSet(cmd.Flags())
+			o.Authentication.AnonymousAuthSet = cmd.Flags().Changed("anonymous-auth")
 			if err := o.Validate(); err != nil {
 				return fmt.Errorf("the configuration is not valid:\n%w", err)
 			}
@@ -48,10 +52,11 @@ func newServe(run Runner) *cobra.Command {
 			}
 			quietLibraries(log)
 			o.LogCheck = out.Check
+			defer headroom.Follow()()
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
 		},
 	}
-	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), lifetimeFlags(&o), logFlags(&l), auditFlags(&o.Audit))
+	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), authenticationFlags(&o.Authentication), authorizationFlags(&o), lifetimeFlags(&o), logFlags(&l), auditFlags(&o.Audit), proxyFlags(&o.Proxy))
 	return cmd
 }
 
@@ -78,6 +83,7 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "`port` to listen on; 0 picks a free one and prints it")
 	f.StringVar(&o.API, "api", o.API, "which built-in `kinds` are served: all that are stable, or with crd those that custom resources need")
 	f.StringSliceVar(&o.RuntimeConfig, "runtime-config", nil, "`KEY=true` or false, comma-separated: which versions of built-in kinds are served, by api/all, api/ga, api/beta, api/alpha, GROUP/VERSION or GROUP/VERSION/PLURAL; without a value true. What is stable is by default")
+	f.StringVar(&o.AdvertiseAddress, "advertise-address", o.AdvertiseAddress, "`IP` by which others reach this gateway, in the endpoints of the service kubernetes; empty is --bind-address, or an address of the machine")
 	f.StringVar(&o.ServiceClusterIPRange, "service-cluster-ip-range", o.ServiceClusterIPRange, "`CIDR` of the addresses that services get")
 	f.StringVar(&o.ServiceNodePortRange, "service-node-port-range", o.ServiceNodePortRange, "the ports that services of type NodePort get, `first-last`")
 	f.StringVar(&o.TLSCertFile, "tls-cert-file", "", "PEM `file` with the serving certificate and its chain; without it the gateway's own authority issues one")
@@ -87,14 +93,19 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.DurationVar(&o.RequestTimeout, "request-timeout", o.RequestTimeout, "how long a request other than a watch may take")
 	f.IntVar(&o.MinRequestTimeout, "min-request-timeout", o.MinRequestTimeout, "the least number of `seconds` that a watch stays open if the client sets no time")
 	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "`NAME=true` or false, comma-separated:\n"+options.GateUsage())
+	f.StringVar(&o.EmulatedVersion, "emulated-version", "", "the `release` of Kubernetes whose versions and feature gates there are, such as "+lifecycle.Oldest.String()+" or kube="+lifecycle.Oldest.String()+" (default "+lifecycle.Current.String()+")")
+	f.StringVar(&o.ShowHiddenMetricsForVersion, "show-hidden-metrics-for-version", "", "the previous `release`, to see metrics that this one hides; no other is taken")
 	f.StringSliceVar(&o.EnableAdmissionPlugins, "enable-admission-plugins", nil, "admission `plugins` to switch on, comma-separated; there are "+options.Plugins())
 	f.StringSliceVar(&o.DisableAdmissionPlugins, "disable-admission-plugins", nil, "admission `plugins` to switch off, comma-separated")
+	f.StringVar(&o.AdmissionControlConfigFile, "admission-control-config-file", "", "`file` with an AdmissionConfiguration: the folders of policies, webhook configurations and modules that no request changes. Changes in them come into force")
 	f.StringSliceVar(&o.Controllers, "controllers", o.Controllers, "the `controllers` that run, comma-separated: '*' for all, NAME for one, -NAME for all but one, as where kube-controller-manager has it; there are "+options.Controllers())
 	f.Int64Var(&o.ViewCacheBytes, "view-cache", o.ViewCacheBytes, "how many `bytes` of memory are used to remember objects at other versions, in other encodings and compressed; 0 means any number")
 	f.IntVar(&o.MaxRequestBodyBytes, "max-request-body", o.MaxRequestBodyBytes, "the largest request body in `bytes`; the content of modules has a limit of its own")
-	f.IntVar(&o.MaxRequestsInFlight, "max-requests-inflight", o.MaxRequestsInFlight, "how `many` requests that only read may be under way, half of them one user's; 0 means any number")
-	f.IntVar(&o.MaxMutatingRequestsInFlight, "max-mutating-requests-inflight", o.MaxMutatingRequestsInFlight, "how `many` requests that change something may be under way, half of them one user's; 0 means any number")
+	f.IntVar(&o.MaxRequestsInFlight, "max-requests-inflight", o.MaxRequestsInFlight, "how `many` requests that only read may be under way; 0 means any number. With --enable-priority-and-fairness, together with --max-mutating-requests-inflight, how many seats there are")
+	f.IntVar(&o.MaxMutatingRequestsInFlight, "max-mutating-requests-inflight", o.MaxMutatingRequestsInFlight, "how `many` requests that change something may be under way; 0 means any number")
+	f.BoolVar(&o.PriorityAndFairness, "enable-priority-and-fairness", o.PriorityAndFairness, "let requests wait for each other as FlowSchemas and PriorityLevelConfigurations say; without it one user has at most half of what may be under way")
 	f.IntVar(&o.MaxWatchesPerUser, "max-watches-per-user", o.MaxWatchesPerUser, "how `many` watches one user may have who is not in system:masters; 0 means any number")
+	f.Int64Var(&o.MemoryBudget, "memory-budget", 0, "how many `bytes` of memory the gateway may take; 0 means what its control group, or else the machine, has")
 	f.Int64Var(&o.MaxDecodingMemory, "max-decoding-memory", o.MaxDecodingMemory, "how many `bytes` of memory decoding the bodies of requests may take at a time, though never less than for the largest body; 0 means any number")
 	return f
 }
@@ -103,6 +114,9 @@ func accessFlags(o *options.Serve) flagGroup {
 	f := newGroup("Access")
 	f.StringVar(&o.TokenAuthFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
 	f.StringVar(&o.ClientCAFile, "client-ca-file", "", "PEM `file` with the authorities of client certificates")
+	f.StringVar(&o.ClusterSigning.CertFile, "cluster-signing-cert-file", "", "PEM `file` with the certificate of the authority that signs certificates of clients (CertificateSigningRequests of kubernetes.io/kube-apiserver-client), which are believed (default clients/ca.crt in --data-dir)")
+	f.StringVar(&o.ClusterSigning.KeyFile, "cluster-signing-key-file", "", "PEM `file` with its private key")
+	f.DurationVar(&o.ClusterSigning.Duration, "cluster-signing-duration", o.ClusterSigning.Duration, "how long such a certificate lasts, unless less is asked for")
 	f.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "PEM `file` with the private key that signs tokens of service accounts (default sa.key in --data-dir)")
 	f.StringArrayVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "PEM `file` with keys that verify tokens of service accounts beside the one that signs them: public, private or certificates; may be set more than once")
 	f.StringArrayVar(&o.ServiceAccountIssuers, "service-account-issuer", o.ServiceAccountIssuers, "`who` these tokens say signed them, and whom they are for; may be set more than once, the first signs and all are believed")
@@ -111,7 +125,7 @@ func accessFlags(o *options.Serve) flagGroup {
 	f.BoolVar(&o.ServiceAccountExtendTokenExpiration, "service-account-extend-token-expiration", o.ServiceAccountExtendTokenExpiration, "let the tokens that kubelets give pods last for a year, for programs that never read them again")
 	f.BoolVar(&o.AllowPrivileged, "allow-privileged", o.AllowPrivileged, "has to be true: pods may have privileged containers")
 	f.BoolVar(&o.AnonymousAuth, "anonymous-auth", o.AnonymousAuth, "let requests without credentials do what roles allow system:unauthenticated; never with the mode AlwaysAllow")
-	f.StringSliceVar(&o.AuthorizationModes, "authorization-mode", o.AuthorizationModes, "`modes` by which requests are allowed, in order: RBAC, AlwaysAllow, AlwaysDeny; members of system:masters may do everything")
+	f.StringVar(&o.ModuleTrustFile, "module-trust-file", "", "YAML `file` of ModuleTrusts, which are in force beside those of the API: whose signatures modules need")
 	f.StringVar(&o.WriteKubeconfig, "write-kubeconfig", "", "`file` for the administrator's kubeconfig (default admin.kubeconfig in --data-dir)")
 	return f
 }

@@ -14,9 +14,10 @@ func TestFlagsWithoutACommandAreThoseOfServe(t *testing.T) {
 		"wasmgate -h":                       "-h",
 		"wasmgate module list":              "module list",
 		"wasmgate --secure-port=0 -v4":      "serve --secure-port=0 -v4",
-		"/opt/kube-apiserver":               "serve",
-		"kube-apiserver --help":             "serve --help",
-		"./kube-apiserver --etcd-servers=x": "serve --etcd-servers=x",
+		"/opt/kube-apiserver":               "serve --controllers=",
+		"kube-apiserver --help":             "serve --controllers= --help",
+		"kube-apiserver --version":          "--version",
+		"./kube-apiserver --etcd-servers=x": "serve --controllers= --etcd-servers=x",
 	} {
 		if got := typed(strings.Fields(argv)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: %q", argv, got)

@@ -28,6 +28,9 @@ func aggregate(groups []*group, version string) *apidiscoveryv2.APIGroupDiscover
 }
 
 func (v *groupVersion) aggregated() apidiscoveryv2.APIVersionDiscovery {
+	if v.other != nil {
+		return v.other.Discovery
+	}
 	out := apidiscoveryv2.APIVersionDiscovery{Version: v.name, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	for _, k := range v.kinds {
 		out.Resources = append(out.Resources, k.aggregated())

@@ -21,6 +21,8 @@ type Options struct {
 	// Order, if not nil, puts the served versions of a group, which come in the
 	// Kubernetes order, into another one: the result is a permutation.
 	Order func(group string, versions []string) []string
+	// Others are what other servers serve.
+	Others []Other
 	// Report is told why a document could not be encoded; required.
 	Report func(error)
 }
@@ -47,6 +49,7 @@ type page struct {
 func New(defs []*crd.Definition, opts Options) *Documents {
 	d := &Documents{byPath: map[string]*page{}, report: opts.Report}
 	core, groups := groupsOf(defs, opts.Order)
+	groups = withOthers(groups, opts.Others)
 	d.add("/api", func() runtime.Object { return apiVersions(core, opts) }, core)
 	d.add("/apis", func() runtime.Object { return groupList(groups) }, groups...)
 	if core != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/version"
@@ -15,6 +16,8 @@ type group struct {
 	name string
 	// versions come in the order of priority.
 	versions []*groupVersion
+	// first is its priority where other servers serve some of it.
+	first int32
 }
 
 // groupVersion is one version of a group, with what is served at it.
@@ -23,36 +26,13 @@ type groupVersion struct {
 	name  string
 	// kinds are sorted by plural.
 	kinds []served
+	// other is who serves it; nil for this server.
+	other *Other
 }
 
 type served struct {
 	def     *crd.Definition
 	version *crd.Version
-}
-
-// priorities are kube-apiserver's for its own groups. Every other group comes
-// after them, by name.
-var priorities = map[string]int{
-	"apps":                         17800,
-	"events.k8s.io":                17750,
-	"authentication.k8s.io":        17700,
-	"authorization.k8s.io":         17600,
-	"autoscaling":                  17500,
-	"batch":                        17400,
-	"certificates.k8s.io":          17300,
-	"networking.k8s.io":            17200,
-	"policy":                       17100,
-	"rbac.authorization.k8s.io":    17000,
-	"storage.k8s.io":               16800,
-	"admissionregistration.k8s.io": 16700,
-	"apiextensions.k8s.io":         16700,
-	"scheduling.k8s.io":            16600,
-	"coordination.k8s.io":          16500,
-	"node.k8s.io":                  16300,
-	"discovery.k8s.io":             16200,
-	"resource.k8s.io":              16150,
-	"flowcontrol.apiserver.k8s.io": 16100,
-	"storagemigration.k8s.io":      15800,
 }
 
 // groupsOf sorts definitions into groups, whose versions order puts into its
@@ -75,10 +55,23 @@ func groupsOf(defs []*crd.Definition, order func(string, []string) []string) (co
 			others = append(others, g)
 		}
 	}
-	slices.SortFunc(others, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(priorities[b.name], priorities[a.name]), cmp.Compare(a.name, b.name))
-	})
+	sortGroups(others)
 	return core, others
+}
+
+func sortGroups(all []*group) {
+	slices.SortFunc(all, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(b.priority(), a.priority()), cmp.Compare(a.name, b.name))
+	})
+}
+
+// priority is kube-apiserver's for its own groups. Every other group comes after
+// them, by name.
+func (g *group) priority() int32 {
+	if g.first != 0 {
+		return g.first
+	}
+	return PriorityOf(schema.GroupVersion{Group: g.name}).Group
 }
 
 // Versions are the versions that a group serves, in the Kubernetes order.

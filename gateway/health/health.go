@@ -42,6 +42,8 @@ type Registry struct {
 	// failed is told about every failed check, with the reason that clients do
 	// not get.
 	failed func(endpoint Endpoint, check string, err error)
+	// counted is told what every check of a whole endpoint came to.
+	counted func(endpoint Endpoint, check string, well bool)
 
 	mu     sync.RWMutex
 	checks []named
@@ -49,12 +51,16 @@ type Registry struct {
 
 // New returns a registry with the check "ping", which never fails. failed, if
 // not nil, is called for every check that fails: health is open to everybody,
-// so the reason goes to the log and not into the reply.
-func New(failed func(endpoint Endpoint, check string, err error)) *Registry {
+// so the reason goes to the log and not into the reply. counted, if not nil, is
+// called for every check of a whole endpoint, failed or not.
+func New(failed func(endpoint Endpoint, check string, err error), counted func(endpoint Endpoint, check string, well bool)) *Registry {
 	if failed == nil {
 		failed = func(Endpoint, string, error) {}
 	}
-	r := &Registry{failed: failed}
+	if counted == nil {
+		counted = func(Endpoint, string, bool) {}
+	}
+	r := &Registry{failed: failed, counted: counted}
 	r.Add("ping", func(context.Context) error { return nil })
 	return r
 }
@@ -119,7 +125,9 @@ func (r *Registry) Report(ctx context.Context, e Endpoint, verbose bool, exclude
 			fmt.Fprintf(&out, "[+]%s excluded: ok\n", c.name)
 			continue
 		}
-		if err := c.run(ctx, e); err != nil {
+		err := c.run(ctx, e)
+		r.counted(e, c.name, err == nil)
+		if err != nil {
 			r.failed(e, c.name, err)
 			failures++
 			fmt.Fprintf(&out, "[-]%s failed: reason withheld\n", c.name)

@@ -3,8 +3,10 @@ package health
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +21,15 @@ type fixture struct {
 	finish   func()
 	shutdown func()
 	log      []string
+	counts   []string
 }
 
 func newFixture() *fixture {
 	f := &fixture{}
 	f.Registry = New(func(e Endpoint, check string, err error) {
 		f.log = append(f.log, string(e)+" "+check+": "+err.Error())
+	}, func(e Endpoint, check string, well bool) {
+		f.counts = append(f.counts, fmt.Sprint(e, " ", check, " ", well))
 	})
 	f.Add("etcd", func(context.Context) error { return f.etcd })
 	f.finish = f.PostStartHook("start-controllers", time.Time{})
@@ -80,6 +85,17 @@ func TestHealth_HLT02_Verbose(t *testing.T) {
 		"[+]ping ok\n[+]etcd ok\n[+]poststarthook/start-controllers ok\nhealthz check passed\n")
 }
 
+// All checks of a whole endpoint are counted that are not left out, and no single ones.
+func TestChecksAreCounted(t *testing.T) {
+	f := newFixture()
+	f.etcd = errors.New("away")
+	f.Report(t.Context(), Livez, false, []string{"ping"})
+	f.Single(t.Context(), Livez, "etcd")
+	if want := []string{"livez etcd false", "livez poststarthook/start-controllers false"}; !slices.Equal(f.counts, want) {
+		t.Errorf("%q", f.counts)
+	}
+}
+
 func TestHealth_HLT03_Exclude(t *testing.T) {
 	f := newFixture()
 	f.finish()
@@ -116,7 +132,7 @@ func TestHealth_HLT05_ShutdownOnlyEndsReadiness(t *testing.T) {
 
 // A start may take as long as livez is told to wait for it; nothing else may.
 func TestHealth_HLT05_LivezWaitsForTheStart(t *testing.T) {
-	r := New(nil)
+	r := New(nil, nil)
 	well := errDown
 	r.Add("etcd", func(context.Context) error { return well })
 	finish := r.PostStartHook("slow", time.Now().Add(time.Hour))
@@ -143,7 +159,7 @@ func TestHealth_HLT05_LivezWaitsForTheStart(t *testing.T) {
 }
 
 func TestAdd_ReplacesByName(t *testing.T) {
-	r := New(nil)
+	r := New(nil, nil)
 	r.Add("etcd", func(context.Context) error { return errDown })
 	r.Add("etcd", func(context.Context) error { return nil }, Readyz)
 	if status, body := r.Report(context.Background(), Readyz, true, nil); status != 200 || strings.Count(body, "etcd") != 1 {
@@ -155,7 +171,7 @@ func TestAdd_ReplacesByName(t *testing.T) {
 }
 
 func TestReport_GivesChecksADeadline(t *testing.T) {
-	r := New(nil)
+	r := New(nil, nil)
 	r.Add("slow", func(ctx context.Context) error {
 		if _, ok := ctx.Deadline(); !ok {
 			t.Error("no deadline")

@@ -8,6 +8,7 @@ package kinds
 
 import (
 	"context"
+	"crypto/tls"
 	"maps"
 	"slices"
 
@@ -17,10 +18,13 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/admitting/guards"
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/filter"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/bounds/memory"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
@@ -32,19 +36,27 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// Config is what kinds are made of. All fields are required.
+// Config is what kinds are made of. All fields but Guards are required.
 type Config struct {
 	Options options.Serve
 	// Definitions are the built-in kinds that are served.
 	Definitions []*crd.Definition
+	// Guards are what no request changes; nil is nothing.
+	Guards *guards.Guards
 	// URL is where clients reach this gateway.
 	URL string
 	// Trust is what clients verify this gateway by: certificates as PEM.
-	Trust       []byte
-	Store       storage.Store
-	StoreHealth health.Check
-	Metrics     *metrics.Metrics
-	Log         zerolog.Logger
+	Trust []byte
+	// ProxyCertificate is what servers behind this one know it by, and ProxyTrust what
+	// verifies it, as PEM: nil where only the operator knows.
+	ProxyCertificate func() (*tls.Certificate, error)
+	ProxyTrust       []byte
+	Store            storage.Store
+	StoreHealth      health.Check
+	Metrics          *metrics.Metrics
+	// ModuleMemory is where the memory of instances of modules comes from.
+	ModuleMemory memory.Account
+	Log          zerolog.Logger
 }
 
 // Has reports whether a built-in kind is served.
@@ -90,8 +102,16 @@ type Served struct {
 	Contents    map[api.ContentPath]api.Content
 	Questions   map[api.ContentPath]api.Question
 	Connections map[api.ContentPath]api.Connection
+	// Flow says which requests wait; nil where the kind does not.
+	Flow filter.Flow
+	// Elsewhere knows what other servers answer; nil where the kind does not.
+	Elsewhere api.Elsewhere
+	// Others are what those serve: the same as long as nothing changed.
+	Others func() *discovery.Others
 	// Documents are fixed replies, by path.
 	Documents map[string]reply.Response
+	// Debug are documents that only who looks for a fault knows of.
+	Debug []api.Documents
 	// Authenticators believe what the kind stands for, tokens for instance.
 	Authenticators []authn.Authenticator
 	// Reviews answer objects that are questions, given who believes and who allows.
@@ -132,11 +152,18 @@ func (s *Served) Add(other Served) {
 	s.Questions = merged(s.Questions, other.Questions)
 	s.Connections = merged(s.Connections, other.Connections)
 	s.Documents = merged(s.Documents, other.Documents)
+	s.Debug = append(s.Debug, other.Debug...)
 	s.Starts = append(s.Starts, other.Starts...)
 	s.Controllers = both(s.Controllers, other.Controllers)
 	s.Authenticators = append(s.Authenticators, other.Authenticators...)
 	if other.Reviews != nil {
 		s.Reviews = other.Reviews
+	}
+	if other.Flow != nil {
+		s.Flow = other.Flow
+	}
+	if other.Elsewhere != nil {
+		s.Elsewhere, s.Others = other.Elsewhere, other.Others
 	}
 	if other.Orders != nil {
 		s.Orders = other.Orders

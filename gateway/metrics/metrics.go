@@ -7,8 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // ContentType is the media type of [Metrics.Render].
@@ -26,7 +27,8 @@ type Histogram interface{ Observe(seconds float64) }
 // Metrics is one gateway's set of metrics. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
-	included []Gatherer
+	lives    lives
+	families []string // of libraries
 
 	requests    *prometheus.CounterVec
 	durations   *prometheus.HistogramVec
@@ -44,9 +46,17 @@ type Metrics struct {
 
 	admission admissionMetrics
 
+	declarativeMismatches, declarativePanics Counter
+
 	readOnly, mutating Gauge
 
 	audit auditMetrics
+	// Guards are about what no request changes.
+	Guards *Guards
+	// Aggregator is about the servers behind this one.
+	Aggregator *Aggregator
+	// SLIs are in no other metrics.
+	SLIs *SLIs
 
 	features, deprecated *prometheus.GaugeVec
 
@@ -69,7 +79,8 @@ var pluginBuckets = []float64{1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e
 
 // New returns a set of metrics, with those of the Go runtime and the process.
 func New() *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), handles: map[requestKey]*RequestHandle{}}
+	m := &Metrics{registry: prometheus.NewRegistry(), handles: map[requestKey]*RequestHandle{}, lives: lives{table: lifecycle.Metrics, now: lifecycle.Current}}
+	m.SLIs = newSLIs(&m.lives)
 	m.newRequestMetrics()
 	m.newPluginMetrics()
 	m.newMigrationMetrics()
@@ -106,7 +117,9 @@ func (m *Metrics) newRequestMetrics() {
 		"group", "version", "resource", "subresource", "removed_release")
 	m.features = m.gauges("kubernetes_feature_enabled",
 		"Stage of a feature, and whether it is on.", "name", "stage")
+	m.newDeclarativeMetrics()
 	m.newAuditMetrics()
+	m.Guards, m.Aggregator = newGuards(m), newAggregator(m)
 	objects := m.counters("wasmgate_conversion_objects_total", "Objects converted by a converter.")
 	hits := m.counters("wasmgate_conversion_cache_hits_total", "Conversions answered from memory.")
 	m.ConversionObjects, m.ConversionCacheHits = objects.WithLabelValues(), hits.WithLabelValues()
@@ -232,27 +245,21 @@ func (m *Metrics) GaugeFunc(name, help string, value func() float64) error {
 	return nil
 }
 
-// Gatherer gathers metrics that a library counts.
-type Gatherer interface {
-	Gather() ([]*dto.MetricFamily, error)
-}
-
-// Include renders the metrics of a library as well, whose names must be others. It is
-// called before anything is rendered.
-func (m *Metrics) Include(library Gatherer) { m.included = append(m.included, library) }
-
 // Render returns all metrics in the Prometheus text format ([ContentType]).
 func (m *Metrics) Render() ([]byte, error) {
-	gatherers := prometheus.Gatherers{m.registry}
-	for _, g := range m.included {
-		gatherers = append(gatherers, g)
-	}
-	families, err := gatherers.Gather()
+	return gathered(prometheus.Gatherers{m.registry, library(m.families)}, &m.lives)
+}
+
+func gathered(from prometheus.Gatherer, l *lives) ([]byte, error) {
+	families, err := from.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
 	var out bytes.Buffer
 	for _, f := range families {
+		if !l.shows(f) {
+			continue
+		}
 		if _, err := expfmt.MetricFamilyToText(&out, f); err != nil {
 			return nil, fmt.Errorf("metrics: %w", err)
 		}

@@ -182,3 +182,21 @@ func BenchmarkRequest(b *testing.B) {
 		m.Request("get", "example.com", "v1", "crontabs", "", "resource").Done(200, 300*time.Microsecond)
 	}
 }
+
+// What tells how well the gateway is is apart from the rest.
+func TestHealthChecksAreCounted(t *testing.T) {
+	m := New()
+	m.SLIs.HealthCheck("readyz", "etcd", false)
+	m.SLIs.HealthCheck("readyz", "etcd", true)
+	m.SLIs.HealthCheck("livez", "etcd", false)
+	out, err := m.SLIs.Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLines(t, string(out),
+		"# TYPE kubernetes_healthcheck gauge", `kubernetes_healthcheck{name="etcd",type="readyz"} 1`, `kubernetes_healthcheck{name="etcd",type="livez"} 0`,
+		`kubernetes_healthchecks_total{name="etcd",status="success",type="readyz"} 1`, `kubernetes_healthchecks_total{name="etcd",status="error",type="readyz"} 1`)
+	if strings.Contains(string(out), "go_") || strings.Contains(render(t, m), "kubernetes_healthcheck") {
+		t.Error("they are not apart")
+	}
+}

@@ -13,8 +13,10 @@ const (
 	mostMaxExpiration  = (1 << 32) * time.Second
 )
 
-// validateAccounts checks what is said of the tokens of service accounts.
+// validateAccounts checks what is said of the tokens of service accounts, and of the
+// certificates of clients.
 func (s Serve) validateAccounts(bad func(flag, format string, args ...any)) {
+	s.ClusterSigning.validate(bad)
 	if len(s.ServiceAccountIssuers) == 0 {
 		bad("service-account-issuer", "must be set")
 	}

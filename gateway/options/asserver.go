@@ -71,15 +71,15 @@ const (
 	RBAC        = "RBAC"
 	AlwaysAllow = "AlwaysAllow"
 	AlwaysDeny  = "AlwaysDeny"
+	Webhook     = "Webhook"
 )
 
-var modes = []string{RBAC, AlwaysAllow, AlwaysDeny}
+var modes = []string{RBAC, Webhook, AlwaysAllow, AlwaysDeny}
 
 // absentModes are kube-apiserver's others, with what does instead.
 var absentModes = map[string]string{
-	"Node":    "no kubelets are served; leave it out and give RBAC",
-	"ABAC":    "write what its file says as roles and bindings, and give RBAC",
-	"Webhook": "write what the webhook decides as roles and bindings, and give RBAC",
+	"Node": "no kubelets are served; leave it out and give RBAC",
+	"ABAC": "write what its file says as roles and bindings, and give RBAC",
 }
 
 // AllowsAnonymous reports whether requests without credentials are let in, to what roles

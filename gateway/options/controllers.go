@@ -8,12 +8,15 @@ import (
 // The controllers that can be turned off, by kube-controller-manager's names: it has
 // them, too.
 const (
+	CertificateCleaner              = "certificatesigningrequest-cleaner-controller"
+	CertificateSigning              = "certificatesigningrequest-signing-controller"
 	ClusterRoleAggregation          = "clusterrole-aggregation-controller"
 	GarbageCollector                = "garbage-collector-controller"
 	Namespaces                      = "namespace-controller"
 	PersistentVolumeClaims          = "persistentvolumeclaim-protection-controller"
 	PersistentVolumes               = "persistentvolume-protection-controller"
 	RootCertificates                = "root-ca-certificate-publisher-controller"
+	TokenCleaner                    = "token-cleaner-controller"
 	ServiceAccounts                 = "serviceaccount-controller"
 	ResourceQuotas                  = "resourcequota-controller"
 	StorageVersionMigrator          = "storage-version-migrator-controller"
@@ -22,14 +25,16 @@ const (
 )
 
 var controllers = []string{
-	ClusterRoleAggregation, GarbageCollector, Namespaces, PersistentVolumes, PersistentVolumeClaims,
-	ResourceQuotas, RootCertificates, ServiceAccounts, StorageVersionMigrator, ValidatingAdmissionPolicyStatus, VolumeAttributesClasses,
+	CertificateCleaner, CertificateSigning, ClusterRoleAggregation, GarbageCollector, Namespaces, PersistentVolumes, PersistentVolumeClaims,
+	ResourceQuotas, RootCertificates, ServiceAccounts, StorageVersionMigrator, TokenCleaner, ValidatingAdmissionPolicyStatus, VolumeAttributesClasses,
 }
 
 // controllerAliases are kube-controller-manager's earlier names.
 var controllerAliases = map[string]string{
+	"csrcleaner": CertificateCleaner, "csrsigning": CertificateSigning,
 	"clusterrole-aggregation": ClusterRoleAggregation, "garbagecollector": GarbageCollector, "namespace": Namespaces, "pv-protection": PersistentVolumes,
 	"pvc-protection": PersistentVolumeClaims, "resourcequota": ResourceQuotas, "root-ca-cert-publisher": RootCertificates, "serviceaccount": ServiceAccounts,
+	"tokencleaner": TokenCleaner,
 }
 
 // everyController stands for all of them in a list.

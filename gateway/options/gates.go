@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // The feature gates that do something. They have kube-apiserver's names.
@@ -18,14 +20,20 @@ const (
 	AllowUnsafeMalformedObjectDeletion = "AllowUnsafeMalformedObjectDeletion"
 	// APIResponseCompression is for replies in gzip.
 	APIResponseCompression = "APIResponseCompression"
+	// DeclarativeValidation runs rules that are generated from Go types beside the others.
+	DeclarativeValidation = "DeclarativeValidation"
+	// DeclarativeValidationTakeover has these rules decide.
+	DeclarativeValidationTakeover = "DeclarativeValidationTakeover"
 	// ListFromCacheSnapshot answers lists of past revisions from memory.
 	ListFromCacheSnapshot = "ListFromCacheSnapshot"
+	// ManifestBasedAdmissionControlConfig is for guards from folders.
+	ManifestBasedAdmissionControlConfig = "ManifestBasedAdmissionControlConfig"
 	// WatchList is for watches that begin with what exists.
 	WatchList = "WatchList"
 )
 
 // The stages of a feature, as kube-apiserver's metric names them. What is alpha
-// is off by default, what is beta on, and the rest on without a choice.
+// is off by default, what is stable on without a choice.
 const (
 	alpha  = "ALPHA"
 	beta   = "BETA"
@@ -39,19 +47,20 @@ type Gate struct {
 	// Stage is ALPHA, BETA, or empty for what is stable.
 	Stage string
 	On    bool
+	// life is nil of those of whole stages.
+	life *lifecycle.Gate
 }
 
-// gates are all feature gates, with their defaults. Those that are stable are
-// known so that command lines which turn them on go on working.
-var gates = []Gate{
-	{APIResponseCompression, beta, true},
-	{AllowUnsafeMalformedObjectDeletion, alpha, false},
-	{CBORServingAndStorage, alpha, false},
-	{"ConsistentListFromCache", stable, true},
-	{ListFromCacheSnapshot, beta, true},
-	{"StreamingCollectionEncodingToJSON", stable, true},
-	{"StreamingCollectionEncodingToProtobuf", stable, true},
-	{WatchList, beta, true},
+// gatesAt are all feature gates of a release, with their defaults. Those that are
+// stable are known so that command lines which turn them on go on working.
+func gatesAt(table []lifecycle.Gate, now lifecycle.Release) (out []Gate) {
+	stages := map[lifecycle.Stability]string{lifecycle.Alpha: alpha, lifecycle.Beta: beta, lifecycle.Stable: stable}
+	for i := range table {
+		if s := table[i].At(now); s != nil {
+			out = append(out, Gate{table[i].Name, stages[s.Stability], s.On, &table[i]})
+		}
+	}
+	return out
 }
 
 // wholeStages are the gates that set all of a stage that are not set themselves;
@@ -73,7 +82,7 @@ func (s Serve) Gates() []Gate {
 			stages[stage] = on
 		}
 	}
-	out := slices.Clone(gates)
+	out := gatesAt(lifecycle.Gates, s.Release())
 	for i := range out {
 		g := &out[i]
 		if on, set := own[g.Name]; set {
@@ -83,7 +92,7 @@ func (s Serve) Gates() []Gate {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(wholeStages)) {
-		out = append(out, Gate{name, wholeStages[name], own[name]})
+		out = append(out, Gate{Name: name, Stage: wholeStages[name], On: own[name]})
 	}
 	return out
 }
@@ -93,26 +102,51 @@ func (s Serve) Enabled(gate string) bool {
 	return slices.ContainsFunc(s.Gates(), func(g Gate) bool { return g.Name == gate && g.On })
 }
 
-// GateWarnings tell which settings of feature gates do nothing, and will be
-// refused one day.
-func (s Serve) GateWarnings() (out []string) {
-	for _, setting := range s.FeatureGates {
+// GateWarnings tell which settings of feature gates are about to be refused, and
+// whether they do anything until then.
+func (s Serve) GateWarnings() []string {
+	return gateWarnings(gatesAt(lifecycle.Gates, s.Release()), s.FeatureGates, s.Release())
+}
+
+func gateWarnings(known []Gate, settings []string, now lifecycle.Release) (out []string) {
+	for _, setting := range settings {
 		name, value, _ := strings.Cut(setting, "=")
-		if g := gateOf(name); g != nil && g.Stage == stable {
-			out = append(out, fmt.Sprintf("Setting GA feature gate %s=%s. It will be removed in a future release.", name, value))
+		g := gateOf(known, name)
+		switch {
+		case g == nil:
+		case g.Stage == stable:
+			out = append(out, fmt.Sprintf("Setting GA feature gate %s=%s. It will be removed in a future release. It is not operational: the feature is on.", name, value))
+		case g.life.Deprecated.Reached(now):
+			out = append(out, fmt.Sprintf("Setting deprecated feature gate %s=%s. It will be removed in a future release. It is still operational.%s", name, value, instead(g.life.Replacement)))
 		}
 	}
 	return out
 }
 
-// GateUsage lists the gates that may be chosen, for --help.
+func instead(replacement string) string {
+	if replacement == "" {
+		return ""
+	}
+	return " Use " + replacement + "."
+}
+
+// GateUsage lists the gates, for --help.
 func GateUsage() string {
+	return gateUsage(gatesAt(lifecycle.Gates, lifecycle.Current), lifecycle.Current)
+}
+
+func gateUsage(known []Gate, now lifecycle.Release) string {
 	var lines []string
 	for name, stage := range wholeStages {
 		lines = append(lines, fmt.Sprintf("%s=true|false (%s - default=false)", name, stage))
 	}
-	for _, g := range gates {
-		if g.Stage != stable {
+	for _, g := range known {
+		switch {
+		case g.Stage == stable:
+			lines = append(lines, g.Name+"=true (GA - DEPRECATED: not operational)")
+		case g.life.Deprecated.Reached(now):
+			lines = append(lines, fmt.Sprintf("%s=true|false (%s - default=%t - DEPRECATED: still operational.%s)", g.Name, g.Stage, g.On, instead(g.life.Replacement)))
+		default:
 			lines = append(lines, fmt.Sprintf("%s=true|false (%s - default=%t)", g.Name, g.Stage, g.On))
 		}
 	}
@@ -120,18 +154,18 @@ func GateUsage() string {
 	return strings.Join(lines, "\n")
 }
 
-func gateOf(name string) *Gate {
-	i := slices.IndexFunc(gates, func(g Gate) bool { return g.Name == name })
+func gateOf(known []Gate, name string) *Gate {
+	i := slices.IndexFunc(known, func(g Gate) bool { return g.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &gates[i]
+	return &known[i]
 }
 
 // gateError says what is wrong with a setting of a feature gate.
-func gateError(setting string) error {
+func gateError(known []Gate, setting string) error {
 	name, value, _ := strings.Cut(setting, "=")
-	g := gateOf(name)
+	g := gateOf(known, name)
 	if _, whole := wholeStages[name]; g == nil && !whole {
 		return fmt.Errorf("unrecognized feature gate: %s", name)
 	}

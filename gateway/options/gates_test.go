@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // on are the gates that settings turn on.
@@ -29,15 +31,18 @@ func on(t *testing.T, settings ...string) (names []string) {
 // its stage says otherwise.
 func TestStagesOfFeatureGates_VER17(t *testing.T) {
 	var most, all, stables []string
-	for _, g := range gates {
-		all = append(all, g.Name)
-		if g.Stage != alpha {
+	for _, g := range gatesAt(lifecycle.Gates, lifecycle.Current) {
+		off := g.Name == DeclarativeValidationTakeover // beta, and off as in kube-apiserver
+		if !off {
+			all = append(all, g.Name)
+		}
+		if g.Stage != alpha && !off {
 			most = append(most, g.Name)
 		}
 		if g.Stage == stable {
 			stables = append(stables, g.Name)
 		}
-		if g.On != (g.Stage != alpha) {
+		if g.On != (g.Stage != alpha && !off) {
 			t.Errorf("%s is %s, and %v by default", g.Name, g.Stage, g.On)
 		}
 	}
@@ -53,14 +58,14 @@ func TestStagesOfFeatureGates_VER17(t *testing.T) {
 		"AllBeta=false": stables,
 		"AllAlpha=true,CBORServingAndStorage=false": append([]string{"AllAlpha"}, without(all, CBORServingAndStorage)...),
 		"WatchList=false":                                  without(most, WatchList),
-		"WatchList=false,AllBeta=true":                     append([]string{"AllBeta"}, without(most, WatchList)...),
+		"WatchList=false,AllBeta=true":                     append([]string{"AllBeta", DeclarativeValidationTakeover}, without(most, WatchList)...),
 		"WatchList=false,WatchList=true":                   most,
 		"ConsistentListFromCache=true":                     most,
 		"AllBeta=false,APIResponseCompression=1":           append([]string{APIResponseCompression}, stables...),
 		"CBORServingAndStorage=true,AllAlpha=false":        slices.Sorted(slices.Values(append(slices.Clone(most), CBORServingAndStorage))),
-		"ListFromCacheSnapshot=false,AllBeta=true":         append([]string{"AllBeta"}, without(most, ListFromCacheSnapshot)...),
+		"ListFromCacheSnapshot=false,AllBeta=true":         append([]string{"AllBeta", DeclarativeValidationTakeover}, without(most, ListFromCacheSnapshot)...),
 		"APIResponseCompression=false,AllAlpha=false":      without(most, APIResponseCompression),
-		"StreamingCollectionEncodingToJSON=T,AllBeta=true": append([]string{"AllBeta"}, most...),
+		"StreamingCollectionEncodingToJSON=T,AllBeta=true": append([]string{"AllBeta", DeclarativeValidationTakeover}, most...),
 	} {
 		got := on(t, slices.DeleteFunc(strings.Split(settings, ","), func(s string) bool { return s == "" })...)
 		slices.Sort(got)
@@ -70,16 +75,37 @@ func TestStagesOfFeatureGates_VER17(t *testing.T) {
 	}
 }
 
-// What is stable may only be turned on, which does nothing and is said to go.
-func TestSettingsOfStableFeatureGatesWarn_VER17(t *testing.T) {
+// What is stable may only be turned on, which does nothing and is said to go, in --help
+// as well.
+func TestSettingsOfStableFeatureGatesWarn_VER17_VER18(t *testing.T) {
 	s := Default()
 	s.FeatureGates = []string{"WatchList=true", "ConsistentListFromCache=true"}
-	if got := s.GateWarnings(); len(got) != 1 || got[0] != "Setting GA feature gate ConsistentListFromCache=true. It will be removed in a future release." {
+	if got := s.GateWarnings(); len(got) != 1 || got[0] != "Setting GA feature gate ConsistentListFromCache=true. It will be removed in a future release. It is not operational: the feature is on." {
 		t.Errorf("%q", got)
 	}
 	if usage := GateUsage(); !strings.Contains(usage, "WatchList=true|false (BETA - default=true)\n") && !strings.HasSuffix(usage, "WatchList=true|false (BETA - default=true)") ||
-		!strings.Contains(usage, "AllAlpha=true|false (ALPHA - default=false)") || strings.Contains(usage, "Consistent") {
+		!strings.Contains(usage, "AllAlpha=true|false (ALPHA - default=false)") || !strings.Contains(usage, "ConsistentListFromCache=true (GA - DEPRECATED: not operational)") {
 		t.Errorf("--help lists\n%s", usage)
+	}
+}
+
+// What goes although it is not stable warns, and says that it still works.
+func TestDeprecatedFeatureGatesWarn_VER18(t *testing.T) {
+	old := lifecycle.Gate{Name: "Old", Deprecated: lifecycle.Current, Replacement: "New", Stages: []lifecycle.Stage{{Since: lifecycle.Oldest, Stability: lifecycle.Beta, On: true}}}
+	known := gatesAt([]lifecycle.Gate{old}, lifecycle.Current)
+	want := "Setting deprecated feature gate Old=false. It will be removed in a future release. It is still operational. Use New."
+	if got := gateWarnings(known, []string{"Old=false"}, lifecycle.Current); len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+	if got := gateWarnings(known, []string{"Old=false", "AllBeta=true"}, lifecycle.Current.Plus(-1)); got != nil {
+		t.Errorf("before: %q", got)
+	}
+	if usage := gateUsage(known, lifecycle.Current); !strings.Contains(usage, "Old=true|false (BETA - default=true - DEPRECATED: still operational. Use New.)") {
+		t.Error(usage)
+	}
+	old.Removed = lifecycle.Current
+	if err := gateError(gatesAt([]lifecycle.Gate{old}, lifecycle.Current), "Old=true"); err == nil || err.Error() != "unrecognized feature gate: Old" {
+		t.Error(err)
 	}
 }
 

@@ -59,6 +59,9 @@ type Serve struct {
 	// TokenAuthFile and ClientCAFile say whom to trust besides the
 	// administrator of DataDir.
 	TokenAuthFile, ClientCAFile string
+	// Authentication is whose tokens are believed besides.
+	Authentication Authentication
+	ClusterSigning ClusterSigning
 	// ServiceAccountSigningKeyFile holds the private key that signs tokens of
 	// service accounts; empty means one in DataDir. ServiceAccountKeyFiles hold
 	// keys that only verify them.
@@ -82,6 +85,9 @@ type Serve struct {
 	// EnableAdmissionPlugins and DisableAdmissionPlugins are the admission
 	// plugins that are switched on and off.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// AdmissionControlConfigFile says which plugins have folders of what no request
+	// changes; "" is none.
+	AdmissionControlConfigFile string
 	// Audit is what is kept of requests.
 	Audit Audit
 
@@ -93,8 +99,9 @@ type Serve struct {
 	// AnonymousAuth lets requests without credentials in; see [Serve.AllowsAnonymous].
 	AnonymousAuth bool
 	// AuthorizationModes are who is asked, after administrators, whether requests are
-	// allowed: [RBAC], [AlwaysAllow], [AlwaysDeny].
+	// allowed: [RBAC], [Webhook], [AlwaysAllow], [AlwaysDeny].
 	AuthorizationModes []string
+	Authorization      Authorization
 
 	// Controllers are the built-in controllers that run, in kube-controller-manager's
 	// syntax: "*", NAME, -NAME.
@@ -102,6 +109,12 @@ type Serve struct {
 
 	// FeatureGates are settings such as CBORServingAndStorage=true.
 	FeatureGates []string
+	// EmulatedVersion is the release of Kubernetes whose versions and features there
+	// are; the current one if empty.
+	EmulatedVersion string
+	// ShowHiddenMetricsForVersion is the previous release, to see metrics that are
+	// about to go, or empty.
+	ShowHiddenMetricsForVersion string
 	// RequestTimeout bounds every request but watches.
 	RequestTimeout time.Duration
 	// MinRequestTimeout is the least number of seconds that a watch without a
@@ -110,6 +123,9 @@ type Serve struct {
 	// MaxRequestBodyBytes is the largest request body, except for the content
 	// of modules.
 	MaxRequestBodyBytes int
+	// MemoryBudget is how much memory the process may take, in bytes; 0 means what its
+	// control group, or the machine, has.
+	MemoryBudget int64
 	// MaxDecodingMemory is how much memory decoding the bodies of requests may take
 	// at a time, in bytes; 0 means no bound. It is never less than what the largest
 	// body can ask for.
@@ -117,6 +133,9 @@ type Serve struct {
 	// MaxRequestsInFlight and MaxMutatingRequestsInFlight are how many requests that
 	// only read, and that change something, may be under way; 0 means any number.
 	MaxRequestsInFlight, MaxMutatingRequestsInFlight int
+	// PriorityAndFairness has requests wait for each other as FlowSchemas say, for as
+	// many seats as both make together.
+	PriorityAndFairness bool
 	// MaxWatchesPerUser is how many watches one user may have who is not in
 	// system:masters; 0 means any number.
 	MaxWatchesPerUser int
@@ -125,6 +144,11 @@ type Serve struct {
 	RuntimeConfig []string
 	// API is which built-in kinds are served: [WholeAPI] or [CustomAPI].
 	API string
+	// Proxy is what becomes of requests between servers.
+	Proxy Proxy
+	// AdvertiseAddress is where others reach the gateway, as the service of the API
+	// says; "" is BindAddress, or an address of the machine where that is no other's.
+	AdvertiseAddress string
 	// ServiceClusterIPRange are the addresses of services, as "10.0.0.0/24".
 	ServiceClusterIPRange string
 	// ServiceNodePortRange are the node ports, as "30000-32767".
@@ -151,6 +175,9 @@ type Serve struct {
 	ModuleCompileMemory int64
 	// ModuleCompileTime is how much processor time it may take; 0 means no bound.
 	ModuleCompileTime time.Duration
+	// ModuleTrustFile has ModuleTrusts that are in force beside those of the API; "" is
+	// none.
+	ModuleTrustFile string
 	// SafeMode starts without loading modules.
 	SafeMode bool
 
@@ -189,6 +216,9 @@ func Default() Serve {
 		AllowPrivileged:        true,
 		AnonymousAuth:          true,
 		AuthorizationModes:     []string{RBAC},
+		Authentication:         defaultAuthentication(),
+		ClusterSigning:         ClusterSigning{Duration: 365 * 24 * time.Hour},
+		Authorization:          defaultAuthorization(),
 		EtcdPrefix:             "/registry",
 		EtcdCompactionInterval: 5 * time.Minute,
 		DataDir:                "./" + kubeconfig.DefaultDataDir,
@@ -198,17 +228,21 @@ func Default() Serve {
 		MinRequestTimeout:      1800,
 		MaxRequestBodyBytes:    3 << 20,
 		MaxDecodingMemory:      1 << 30,
-		MaxRequestsInFlight:    400, MaxMutatingRequestsInFlight: 200,
+		MaxRequestsInFlight:    400, MaxMutatingRequestsInFlight: 200, PriorityAndFairness: true,
 		MaxWatchesPerUser:                   10_000,
 		ServiceAccountIssuers:               []string{"https://kubernetes.default.svc"},
 		ServiceAccountExtendTokenExpiration: true, Profiling: true,
-		Audit:                 defaultAudit(),
-		ViewCacheBytes:        1 << 30,
-		ModuleQuota:           1 << 30,
-		ModuleIdleMemory:      512 << 20,
-		ModuleCompileMemory:   1 << 30,
-		ModuleCompileTime:     time.Minute,
-		API:                   WholeAPI,
+		Audit:               defaultAudit(),
+		ViewCacheBytes:      1 << 30,
+		ModuleQuota:         1 << 30,
+		ModuleIdleMemory:    512 << 20,
+		ModuleCompileMemory: 1 << 30,
+		ModuleCompileTime:   time.Minute,
+		API:                 WholeAPI,
+		Proxy: Proxy{
+			UsernameHeaders: []string{"X-Remote-User"}, UIDHeaders: []string{"X-Remote-Uid"}, GroupHeaders: []string{"X-Remote-Group"},
+			ExtraHeaderPrefixes: []string{"X-Remote-Extra-"},
+		},
 		ServiceClusterIPRange: "10.0.0.0/24",
 		ServiceNodePortRange:  "30000-32767",
 		EventTTL:              time.Hour,

@@ -7,11 +7,16 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // leastViewCache is so much that objects are not gone through all the time to see
 // what is remembered of them.
 const leastViewCache = 16 << 20
+
+// leastMemory is enough for a gateway with few objects.
+const leastMemory = 256 << 20
 
 // leastCompileMemory is enough for a small module in Go; half of it is the
 // program's own.
@@ -29,8 +34,10 @@ func (s Serve) Validate() error {
 	s.validatePlugins(bad)
 	s.validateControllers(bad)
 	s.validateAsServer(bad)
+	s.validateReleases(bad)
+	known := gatesAt(lifecycle.Gates, s.Release())
 	for _, g := range s.FeatureGates {
-		if err := gateError(g); err != nil {
+		if err := gateError(known, g); err != nil {
 			bad("feature-gates", "%v", err)
 		}
 	}
@@ -38,7 +45,10 @@ func (s Serve) Validate() error {
 		bad("runtime-config", "%w", err)
 	}
 	s.validateAccounts(bad)
+	s.Authentication.validate(bad)
+	s.validateAuthorization(bad)
 	s.Audit.validate(bad)
+	s.Proxy.validate(bad)
 	if s.DataDir == "" {
 		bad("data-dir", "must not be empty")
 	}
@@ -51,6 +61,9 @@ func (s Serve) Validate() error {
 	}
 	if s.API != WholeAPI && s.API != CustomAPI {
 		bad("api", "must be %s or %s, got %q", WholeAPI, CustomAPI, s.API)
+	}
+	if ip := net.ParseIP(s.AdvertiseAddress); s.AdvertiseAddress != "" && (ip == nil || ip.IsUnspecified() || ip.IsLoopback()) {
+		bad("advertise-address", "must be an IP address that others reach, got %q", s.AdvertiseAddress)
 	}
 	if _, err := s.ClusterIPs(); err != nil {
 		bad("service-cluster-ip-range", "%w", err)
@@ -100,6 +113,12 @@ func (s Serve) validateBounds(bad func(flag, format string, args ...any)) {
 		if n < 0 {
 			bad(flag, "must not be negative, got %d", n)
 		}
+	}
+	if s.PriorityAndFairness && s.MaxRequestsInFlight+s.MaxMutatingRequestsInFlight == 0 {
+		bad("enable-priority-and-fairness", "must be false where --max-requests-inflight and --max-mutating-requests-inflight are both 0: there would be no seats")
+	}
+	if s.MemoryBudget < leastMemory && s.MemoryBudget != 0 {
+		bad("memory-budget", "must be 0, for what the control group or the machine has, or at least %d bytes, got %d", leastMemory, s.MemoryBudget)
 	}
 	if s.MaxDecodingMemory < 0 {
 		bad("max-decoding-memory", "must not be negative, got %d", s.MaxDecodingMemory)

@@ -41,8 +41,14 @@ func openAuthority(dir string, now time.Time) (*authority, error) {
 	if a.cert = usable(path, key, now); a.cert != nil {
 		return a, nil
 	}
+	// With the name and the key of the one before, what either signed is good for
+	// who knows the other: nobody has to learn the new one at once.
+	subject := pkix.Name{CommonName: fmt.Sprintf("wasmgate-ca@%d", now.Unix())}
+	if before := certificate(path, key); before != nil {
+		subject = before.Subject
+	}
 	tmpl := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: fmt.Sprintf("wasmgate-ca@%d", now.Unix())},
+		Subject:               subject,
 		NotBefore:             now.Add(-backdate),
 		NotAfter:              now.Add(caLifetime),
 		IsCA:                  true,
@@ -95,6 +101,15 @@ func loadKey(path string) (*ecdsa.PrivateKey, error) {
 // usable returns the certificate in a file if it is for key and far enough
 // from its end. Anything else is worth nothing and gets replaced.
 func usable(path string, key *ecdsa.PrivateKey, now time.Time) *x509.Certificate {
+	cert := certificate(path, key)
+	if cert == nil || due(cert, now) {
+		return nil
+	}
+	return cert
+}
+
+// certificate returns the certificate in a file if it is for key.
+func certificate(path string, key *ecdsa.PrivateKey) *x509.Certificate {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil
@@ -104,7 +119,7 @@ func usable(path string, key *ecdsa.PrivateKey, now time.Time) *x509.Certificate
 		return nil
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil || !key.PublicKey.Equal(cert.PublicKey) || due(cert, now) {
+	if err != nil || !key.PublicKey.Equal(cert.PublicKey) {
 		return nil
 	}
 	return cert

@@ -24,10 +24,7 @@ func WriteFile(path string, data []byte) (err error) {
 	if _, err = f.Write(data); err == nil {
 		err = f.Sync()
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

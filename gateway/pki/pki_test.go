@@ -88,7 +88,7 @@ func TestSelfSigned_ReusedOnRestartAndRenewed(t *testing.T) {
 	if string(first.Trust()) != string(more.Trust()) {
 		t.Error("a new host changed the authority")
 	}
-	before := leaf(t, more)
+	before, trusted := leaf(t, more), string(more.Trust())
 	c.t = c.t.Add(servingLifetime * 3 / 4)
 	renewed := leaf(t, more)
 	if renewed.Equal(before) || c.t.After(renewed.NotAfter) {
@@ -96,8 +96,45 @@ func TestSelfSigned_ReusedOnRestartAndRenewed(t *testing.T) {
 	}
 	c.t = c.t.Add(caLifetime)
 	later := selfSigned(t, dir, hosts, c)
-	if string(later.Trust()) == string(first.Trust()) {
+	if string(later.Trust()) == trusted {
 		t.Error("an expired authority was kept")
+	}
+}
+
+// A client that knows an authority goes on trusting what the next one signs, and one that
+// knows the next one trusts what is served still: so both can be renewed while clients
+// learn of it one by one.
+func TestAuthoritiesAreRenewedWithoutAnybodyBeingRefused(t *testing.T) {
+	dir, c := filepath.Join(t.TempDir(), "pki"), &clock{time.Now()}
+	s := selfSigned(t, dir, []string{"localhost"}, c)
+	first, signed := s.Trust(), leaf(t, s)
+	verify := func(what string, trust []byte, leaf *x509.Certificate) {
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(trust)
+		if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "localhost", CurrentTime: c.t}); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	c.t = c.t.Add(caLifetime*2/3 - time.Hour)
+	last := leaf(t, s)
+	if last.Equal(signed) {
+		t.Error("the certificate was not renewed")
+	}
+	c.t = c.t.Add(2 * time.Hour)
+	next := s.Trust()
+	if string(next) == string(first) {
+		t.Fatal("a running server kept its authority")
+	}
+	verify("what the authority before signed", next, leaf(t, s))
+	c.t = c.t.Add(servingLifetime * 3 / 4)
+	renewed := leaf(t, s)
+	if renewed.Equal(last) {
+		t.Error("the certificate was not renewed by the next authority")
+	}
+	verify("for who knows the authority before", first, renewed)
+	verify("for who knows the next", next, renewed)
+	if again := selfSigned(t, dir, []string{"localhost"}, c); string(again.Trust()) != string(next) {
+		t.Error("the next authority was not kept")
 	}
 }
 

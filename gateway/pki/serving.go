@@ -17,15 +17,15 @@ import (
 // Serving is a serving certificate that renews itself. It is safe for
 // concurrent use.
 type Serving struct {
-	now   func() time.Time
-	trust []byte
+	now func() time.Time
 	// next returns the certificate for now, given the present one (nil at
 	// first). It returns the present one while nothing has changed.
 	next func(now time.Time, current *tls.Certificate) (*tls.Certificate, error)
 
 	mu      sync.Mutex
-	current *tls.Certificate
-	checked time.Time
+	trust   []byte           // guarded by mu, which next is called with
+	current *tls.Certificate // guarded by mu
+	checked time.Time        // guarded by mu
 }
 
 // checkEvery is how often a handshake looks whether the certificate should be
@@ -52,6 +52,13 @@ func SelfSigned(dir string, hosts []string, now func() time.Time) (*Serving, err
 	}
 	s := &Serving{now: now, trust: ca.pem()}
 	s.next = func(now time.Time, current *tls.Certificate) (*tls.Certificate, error) {
+		if due(ca.cert, now) {
+			next, err := openAuthority(dir, now)
+			if err != nil {
+				return nil, err
+			}
+			ca, s.trust = next, next.pem()
+		}
 		if current != nil && !due(current.Leaf, now) {
 			return current, nil
 		}
@@ -76,15 +83,14 @@ func FromFiles(certFile, keyFile string) (*Serving, error) {
 		if err != nil {
 			return nil, fmt.Errorf("serving certificate: %w", err)
 		}
-		seen = at
+		bundle, err := os.ReadFile(certFile)
+		if err != nil {
+			return nil, fmt.Errorf("serving certificate: %w", err)
+		}
+		seen, s.trust = at, bundle
 		return &pair, nil
 	}
-	bundle, err := os.ReadFile(certFile)
-	if err != nil {
-		return nil, fmt.Errorf("serving certificate: %w", err)
-	}
-	s.trust = bundle
-	_, err = s.GetCertificate(nil)
+	_, err := s.GetCertificate(nil)
 	return s, err
 }
 
@@ -109,14 +115,34 @@ func (s *Serving) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 // Trust returns the PEM bundle by which a client can verify the certificate:
 // the gateway's own authority, or the operator's certificate itself.
-func (s *Serving) Trust() []byte { return s.trust }
+func (s *Serving) Trust() []byte {
+	_, _ = s.GetCertificate(nil) // looks whether it is time for another
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trust
+}
+
+// Covers tells whether a client that connects to host can verify the certificate.
+func (s *Serving) Covers(host string) bool {
+	cert, err := s.GetCertificate(nil)
+	return err == nil && cert.Leaf.VerifyHostname(host) == nil
+}
+
+// Ends is when the certificate ends.
+func (s *Serving) Ends() time.Time {
+	cert, err := s.GetCertificate(nil)
+	if err != nil {
+		return time.Time{}
+	}
+	return cert.Leaf.NotAfter
+}
 
 // ServerName returns the name to verify the certificate under when a client
 // connects to host: empty if host itself will do, else a name that the
 // certificate carries.
 func (s *Serving) ServerName(host string) string {
 	cert, err := s.GetCertificate(nil)
-	if err != nil || cert.Leaf.VerifyHostname(host) == nil {
+	if err != nil || s.Covers(host) {
 		return ""
 	}
 	if names := cert.Leaf.DNSNames; len(names) > 0 {

@@ -26,6 +26,9 @@ type Target struct {
 	Namespace   string
 	Name        string
 	Subresource string
+	// Whole: of a collection, the objects are wanted as they are at Version, and not
+	// only their metadata.
+	Whole bool
 }
 
 // GroupResource is the resource as the request names it: some kinds can be had by
@@ -57,6 +60,8 @@ type WriteOptions struct {
 	Warn func(text string)
 	// Annotate receives what is noteworthy for who audits the write; nil drops it.
 	Annotate func(key, value string)
+	// AnnotatesBodies: what tells of the contents of objects is wanted, too.
+	AnnotatesBodies bool
 	// MayCreate refuses, with the client's error, that a write which may
 	// create an object does so; nil allows it. It is not asked about creations
 	// as such, which were authorized before.
@@ -146,6 +151,17 @@ type List struct {
 	Shards *metav1.ShardInfo
 	// Entries are the objects, which [catalog.Resource.Objects] encodes.
 	Entries []*view.Entry
+	// Missing are the objects that belong to this page and are not in it, where the
+	// definition leaves out what does not convert.
+	Missing []Missing
+}
+
+// Missing is an object that does not convert to the version that was asked for.
+type Missing struct {
+	// Key is its namespace and name, with a slash between them.
+	Key string
+	// Why is what the converter said.
+	Why error
 }
 
 // Meta is what the page says of itself.

@@ -1,26 +1,58 @@
 package server
 
 import (
+	"fmt"
+
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/authz/structured"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/options"
 )
 
 // authorizers are who is asked whether a request is allowed, in order: administrators
-// may do everything whatever --authorization-mode says.
-func (g *gateway) authorizers(served *catalog.Catalog) authz.Decider {
+// may do everything whatever the options say.
+func (g *gateway) authorizers(served *catalog.Catalog) (authz.Decider, error) {
+	known := map[string]authz.Decider{options.RBAC: g.roles(served), options.AlwaysAllow: authz.Always(true), options.AlwaysDeny: authz.Always(false)}
+	if g.options.Structured() {
+		return g.structured(known)
+	}
 	chain := authz.Chain{authz.Masters{}}
 	for _, mode := range g.options.AuthorizationModes {
-		switch mode {
-		case options.RBAC:
-			for _, k := range g.kinds {
-				if k.Authorizer != nil {
-					chain = append(chain, k.Authorizer(served))
-				}
-			}
-		case options.AlwaysAllow, options.AlwaysDeny:
-			chain = append(chain, authz.Always(mode == options.AlwaysAllow))
+		if roles, ok := known[mode].(authz.Chain); ok { // without a step between
+			chain = append(chain, roles...)
+			continue
+		}
+		chain = append(chain, known[mode])
+	}
+	return chain, nil
+}
+
+// roles decide by the objects of kinds.
+func (g *gateway) roles(served *catalog.Catalog) (chain authz.Chain) {
+	for _, k := range g.kinds {
+		if k.Authorizer != nil {
+			chain = append(chain, k.Authorizer(served))
 		}
 	}
 	return chain
+}
+
+// structured is a chain that a file names, or that asks a webhook.
+func (g *gateway) structured(known map[string]authz.Decider) (authz.Decider, error) {
+	o := g.options
+	path, err := o.Authorization.WebhookConfig()
+	if err != nil {
+		return nil, fmt.Errorf("--authorization-webhook-config-file: %w", err)
+	}
+	w := o.Authorization.Webhook
+	g.chain, err = structured.New(structured.Config{
+		Path:  o.Authorization.ConfigFile,
+		Flags: structured.Modes(o.AuthorizationModes, structured.Webhook{Path: path, Version: w.Version, AuthorizedTTL: w.AuthorizedTTL, UnauthorizedTTL: w.UnauthorizedTTL}),
+		First: authz.Masters{}, Known: known, Gateway: g.name,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.metrics.IncludeLibrary("apiserver_authorization_")
+	return g.chain, nil
 }

@@ -26,17 +26,17 @@ import (
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
-// memory is a store in memory that one gateway serves.
-type memory struct{ *storagetest.Memory }
+// inMemory is a store in memory that one gateway serves.
+type inMemory struct{ *storagetest.Memory }
 
-func (memory) Healthy(context.Context) error { return nil }
+func (inMemory) Healthy(context.Context) error { return nil }
 
-func (memory) Lead(ctx context.Context, _ string, run func(context.Context)) error {
+func (inMemory) Lead(ctx context.Context, _ string, run func(context.Context)) error {
 	run(ctx)
 	return ctx.Err()
 }
 
-func (memory) RunCompactor(ctx context.Context, _ time.Duration) error {
+func (inMemory) RunCompactor(ctx context.Context, _ time.Duration) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
@@ -47,7 +47,7 @@ func (memory) RunCompactor(ctx context.Context, _ time.Duration) error {
 type stage struct {
 	t testing.TB
 	*gateway
-	store memory
+	store inMemory
 }
 
 const stageToken = "cost"
@@ -61,7 +61,7 @@ func newStage(t *testing.T) *stage {
 	dir := t.TempDir()
 	o := servingIn(dir)
 	o.TokenAuthFile = write(t, filepath.Join(dir, "tokens.csv"), stageToken+",cost,cost,system:masters\n")
-	s := &stage{t: t, store: memory{storagetest.NewMemory()}}
+	s := &stage{t: t, store: inMemory{storagetest.NewMemory()}}
 	s.gateway = newGateway(o, &net.TCPAddr{}, s.store, metrics.New(), zerolog.Nop())
 	t.Cleanup(func() {
 		if err := s.close(context.Background()); err != nil {
@@ -108,7 +108,7 @@ func (s *stage) prepare() {
 	s.t.Helper()
 	ctx, stop := context.WithCancel(s.t.Context())
 	controllers, ctx := errgroup.WithContext(ctx)
-	started, err := s.start(ctx, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6443}, controllers)
+	started, err := s.start(ctx, controllers)
 	if err != nil || started == nil {
 		s.t.Fatalf("the gateway did not start: %v", err)
 	}

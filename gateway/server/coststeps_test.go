@@ -219,6 +219,10 @@ type flushes chan struct{}
 
 func (flushes) Write(p []byte) (int, error) { return len(p), nil }
 
+func (flushes) Frame(_, _ []byte, _ string) {}
+
+func (flushes) Hold(func() bool) {}
+
 func (f flushes) Flush() error {
 	f <- struct{}{}
 	return nil

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -38,7 +37,7 @@ func (s encryptedStore) RunCompactor(ctx context.Context, interval time.Duration
 
 // encrypt puts encryption between the store and everything else, if it is asked for.
 // Without it nothing stands there.
-func (g *gateway) encrypt(ctx context.Context, at net.Addr) error {
+func (g *gateway) encrypt(ctx context.Context) error {
 	if g.options.EncryptionProviderConfig == "" {
 		return nil
 	}
@@ -50,7 +49,7 @@ func (g *gateway) encrypt(ctx context.Context, at net.Addr) error {
 	// Writes go on while the gateway drains.
 	ctx, g.endEncryption = context.WithCancel(context.WithoutCancel(ctx))
 	g.encryption, err = encryption.Load(ctx, encryption.Config{
-		Path: g.options.EncryptionProviderConfig, Reload: g.options.EncryptionProviderConfigAutomaticReload, Gateway: nameAt(at),
+		Path: g.options.EncryptionProviderConfig, Reload: g.options.EncryptionProviderConfigAutomaticReload, Gateway: g.name,
 		ResourceOf: func(key string) schema.GroupResource {
 			if strings.HasPrefix(key, contents) {
 				return gvr.Modules
@@ -62,7 +61,7 @@ func (g *gateway) encrypt(ctx context.Context, at net.Addr) error {
 	if err != nil {
 		return fmt.Errorf("--encryption-provider-config: %w", err)
 	}
-	g.metrics.Include(encryption.Metrics)
+	g.metrics.IncludeLibrary(encryption.Families...)
 	g.store = encryptedStore{Store: encrypted.New(g.store, g.encryption, g.encryption.Failed), below: g.store}
 	return nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,11 +14,13 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
+	"github.com/wasmgate/wasmgate/gateway/bounds/memory"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/all"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
@@ -30,8 +33,12 @@ func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g.guards, err = guarded(ctx, g, builtins); err != nil {
+		return nil, err
+	}
 	if g.kinds, err = all.Kinds(ctx, kinds.Config{
-		Options: g.options, Definitions: builtins, URL: g.url, Trust: g.identity.Trust(), Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, Log: g.log,
+		Options: g.options, Definitions: builtins, Guards: g.guards, URL: g.url, Trust: g.identity.Trust(), ProxyCertificate: func() (*tls.Certificate, error) { return g.identity.Proxy().GetCertificate(nil) },
+		ProxyTrust: g.identity.Proxy().Trust(), Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, ModuleMemory: g.memory.For(memory.Modules), Log: g.log,
 	}); err != nil {
 		return nil, err
 	}
@@ -57,7 +64,9 @@ func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 		Store: g.store, Catalog: catalog.New(served), Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), Reports: reports,
 		Objects: func(e *engine.Engine) crd.Objects { return local.Part(e, "modules") },
 	}
-	g.authorizer = g.authorizers(o.Catalog)
+	if g.authorizer, err = g.authorizers(o.Catalog); err != nil {
+		return nil, err
+	}
 	if err := g.showMemory(o.Catalog); err != nil {
 		return nil, err
 	}
@@ -87,19 +96,30 @@ func (g *gateway) admission(e *engine.Engine) (admission.Chain, error) {
 
 // showMemory adds metrics of what is kept in memory beside the objects.
 func (g *gateway) showMemory(served *catalog.Catalog) error {
+	stored := func() (out []metrics.Objects) {
+		served.Snapshot().Stored(func(gr schema.GroupResource, n int) {
+			out = append(out, metrics.Objects{Group: gr.Group, Resource: gr.Resource, Stored: n})
+		})
+		return out
+	}
 	return errors.Join(
+		g.metrics.StoredObjects(stored),
 		g.metrics.GaugeFunc("wasmgate_view_cache_bytes", "Memory of what is remembered for readers beside the objects as they are stored, about.", func() float64 { return float64(served.ViewBytes()) }),
 		g.metrics.GaugeFunc("wasmgate_watch_history_bytes", "Memory of past states that are kept for watches, about.", func() float64 { return float64(served.Cache().HistoryBytes()) }),
 	)
 }
 
-// showGates tells which features are on, and warns of settings that do nothing.
+// showGates tells which features are on, and warns of settings that do nothing and of
+// metrics that will go.
 func (g *gateway) showGates() {
 	for _, gate := range g.options.Gates() {
 		g.metrics.Feature(gate.Name, gate.Stage, gate.On)
 	}
-	for _, w := range g.options.GateWarnings() {
+	for _, w := range append(g.options.GateWarnings(), g.metrics.Live(g.options.Release(), g.options.ShowHiddenMetricsForVersion != "")...) {
 		g.log.Warn().Msg(w)
+	}
+	if g.options.Authentication.Asks() {
+		g.metrics.IncludeLibrary("apiserver_authentication_", "authentication_token_cache_")
 	}
 	if g.options.AnonymousAuth && !g.options.AllowsAnonymous() {
 		g.log.Warn().Msg("requests without credentials are refused, in spite of --anonymous-auth: --authorization-mode would allow them everything")
@@ -112,7 +132,17 @@ func (g *gateway) builtins() ([]*crd.Definition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--runtime-config: %w", err)
 	}
-	all, err := builtin.All(builtin.Options{EventTTL: g.options.EventTTL, EssentialOnly: g.options.API == options.CustomAPI, Choice: choice})
+	opts := builtin.Options{EventTTL: g.options.EventTTL, EssentialOnly: g.options.API == options.CustomAPI, Choice: choice, Release: g.options.Release()}
+	opts.Declared.On, opts.Declared.TakeOver = g.options.Enabled(options.DeclarativeValidation), g.options.Enabled(options.DeclarativeValidationTakeover)
+	opts.Declared.Differ = func(of, what string) {
+		g.metrics.DeclarativeMismatch()
+		g.log.Error().Str("of", of).Msg("validation and declarative validation differ: " + what)
+	}
+	opts.Declared.Panicked = func(of string, cause any) {
+		g.metrics.DeclarativePanic()
+		g.log.Error().Str("of", of).Any("panic", cause).Msg("declarative validation panicked")
+	}
+	all, err := builtin.All(opts)
 	if err != nil {
 		return nil, fmt.Errorf("--runtime-config: %w", err)
 	}

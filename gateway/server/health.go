@@ -14,7 +14,7 @@ const storeCheckAge = time.Second
 func (g *gateway) newHealth() *health.Registry {
 	r := health.New(func(e health.Endpoint, check string, err error) {
 		g.log.Debug().Err(err).Str("endpoint", string(e)).Str("check", check).Msg("health check failed")
-	})
+	}, func(e health.Endpoint, check string, well bool) { g.metrics.SLIs.HealthCheck(string(e), check, well) })
 	r.Add("log", func(ctx context.Context) error {
 		if g.options.LogCheck == nil {
 			return nil
@@ -25,6 +25,9 @@ func (g *gateway) newHealth() *health.Registry {
 	r.Add("etcd-readiness", g.storeHealth, health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
 	g.addEncryptionCheck(r)
+	if g.guards != nil { // what was before is in force, and all gateways would not be ready at once
+		r.Add("guards", g.guards.Check, health.Healthz)
+	}
 	alive := time.Now().Add(g.options.LivezGracePeriod)
 	g.hooks.objects = r.PostStartHook("load-objects", alive)
 	for _, step := range g.served.Starts {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +15,15 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wasmgate/wasmgate/gateway/admitting/guards"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/filter"
 	"github.com/wasmgate/wasmgate/gateway/audit"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/authz/structured"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
+	"github.com/wasmgate/wasmgate/gateway/bounds/memory"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/discovery/documents"
 	"github.com/wasmgate/wasmgate/gateway/health"
@@ -32,15 +36,10 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/server/encryption"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"github.com/wasmgate/wasmgate/gateway/transport"
-	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // drainTimeout is how long requests and streams may take to end at shutdown.
 const drainTimeout = 30 * time.Second
-
-// bodyBudget is how much memory the bodies of requests may take together: four
-// of the largest modules, or at least four of the largest objects.
-const bodyBudget = 4 * plugins.MaxModuleBytes
 
 // leastDecoding is how many times the largest body there is room for at least:
 // common objects take up to thirty times their size, and one body may take three
@@ -51,21 +50,27 @@ const leastDecoding = 80
 type gateway struct {
 	options  options.Serve
 	url      string // where clients on this machine reach it
+	name     string // among those that share a store
 	log      zerolog.Logger
 	store    store
 	engine   *engine.Engine
 	identity *identity.Identity
 	// authorizer says who may do what, to whoever asks.
 	authorizer authz.Decider
-	kinds      []kinds.Kind
-	served     kinds.Served // what the kinds do
-	health     *health.Registry
+	// chain is the same where it can change, and nil where it cannot.
+	chain *structured.Chain
+	// guards are what no request changes, nil for nothing.
+	guards *guards.Guards
+	kinds  []kinds.Kind
+	served kinds.Served // what the kinds do
+	health *health.Registry
 	// storeHealth tells whether the store is well.
 	storeHealth health.Check
 	// encryption is that of the store's values, nil for none; endEncryption ends it.
 	encryption    *encryption.Encryption
 	endEncryption context.CancelFunc
 	metrics       *metrics.Metrics
+	memory        *memory.Budget
 	audit         *audit.Trail
 	hooks         hooks
 	handler       *api.Handler
@@ -97,8 +102,9 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
 	g := newGateway(o, listener.Addr(), store, measured, log)
+	log.Info().Int64("budget", g.memory.Total()).Int64("go", memory.LimitRuntime(g.memory.Total())).Msg("memory")
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
-	if err := g.encrypt(ctx, listener.Addr()); err != nil {
+	if err := g.encrypt(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if err := g.build(ctx); err != nil {
@@ -109,7 +115,7 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 
 // newGateway makes one of which nothing is built yet.
 func newGateway(o options.Serve, at net.Addr, s store, m *metrics.Metrics, log zerolog.Logger) *gateway {
-	return &gateway{options: o, url: identity.URL(o, at), log: log, store: s, metrics: m}
+	return &gateway{options: o, url: identity.URL(o, at), name: nameAt(at), log: log, store: s, metrics: m, memory: memory.New(cmp.Or(o.MemoryBudget, memory.Available()))}
 }
 
 // openData makes the data directory. In one that is there, whatever is read
@@ -138,6 +144,9 @@ func (g *gateway) close(ctx context.Context) error {
 		}
 	}
 	errs = append(errs, g.flush(ctx))
+	if g.identity != nil {
+		g.identity.Close()
+	}
 	if g.endEncryption != nil {
 		g.endEncryption()
 	}
@@ -147,7 +156,10 @@ func (g *gateway) close(ctx context.Context) error {
 // build makes every part; nothing runs yet.
 func (g *gateway) build(ctx context.Context) (err error) {
 	g.showGates()
-	if g.identity, err = identity.New(g.options, g.reread); err != nil {
+	if err := metrics.ShowMemory(g.metrics, g.memoryNow); err != nil {
+		return err
+	}
+	if g.identity, err = identity.New(context.WithoutCancel(ctx), g.options, g.name, g.reread); err != nil {
 		return err
 	}
 	g.storeHealth = health.Cached(g.store.Healthy, storeCheckAge, nil)
@@ -165,35 +177,40 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	g.handler = g.newHandler(auditor)
 	g.http = transport.New(transport.Options{
 		Handler: g.handler, TLS: g.identity.TLS(),
-		BodyBudget: max(bodyBudget, 4*g.options.MaxRequestBodyBytes), Refused: refused(auditor), Log: g.log.With().Str("component", "http").Logger(),
+		Bodies: g.memory.For(memory.Bodies), Refused: refused(auditor), Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil
 }
 
 // newHandler makes what answers requests.
 func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
-	authenticator := append(authn.Union{g.identity.Authenticator()}, g.served.Authenticators...)
+	authenticator := append(append(authn.Union{g.identity.Authenticator()}, g.served.Authenticators...), g.identity.Others()...) // who is far away last
 	return filter.New(filter.Config{
 		Config: api.Config{
-			Routes: api.Routes{Engine: g.engine, Contents: g.served.Contents, Questions: g.served.Questions, Connections: g.served.Connections},
+			Routes: api.Routes{Engine: g.engine, Contents: g.served.Contents, Questions: g.served.Questions, Connections: g.served.Connections, Elsewhere: g.served.Elsewhere},
 			CBOR:   g.options.Enabled(options.CBORServingAndStorage), Uncompressed: !g.options.Enabled(options.APIResponseCompression),
 			UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion), NoWatchLists: !g.options.Enabled(options.WatchList),
 			Authorizer: g.authorizer, Observer: accounting.New(g.metrics),
-			Documents: documents.All(documents.Config{
-				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.served.Orders, Kinds: g.served.Documents, Profiling: g.options.Profiling,
+			Documents: append(documents.All(documents.Config{
+				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.served.Orders, Others: g.served.Others, Kinds: g.served.Documents, Profiling: g.options.Profiling, Release: g.options.Release(),
 				Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
-			}),
+			}), g.served.Debug...),
 			Reviews:        g.served.Reviews(authenticator, g.authorizer),
 			RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 		},
-		Authenticator: authenticator, Anonymous: g.options.AllowsAnonymous(), Auditor: auditor, Log: g.log, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Authenticator: authenticator, Anonymous: g.identity.Anonymous(), Auditor: auditor, Log: g.log, Flow: g.served.Flow, Bounds: bounds.New(g.limits()), MaxBodyBytes: g.options.MaxRequestBodyBytes,
 	})
 }
 
 // limits are what may be under way at a time.
 func (g *gateway) limits() bounds.Limits {
 	o := g.options
-	l := bounds.Limits{Reading: o.MaxRequestsInFlight, Changing: o.MaxMutatingRequestsInFlight, Watches: o.MaxWatchesPerUser}
+	l := bounds.Limits{
+		Watches: o.MaxWatchesPerUser, Decoding: g.memory.For(memory.Decoding), Lists: g.memory.For(memory.Lists), Watching: g.memory.For(memory.Watches),
+	}
+	if g.served.Flow == nil {
+		l.Reading, l.Changing = o.MaxRequestsInFlight, o.MaxMutatingRequestsInFlight
+	}
 	if most := o.MaxDecodingMemory; most > 0 {
 		l.Bytes = max(most, leastDecoding*int64(o.MaxRequestBodyBytes))
 	}
@@ -212,6 +229,10 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	work.Go(func() error { return ended(ctx, g.http.Serve(listener)) })
 	work.Go(func() error { return g.compact(background) })
 	work.Go(func() error {
+		g.memory.Run(background)
+		return nil
+	})
+	work.Go(func() error {
 		g.watchStore(background)
 		return nil
 	})
@@ -220,7 +241,21 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 		return nil
 	})
 	work.Go(func() error {
-		s, err := g.start(background, listener.Addr(), work)
+		g.guards.Follow(background)
+		return nil
+	})
+	work.Go(func() error {
+		g.identity.Run(background, g.late)
+		return nil
+	})
+	work.Go(func() error {
+		if g.chain != nil {
+			g.chain.Run(background, func(err error) { g.reread("--authorization-config", err) })
+		}
+		return nil
+	})
+	work.Go(func() error {
+		s, err := g.start(background, work)
 		if s != nil && ctx.Err() == nil {
 			started(*s)
 		}
@@ -247,7 +282,7 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 
 // start waits for the engine, begins the background work and makes the gateway
 // ready. It returns nil when ctx ends first.
-func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group) (*options.Started, error) {
+func (g *gateway) start(ctx context.Context, work *errgroup.Group) (*options.Started, error) {
 	select {
 	case <-g.engine.Ready():
 	case <-ctx.Done():
@@ -262,7 +297,7 @@ func (g *gateway) start(ctx context.Context, addr net.Addr, work *errgroup.Group
 		if !step.First {
 			lead()
 		}
-		if err := step.Run(ctx, nameAt(addr), background); err != nil {
+		if err := step.Run(ctx, g.name, background); err != nil {
 			return nil, err
 		}
 		finish = g.hooks.starts[n]

@@ -3,11 +3,14 @@ package transport
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -89,4 +92,66 @@ func BenchmarkRequest(b *testing.B) {
 			b.Fatal(r.Method)
 		}
 	}
+}
+
+// BenchmarkStreams is the memory of a stream, stacks included and without the client's
+// end: one that waits for an event, and one whose client has not read any of large events
+// that all are sent.
+func BenchmarkStreams(b *testing.B) {
+	const streams = 200
+	object := bytes.Repeat([]byte("x"), 300<<10)
+	for name, events := range map[string]int{"idle": 1, "parked": 40} {
+		b.Run(name, func(b *testing.B) {
+			var full sync.WaitGroup
+			r := run(b, func(*api.Request) *reply.Response {
+				return streaming(func(ctx context.Context, w reply.FrameWriter) {
+					var once sync.Once
+					w.Hold(func() bool { once.Do(full.Done); return ctx.Err() == nil })
+					for range events {
+						w.Frame([]byte("{"), object[:min(len(object), 1<<10*events*events)], "}")
+						if w.Flush() != nil {
+							return
+						}
+					}
+					once.Do(full.Done)
+					<-ctx.Done()
+				})
+			})
+			for b.Loop() {
+				full.Add(streams)
+				before := memory()
+				var clients []net.Conn
+				for range streams {
+					clients = append(clients, r.ask())
+				}
+				full.Wait()
+				b.ReportMetric(float64(memory()-before)/streams, "B/stream")
+				for _, c := range clients {
+					_ = c.Close()
+				}
+			}
+		})
+	}
+}
+
+// ask begins a stream in another process's place: as little as there can be of a client.
+func (r *running) ask() net.Conn {
+	c, err := tls.Dial("tcp", r.addr, r.tls)
+	if err == nil {
+		_, err = io.WriteString(c, clientHead)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c.NetConn()
+}
+
+// memory is what is in use, when what can be given back was.
+func memory() int64 {
+	for range 3 {
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse)
 }

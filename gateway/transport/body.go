@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,22 +15,16 @@ import (
 	"github.com/wasmgate/wasmgate/deadline"
 )
 
-// budget bounds the bytes of all request bodies that are in memory.
-type budget struct {
-	limit int64
-	used  atomic.Int64
+// Memory bounds the bytes of all request bodies that are in memory. It is safe for
+// concurrent use.
+type Memory interface {
+	// Take reserves n bytes, or none.
+	Take(n int) bool
+	// Give gives n bytes back.
+	Give(n int)
+	// Most is how many there can be for one body.
+	Most() int
 }
-
-// take reserves n bytes, or none.
-func (b *budget) take(n int) bool {
-	if b.used.Add(int64(n)) <= b.limit {
-		return true
-	}
-	b.used.Add(-int64(n))
-	return false
-}
-
-func (b *budget) give(n int) { b.used.Add(-int64(n)) }
 
 const (
 	// firstPiece is how much of a body is made room for at once. More comes
@@ -57,7 +50,7 @@ const (
 // handler asks for it. It is used by one goroutine.
 type body struct {
 	ctx    *fasthttp.RequestCtx
-	budget *budget
+	budget Memory
 	// length is what the head said, or chunked.
 	length int
 	got    int
@@ -71,7 +64,7 @@ type body struct {
 	conn *conn
 }
 
-func newBody(ctx *fasthttp.RequestCtx, b *budget) *body {
+func newBody(ctx *fasthttp.RequestCtx, b Memory) *body {
 	n := ctx.Request.Header.ContentLength()
 	c, _ := ctx.Conn().(*conn)
 	return &body{ctx: ctx, budget: b, length: n, over: n == 0 || n == noBody || !ctx.Request.IsBodyStream(), conn: c}
@@ -86,7 +79,7 @@ func bodyOf(ctx *fasthttp.RequestCtx) *body { return ctx.UserValue(bodyKey{}).(*
 // finished, whatever the framework and the handler did about it.
 func (s *Server) withBody(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		b := newBody(ctx, &s.bodies)
+		b := newBody(ctx, s.options.Bodies)
 		ctx.SetUserValue(bodyKey{}, b)
 		if b.conn != nil {
 			b.conn.begin(&b.client)
@@ -108,6 +101,7 @@ func (b *body) read(limit int) ([]byte, error) {
 	if b.over {
 		return nil, nil
 	}
+	limit = min(limit, b.budget.Most())
 	if b.length > limit {
 		return nil, tooLarge(limit)
 	}
@@ -171,7 +165,7 @@ func (b *body) grow(data []byte, end int) ([]byte, error) {
 		size = firstPiece
 	}
 	size = min(size, end)
-	if !b.budget.take(size - cap(data)) {
+	if !b.budget.Take(size - cap(data)) {
 		return nil, apierrors.NewTooManyRequests("the bodies of other requests take all the memory there is for them", retryAfter)
 	}
 	b.held += size - cap(data)
@@ -182,7 +176,7 @@ func (b *body) grow(data []byte, end int) ([]byte, error) {
 // thrown away, and for more the connection ends, since what follows would be
 // taken for the next request.
 func (b *body) finish() {
-	b.budget.give(b.held)
+	b.budget.Give(b.held)
 	b.held = 0
 	if !b.over && b.length >= 0 && b.length-b.got <= leftover {
 		var piece [leftover]byte
@@ -210,4 +204,13 @@ func unreadable(err error) error {
 		}}
 	}
 	return apierrors.NewBadRequest("the body of the request ended early or is malformed")
+}
+
+// Header implements [api.Head].
+func (b *body) Header() http.Header {
+	out := http.Header{}
+	for k, v := range b.ctx.Request.Header.All() {
+		out.Add(string(k), string(v))
+	}
+	return out
 }

@@ -73,7 +73,7 @@ func TestBody_IsNotReadUnlessAskedFor(t *testing.T) {
 		if err != nil || resp.StatusCode != http.StatusUnauthorized || !resp.Close {
 			t.Errorf("%s: %+v %v", name, resp, err)
 		}
-		if used := r.server.bodies.used.Load(); used != 0 {
+		if used := r.server.options.Bodies.(*piece).used.Load(); used != 0 {
 			t.Errorf("%s: %d bytes", name, used)
 		}
 	}
@@ -216,7 +216,7 @@ func TestBodies_ShareABudget(t *testing.T) {
 			<-leave
 		}
 		return ok(fmt.Sprint(len(r.Body)))
-	}, func(o *Options) { o.BodyBudget = 2 << 20 })
+	}, func(o *Options) { o.Bodies = &piece{limit: 2 << 20} })
 	mega := func() io.Reader { return bytes.NewReader(make([]byte, 1<<20)) }
 	held := make(chan error, 1)
 	go func() {
@@ -227,7 +227,7 @@ func TestBodies_ShareABudget(t *testing.T) {
 		held <- err
 	}()
 	within(t, "the first request", entered)
-	if used := r.server.bodies.used.Load(); used != 1<<20 {
+	if used := r.server.options.Bodies.(*piece).used.Load(); used != 1<<20 {
 		t.Errorf("%d bytes used for one body of %d", used, 1<<20)
 	}
 	if resp, data := r.do("POST", "/", mega(), nil); resp.StatusCode != 200 {
@@ -243,7 +243,7 @@ func TestBodies_ShareABudget(t *testing.T) {
 	if resp, data := r.do("POST", "/large", bytes.NewReader(make([]byte, 2<<20)), nil); resp.StatusCode != 200 {
 		t.Errorf("afterwards: %d %s", resp.StatusCode, data)
 	}
-	if used := r.server.bodies.used.Load(); used != 0 {
+	if used := r.server.options.Bodies.(*piece).used.Load(); used != 0 {
 		t.Errorf("%d bytes never given back", used)
 	}
 }
@@ -265,7 +265,7 @@ func TestBody_TakesMemoryAsItArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, "the request", reading)
-	if used := r.server.bodies.used.Load(); used > firstPiece {
+	if used := r.server.options.Bodies.(*piece).used.Load(); used > firstPiece {
 		t.Errorf("%d bytes for 8192", used)
 	}
 	if err := c.CloseWrite(); err != nil {

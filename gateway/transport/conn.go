@@ -32,7 +32,8 @@ func (l *listener) Accept() (net.Conn, error) {
 		raw, err := l.Listener.Accept()
 		switch {
 		case err == nil:
-			c := &conn{Conn: tls.Server(raw, l.tls), raw: raw, among: l.connections, server: l.server}
+			c := &conn{raw: raw, below: below{Conn: raw}, among: l.connections, server: l.server}
+			c.Conn = tls.Server(&c.below, l.tls)
 			l.connections.add(c)
 			return c, nil
 		case !passing(err):
@@ -58,7 +59,8 @@ func passing(err error) bool {
 // one goroutine that serves it.
 type conn struct {
 	*tls.Conn
-	raw net.Conn
+	raw   net.Conn
+	below below // is raw, as TLS sees it
 	// among are the connections that it is one of; nil in tests of its own.
 	among *connections
 	// server is told of what is refused here.

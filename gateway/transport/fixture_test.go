@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,13 +80,30 @@ func run(t testing.TB, handler handlerFunc, change ...func(*Options)) *running {
 	return runOn(t, l, handler, change...)
 }
 
+// piece is so much memory for bodies.
+type piece struct {
+	limit int64
+	used  atomic.Int64
+}
+
+func (p *piece) Take(n int) bool {
+	if p.used.Add(int64(n)) <= p.limit {
+		return true
+	}
+	p.Give(n)
+	return false
+}
+
+func (p *piece) Give(n int) { p.used.Add(-int64(n)) }
+func (p *piece) Most() int  { return int(p.limit) }
+
 // runOn is run on a listener of the test's.
 func runOn(t testing.TB, l net.Listener, handler handlerFunc, change ...func(*Options)) *running {
 	t.Helper()
 	lender := httptest.NewTLSServer(http.NotFoundHandler()) // has a certificate and a client that trusts it
 	lender.Close()
 	o := Options{
-		Handler: handler, BodyBudget: 64 << 20, Log: zerolog.Nop(),
+		Handler: handler, Bodies: &piece{limit: 64 << 20}, Log: zerolog.Nop(),
 		TLS: &tls.Config{Certificates: lender.TLS.Certificates, NextProtos: []string{"http/1.1"}},
 	}
 	for _, c := range change {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 
 	"github.com/valyala/fasthttp"
 
@@ -31,11 +32,11 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 		}
 	}
 	if r.Reader != nil { // in chunks; without the last one when it breaks off, or panics
-		ctx.Response.SetBodyStream(r.Reader, -1)
+		ctx.Response.SetBodyStream(&pieces{r.Reader, once(r.Done)}, -1)
 		return
 	}
 	if r.Write != nil {
-		ctx.Response.SetBodyStream(&list{write: r.Write, left: r.Length}, r.Length)
+		ctx.Response.SetBodyStream(&list{write: r.Write, left: r.Length, done: once(r.Done)}, r.Length)
 		return
 	}
 	ctx.Response.SetBodyRaw(r.Body)
@@ -44,19 +45,47 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 // whole is a reply for a client that knows no chunks, or wants none: the framework
 // ends even those that it does not send.
 func whole(r *reply.Response) *reply.Response {
+	defer once(r.Done)()
 	body, err := io.ReadAll(r.Reader)
 	if err != nil {
 		return reply.Failure(http.StatusInternalServerError, err.Error())
 	}
 	out := *r
-	out.Body, out.Reader = body, nil
+	out.Body, out.Reader, out.Done = body, nil, nil
 	return &out
+}
+
+// once is a function that calls another one time at most.
+func once(f func()) func() {
+	if f == nil {
+		return func() {}
+	}
+	return sync.OnceFunc(f)
+}
+
+// pieces is a reply of no known length, which the framework closes in the end.
+type pieces struct {
+	io.Reader
+	done func()
+}
+
+// Close implements [io.Closer].
+func (p *pieces) Close() error {
+	p.done()
+	return nil
 }
 
 // list lets a reply write itself to the connection, through WriteTo.
 type list struct {
 	write func(io.Writer) error
 	left  int
+	done  func()
+}
+
+// Close implements [io.Closer]: the framework calls it in the end.
+func (l *list) Close() error {
+	l.done()
+	return nil
 }
 
 // errTooLong ends the connection of a reply that is longer than it said: what

@@ -44,7 +44,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		r.Impersonate = impersonation(&ctx.Request.Header)
 	}
 	b := bodyOf(ctx)
-	r.Context = &b.client
+	r.Context, r.Head = &b.client, b
 	if !b.over {
 		r.ReadBody = b.read
 	}

@@ -41,7 +41,7 @@ func TestRequest_IsCarriedWhole(t *testing.T) {
 	if from := got.Remote; from == nil || !strings.HasPrefix(from.String(), "127.0.0.1:") {
 		t.Errorf("it comes from %v", from)
 	}
-	if got.Remote, got.Context = nil, nil; !reflect.DeepEqual(got, want) {
+	if got.Remote, got.Context, got.Head = nil, nil, nil; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	r.do("GET", "/", nil, nil)

@@ -29,9 +29,9 @@ type Options struct {
 	Handler Handler
 	// TLS is required: there is no plain HTTP.
 	TLS *tls.Config
-	// BodyBudget is how many bytes the bodies of all requests that are being
-	// answered may take together, at least as many as the largest may have.
-	BodyBudget int
+	// Bodies is where the memory for the bodies of all requests comes from that are
+	// being answered.
+	Bodies Memory
 	// Refused, if not nil, is told of what never became a request. It must not block.
 	Refused func(Refusal)
 	Log     zerolog.Logger
@@ -41,7 +41,6 @@ type Options struct {
 type Server struct {
 	options Options
 	app     *fiber.App
-	bodies  budget
 	// connections are those that requests come in on.
 	connections connections
 
@@ -84,7 +83,7 @@ func New(o Options) *Server {
 	// that fits into one.
 	o.TLS = o.TLS.Clone()
 	o.TLS.DynamicRecordSizingDisabled = true
-	s := &Server{options: o, bodies: budget{limit: int64(o.BodyBudget)}, drained: make(chan struct{})}
+	s := &Server{options: o, drained: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		DisableStartupMessage: true, DisableDefaultDate: false, ServerHeader: "",

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -82,10 +83,10 @@ func (c Converter) ConvertTree(ctx context.Context, tree map[string]any, version
 func wellFormed(v *crd.Version, data []byte) (map[string]any, error) {
 	tree, _, err := object.ParseObject(data)
 	if err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err))
+		return nil, &UnconvertedError{apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err)), true}
 	}
 	if err := v.Shape.FromConversion(tree); err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, &UnconvertedError{apierrors.NewInternalError(err), true}
 	}
 	return tree, nil
 }
@@ -96,5 +97,16 @@ func conversionError(err error) error {
 	if _, ok := err.(apierrors.APIStatus); ok {
 		return err
 	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
+	var failure *conversion.Error
+	return &UnconvertedError{
+		StatusError: &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}},
+		OfObjects:   errors.As(err, &failure) && failure.OfObjects(),
+	}
+}
+
+// UnconvertedError tells that objects were not converted.
+type UnconvertedError struct {
+	*apierrors.StatusError
+	// OfObjects: the converter works, and it is some of the objects that do not convert.
+	OfObjects bool
 }

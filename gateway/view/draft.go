@@ -102,7 +102,7 @@ func (r *Renderer) draft(at *crd.Version, tree map[string]any, text []byte) (*Dr
 	d := &Draft{Stored: stored, renderer: r}
 	switch {
 	case at == nil:
-	case (&Entry{Stored: stored}).storedJSON():
+	case isJSON(stored):
 		d.canonical = at.Shape.Canonical(tree)
 	default:
 		d.encoded = outline(tree)
@@ -152,7 +152,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 		data, version = bytes.TrimSuffix(d.Stored, []byte("\n")), r.Def.StorageVersion
 	default:
 		var tree map[string]any
-		if tree, version, err = r.restoreTree(&Entry{Stored: d.Stored}); err != nil {
+		if tree, version, err = r.restoreTree(StateOf(d.Stored, 0)); err != nil {
 			return nil, "", err
 		}
 		dropRevision(tree)
@@ -182,7 +182,7 @@ func (d *Draft) Committed(revision int64, version string) (e *Entry, shown []byt
 			shown = data
 		}
 		if !v.passing {
-			d.renderer.remember(e, &view{Key: v.Key, data: data, converted: v.converted})
+			d.renderer.rememberText(e, v.Key, data, v.converted)
 		}
 	}
 	return e, shown, nil

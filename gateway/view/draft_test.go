@@ -64,7 +64,7 @@ func TestDraftViews(t *testing.T) {
 				want = c.views[len(c.views)-1]
 			}
 			e, view, err := d.Committed(9, want)
-			if err != nil || e.Revision != 9 || !bytes.Equal(e.Stored, d.Stored) || (view == nil) != (want == "") {
+			if err != nil || e.Revision != 9 || !bytes.Equal(e.Stored(), d.Stored) || (view == nil) != (want == "") {
 				t.Fatalf("got %v, %s, %v", e, view, err)
 			}
 			fresh := NewEntry(storage.KV{Value: d.Stored, Revision: 9})

@@ -9,22 +9,23 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// Entry is one revision of one object in the watch cache: the bytes as stored,
-// and what was derived from them so far. Everything but the derived parts is
-// immutable; derived parts are only ever added, and safe for concurrent use.
+// Entry is one revision of one object in the watch cache: what is stored,
+// and what was derived from it so far. Derived parts are added and given up, safe
+// for concurrent use; nothing else ever changes.
 type Entry struct {
 	// Revision is the revision of this state; for a tombstone that of the
 	// deletion.
 	Revision int64
-	// Stored is the object as the store holds it; of a tombstone, as it held
-	// it last.
-	Stored []byte
-
 	// last is the state before the deletion, for tombstones only.
 	last *Entry
 
 	// id is unique in this process.
 	id uint64
+
+	// raw is the object as it is stored, until whole, once it is there, says that
+	// too. A tombstone has neither.
+	raw   atomic.Pointer[[]byte]
+	whole atomic.Pointer[whole]
 
 	labels atomic.Pointer[labels.Set]
 	views  atomic.Pointer[viewNode]
@@ -33,6 +34,7 @@ type Entry struct {
 	canonical atomic.Pointer[canonicalMessage]
 	kept      atomic.Pointer[[]Kept]
 	flights   atomic.Pointer[flightNode]
+	refused   atomic.Pointer[refusal]
 }
 
 // NewEntry makes the entry of a stored key.
@@ -40,13 +42,15 @@ func NewEntry(kv storage.KV) *Entry {
 	if kv.Keeping == storage.Unreadable {
 		kv.Value = sealed
 	}
-	return &Entry{Revision: kv.Revision, Stored: kv.Value, id: ids.Add(1)}
+	e := StateOf(kv.Value, kv.Revision)
+	e.id = ids.Add(1)
+	return e
 }
 
 var ids atomic.Uint64
 
 // Sealed tells that what is stored is encrypted, and could not be decrypted.
-func (e *Entry) Sealed() bool { return bytes.HasPrefix(e.Stored, sealed) }
+func (e *Entry) Sealed() bool { return bytes.HasPrefix(e.bytes(), sealed) }
 
 // sealed begins what is encrypted (k8s.io/apiserver/pkg/storage/value), and no object
 // as it is stored. It stands for what could not be decrypted.
@@ -57,7 +61,7 @@ func (e *Entry) ID() uint64 { return e.id }
 
 // Tombstone makes the entry of a deletion from the last state.
 func Tombstone(last *Entry, revision int64) *Entry {
-	return &Entry{Revision: revision, Stored: last.Stored, last: last}
+	return &Entry{Revision: revision, last: last}
 }
 
 // Size is about how many bytes of memory the entry holds now, with all that
@@ -65,7 +69,7 @@ func Tombstone(last *Entry, revision int64) *Entry {
 func (e *Entry) Size() int {
 	n := fixedBytes + e.derived()
 	if e.last == nil {
-		n += len(e.Stored)
+		n += len(e.bytes())
 	}
 	return n
 }
@@ -82,6 +86,9 @@ func (e *Entry) derived() (n int) {
 	for v := e.views.Load(); v != nil; v = v.next {
 		n += v.size()
 	}
+	if w := e.whole.Load(); w != nil {
+		n += w.fieldsSize()
+	}
 	for _, k := range e.Kept() {
 		n += k.Size()
 	}
@@ -97,15 +104,24 @@ func (e *Entry) derived() (n int) {
 // Shed gives up what was derived, which is derived again when it is asked for.
 func (e *Entry) Shed() {
 	e.views.Store(nil)
+	if w := e.whole.Load(); w != nil {
+		w.more.Store(nil)
+	}
 	e.labels.Store(nil)
 	e.kept.Store(nil)
 	e.canonical.Store(nil)
+	e.refused.Store(nil)
 }
 
 // Adopt takes over what was derived from other, which must be the same
 // revision of the same object: a writer's entry and the one that the cache
 // made of the same bytes.
 func (e *Entry) Adopt(other *Entry) {
+	if w := other.whole.Load(); w != nil {
+		if e.merge(w.Key, w.data) == nil && e.view(w.Key) == nil {
+			e.addView(&view{Key: w.Key, data: w.data})
+		}
+	}
 	for n := other.views.Load(); n != nil; n = n.next {
 		if e.view(n.Key) == nil {
 			adopted := &view{Key: n.Key, data: n.data, converted: n.converted}
@@ -128,4 +144,6 @@ func (e *Entry) base() *Entry {
 
 // storedJSON tells whether the stored form is JSON. Every other stored form
 // begins with a magic number that no JSON object begins with.
-func (e *Entry) storedJSON() bool { return len(e.Stored) > 0 && e.Stored[0] == '{' }
+func (e *Entry) storedJSON() bool { return isJSON(e.bytes()) }
+
+func isJSON(stored []byte) bool { return len(stored) > 0 && stored[0] == '{' }

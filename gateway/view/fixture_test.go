@@ -117,3 +117,8 @@ func (r *Renderer) metadataOf(e *Entry) ([]byte, error) {
 	}
 	return o.Bytes(), nil
 }
+
+// holds replaces what e has of the store.
+func (e *Entry) holds(stored []byte) {
+	e.raw.Store(&stored)
+}

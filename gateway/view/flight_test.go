@@ -86,7 +86,7 @@ func TestWhatNeedsNoConversionComesFirst_CRD18(t *testing.T) {
 	if local.view(r.KeyOf(encoding.At(v1))) == nil {
 		t.Error("the other object was not derived")
 	}
-	if !r.storedAt(local, v1) || r.storedAt(local, v1beta1) || r.storedAt(foreign, v1) {
+	if !r.StoredAt(local, v1) || r.StoredAt(local, v1beta1) || r.StoredAt(foreign, v1) {
 		t.Error("which version an object is stored at is mistaken")
 	}
 }

@@ -140,7 +140,7 @@ func TestAllThatIsDerivedIsCounted(t *testing.T) {
 	all[7].Keep(func([]Kept) []Kept { return []Kept{lasting(900)} })
 	m.Grew(900)
 	for i, e := range all {
-		e.Stored = fmt.Appendf(nil, `{"metadata":{"name":"a","labels":{"a":"%d","b":"c"}}}`, i)
+		e.holds(fmt.Appendf(nil, `{"metadata":{"name":"a","labels":{"a":"%d","b":"c"}}}`, i))
 		if _, err := r.Labels(e); err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 
@@ -72,7 +71,7 @@ func (r Stored) cutMetadata(e *Entry, _ encoding.Encoding, into *wire.Message) (
 	if base.storedJSON() {
 		return false, nil
 	}
-	in, err := wire.Open(base.Stored)
+	in, err := wire.Open(base.bytes())
 	if err != nil {
 		return false, r.Unreadable(e, err)
 	}
@@ -105,7 +104,7 @@ func (r *Renderer) probe(e *Entry, in encoding.Encoding, into *wire.Message) (bo
 		return false, r.Unreadable(e, err)
 	}
 	m, err := wire.New(raw, base.Revision)
-	if err != nil || !bytes.Equal(again, base.Stored) {
+	if err != nil || !base.IsStoredAs(again) {
 		return false, nil
 	}
 	base.canonical.Store(&canonicalMessage{m, r.epoch, in.Version})
@@ -138,7 +137,7 @@ func (s *canonicalMessage) canonicalIn(e *Entry) *canonicalMessage {
 	if s == nil {
 		return nil
 	}
-	in, err := wire.Open(e.Stored)
+	in, err := wire.Open(e.bytes())
 	if err != nil {
 		return nil
 	}

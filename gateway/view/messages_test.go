@@ -84,7 +84,7 @@ func TestWhatIsStoredIsSent_MT06(t *testing.T) {
 	broken := foreign(t, "v1", "ConfigMap", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, 5)
 	s.messages(r, broken)
 	seen, size := broken.canonical.Load(), broken.Size()
-	broken.Stored = []byte("k8s")
+	broken.holds([]byte("k8s"))
 	if m := s.messages(r, broken); read(t, m[0], &corev1.ConfigMap{}).Name != "x" {
 		t.Error("a canonical object was decoded")
 	}
@@ -140,7 +140,7 @@ func TestWhatWasWrittenIsSent_MT06(t *testing.T) {
 			if !c.known {
 				return
 			}
-			fresh := NewEntry(storage.KV{Value: bytes.Clone(late.Stored), Revision: 9})
+			fresh := NewEntry(storage.KV{Value: bytes.Clone(late.Stored()), Revision: 9})
 			want := s.messages(r, fresh)[0].AppendTo(nil)
 			if got := s.messages(r, late)[0].AppendTo(nil); !bytes.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
@@ -235,7 +235,7 @@ func TestMetadataMessages_MT19(t *testing.T) {
 		}
 		for _, e := range entries {
 			if (e.base().view(r.KeyOf(metadataInProtobuf())) != nil) != made {
-				t.Errorf("kept of %s: %v", e.Stored, !made)
+				t.Errorf("kept of %s: %v", e.Stored(), !made)
 			}
 		}
 	}

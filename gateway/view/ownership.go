@@ -19,7 +19,7 @@ import (
 // caller.
 func (r Stored) Ownership(e *Entry) (*metav1.ObjectMeta, error) {
 	if !e.storedJSON() {
-		if in, err := wire.Open(e.Stored); err != nil {
+		if in, err := wire.Open(e.bytes()); err != nil {
 			return nil, r.Unreadable(e, err)
 		} else if m, err := wire.New(in.Raw, e.Revision); err == nil {
 			meta, err := m.ObjectMeta()

@@ -37,9 +37,9 @@ func (r Stored) Readable(e *Entry) error {
 
 // restoreTree is restore before the resourceVersion is set.
 func (r Stored) restoreTree(e *Entry) (map[string]any, string, error) {
-	tree, err := r.Def.Codec.Decode(e.Stored)
+	tree, err := r.Decode(e)
 	if err != nil {
-		return nil, "", r.Unreadable(e, err)
+		return nil, "", err
 	}
 	apiVersion, _ := tree["apiVersion"].(string)
 	if v := r.Def.At(apiVersion); v != nil {
@@ -70,25 +70,13 @@ func (r Stored) Unreadable(e *Entry, err error) error {
 // UnreadableError tells that what is stored of an object cannot be read.
 type UnreadableError struct{ *apierrors.StatusError }
 
-// JSON is what is stored as JSON, in whatever form it is.
-func (r Stored) JSON(e *Entry) ([]byte, error) {
-	if e.storedJSON() {
-		return e.Stored, nil
-	}
-	tree, _, err := r.restoreTree(e)
-	if err != nil {
-		return nil, err
-	}
-	return object.Encode(tree)
-}
-
-// storedAt tells, without decoding, whether an entry is stored at a version.
+// StoredAt tells, without decoding, whether an entry is stored at a version.
 // It may say no of one that is.
-func (r Stored) storedAt(e *Entry, version string) bool {
+func (r Stored) StoredAt(e *Entry, version string) bool {
 	if !e.storedJSON() {
 		return false
 	}
-	s, ok := object.String(object.Field(e.Stored, "apiVersion"))
+	s, ok := object.String(object.Field(e.bytes(), "apiVersion"))
 	return ok && s == r.Def.APIVersion(version)
 }
 
@@ -97,7 +85,7 @@ func (r Stored) storedMessage(e *Entry, version string) []byte {
 	if e.storedJSON() {
 		return nil
 	}
-	in, err := wire.Open(e.Stored)
+	in, err := wire.Open(e.bytes())
 	if err != nil || in.APIVersion != r.Def.APIVersion(version) || in.Kind != r.Def.Kind {
 		return nil
 	}
@@ -108,7 +96,7 @@ func (r Stored) storedMessage(e *Entry, version string) []byte {
 // they are: nothing is converted.
 func (r Stored) readMetadata(e *Entry) ([]byte, error) {
 	if e.storedJSON() {
-		return r.metadataIn(e, e.Stored)
+		return r.metadataIn(e, e.bytes())
 	}
 	tree, _, err := r.restoreTree(e)
 	if err != nil {

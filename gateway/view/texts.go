@@ -28,7 +28,7 @@ func (r *Renderer) texts(ctx context.Context, entries []*Entry, due []int, k Key
 	for _, i := range due {
 		j := job{entry: entries[i].base(), at: i}
 		// What needs no conversion must not wait for what does.
-		if r.storedAt(j.entry, k.Version) {
+		if r.StoredAt(j.entry, k.Version) {
 			local = append(local, j)
 		} else {
 			foreign = append(foreign, j)
@@ -83,8 +83,7 @@ func (r *Renderer) deriveAll(ctx context.Context, f *flight, jobs []job, due []i
 			restored[n] = data
 			return nil
 		}
-		j.made = &view{Key: k, data: data}
-		r.remember(j.entry, j.made)
+		j.made = r.rememberText(j.entry, k, data, false)
 		return nil
 	})
 	if err != nil {

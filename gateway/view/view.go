@@ -45,11 +45,14 @@ func (v *view) of(e *Entry) (encoding.Object, error) {
 
 // size is about how many bytes of memory the view takes.
 func (v *view) size() int {
-	n := fixedBytes + len(v.data)
+	return fixedBytes + len(v.data) + v.fieldsSize()
+}
+
+func (v *view) fieldsSize() int {
 	if m := v.more.Load(); m != nil {
-		n += labelBytes * len(m.fields)
+		return labelBytes * len(m.fields)
 	}
-	return n
+	return 0
 }
 
 // viewNode is a list of views. It is replaced, never changed.
@@ -59,6 +62,9 @@ type viewNode struct {
 }
 
 func (e *Entry) view(k Key) *view {
+	if w := e.whole.Load(); w != nil && w.Key == k {
+		return &w.view
+	}
 	for n := e.views.Load(); n != nil; n = n.next {
 		if n.Key == k {
 			return n.view
@@ -72,6 +78,9 @@ func (e *Entry) view(k Key) *view {
 // what its successor derived: then nothing is remembered.
 func (e *Entry) addView(added *view) {
 	k := added.Key
+	if w := e.whole.Load(); w != nil && w.Encoding == k.Encoding && w.definition > k.definition {
+		return
+	}
 	for {
 		head := e.views.Load()
 		next := &viewNode{view: added}

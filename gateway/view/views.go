@@ -52,6 +52,19 @@ func (r *Renderer) remember(e *Entry, v *view) {
 	r.memory.Grew(v.size())
 }
 
+// rememberText does it with a whole object in JSON, where it can in one memory with
+// what is stored, and returns the view.
+func (r *Renderer) rememberText(e *Entry, k Key, data []byte, converted bool) *view {
+	if !converted {
+		if v := e.merge(k, data); v != nil {
+			return v
+		}
+	}
+	v := &view{Key: k, data: data, converted: converted}
+	r.remember(e, v)
+	return v
+}
+
 // View returns the object of e at a version: complete JSON with its
 // resourceVersion. The bytes are shared and must not be changed.
 func (r *Renderer) View(ctx context.Context, e *Entry, version string) ([]byte, error) {

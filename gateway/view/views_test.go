@@ -64,7 +64,7 @@ func TestViewsAreMadeOfWhatWasRead(t *testing.T) {
 	if _, err := r.View(t.Context(), e, v1); err != nil {
 		t.Fatal(err)
 	}
-	e.Stored = []byte("{") // to see who looks
+	e.holds([]byte("{")) // to see who looks
 	if got, err := r.View(t.Context(), e, v1beta1); err != nil || !bytes.Contains(got, []byte(`"hostPort":"h:7"`)) || !bytes.Contains(got, []byte(`"resourceVersion":"7"`)) {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -97,7 +97,7 @@ func TestViewsOfATombstone(t *testing.T) {
 	if set, err := r.Labels(gone); err != nil || set["a"] != "b" {
 		t.Errorf("labels %v, %v", set, err)
 	}
-	if gone.Size() >= last.Size()+len(last.Stored) {
+	if gone.Size() >= last.Size()+last.StoredSize() {
 		t.Errorf("%d bytes, of which %d are the last state's", gone.Size(), last.Size())
 	}
 }
@@ -444,7 +444,7 @@ func TestShedGivesUpWhatWasDerived(t *testing.T) {
 		t.Errorf("with a view of 5000 bytes the size is %d, without %d", e.Size(), small)
 	}
 	e.Shed()
-	if e.Size() != small || e.view(k) != nil || len(e.Stored) == 0 {
+	if e.Size() != small || e.view(k) != nil || e.StoredSize() == 0 {
 		t.Errorf("after it was given up the size is %d, was %d", e.Size(), small)
 	}
 }

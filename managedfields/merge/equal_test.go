@@ -52,3 +52,17 @@ func TestDuplicatesAreComparedAsOneValue_SSA18(t *testing.T) {
 		}
 	}
 }
+
+// What is applied stays as it was only where it is the same number: a float that is next
+// to a large integer is another one.
+func TestNumbersThatAreAppliedAreKept(t *testing.T) {
+	scalar := &Type{scalar: numeric}
+	for _, test := range []struct{ live, config, want any }{
+		{int64(9007199254740993), 9007199254740992.0, 9007199254740992.0}, {9007199254740992.0, int64(9007199254740993), int64(9007199254740993)},
+		{int64(1), int64(1), int64(1)}, {int64(1), int64(2), int64(2)}, {1.5, 1.5, 1.5},
+	} {
+		if got := scalar.Merge(test.live, test.config); got != test.want {
+			t.Errorf("%v over %v is %v", test.config, test.live, got)
+		}
+	}
+}

@@ -42,6 +42,8 @@ func TestPlacesOfTheirOwnThatHoldMore_SSA13(t *testing.T) {
 		`{"f:list":{"k:{\"name\":\"a\"}":{"f:dir":{}},"k:{\"name\":\"b\"}":{"f:name":{}}}}`:            true,
 		`{"f:metadata":{"f:labels":{}}}`:                                                               false,
 		`{"f:metadata":{}}`:                                                                            true,
+		`{"f:spec":{"k:{\"name\":\"x\"}":{},"i:0":{"f:name":{}}}}`:                                     false, // as nobody here
+		`{"f:list":{"f:name":{},"f:dir":{"f:size":{}}},"f:map":{"v:1":{}}}`:                            false, // writes them
 	} {
 		set := &fieldpath.Set{}
 		if err := set.FromJSON(strings.NewReader(text)); err != nil || !json.Valid([]byte(text)) {

@@ -16,27 +16,29 @@ import (
 // instance is thrown away, unless the error is a [Verdict]. The error is a
 // *plugins.CallError, or check's.
 func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, request []byte, check func(reply []byte) error) error {
-	return r.call(ctx, name, hook, request, 1, nil, check)
+	_, err := r.call(ctx, name, hook, request, 1, nil, check)
+	return err
 }
 
 // Admit is Call of the admission hook, which may look objects up that the module
 // was granted. Other hooks may not: what a conversion gives depends on the object
-// alone.
-func (r *Registry) Admit(ctx context.Context, name string, request []byte, there plugins.Lookup, check func(reply []byte) error) error {
+// alone. by is the digest of the content that was called, "" for none.
+func (r *Registry) Admit(ctx context.Context, name string, request []byte, there plugins.Lookup, check func(reply []byte) error) (by string, err error) {
 	return r.call(ctx, name, plugins.Admit, request, 1, there, check)
 }
 
-// call is Call with a request that has some objects, and may find others.
-func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, request []byte, objects int, there plugins.Lookup, check func(reply []byte) error) error {
+// call is Call with a request that has some objects, and may find others. by is the digest
+// of the content that was called.
+func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, request []byte, objects int, there plugins.Lookup, check func(reply []byte) error) (by string, err error) {
 	for {
 		rev := r.active(name)
 		if rev == nil {
 			if rev = r.await(ctx, name); rev == nil {
-				return r.notReady(name, hook)
+				return "", r.notReady(name, hook)
 			}
 		}
 		if !slices.Contains(rev.hooks, hook) {
-			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Refused,
+			return "", &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Refused,
 				Reason: fmt.Sprintf("the module does not have this hook; it has %v", rev.hooks)}
 		}
 		lease, err := rev.instances.Take(ctx)
@@ -44,12 +46,12 @@ func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, req
 		case errors.Is(err, pool.ErrDrained):
 			continue // replaced since; the next look finds its successor
 		case err != nil && wasm.Ended(ctx) != nil:
-			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Deadline,
+			return "", &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Deadline,
 				Reason: "the request ended while it waited for an instance", Cause: wasm.Ended(ctx)}
 		case err != nil:
-			return &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
+			return "", &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
 		}
-		return r.callIn(ctx, lease, name, hook, request, plugins.Times(objects, len(request)), there, check)
+		return rev.Digest, r.callIn(ctx, lease, name, hook, request, plugins.Times(objects, len(request)), there, check)
 	}
 }
 

@@ -59,7 +59,7 @@ func (c *converter) Convert(ctx context.Context, desired string, objects [][]byt
 	uid := requestUID(objects)
 	*buffer = review.AppendRequest((*buffer)[:0], review.V1, uid, desired, objects)
 	var converted [][]byte
-	err := c.registry.call(ctx, c.name, plugins.Convert, *buffer, len(objects), nil, func(reply []byte) (err error) {
+	_, err := c.registry.call(ctx, c.name, plugins.Convert, *buffer, len(objects), nil, func(reply []byte) (err error) {
 		if len(reply) == 0 {
 			return &plugins.CallError{Module: c.name, Hook: plugins.Convert, Kind: plugins.BadReply, Reason: "the reply is empty"}
 		}

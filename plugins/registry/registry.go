@@ -173,9 +173,24 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 	}
 	s := next.status()
 	e.status.Store(&s)
-	e.active.Store(next)
-	r.retire(old)
+	r.retire(e.active.Swap(next)) // nothing where old was withdrawn since
 	return s.Clone(), false, nil
+}
+
+// Withdraw lets what serves under a name serve no more, at once; calls that are under way
+// end normally, and later ones fail with why.
+func (r *Registry) Withdraw(name string, why *plugins.LoadError) {
+	e := r.lookup(name)
+	if e == nil {
+		return
+	}
+	old := e.active.Swap(nil)
+	s := plugins.Status{Failure: why}
+	if old != nil {
+		s.FailedDigest = old.Digest
+	}
+	e.status.Store(&s)
+	r.retire(old)
 }
 
 // retire closes a revision when its last call has ended.

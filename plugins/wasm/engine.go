@@ -25,6 +25,8 @@ type Config struct {
 	// Log gets the lines that modules log; it may be nil. It is called from
 	// the goroutine of the call and must not block.
 	Log func(module, line string)
+	// Room is where the memory of instances comes from; nil is anywhere.
+	Room Room
 }
 
 // Engine runs modules. There is one for the whole gateway. It is safe for
@@ -37,11 +39,12 @@ type Engine struct {
 	turns      *turns
 	wasi       map[string]signature
 	logModules func(module, line string)
+	room       Room // nil for none
 }
 
 // NewEngine makes an engine; the caller closes it.
 func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
-	e := &Engine{logModules: cfg.Log, turns: newTurns()}
+	e := &Engine{logModules: cfg.Log, room: cfg.Room, turns: newTurns()}
 	if cfg.CacheDir == "" && cfg.Compiler != nil {
 		return nil, errors.New("what another process compiles needs a folder")
 	}

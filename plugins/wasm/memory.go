@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
@@ -13,13 +14,94 @@ import (
 	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
+// Room is where the memory of instances comes from. It is safe for concurrent use.
+type Room interface {
+	// Wait takes n bytes as soon as there are so many, or none when most is over, or
+	// ctx ends.
+	Wait(ctx context.Context, n int, most time.Duration) bool
+	// Take takes n bytes, or none.
+	Take(n int) bool
+	// Give gives n bytes back.
+	Give(n int)
+}
+
+// roomWait is how long an instance waits for the memory that it begins with.
+const roomWait = 5 * time.Second
+
+// errNoRoom tells that other instances take all there is.
+var errNoRoom = errors.New("other instances take all the memory there is for modules")
+
+// accounted is memory that is taken from a room: as much as it ever had since it was
+// put back.
+type accounted struct {
+	linear.Memory
+	room Room
+	held uint64
+	back bool // what is asked for next is what was kept, whatever is said
+}
+
+// Reallocate implements [linear.Memory]. Where there is no room it is as if the memory
+// had its limit, which a guest can be told.
+func (a *accounted) Reallocate(size uint64) []byte {
+	if size > a.held && !a.back {
+		if !a.room.Take(int(size - a.held)) {
+			return nil
+		}
+		a.held = size
+	}
+	a.back = false
+	memory := a.Memory.Reallocate(size)
+	a.shrink(uint64(len(memory)))
+	return memory
+}
+
+// Restore implements [linear.Memory].
+func (a *accounted) Restore() (grown bool, err error) {
+	grown, err = a.Memory.Restore()
+	a.back = grown
+	return grown, err
+}
+
+func (a *accounted) shrink(size uint64) {
+	if size < a.held {
+		a.room.Give(int(a.held - size))
+		a.held = size
+	}
+}
+
+// Free implements [linear.Memory].
+func (a *accounted) Free() {
+	a.Memory.Free()
+	a.shrink(0)
+}
+
 // withMemory makes the memory of the instance that is made with the context;
-// where it is, is known when that is there.
-func withMemory(ctx context.Context, memory *linear.Memory) context.Context {
+// where it is, is known when that is there. What the instance begins with is taken
+// from the room before, and given back where memory stays nil.
+func (m *Module) withMemory(ctx context.Context, memory *linear.Memory) context.Context {
 	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, most uint64) experimental.LinearMemory {
 		*memory = linear.New(most - pageBytes) // limitMemory
+		if room := m.engine.room; room != nil {
+			*memory = &accounted{Memory: *memory, room: room, held: uint64(m.begins())}
+		}
 		return *memory
 	}))
+}
+
+// begins is how much memory an instance begins with.
+func (m *Module) begins() (bytes int) {
+	for _, memory := range m.compiled.ExportedMemories() {
+		bytes += int(memory.Min()) * pageBytes
+	}
+	return bytes
+}
+
+// takeRoom takes the memory that an instance begins with.
+func (m *Module) takeRoom(ctx context.Context) error {
+	if room := m.engine.room; room != nil && !room.Wait(ctx, m.begins(), roomWait) {
+		return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, errNoRoom)
+	}
+	return nil
 }
 
 // beginning is what an instance was when it was ready for its first call, beside

@@ -117,6 +117,25 @@ func TestRewritingKeepsToTheLimits(t *testing.T) {
 	}
 }
 
+// The tables of a module without a memory are limited, too.
+func TestTablesWithoutAMemoryAreLimited(t *testing.T) {
+	m, problem := binary.Decode(append([]byte("\x00asm\x01\x00\x00\x00"), 4, 4, 1, 0x70, 0, 5))
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	rewritten, err := rewrite(m, plugins.Limits{}.Effective())
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, problem := binary.Decode(rewritten)
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	if want := (binary.Limits{Min: 5, Max: binary.MaxTableEntries, HasMax: true}); len(after.Tables) != 1 || after.Tables[0].Limits != want {
+		t.Errorf("%+v, want %+v", after.Tables, want)
+	}
+}
+
 // The runtime would read the names of functions, and believe their number.
 func TestCustomSectionsDoNotReachTheRuntime(t *testing.T) {
 	g := Echo("hello")

@@ -79,6 +79,9 @@ func (m *Module) Describe(ctx context.Context) ([]byte, error) {
 
 // start starts an instance that is not configured.
 func (m *Module) start(ctx context.Context) (*Instance, error) {
+	if err := m.takeRoom(ctx); err != nil {
+		return nil, err
+	}
 	env := newEnvironment(m.name, m.engine.logModules)
 	env.fuel.limit, env.turn.turns, env.stack = m.limits.Fuel, m.engine.turns, stackLimit(m.limits)
 	env.begin()
@@ -86,10 +89,12 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 	callCtx := m.callContext(ctx, env, plugins.MaxTimes)
 	env.turn.early()
 	var memory linear.Memory
-	guest, err := m.engine.instantiate(withMemory(callCtx, &memory), m.compiled)
+	guest, err := m.engine.instantiate(m.withMemory(callCtx, &memory), m.compiled)
 	if err != nil {
 		if memory != nil {
 			memory.Free() // the runtime may not have
+		} else if m.engine.room != nil {
+			m.engine.room.Give(m.begins())
 		}
 		return nil, m.startError(ctx, env, err)
 	}

@@ -121,7 +121,7 @@ func TestAppendStringOfEveryCharacter(t *testing.T) {
 	}
 	check("\xc3\xc3\xa9", "�é")
 	for in, want := range map[string]string{
-		"a/<>&'": `"a/<>&'"`, "\"\\": `"\"\\"`, "\n\r\t": `"\n\r\t"`, "\x00\x1f\x7f": "\"\\u0000\\u001f\x7f\"", "\b\f": `"\u0008\u000c"`, "\u2028é": "\"\u2028é\"",
+		"a/<>&'": `"a/<>&'"`, "\"\\": `"\"\\"`, "\n\r\t": `"\n\r\t"`, "\x00\x1f\x7f": "\"\\u0000\\u001f\x7f\"", "\b\f": `"\u0008\u000c"`, "\u2028é": "\"\u2028é\"", "\x80": "\"�\"",
 	} {
 		if got := string(AppendString(nil, in)); got != want {
 			t.Errorf("AppendString(%q) = %s, want %s", in, got, want)

@@ -101,7 +101,7 @@ func (w *Walk) readKey(i int) bool {
 }
 
 func (w *Walk) fail(i int, err error) bool {
-	w.pos, w.err, w.done = i, err, true
+	w.pos, w.err = i, err
 	return false
 }
 

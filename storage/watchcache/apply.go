@@ -43,6 +43,7 @@ func (c *Cache[T]) apply(batch storage.Batch, now time.Time) {
 		c.limit(b, now)
 		b.wake.notify()
 	}
+	relieve(c)
 	c.moved.notify()
 	c.resolveOffers()
 }
@@ -94,6 +95,8 @@ func (c *Cache[T]) applyEvent(ev storage.Event, offered []offer[T], now time.Tim
 	default:
 		if e.prev == nil {
 			e.typ = Added
+		} else {
+			key = e.prev.Key // one text for all states, and not that of each event
 		}
 		e.item = &Item[T]{Key: key, Revision: ev.Revision}
 		if e.item.Value, ok = find(offered, ev.Key); !ok {

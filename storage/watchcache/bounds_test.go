@@ -41,6 +41,7 @@ func TestEventsAreKeptUpToTheBounds_WATCH05(t *testing.T) {
 	t.Run("bytes", func(t *testing.T) {
 		o := options()
 		o.SizeOf = func(string) int { return 0 }
+		o.LeastOf = func(string) int { return 1 << 20 } // half of it is more than all may have
 		o.HistoryBytes = (firstChunk + 1) * eventBytes
 		f := feed(o)
 		f.events(firstChunk + 1)

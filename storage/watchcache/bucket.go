@@ -25,7 +25,8 @@ type Bucket[T any] struct {
 	latest  int64    // the revision of the last appended event
 	dirty   bool     // the bucket has events since it last woke its watchers
 	bytes   int64
-	total   int // events in the ring
+	live    int64 // what the items of pending cost at least
+	total   int   // events in the ring
 }
 
 type memo[T any] struct {
@@ -44,7 +45,11 @@ func newBucket[T any](c *Cache[T], name string, rev int64) *Bucket[T] {
 // the old end makes every cursor's position one that the ring does not hold.
 func (b *Bucket[T]) install(first int64, s *state[T]) {
 	b.cache.held.Add(-b.bytes)
-	b.pending, b.bytes, b.total = s.root, 0, 0
+	b.pending, b.bytes, b.live, b.total = s.root, 0, 0, 0
+	s.root.ascend("", "", func(it *Item[T]) bool {
+		b.live += int64(b.cache.o.LeastOf(it.Value))
+		return true
+	})
 	for i := range b.memo {
 		b.memo[i].Store(nil)
 	}
@@ -112,7 +117,7 @@ func (b *Bucket[T]) Watch(from int64) (*Cursor[T], error) {
 func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
 	r := b.ring.Load()
 	c := r.last()
-	if c.n.Load() == int64(len(c.entries)) {
+	if c.n.Load() == int64(len(c.entries)) || c.bytes > max(b.cache.o.HistoryBytes/chunksOfAll, smallChunk) {
 		c = b.newChunk(r, min(2*len(c.entries), maxChunk))
 	}
 	n := c.n.Load()
@@ -125,6 +130,12 @@ func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
 	b.bytes += size
 	b.cache.held.Add(size)
 	b.total++
+	if e.prev != nil {
+		b.live -= int64(b.cache.o.LeastOf(e.prev.Value))
+	}
+	if e.typ != Deleted {
+		b.live += int64(b.cache.o.LeastOf(e.item.Value))
+	}
 	b.pending = e.applyTo(b.pending)
 	c.n.Store(n + 1)
 }

@@ -56,7 +56,11 @@ type Options[T any] struct {
 	// far, and HistoryBytes how much all kept events may cost together (256 MiB
 	// if zero). What is held anyway, being present, costs nothing. Without
 	// SizeOf, items count as small.
+	//
+	// Of that a bucket has a share: a quarter, or half of what its present items cost
+	// without what was derived of them, as LeastOf tells, if that is more.
 	SizeOf       func(T) int
+	LeastOf      func(T) int
 	HistoryBytes int64
 	// Shed gives up what was derived of an item and can be derived again. It is
 	// called for items that are superseded and that hardly anybody reads any
@@ -127,6 +131,9 @@ func New[T any](store storage.Store, o Options[T]) *Cache[T] {
 	}
 	if o.SizeOf == nil {
 		o.SizeOf = func(T) int { return 0 }
+	}
+	if o.LeastOf == nil {
+		o.LeastOf = func(T) int { return 0 }
 	}
 	if o.Again == nil {
 		o.Again = func(T) bool { return false }

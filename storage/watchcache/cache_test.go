@@ -333,19 +333,16 @@ func TestHistoryBytes(t *testing.T) {
 }
 
 func TestOldEventsAreSwept(t *testing.T) {
-	m := storagetest.NewMemory()
-	c := run(t, m, options())
+	f := feed(options()) // sweeping is the writer's
 	for i := range 500 {
-		m.Apply(put("g/pods/a", fmt.Sprint(i)))
+		f.do(put("g/pods/a", fmt.Sprint(i)))
 	}
-	fresh(t, c)
-	b := c.Bucket("g/pods")
-	// trim is the writer's; nothing is written now.
-	c.sweep(time.Now().Add(time.Minute))
+	b := f.Bucket("g/pods")
+	f.pass(time.Minute)
 	if n := len(b.ring.Load().chunks); n < 4 {
 		t.Errorf("only %d chunks are left of the last minutes", n)
 	}
-	c.sweep(time.Now().Add(time.Hour))
+	f.pass(time.Hour)
 	if n := len(b.ring.Load().chunks); n != 1 {
 		t.Errorf("%d chunks are left after an hour", n)
 	}

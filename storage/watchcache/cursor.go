@@ -62,6 +62,9 @@ func (c *Cursor[T]) Wait() <-chan struct{} {
 	return ch
 }
 
+// Expired reports whether the cursor has fallen behind what the cache holds.
+func (c *Cursor[T]) Expired() bool { return c.seq < c.bucket.ring.Load().first() }
+
 func (c *Cursor[T]) pending() bool {
 	reached := c.bucket.cache.rev.Load()
 	r := c.bucket.ring.Load()

@@ -13,6 +13,12 @@ const (
 	// superseded is kept for slow watchers, and how long before that is looked
 	// at again.
 	shedAfter = time.Minute
+	// sharesOfAll is which part of all history a bucket may have at least.
+	sharesOfAll = 4
+	// chunksOfAll is after which part of it a chunk is ended, unless it is small:
+	// events are dropped by chunks.
+	chunksOfAll = 64
+	smallChunk  = 64 << 10
 )
 
 // cost is what an event holds that nobody else does: the item that it
@@ -24,14 +30,37 @@ func (c *Cache[T]) cost(e *entry[T]) int64 {
 	return eventBytes + int64(c.o.SizeOf(e.prev.Value))
 }
 
+// share is how much a bucket's events may hold, however much others' do.
+func (b *Bucket[T]) share() int64 {
+	return max(b.cache.o.HistoryBytes/sharesOfAll, b.live/2)
+}
+
 // limit drops a bucket's oldest events as far as they are too old or too many.
 // The chunk that is being filled stays: those who are awake follow in it.
 func (c *Cache[T]) limit(b *Bucket[T], now time.Time) {
 	b.trim(func(oldest *chunk[T]) bool {
 		return now.Sub(oldest.latest) > c.o.Keep ||
 			b.total-int(oldest.n.Load()) >= c.o.History ||
-			c.held.Load() > c.o.HistoryBytes
+			b.bytes > b.share()
 	})
+}
+
+// relieve drops the oldest events of whichever bucket's hold most, as long as all
+// together hold too much.
+func relieve[T any](c *Cache[T]) {
+	for c.held.Load() > c.o.HistoryBytes {
+		var most *Bucket[T]
+		for _, b := range *c.buckets.Load() {
+			if len(b.ring.Load().chunks) > 1 && (most == nil || b.bytes > most.bytes) {
+				most = b
+			}
+		}
+		if most == nil {
+			return
+		}
+		first := most.ring.Load().chunks[0]
+		most.trim(func(oldest *chunk[T]) bool { return oldest == first })
+	}
 }
 
 // sweep is the part of keeping to the bounds that does not wait for events.
@@ -41,6 +70,9 @@ func (c *Cache[T]) sweep(now time.Time) {
 		c.shed(b, now)
 		b.rotate(now, c.o.Keep, c.held.Load() > c.o.HistoryBytes)
 		c.limit(b, now)
+	}
+	relieve(c)
+	for _, b := range *c.buckets.Load() {
 		b.forget()
 	}
 	c.rest()

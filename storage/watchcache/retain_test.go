@@ -56,6 +56,14 @@ func (f *fed[T]) wantHeld(t *testing.T) {
 			}
 			sum += bytes
 		}
+		var live int64
+		b.pending.ascend("", "", func(it *Item[T]) bool {
+			live += int64(f.o.LeastOf(it.Value))
+			return true
+		})
+		if b.live != live {
+			t.Errorf("%s counts %d bytes of present items, which have %d", name, b.live, live)
+		}
 		if b.bytes != sum || b.total != events {
 			t.Errorf("%s counts %d bytes in %d events, holds %d in %d", name, b.bytes, b.total, sum, events)
 		}
@@ -69,6 +77,7 @@ func (f *fed[T]) wantHeld(t *testing.T) {
 func sized() Options[string] {
 	o := options()
 	o.SizeOf = func(s string) int { return len(s) }
+	o.LeastOf = o.SizeOf
 	return o
 }
 
@@ -113,7 +122,7 @@ func TestFewEventsGrowOld(t *testing.T) {
 	if s, ok := b.At(last); !ok || show(s) != "a=2 b=1" {
 		t.Errorf("the present state: %q, %v", show(s), ok)
 	}
-	if _, err := behind.TryNext(1); !IsExpired(err) {
+	if _, err := behind.TryNext(1); !IsExpired(err) || !behind.Expired() {
 		t.Errorf("a watcher that fell behind: %v", err)
 	}
 	if _, err := b.Watch(last - 1); !IsExpired(err) {

@@ -55,6 +55,19 @@ func (s Snapshot[T]) Count(prefix string) int {
 	return s.root.rank(end) - s.root.rank(prefix)
 }
 
+// Between returns how many items come before the key from, and how many there are from
+// there up to, not including, the key to; "" is the end.
+func (s Snapshot[T]) Between(from, to string) (before, items int) {
+	before = s.root.rank(from)
+	if to == "" {
+		return before, s.Len() - before
+	}
+	return before, s.root.rank(to) - before
+}
+
+// Nth returns the item that so many come before, of which there is one.
+func (s Snapshot[T]) Nth(before int) Item[T] { return *s.root.nth(before) }
+
 // CountAfter returns the number of items that [Snapshot.Ascend] visits for the
 // same arguments, without visiting them.
 func (s Snapshot[T]) CountAfter(prefix, after string) int {

@@ -1,9 +1,6 @@
 package watchcache
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 const (
 	// maxLeaf and maxKids bound what one change copies.
@@ -17,22 +14,27 @@ const (
 // node is an immutable B+ tree: a leaf with items in key order, or an inner
 // node with kids of equal height. nil is the empty tree. A change copies the
 // nodes on the way to the changed leaf and shares all others, so that every
-// earlier root stays a complete, valid tree.
+// earlier root stays a complete, valid tree. A search looks at keys alone: those of
+// items would be a miss of the processor's caches each.
 type node[T any] struct {
 	items []*Item[T]
 	kids  []*node[T]
-	keys  []string // keys[i] is the smallest key below kids[i]
+	keys  []string // keys[i] is that of items[i], or the smallest below kids[i]
 	size  int      // items in the whole subtree
 }
 
 func leaf[T any](items []*Item[T]) *node[T] {
-	return &node[T]{items: items, size: len(items)}
+	n := &node[T]{items: items, keys: make([]string, len(items)), size: len(items)}
+	for i, it := range items {
+		n.keys[i] = it.Key
+	}
+	return n
 }
 
 func inner[T any](kids []*node[T]) *node[T] {
 	n := &node[T]{kids: kids, keys: make([]string, len(kids))}
 	for i, k := range kids {
-		n.keys[i] = k.first()
+		n.keys[i] = k.keys[0]
 		n.size += k.size
 	}
 	return n
@@ -47,22 +49,17 @@ func (n *node[T]) len() int {
 	return n.size
 }
 
-func (n *node[T]) first() string {
-	if n.isLeaf() {
-		return n.items[0].Key
-	}
-	return n.keys[0]
-}
-
 // at returns where key is, or belongs, in a leaf.
 func (n *node[T]) at(key string) (int, bool) {
-	i := sort.Search(len(n.items), func(i int) bool { return n.items[i].Key >= key })
-	return i, i < len(n.items) && n.items[i].Key == key
+	return slices.BinarySearch(n.keys, key)
 }
 
 // kidFor returns the kid that key is, or belongs, below.
 func (n *node[T]) kidFor(key string) int {
-	i := sort.Search(len(n.keys), func(i int) bool { return n.keys[i] > key })
+	i, found := slices.BinarySearch(n.keys, key)
+	if found {
+		return i
+	}
 	return max(i-1, 0)
 }
 
@@ -98,7 +95,7 @@ func (n *node[T]) put(it *Item[T]) (*node[T], *node[T]) {
 		if found {
 			items := slices.Clone(n.items)
 			items[i] = it
-			return leaf(items), nil
+			return &node[T]{items: items, keys: n.keys, size: n.size}, nil
 		}
 		return splitLeaf(insertAt(n.items, i, it))
 	}
@@ -107,7 +104,7 @@ func (n *node[T]) put(it *Item[T]) (*node[T], *node[T]) {
 	if b == nil {
 		c := &node[T]{kids: slices.Clone(n.kids), keys: n.keys, size: n.size - n.kids[i].size + a.size}
 		c.kids[i] = a
-		if first := a.first(); first != n.keys[i] {
+		if first := a.keys[0]; first != n.keys[i] {
 			c.keys = slices.Clone(n.keys)
 			c.keys[i] = first
 		}
@@ -224,9 +221,23 @@ func (n *node[T]) rank(key string) int {
 	return before + i
 }
 
+// nth returns the item that so many keys are less than, of which there is one.
+func (n *node[T]) nth(i int) *Item[T] {
+	for !n.isLeaf() {
+		for _, k := range n.kids {
+			if i < k.size {
+				n = k
+				break
+			}
+			i -= k.size
+		}
+	}
+	return n.items[i]
+}
+
 // ascend calls fn for the items from key on until fn returns false or end is reached,
-// which "" never is, and reports whether it may go on after this node. It looks at the
-// items' keys only in the first and the last leaf.
+// which "" never is, and reports whether it may go on after this node. Keys
+// are compared only in the first and the last leaf.
 func (n *node[T]) ascend(key, end string, fn func(*Item[T]) bool) bool {
 	if n == nil {
 		return true
@@ -236,7 +247,7 @@ func (n *node[T]) ascend(key, end string, fn func(*Item[T]) bool) bool {
 		if key != "" {
 			i, _ = n.at(key)
 		}
-		if end != "" && last > 0 && n.items[last-1].Key >= end {
+		if end != "" && n.keys[last-1] >= end {
 			last, _ = n.at(end)
 		}
 		for _, it := range n.items[i:max(i, last)] {

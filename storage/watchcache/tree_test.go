@@ -14,6 +14,30 @@ type model map[string]int64
 
 func (m model) keys() []string { return slices.Sorted(maps.Keys(m)) }
 
+// checkNth counts items between keys, and takes each by its place.
+func (m model) checkNth(t *testing.T, s Snapshot[int]) {
+	t.Helper()
+	keys := m.keys()
+	for _, x := range [][2]string{{"", ""}, {"ns1/", "ns10"}, {"ns3/1", ""}, {"z", ""}} {
+		var before, want int
+		for _, k := range keys {
+			if k < x[0] {
+				before++
+			} else if x[1] == "" || k < x[1] {
+				want++
+			}
+		}
+		if b, n := s.Between(x[0], x[1]); b != before || n != want {
+			t.Fatalf("from %q to %q: %d after %d, want %d after %d", x[0], x[1], n, b, want, before)
+		}
+	}
+	for i, k := range keys {
+		if got := s.Nth(i).Key; got != k {
+			t.Fatalf("item %d is %q, want %q", i, got, k)
+		}
+	}
+}
+
 // check compares a tree with the model in every way it can be read.
 func (m model) check(t *testing.T, root *node[int]) {
 	t.Helper()
@@ -33,6 +57,7 @@ func (m model) check(t *testing.T, root *node[int]) {
 	if !slices.Equal(got, keys) {
 		t.Fatalf("keys differ: got %d, want %d", len(got), len(keys))
 	}
+	m.checkNth(t, s)
 	for _, prefix := range []string{"", "ns1/", "ns3/1", "ns9", "a", "z", "\xff"} {
 		for _, after := range []string{"", "ns1/15", "ns3/1", "zz"} {
 			var want []string
@@ -62,6 +87,9 @@ func checkShape(t *testing.T, n *node[int], top bool) int {
 		if len(n.items) == 0 || len(n.items) > maxLeaf || n.size != len(n.items) {
 			t.Fatalf("leaf with %d items says %d", len(n.items), n.size)
 		}
+		if !slices.EqualFunc(n.keys, n.items, func(key string, it *Item[int]) bool { return key == it.Key }) {
+			t.Fatalf("leaf of %d items has the keys %q", len(n.items), n.keys)
+		}
 		return 1
 	}
 	if len(n.kids) > maxKids || len(n.kids) < 1 || (top && len(n.kids) < 2) {
@@ -75,8 +103,8 @@ func checkShape(t *testing.T, n *node[int], top bool) int {
 		}
 		height = h
 		size += k.size
-		if n.keys[i] != k.first() {
-			t.Fatalf("key %q for a kid that starts at %q", n.keys[i], k.first())
+		if n.keys[i] != k.keys[0] {
+			t.Fatalf("key %q for a kid that starts at %q", n.keys[i], k.keys[0])
 		}
 	}
 	if size != n.size {

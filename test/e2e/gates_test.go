@@ -86,6 +86,38 @@ func TestFeatureGates(t *testing.T) {
 	})
 }
 
+// TestAnEarlierRelease has a gateway emulate the oldest release, and compares with one
+// that does not.
+func TestAnEarlierRelease(t *testing.T) {
+	harness.SkipExternal(t)
+	t.Parallel()
+	g := harness.Start(t, harness.Options{Args: []string{"--emulated-version=1.33", "--show-hidden-metrics-for-version=1.32"}})
+	then, now := newCronTabs(t, &g.Server, nil), newCronTabs(t, harness.Shared(t), nil)
+	const claims = "/apis/resource.k8s.io/v1/resourceclaims"
+	then.run("VER-08 a version is 404 in a release without it", func(t *testing.T, c *cronTabs) {
+		c.api.Get(claims).Want(404)
+		now.api.Get(claims).Want(200)
+		c.api.Get("/version").Want(200).Equal("minor", "36").Equal("emulationMinor", "33").Equal("minCompatibilityMinor", "32")
+		now.api.Get("/version").Want(200).Equal("minor", "36").Equal("emulationMinor", "36")
+		c.create("x")
+	})
+	then.run("VER-20 a metric is deprecated in later releases, which the log says", func(t *testing.T, c *cronTabs) {
+		const help = "# HELP apiserver_storage_objects [STABLE] "
+		if text := c.api.Eventually("/metrics", func(r *harness.Reply) bool { // the cache hears of writes from etcd
+			return r.Contains(`apiserver_storage_objects{resource="crontabs.` + c.group + `"} 1`)
+		}); !text.Contains(help + "Objects") {
+			t.Error("the metric is deprecated")
+		}
+		if text := now.api.Get("/metrics").Want(200); !text.Contains(help + "(Deprecated from 1.34) Objects") {
+			t.Error("the metric is not deprecated")
+		}
+		const warning = "The metric apiserver_storage_objects is deprecated from 1.34"
+		if strings.Contains(g.Log(), warning) || !strings.Contains(harness.Start(t, harness.Options{}).Log(), warning) {
+			t.Error("the log of the earlier release has the warning, or that of the current one lacks it")
+		}
+	})
+}
+
 // pastLists lists past revisions, exactly and by pages, and returns how often
 // etcd was asked for it. The answers are checked.
 func (c *cronTabs) pastLists() (reads float64) {

@@ -41,6 +41,12 @@ func TestHealth(t *testing.T) {
 			}
 		}
 	})
+	t.Run("HLT-02 checks are counted", func(t *testing.T) {
+		anonymous.Get("/metrics/slis").Want(403)
+		if r := s.API(t).Get("/metrics/slis").Want(200); !r.Contains(`kubernetes_healthcheck{name="etcd",type="readyz"} 1`) || !r.Contains(`kubernetes_healthchecks_total{name="ping",status="success",type="livez"} `) {
+			t.Errorf("%s", r.Body)
+		}
+	})
 	t.Run("HLT-03 exclude", func(t *testing.T) {
 		r := anonymous.Get("/readyz?verbose&exclude=etcd&exclude=ping").Want(200)
 		for _, want := range []string{"[+]etcd excluded: ok", "[+]ping excluded: ok"} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -16,12 +17,24 @@ import (
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// histWatcher follows all objects of a kind, and goes on at another gateway and
+// How watchers of a history watch.
+const (
+	histAll = "all objects"
+	// histNamed selects one object.
+	histNamed = "one by name"
+	// histSlow reads nothing for a while, now and then.
+	histSlow = "all, slowly"
+	// histStreamed begins with a streamed list whenever it begins.
+	histStreamed = "a streamed list, and all"
+)
+
+// histWatcher follows objects of a kind, and goes on at another gateway and
 // at any version, from the last revision that it has seen, whenever its watch
 // ends. It also ends watches itself.
 type histWatcher struct {
 	t    *testing.T
 	kind *histKind
+	how  string
 	apis []*harness.API
 	at   int
 	rnd  *rand.Rand
@@ -29,6 +42,10 @@ type histWatcher struct {
 	mu     sync.Mutex
 	rv     int64
 	events []histEvent
+	// lists are those that were streamed; parts is where in events what came after each
+	// begins.
+	lists []histList
+	parts []int
 	// resumed is how often it began again.
 	resumed int
 }
@@ -42,6 +59,12 @@ func (w *histWatcher) run(ctx context.Context) {
 		version := w.kind.versions[w.rnd.IntN(len(w.kind.versions))]
 		leave, cancel := context.WithTimeout(ctx, time.Duration(200+w.rnd.IntN(5000))*time.Millisecond)
 		path := fmt.Sprintf("%s?watch=1&allowWatchBookmarks=true&resourceVersion=%d", w.kind.list(version), rv)
+		switch w.how {
+		case histNamed:
+			path += "&fieldSelector=metadata.name%3D" + w.name()
+		case histStreamed:
+			path += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+		}
 		r, err := w.apis[w.at].Open(leave, path)
 		w.at = (w.at + 1) % len(w.apis)
 		if err != nil {
@@ -51,7 +74,10 @@ func (w *histWatcher) run(ctx context.Context) {
 		}
 		switch {
 		case r.StatusCode == http.StatusOK:
-			w.follow(json.NewDecoder(r.Body), version)
+			d := json.NewDecoder(r.Body)
+			if w.how != histStreamed || w.streamed(d, version) {
+				w.follow(d, version)
+			}
 		case r.StatusCode < 500:
 			w.t.Errorf("a watch from %d: %s", rv, r.Status)
 		default:
@@ -62,12 +88,46 @@ func (w *histWatcher) run(ctx context.Context) {
 	}
 }
 
+// name is what a watcher selects.
+func (w *histWatcher) name() string { return w.kind.letter + "0-0" }
+
+// streamed takes the list that a stream begins with, unless it breaks before.
+func (w *histWatcher) streamed(d *json.Decoder, version string) bool {
+	l := histList{how: w.how, atLeast: w.rv, values: map[string]string{}}
+	for {
+		var e struct {
+			Type   string
+			Object histObject
+		}
+		if d.Decode(&e) != nil || e.Type == "ERROR" {
+			return false
+		}
+		if e.Type == "ADDED" {
+			l.values[e.Object.Metadata.Name] = e.Object.value(w.kind, version)
+			continue
+		}
+		rv, err := strconv.ParseInt(e.Object.Metadata.ResourceVersion, 10, 64)
+		if err != nil || e.Type != "BOOKMARK" {
+			w.t.Errorf("a streamed list has %s at %q", e.Type, e.Object.Metadata.ResourceVersion)
+			return false
+		}
+		l.rv = rv
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.rv, w.lists, w.parts = rv, append(w.lists, l), append(w.parts, len(w.events))
+		return true
+	}
+}
+
 // follow notes what comes until the stream breaks.
 func (w *histWatcher) follow(d *json.Decoder, version string) {
 	for {
 		var e struct {
 			Type   string
 			Object json.RawMessage
+		}
+		if w.how == histSlow && w.rnd.IntN(20) == 0 {
+			time.Sleep(time.Duration(w.rnd.IntN(500)) * time.Millisecond)
 		}
 		if d.Decode(&e) != nil {
 			w.mu.Lock()
@@ -105,11 +165,46 @@ func (w *histWatcher) mayEnd(status []byte) bool {
 	return json.Unmarshal(status, &s) == nil && s.Code >= 500
 }
 
-// has tells whether the watcher has seen n events.
-func (w *histWatcher) has(n int) bool {
+// asked are those of all changes that the watcher asked for.
+func (w *histWatcher) asked(truth []histEvent) (out []histEvent) {
+	for _, e := range truth {
+		if w.how != histNamed || e.name == w.name() {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// has tells whether the watcher has seen all changes that it asked for.
+func (w *histWatcher) has(asked []histEvent) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.events) >= n
+	if w.how == histStreamed {
+		return len(asked) == 0 || w.rv >= asked[len(asked)-1].rv
+	}
+	return len(w.events) >= len(asked)
+}
+
+// wrong compares what the watcher saw with all changes that it asked for, and returns what
+// differs first. After a streamed list it is those that followed.
+func (w *histWatcher) wrong(asked []histEvent) error {
+	if w.how != histStreamed {
+		return wrongEvents(asked, w.events)
+	}
+	for i, l := range w.lists {
+		seen := w.events[w.parts[i]:]
+		if i+1 < len(w.parts) {
+			seen = w.events[w.parts[i]:w.parts[i+1]]
+		}
+		from := slices.IndexFunc(asked, func(e histEvent) bool { return e.rv > l.rv })
+		if from < 0 {
+			from = len(asked)
+		}
+		if err := wrongEvents(asked[from:min(len(asked), from+len(seen))], seen); err != nil {
+			return fmt.Errorf("after the streamed list of %d: %w", l.rv, err)
+		}
+	}
+	return nil
 }
 
 // watchHistory starts watchers of every kind, which end when the function it
@@ -119,7 +214,8 @@ func watchHistory(t *testing.T, kinds []*histKind, from int64, apis []*harness.A
 	var running sync.WaitGroup
 	watchers := make([]*histWatcher, histWatchers)
 	for i := range watchers {
-		w := &histWatcher{t: t, kind: kinds[i%len(kinds)], rv: from, apis: apis, at: i % len(apis), rnd: rand.New(rand.NewPCG(uint64(round), uint64(100+i)))}
+		how := [...]string{histAll, histNamed, histSlow, histStreamed}[i/len(kinds)%4]
+		w := &histWatcher{t: t, kind: kinds[i%len(kinds)], how: how, rv: from, apis: apis, at: i % len(apis), rnd: rand.New(rand.NewPCG(uint64(round), uint64(100+i)))}
 		watchers[i] = w
 		running.Go(func() { w.run(ctx) })
 	}

@@ -1,60 +1,77 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// ruled adds validation rules to the spec of both versions.
-func ruled(t testing.TB, rules string) func(object) {
-	return func(crd object) {
-		for _, v := range crd.At("spec.versions").([]any) {
-			object(v.(map[string]any)).Set("schema.openAPIV3Schema", parse(t, `{"type":"object","properties":{"spec":{"type":"object","properties":{
-				"replicas":{"type":"integer"},"limit":{"type":"integer"},"name":{"type":"string","maxLength":20}},"x-kubernetes-validations":`+rules+`}}}`))
-		}
-	}
+// TestRulesDoc types the commands of docs/rules.md: two versions of CronTab by rules
+// alone, proved, created, read and changed at both, and rules that are refused.
+func TestRulesDoc(t *testing.T) {
+	typeDocument(t, "rules.md", "none.wasm", []string{
+		"lossless: True", "host: localhost", `port: "1234"`,
+		"conversionrules.wasmgate.dev/crontabs created", "condition met", "condition met", "local-crontab created",
+		"localhost 1234", "patched", "localhost:99", "condition met",
+		"NAME", "FROM", "TO", "READY", "LOSSLESS", `crontabs   v1beta1   v1    True    True`,
+		"spec.conversions[0].rules", "does not say the way back: add back",
+		"the rules are in use by customresourcedefinitions/crontabs.example.com",
+	})
 }
 
-func TestRules(t *testing.T) {
-	s := harness.Shared(t)
-	c := newCronTabs(t, s, ruled(t, `[
-		{"rule":"!has(self.limit) || self.replicas <= self.limit","message":"more replicas than allowed"},
-		{"rule":"self.replicas >= oldSelf.replicas","messageExpression":"'replicas cannot shrink to ' + (self.replicas == 1 ? 'one' : 'some')"},
-		{"rule":"!has(self.name) || self.name.matches('^[a-z]+$')","reason":"FieldValueForbidden","fieldPath":".name","message":"letters only"}]`))
-	one := c.path("v1", "one")
-	c.run("CEL-01 rules run on every write", func(t *testing.T, c *cronTabs) {
-		c.api.Post(c.list("v1"), c.object("v1", "one", `{"replicas":3,"limit":2}`)).WantStatus(422, "Invalid", `spec: Invalid value: `, "more replicas than allowed").
-			Equal("details.causes.0.field", "spec").Equal("details.causes.0.reason", "FieldValueInvalid")
-		c.api.Get(one).Want(404)
-		c.api.Post(c.list("v1"), c.object("v1", "one", `{"replicas":2,"limit":2}`)).Want(201)
-		c.api.Merge(one, `{"spec":{"replicas":3}}`).WantStatus(422, "Invalid", "more replicas than allowed")
-		c.patch(one, jsonPatch, `[{"op":"replace","path":"/spec/limit","value":1}]`).WantStatus(422, "Invalid", "more replicas than allowed")
-		o := c.api.Get(one).Want(200).Equal("spec.replicas", "2").Equal("spec.limit", "2").Object()
-		c.api.Put(one, o.Set("spec.replicas", 5)).WantStatus(422, "Invalid", "more replicas than allowed")
+const rulesPath = "/apis/wasmgate.dev/v1/conversionrules"
+
+func rulesObject(name string, rules ...object) object {
+	return object{"apiVersion": "wasmgate.dev/v1", "kind": "ConversionRules", "metadata": object{"name": name},
+		"spec": object{"conversions": []object{{"from": "v1", "to": "v2", "rules": rules}}}}
+}
+
+// Rules that change convert otherwise at once, what they lose is told by the condition,
+// and binding them needs the verb use.
+func TestRulesThatChange(t *testing.T) {
+	harness.SkipExternal(t)
+	g := harness.Start(t, harness.Options{})
+	api := g.API(t)
+	text := object{"type": "string"}
+	version := func(name string, storage bool, properties object) object {
+		return object{"name": name, "served": true, "storage": storage, "schema": object{"openAPIV3Schema": object{"type": "object", "properties": properties}}}
+	}
+	definition := func(url string) object {
+		return object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": object{"name": "widgets.rules.example.com"},
+			"spec": object{"group": "rules.example.com", "scope": "Cluster", "names": object{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+				"conversion": object{"strategy": "Webhook", "webhook": object{"conversionReviewVersions": []string{"v1"}, "clientConfig": object{"url": url}}},
+				"versions":   []object{version("v1", true, object{"a": text, "zone": text}), version("v2", false, object{"b": text})}}}
+	}
+	const definitions, widgets = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis/rules.example.com/"
+	api.Post(definitions, definition("wasm://rules/a/b")).WantStatus(422, "Invalid", "it does not name rules")
+	api.Post(definitions, definition("wasm://rules/widgets")).Want(201)
+	harness.Eventually(t, "served", func() bool { return api.Get(widgets+"v1/widgets").Code == 200 })
+	api.Post(widgets+"v1/widgets", object{"apiVersion": "rules.example.com/v1", "kind": "Widget", "metadata": object{"name": "w"}, "a": "x", "zone": "z"}).Want(201)
+	api.Get(widgets+"v2/widgets/w").WantStatus(500, "", `there are no ConversionRules "widgets"`)
+
+	rename, keep := object{"rename": object{"field": "a", "to": "b"}}, object{"keep": object{"field": "zone"}}
+	api.Post(rulesPath, rulesObject("widgets", object{"rename": object{"field": "a", "to": "b"}, "keep": object{"field": "c"}})).
+		WantStatus(422, "Invalid", "spec.conversions[0].rules[0]: Invalid value: [\"keep\",\"rename\"]: a rule does one thing")
+	api.Post(rulesPath, rulesObject("widgets", rename)).Want(201)
+	harness.Eventually(t, "converted", func() bool {
+		r := api.Get(widgets + "v2/widgets/w")
+		return r.Code == 200 && r.Str("b") == "x"
 	})
-	c.run("CEL-01 oldSelf is what was there, and only then", func(t *testing.T, c *cronTabs) {
-		c.api.Merge(one, `{"spec":{"replicas":1}}`).WantStatus(422, "Invalid", "replicas cannot shrink to one")
-		c.api.Merge(one, `{"spec":{"replicas":4,"limit":9}}`).Want(200).Equal("spec.replicas", "4")
-	})
-	c.run("CEL-01 a rule names its field and reason", func(t *testing.T, c *cronTabs) {
-		c.api.Merge(one, `{"spec":{"name":"A1"}}`).WantStatus(422, "Invalid", "spec.name: Forbidden: letters only").
-			Equal("details.causes.0.field", "spec.name").Equal("details.causes.0.reason", "FieldValueForbidden")
-	})
-	c.run("CEL-20 rules that do not compile are refused", func(t *testing.T, c *cronTabs) {
-		for rule, why := range map[string]string{
-			"self.nothing == 1":              "undefined field 'nothing'",
-			"self.replicas == 'text'":        "found no matching overload",
-			"self.replicas":                  "must evaluate to a bool",
-			"self.replicas ==":               "Syntax error",
-			"unknown(self)":                  "undeclared reference to 'unknown'",
-			"self.all(x, self.all(y, true))": "",
-		} {
-			crd := parse(t, strings.NewReplacer("GROUP", "rules."+c.group, "SCHEMA", cronTabSchema).Replace(cronTabCRD))
-			ruled(t, `[{"rule":"`+rule+`"}]`)(crd)
-			c.api.Post(crdPath, crd).WantStatus(422, "Invalid", "x-kubernetes-validations[0].rule", why)
+	condition := func(status string) func() bool {
+		return func() bool {
+			r := api.Get(rulesPath + "/widgets").Want(200)
+			return r.Str("status.conditions.0.status") == "True" && r.Str("status.conditions.1.type") == "Lossless" && r.Str("status.conditions.1.status") == status
 		}
-		c.api.Get(crdPath + "/crontabs.rules." + c.group).Want(404)
+	}
+	harness.Eventually(t, "the loss is found", condition("False"))
+	harness.Eventually(t, "the rules are changed", func() bool {
+		changed := rulesObject("widgets", rename, keep)
+		changed["metadata"].(object)["resourceVersion"] = api.Get(rulesPath + "/widgets").Want(200).Str("metadata.resourceVersion")
+		return api.Put(rulesPath+"/widgets", changed).Want(200, 409).Code == 200 // the status may change meanwhile
 	})
+	harness.Eventually(t, "nothing is lost", condition("True"))
+	r := api.Get(widgets+"v2/widgets/w").Want(200).Equal("b", "x")
+	r.Equal("metadata.managedFields.0.apiVersion", "rules.example.com/v1")
+	api.Delete(rulesPath+"/widgets").WantStatus(409, "Conflict", "in use by customresourcedefinitions/widgets.rules.example.com")
+	api.Delete(definitions + "/widgets.rules.example.com").Want(200)
 }

@@ -9,21 +9,40 @@ import (
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// TestSlowWatcher has one client that never reads and one that does: the
-// first is not waited for.
+// TestSlowWatcher has clients that do not read, and one that does: they are not waited
+// for, and have missed nothing when they read again.
 func TestSlowWatcher(t *testing.T) {
 	c := newCronTabs(t, harness.Shared(t), nil)
 	c.run("WATCH-02 a client that does not read holds up nobody", func(t *testing.T, c *cronTabs) {
 		c.create("one")
 		rv := c.rv()
 		c.api.Stall(c.list("v1") + "?watch=1&resourceVersion=" + rv)
+		whole := c.api.Stall(c.list("v1") + "?watch=1&resourceVersion=" + rv)
+		streamed := c.api.Stall(c.list("v1") + "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan")
+		selected := c.api.Stall(c.list("v1") + "?watch=1&fieldSelector=metadata.name%3Done&resourceVersion=" + rv)
 		w := c.watch("resourceVersion=" + rv)
 		// More than all buffers on the way hold.
 		large := strings.Repeat("x", 100<<10)
-		for i := range 200 {
+		for i := range 150 {
 			c.api.Merge(c.path("v1", "one"), fmt.Sprintf(`{"spec":{"port":"%d","host":"%s"}}`, i, large)).Want(200)
 			if e := w.Expect("MODIFIED", "one"); e.Object.Str("spec.port") != fmt.Sprint(i) {
 				t.Fatalf("event %d has port %s", i, e.Object.Str("spec.port"))
+			}
+		}
+		for _, read := range []func() *harness.Stream{whole, streamed, selected} {
+			w := read()
+			e := w.Next()
+			if e.Type == "ADDED" {
+				w.Expect("BOOKMARK", "")
+				e = w.Next()
+			}
+			for i := range 150 {
+				if e.Type != "MODIFIED" || e.Object.Str("spec.port") != fmt.Sprint(i) {
+					t.Fatalf("event %d is %s with port %s", i, e, e.Object.Str("spec.port"))
+				}
+				if i < 149 {
+					e = w.Next()
+				}
 			}
 		}
 	})

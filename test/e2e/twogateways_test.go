@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"os"
@@ -53,6 +55,34 @@ func TestDefinitionDeletedOnAnotherGateway_CRD24(t *testing.T) {
 	page, err := first.Etcd(t).Get(t.Context(), path.Dir(path.Dir(c.storageKey("late")))+"/", clientv3.WithPrefix())
 	if err != nil || page.Count != 0 {
 		t.Errorf("%d orphans, %v", page.Count, err)
+	}
+}
+
+// TestPodsVerifyEveryGateway_RBAC has two gateways with an authority each: what pods find in
+// their namespace verifies both.
+func TestPodsVerifyEveryGateway_RBAC(t *testing.T) {
+	harness.SkipExternal(t)
+	t.Parallel()
+	first := harness.Start(t, harness.Options{Accounts: true})
+	second := harness.Start(t, harness.Options{Accounts: true, EtcdServers: first.EtcdURL})
+	verifies := func(text string, g *harness.Gateway) bool {
+		trusted := x509.NewCertPool()
+		trusted.AppendCertsFromPEM([]byte(text))
+		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+		r, err := c.Get(g.URL + "/livez")
+		if err == nil {
+			r.Body.Close()
+		}
+		return err == nil
+	}
+	for _, g := range []*harness.Gateway{first, second} {
+		g.API(t).Eventually("/api/v1/namespaces/default/configmaps/kube-root-ca.crt", func(r *harness.Reply) bool {
+			if r.Code != 200 {
+				return false
+			}
+			text := r.Object()["data"].(map[string]any)["ca.crt"].(string)
+			return verifies(text, first) && verifies(text, second)
+		})
 	}
 }
 

@@ -43,7 +43,7 @@ func (o Options) alone() (args []string) {
 		return nil
 	}
 	if !slices.ContainsFunc(o.Args, func(arg string) bool { return strings.HasPrefix(arg, "--controllers") }) {
-		args = append(args, "--controllers=*,-serviceaccount-controller,-root-ca-certificate-publisher-controller")
+		args = append(args, "--controllers=*,-serviceaccount-controller,-root-ca-certificate-publisher-controller,-certificatesigningrequest-cleaner-controller")
 	}
 	return args
 }

@@ -51,9 +51,14 @@ func (a *API) Watch(path string, headers ...string) *Stream {
 		cancel()
 		a.t.Fatalf("watch %s: %s\n%s", path, resp.Status, b)
 	}
+	a.t.Cleanup(cancel)
+	return a.follow(ctx, cancel, resp)
+}
+
+// follow reads a watch.
+func (a *API) follow(ctx context.Context, cancel context.CancelFunc, resp *http.Response) *Stream {
 	w := &Stream{t: a.t, Header: resp.Header, TransferEncoding: resp.TransferEncoding, events: make(chan Event, 1024), cancel: cancel}
 	go w.read(ctx, resp.Body)
-	a.t.Cleanup(cancel)
 	return w
 }
 
@@ -124,9 +129,9 @@ func (w *Stream) End() []Event {
 // Close ends the watch from this side.
 func (w *Stream) Close() { w.cancel() }
 
-// Stall opens a watch and never reads what it sends. It is closed when the
-// test ends.
-func (a *API) Stall(path string) {
+// Stall opens a watch and does not read what it sends, until it is asked to. It is
+// closed when the test ends.
+func (a *API) Stall(path string) (read func() *Stream) {
 	a.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a.t.Cleanup(cancel)
@@ -138,4 +143,5 @@ func (a *API) Stall(path string) {
 	if resp.StatusCode != http.StatusOK {
 		a.t.Fatalf("watch %s: %s", path, resp.Status)
 	}
+	return func() *Stream { return a.follow(ctx, cancel, resp) }
 }

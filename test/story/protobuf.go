@@ -14,6 +14,7 @@ import (
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 // Protobuf is the media type of objects in protobuf.
@@ -22,10 +23,10 @@ const Protobuf = "application/vnd.kubernetes.protobuf"
 // envelope begins every object in protobuf.
 var envelope = []byte("k8s\x00")
 
-// known are the Go types of what is sent and answered in protobuf.
-var known = func() *runtime.Scheme {
+// Types are the Go types of what is sent and answered.
+var Types = func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme, metav1.AddMetaToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme, metav1.AddMetaToScheme, apiregistrationv1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err) // two types of one name
 		}
@@ -35,18 +36,18 @@ var known = func() *runtime.Scheme {
 
 // ToProtobuf is an object in JSON as a client sends it in protobuf.
 func ToProtobuf(text string) (string, error) {
-	obj, _, err := jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, known, known, jsonserializer.SerializerOptions{}).Decode([]byte(text), nil, nil)
+	obj, _, err := jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, Types, Types, jsonserializer.SerializerOptions{}).Decode([]byte(text), nil, nil)
 	if err != nil {
 		return "", err
 	}
 	var b bytes.Buffer
-	err = protobuf.NewSerializer(known, known).Encode(obj, &b)
+	err = protobuf.NewSerializer(Types, Types).Encode(obj, &b)
 	return b.String(), err
 }
 
 // FromProtobuf is an object in protobuf as JSON.
 func FromProtobuf(data []byte) (json.RawMessage, error) {
-	obj, gvk, err := protobuf.NewSerializer(known, known).Decode(data, nil, nil)
+	obj, gvk, err := protobuf.NewSerializer(Types, Types).Decode(data, nil, nil)
 	if err != nil {
 		return nil, err
 	}

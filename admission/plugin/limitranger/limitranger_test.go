@@ -108,3 +108,31 @@ func TestClaimsThatAreBeingDeletedAreNotBounded(t *testing.T) {
 		}
 	}
 }
+
+// What a pod takes beside its containers, as its runtime class says, is not bounded.
+func TestOverheadIsNotBounded(t *testing.T) {
+	e := realengine.Over(t, storagetest.NewMemory(), func(e *engine.Engine) admission.Chain {
+		return admissiontest.Chain(t, limitranger.Ranger{Ranges: quota.NewRanges(e.Catalog())})
+	})
+	for _, o := range []struct {
+		gr   schema.GroupResource
+		text string
+	}{
+		{gvr.Namespaces, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}`},
+		{schema.GroupResource{Resource: "limitranges"}, `{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l","namespace":"work"},"spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}}]}}`},
+	} {
+		if _, err := e.Create(t.Context(), o.gr, tree(t, o.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for cpu, refused := range map[string]bool{"1": false, "1001m": true} {
+		_, err := e.Create(t.Context(), gvr.Pods, tree(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p`+cpu+`","namespace":"work"},
+			"spec":{"overhead":{"cpu":"500m"},"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"`+cpu+`"}}}]}}`))
+		if refused != (err != nil) || refused && !strings.Contains(err.Error(), "maximum cpu usage per Pod is 1") {
+			t.Errorf("%s: %v", cpu, err)
+		}
+	}
+}

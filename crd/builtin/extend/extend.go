@@ -49,6 +49,7 @@ var functions = map[schema.GroupResource]Functions{
 		Defaults: labelNamespace, PrepareCreate: finalizeNamespace, PrepareUpdate: keepFinalizers,
 		Canonicalize: labelNamespace, ValidateAll: checked(validateNamespace), Hooks: namespaceHooks{},
 	},
+	{Group: "apiregistration.k8s.io", Resource: "apiservices"}:                             {PrepareCreate: prepareAPIService, ValidateAll: checked(validateAPIService)},
 	{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}:               {ValidateAll: checked(validateMigration)},
 	{Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}:   {ValidateAll: checked(webhookCheck(validatingHooks)), Warn: warnStaticName},
 	{Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations"}:     {ValidateAll: checked(webhookCheck(mutatingHooks)), Warn: warnStaticName},

@@ -2,11 +2,14 @@ package extend
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -70,5 +73,52 @@ func TestConditionsOfAWebhookAreOnlySoMany(t *testing.T) {
 		if len(errs) != want || want > 0 && errs[0].Type != field.ErrorTypeTooMany {
 			t.Errorf("%d conditions: %v", n, errs)
 		}
+	}
+}
+
+// The generation that was observed is kept where the new status says none.
+func TestGenerationsThatWereObserved(t *testing.T) {
+	state := func(of, condition any) map[string]any {
+		c := map[string]any{"type": "Ready"}
+		s := map[string]any{"conditions": []any{c}}
+		if of != nil {
+			s["observedGeneration"] = of
+		}
+		if condition != nil {
+			c["observedGeneration"] = condition
+		}
+		return s
+	}
+	was := state(int64(3), int64(2))
+	for _, test := range []struct{ now, want map[string]any }{
+		{state(nil, nil), was}, {state(int64(0), int64(0)), was}, {state(int64(5), int64(4)), state(int64(5), int64(4))},
+	} {
+		if keepObserved(test.now, was); !reflect.DeepEqual(test.now, test.want) {
+			t.Errorf("kept is %v, want %v", test.now, test.want)
+		}
+	}
+	keepObserved(nil, was)
+}
+
+// An event of the newer group is checked as a whole when it is new, and after that
+// changes in its series only.
+func TestStrictEvents(t *testing.T) {
+	e := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e", Namespace: "n", ResourceVersion: "7"}, EventTime: metav1.NowMicro(), Type: "Normal", Reason: "r", Action: "a",
+		ReportingController: "example.com/c", ReportingInstance: "i", InvolvedObject: corev1.ObjectReference{Namespace: "n"},
+	}
+	if errs := validateStrictEvent("", e, nil); len(errs) > 0 {
+		t.Error(errs)
+	}
+	odd := e.DeepCopy()
+	odd.Type = "Odd"
+	if errs := validateStrictEvent("", odd, nil); len(errs) != 1 || errs[0].Field != "type" {
+		t.Errorf("an odd type: %v", errs)
+	}
+	if errs := validateStrictEvent("", odd, odd.DeepCopy()); len(errs) > 0 {
+		t.Errorf("one that is there: %v", errs)
+	}
+	if errs := validateStrictEvent("", odd, e); len(errs) != 1 || errs[0].Field != "type" || errs[0].Detail != "field is immutable" {
+		t.Errorf("another type: %v", errs)
 	}
 }

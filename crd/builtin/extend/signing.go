@@ -2,6 +2,7 @@ package extend
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
@@ -93,13 +94,14 @@ func dateConditions(status, was map[string]any) {
 // validateSigning refuses to take conditions back, and to approve or to deny but
 // through the subresource for that, which its own right is needed for.
 func validateSigning(subresource string, obj, old map[string]any) field.ErrorList {
-	var errs field.ErrorList
+	errs := signingMistakes(obj, old)
 	path := field.NewPath("status", "conditions")
 	status, was := object.Child(obj, "status"), object.Child(old, "status")
 	if subresource != "" && len(conditionsOf(status, approvals[0])) > 0 && len(conditionsOf(status, approvals[1])) > 0 &&
 		(len(conditionsOf(was, approvals[0])) == 0 || len(conditionsOf(was, approvals[1])) == 0) {
 		errs = append(errs, field.Invalid(path, lastApproval(status), "Approved and Denied conditions are mutually exclusive"))
 	}
+	errs = append(errs, untrue(path, status)...)
 	if old == nil {
 		return errs
 	}
@@ -111,6 +113,19 @@ func validateSigning(subresource string, obj, old map[string]any) field.ErrorLis
 	for _, kind := range approvals {
 		if subresource != "approval" && len(conditionsOf(status, kind)) > len(conditionsOf(was, kind)) {
 			errs = append(errs, field.Forbidden(path, fmt.Sprintf("updates may not add a condition of type %q", kind)))
+		}
+	}
+	return errs
+}
+
+// untrue are the mistakes of conditions that can only be true.
+func untrue(path *field.Path, status map[string]any) (errs field.ErrorList) {
+	list, _ := status["conditions"].([]any)
+	for i, item := range list {
+		c, _ := item.(map[string]any)
+		said := object.TextAt(c, "status")
+		if slices.Contains(lasting, certificatesv1.RequestConditionType(object.TextAt(c, "type"))) && (said == "False" || said == "Unknown") {
+			errs = append(errs, field.NotSupported(path.Index(i).Child("status"), said, []string{"True"}))
 		}
 	}
 	return errs

@@ -36,7 +36,7 @@ func TestListsAreFoundInsideObjects(t *testing.T) {
 			t.Errorf("%s: accepted %t", name, got)
 		}
 	}
-	if compileLists(&text) != nil || compileLists(nil) != nil {
+	if none := compileLists(&text); none != nil || compileLists(nil) != nil || !none.accepts([]any{"a", "a"}) {
 		t.Error("there are lists where there are none")
 	}
 }

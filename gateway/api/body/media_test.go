@@ -5,6 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
@@ -21,6 +22,20 @@ func TestMedia_MT04(t *testing.T) {
 		_, err := Body{ContentType: contentType, Data: []byte("{}")}.JSON()
 		if !apierrors.IsUnsupportedMediaType(err) {
 			t.Errorf("%q: %v", contentType, err)
+		}
+	}
+}
+
+// Objects come in the media type that the request names, and in no other.
+func TestObjectsInTheirMediaType(t *testing.T) {
+	for _, tc := range []struct{ contentType, body, want string }{
+		{"", `{"a": 1}`, `{"a": 1}`},
+		{encoding.TypeJSON, `{"a": 1}`, `{"a": 1}`},
+		{encoding.TypeYAML, "a: 1\nb: [x]\n", `{"a":1,"b":["x"]}`},
+	} {
+		got, err := Body{ContentType: tc.contentType, Data: []byte(tc.body)}.Object(resource.Target{}, new(resource.WriteOptions))
+		if err != nil || string(got) != tc.want {
+			t.Errorf("%q: %s, %v, want %s", tc.contentType, got, err, tc.want)
 		}
 	}
 }

@@ -137,3 +137,22 @@ func BenchmarkWeight(b *testing.B) {
 		})
 	}
 }
+
+// Only the brackets that are open count, and none of those in a text.
+func TestDepthIsCounted(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                                      false,
+		"{}":                                    false,
+		`"`:                                     false,
+		`"\\`:                                   false,
+		strings.Repeat("[]", object.MaxDepth+1): false,
+		strings.Repeat("[", object.MaxDepth):    false,
+		strings.Repeat("[", object.MaxDepth+1):  true,
+		`"` + strings.Repeat("{", object.MaxDepth+1) + `"`: false,
+		`"\""` + strings.Repeat("{", object.MaxDepth+1):    true,
+	} {
+		if got := (Body{Data: []byte(text)}).deep(); got != want {
+			t.Errorf("%.20q, %d bytes: %v", text, len(text), got)
+		}
+	}
+}

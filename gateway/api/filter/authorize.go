@@ -17,7 +17,7 @@ func authorize(by authz.Authorizer) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
 			a := c.Info.Attributes(c.User)
-			allowed, reason, err := by.Authorize(context.Background(), a)
+			allowed, reason, err := by.Authorize(ctx, a)
 			decided(c, allowed && err == nil, reason)
 			if err := refused(a, allowed, reason, err); err != nil {
 				return barred(err)
@@ -39,8 +39,8 @@ func decided(c *api.Call, allowed bool, reason string) {
 }
 
 // may asks an authorizer, and is nil if it says yes.
-func may(by authz.Authorizer, a authz.Attributes) error {
-	allowed, reason, err := by.Authorize(context.Background(), a)
+func may(ctx context.Context, by authz.Authorizer, a authz.Attributes) error {
+	allowed, reason, err := by.Authorize(ctx, a)
 	return refused(a, allowed, reason, err)
 }
 

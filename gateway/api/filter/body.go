@@ -26,8 +26,12 @@ func body(most int) api.Filter {
 func readBody(c *api.Call, most int) (err error) {
 	read := c.ReadBody
 	c.ReadBody = nil
-	if read == nil || !c.Resource || !hasBody(c.Verb) {
+	if read == nil || !c.PassedOn() && (!c.Resource || !hasBody(c.Verb)) {
 		return nil
+	}
+	if c.PassedOn() {
+		c.Body, err = read(most)
+		return err
 	}
 	if content := c.Content(); content != nil {
 		c.Body, err = read(content.MaxBytes())

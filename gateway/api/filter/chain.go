@@ -8,17 +8,19 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
-// Config is what a handler and its filters need. All fields are required but Auditor
-// and Bounds, and those that [api.Config] does not require.
+// Config is what a handler and its filters need. All fields are required but Anonymous,
+// Auditor, Flow and Bounds, and those that [api.Config] does not require.
 type Config struct {
 	api.Config
 	Authenticator authn.Authenticator
-	// Anonymous lets requests without credentials in, as those of a user that is
-	// allowed what there are roles for.
-	Anonymous bool
+	// Anonymous tells at which paths requests without credentials are let in, as those
+	// of a user that is allowed what there are roles for; nil for nowhere.
+	Anonymous func(path string) bool
 	// Auditor is told of every request; nil for nobody.
 	Auditor api.Auditor
 	Log     zerolog.Logger
+	// Flow is flow control; nil for none.
+	Flow Flow
 	// Bounds is how much may be under way at a time; nil for anything.
 	Bounds *bounds.Bounds
 	// MaxBodyBytes is the largest request body, except for Contents.
@@ -47,6 +49,7 @@ func (c *Config) chain() []api.Filter {
 		identify(c.Authenticator, c.Anonymous, c.Log),
 		judged(c.Auditor),
 		impersonate(c.Authorizer),
+		wait(c.Flow),
 		authorize(c.Authorizer),
 		enter(c.Bounds),
 		body(c.MaxBodyBytes),

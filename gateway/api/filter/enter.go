@@ -2,6 +2,7 @@ package filter
 
 import (
 	"context"
+	"io"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -21,12 +22,40 @@ func enter(all *bounds.Bounds) api.Filter {
 			return next
 		}
 		return func(ctx context.Context, c *api.Call) *reply.Response {
-			if !open(c) && !all.Enter(&c.Stay, c.User.Name, c.User.In(authn.Masters), kind(c)) {
-				return reply.Error(apierrors.NewTooManyRequests("too many requests are under way, please try again later", reply.RetryAfter))
+			if open(c) {
+				return next(ctx, c)
 			}
-			return next(ctx, c)
+			if err := all.Enter(&c.Stay, c.User.Name, c.User.In(authn.Masters), kind(c)); err != nil {
+				return full(err)
+			}
+			if !c.Resource || c.Verb != "list" {
+				return next(ctx, c)
+			}
+			return list(ctx, c, next)
 		}
 	}
+}
+
+// full is the reply to who finds no room.
+func full(err error) *reply.Response {
+	return reply.Error(apierrors.NewTooManyRequests(err.Error(), reply.RetryAfter))
+}
+
+// perObject is about what a list keeps of each object that is not the object's own, one
+// in so many bytes.
+const perObject = 16
+
+// list has a list take the memory that its reply will take alone: a little for each
+// object, which others keep as well, or a body that was made for it.
+func list(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
+	if err := c.Stay.List(ctx, int(c.Lists()/perObject)); err != nil {
+		return full(err)
+	}
+	resp := next(ctx, c)
+	if err := c.Stay.List(ctx, len(resp.Body)); err != nil {
+		return full(err)
+	}
+	return resp
 }
 
 // kind is what a request takes up.
@@ -40,21 +69,42 @@ func kind(c *api.Call) bounds.Kind {
 	return bounds.Reads
 }
 
-// leave gives back what a request took when its reply is ready, or has ended.
+// largeBody is what takes its time to send to a client that reads slowly.
+const largeBody = 64 << 10
+
+// leave gives back what a request took when its reply was sent, or when it is ready
+// where that takes no time.
 func leave(next api.Serve) api.Serve {
 	return func(ctx context.Context, c *api.Call) *reply.Response {
 		lasts := false
+		end := func() {
+			c.Seat.Leave()
+			c.Watching.End()
+			c.Stay.Leave()
+		}
 		defer func() {
 			if !lasts {
-				c.Stay.Leave()
+				end()
 			}
 		}()
 		resp := next(ctx, c)
-		if stream := resp.Stream; stream != nil {
+		switch stream := resp.Stream; {
+		case stream != nil:
 			lasts = true
 			resp.Stream = func(ctx context.Context, w reply.FrameWriter) {
-				defer c.Stay.Leave()
+				defer end()
 				stream(ctx, w)
+			}
+		case resp.Write != nil, resp.Reader != nil:
+			lasts = true
+			resp.Done = end
+		case len(resp.Body) > largeBody:
+			lasts = true
+			body := resp.Body
+			resp.Body, resp.Length, resp.Done = nil, len(body), end
+			resp.Write = func(w io.Writer) error {
+				_, err := w.Write(body)
+				return err
 			}
 		}
 		return resp

@@ -12,18 +12,18 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
 
-// identify finds out who sent the request. Who shows nothing is nobody in particular, if
-// that is allowed.
-func identify(by authn.Authenticator, anonymous bool, log zerolog.Logger) api.Filter {
+// identify finds out who sent the request. Who shows nothing is nobody in particular, at
+// the paths where that is allowed.
+func identify(by authn.Authenticator, anonymous func(path string) bool, log zerolog.Logger) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
-			shown := authn.Request{BearerToken: bearerToken(c.Authorization), ClientCerts: c.ClientCerts}
-			user, ok, err := by.Authenticate(shown)
+			shown := authn.Request{BearerToken: bearerToken(c.Authorization), ClientCerts: c.ClientCerts, Head: c.Head}
+			user, ok, err := by.Authenticate(ctx, shown)
 			if err != nil {
 				log.Debug().Err(err).Msg("credentials refused")
 			}
 			if !ok {
-				if !anonymous || !shown.Empty() { // who shows what is wrong is told so, even where nothing is needed
+				if !shown.Empty() || anonymous == nil || !anonymous(c.Info.Path) { // who shows what is wrong is told so, even where nothing is needed
 					return barred(authz.UnauthorizedError())
 				}
 				user = authn.AnonymousUser()

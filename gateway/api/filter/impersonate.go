@@ -67,7 +67,7 @@ func impersonate(authorizer authz.Authorizer) api.Filter {
 			if c.Impersonate == nil {
 				return next(ctx, c)
 			}
-			user, err := impersonated(authorizer, c.User, c.Impersonate, &c.Info)
+			user, err := impersonated(ctx, authorizer, c.User, c.Impersonate, &c.Info)
 			if err != nil {
 				return barred(err)
 			}
@@ -82,7 +82,7 @@ func impersonate(authorizer authz.Authorizer) api.Filter {
 
 // impersonated is the identity that a user asks for, if that user may have it to do
 // what i says.
-func impersonated(authorizer authz.Authorizer, by *authn.User, as *api.Impersonation, i *api.Info) (*authn.User, error) {
+func impersonated(ctx context.Context, authorizer authz.Authorizer, by *authn.User, as *api.Impersonation, i *api.Info) (*authn.User, error) {
 	if as.User == "" {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:\"\", UID:%#v, Groups:%#v, Extra:%#v} without impersonating a user name", as.UID, as.Groups, as.Extra))
 	}
@@ -91,7 +91,7 @@ func impersonated(authorizer authz.Authorizer, by *authn.User, as *api.Impersona
 		if !m.applies(by, as) {
 			continue
 		}
-		err := mayImpersonate(authorizer, m, by, as, i)
+		err := mayImpersonate(ctx, authorizer, m, by, as, i)
 		if err == nil {
 			return m.identity(as), nil
 		}
@@ -104,7 +104,7 @@ func impersonated(authorizer authz.Authorizer, by *authn.User, as *api.Impersona
 
 // mayImpersonate asks whether a mode is allowed: to do this, and to be each part of
 // the identity.
-func mayImpersonate(authorizer authz.Authorizer, m mode, by *authn.User, as *api.Impersonation, i *api.Info) error {
+func mayImpersonate(ctx context.Context, authorizer authz.Authorizer, m mode, by *authn.User, as *api.Impersonation, i *api.Info) error {
 	if m.name == "associated-node" { // whichever node it is
 		by = &authn.User{Name: by.Name, UID: by.UID, Groups: by.Groups, Extra: map[string][]string{
 			"authentication.kubernetes.io/associated-node-keys": slices.Sorted(maps.Keys(by.Extra)),
@@ -113,7 +113,7 @@ func mayImpersonate(authorizer authz.Authorizer, m mode, by *authn.User, as *api
 	if m.name != "" {
 		a := i.Attributes(by)
 		a.Verb = "impersonate-on:" + m.name + ":" + a.Verb
-		if err := may(authorizer, a); err != nil {
+		if err := may(ctx, authorizer, a); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func mayImpersonate(authorizer authz.Authorizer, m mode, by *authn.User, as *api
 		if err := m.refused(part); err != nil {
 			return err
 		}
-		if err := may(authorizer, part); err != nil {
+		if err := may(ctx, authorizer, part); err != nil {
 			return err
 		}
 	}

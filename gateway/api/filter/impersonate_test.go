@@ -44,7 +44,7 @@ func TestImpersonate(t *testing.T) {
 		"not as a node":     {bob, api.Impersonation{User: "system:node:n1"}, nil, `User "bob" cannot impersonate-on:arbitrary-node:list resource "configmaps"`},
 		"by an unknown":     {authn.AnonymousUser(), api.Impersonation{User: "x", Groups: []string{authn.Masters}}, nil, `User "system:anonymous" cannot impersonate-on:user-info:list`},
 	} {
-		got, err := impersonated(authz.Masters{}, c.user, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
+		got, err := impersonated(context.Background(), authz.Masters{}, c.user, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
 		if !reflect.DeepEqual(got, c.want) || (c.fail == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fail) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
@@ -98,7 +98,7 @@ func TestImpersonate_AsksForEachPart(t *testing.T) {
 		}
 		for missing := range len(c.allowed) + 1 {
 			g := &grants{allowed: slices.Delete(slices.Clone(c.allowed), min(missing, len(c.allowed)), min(missing+1, len(c.allowed)))}
-			got, err := impersonated(g, c.by, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
+			got, err := impersonated(context.Background(), g, c.by, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
 			if all := missing == len(c.allowed); all != (err == nil) || all && got.Name != c.as.User {
 				t.Errorf("%s, allowed %q: %+v %v, asked %q", name, g.allowed, got, err, g.asked)
 			}
@@ -111,7 +111,7 @@ func TestImpersonate_AsksForEachPart(t *testing.T) {
 func TestImpersonate_TellsWhichKeyOfAnExtraIsWrong(t *testing.T) {
 	may := &grants{allowed: []string{"impersonate-on:user-info:list /configmaps default/", "impersonate:user-info authentication.k8s.io/users /jane"}}
 	as := api.Impersonation{User: "jane", Extra: map[string][]string{"scopes": {"view"}}}
-	_, err := impersonated(may, &authn.User{Name: "robot"}, &as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
+	_, err := impersonated(context.Background(), may, &authn.User{Name: "robot"}, &as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
 	want := `userextras.authentication.k8s.io is forbidden: User "robot" cannot impersonate:user-info resource "userextras" in API group "authentication.k8s.io" at the cluster scope: ` +
 		`impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")`
 	if err == nil || err.Error() != want {

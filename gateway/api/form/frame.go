@@ -6,12 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // maxCollected is how much of a watch is collected before it is sent, at most
-// but for the last object: two hundred of the largest are hundreds of megabytes,
-// for each client.
-const maxCollected = 256 << 10
+// but for the last object: two hundred of the largest are hundreds of megabytes. As
+// long as a client does not read, nobody else may need them.
+const maxCollected = 64 << 10
 
 // errLeft tells that the client is gone, or does not take what is sent.
 var errLeft = errors.New("the client left")
@@ -21,16 +22,10 @@ var errLeft = errors.New("the client left")
 // watch ends there.
 var errUntold = errors.New("an event is no list")
 
-// frame adds one event, whose object is in the client's media type, to what the
-// next flush sends, which is now if that is much.
-func (s *Stream) frame(kind watch.EventType, data []byte) error {
-	s.buf = s.form.media.Codec().AppendEvent(s.buf[:0], string(kind), data)
-	_, _ = s.out.Write(s.buf) // collecting cannot fail; Flush tells
-	s.collected += len(s.buf)
-	if cap(s.buf) > 1<<20 {
-		s.buf, s.box = nil, nil
-	}
-	if s.collected < maxCollected {
+// frame adds one event to what the next flush sends, which is now if that is much.
+func (s *Stream) frame(f encoding.Frame) error {
+	s.out.Frame(f.Head, f.Body, f.Tail)
+	if s.collected += f.Size(); s.collected < maxCollected {
 		return nil
 	}
 	return s.flush()
@@ -53,7 +48,7 @@ func (s *Stream) tell(kind watch.EventType, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.frame(kind, out)
+	return s.about(kind, encoding.Encoded{Text: out})
 }
 
 // fail ends the stream with an ERROR event.

@@ -70,6 +70,10 @@ func (f Form) Encoding(t resource.Target) encoding.Encoding {
 	return in
 }
 
+// Whole reports whether objects are wanted at the version that was asked for, and not
+// only their metadata or their number.
+func (f Form) Whole() bool { return !f.partial() && !f.count }
+
 // partial reports whether metadata is wanted in place of whole objects.
 func (f Form) partial() bool {
 	return f.as == "PartialObjectMetadata" || f.as == "PartialObjectMetadataList"

@@ -27,7 +27,7 @@ func (f Form) Single(ctx context.Context, t resource.Target, o encoding.Object, 
 		}
 		return f.Render(http.StatusOK, t.Version, data)
 	}
-	out, err := f.shown().Codec().Single(nil, o, f.kind(t))
+	out, err := f.shown().Codec().Single(o, f.kind(t))
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}

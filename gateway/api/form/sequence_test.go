@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,7 +141,8 @@ func TestListsEndWithTheirRequest_MT05_MT11(t *testing.T) {
 
 // Whatever an item holds, it is in a list what it is in the whole.
 func FuzzLayouts_MT05_MT11(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":"\nitems: []\n"}`, `{"a":"x  \n y","b":[[],{}]}`, `{"metadata":{"name":"a"},"data":{"k":"long words long words"}}`} {
+	for _, s := range []string{`{}`, `{"a":"\nitems: []\n"}`, `{"a":"x  \n y","b":[[],{}]}`, `{"metadata":{"name":"a"},"data":{"k":"long words long words"}}`,
+		"{} ", " {\"a\" : 1}\r\n\t", "{}\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, item string) {
@@ -167,4 +169,49 @@ func FuzzLayouts_MT05_MT11(f *testing.F) {
 			}
 		}
 	})
+}
+
+// pieces keeps what is written as it came.
+type pieces struct {
+	bytes.Buffer
+	all []int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.all = append(p.all, len(b))
+	return p.Buffer.Write(b)
+}
+
+// What is kept joined begins with a separator, which is left out where it comes first; what
+// is sent is as long as it is said to be, in pieces of a bounded size.
+func TestListsOfPartsThatAreKept(t *testing.T) {
+	const item = `{"metadata":{"name":"a"}}`
+	items := make(objects, 6)
+	for i := range items {
+		items[i] = encoding.Text(item)
+	}
+	kept := func(n int) part { return part{kept: []byte(strings.Repeat(","+item, n))} }
+	for name, tc := range map[string]struct {
+		parts []part
+		count int
+	}{
+		"all items":       {nil, 6},
+		"kept first":      {[]part{kept(2), {from: 0, to: 3}}, 5},
+		"kept last":       {[]part{{from: 0, to: 3}, kept(2)}, 5},
+		"kept between":    {[]part{{from: 0, to: 1}, kept(1), kept(2), {from: 1, to: 6}}, 9},
+		"nothing but one": {[]part{kept(1)}, 1},
+	} {
+		s := sequence{media: encoding.JSON, head: []byte(`{"items":[`), tail: []byte(`]}`), items: items, parts: tc.parts}
+		want := `{"items":[` + strings.TrimPrefix(strings.Repeat(","+item, tc.count), ",") + `]}`
+		var out pieces
+		if err := s.write(&out); err != nil || out.String() != want || s.length() != len(want) {
+			t.Errorf("%s: %d bytes, %v: %s\nwant %d: %s", name, s.length(), err, out.String(), len(want), want)
+		}
+	}
+	large := strings.Repeat("x", pieceSize/3)
+	s := sequence{media: encoding.JSON, items: objects{encoding.Text(large), encoding.Text(large), encoding.Text(large), encoding.Text(large), encoding.Text(large)}}
+	var out pieces
+	if err := s.write(&out); err != nil || len(out.all) != 2 || slices.Contains(out.all, 0) || slices.Max(out.all) > pieceSize+pieceSize/4 {
+		t.Errorf("%v: written in pieces of %v bytes", err, out.all)
+	}
 }

@@ -28,33 +28,42 @@ type Stream struct {
 	watch *read.Watch
 	out   reply.FrameWriter
 	sent  func(events int)
+	// begun is called when what the watch begins with was sent, or is not read; more
+	// than once.
+	begun func()
 	// bookmarks is how often there is one; 0 for a client that allows none.
 	bookmarks time.Duration
 	// tables counts tables sent, since only the first has column definitions.
 	tables int
 	// collected is how many bytes the next flush sends.
 	collected int
-	// entries, objects, box and buf are memory for send and frame.
-	entries  []*view.Entry
-	objects  []encoding.Object
-	box, buf []byte
+	// entries, objects and scratch are memory for send and event.
+	entries []*view.Entry
+	objects []encoding.Object
+	scratch []byte
 }
 
 // NewStream makes a reply to a watch of t in a form. query are the parameters of its
 // tables, bookmarks how often there is one; 0 for a client that allows none. sent is
-// told of events.
-func NewStream(f Form, t resource.Target, query url.Values, bookmarks time.Duration, sent func(events int)) *Stream {
-	s := &Stream{target: t, form: f, query: query, bookmarks: bookmarks, sent: sent}
+// told of events, begun, maybe more than once, when those are sent that it begins with, or
+// the client reads nothing.
+func NewStream(f Form, t resource.Target, query url.Values, bookmarks time.Duration, sent func(events int), begun func()) *Stream {
+	s := &Stream{target: t, form: f, query: query, bookmarks: bookmarks, sent: sent, begun: begun}
 	s.kind.Version, s.kind.Kind = f.kind(t).ToAPIVersionAndKind()
 	return s
 }
 
 // Send sends w, which is nil where the watch did not begin: refused tells why. A watch
-// that ends in time has no error to tell.
+// that ends in time has no error to tell. It stops w.
 func (s *Stream) Send(ctx context.Context, w *read.Watch, refused error, out reply.FrameWriter) {
 	s.watch, s.out = w, out
+	defer w.Stop()
 	err := refused
 	if err == nil {
+		out.Hold(func() bool {
+			s.begun() // nobody waits for a client that reads nothing of what its watch begins with
+			return ctx.Err() == nil && !w.Over()
+		})
 		err = s.run(ctx)
 	}
 	if err != nil && !errors.Is(err, errLeft) && !errors.Is(err, errUntold) && ctx.Err() == nil {
@@ -76,6 +85,7 @@ func (s *Stream) run(ctx context.Context) error {
 	if err := s.initial(ctx); err != nil {
 		return err
 	}
+	s.begun()
 	due := s.nextBookmark(ctx)
 	last := s.watch.InitialRevision
 	for {
@@ -94,6 +104,9 @@ func (s *Stream) run(ctx context.Context) error {
 			}
 		case <-s.watch.Wait():
 			if err := s.pending(ctx); err != nil {
+				if s.watch.Ended() {
+					return nil
+				}
 				return err
 			}
 		}
@@ -133,6 +146,7 @@ func (s *Stream) pending(ctx context.Context) error {
 		if err := s.send(ctx, changes); err != nil {
 			return err
 		}
+		clear(changes) // while nothing happens, nobody holds what happened last
 		if more = m; more {
 			if err := s.flush(); err != nil {
 				return err
@@ -170,14 +184,28 @@ func (s *Stream) initial(ctx context.Context) error {
 	return nil
 }
 
-// send writes changes in the client's form.
+// send writes changes in the client's form, few at a time where they are large: a client
+// that does not read should hold little.
 func (s *Stream) send(ctx context.Context, changes []resource.Change) error {
-	if len(changes) == 0 {
-		return nil
-	}
-	if s.form.as == "PartialObjectMetadataList" {
+	if len(changes) > 0 && s.form.as == "PartialObjectMetadataList" {
 		return errUntold
 	}
+	for len(changes) > 0 {
+		n, bytes := 0, 0
+		for n < len(changes) && bytes < maxCollected {
+			bytes += changes[n].Entry.StoredSize()
+			n++
+		}
+		if err := s.piece(ctx, changes[:n]); err != nil {
+			return err
+		}
+		changes = changes[n:]
+	}
+	return nil
+}
+
+// piece writes a few changes.
+func (s *Stream) piece(ctx context.Context, changes []resource.Change) error {
 	s.entries = s.entries[:0]
 	for i := range changes {
 		s.entries = append(s.entries, changes[i].Entry)
@@ -187,12 +215,20 @@ func (s *Stream) send(ctx context.Context, changes []resource.Change) error {
 	for i := 0; i < len(changes) && err == nil; i++ {
 		err = s.event(ctx, changes[i].Type, s.objects[i])
 	}
-	clear(s.objects)
 	if err == nil {
 		s.sent(len(changes))
 	}
+	clear(s.objects)
+	clear(s.entries)
+	if cap(s.objects) > fewKept {
+		s.objects, s.entries = nil, nil
+	}
 	return err
 }
+
+// fewKept is of how many changes a stream keeps the memory: most wait for the next one
+// most of the time.
+const fewKept = 16
 
 // event sends one object in the client's form.
 func (s *Stream) event(ctx context.Context, kind watch.EventType, o encoding.Object) error {
@@ -203,11 +239,16 @@ func (s *Stream) event(ctx context.Context, kind watch.EventType, o encoding.Obj
 		}
 		return s.tell(kind, data)
 	}
-	data, err := s.form.media.Codec().Single(&s.box, o, s.kind)
+	return s.about(kind, o)
+}
+
+// about sends an event about an object in the client's media type.
+func (s *Stream) about(kind watch.EventType, o encoding.Object) error {
+	f, err := s.form.media.Codec().Event(&s.scratch, string(kind), o, s.kind)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	return s.frame(kind, data)
+	return s.frame(f)
 }
 
 func (s *Stream) table(ctx context.Context, data []byte) ([]byte, error) {

@@ -75,6 +75,15 @@ func (p Parameters) Watch() bool {
 // SelectedName is the name of the one object that a list or a watch is about by its
 // selector of fields; "" is none.
 func (p Parameters) SelectedName() string {
+	name := p.Selected("metadata.name")
+	if name == "" || len(content.IsPathSegmentName(name)) > 0 {
+		return ""
+	}
+	return name
+}
+
+// Selected is the one value that the selector of fields lets a field have; "" is any.
+func (p Parameters) Selected(field string) string {
 	all := p.values["fieldSelector"]
 	if len(all) == 0 {
 		return ""
@@ -83,11 +92,31 @@ func (p Parameters) SelectedName() string {
 	if err != nil {
 		return ""
 	}
-	name, ok := selector.RequiresExactMatch("metadata.name")
-	if !ok || len(content.IsPathSegmentName(name)) > 0 {
-		return ""
+	value, _ := selector.RequiresExactMatch(field)
+	return value
+}
+
+// Limit is how many objects a list may have at most; 0 is any number, also where what
+// is said cannot be read.
+func (p Parameters) Limit() int64 {
+	v := p.values.Get("limit")
+	if v == "" { // an error takes memory
+		return 0
 	}
-	return name
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// BeginsWithAll reports whether a watch begins with what exists.
+func (p Parameters) BeginsWithAll() bool {
+	if on, err := strconv.ParseBool(p.values.Get("sendInitialEvents")); err == nil && on {
+		return true
+	}
+	from := p.values.Get("resourceVersion")
+	return from == "" || from == "0"
 }
 
 // DryRun reports whether the client says that nothing shall be written.

@@ -92,6 +92,21 @@ func TestWriteOptions(t *testing.T) {
 	}
 }
 
+// Who asks for an object without what a server sets is told that nobody does that.
+func TestExportIsNoMore(t *testing.T) {
+	for asked, refused := range map[string]bool{
+		"": false, "export=false": false, "export=0": false, "export=true": true, "export=": true, "export": true, "export=1": true,
+	} {
+		_, err := Parse(asked).Get()
+		if apierrors.IsBadRequest(err) != refused || !refused && err != nil {
+			t.Errorf("%q: %v", asked, err)
+		}
+	}
+	if o, err := Parse("resourceVersion=7").Get(); err != nil || o.ResourceVersion != "7" {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
 func TestBareDryRun_DRY03(t *testing.T) {
 	for query, want := range map[string][]string{
 		"dryRun": nil, "dryRun&pretty=true": nil, "dryRun=": {""}, "dryRun&dryRun=": {""}, "dryRun=&dryRun=All": {"", "All"}, "dryRun&dryRun=All": {"All"}, "dry%52un": nil, "dry%52un=": {""}, "xdryRun=&dryRun=All": {"All"},
@@ -155,6 +170,23 @@ func TestAppliesNameTheirManager_SSA02(t *testing.T) {
 		}
 		if _, err := (Parameters{values: url.Values{}}).Write("PatchOptions", false); err != nil {
 			t.Errorf("another patch: %v", err)
+		}
+	}
+}
+
+// What is peeked at before the options are read is what these say.
+func TestPeeks(t *testing.T) {
+	for raw, want := range map[string]struct {
+		limit  int64
+		begins bool
+		node   string
+	}{
+		"": {0, true, ""}, "limit=5&resourceVersion=7": {5, false, ""}, "limit=-1&resourceVersion=0": {0, true, ""}, "limit=many&resourceVersion=1&sendInitialEvents=true": {0, true, ""},
+		"resourceVersion=1&sendInitialEvents=false&fieldSelector=spec.nodeName%3Dn1,metadata.name%3Da": {0, false, "n1"}, "fieldSelector=spec.nodeName!%3Dn1": {0, true, ""}, "fieldSelector=%2C%3D": {0, true, ""},
+	} {
+		p := Parse(raw)
+		if p.Limit() != want.limit || p.BeginsWithAll() != want.begins || p.Selected("spec.nodeName") != want.node {
+			t.Errorf("%q: %d %v %q", raw, p.Limit(), p.BeginsWithAll(), p.Selected("spec.nodeName"))
 		}
 	}
 }

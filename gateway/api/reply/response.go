@@ -21,15 +21,26 @@ type Response struct {
 	// Stream sends a chunked reply of no known length until ctx ends (the
 	// client left, or the server stops) or it returns.
 	Stream func(ctx context.Context, w FrameWriter)
+	// Done, if not nil, is called when a reply by Write or Reader was sent, or will
+	// not be.
+	Done func()
 }
 
 // Header is one header field.
 type Header struct{ Name, Value string }
 
-// FrameWriter sends a stream in pieces. Write only collects; Flush sends what
-// was collected as one chunk, and fails when the client does not take it in
-// time or is gone.
+// FrameWriter sends a stream in pieces, which are collected until they are flushed.
 type FrameWriter interface {
+	// Write collects a copy of p.
 	io.Writer
+	// Frame collects one frame: a copy of head, then body itself, which is shared and
+	// must not be changed, then tail.
+	Frame(head, body []byte, tail string)
+	// Hold has keep asked, now and then while a client takes nothing, whether the
+	// stream could go on if the client did; without it such a client is given up after
+	// some time. It is called before the first Flush.
+	Hold(keep func() bool)
+	// Flush sends what was collected as one chunk, and fails when the client is gone
+	// or given up.
 	Flush() error
 }

@@ -114,7 +114,7 @@ func DeleteDefinition(t *testing.T, o Engine) {
 // builtIn is as much of a definition of a built-in kind as controllers look at.
 func builtIn(gr schema.GroupResource, kind string, namespaced bool) *crd.Definition {
 	d := &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: namespaced, StorageVersion: "v1", KeyPrefix: gr.Resource}
-	if gr == gvr.Definitions || gr == gvr.Modules {
+	if gr == gvr.Definitions || gr == gvr.Modules || gr == gvr.Trusts {
 		d.KeyPrefix = gr.Group + "/" + gr.Resource
 	}
 	return d

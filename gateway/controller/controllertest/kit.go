@@ -307,6 +307,7 @@ func served(t *testing.T, w World) {
 		gvr.Namespaces:  {KeyPrefix: "namespaces"},
 		gvr.Definitions: {KeyPrefix: "apiextensions.k8s.io/customresourcedefinitions"},
 		gvr.Modules:     {KeyPrefix: "wasmgate.dev/wasmmodules"},
+		gvr.Trusts:      {KeyPrefix: "wasmgate.dev/moduletrusts"},
 		gvr.Migrations:  {KeyPrefix: "storageversionmigrations"},
 		ConfigMaps:      {KeyPrefix: "configmaps", Namespaced: true},
 		Leases:          {KeyPrefix: "leases", Namespaced: true},

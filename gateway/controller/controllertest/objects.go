@@ -59,6 +59,7 @@ func New(more ...*crd.Definition) *Objects {
 	o.Serve(builtIn(gvr.Definitions, "CustomResourceDefinition", false))
 	o.Serve(builtIn(gvr.Migrations, "StorageVersionMigration", false))
 	o.Serve(builtIn(gvr.Modules, "WasmModule", false))
+	o.Serve(builtIn(gvr.Trusts, "ModuleTrust", false))
 	o.Serve(builtIn(gvr.Priorities, "VersionPriority", false))
 	o.Serve(builtIn(gvr.ValidatingWebhooks, "ValidatingWebhookConfiguration", false))
 	o.Serve(builtIn(gvr.MutatingWebhooks, "MutatingWebhookConfiguration", false))

@@ -22,27 +22,35 @@ import (
 type derived struct {
 	ready  <-chan struct{}
 	orders func() discovery.Order
+	others func() *discovery.Others
 	report func(error)
 
 	mu        sync.Mutex
 	snapshot  *catalog.Snapshot
 	order     discovery.Order
+	other     *discovery.Others
 	discovery *discovery.Documents
 	openapi   *openapi.Documents
 }
 
+// noOthers are what other servers serve where there are none.
+var noOthers discovery.Others
+
 func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Documents) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	order := d.orders()
-	if d.discovery != nil && s.Serial <= d.snapshot.Serial && order == d.order {
+	order, other := d.orders(), &noOthers
+	if d.others != nil {
+		other = d.others()
+	}
+	if d.discovery != nil && s.Serial <= d.snapshot.Serial && order == d.order && other == d.other {
 		return d.discovery, d.openapi
 	}
 	if d.discovery == nil || s.Serial > d.snapshot.Serial {
 		d.snapshot = s
 	}
-	d.order = order
-	d.discovery = discovery.New(d.snapshot.Definitions, discovery.Options{Order: order.Apply, Report: d.report})
+	d.order, d.other = order, other
+	d.discovery = discovery.New(d.snapshot.Definitions, discovery.Options{Order: order.Apply, Others: *other, Report: d.report})
 	d.openapi = openapi.New(d.snapshot.Definitions, d.openapi, openapi.Options{Order: order.Apply, Report: d.report})
 	return d.discovery, d.openapi
 }
@@ -68,7 +76,7 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 	path := strings.TrimSuffix(r.Path, "/")
 	body, contentType, etag, ok := disco.Lookup(path, r.Accept)
 	if !ok {
-		if body, contentType, etag, ok = open.Lookup(path, r.Accept); !ok {
+		if body, contentType, etag, ok = d.lookup(open, path, r.Accept); !ok {
 			return nil
 		}
 	}
@@ -87,6 +95,25 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 		pin(r, path, strings.Trim(etag, `"`), resp)
 	}
 	return resp
+}
+
+// lookup finds a description, of what other servers serve, too.
+func (d *derived) lookup(open *openapi.Documents, path, accept string) (body []byte, contentType, etag string, ok bool) {
+	others := &noOthers
+	if d.others != nil {
+		others = d.others()
+	}
+	if body, etag, ok := described(others, path); ok {
+		if !jsonOnly(accept) {
+			return nil, "", "", true
+		}
+		return body, "application/json", etag, true
+	}
+	body, contentType, etag, ok = open.Lookup(path, accept)
+	if ok && path == openapiV3 && len(*others) > 0 {
+		return indexed(others, body), contentType, "", true
+	}
+	return body, contentType, etag, ok
 }
 
 // pin answers requests that name the document's hash: the right one may be

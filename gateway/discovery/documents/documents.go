@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/version"
@@ -23,9 +24,10 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
-// Config is what is shown. All fields but Profiling are required.
+// Config is what is shown. All fields but Profiling and Release are required.
 type Config struct {
 	Health  *health.Registry
 	Metrics *metrics.Metrics
@@ -34,6 +36,10 @@ type Config struct {
 	Ready <-chan struct{}
 	// Orders returns the orders of versions in force, the same while they are.
 	Orders func() discovery.Order
+	// Release is the one that is emulated; zero means the current one.
+	Release lifecycle.Release
+	// Others are what other servers serve, the same while that is so; nil for nothing.
+	Others func() *discovery.Others
 	// Profiling serves /debug/pprof.
 	Profiling bool
 	// Kinds are documents that kinds give, by path.
@@ -44,7 +50,7 @@ type Config struct {
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	return []api.Documents{healthPaths{c.Health}, versionPath(), fixed(c.Kinds), metricsPath{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, report: c.Report}, rootPaths{c.Kinds}}
+	return []api.Documents{healthPaths{c.Health}, versionPath(c.Release), fixed(c.Kinds), metricsPaths{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, others: c.Others, report: c.Report}, rootPaths{c.Kinds}}
 }
 
 // healthPaths serves /healthz, /livez and /readyz.
@@ -79,16 +85,20 @@ func (f fixed) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *re
 	return &resp
 }
 
-// Clients choose behaviour by the Kubernetes version whose API is served.
-const (
-	kubernetesMajor   = "1"
-	kubernetesMinor   = "36"
-	kubernetesVersion = "v1.36.3"
-)
+// kubernetesVersion is that whose API is served: clients choose behaviour by it.
+const kubernetesVersion = "v1.36.3"
 
-func versionPath() fixed {
+// versionPath tells the release that is served, the one that is emulated, and the one
+// before that, which gateways beside this one may be of.
+func versionPath(emulated lifecycle.Release) fixed {
+	if emulated.IsZero() {
+		emulated = lifecycle.Current
+	}
+	current, least := lifecycle.Current, emulated.Plus(-1)
 	body, err := json.MarshalIndent(version.Info{
-		Major: kubernetesMajor, Minor: kubernetesMinor, GitVersion: kubernetesVersion + "+wasmgate",
+		Major: strconv.Itoa(current.Major), Minor: strconv.Itoa(current.Minor), GitVersion: kubernetesVersion + "+wasmgate",
+		EmulationMajor: strconv.Itoa(emulated.Major), EmulationMinor: strconv.Itoa(emulated.Minor),
+		MinCompatibilityMajor: strconv.Itoa(least.Major), MinCompatibilityMinor: strconv.Itoa(least.Minor),
 		GitTreeState: "clean", GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}, "", "  ")
 	if err != nil { // a struct of strings always encodes
@@ -97,15 +107,21 @@ func versionPath() fixed {
 	return fixed{"/version": {Code: http.StatusOK, ContentType: "application/json", Body: body}}
 }
 
-// metricsPath serves /metrics.
-type metricsPath struct{ m *metrics.Metrics }
+// metricsPaths serves /metrics and /metrics/slis.
+type metricsPaths struct{ m *metrics.Metrics }
 
 // Serve implements api.Documents.
-func (m metricsPath) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
-	if r.Path != "/metrics" || r.Method != http.MethodGet {
+func (m metricsPaths) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *reply.Response {
+	render := m.m.Render
+	switch {
+	case r.Method != http.MethodGet:
+		return nil
+	case r.Path == "/metrics/slis":
+		render = m.m.SLIs.Render
+	case r.Path != "/metrics":
 		return nil
 	}
-	body, err := m.m.Render()
+	body, err := render()
 	if err != nil {
 		return &reply.Response{Code: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
 	}
@@ -133,7 +149,7 @@ func (p rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot)
 			}
 		}
 	}
-	paths = append(slices.AppendSeq(paths, maps.Keys(p.kinds)), "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
+	paths = append(slices.AppendSeq(paths, maps.Keys(p.kinds)), "/healthz", "/livez", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
 	slices.Sort(paths)
 	body, err := json.MarshalIndent(map[string][]string{"paths": paths}, "", "  ")
 	if err != nil {

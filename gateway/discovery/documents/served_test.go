@@ -35,11 +35,12 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := health.New(nil)
+	h := health.New(nil, nil)
 	h.Add("store", func(context.Context) error { return errors.New("out of order") }, health.Readyz)
 	ready := make(chan struct{})
 	close(ready)
 	m := metrics.New()
+	m.SLIs.HealthCheck("readyz", "store", false)
 	m.Request("get", "", "v1", "configmaps", "", "resource").Done(200, time.Millisecond)
 	s := &site{t: t, orders: &ordering.Orders{}, snapshot: &catalog.Snapshot{Serial: 1, Definitions: builtins}}
 	s.all = All(Config{Profiling: true, Health: h, Metrics: m, Ready: ready, Orders: func() discovery.Order { return s.orders }})
@@ -90,6 +91,8 @@ func TestPathsAndTypes(t *testing.T) {
 		{"GET", "/metrics", 200, metrics.ContentType, "apiserver_request_total{"},
 		{"POST", "/metrics", 0, "", ""},
 		{"GET", "/metrics/x", 0, "", ""},
+		{"GET", "/metrics/slis", 200, metrics.ContentType, "# HELP kubernetes_healthcheck [STABLE] "},
+		{"POST", "/metrics/slis", 0, "", ""},
 		{"GET", "/", 200, "application/json", `"/openapi/v3"`},
 		{"POST", "/", 0, "", ""},
 		{"GET", "/nothing", 0, "", ""},
@@ -133,7 +136,7 @@ func TestTheListOfPaths(t *testing.T) {
 	if err := json.Unmarshal(s.get("/").Body, &list); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"/api", "/api/v1", "/apis", "/apis/coordination.k8s.io", "/apis/coordination.k8s.io/v1", "/apis/example.com/v1", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"} {
+	for _, want := range []string{"/api", "/api/v1", "/apis", "/apis/coordination.k8s.io", "/apis/coordination.k8s.io/v1", "/apis/example.com/v1", "/healthz", "/livez", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/readyz", "/version"} {
 		if !slices.Contains(list.Paths, want) {
 			t.Errorf("%s is missing", want)
 		}

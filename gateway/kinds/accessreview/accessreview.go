@@ -3,6 +3,7 @@ package accessreview
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -68,7 +69,7 @@ func (a Answers) self(_ context.Context, user *authn.User, review map[string]any
 	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: user.Info()})
 }
 
-func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) error {
+func (a Answers) token(ctx context.Context, _ *authn.User, review map[string]any) error {
 	var s authenticationv1.TokenReviewSpec
 	if err := spec(review, &s); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (a Answers) token(_ context.Context, _ *authn.User, review map[string]any) 
 		return apierrors.NewBadRequest("token is required for TokenReview in authentication")
 	}
 	status := &authenticationv1.TokenReviewStatus{}
-	user, ok, err := a.Authenticator.Authenticate(authn.Request{BearerToken: s.Token})
+	user, ok, err := a.Authenticator.Authenticate(ctx, authn.Request{BearerToken: s.Token})
 	if err != nil {
 		status.Error = err.Error()
 	}
@@ -120,8 +121,15 @@ func (a Answers) decide(ctx context.Context, user *authn.User, r *authorizationv
 	case n != nil:
 		at.Verb, at.Path = n.Verb, n.Path
 	}
-	allowed, reason, err := a.Authorize(ctx, at)
-	status := &authorizationv1.SubjectAccessReviewStatus{Allowed: allowed, Reason: reason}
+	status := &authorizationv1.SubjectAccessReviewStatus{}
+	var err error
+	if j, ok := a.Decider.(authz.Judge); ok {
+		var decision authz.Decision
+		decision, status.Reason, err = j.Judge(ctx, at)
+		status.Allowed, status.Denied = decision == authz.Allow, decision == authz.Deny
+	} else {
+		status.Allowed, status.Reason, err = a.Authorize(ctx, at)
+	}
 	if err != nil {
 		status.EvaluationError = err.Error()
 	}
@@ -142,7 +150,7 @@ func (a Answers) rules(_ context.Context, user *authn.User, review map[string]an
 	}
 	all, err := a.Rules(user, s.Namespace)
 	if err != nil {
-		status.EvaluationError = err.Error()
+		status.EvaluationError, status.Incomplete = err.Error(), errors.Is(err, authz.ErrIncomplete)
 	}
 	for _, r := range all {
 		if len(r.Resources) > 0 {

@@ -17,7 +17,7 @@ import (
 // known knows one token, and may asks what is allowed.
 type known struct{}
 
-func (known) Authenticate(r authn.Request) (*authn.User, bool, error) {
+func (known) Authenticate(_ context.Context, r authn.Request) (*authn.User, bool, error) {
 	switch r.BearerToken {
 	case "good":
 		return &authn.User{Name: "ann", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}, true, nil
@@ -54,7 +54,7 @@ func TestReviews(t *testing.T) {
 		return a.Path == "/healthz" && a.Verb == "get", "", nil
 	})
 	all := Answers{Authenticator: known{}, Decider: authorizer}.All()
-	ann, _, _ := known{}.Authenticate(authn.Request{BearerToken: "good"})
+	ann, _, _ := known{}.Authenticate(context.Background(), authn.Request{BearerToken: "good"})
 	const resource = `resourceAttributes: {verb: get, group: apps, version: v1, resource: deployments, subresource: scale, namespace: ns, name: nn}`
 	for _, tc := range []struct{ group, plural, spec, want string }{
 		{"authentication", "selfsubjectreviews", "", "{userInfo: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},

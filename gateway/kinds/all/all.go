@@ -6,11 +6,16 @@ package all
 import (
 	"context"
 
+	"github.com/wasmgate/wasmgate/gateway/bounds/flowcontrol"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/accessreview"
+	"github.com/wasmgate/wasmgate/gateway/kinds/apiservice"
+	"github.com/wasmgate/wasmgate/gateway/kinds/bootstraptoken"
 	"github.com/wasmgate/wasmgate/gateway/kinds/componentstatus"
+	"github.com/wasmgate/wasmgate/gateway/kinds/conversionrules"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition"
 	"github.com/wasmgate/wasmgate/gateway/kinds/event"
+	"github.com/wasmgate/wasmgate/gateway/kinds/guardreport"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/migration"
 	modulekind "github.com/wasmgate/wasmgate/gateway/kinds/module/kind"
@@ -21,6 +26,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/rbac"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
 	"github.com/wasmgate/wasmgate/gateway/kinds/serviceaccount"
+	"github.com/wasmgate/wasmgate/gateway/kinds/signingrequest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/storageobject"
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority"
 )
@@ -32,11 +38,15 @@ func Kinds(ctx context.Context, c kinds.Config) ([]kinds.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules := conversionrules.New(c.Log)
 	return []kinds.Kind{
 		namespace.Kind(c),
-		definition.Kind(c, modules),
+		definition.Kind(c, modules, rules),
 		modules.Kind(),
+		rules.Kind(),
 		rbac.Kind(c),
+		flowcontrol.Kind(c),
+		apiservice.Kind(c),
 		versionpriority.Kind(c, modules),
 		event.Kind(gvr.Modules, gvr.Priorities),
 		migration.Kind(c),
@@ -46,7 +56,11 @@ func Kinds(ctx context.Context, c kinds.Config) ([]kinds.Kind, error) {
 		pod.Kind(c),
 		storageobject.Kind(c),
 		serviceaccount.Kind(c),
+		bootstraptoken.Kind(c),
+		signingrequest.Kind(c),
 		accessreview.Kind(),
+		kinds.Reserve(c.Options),
+		guardreport.Kind(c),
 		componentstatus.Kind(c),
 	}, nil
 }

@@ -311,3 +311,30 @@ func TestCRDFinalizer_deletesWhatIsServedLikeAClient(t *testing.T) {
 	controllertest.DeleteDefinition(t, o)
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, gvr.Definitions, "", controllertest.CronTabsDefinition) })
 }
+
+// cutOff are objects that cannot be brought up to date from the second time on.
+type cutOff struct {
+	*controllertest.Objects
+	asked int
+}
+
+func (c *cutOff) Fresh(ctx context.Context) error {
+	if c.asked++; c.asked > 1 {
+		return errors.New("cut off")
+	}
+	return c.Objects.Fresh(ctx)
+}
+
+// Who cannot find out whether the definition is still the one that is being emptied
+// deletes nothing.
+func TestCRDFinalizer_deletesNothingWhenCutOff(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 3)
+	controllertest.DeleteDefinition(t, o)
+	err := definition.NewFinalizer(o, &cutOff{Objects: o}, o.Stored()).Reconcile(t.Context(), &heard{}, controller.Key{GroupResource: gvr.Definitions, Name: controllertest.CronTabsDefinition})
+	if err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Error(err)
+	}
+	if left, err := o.ListMetadata(t.Context(), controllertest.CronTabs, ""); err != nil || len(left) != 3 {
+		t.Errorf("%d instances are left, %v", len(left), err)
+	}
+}

@@ -52,8 +52,9 @@ type Controller struct {
 	watched []schema.GroupResource
 	now     func() time.Time
 
-	mu   sync.Mutex
-	seen map[controller.Key]seen // guarded by mu
+	mu    sync.Mutex
+	seen  map[controller.Key]seen // guarded by mu
+	began time.Time               // when this gateway began to tell; guarded by mu
 }
 
 // seen are the conditions of an object when it was looked at last.
@@ -85,6 +86,15 @@ func (c *Controller) Name() string { return "events" }
 // Watches implements [controller.Controller].
 func (c *Controller) Watches() []schema.GroupResource { return c.watched }
 
+// Work implements [controller.Working]: it notes since when this gateway tells.
+func (c *Controller) Work(ctx context.Context, _ controller.Queue) error {
+	c.mu.Lock()
+	c.began = c.now()
+	c.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
 // Reconcile implements [controller.Controller].
 func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
 	obj, err := c.objects.Get(ctx, key.GroupResource, key.Namespace, key.Name)
@@ -110,7 +120,7 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 	switch {
 	case known:
 		now.told = before.told
-	case len(conditions) > 0: // from a time when another gateway told
+	case len(conditions) > 0 && c.older(obj):
 		before = now
 	}
 	told := map[metav1.Condition]bool{} // without a type: an event does not tell it
@@ -141,6 +151,15 @@ func (c *Controller) before(key controller.Key, uid types.UID) (s seen, known bo
 	defer c.mu.Unlock()
 	s, known = c.seen[key]
 	return s, known && s.uid == uid
+}
+
+// older reports whether obj is from a time when another gateway told. A younger one may
+// have conditions, too, when it is seen first.
+func (c *Controller) older(obj *unstructured.Unstructured) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	created := obj.GetCreationTimestamp()
+	return c.began.IsZero() || created.Time.Before(c.began.Truncate(time.Second)) // which timestamps are
 }
 
 // tell creates the event. That it may not be created holds nothing up.

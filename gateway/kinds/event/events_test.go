@@ -85,6 +85,9 @@ func TestAChangeIsToldOnce(t *testing.T) {
 			t.Errorf("told %s", got)
 		}
 		stop()
+		controllertest.MustChange(t, o, gvr.Modules, "", "", "tabs", func(obj *unstructured.Unstructured) {
+			obj.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour))) // which is before the next begins
+		})
 		stop = controllertest.Start(t, o, event.New(o, gvr.Modules))
 		if got := told(t, o); got != both {
 			t.Errorf("a new leader told: %s", got)
@@ -94,6 +97,25 @@ func TestAChangeIsToldOnce(t *testing.T) {
 			t.Errorf("told %s", got)
 		}
 		stop()
+	})
+}
+
+// An object that has conditions when it is seen first is no news to a gateway that began
+// to tell later, but it is to one that told when the object was made.
+func TestConditionsThatAreThereAtOnceAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.New()
+		controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("default"))
+		defer controllertest.Start(t, o, event.New(o, gvr.Modules))()
+		synctest.Wait()
+		tabs := &unstructured.Unstructured{Object: controllertest.ObjectTree("", "tabs")}
+		if err := gvr.SetConditions(tabs, []metav1.Condition{condition(metav1.ConditionFalse, "Missing", "no content")}); err != nil {
+			t.Fatal(err)
+		}
+		controllertest.MustCreate(t, o, gvr.Modules, tabs.Object)
+		if got := told(t, o); got != "Warning Missing WasmModule/tabs: no content" {
+			t.Errorf("told %q", got)
+		}
 	})
 }
 

@@ -21,15 +21,21 @@ var (
 	Pods        = schema.GroupResource{Resource: "pods"}
 	Quotas      = schema.GroupResource{Resource: "resourcequotas"}
 	Secrets     = schema.GroupResource{Resource: "secrets"}
+	APIServices = schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
 	Definitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 	Migrations  = schema.GroupResource{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}
 	Modules     = schema.GroupResource{Group: "wasmgate.dev", Resource: "wasmmodules"}
+	Trusts      = schema.GroupResource{Group: "wasmgate.dev", Resource: "moduletrusts"}
+	Rules       = schema.GroupResource{Group: "wasmgate.dev", Resource: "conversionrules"}
 	Priorities  = schema.GroupResource{Group: "wasmgate.dev", Resource: "versionpriorities"}
 
 	ClusterRoles        = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}
 	ClusterRoleBindings = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"}
 	Roles               = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "roles"}
 	RoleBindings        = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "rolebindings"}
+
+	FlowSchemas    = schema.GroupResource{Group: "flowcontrol.apiserver.k8s.io", Resource: "flowschemas"}
+	PriorityLevels = schema.GroupResource{Group: "flowcontrol.apiserver.k8s.io", Resource: "prioritylevelconfigurations"}
 
 	ValidatingWebhooks = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}
 	MutatingWebhooks   = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations"}

@@ -426,6 +426,32 @@ func TestAutoMigration(t *testing.T) {
 	controllertest.Eventually(t, o, "another migration", func() bool { return len(all()) == 2 })
 }
 
+// A migration that cannot be begun is told, so that it is tried again; one that is there
+// already is no failure.
+func TestAutoMigrationThatCannotBeBegun(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	controllertest.Establish(t, o, controllertest.CronTabsDefinition, "v1beta1", "v1")
+	controllertest.MustChange(t, o, gvr.Definitions, "", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+		obj.SetAnnotations(map[string]string{migration.AutoAnnotation: "true"})
+	})
+	var broken error
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "create" && key.GroupResource == gvr.Migrations {
+			return broken
+		}
+		return nil
+	})
+	key := controller.Key{GroupResource: gvr.Definitions, Name: controllertest.CronTabsDefinition}
+	for _, broken = range []error{errors.New("no room"), nil, nil} {
+		if err := migration.NewAuto(o).Reconcile(t.Context(), nil, key); !errors.Is(err, broken) {
+			t.Errorf("told %v, not %v", err, broken)
+		}
+	}
+	if list, err := o.List(t.Context(), gvr.Migrations, ""); err != nil || len(list) != 1 {
+		t.Errorf("%d migrations, %v", len(list), err)
+	}
+}
+
 // A new storage version alone migrates nothing, and storedVersions keeps what
 // it has.
 func TestStorageVersionChange_CRD25_CRD30(t *testing.T) {

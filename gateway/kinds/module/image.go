@@ -27,6 +27,8 @@ type PulledImage struct {
 	// under which the store keeps it.
 	Manifest string `json:"manifest"`
 	Digest   string `json:"digest"`
+	// Beside is what vouches for it, and for those before it, newest first.
+	Beside []Beside `json:"beside,omitempty"`
 }
 
 // Image is the image that a module's bytes come from; ok is false when they

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 )
 
@@ -24,6 +26,24 @@ func TestWhatADefinitionNeeds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(module.Needs(tree)); got != want {
+			t.Errorf("%s: %s, want %s", definition, got, want)
+		}
+	}
+}
+
+func TestWhichModuleADefinitionNeeds(t *testing.T) {
+	const versions = `"names":{"kind":"K"},"versions":[{"name":"v1","served":true,"storage":true},{"name":"v2","served":true}]`
+	for definition, want := range map[string]string{
+		`{}`:                          "{ []}",
+		`{"spec":{` + versions + `}}`: "{ []}",
+		`{"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://m"}}},` + versions + `}}`: "{ []}",
+		`{"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"wasm://m"}}},` + versions + `}}`:  "{m [K v1 to v2 K v2 to v1]}",
+	} {
+		obj := new(unstructured.Unstructured)
+		if err := json.Unmarshal([]byte(definition), &obj.Object); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(module.NeedOf(obj)); got != want {
 			t.Errorf("%s: %s, want %s", definition, got, want)
 		}
 	}

@@ -11,9 +11,18 @@ import (
 // It is there only while spec.proof asks for it, and set by the package lossless.
 const Lossless = "Lossless"
 
-// ProofAsked tells whether it is to be looked for what a module loses, and the
-// paths of fields whose loss is meant.
-func ProofAsked(obj *unstructured.Unstructured) (asked bool, acknowledged []string) {
+// Proof is what is to become of what is known of a module's losses: its spec.proof.
+type Proof string
+
+// What can be asked for. NoProof is that nothing is looked for.
+const (
+	NoProof      Proof = ""
+	ReportLoss   Proof = "Report"
+	EnforceProof Proof = "Enforce"
+)
+
+// ProofAsked is what a module asks for, and the paths of fields whose loss is meant.
+func ProofAsked(obj *unstructured.Unstructured) (asked Proof, acknowledged []string) {
 	spec := gvr.Section(obj, "spec")
 	all, _ := spec["acknowledgedLoss"].([]any)
 	for _, path := range all {
@@ -21,5 +30,6 @@ func ProofAsked(obj *unstructured.Unstructured) (asked bool, acknowledged []stri
 			acknowledged = append(acknowledged, text)
 		}
 	}
-	return spec["proof"] == "Report", acknowledged
+	text, _ := spec["proof"].(string)
+	return Proof(text), acknowledged
 }

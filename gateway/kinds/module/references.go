@@ -31,6 +31,8 @@ type Reference struct {
 	// Hook is what the module is called for.
 	Hook plugins.Hook
 	Path *field.Path
+	// Sends is what the module is sent, piece by piece, where the object says so.
+	Sends []Sent
 }
 
 // References are the places in an object of a kind that name modules. Kinds
@@ -60,7 +62,7 @@ var referring = map[schema.GroupResource]func(tree map[string]any) []Reference{
 func converterOf(tree map[string]any) []Reference {
 	path := field.NewPath("spec", "conversion", "webhook", "clientConfig", "url")
 	url, _, _ := unstructured.NestedString(tree, "spec", "conversion", "webhook", "clientConfig", "url")
-	return byURL(nil, url, plugins.Convert, path)
+	return byURL(nil, url, Reference{Hook: plugins.Convert, Path: path})
 }
 
 func webhooksOf(tree map[string]any) (refs []Reference) {
@@ -68,7 +70,7 @@ func webhooksOf(tree map[string]any) (refs []Reference) {
 	for i, h := range hooks {
 		hook, _ := h.(map[string]any)
 		url, _, _ := unstructured.NestedString(hook, "clientConfig", "url")
-		refs = byURL(refs, url, plugins.Admit, field.NewPath("webhooks").Index(i).Child("clientConfig", "url"))
+		refs = byURL(refs, url, Reference{Hook: plugins.Admit, Path: field.NewPath("webhooks").Index(i).Child("clientConfig", "url"), Sends: sentTo(hook)})
 	}
 	return refs
 }
@@ -78,12 +80,19 @@ func orderOf(tree map[string]any) []Reference {
 	if name == "" {
 		return nil
 	}
-	return []Reference{{name, plugins.Prioritize, field.NewPath("spec", "module")}}
+	groups, _, _ := unstructured.NestedStringSlice(tree, "spec", "groups")
+	var sends []Sent
+	for _, g := range groups {
+		sends = append(sends, Sent{group: g})
+	}
+	return []Reference{{Module: name, Hook: plugins.Prioritize, Path: field.NewPath("spec", "module"), Sends: sends}}
 }
 
-func byURL(refs []Reference, url string, hook plugins.Hook, path *field.Path) []Reference {
+// byURL adds a reference if a URL names a module.
+func byURL(refs []Reference, url string, ref Reference) []Reference {
 	if name, ok := crd.ModuleName(url); ok && name != "" {
-		refs = append(refs, Reference{name, hook, path})
+		ref.Module = name
+		refs = append(refs, ref)
 	}
 	return refs
 }

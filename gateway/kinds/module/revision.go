@@ -86,6 +86,14 @@ func GrantsOf(obj *unstructured.Unstructured) []plugins.Grant {
 	return spec.Grants
 }
 
+// LimitsOf are the limits that a module sets; none if one of them is wrong, as it does not
+// serve then.
+func LimitsOf(obj *unstructured.Unstructured) plugins.Limits {
+	limits, _ := gvr.Section(obj, "spec")["limits"].(map[string]any)
+	out, _ := parseLimits(limits)
+	return out
+}
+
 // PinnedDigest is the digest of the only content that a spec.source.upload
 // allows, "" when it allows any.
 func PinnedDigest(upload any) string {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -34,6 +36,59 @@ func TestParseLimits(t *testing.T) {
 			if err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%v: %v lacks %q", test.limits, err, want)
 			}
+		}
+	}
+}
+
+// What a revision is wanted with is what the module's spec says, or it is said what is
+// wrong with that.
+func TestWantedTakesTheWholeSpec(t *testing.T) {
+	for _, test := range []struct {
+		limits  map[string]any
+		want    plugins.Limits
+		refused string
+	}{
+		{want: plugins.Limits{}},
+		{limits: map[string]any{"memory": "64Mi", "fuel": int64(5)}, want: plugins.Limits{MemoryBytes: 64 << 20, Fuel: 5}},
+		{limits: map[string]any{"memory": "0"}, refused: "LimitsInvalid"},
+	} {
+		spec := map[string]any{"source": map[string]any{"inline": "AGFzbQ=="}, "config": map[string]any{"a": "b"}, "limits": test.limits}
+		rev, refused := module.Wanted(&unstructured.Unstructured{Object: map[string]any{"spec": spec}}, func(content []byte) string { return "of " + string(content) })
+		switch {
+		case test.refused != "":
+			if rev != nil || refused == nil || refused.Reason != test.refused || !strings.Contains(refused.Message, "spec.limits.memory") {
+				t.Errorf("%v: %+v, %+v", test.limits, rev, refused)
+			}
+		case refused != nil:
+			t.Errorf("%v: %+v", test.limits, refused)
+		case rev.Limits != test.want || rev.Digest != "of \x00asm" || string(rev.Config) != `{"a":"b"}`:
+			t.Errorf("%v: %+v", test.limits, rev)
+		}
+	}
+}
+
+// What an image serves was proven by this gateway, or it is not known whose it is; what
+// was uploaded is what somebody was allowed to upload.
+func TestWhatIsProven(t *testing.T) {
+	uploaded, image := map[string]any{"upload": map[string]any{}}, map[string]any{"oci": map[string]any{"image": "r/m:1"}}
+	for name, tc := range map[string]struct {
+		source, status map[string]any
+		unproven       bool
+	}{
+		"an upload":                  {uploaded, map[string]any{"digest": "sha256:1"}, false},
+		"an image, of nothing":       {image, map[string]any{}, false},
+		"an image that was accepted": {image, map[string]any{"digest": "sha256:1", "acceptedRevision": "r1"}, false},
+		"an image of long ago":       {image, map[string]any{"digest": "sha256:1"}, true},
+	} {
+		obj := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "m"}, "spec": map[string]any{"source": tc.source}, "status": tc.status}}
+		if _, ok := module.Image(obj); ok == (tc.source["upload"] != nil) {
+			t.Fatalf("%s: is an image: %v", name, ok)
+		}
+		if got := module.Unproven(obj, module.StatusOf(obj)); got != tc.unproven {
+			t.Errorf("%s is unproven: %v", name, got)
+		}
+		if _, ok := module.LastGood(obj); ok != (!tc.unproven && tc.status["digest"] != nil) {
+			t.Errorf("%s served well: %v", name, ok)
 		}
 	}
 }

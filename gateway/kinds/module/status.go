@@ -42,8 +42,10 @@ type Status struct {
 	// Kept is set where the spec may not say how what serves is configured.
 	Kept *KeptConfiguration `json:"keptConfiguration,omitempty"`
 	// Calls is about the revision that serves.
-	Calls      *Calls             `json:"calls,omitempty"`
-	Revisions  []ServedRevision   `json:"revisions,omitempty"`
+	Calls     *Calls           `json:"calls,omitempty"`
+	Revisions []ServedRevision `json:"revisions,omitempty"`
+	// SignedBy are who vouches for what serves.
+	SignedBy   []Signer           `json:"signedBy,omitempty"`
 	Candidate  *Candidate         `json:"candidate,omitempty"`
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

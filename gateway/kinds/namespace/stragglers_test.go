@@ -2,7 +2,9 @@ package namespace
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,5 +129,50 @@ func TestStragglersOfANewNamespaceStay_unseen_RES05(t *testing.T) {
 	}
 	if _, ok := remember(f); ok {
 		t.Error("it will be looked at again")
+	}
+}
+
+// Once its pods are gone what was around them goes at the same look: nothing has to
+// happen, and no time to pass, before a namespace that nobody holds is gone.
+func TestANamespaceWithPodsGoesAtOneLook_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 1)
+	controllertest.MustCreate(t, o, gvr.Pods, controllertest.ObjectTree("work", "pod"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", "guard"))
+	if err := o.Delete(context.Background(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	reconcile(t, finalizer(o), &delays{})
+	if !controllertest.Gone(o, gvr.Namespaces, "", "work") {
+		t.Error("it is still there")
+	}
+}
+
+// What could not be listed after all else was deleted may still be there: the namespace
+// stays, and the failure is told.
+func TestNamespacesStayWhileSomethingCannotBeListed_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 2)
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", "one"))
+	if err := o.Delete(t.Context(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	lists := 0
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "list" && key.GroupResource == controllertest.ConfigMaps {
+			if lists++; lists > 1 {
+				return errors.New("cut off")
+			}
+		}
+		return nil
+	})
+	key := controller.Key{GroupResource: gvr.Namespaces, Name: "work"}
+	if err := finalizer(o).Reconcile(t.Context(), &delays{}, key); err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("told %v", err)
+	}
+	o.Fail(nil)
+	if controllertest.Gone(o, gvr.Namespaces, "", "work") {
+		t.Fatal("the namespace is gone")
+	}
+	if err := finalizer(o).Reconcile(t.Context(), &delays{}, key); err != nil || !controllertest.Gone(o, gvr.Namespaces, "", "work") {
+		t.Errorf("it stays when all can be listed: %v", err)
 	}
 }

@@ -15,11 +15,12 @@ import (
 
 // Kind is that of policies and of webhooks: they are asked, and policies are told which
 // of their expressions do not fit what they match. Module makes what calls the modules
-// that are webhooks.
-func Kind(c kinds.Config, module func(*engine.Engine) admitting.ModuleCall) kinds.Kind {
+// that are webhooks, and tells who vouches for their content.
+func Kind(c kinds.Config, module func(*engine.Engine) (admitting.ModuleCall, admitting.ModuleSigners)) kinds.Kind {
 	return kinds.Kind{
 		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
-			return admitting.Plugins(admitting.Config{Catalog: e.Catalog(), Authorizer: may, Module: module(e), Metrics: c.Metrics, Log: c.Log}), nil
+			call, signers := module(e)
+			return admitting.Plugins(admitting.Config{Catalog: e.Catalog(), Authorizer: may, Module: call, Signers: signers, Guards: c.Guards, Metrics: c.Metrics, Log: c.Log}), nil
 		},
 		Serve: kinds.Runs(func(e *engine.Engine) []kinds.Controller {
 			check := func(p *admissionv1.ValidatingAdmissionPolicy) ([]admissionv1.ExpressionWarning, error) {

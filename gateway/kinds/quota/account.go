@@ -104,7 +104,7 @@ func (a *account) Close(revision int64) {
 	}
 	if revision > 0 {
 		for _, c := range a.postings {
-			a.space.last[c.Key] = &view.Entry{Revision: revision, Stored: c.Stored}
+			a.space.last[c.Key] = view.StateOf(c.Stored, revision)
 		}
 	}
 	a.quotas.leave(a.namespace, a.space)
@@ -147,9 +147,9 @@ type state struct {
 }
 
 func read(kind *catalog.Resource, key string, e *view.Entry) (s state, err error) {
-	tree, err := kind.Def.Codec.Decode(e.Stored)
+	tree, err := kind.Decode(e)
 	if err != nil {
-		return s, kind.Unreadable(e, err)
+		return s, err
 	}
 	meta, _ := tree["metadata"].(map[string]any)
 	whole := map[string]any{"metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}, "spec": tree["spec"], "status": tree["status"]}

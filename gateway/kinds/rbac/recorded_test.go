@@ -17,6 +17,7 @@ var ours = map[string]string{
 	"clusterroles/wasmgate:viewer":        "definitions, orders of versions and modules are read by view",
 	"clusterroles/wasmgate:module-author": "modules are kinds of the gateway's own",
 	"clusterroles/wasmgate:crd-author":    "definitions use modules",
+	"clusterroles/wasmgate:trust-manager": "whose code modules may be is nobody's who writes modules",
 }
 
 // TestBootstrapIsKubeAPIServers_RBAC compares every role and binding of the beginning,

@@ -12,6 +12,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
 
+// kubernetes is what the service of the API is called, and what goes with it.
+const kubernetes = "kubernetes"
+
 // API keeps the service default/kubernetes in existence, by which pods find the
 // API.
 type API struct {
@@ -31,7 +34,7 @@ func (c *API) Watches() []schema.GroupResource { return []schema.GroupResource{s
 
 // Seeds implements [controller.Seeded].
 func (c *API) Seeds() []controller.Key {
-	return []controller.Key{{GroupResource: services, Namespace: "default", Name: "kubernetes"}}
+	return []controller.Key{{GroupResource: services, Namespace: "default", Name: kubernetes}}
 }
 
 // Resync implements [controller.Resyncing]: what went before it was followed
@@ -40,7 +43,7 @@ func (c *API) Resync() time.Duration { return 10 * time.Second }
 
 // Reconcile implements [controller.Controller].
 func (c *API) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
-	if key.Namespace != "default" || key.Name != "kubernetes" {
+	if key.Namespace != "default" || key.Name != kubernetes {
 		return nil
 	}
 	_, err := c.objects.Get(ctx, services, key.Namespace, key.Name)

@@ -1,8 +1,11 @@
 package service
 
 import (
+	"context"
+
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
@@ -22,11 +25,39 @@ func Kind(c kinds.Config) kinds.Kind {
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
 			config, err := configured(c.Options)
 			objects := local.Part(e, "services")
-			return kinds.Served{Controllers: func() []kinds.Controller {
-				return []kinds.Controller{{Controller: NewAPI(objects, config, c.Options.SecurePort)}, {Controller: NewLedger(objects)}}
-			}}, err
+			all := func() []kinds.Controller {
+				out := []kinds.Controller{{Controller: NewAPI(objects, config, c.Options.SecurePort)}, {Controller: NewLedger(objects)}}
+				if c.Has(serviceCIDRs) {
+					out = append(out, kinds.Controller{Controller: NewRange(objects, config)})
+				}
+				if c.Has(endpoints) && c.Has(parts) {
+					out = append(out, kinds.Controller{Controller: NewEndpoints(objects)})
+				}
+				return out
+			}
+			return kinds.Served{Starts: []kinds.Start{identified(c, local.Part(e, "kube-apiserver"))}, Controllers: all}, err
 		},
 	}
+}
+
+// identified is the step of the start that makes the lease of this gateway, which is
+// kept as long as it runs.
+func identified(c kinds.Config, objects Keeper) kinds.Start {
+	return kinds.Start{Name: "start-kube-apiserver-identity-lease-controller", Run: func(ctx context.Context, gateway string, work func(func())) error {
+		lease := NewLease(objects, c.Options, gateway, c.Trust)
+		renew := func() {
+			if err := lease.Renew(ctx); err != nil && ctx.Err() == nil {
+				c.Log.Warn().Err(err).Str("component", "identity").Msg("the lease of this gateway is not renewed")
+			}
+		}
+		renew()
+		work(func() {
+			for controller.Pause(ctx, renewEvery) {
+				renew()
+			}
+		})
+		return nil
+	}}
 }
 
 // configured says which addresses and ports services have.

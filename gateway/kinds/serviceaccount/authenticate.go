@@ -60,7 +60,7 @@ func (t *Tokens) now() time.Time {
 }
 
 // Authenticate implements [authn.Authenticator].
-func (t *Tokens) Authenticate(r authn.Request) (*authn.User, bool, error) {
+func (t *Tokens) Authenticate(_ context.Context, r authn.Request) (*authn.User, bool, error) {
 	if !maybe(r.BearerToken) {
 		return nil, false, nil
 	}

@@ -2,7 +2,6 @@ package serviceaccount
 
 import (
 	"context"
-	"reflect"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,39 +40,6 @@ var configMaps = schema.GroupResource{Resource: "configmaps"}
 func NewDefaults(objects Making) *Everywhere {
 	return &Everywhere{objects: objects, name: "default-account", gr: accounts, object: "default", wanted: func() *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ServiceAccount"}}
-	}}
-}
-
-// What clients read of the authority, by Kubernetes' names.
-const (
-	rootCA      = "kube-root-ca.crt"
-	description = "kubernetes.io/description"
-	describes   = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. " +
-		"No other usage is guaranteed across distributions of Kubernetes clusters."
-)
-
-// NewAuthorities makes the controller that keeps the ConfigMap by which pods verify the
-// server: trust is certificates as PEM.
-func NewAuthorities(objects Making, trust []byte) *Everywhere {
-	data := map[string]any{"ca.crt": string(trust)}
-	return &Everywhere{objects: objects, name: "root-ca", gr: configMaps, object: rootCA, wanted: func() *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"annotations": map[string]any{description: describes}}, "data": data,
-		}}
-	}, mended: func(there *unstructured.Unstructured) bool {
-		about := there.GetAnnotations()
-		if reflect.DeepEqual(there.Object["data"], any(data)) && about[description] != "" {
-			return false
-		}
-		if about[description] == "" {
-			if about == nil {
-				about = map[string]string{}
-			}
-			about[description] = describes
-			there.SetAnnotations(about)
-		}
-		there.Object["data"] = data
-		return true
 	}}
 }
 

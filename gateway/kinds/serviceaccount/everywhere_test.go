@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"os"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,7 +10,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/pki"
 )
 
 // there tells whether an object is in the cache, and its text at a field.
@@ -22,9 +25,24 @@ func there(t *testing.T, e *realengine.Engine, c *Everywhere, namespace string, 
 	return text, true
 }
 
+// authority is the certificate of a new authority, as PEM.
+func authority(t *testing.T) []byte {
+	t.Helper()
+	path, _, err := pki.ClientAuthority(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 func TestEveryNamespaceHasItsAccountAndItsAuthority_RBAC(t *testing.T) {
 	e := realengine.Start(t)
-	defaults, authorities := NewDefaults(e), NewAuthorities(e, []byte("PEM"))
+	own := authority(t)
+	defaults, authorities, pem := NewDefaults(e), NewAuthorities(e, own), string(own)
 	controllertest.MustCreate(t, e, gvr.Namespaces, controllertest.NamespaceTree("before"))
 	controllertest.Start(t, e, defaults, authorities)
 	controllertest.MustCreate(t, e, gvr.Namespaces, controllertest.NamespaceTree("after"))
@@ -37,10 +55,10 @@ func TestEveryNamespaceHasItsAccountAndItsAuthority_RBAC(t *testing.T) {
 	}
 	for _, namespace := range []string{"before", "after"} {
 		has(defaults, namespace, "default", "metadata", "name")
-		has(authorities, namespace, "PEM", "data", "ca.crt")
-		has(authorities, namespace, describes, "metadata", "annotations", description)
+		has(&authorities.Everywhere, namespace, pem, "data", "ca.crt")
+		has(&authorities.Everywhere, namespace, describes, "metadata", "annotations", description)
 	}
-	for _, c := range []*Everywhere{defaults, authorities} { // what goes comes back
+	for _, c := range []*Everywhere{defaults, &authorities.Everywhere} { // what goes comes back
 		obj, err := e.Get(t.Context(), c.gr, "after", c.object)
 		if err != nil {
 			t.Fatal(err)
@@ -55,10 +73,10 @@ func TestEveryNamespaceHasItsAccountAndItsAuthority_RBAC(t *testing.T) {
 	}
 	// An authority that is changed is mended; what else there is of an account stays.
 	controllertest.MustChange(t, e, configMaps, "", "before", rootCA, func(o *unstructured.Unstructured) { o.Object["data"] = map[string]any{"other": "x"} })
-	has(authorities, "before", "PEM", "data", "ca.crt")
-	has(authorities, "before", "", "data", "other")
+	has(&authorities.Everywhere, "before", pem, "data", "ca.crt")
+	has(&authorities.Everywhere, "before", "", "data", "other")
 	controllertest.MustChange(t, e, configMaps, "", "before", rootCA, func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
-	has(authorities, "before", describes, "metadata", "annotations", description)
+	has(&authorities.Everywhere, "before", describes, "metadata", "annotations", description)
 	controllertest.MustChange(t, e, accounts, "", "before", "default", func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) })
 	has(defaults, "before", "b", "metadata", "labels", "a")
 }
@@ -78,7 +96,7 @@ func TestNamespacesThatGoGetNothing_RBAC(t *testing.T) {
 	if err := e.Fresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*Everywhere{NewDefaults(e), NewAuthorities(e, []byte("PEM"))} {
+	for _, c := range []*Everywhere{NewDefaults(e), &NewAuthorities(e, authority(t)).Everywhere} {
 		for _, namespace := range []string{"going", "not-there"} {
 			if err := c.Reconcile(t.Context(), nil, controller.Key{GroupResource: gvr.Namespaces, Name: namespace}); err != nil {
 				t.Errorf("%s in %s: %v", c.object, namespace, err)
@@ -91,4 +109,38 @@ func TestNamespacesThatGoGetNothing_RBAC(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What other gateways say in their leases is told everywhere, until they are gone.
+func TestAuthoritiesOfAllGateways(t *testing.T) {
+	e, own, other := realengine.Start(t), authority(t), authority(t)
+	c := NewAuthorities(e, own)
+	for _, ns := range []string{"kube-system", "one"} {
+		controllertest.MustCreate(t, e, gvr.Namespaces, controllertest.NamespaceTree(ns))
+	}
+	controllertest.Start(t, e, c)
+	has := func(want string) {
+		t.Helper()
+		for _, ns := range []string{"kube-system", "one"} {
+			controllertest.Eventually(t, e, "authorities in "+ns, func() bool {
+				got, yes := there(t, e, &c.Everywhere, ns, "data", "ca.crt")
+				return yes && got == want
+			})
+		}
+	}
+	has(string(own))
+	lease := func(namespace, name, label string, text []byte) {
+		controllertest.MustCreate(t, e, leases, map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{
+			"name": name, "namespace": namespace, "labels": map[string]any{kinds.IdentityLabel: label}, "annotations": map[string]any{kinds.AuthoritiesKey: string(text)},
+		}})
+	}
+	lease("one", "elsewhere", kinds.IdentityOfServer, authority(t)) // which a tenant may write
+	lease("kube-system", "another", "something", authority(t))
+	lease("kube-system", "broken", kinds.IdentityOfServer, []byte("-----BEGIN CERTIFICATE-----"))
+	lease("kube-system", "other", kinds.IdentityOfServer, other)
+	has(string(pki.Bundle(other, own)))
+	if err := e.Delete(t.Context(), leases, "kube-system", "other", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	has(string(own))
 }

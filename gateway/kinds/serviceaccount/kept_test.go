@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"context"
 	"encoding/base64"
 	"reflect"
 	"strings"
@@ -44,7 +45,7 @@ func TestTokensInSecretsAreBelieved(t *testing.T) {
 		tokens, _ := newTokens(t, k)
 		token := signed(t, k, nil)
 		keep(tokens, token, "")
-		u, ok, err := tokens.Authenticate(authn.Request{BearerToken: token})
+		u, ok, err := tokens.Authenticate(context.Background(), authn.Request{BearerToken: token})
 		want := &authn.User{Name: "system:serviceaccount:default:robot", UID: "u1", Groups: []string{"system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"}}
 		if !ok || err != nil || !reflect.DeepEqual(u, want) {
 			t.Errorf("%s: %+v %v %v", name, u, ok, err)
@@ -83,7 +84,7 @@ func TestTokensInSecretsThatAreNotBelieved(t *testing.T) {
 		if c.change != nil {
 			c.change(tokens, token)
 		}
-		u, ok, err := tokens.Authenticate(authn.Request{BearerToken: token})
+		u, ok, err := tokens.Authenticate(context.Background(), authn.Request{BearerToken: token})
 		if ok || u != nil || err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v %v, want %s", name, ok, err, c.why)
 		}

@@ -48,7 +48,7 @@ func TestTokensOutliveTheKeyThatSignedThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, ok, err := now.Authenticate(authn.Request{BearerToken: out.Status.Token})
+		_, ok, err := now.Authenticate(context.Background(), authn.Request{BearerToken: out.Status.Token})
 		if want := name != "stranger"; ok != want || (err == nil) != want {
 			t.Errorf("%s: %v %v", name, ok, err)
 		}
@@ -57,7 +57,7 @@ func TestTokensOutliveTheKeyThatSignedThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := now.Authenticate(authn.Request{BearerToken: token}); ok != (name != "stranger") {
+		if _, ok, err := now.Authenticate(context.Background(), authn.Request{BearerToken: token}); ok != (name != "stranger") {
 			t.Errorf("%s, whose token names no key: %v %v", name, ok, err)
 		}
 	}
@@ -66,7 +66,7 @@ func TestTokensOutliveTheKeyThatSignedThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if then, _ := newTokens(t, old); believed(then.Authenticate(authn.Request{BearerToken: out.Status.Token})) {
+	if then, _ := newTokens(t, old); believed(then.Authenticate(context.Background(), authn.Request{BearerToken: out.Status.Token})) {
 		t.Error("an old key signed")
 	}
 }
@@ -128,14 +128,14 @@ func TestIssuersAreReplaced(t *testing.T) {
 		t.Fatalf("%+v %v", fresh, err)
 	}
 	for _, token := range []string{old.Status.Token, fresh.Status.Token} {
-		if _, ok, err := after.Authenticate(authn.Request{BearerToken: token}); !ok {
+		if _, ok, err := after.Authenticate(context.Background(), authn.Request{BearerToken: token}); !ok {
 			t.Error(err)
 		}
 	}
 	if c := saying(after.read(fresh.Status.Token)); c.Issuer != "https://new" {
 		t.Errorf("signed by %s", c.Issuer)
 	}
-	if _, ok, err := before.Authenticate(authn.Request{BearerToken: fresh.Status.Token}); ok || err == nil || !strings.Contains(err.Error(), "another issuer") {
+	if _, ok, err := before.Authenticate(context.Background(), authn.Request{BearerToken: fresh.Status.Token}); ok || err == nil || !strings.Contains(err.Error(), "another issuer") {
 		t.Errorf("%v %v", ok, err)
 	}
 }

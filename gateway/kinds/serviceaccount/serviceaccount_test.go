@@ -137,7 +137,7 @@ func TestTokensAreBelieved(t *testing.T) {
 			out.Kind != "TokenRequest" || out.UID != "u1" || out.Namespace != "default" {
 			t.Fatalf("%s: %+v %v", name, out, err)
 		}
-		u, ok, err := tokens.Authenticate(authn.Request{BearerToken: out.Status.Token})
+		u, ok, err := tokens.Authenticate(context.Background(), authn.Request{BearerToken: out.Status.Token})
 		if !ok || err != nil {
 			t.Fatalf("%s: %v %v", name, ok, err)
 		}
@@ -214,7 +214,7 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 		if c.change != nil {
 			c.change(tokens, now, &token)
 		}
-		u, ok, err := tokens.Authenticate(authn.Request{BearerToken: token})
+		u, ok, err := tokens.Authenticate(context.Background(), authn.Request{BearerToken: token})
 		if ok || u != nil || err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v %v, want %s", name, ok, err, c.why)
 		}
@@ -227,7 +227,7 @@ func leavesOtherTokens(t *testing.T, k *Key) {
 	t.Helper()
 	tokens, _ := newTokens(t, k)
 	for _, other := range []string{"", "0123456789", "a.b"} {
-		if _, ok, err := tokens.Authenticate(authn.Request{BearerToken: other}); ok || err != nil {
+		if _, ok, err := tokens.Authenticate(context.Background(), authn.Request{BearerToken: other}); ok || err != nil {
 			t.Errorf("%q, which is no token of an account: %v %v", other, ok, err)
 		}
 	}
@@ -340,7 +340,7 @@ func FuzzAuthenticate(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if _, ok, err := tokens.Authenticate(authn.Request{BearerToken: token}); ok || maybe(token) && err == nil {
+		if _, ok, err := tokens.Authenticate(context.Background(), authn.Request{BearerToken: token}); ok || maybe(token) && err == nil {
 			t.Errorf("%q: %v", token, err)
 		}
 	})

@@ -1,6 +1,8 @@
 package storageobject
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -129,6 +131,41 @@ func TestFinalizersOfOthers(t *testing.T) {
 	left, err := w.Get(t.Context(), Claims, "default", "data")
 	if err != nil || !slices.Equal(left.GetFinalizers(), []string{"example.com/hold"}) {
 		t.Errorf("left: %v, %v", left.GetFinalizers(), err)
+	}
+}
+
+// blind are objects of which some cannot be listed.
+type blind struct {
+	world
+	to schema.GroupResource
+}
+
+func (b blind) List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
+	if gr == b.to {
+		return nil, errors.New("no list")
+	}
+	return b.world.List(ctx, gr, namespace)
+}
+
+// Where nobody can tell who uses an object it stays, and is looked at again.
+func TestWhatMayBeUsedIsHeld(t *testing.T) {
+	w := newWorld(t)
+	obj := w.create(Claims, claim)
+	if err := w.Delete(t.Context(), Claims, "default", obj.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	key := controller.Key{GroupResource: Claims, Namespace: "default", Name: obj.GetName()}
+	if err := w.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewController(blind{w, pods}, Claims).Reconcile(t.Context(), followed{}, key); err == nil {
+		t.Error("nothing is wrong")
+	}
+	if _, err := w.Get(t.Context(), Claims, "default", obj.GetName()); err != nil {
+		t.Error(err)
+	}
+	if gone, _ := w.asked(key); !gone {
+		t.Error("it stays when its users are known")
 	}
 }
 

@@ -16,8 +16,13 @@ type Tools interface {
 	Prove(ctx context.Context, what Proof) (Findings, error)
 	// Inspect looks into a module.
 	Inspect(ctx context.Context, m Module) (Inspection, error)
-	// Convert converts an object, which is JSON, to a version of its kind.
-	Convert(ctx context.Context, what Conversion) ([]byte, error)
+	// Convert converts objects to a version of their kind, and tells of each.
+	Convert(ctx context.Context, what Conversion) ([]Converted, error)
+	// Try converts samples to each other version of their kind, and tells of each.
+	Try(ctx context.Context, what Samples) ([]Sample, error)
+	Authoring
+	Measuring
+	Signing
 }
 
 // Module is a module.
@@ -101,13 +106,22 @@ type Inspection struct {
 	Imports []string `json:"imports,omitempty"`
 }
 
-// Conversion is an object to convert.
+// Conversion are objects to convert.
 type Conversion struct {
 	Module
 	// Definitions is as in a Proof; empty means that nothing is known of the kind:
-	// the object stays as the module made it.
+	// objects stay as the module made them.
 	Definitions []byte
-	// Object is JSON, and To a version, without a group.
+	// Objects are JSON, and To a version, without a group.
+	Objects [][]byte
+	To      string
+}
+
+// Converted is what became of an object.
+type Converted struct {
+	// Object is JSON; nil for one of another kind than the definition's, which is to
+	// stay as it is.
 	Object []byte
-	To     string
+	// Problem is why it could not be converted, "" if it could.
+	Problem string
 }

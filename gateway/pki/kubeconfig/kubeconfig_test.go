@@ -116,6 +116,9 @@ func TestLoad_Order(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, DefaultDataDir, FileName), "https://data-dir")
 	check("", "https://data-dir")
+	if names, err := Contexts(""); err != nil || len(names) != 1 {
+		t.Errorf("contexts of the data directory: %v, %v", names, err)
+	}
 	write(t, clientcmd.RecommendedHomeFile, "https://home")
 	check("", "https://home")
 	write(t, filepath.Join(dir, "env"), "https://env")

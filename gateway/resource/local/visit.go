@@ -40,9 +40,9 @@ func (c Client) Stored(gr schema.GroupResource, namespace, name string) ([]byte,
 	if !ok {
 		return nil, apierrors.NewNotFound(gr, name)
 	}
-	tree, err := t.Resource.Def.Codec.Decode(it.Value.Stored)
+	tree, err := t.Resource.Decode(it.Value)
 	if err != nil {
-		return nil, t.Resource.Unreadable(it.Value, err)
+		return nil, err
 	}
 	object.Detach(tree)
 	object.SetRevision(tree, it.Revision)

@@ -36,6 +36,7 @@ func TestRevisionAheadOfTheCache_RV04_RV07_RVL1_RVL6_RVL7_WATCH12(t *testing.T) 
 			if err != nil {
 				return "", err
 			}
+			defer watch.Stop()
 			return fmt.Sprintf("%s %d", w.shown(&resource.List{Entries: watch.Initial}), watch.InitialRevision), nil
 		},
 	} {

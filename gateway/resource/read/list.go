@@ -12,7 +12,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
-	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -49,7 +48,7 @@ func (e *Reader) List(ctx context.Context, t resource.Target, o *internalversion
 	if l.exact > 0 {
 		return e.listExact(ctx, l)
 	}
-	if err := e.waitForRevision(ctx, atLeast); err != nil {
+	if err := e.waitForRevision(ctx, t.Resource, atLeast); err != nil {
 		return nil, err
 	}
 	if err := l.take(ctx, t.Resource.Bucket().Snapshot()); err != nil {
@@ -146,13 +145,13 @@ type candidate struct {
 }
 
 // add takes an entry into the page if it is selected. It reports that the
-// page is full and one more would belong to it. Where fields of the object
-// decide, entries wait until there are enough of them to be converted at once.
+// page is full and one more would belong to it. Where the object itself
+// decides, entries wait until there are enough of them to be converted at once.
 func (l *listing) add(ctx context.Context, key string, e *view.Entry) (full bool, err error) {
 	if ok, err := l.selection.shallow(key, e); err != nil || !ok {
 		return false, err
 	}
-	if !l.selection.deep {
+	if !l.selection.whole() {
 		return l.accept(key, e), nil
 	}
 	l.waiting = append(l.waiting, candidate{key, e})
@@ -168,14 +167,21 @@ func (l *listing) flush(ctx context.Context) (full bool, err error) {
 	for i, c := range l.waiting {
 		entries[i] = c.entry
 	}
-	objects, err := l.target.Resource.Objects(ctx, nil, entries, encoding.At(l.target.Version.Name))
+	why := map[int]error{}
+	objects, err := l.selection.objects(ctx, entries, func(n int, err error) { why[n] = err })
 	if err != nil {
 		return false, err
 	}
 	for i, c := range l.waiting {
-		ok, err := l.selection.matchFields(c.key, c.entry, objects[i].Bytes())
-		if err != nil {
-			return false, err
+		if objects[i] == nil {
+			l.result.Missing = append(l.result.Missing, resource.Missing{Key: c.key, Why: why[i]})
+			continue
+		}
+		ok := !l.selection.deep
+		if !ok {
+			if ok, err = l.selection.matchFields(c.key, c.entry, objects[i].Bytes()); err != nil {
+				return false, err
+			}
 		}
 		if ok && l.accept(c.key, c.entry) {
 			return true, nil
@@ -214,13 +220,11 @@ func (l *listing) cut(more bool, rest int64) error {
 // listExact lists at one past revision: from memory where it is still held,
 // else from the store's history.
 func (e *Reader) listExact(ctx context.Context, l *listing) (*resource.List, error) {
-	if e.cache.Revision() < l.exact {
-		wctx, cancel := context.WithTimeout(ctx, waitTimeout)
-		err := e.cache.Wait(wctx, l.exact)
-		cancel()
-		if err := e.readError(ctx, err, l.exact); err != nil {
-			return nil, err
-		}
+	if err := e.reach(ctx, l.exact); err != nil {
+		return nil, err
+	}
+	if err := e.served.InForce(ctx, l.target.Resource); err != nil {
+		return nil, err
 	}
 	if s, ok := l.target.Resource.Bucket().At(l.exact); ok && !e.noPast {
 		if err := l.take(ctx, s); err != nil {

@@ -1,6 +1,9 @@
 package read
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -14,18 +17,40 @@ const tried = 16
 const beyond = "\xff"
 
 // ascend calls fn, in key order, for the items below prefix and after a key that may
-// be selected, until fn returns false. A name is looked up in each namespace; nothing
-// else is visited for long.
+// be selected, until fn returns false. A name is looked up in each namespace, and
+// labels that few objects have in an index; nothing else is visited for long.
 func (s *selection) ascend(in watchcache.Snapshot[*view.Entry], prefix, after string, fn func(watchcache.Item[*view.Entry]) bool) {
 	switch {
 	case s.name == "":
-		in.Ascend(prefix, after, fn)
+		s.ascendLabelled(in, prefix, after, fn)
 	case prefix != "" || !s.resource.Def.Namespaced:
 		if it, ok := in.Get(prefix + s.name); ok && it.Key > after {
 			fn(it)
 		}
 	default:
 		s.ascendNamespaces(in, after, fn)
+	}
+}
+
+// ascendLabelled calls fn for the items that have the selected labels, and maybe for
+// others.
+func (s *selection) ascendLabelled(in watchcache.Snapshot[*view.Entry], prefix, after string, fn func(watchcache.Item[*view.Entry]) bool) {
+	keys, ok := s.resource.Labelled(in, prefix, s.labels)
+	if !ok {
+		in.Ascend(prefix, after, fn)
+		return
+	}
+	first, found := slices.BinarySearch(keys, max(prefix, after))
+	if found {
+		first++ // neither a prefix nor what came before is selected
+	}
+	for _, key := range keys[first:] {
+		if !strings.HasPrefix(key, prefix) {
+			return
+		}
+		if it, ok := in.Get(key); ok && !fn(it) {
+			return
+		}
 	}
 }
 

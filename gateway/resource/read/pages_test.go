@@ -19,7 +19,7 @@ import (
 func (w *world) names(l *resource.List) (out []string) {
 	w.t.Helper()
 	for _, e := range l.Entries {
-		u := w.parse(e.Stored)
+		u := w.parse(e.Stored())
 		out = append(out, u.GetNamespace()+"/"+u.GetName()+"="+fmt.Sprint(u.Object["port"]))
 	}
 	return out

@@ -21,6 +21,7 @@ import (
 // Reader answers reads of the objects in a cache.
 type Reader struct {
 	store   storage.Store
+	served  *catalog.Catalog
 	cache   *watchcache.Cache[*view.Entry]
 	reports map[schema.GroupResource]resource.Report
 	noPast  bool
@@ -30,16 +31,17 @@ type Reader struct {
 // with a report are what that tells. noPast reads lists of past revisions from the store,
 // even where they are in memory.
 func New(store storage.Store, served *catalog.Catalog, reports map[schema.GroupResource]resource.Report, noPast bool) *Reader {
-	return &Reader{store, served.Cache(), reports, noPast}
+	return &Reader{store, served, served.Cache(), reports, noPast}
 }
 
 // waitTimeout is how long a read waits for a revision that the cache has not
 // reached.
 const waitTimeout = 3 * time.Second
 
-// waitForRevision waits until the cache may answer a read at a resourceVersion
-// parameter: "" is the most recent state, "0" any, N not older than N.
-func (e *Reader) waitForRevision(ctx context.Context, resourceVersion string) error {
+// waitForRevision waits until the cache may answer a read of r at a resourceVersion
+// parameter: "" is the most recent state, "0" any, N not older than N. That is so of its
+// definition, too: where r is no longer what is served, it is [catalog.ErrReplaced].
+func (e *Reader) waitForRevision(ctx context.Context, r *catalog.Resource, resourceVersion string) error {
 	rev, err := resource.ParseRevision(resourceVersion)
 	if err != nil {
 		return err
@@ -48,15 +50,39 @@ func (e *Reader) waitForRevision(ctx context.Context, resourceVersion string) er
 		return nil
 	}
 	if resourceVersion == "" {
-		_, err = e.cache.Fresh(ctx)
-		return e.readError(ctx, err, 0)
+		err = e.fresh(ctx)
+	} else {
+		err = e.reach(ctx, rev)
 	}
+	if err != nil {
+		return err
+	}
+	return e.served.InForce(ctx, r)
+}
+
+// reach waits until the cache has reached a revision that a client knows of.
+func (e *Reader) reach(ctx context.Context, rev int64) error {
 	if e.cache.Revision() >= rev {
 		return nil
 	}
 	wctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	return e.readError(ctx, e.cache.Wait(wctx, rev), rev)
+}
+
+// fresh waits until the cache shows every write that was acknowledged before the call.
+func (e *Reader) fresh(ctx context.Context) error {
+	_, err := e.cache.Fresh(ctx)
+	return e.readError(ctx, err, 0)
+}
+
+// AllInForce waits until every definition is served whose write was acknowledged before
+// the call.
+func (e *Reader) AllInForce(ctx context.Context) error {
+	if err := e.fresh(ctx); err != nil {
+		return err
+	}
+	return e.readError(ctx, e.served.WaitForSync(ctx), 0)
 }
 
 // Await waits until the cache has reached a revision that the store has.
@@ -109,7 +135,7 @@ func (e *Reader) entry(ctx context.Context, t resource.Target, resourceVersion s
 	if r := e.reports[t.Resource.GroupResource()]; r != nil {
 		return reported(ctx, r, t)
 	}
-	if err := e.waitForRevision(ctx, resourceVersion); err != nil {
+	if err := e.waitForRevision(ctx, t.Resource, resourceVersion); err != nil {
 		return nil, err
 	}
 	it, ok := t.Resource.Bucket().Snapshot().Get(catalog.JoinKey(t.Namespace, t.Name))

@@ -17,6 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
+	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
 
 // selection decides which entries a list, a watch or a deletion is about.
@@ -33,6 +34,8 @@ type selection struct {
 	name string
 	// deep tells that fields looks beyond name and namespace, into the object.
 	deep bool
+	// convertible: only what converts to the version is selected.
+	convertible bool
 }
 
 func newSelection(t resource.Target, o *internalversion.ListOptions) (*selection, error) {
@@ -56,6 +59,7 @@ func newSelection(t resource.Target, o *internalversion.ListOptions) (*selection
 			}
 		}
 	}
+	s.convertible = t.Resource.Def.OmitsUnconvertible && (t.Whole || s.deep)
 	if o.ShardSelector == "" {
 		return s, nil
 	}
@@ -77,7 +81,22 @@ func unknownField(t resource.Target, field string) string {
 }
 
 // empty tells that everything is selected.
-func (s *selection) empty() bool { return s.labels == nil && s.fields == nil && s.shards == nil }
+func (s *selection) empty() bool {
+	return s.labels == nil && s.fields == nil && s.shards == nil && !s.convertible
+}
+
+// whole tells that objects have to be at the version before it is known whether they
+// are selected.
+func (s *selection) whole() bool { return s.deep || s.convertible }
+
+// objects are those of entries at the version, nil for what is not selected as it does
+// not convert: failed is told why.
+func (s *selection) objects(ctx context.Context, entries []*view.Entry, failed func(n int, why error)) ([]encoding.Object, error) {
+	if s.convertible {
+		return s.resource.Convertible(ctx, entries, s.version.Name, failed)
+	}
+	return s.resource.Objects(ctx, nil, entries, encoding.At(s.version.Name))
+}
 
 // shallow decides by what is known without the object at the request's
 // version: namespace and name, then labels, which count as stored, and its shard.
@@ -108,6 +127,25 @@ func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
 	return s.sharded(meta)
 }
 
+// interests are what one of has to be true of each object in a namespace, or in all
+// of them, that is selected; nil where there is nothing to look for.
+func (s *selection) interests(namespace string) []catalog.Interest {
+	if s.name != "" {
+		return []catalog.Interest{{Namespace: namespace, Name: s.name}}
+	}
+	if label, values := catalog.Narrowest(s.labels); label != "" {
+		out := make([]catalog.Interest, len(values))
+		for i, value := range values {
+			out[i] = catalog.Interest{Namespace: namespace, Label: label, Value: value}
+		}
+		return out
+	}
+	if namespace != "" {
+		return []catalog.Interest{{Namespace: namespace}}
+	}
+	return nil
+}
+
 // shardInfo is what a list says of the shard that it is of; nil for all of them.
 func (s *selection) shardInfo() *metav1.ShardInfo {
 	if s.shards == nil {
@@ -123,14 +161,14 @@ func (s *selection) sharded(meta *metav1.ObjectMeta) (bool, error) {
 
 // match decides by labels as stored and by fields in the request's version.
 func (s *selection) match(ctx context.Context, key string, e *view.Entry) (bool, error) {
-	if ok, err := s.shallow(key, e); err != nil || !ok || !s.deep {
+	if ok, err := s.shallow(key, e); err != nil || !ok || !s.whole() {
 		return ok, err
 	}
-	data, err := s.resource.View(ctx, e, s.version.Name)
-	if err != nil {
-		return false, err
+	objects, err := s.objects(ctx, []*view.Entry{e}, func(int, error) {})
+	if err != nil || objects[0] == nil || !s.deep {
+		return err == nil && objects[0] != nil, err
 	}
-	return s.matchFields(key, e, data)
+	return s.matchFields(key, e, objects[0].Bytes())
 }
 
 // matchFields decides by the fields of e, whose object at the request's

@@ -88,6 +88,7 @@ func TestConversionRunsOnceForAllReaders_CRD11_WATCH03(t *testing.T) {
 					t.Error(err)
 					return
 				}
+				defer watch.Stop()
 				events, err := follow(w.ctx(), watch, all.Resource, v1beta1, objects)
 				if err != nil || !strings.Contains(events[objects-1], fmt.Sprintf(`"hostPort":"h:%d"`, objects-1)) {
 					t.Error(events, err)
@@ -194,6 +195,7 @@ func TestTombstoneBesideItsLastState_WATCH03(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer watch.Stop()
 	made := w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
 	out, err := w.Delete(w.ctx(), w.at(v1, "one"), &metav1.DeleteOptions{}, resource.WriteOptions{})
 	if err != nil || !out.Deleted {

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,16 +13,17 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
-	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
 // Watch is one client's view of the changes to a collection. It is used by
-// one goroutine and holds nothing that needs closing.
+// one goroutine, and has to be stopped.
 type Watch struct {
 	// Initial are the objects that exist already, to be sent as ADDED before
 	// anything else; the caller takes them.
 	Initial []*view.Entry
+	// Missing are those that exist and are not in Initial, as they do not convert.
+	Missing []resource.Missing
 	// InitialRevision is the revision of Initial.
 	InitialRevision int64
 	// InitialEnd asks for the bookmark that closes the initial events.
@@ -32,10 +34,22 @@ type Watch struct {
 
 	selection *selection
 	prefix    string
-	cursor    *watchcache.Cursor[*view.Entry]
+	inForce   func(context.Context) error
+	cursor    cursor
+	stop      func() // ends what cursor needs, nil if that is nothing
+	// most is how many events Next takes at a time, once it is known how large they are.
+	most int
 	// events and changes are memory for Next.
 	events  []watchcache.Event[*view.Entry]
 	changes []resource.Change
+}
+
+// cursor is the place of a watch in the changes to all objects.
+type cursor interface {
+	AppendNext(dst []watchcache.Event[*view.Entry], most int) ([]watchcache.Event[*view.Entry], error)
+	Revision() int64
+	Wait() <-chan struct{}
+	Expired() bool
 }
 
 // Watch starts a watch (rows RV-11 to RV-16, WATCH-08 to WATCH-12). options
@@ -45,7 +59,8 @@ func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversio
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{selection: sel, Replaced: t.Resource.Replaced()}
+	inForce := func(ctx context.Context) error { return e.served.InForce(ctx, t.Resource) }
+	w := &Watch{selection: sel, Replaced: t.Resource.Replaced(), inForce: inForce}
 	if t.Namespace != "" {
 		w.prefix = t.Namespace + "/"
 	}
@@ -59,10 +74,13 @@ func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversio
 		w.InitialEnd = initial && o.AllowWatchBookmarks
 	}
 	if !initial && rev != 0 {
+		if err := inForce(ctx); err != nil {
+			return nil, err
+		}
 		w.InitialRevision = rev
 		return w, w.start(t, rev)
 	}
-	if err := e.waitForRevision(ctx, o.ResourceVersion); err != nil {
+	if err := e.waitForRevision(ctx, t.Resource, o.ResourceVersion); err != nil {
 		return nil, err
 	}
 	s := t.Resource.Bucket().Snapshot()
@@ -72,7 +90,7 @@ func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversio
 		if err := l.take(ctx, s); err != nil {
 			return nil, err
 		}
-		w.Initial = l.result.Entries
+		w.Initial, w.Missing = l.result.Entries, l.result.Missing
 	}
 	return w, w.start(t, s.Revision())
 }
@@ -83,7 +101,27 @@ func (w *Watch) start(t resource.Target, from int64) error {
 		return w.expired(err, from)
 	}
 	w.cursor = cursor
+	if interests := w.selection.interests(t.Namespace); interests != nil {
+		w.cursor, w.stop = t.Resource.Follow(cursor, interests...)
+	}
 	return nil
+}
+
+// Ended tells whether Replaced is closed.
+func (w *Watch) Ended() bool {
+	select {
+	case <-w.Replaced:
+		return true
+	default:
+		return false
+	}
+}
+
+// Stop ends the watch. One that did not begin, which is nil, needs no end.
+func (w *Watch) Stop() {
+	if w != nil && w.stop != nil {
+		w.stop()
+	}
 }
 
 func (w *Watch) expired(err error, from int64) error {
@@ -94,24 +132,48 @@ func (w *Watch) expired(err error, from int64) error {
 	return apierrors.NewInternalError(err)
 }
 
-// maxChanges bounds what one Next returns, so that a slow client's backlog is
-// written in pieces.
-const maxChanges = 256
+// maxChanges and changesBytes bound what one Next returns, so that a slow client's
+// backlog is written in pieces, and a client that does not read holds little of what
+// is no longer history: the bytes by what the events before took.
+const (
+	maxChanges   = 256
+	changesBytes = 256 << 10
+	// fewChanges is for how many there is memory while none comes.
+	fewChanges = 16
+)
 
-// Wait returns a channel that is closed once Next has something to say. Take a
-// new channel for each wait.
+// Over tells that the watch cannot go on, but for what was taken already: the resource
+// is replaced, or what comes next is no longer kept.
+func (w *Watch) Over() bool {
+	select {
+	case <-w.Replaced:
+		return true
+	default:
+		return w.cursor.Expired()
+	}
+}
+
+// Wait returns a channel that gives a value, or is closed, once Next has something to
+// say. Take a new channel for each wait.
 func (w *Watch) Wait() <-chan struct{} { return w.cursor.Wait() }
 
 // Next returns the changes that have happened since the last call and that the
 // client selected; there may be none. They are the caller's until the next
 // call. more tells that others are waiting. A client that fell too far behind
-// gets a 410 status error.
+// gets a 410 status error. It is [catalog.ErrReplaced] where they are to be shown by
+// another definition.
 func (w *Watch) Next(ctx context.Context) (changes []resource.Change, more bool, err error) {
-	if w.events, err = w.cursor.AppendNext(w.events[:0], maxChanges); err != nil {
+	most := cmp.Or(w.most, maxChanges)
+	if w.events, err = w.cursor.AppendNext(w.events[:0], most); err != nil {
 		return nil, false, w.expired(err, w.cursor.Revision())
 	}
-	w.changes = w.changes[:0]
-	if w.selection.deep {
+	if err := w.inForce(ctx); err != nil {
+		return nil, false, err
+	}
+	if w.changes = w.changes[:0]; cap(w.changes) > fewChanges && len(w.events) <= fewChanges {
+		w.changes = nil
+	}
+	if w.selection.whole() {
 		if err := w.prepare(ctx); err != nil {
 			return nil, false, err
 		}
@@ -125,9 +187,25 @@ func (w *Watch) Next(ctx context.Context) (changes []resource.Change, more bool,
 			w.changes = append(w.changes, c)
 		}
 	}
-	more = len(w.events) == maxChanges
+	more = len(w.events) == most
+	w.pace()
 	clear(w.events)
+	if !more && cap(w.events) > fewChanges {
+		w.events = nil
+	}
 	return w.changes, more, nil
+}
+
+// pace says how many events are taken next time, by what these took.
+func (w *Watch) pace() {
+	if len(w.events) == 0 {
+		return
+	}
+	bytes := 1
+	for _, ev := range w.events {
+		bytes += ev.Item.Value.StoredSize()
+	}
+	w.most = min(maxChanges, max(1, changesBytes*len(w.events)/bytes))
 }
 
 // prepare converts at once what the selection is about to look into.
@@ -155,7 +233,7 @@ func (w *Watch) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := w.selection.resource.Objects(ctx, nil, entries, encoding.At(w.selection.version.Name))
+	_, err := w.selection.objects(ctx, entries, func(int, error) {})
 	return err
 }
 

@@ -26,6 +26,7 @@ func (w *world) watch(t resource.Target, o internalversion.ListOptions) *read.Wa
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.t.Cleanup(out.Stop)
 	return out
 }
 
@@ -175,6 +176,7 @@ func TestWatchStarts_RV11_RV12_RV13_RV16_WATCH08_WATCH11_WATCH12(t *testing.T) {
 				t.Error(err)
 				watch = &read.Watch{}
 			}
+			defer watch.Stop()
 			got <- w.shown(&resource.List{Entries: watch.Initial})
 		}()
 	}

@@ -185,6 +185,11 @@ func (w attributes) GetOldObject(ctx context.Context) (*unstructured.Unstructure
 // Annotate implements [admission.Client].
 func (w attributes) Annotate(key, value string) { w.Options.AddAnnotation(key, value) }
 
+// Annotates implements [admission.Client].
+func (w attributes) Annotates() (any, bodies bool) {
+	return w.Options.Annotate != nil, w.Options.Annotate != nil && w.Options.AnnotatesBodies
+}
+
 // Warn implements [admission.Client].
 func (w attributes) Warn(text string) { w.Options.AddWarning(text) }
 

@@ -23,6 +23,11 @@ func commit(ctx context.Context, e *Writer, r *request, p *progress, claims clai
 	for _, one := range postings {
 		store = store.Along(one.Key, one.Stored, one.Revision)
 	}
+	if p.ending == keeps || r.Options.DryRun || p.named > 0 { // nothing that the store compares with the definition
+		if err := e.inForce(ctx, r.Target); err != nil {
+			return 0, err
+		}
+	}
 	if p.ending == keeps && p.operation != admission.Create {
 		if err := mustBeCurrent(ctx, e, r, p); err != nil || p.ending == keeps {
 			return 0, err

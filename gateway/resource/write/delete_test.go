@@ -30,6 +30,7 @@ func TestFinalizers_DEL01_DEL02_DEL03_DEL04(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer watch.Stop()
 	first := w.must(w.Delete(w.ctx(), one, deletion(), resource.WriteOptions{}))
 	if at := first.GetDeletionTimestamp(); at == nil || first.GetGeneration() != 2 || *first.GetDeletionGracePeriodSeconds() != 0 {
 		t.Errorf("got %v", first.Object)

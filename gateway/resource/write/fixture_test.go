@@ -320,6 +320,7 @@ func (w *world) watch(t resource.Target, o internalversion.ListOptions) *read.Wa
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.t.Cleanup(out.Stop)
 	return out
 }
 

@@ -106,9 +106,9 @@ func checkManagers(r *request, entries []metav1.ManagedFieldsEntry, name string)
 // version the object is stored at. Metadata is the same at all versions, so the
 // rest need not be looked at, and nothing is converted.
 func manageMetadata(ctx context.Context, r *request, from *present, obj *unstructured.Unstructured) error {
-	live, err := r.Resource.Def.Codec.Decode(from.entry.Stored)
+	live, err := r.Resource.Decode(from.entry)
 	if err != nil {
-		return r.Resource.Unreadable(from.entry, err)
+		return err
 	}
 	at := r.Resource.Def.At(obj.GetAPIVersion())
 	if at == nil {

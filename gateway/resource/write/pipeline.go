@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
@@ -252,7 +251,7 @@ func (w *Write) convert(ctx context.Context) (err error) {
 		return err
 	}
 	w.ending = stores
-	if w.from.Entry != nil && bytes.Equal(w.draft.Stored, w.from.Stored) {
+	if w.from.Entry != nil && w.from.IsStoredAs(w.draft.Stored) {
 		w.ending = keeps
 		return nil
 	}

@@ -53,9 +53,9 @@ func readPresent(ctx context.Context, t resource.Target, e *view.Entry) (p prese
 // at the version of the request, if they are wanted.
 func readStored(ctx context.Context, t resource.Target, e *view.Entry, data bool) (p present, err error) {
 	p.of, p.entry = t, e
-	tree, err := t.Resource.Def.Codec.Decode(e.Stored)
+	tree, err := t.Resource.Decode(e)
 	if err != nil {
-		return p, t.Resource.Unreadable(e, err)
+		return p, err
 	}
 	p.object = asUnstructured(tree)
 	if data {

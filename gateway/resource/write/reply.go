@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"errors"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -15,7 +16,22 @@ func draft(ctx context.Context, r *request, from *present, to *next) (*view.Draf
 	}
 	attachManaged(to, from)
 	defer object.Detach(to.object.Object)
-	return r.Resource.Draft(ctx, r.Version, to.object.Object, from.previews...)
+	d, err := r.Resource.Draft(ctx, r.Version, to.object.Object, from.previews...)
+	if unconverted := new(view.UnconvertedError); errors.As(err, &unconverted) && stuck(ctx, r, from.entry) {
+		return r.Resource.DraftStored(to.object.Object)
+	}
+	return d, err
+}
+
+// stuck tells that e, which is stored at the version of the request, cannot be brought
+// to the one that objects are stored at now, so that whoever writes it at its own
+// version leaves it there. What converts as it is has to convert afterwards.
+func stuck(ctx context.Context, r *request, e *view.Entry) bool {
+	if e == nil || !r.Resource.StoredAt(e, r.Version.Name) {
+		return false
+	}
+	_, err := r.Resource.View(ctx, e, r.Resource.Def.StorageVersion)
+	return errors.As(err, new(*view.UnconvertedError))
 }
 
 // reply is what the client is told of the object, nil for nothing.

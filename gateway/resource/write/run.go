@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/read"
 )
@@ -65,6 +66,8 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 			from = lost.by
 		case errors.As(refused, &lost):
 			from, err = current(ctx, w.writer.reads, &w.request, true)
+		case errors.Is(refused, catalog.ErrReplaced):
+			return nil, refused
 		case errors.Is(refused, errUnclaimed):
 			w.claims.release(ctx, w.writer)
 		case errors.As(refused, &changed):
@@ -72,15 +75,32 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 		case errors.As(refused, &done):
 			return nil, done.error
 		case from.Entry == nil || from.Live || ctx.Err() != nil:
-			return nil, refused
+			err = w.confirmed(ctx, refused)
 		default:
 			stale := from.Revision
 			if from, err = current(ctx, w.writer.reads, &w.request, true); err == nil && from.Entry != nil && from.Revision == stale {
-				return nil, refused
+				err = w.confirmed(ctx, refused)
 			}
 		}
 	}
 	return nil, apierrors.NewConflict(w.GroupResource(), w.Name, resource.ErrModified)
+}
+
+// confirmed is a refusal by the definition in force, and nil where it was by another one
+// and is to be tried again. Who came too late is refused by any.
+func (w *Write) confirmed(ctx context.Context, refused error) error {
+	if ctx.Err() != nil || apierrors.IsConflict(refused) || apierrors.IsAlreadyExists(refused) {
+		return refused
+	}
+	err := w.writer.inForce(ctx, w.Target)
+	var changed *redefined
+	switch {
+	case err == nil:
+		return refused
+	case errors.As(err, &changed):
+		return w.writer.catalog.AwaitRedefined(ctx, w.Resource, changed.since, changed.gone)
+	}
+	return err
 }
 
 // begin forgets what an earlier attempt did.

@@ -54,6 +54,31 @@ func New(o Options, reads *read.Reader) *Writer {
 	return e
 }
 
+// inForce is for what the store does not compare with the definition of t, as it does
+// with every commit: it fails as that would. The cache need not be up to date; where it
+// is, the definition is not read.
+func (e *Writer) inForce(ctx context.Context, t resource.Target) error {
+	key, since := t.Resource.Definition()
+	if key == "" {
+		return nil
+	}
+	revision, err := e.store.Revision(ctx)
+	if err == nil && e.cache.Revision() >= revision {
+		return e.catalog.InForce(ctx, t.Resource)
+	}
+	var now storage.KV
+	if err == nil {
+		now, err = e.store.Get(ctx, key)
+	}
+	switch gone := storage.KindOf(err) == storage.NotFound; {
+	case err != nil && !gone:
+		return t.StoreError(err)
+	case gone || now.Revision != since:
+		return &redefined{since, gone}
+	}
+	return nil
+}
+
 // waitUntilServed waits, for a little, until this gateway serves what a write at
 // revision asked for, where the kind is one of definitions or has to be in force, so
 // that the writer's next request meets it.

@@ -61,7 +61,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("what was written before is read as %q, stale %t, %v", plain, stale, err)
 	}
 	m := metrics.New()
-	m.Include(Metrics)
+	m.IncludeLibrary(Families...)
 	text, err := m.Render()
 	if err != nil {
 		t.Fatal(err)

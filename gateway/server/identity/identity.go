@@ -6,6 +6,7 @@
 package identity
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authn/structured"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/pki"
 	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
@@ -24,6 +26,12 @@ type Identity struct {
 	admin         string // the administrator's token
 	authenticator authn.Union
 	clientCA      bool
+	changed       Changed
+	// others believes tokens of others; nil if nobody does.
+	others    *structured.Authenticator
+	anonymous func(path string) bool
+	// proxy is what servers behind this one know it by.
+	proxy *pki.Serving
 }
 
 // Changed is told when the file of a flag was read again, or, with an error, that
@@ -35,10 +43,11 @@ func reread(flag string, changed Changed) func(error) {
 }
 
 // New makes what the options ask for. It creates certificates and a token in
-// the data directory when there are none.
-func New(o options.Serve, changed Changed) (*Identity, error) {
+// the data directory when there are none. gateway is what this one is called among
+// those that share a store. What it asks others goes on until ctx ends, or Close.
+func New(ctx context.Context, o options.Serve, gateway string, changed Changed) (*Identity, error) {
 	dir := filepath.Join(o.DataDir, "pki")
-	id := &Identity{}
+	id := &Identity{changed: changed}
 	var err error
 	if o.TLSCertFile != "" {
 		id.serving, err = pki.FromFiles(o.TLSCertFile, o.TLSPrivateKeyFile)
@@ -56,6 +65,19 @@ func New(o options.Serve, changed Changed) (*Identity, error) {
 		return nil, err
 	}
 	union := authn.Union{own}
+	if id.proxy, err = proxyCertificate(o, dir); err != nil {
+		return nil, err
+	}
+	if p := o.Proxy; p.HeaderCAFile != "" {
+		by, err := authn.FollowRequestHeaderCAFile(p.HeaderCAFile, reread("--requestheader-client-ca-file", changed))
+		if err != nil {
+			return nil, fmt.Errorf("--requestheader-client-ca-file: %w", err)
+		}
+		union = append(authn.Union{&authn.RequestHeader{
+			By: by, AllowedNames: p.AllowedNames, Username: p.UsernameHeaders, UID: p.UIDHeaders, Group: p.GroupHeaders, ExtraPrefix: p.ExtraHeaderPrefixes,
+		}}, union...)
+		id.clientCA = true
+	}
 	if o.TokenAuthFile != "" {
 		tokens, err := authn.FollowTokenFile(o.TokenAuthFile, reread("--token-auth-file", changed))
 		if err != nil {
@@ -63,20 +85,36 @@ func New(o options.Serve, changed Changed) (*Identity, error) {
 		}
 		union = append(union, tokens)
 	}
-	if o.ClientCAFile != "" {
-		certs, err := authn.FollowClientCAFile(o.ClientCAFile, reread("--client-ca-file", changed))
-		if err != nil {
-			return nil, fmt.Errorf("--client-ca-file: %w", err)
-		}
-		union = append(union, certs)
-		id.clientCA = true
+	certs, err := clientCertificates(o, dir, changed)
+	if err != nil {
+		return nil, err
 	}
-	id.authenticator = union
+	id.clientCA = id.clientCA || len(certs) > 0
+	id.authenticator = append(union, certs...)
+	if err := id.believeOthers(ctx, o, gateway); err != nil {
+		id.Close()
+		return nil, err
+	}
 	return id, nil
 }
 
 // Authenticator tells who sends a request.
 func (i *Identity) Authenticator() authn.Authenticator { return i.authenticator }
+
+// proxyCertificate is the operator's, or one that the gateway makes.
+func proxyCertificate(o options.Serve, dir string) (*pki.Serving, error) {
+	if o.Proxy.ClientCertFile != "" {
+		s, err := pki.FromFiles(o.Proxy.ClientCertFile, o.Proxy.ClientKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("--proxy-client-cert-file: %w", err)
+		}
+		return s, nil
+	}
+	return pki.FrontProxy(dir, nil)
+}
+
+// Proxy is what the gateway proves to servers behind it who it is by.
+func (i *Identity) Proxy() *pki.Serving { return i.proxy }
 
 // TLS is the configuration of the listener. Client certificates are asked for
 // only when some would be believed; they are verified by the authenticator.

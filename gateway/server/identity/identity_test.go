@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -41,7 +42,7 @@ func unchanged(string, error) {}
 // who is the user that a token belongs to, "" for nobody.
 func who(t *testing.T, i *Identity, token string) (name string, groups []string) {
 	t.Helper()
-	user, ok, err := i.Authenticator().Authenticate(authn.Request{BearerToken: token})
+	user, ok, err := i.Authenticator().Authenticate(context.Background(), authn.Request{BearerToken: token})
 	if !ok || err != nil {
 		return "", nil
 	}
@@ -51,7 +52,7 @@ func who(t *testing.T, i *Identity, token string) (name string, groups []string)
 func TestWhoIsBelieved(t *testing.T) {
 	o := serve(t)
 	o.TokenAuthFile = file(t, "bobtoken,bob,1,dev\n")
-	i, err := New(o, unchanged)
+	i, err := New(context.Background(), o, "gateway", unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestWhoIsBelieved(t *testing.T) {
 	if name, _ := who(t, i, "other"); name != "" {
 		t.Errorf("a stranger is %s", name)
 	}
-	again, err := New(o, unchanged)
+	again, err := New(context.Background(), o, "gateway", unchanged)
 	if err != nil || again.admin != i.admin {
 		t.Errorf("the administrator's token changed: %v", err)
 	}
@@ -72,7 +73,8 @@ func TestWhoIsBelieved(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	o := serve(t)
-	i, err := New(o, unchanged)
+	o.API = options.CustomAPI // without requests for certificates of clients
+	i, err := New(context.Background(), o, "gateway", unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,17 +87,17 @@ func TestTLS(t *testing.T) {
 	}
 	// The gateway's own authority will do for clients, too.
 	o.ClientCAFile = filepath.Join(o.DataDir, "pki", "ca.crt")
-	if i, err = New(o, unchanged); err != nil || i.TLS().ClientAuth != tls.RequestClientCert {
+	if i, err = New(context.Background(), o, "gateway", unchanged); err != nil || i.TLS().ClientAuth != tls.RequestClientCert {
 		t.Errorf("client certificates are not asked for: %v", err)
 	}
 	// And its certificate may come from files.
 	o = serve(t)
 	pki := filepath.Join(filepath.Dir(o.DataDir), "data", "pki")
-	if _, err := New(o, unchanged); err != nil {
+	if _, err := New(context.Background(), o, "gateway", unchanged); err != nil {
 		t.Fatal(err)
 	}
 	o.TLSCertFile, o.TLSPrivateKeyFile = filepath.Join(pki, "serving.crt"), filepath.Join(pki, "serving.key")
-	if _, err := New(o, unchanged); err != nil {
+	if _, err := New(context.Background(), o, "gateway", unchanged); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,7 +114,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		o := serve(t)
 		c.change(&o)
-		if i, err := New(o, unchanged); err == nil || i != nil || !strings.Contains(err.Error(), c.want) {
+		if i, err := New(context.Background(), o, "gateway", unchanged); err == nil || i != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -125,7 +127,7 @@ func TestWriteKubeconfig(t *testing.T) {
 	} {
 		o := serve(t)
 		o.BindAddress = bind
-		i, err := New(o, unchanged)
+		i, err := New(context.Background(), o, "gateway", unchanged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +141,7 @@ func TestWriteKubeconfig(t *testing.T) {
 		}
 	}
 	o := serve(t)
-	i, err := New(o, unchanged)
+	i, err := New(context.Background(), o, "gateway", unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	o := serve(t)
 	o.TokenAuthFile = file(t, "bobtoken,bob,1,dev\n")
 	told := make(chan string, 10)
-	i, err := New(o, func(flag string, err error) { told <- fmt.Sprint(flag, " ", err) })
+	i, err := New(context.Background(), o, "gateway", func(flag string, err error) { told <- fmt.Sprint(flag, " ", err) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -22,10 +23,18 @@ const maxDefinitions = 16 << 20
 // readDefinition compiles the one CustomResourceDefinition of a file, which may have
 // other objects beside it.
 func readDefinition(text []byte) (*crd.Definition, error) {
+	c, err := findDefinition(text)
+	if err != nil {
+		return nil, err
+	}
+	return custom.Compile(c)
+}
+
+// findDefinition finds the one CustomResourceDefinition of a file.
+func findDefinition(text []byte) (found *apiextensionsv1.CustomResourceDefinition, err error) {
 	if len(text) > maxDefinitions {
 		return nil, fmt.Errorf("the file with the CustomResourceDefinition has %d bytes, more than %d", len(text), maxDefinitions)
 	}
-	var found *crd.Definition
 	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
 		document, err := documents.Read()
@@ -46,14 +55,10 @@ func readDefinition(text []byte) (*crd.Definition, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err := definition.FromTree(tree)
-		if err != nil {
-			return nil, err
-		}
 		if found != nil {
-			return nil, fmt.Errorf("the file has several CustomResourceDefinitions; %s.%s is the first", found.Plural, found.Group)
+			return nil, fmt.Errorf("the file has several CustomResourceDefinitions; %s is the first", found.Name)
 		}
-		if found, err = custom.Compile(c); err != nil {
+		if found, err = definition.FromTree(tree); err != nil {
 			return nil, err
 		}
 	}

@@ -5,16 +5,17 @@
 package offline
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/proof"
 	"github.com/wasmgate/wasmgate/crd"
-	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/registry"
@@ -26,20 +27,69 @@ type Tools struct{}
 
 var _ workbench.Tools = Tools{}
 
-// running is a module that was loaded.
+// running is a module that was loaded, or rules that were compiled.
 type running struct {
 	plugins.Status
 	conversion.Converter
-	close func()
+	// modules has the module; nil for rules.
+	modules *registry.Registry
+	close   func()
+	// acknowledged are paths of fields whose loss is meant, as the file says.
+	acknowledged []string
 }
 
 // load compiles a module and starts it.
 func load(ctx context.Context, m workbench.Module) (*running, error) {
-	engine, err := wasm.NewEngine(ctx, wasm.Config{})
+	return loadSeen(ctx, m, &seen{})
+}
+
+// seen is what calls of a module cost and said.
+type seen struct {
+	mu     sync.Mutex
+	fuel   int64
+	memory int64
+	log    []string
+}
+
+// maxLog is how many lines of a module's log are kept.
+const maxLog = 1000
+
+func (s *seen) used(_ string, _ plugins.Hook, u plugins.Usage, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fuel += u.Fuel
+	s.memory = max(s.memory, u.MemoryBytes)
+}
+
+func (s *seen) logged(_, line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.log) < maxLog {
+		s.log = append(s.log, line)
+	}
+}
+
+// since forgets what was seen, and returns it.
+func (s *seen) since() (fuel, memory int64, log []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fuel, memory, log = s.fuel, s.memory, s.log
+	s.fuel, s.memory, s.log = 0, 0, nil
+	return fuel, memory, log
+}
+
+// loadSeen is load of a module that is watched.
+func loadSeen(ctx context.Context, m workbench.Module, s *seen) (*running, error) {
+	if !bytes.HasPrefix(m.Content, []byte("\x00asm")) {
+		if r, err := readRules(m); r != nil || err != nil {
+			return r, err
+		}
+	}
+	engine, err := wasm.NewEngine(ctx, wasm.Config{Log: s.logged})
 	if err != nil {
 		return nil, err
 	}
-	modules := registry.New(registry.Config{Compiler: engine})
+	modules := registry.New(registry.Config{Compiler: engine, Observe: s.used})
 	end := context.WithoutCancel(ctx)
 	r := &running{close: func() {
 		_ = modules.Close(end)
@@ -50,7 +100,7 @@ func load(ctx context.Context, m workbench.Module) (*running, error) {
 		r.close()
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
-	r.Converter = modules.Converter(m.Name)
+	r.Converter, r.modules = modules.Converter(m.Name), modules
 	return r, nil
 }
 
@@ -58,7 +108,11 @@ func digest(content []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum2
 
 // converting is load of a module that has to convert.
 func converting(ctx context.Context, m workbench.Module) (*running, error) {
-	r, err := load(ctx, m)
+	return convertingSeen(ctx, m, &seen{})
+}
+
+func convertingSeen(ctx context.Context, m workbench.Module, s *seen) (*running, error) {
+	r, err := loadSeen(ctx, m, s)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +141,24 @@ func (Tools) Prove(ctx context.Context, what workbench.Proof) (workbench.Finding
 	}
 	defer r.close()
 	report := proof.Prove(ctx, d, r.Converter, proof.Options{
-		Seed: what.Seed, Budget: what.Budget, Objects: what.Objects, Pairs: pairs, Acknowledged: what.Acknowledged, Temporary: temporary,
+		Seed: what.Seed, Budget: what.Budget, Objects: what.Objects, Pairs: pairs, Acknowledged: append(r.acknowledged, what.Acknowledged...), Temporary: temporary,
 	})
 	out := workbench.Findings{
 		Definition: d.Plural + "." + d.Group, Lossless: string(report.Verdict), Why: report.Why,
 		Tried: report.Tried, Reached: report.Reached, Fields: report.Fields, Seed: what.Seed,
 	}
-	for _, l := range report.Losses {
-		out.Losses = append(out.Losses, workbench.Loss{
+	out.Losses = told(report.Losses)
+	return out, nil
+}
+
+func told(losses []proof.Loss) (all []workbench.Loss) {
+	for _, l := range losses {
+		all = append(all, workbench.Loss{
 			From: l.From, To: l.To, Problem: string(l.Problem), Field: l.Field, Place: l.Place,
 			Had: l.Had, Got: l.Got, Message: l.Message, Example: l.Example,
 		})
 	}
-	return out, nil
+	return all
 }
 
 // temporary are the failures of calls that a busy machine may cause.
@@ -136,50 +195,4 @@ func example(all []proof.Pair) string {
 		return "v1:v2"
 	}
 	return all[0].String()
-}
-
-// Convert implements [workbench.Tools].
-func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]byte, error) {
-	apiVersion, ok := object.String(object.Field(what.Object, "apiVersion"))
-	group, _, hasGroup := strings.Cut(apiVersion, "/")
-	if !ok || !hasGroup {
-		return nil, errors.New("the object has no apiVersion of the form GROUP/VERSION")
-	}
-	to := group + "/" + what.To
-	var d *crd.Definition
-	if len(what.Definitions) > 0 {
-		var err error
-		if d, err = readDefinition(what.Definitions); err != nil {
-			return nil, err
-		}
-		for _, v := range []string{apiVersion, to} {
-			if d.At(v) == nil {
-				return nil, fmt.Errorf("%s.%s has no version %s", d.Plural, d.Group, v)
-			}
-		}
-	}
-	r, err := converting(ctx, what.Module)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	out, err := r.Convert(ctx, to, [][]byte{what.Object})
-	if err != nil || d == nil {
-		return first(out), err
-	}
-	tree, _, err := object.Parse(first(out))
-	if err != nil {
-		return nil, err
-	}
-	if err := d.At(to).Shape.FromConversion(tree); err != nil {
-		return nil, err
-	}
-	return object.Encode(tree)
-}
-
-func first(all [][]byte) []byte {
-	if len(all) == 0 {
-		return nil
-	}
-	return all[0]
 }

@@ -129,16 +129,58 @@ func TestAModuleIsInspected(t *testing.T) {
 	}
 }
 
-func TestAnObjectIsConverted(t *testing.T) {
-	what := workbench.Conversion{Module: module(t, plugintest.CronTab, ``), Definitions: example(t, "crd-v1.yaml"), To: "v1",
-		Object: []byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"a"},"hostPort":"h:1","more":1}`)}
+func TestObjectsAreConverted(t *testing.T) {
+	what := workbench.Conversion{Module: module(t, plugintest.CronTab, ``), Definitions: example(t, "crd-v1.yaml"), To: "v1", Objects: [][]byte{
+		[]byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"a"},"hostPort":"h:1","more":1}`),
+		[]byte(`{"apiVersion":"v1","kind":"ConfigMap"}`),
+		[]byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"a"},"hostPort":"h"}`),
+		[]byte(`{"apiVersion":"example.com/v1","kind":"CronTab"}`),
+	}}
 	got, err := offline.Tools{}.Convert(t.Context(), what)
-	if want := `{"apiVersion":"example.com/v1","host":"h","kind":"CronTab","metadata":{"name":"a"},"port":"1"}`; err != nil || string(got) != want {
-		t.Errorf("got %s, %v, want %s", got, err, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"apiVersion":"example.com/v1","host":"h","kind":"CronTab","metadata":{"name":"a"},"port":"1"}`; string(got[0].Object) != want || got[0].Problem != "" {
+		t.Errorf("got %s, %s, want %s", got[0].Object, got[0].Problem, want)
+	}
+	if got[1].Object != nil || got[1].Problem != "" {
+		t.Errorf("of another kind: %s, %s", got[1].Object, got[1].Problem)
+	}
+	if !strings.Contains(got[2].Problem, "hostPort") {
+		t.Errorf("what cannot be converted: %s, %q", got[2].Object, got[2].Problem)
+	}
+	if string(got[3].Object) != string(what.Objects[3]) {
+		t.Errorf("what is at the version: %s", got[3].Object)
 	}
 	what.To = "v7"
 	if _, err = (offline.Tools{}).Convert(t.Context(), what); err == nil || !strings.Contains(err.Error(), "no version example.com/v7") {
 		t.Errorf("to what is not there: %v", err)
+	}
+}
+
+// A sample is converted to the other versions, and what it loses is told.
+func TestSamplesAreTried(t *testing.T) {
+	what := workbench.Samples{Module: module(t, plugintest.CronTab, ``), Definitions: example(t, "crd-v1.yaml"), Objects: [][]byte{
+		[]byte(`{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"a"},"hostPort":"h:1"}`),
+		[]byte(`{"apiVersion":"v1","kind":"ConfigMap"}`),
+		[]byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"a"},"host":"h"}`),
+		[]byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"a"},"host":1}`),
+	}}
+	got, err := offline.Tools{}.Try(t.Context(), what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := got[0]; s.Version != "v1beta1" || s.Problem != "" || len(s.Losses) > 0 || len(s.Made) != 1 || !strings.Contains(string(s.Made[0].Object), `"port":"1"`) {
+		t.Errorf("what is right: %+v", s)
+	}
+	if got[1].Version != "" {
+		t.Errorf("of another kind: %+v", got[1])
+	}
+	if s := got[2]; len(s.Losses) != 1 || s.Losses[0].Field != "port" || s.Losses[0].Got != `""` {
+		t.Errorf("what gets a port: %+v", s)
+	}
+	if s := got[3]; !strings.Contains(s.Problem, "host") {
+		t.Errorf("what is not valid: %+v", s)
 	}
 }
 

@@ -45,7 +45,7 @@ func (binary) Document(text []byte, _ *crd.Version) ([]byte, error) {
 }
 
 // Single implements [Codec].
-func (b binary) Single(_ *[]byte, o Object, _ schema.GroupVersionKind) ([]byte, error) {
+func (b binary) Single(o Object, _ schema.GroupVersionKind) ([]byte, error) {
 	return b.Document(o.Bytes(), nil)
 }
 
@@ -63,13 +63,14 @@ func (b binary) AppendItem(dst []byte, o Object) ([]byte, error) {
 	return append(dst, bytes.TrimPrefix(out, []byte(cborMark))...), err
 }
 
-// AppendEvent implements [Codec].
-func (binary) AppendEvent(dst []byte, event string, single []byte) []byte {
+// Event implements [Codec].
+func (b binary) Event(scratch *[]byte, event string, o Object, _ schema.GroupVersionKind) (Frame, error) {
 	const two, typeKey, objectKey = 0xa2, "\x44type", "\x46object" // a map of two, whose keys are strings
-	dst = append(append(dst, cborMark...), two)
+	document, err := encoded(b, o)
+	dst := append(append((*scratch)[:0], cborMark...), two)
 	dst = append(append(dst, typeKey...), cborBytes+byte(len(event))) // no type is longer than 23 bytes
-	dst = append(append(dst, event...), objectKey...)
-	return append(dst, single...)
+	*scratch = append(append(dst, event...), objectKey...)
+	return Frame{Head: *scratch, Body: document}, err
 }
 
 // cborBytes begins a string of bytes, of less than 24, in CBOR.

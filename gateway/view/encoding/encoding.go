@@ -134,18 +134,32 @@ type Codec interface {
 	// Document encodes a JSON text that is kept nowhere. Objects of the request's
 	// kind in it are of version, which may be nil where there are none.
 	Document(text []byte, version *crd.Version) ([]byte, error)
-	// Single is one object as a reply or in an event. What it returns may be shared
-	// and must not be changed. What is made is made in scratch, unless that is nil.
-	Single(scratch *[]byte, o Object, kind schema.GroupVersionKind) ([]byte, error)
+	// Single is one object as a reply. What it returns may be shared
+	// and must not be changed.
+	Single(o Object, kind schema.GroupVersionKind) ([]byte, error)
 	// Around is what stands before and after the items of a list, of which there are
 	// so many that take so many bytes, with their separators. Only who keeps objects
 	// needs the size.
 	Around(l *List, count, size int) (head, tail []byte, err error)
 	// AppendItem appends an object as an item.
 	AppendItem(dst []byte, o Object) ([]byte, error)
-	// AppendEvent appends an event of a watch, of what Single or Document gave.
-	AppendEvent(dst []byte, event string, single []byte) []byte
+	// Event is an event of a watch about an object, or about what Document gave, which
+	// is [Encoded]. What is made of an object that is shared is made in scratch.
+	Event(scratch *[]byte, event string, o Object, kind schema.GroupVersionKind) (Frame, error)
 }
+
+// Encoded is what [Codec.Document] gave.
+type Encoded struct{ Text }
+
+// Frame is an event of a watch: Head, Body and Tail, one after the other. Body is shared
+// by all who are sent it, and must not be changed; Head holds until the next is made.
+type Frame struct {
+	Head, Body []byte
+	Tail       string
+}
+
+// Size is how many bytes there are.
+func (f Frame) Size() int { return len(f.Head) + len(f.Body) + len(f.Tail) }
 
 // Keeper derives what is kept of objects.
 type Keeper interface {

@@ -41,7 +41,7 @@ type text struct{}
 func (text) Document(text []byte, _ *crd.Version) ([]byte, error) { return text, nil }
 
 // Single implements [Codec].
-func (text) Single(_ *[]byte, o Object, _ schema.GroupVersionKind) ([]byte, error) {
+func (text) Single(o Object, _ schema.GroupVersionKind) ([]byte, error) {
 	return o.Bytes(), nil
 }
 
@@ -57,10 +57,17 @@ func (text) Around(l *List, count, _ int) (head, tail []byte, err error) {
 // AppendItem implements [Codec].
 func (text) AppendItem(dst []byte, o Object) ([]byte, error) { return o.AppendTo(dst), nil }
 
-// AppendEvent implements [Codec].
-func (text) AppendEvent(dst []byte, event string, single []byte) []byte {
-	dst = append(append(append(dst, `{"type":"`...), event...), `","object":`...)
-	return append(append(dst, bytes.TrimSuffix(single, []byte("\n"))...), "}\n"...)
+// eventTail ends an event.
+const eventTail = "}\n"
+
+// Event implements [Codec].
+func (text) Event(scratch *[]byte, event string, o Object, _ schema.GroupVersionKind) (Frame, error) {
+	*scratch = appendEventHead((*scratch)[:0], event)
+	return Frame{*scratch, bytes.TrimSuffix(o.Bytes(), []byte("\n")), eventTail}, nil
+}
+
+func appendEventHead(dst []byte, event string) []byte {
+	return append(append(append(dst, `{"type":"`...), event...), `","object":`...)
 }
 
 // Keep implements [Keeper].
@@ -181,8 +188,25 @@ func (indented) Document(text []byte, _ *crd.Version) ([]byte, error) {
 }
 
 // Single implements [Codec].
-func (i indented) Single(_ *[]byte, o Object, _ schema.GroupVersionKind) ([]byte, error) {
+func (i indented) Single(o Object, _ schema.GroupVersionKind) ([]byte, error) {
 	return i.Document(o.Bytes(), nil)
+}
+
+// Event implements [Codec].
+func (i indented) Event(scratch *[]byte, event string, o Object, kind schema.GroupVersionKind) (Frame, error) {
+	document, err := encoded(i, o)
+	if err != nil {
+		return Frame{}, err
+	}
+	return i.text.Event(scratch, event, Text(document), kind)
+}
+
+// encoded is an object as a document, which it may be already.
+func encoded(c Codec, o Object) ([]byte, error) {
+	if e, ok := o.(Encoded); ok {
+		return e.Text, nil
+	}
+	return c.Document(o.Bytes(), nil)
 }
 
 // Around implements [Codec].
@@ -197,6 +221,6 @@ func (i indented) Around(l *List, count, _ int) (head, tail []byte, err error) {
 func (indented) AppendItem(dst []byte, o Object) ([]byte, error) {
 	const indent = "    "
 	b := bytes.NewBuffer(append(dst, "\n"+indent...))
-	err := json.Indent(b, o.Bytes(), indent, "  ")
+	err := json.Indent(b, bytes.TrimRight(o.Bytes(), " \t\r\n"), indent, "  ") // it keeps white space at the end
 	return b.Bytes(), err
 }

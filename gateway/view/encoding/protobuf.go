@@ -47,13 +47,8 @@ func typeOf(version *crd.Version, apiVersion, kind string) runtime.Object {
 }
 
 // Single implements [Codec].
-func (message) Single(scratch *[]byte, o Object, kind schema.GroupVersionKind) ([]byte, error) {
-	m, apiVersion := o.(*wire.Message), kind.GroupVersion().String()
-	if scratch == nil {
-		return m.AppendEnvelope(nil, apiVersion, kind.Kind), nil
-	}
-	*scratch = m.AppendEnvelope((*scratch)[:0], apiVersion, kind.Kind)
-	return *scratch, nil
+func (message) Single(o Object, kind schema.GroupVersionKind) ([]byte, error) {
+	return o.(*wire.Message).AppendEnvelope(nil, kind.GroupVersion().String(), kind.Kind), nil
 }
 
 // Around implements [Codec].
@@ -67,9 +62,14 @@ func (message) AppendItem(dst []byte, o Object) ([]byte, error) {
 	return o.(*wire.Message).AppendItem(dst), nil
 }
 
-// AppendEvent implements [Codec].
-func (message) AppendEvent(dst []byte, event string, single []byte) []byte {
-	return wire.AppendFrame(dst, event, single)
+// Event implements [Codec].
+func (message) Event(scratch *[]byte, event string, o Object, kind schema.GroupVersionKind) (f Frame, err error) {
+	if e, ok := o.(Encoded); ok {
+		return Frame{Body: wire.AppendFrame(nil, event, e.Text)}, nil
+	}
+	f.Head, f.Body, f.Tail = o.(*wire.Message).Frame((*scratch)[:0], event, kind.GroupVersion().String(), kind.Kind)
+	*scratch = f.Head
+	return f, nil
 }
 
 // Keep implements [Keeper].

@@ -16,7 +16,7 @@ type yamlText struct{}
 func (yamlText) Document(text []byte, _ *crd.Version) ([]byte, error) { return yaml.JSONToYAML(text) }
 
 // Single implements [Codec].
-func (y yamlText) Single(_ *[]byte, o Object, _ schema.GroupVersionKind) ([]byte, error) {
+func (y yamlText) Single(o Object, _ schema.GroupVersionKind) ([]byte, error) {
 	return y.Document(o.Bytes(), nil)
 }
 
@@ -34,7 +34,8 @@ func (yamlText) AppendItem(dst []byte, o Object) ([]byte, error) {
 	return append(dst, out...), err
 }
 
-// AppendEvent implements [Codec]. Nobody is offered such a watch.
-func (yamlText) AppendEvent(dst []byte, _ string, single []byte) []byte {
-	return append(dst, single...)
+// Event implements [Codec]. Nobody is offered such a watch.
+func (y yamlText) Event(_ *[]byte, _ string, o Object, _ schema.GroupVersionKind) (Frame, error) {
+	document, err := encoded(y, o)
+	return Frame{Body: document}, err
 }

@@ -92,7 +92,7 @@ func divide(entries []*view.Entry) (starts []int) {
 		if i == 0 || begins(e) || bytes >= runBytes {
 			starts, bytes = append(starts, i), 0
 		}
-		bytes += len(e.Stored)
+		bytes += e.StoredSize()
 	}
 	return starts
 }

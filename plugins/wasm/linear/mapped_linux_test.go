@@ -3,6 +3,8 @@ package linear
 import (
 	"bytes"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func init() {
@@ -74,5 +76,55 @@ func TestEqualMemoriesHaveOneImage(t *testing.T) {
 	freeSecond()
 	if s.image != nil {
 		t.Error("an image stays that nobody uses")
+	}
+}
+
+// Where the kernel can be asked for pages of a kind it also tells of all of them, so
+// memories are mapped there.
+func TestMemoriesAreMappedWhereTheKernelTells(t *testing.T) {
+	file, err := unix.Open("/proc/self/pagemap", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = unix.Close(file) }()
+	if err := tryPages(&pages{file: file, scans: true}); err != nil {
+		t.Skip(err)
+	}
+	if err := tryPages(&pages{file: file}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Nothing is kept in a file that others could still change, and a memory that could
+// not be kept is not taken for one that was.
+func TestWhatCannotBeKept(t *testing.T) {
+	open, err := unix.MemfdCreate("open", unix.MFD_CLOEXEC) // cannot be sealed
+	if err != nil {
+		t.Skip(err)
+	}
+	i := &image{file: open}
+	defer i.close()
+	if err := i.fill(make([]byte, wasmPage)); err == nil {
+		t.Error("an image is made that can be changed")
+	}
+	m := newMapped(wasmPage)
+	if m == nil {
+		t.Skip("this system does not tell what is written to")
+	}
+	defer m.Free()
+	m.Reallocate(wasmPage)
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	err = m.Keep(&Shared{}) // which needs a file
+	if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &was); back != nil {
+		t.Fatal(back)
+	}
+	if err == nil {
+		t.Error("a memory is kept without a file")
 	}
 }

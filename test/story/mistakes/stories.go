@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/test/story"
@@ -130,7 +129,7 @@ func (k kind) goType() (reflect.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := scheme.Scheme.New(gv.WithKind(k.Object["kind"].(string)))
+	o, err := story.Types.New(gv.WithKind(k.Object["kind"].(string)))
 	if err != nil {
 		return nil, err
 	}

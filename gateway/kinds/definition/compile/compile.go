@@ -44,9 +44,16 @@ type Modules interface {
 	Count(name string, hook plugins.Hook, took time.Duration, err error)
 }
 
+// Rules are the rules that may convert.
+type Rules interface {
+	// Converter returns the converter that the rules called name are.
+	Converter(name string) *conversion.Bulk
+}
+
 // Converters makes converters. All fields are required.
 type Converters struct {
 	Modules Modules
+	Rules   Rules
 	Metrics *metrics.Metrics
 	Log     zerolog.Logger
 }
@@ -60,8 +67,11 @@ func (c Converters) Converter(d *crd.Definition) (conversion.Converter, error) {
 		return nil, nil
 	}
 	if cc := asked.Webhook.ClientConfig; cc != nil && cc.URL != nil {
+		if name, ok := crd.RulesName(*cc.URL); ok {
+			return c.OfRules(name), nil
+		}
 		if name, ok := crd.ModuleName(*cc.URL); ok {
-			return c.Modules.Converter(name).Observed(c.counted(name, c.logged("module", name))), nil
+			return c.OfModule(name), nil
 		}
 	}
 	w, err := webhook.New(webhook.Config{Conversion: asked.Webhook})
@@ -69,6 +79,16 @@ func (c Converters) Converter(d *crd.Definition) (conversion.Converter, error) {
 		return nil, err
 	}
 	return conversion.Batched(w, conversion.Batch{}).Observed(c.logged("definition", d.GroupResource().String())), nil
+}
+
+// OfRules makes the converter that rules are.
+func (c Converters) OfRules(name string) *conversion.Bulk {
+	return c.Rules.Converter(name).Observed(c.logged("rules", name))
+}
+
+// OfModule makes the converter that a module is.
+func (c Converters) OfModule(name string) *conversion.Bulk {
+	return c.Modules.Converter(name).Observed(c.counted(name, c.logged("module", name)))
 }
 
 // logged logs the failed calls of a converter: a few at once, then one every

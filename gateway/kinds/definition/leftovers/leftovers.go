@@ -48,6 +48,30 @@ func (o Objects) key(gr schema.GroupResource, namespace, name string) string {
 // Fresh does nothing: every read is from the store.
 func (o Objects) Fresh(context.Context) error { return nil }
 
+// Any tells whether there are stored objects of a custom resource.
+func (o Objects) Any(ctx context.Context, gr schema.GroupResource) (bool, error) {
+	page, err := o.Store.Range(ctx, storage.Range{Prefix: o.root(gr), Limit: 1})
+	if err != nil {
+		return false, fmt.Errorf("reading %s: %w", o.root(gr), err)
+	}
+	return len(page.KVs) > 0, nil
+}
+
+// Some reads at most n stored objects of a custom resource, in the order of their names.
+// What cannot be read is left out.
+func (o Objects) Some(ctx context.Context, gr schema.GroupResource, n int) (objects []map[string]any, err error) {
+	page, err := o.Store.Range(ctx, storage.Range{Prefix: o.root(gr), Limit: n})
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", o.root(gr), err)
+	}
+	for _, kv := range page.KVs {
+		if tree, err := custom.JSON.Decode(kv.Value); err == nil {
+			objects = append(objects, tree)
+		}
+	}
+	return objects, nil
+}
+
 // ListMetadata reads the metadata of all stored objects of a custom resource
 // ("" = in all namespaces). Of an object whose metadata cannot be read only
 // namespace and name are filled in, from its key.

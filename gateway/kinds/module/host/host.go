@@ -30,7 +30,7 @@ import (
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
-// Config is what a [Host] needs. All fields but Compiler are required.
+// Config is what a [Host] needs. All fields but Compiler, Store and Root are required.
 type Config struct {
 	// CacheDir keeps compiled modules between starts, and remembers which were
 	// being loaded when the process ended. Nobody else may write there, and no
@@ -40,7 +40,8 @@ type Config struct {
 	Compiler wasm.Compiler
 	// SafeMode loads no modules.
 	SafeMode bool
-	// Store keeps contents below Root, which ends with a slash.
+	// Store keeps contents below Root, which ends with a slash. It may be nil where
+	// nobody asks for them.
 	Store storage.Store
 	Root  string
 	// Quota bounds the sum of contents, in bytes; 0 means no bound.
@@ -53,6 +54,8 @@ type Config struct {
 	// Calls count calls.
 	Calls Calls
 	Log   zerolog.Logger
+	// Room is where the memory of instances comes from.
+	Room wasm.Room
 }
 
 // Calls count what calls of modules came to.
@@ -93,6 +96,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	log := c.Log.With().Str("component", "modules").Logger()
 	engine, err := wasm.NewEngine(ctx, wasm.Config{
 		CacheDir: c.CacheDir,
+		Room:     c.Room,
 		Compiler: logged(c.Compiler, log),
 		Log: func(name, line string) {
 			log.Debug().Str("module", name).Msg(line)
@@ -165,10 +169,14 @@ func (m *Host) Converter(name string) *conversion.Bulk { return m.registry.Conve
 
 // Admit returns what asks the admission hook of the module called name, which finds
 // there what it was granted; the reply belongs to accept. The error is a
-// *plugins.CallError, or accept's.
-func (m *Host) Admit(there plugins.Lookup) func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
-	return func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) error {
-		return m.called(name, plugins.Admit, func() error { return m.registry.Admit(ctx, name, review, there, accept) })
+// *plugins.CallError, or accept's; by is the digest of the content that was called.
+func (m *Host) Admit(there plugins.Lookup) func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) (by string, err error) {
+	return func(ctx context.Context, name string, review []byte, accept func(reply []byte) error) (by string, err error) {
+		err = m.called(name, plugins.Admit, func() (err error) {
+			by, err = m.registry.Admit(ctx, name, review, there, accept)
+			return err
+		})
+		return by, err
 	}
 }
 
@@ -200,6 +208,9 @@ func (m *Host) Set(ctx context.Context, name string, rev plugins.Revision) error
 	_, err := m.registry.Set(ctx, name, rev)
 	return err
 }
+
+// Withdraw implements load.Runtime.
+func (m *Host) Withdraw(name string, why *plugins.LoadError) { m.registry.Withdraw(name, why) }
 
 // Grant implements load.Runtime.
 func (m *Host) Grant(name string, grants []plugins.Grant) { m.registry.Grant(name, grants) }

@@ -288,7 +288,7 @@ func TestInstancesAreInTheMetrics(t *testing.T) {
 		}
 	}
 	wants(1, 0, 128<<10)
-	if err := h.Admit(nil)(t.Context(), "tabs", []byte("{}"), func([]byte) error {
+	if _, err := h.Admit(nil)(t.Context(), "tabs", []byte("{}"), func([]byte) error {
 		wants(0, 1, 0)
 		return nil
 	}); err != nil {
@@ -381,7 +381,7 @@ func TestWhatAModuleWritesIsKept_WP03(t *testing.T) {
 		t.Fatal(err)
 	}
 	accept := func([]byte) error { return nil }
-	if err := h.Admit(nil)(t.Context(), "tabs", []byte("{}"), accept); err != nil {
+	if _, err := h.Admit(nil)(t.Context(), "tabs", []byte("{}"), accept); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Prioritize(t.Context(), "tabs", []byte("{}"), accept); err != nil {

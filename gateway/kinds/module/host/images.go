@@ -8,11 +8,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/image"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/oci"
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/signature"
 )
 
-// Images is the image.Puller that keeps modules from registries in the store.
-func (m *Host) Images() image.Puller {
-	return images{m, oci.Client{MaxBytes: plugins.MaxModuleBytes}}
+// Images is the image.Puller that keeps modules from registries in the store, if trusted
+// lets them be the module of a name; it refuses with a *plugins.LoadError.
+func (m *Host) Images(trusted func(ctx context.Context, name string, content []byte, beside *module.Beside) error) image.Puller {
+	return images{m, oci.Client{MaxBytes: plugins.MaxModuleBytes}, trusted}
 }
 
 // CheckImage refuses what cannot be the name of an image, before anybody asks for
@@ -30,6 +32,8 @@ func CheckImage(image string) error {
 type images struct {
 	host   *Host
 	client oci.Client
+
+	trusted func(ctx context.Context, name string, content []byte, beside *module.Beside) error
 }
 
 // Pull implements image.Puller.
@@ -48,7 +52,18 @@ func (i images) Pull(ctx context.Context, name, ref string, config []byte) (kept
 	if err != nil {
 		return kept, err
 	}
-	if err := i.check(name, artifact.Module); err != nil {
+	if err := refusal(i.host.Check(name, artifact.Module), true); err != nil { // it could never be used
+		return kept, err
+	}
+	var all []signature.Signature
+	for _, s := range artifact.Signatures {
+		all = append(all, signature.Signature{Payload: s.Payload, Signature: s.Signature})
+	}
+	kept.Beside = module.NewBeside(artifact.ManifestText, all)
+	if err := refusal(i.trusted(ctx, name, artifact.Module, kept.Beside), false); err != nil { // which may change
+		if refused := (*image.Refusal)(nil); errors.As(err, &refused) {
+			refused.Distrusted = true
+		}
 		return kept, err
 	}
 	kept.Manifest, kept.Digest = artifact.Manifest, i.host.Content().Digest(artifact.Module)
@@ -68,12 +83,11 @@ func (i images) keep(ctx context.Context, bytes []byte) error {
 	return err
 }
 
-// check refuses what could never be used, as for an upload.
-func (i images) check(name string, bytes []byte) error {
-	err := i.host.Check(name, bytes)
+// refusal says of an image what an upload would be told.
+func refusal(err error, final bool) error {
 	var refused *plugins.LoadError
 	if errors.As(err, &refused) {
-		return &image.Refusal{Reason: string(refused.Reason), Message: refused.Detail, Final: true}
+		return &image.Refusal{Reason: string(refused.Reason), Message: refused.Detail, Final: final}
 	}
 	return err
 }

@@ -37,6 +37,8 @@ type Objects interface {
 type Kept struct {
 	// Manifest is the digest of the image, Digest the module's.
 	Manifest, Digest string
+	// Beside vouches for it; nil for nothing.
+	Beside *module.Beside
 }
 
 // Puller brings the module of an image into the store, unless it can never be
@@ -54,6 +56,8 @@ type Refusal struct {
 	Final bool
 	// Slow tells that the registry took as long as it may.
 	Slow bool
+	// Distrusted tells that it came, and the policies of trust do not let it serve.
+	Distrusted bool
 }
 
 // Error is the reason and the message.
@@ -84,6 +88,8 @@ type Controller struct {
 	tries map[types.UID]try // guarded by mu: of modules that do not say what came
 	slow  map[string]bool   // guarded by mu: registries that took as long as they may
 	lane  bool              // guarded by mu: one of these is being asked
+	// trusts counts the changes of policies of trust.
+	trusts int // guarded by mu
 }
 
 // New returns the controller.
@@ -95,13 +101,21 @@ func New(objects Objects, puller Puller) *Controller {
 func (c *Controller) Name() string { return "module-images" }
 
 // Watches implements [controller.Controller].
-func (c *Controller) Watches() []schema.GroupResource { return []schema.GroupResource{gvr.Modules} }
+func (c *Controller) Watches() []schema.GroupResource {
+	return []schema.GroupResource{gvr.Modules, gvr.Trusts}
+}
 
 // Workers implements [controller.Concurrent].
 func (c *Controller) Workers() int { return workers }
 
 // Reconcile implements [controller.Controller].
 func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	if key.GroupResource == gvr.Trusts {
+		for _, name := range c.distrusted() {
+			q.Add(controller.Key{GroupResource: gvr.Modules, Name: name})
+		}
+		return nil
+	}
 	obj, err := c.objects.Get(ctx, gvr.Modules, "", key.Name)
 	if apierrors.IsNotFound(err) {
 		c.forget(key.Name)
@@ -134,8 +148,8 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 // for another try, and returns the object as it is then. wait is when to come
 // again, 0 for not.
 func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, wanted module.PulledImage) (_ *unstructured.Unstructured, wait time.Duration, err error) {
-	t := try{name: obj.GetName(), wanted: wanted, secret: secretOf(obj).String(), delay: firstDelay}
-	if last, known := c.last(obj); known && last.wanted == wanted && last.secret == t.secret {
+	t := try{name: obj.GetName(), wanted: wanted, secret: secretOf(obj).String(), delay: firstDelay, trusts: c.policies()}
+	if last, known := c.last(obj); known && last.wanted.Image == wanted.Image && last.wanted.Attempt == wanted.Attempt && last.secret == t.secret {
 		switch left := last.at.Add(last.delay).Sub(c.now()); {
 		case last.refusal == nil && c.now().Sub(last.at) < pullTimeout: // the store has it still
 			obj, err = c.note(ctx, obj, wanted, last.kept)
@@ -143,6 +157,7 @@ func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, w
 		case last.refusal == nil: // by now it may not
 		case last.refusal.Final:
 			return obj, 0, nil
+		case last.refusal.Distrusted && last.trusts != t.trusts: // which may let it serve by now
 		case left > 0:
 			return obj, left, nil
 		default:
@@ -160,6 +175,9 @@ func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, w
 		c.remember(obj, t)
 		if t.refusal.Final {
 			return obj, 0, nil
+		}
+		if t.refusal.Distrusted && t.trusts != c.policies() { // they changed meanwhile
+			return obj, min(t.delay, firstDelay), nil
 		}
 		return obj, t.delay, nil
 	}
@@ -194,7 +212,8 @@ func (c *Controller) fetch(ctx context.Context, name, image string, secret types
 
 // note writes into the status what the image is.
 func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, pulled module.PulledImage, kept Kept) (*unstructured.Unstructured, error) {
-	pulled.Manifest, pulled.Digest = kept.Manifest, kept.Digest
+	before, _ := module.PulledOf(obj)
+	pulled.Manifest, pulled.Digest, pulled.Beside = kept.Manifest, kept.Digest, kept.Beside.Remembering(before.Beside)
 	if err := module.SetPulled(obj, pulled); err != nil {
 		return nil, err
 	}

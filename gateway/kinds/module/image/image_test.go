@@ -353,3 +353,33 @@ func TestOtherSourcesAreLeftAlone(t *testing.T) {
 		}
 	})
 }
+
+// What the policies of trust refused is tried again at once when they change, and nothing
+// else is.
+func TestAChangeOfTrustIsATryAtOnce(t *testing.T) {
+	in(t, oci("r/tabs:v1"), func(t *testing.T, w world) {
+		trust := func(name string) {
+			controllertest.MustCreate(t, w.Objects, gvr.Trusts, map[string]any{"apiVersion": "wasmgate.dev/v1", "kind": "ModuleTrust", "metadata": map[string]any{"name": name}, "spec": map[string]any{}})
+		}
+		tries := func() int {
+			asked, _ := w.seen()
+			return len(asked)
+		}
+		w.expect(t, "False ImageNotFound r/tabs:v1: no such tag; it is tried again")
+		before := tries()
+		trust("one")
+		w.expect(t, "False ImageNotFound r/tabs:v1: no such tag; it is tried again")
+		if n := tries(); n != before {
+			t.Errorf("what is not there was asked for %d times more", n-before)
+		}
+		w.mu.Lock()
+		w.fails = &image.Refusal{Reason: "Unsigned", Message: "it carries no signature", Distrusted: true}
+		w.mu.Unlock()
+		<-time.After(20 * time.Minute)
+		w.expect(t, "False Unsigned r/tabs:v1: it carries no signature; it is tried again")
+		w.has("r/tabs:v1", "one")
+		w.expect(t, "False Unsigned r/tabs:v1: it carries no signature; it is tried again")
+		trust("two")
+		w.expect(t, "True Pulled r/tabs:v1 is sha256:manifest-of-one, its module sha256:one")
+	})
+}

@@ -24,6 +24,8 @@ type try struct {
 	// after this one.
 	refusal *Refusal
 	delay   time.Duration
+	// trusts is how often the policies of trust had changed before it.
+	trusts int
 }
 
 // last is the last try for obj; known is false for none.
@@ -52,4 +54,24 @@ func (c *Controller) forget(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.tries, func(_ types.UID, t try) bool { return t.name == name })
+}
+
+// policies counts the changes of policies of trust.
+func (c *Controller) policies() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trusts
+}
+
+// distrusted notes that policies changed, and names the modules that they refused.
+func (c *Controller) distrusted() (names []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.trusts++
+	for _, t := range c.tries {
+		if t.refusal != nil && t.refusal.Distrusted {
+			names = append(names, t.name)
+		}
+	}
+	return names
 }

@@ -6,6 +6,7 @@ package kind
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/bindings"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/calls"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/coverage"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/folder"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/healthy"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/host"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/image"
@@ -35,6 +37,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/status"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/trial"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/upload"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
@@ -48,6 +51,8 @@ type Modules struct {
 	config kinds.Config
 	lines  *log.Logs
 	calls  *calls.Calls
+	trust  *trust.Policies // once there is an engine
+	folder *folder.Folder  // too
 }
 
 // New makes a host without modules, which Close of its kind ends.
@@ -60,14 +65,25 @@ func New(ctx context.Context, c kinds.Config) (*Modules, error) {
 	if !compiler.Encloses() {
 		c.Log.Warn().Str("component", "modules").Msg("this system has no Landlock: the process that compiles modules can read the gateway's files")
 	}
+	room := c.ModuleMemory
 	m := &Modules{config: c, lines: log.New(), calls: calls.New()}
 	m.Host, err = host.New(ctx, host.Config{
 		Compiler: processes,
 		CacheDir: filepath.Join(o.DataDir, "wasm-cache"), Store: c.Store, Root: module.ContentRoot(o.EtcdPrefix),
-		Metrics: c.Metrics, Lines: m.lines, Quota: o.ModuleQuota, IdleBytes: o.ModuleIdleMemory, Log: c.Log, SafeMode: o.SafeMode,
+		Metrics: c.Metrics, Lines: m.lines, Quota: o.ModuleQuota, IdleBytes: idle(o.ModuleIdleMemory, room.Most()), Room: room, Log: c.Log, SafeMode: o.SafeMode,
 		Calls: m.calls,
 	})
 	return m, err
+}
+
+// idle is what idle instances keep: what is said, and never so much of what there is for
+// all that nothing is left for others.
+func idle(said int64, all int) int64 {
+	most := int64(all / 2)
+	if said == 0 {
+		return most
+	}
+	return min(said, most)
 }
 
 // Count is told what a call that the host does not see came to.
@@ -76,7 +92,7 @@ func (m *Modules) Count(name string, hook plugins.Hook, took time.Duration, err 
 }
 
 // Webhooks calls modules that are webhooks, and lets them look up what is in e.
-func (m *Modules) Webhooks(e *engine.Engine) admitting.ModuleCall {
+func (m *Modules) Webhooks(e *engine.Engine) (admitting.ModuleCall, admitting.ModuleSigners) {
 	objects := local.Part(e, "modules")
 	return m.Admit(func(_ context.Context, o plugins.Object) ([]byte, error) {
 		data, err := objects.Stored(schema.GroupResource{Group: o.Group, Resource: o.Resource}, o.Namespace, o.Name)
@@ -84,15 +100,17 @@ func (m *Modules) Webhooks(e *engine.Engine) admitting.ModuleCall {
 			return nil, plugins.ErrNoObject
 		}
 		return data, err
-	})
+	}), (&signers{objects: objects, known: map[string]vouched{}}).of
 }
 
 // Kind is that of WasmModules.
 func (m *Modules) Kind() kinds.Kind {
 	return kinds.Kind{
 		Extend: m.extend,
-		Admission: func(_ *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
-			return []admission.Plugin{bindings.Bindings{Status: m.Status}, status.Guard{}, permission.Guard{May: may}}, nil
+		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
+			objects := local.Part(e, "modules")
+			lossy := lossless.NewGuard(objects, trusting{m, objects}, m.Content(), lossless.Prover{Converter: m.Converter})
+			return []admission.Plugin{bindings.Bindings{Status: m.Status}, status.Guard{}, permission.Guard{May: may}, lossy}, nil
 		},
 		Serve: m.serve,
 		Close: m.Close,
@@ -100,31 +118,49 @@ func (m *Modules) Kind() kinds.Kind {
 }
 
 func (m *Modules) extend(d *crd.Definition) {
-	if d.GroupResource() != gvr.Modules {
+	switch d.GroupResource() {
+	case gvr.Trusts:
+		for _, v := range d.Versions {
+			v.Strategy = trust.Written{Strategy: v.Strategy}
+		}
+		return
+	case gvr.Modules:
+	default:
 		return
 	}
 	d.Hooks = module.InUse{}
 	for _, v := range d.Versions {
-		v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: m, Image: host.CheckImage}
+		v.Strategy = upload.Sources{Strategy: v.Strategy, Checker: m, Trust: func() upload.Trust { return m.trust }, Image: host.CheckImage}
 	}
 }
 
 func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 	objects := local.Part(e, "modules")
+	m.trust = trust.New(objects)
+	if file := m.config.Options.ModuleTrustFile; file != "" {
+		if err := m.trust.ReadFile(file); err != nil {
+			return kinds.Served{}, fmt.Errorf("--module-trust-file: %s: %w", file, err)
+		}
+	}
+	var err error
+	if m.folder, err = folder.New(context.Background(), m, m.trust, m.config.Options.SafeMode, m.config.Guards); err != nil { // compiling is not interrupted
+		return kinds.Served{}, err
+	}
+	tried := trusting{m, objects}
 	below := func(name string) api.ContentPath {
 		return api.ContentPath{GroupResource: gvr.Modules, Subresource: name}
 	}
 	return kinds.Served{
-		Contents:  map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: m.Blobs(), Checker: m}},
+		Contents:  map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: m.Blobs(), Checker: m, Trust: m.trust}},
 		Questions: map[api.ContentPath]api.Question{below("log"): {Verb: "get", Code: http.StatusOK, Answer: log.Question{Logs: m.lines, Exists: e.Exists}.Answer}},
 		Starts:    []kinds.Start{{Name: "load-modules", Run: m.load(e)}},
 		Controllers: func() []kinds.Controller {
 			return []kinds.Controller{
 				{Controller: load.NewCollector(objects, m.Contents())},
-				{Controller: image.New(objects, m.Images())},
-				{Controller: shadow.New(objects, m, m.Content(), trial.Trials{Catalog: e.Catalog(), Store: m.config.Store, Converter: m.Converter})},
+				{Controller: image.New(objects, m.Images(tried.trusts))},
+				{Controller: shadow.New(objects, tried, m.Content(), trial.Trials{Catalog: e.Catalog(), Store: m.config.Store, Converter: m.Converter})},
 				{Controller: coverage.New(objects)},
-				{Controller: lossless.New(objects, m, m.Content(), lossless.Prover{Converter: m.Converter})},
+				{Controller: lossless.New(objects, tried, m.Content(), lossless.Prover{Converter: m.Converter})},
 			}
 		},
 	}, nil
@@ -134,11 +170,12 @@ func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 func (m *Modules) load(e *engine.Engine) func(context.Context, string, func(func())) error {
 	return func(ctx context.Context, gateway string, work func(func())) error {
 		objects := local.Part(e, "controllers")
-		loader := load.New(objects, m, m.Content())
+		loader := load.New(objects, m.folder.Beside(), m.Content(), m.trust)
 		work(func() {
-			controller.Run(ctx, m.config.Log, objects, loader, healthy.New(objects, m.Status, m.calls, gateway))
+			controller.Run(ctx, m.config.Log, objects, loader, load.Revocation{Controller: loader}, healthy.New(objects, m.Status, m.calls, gateway))
 		})
 		work(func() { m.CollectCode(ctx) })
+		work(func() { m.followTrust(ctx) })
 		m.AwaitLoaded(ctx, objects, loader.Looked)
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -71,7 +72,7 @@ func TestARevisionThatDropsABoundHookIsRefused(t *testing.T) {
 	}
 	w.expect(t, "True Compiled", "True Serving", digest(neither))
 	controllertest.Eventually(t, w.Objects, "nobody follows what may refer to it", func() bool {
-		return w.Followers(gvr.ValidatingWebhooks)+w.Followers(gvr.MutatingWebhooks)+w.Followers(gvr.Definitions)+w.Followers(gvr.Priorities) == 0
+		return w.Followers(gvr.ValidatingWebhooks)+w.Followers(gvr.MutatingWebhooks)+w.Followers(gvr.Priorities) == 0 && w.Followers(gvr.Definitions) == 1 // for trust
 	})
 }
 
@@ -79,7 +80,7 @@ func TestARevisionThatDropsABoundHookIsRefused(t *testing.T) {
 func TestReferencesThatCannotBeListedAreLookedAtAgain(t *testing.T) {
 	w := newModuleWorld()
 	objects := &failingOnce{Objects: w.Objects}
-	controllertest.Start(t, w.Objects, load.New(objects, &memoryModules{serving: map[string]plugins.Revision{}}, w.content))
+	controllertest.Start(t, w.Objects, load.New(objects, &memoryModules{serving: map[string]plugins.Revision{}}, w.content, trust.New(w.Objects)))
 	createModule(t, w, inlineSpec(both))
 	w.expect(t, "True Compiled", "True Serving", digest(both))
 	changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec(neither) })

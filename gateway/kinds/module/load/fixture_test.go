@@ -17,6 +17,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -94,6 +95,8 @@ func (m *memoryModules) Grant(name string, grants []plugins.Grant) {
 	m.grants = map[string][]plugins.Grant{name: grants}
 }
 
+func (m *memoryModules) Withdraw(name string, _ *plugins.LoadError) { m.Remove(name) }
+
 func (m *memoryModules) Remove(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,7 +171,7 @@ func newModuleWorld() *moduleWorld {
 func (w *moduleWorld) start(t *testing.T) (*memoryModules, func()) {
 	t.Helper()
 	m := &memoryModules{serving: map[string]plugins.Revision{}}
-	return m, controllertest.Start(t, w.Objects, load.New(w.Objects, m, w.content))
+	return m, controllertest.Start(t, w.Objects, load.New(w.Objects, m, w.content, trust.New(w.Objects)))
 }
 
 func digest(bytes string) string {
@@ -222,5 +225,7 @@ func (brokenModules) Set(_ context.Context, name string, _ plugins.Revision) err
 	return &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "no room"}
 }
 func (brokenModules) Remove(string) {}
+
+func (brokenModules) Withdraw(string, *plugins.LoadError) {}
 
 func (brokenModules) Grant(string, []plugins.Grant) {}

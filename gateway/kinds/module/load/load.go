@@ -24,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -47,6 +48,9 @@ type Runtime interface {
 	// Grant lets the module of that name look objects up from now on, and nothing
 	// else.
 	Grant(name string, grants []plugins.Grant)
+	// Withdraw lets what serves under a name serve no more, whatever is being loaded;
+	// calls fail with why.
+	Withdraw(name string, why *plugins.LoadError)
 	// Remove forgets a module; a name that is unknown is no error.
 	Remove(name string)
 }
@@ -68,6 +72,7 @@ type Controller struct {
 	objects Objects
 	modules Runtime
 	content module.Content
+	trust   *trust.Policies
 	now     func() time.Time
 
 	// mu guards loaded, not what it points to: one name is reconciled by one
@@ -78,7 +83,8 @@ type Controller struct {
 
 // loaded is what this gateway made of one module.
 type loaded struct {
-	uid types.UID
+	name string
+	uid  types.UID
 	// refused is the last revision that was, so that it is not compiled again
 	// for every change of the object.
 	refused    string
@@ -91,6 +97,12 @@ type loaded struct {
 	// unkept says why inline bytes that serve are not in the content store, ""
 	// when they are.
 	unkept string
+	// evidence is what contents that were loaded, or refused, say of themselves, by
+	// digest. Guarded by Controller.mu.
+	evidence map[string]*trust.Evidence
+	// withdrawn tells that what served does not since the worker looked last. Guarded by
+	// Controller.mu.
+	withdrawn bool
 	// looked tells that this gateway tried to load what it can.
 	looked atomic.Bool
 	// restored tells that the search for an earlier good revision has ended.
@@ -105,8 +117,8 @@ type loaded struct {
 }
 
 // New returns the controller.
-func New(objects Objects, modules Runtime, content module.Content) *Controller {
-	return &Controller{objects: objects, modules: modules, content: content, now: time.Now, loaded: map[string]*loaded{}}
+func New(objects Objects, modules Runtime, content module.Content, policies *trust.Policies) *Controller {
+	return &Controller{objects: objects, modules: modules, content: content, trust: policies, now: time.Now, loaded: map[string]*loaded{}}
 }
 
 // Name implements [controller.Controller].
@@ -114,7 +126,7 @@ func (c *Controller) Name() string { return "modules" }
 
 // Watches implements [controller.Controller].
 func (c *Controller) Watches() []schema.GroupResource {
-	return []schema.GroupResource{gvr.Modules}
+	return []schema.GroupResource{gvr.Modules, gvr.Trusts, gvr.Definitions}
 }
 
 // Workers implements [controller.Concurrent].
@@ -125,6 +137,12 @@ func (c *Controller) Workers() int { return 8 }
 
 // Reconcile implements [controller.Controller].
 func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	if key.GroupResource != gvr.Modules {
+		if c.matters(ctx, key) {
+			c.lookAgain(q)
+		}
+		return nil
+	}
 	obj, err := c.objects.Get(ctx, gvr.Modules, "", key.Name)
 	if apierrors.IsNotFound(err) {
 		q.Follow(key)
@@ -137,6 +155,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	m := c.moduleOf(obj)
 	c.modules.Grant(key.Name, module.GrantsOf(obj))
 	wanted, problem := module.Wanted(obj, c.content.Digest)
+	c.distrust(ctx, obj, m)
 	restoreErr := c.restore(ctx, obj, m, wanted)
 	if problem == nil {
 		problem, err = c.load(ctx, obj, m, wanted)
@@ -152,7 +171,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	if left := c.patience(obj, m, problem); left > 0 {
 		q.AddAfter(key, left)
 	}
-	if reportErr := c.report(ctx, obj, m, problem); reportErr != nil {
+	if reportErr := c.report(ctx, obj, m, wanted, problem); reportErr != nil {
 		return gvr.IgnoreNotFound(reportErr)
 	}
 	return err
@@ -196,6 +215,9 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 			return problem, err
 		}
 	}
+	if refused := c.judge(ctx, obj, m, rev.Digest).Refused; refused != nil {
+		return refused, nil
+	}
 	if rev.Bytes == nil {
 		var err error
 		switch rev.Bytes, err = c.content.Get(ctx, rev.Digest); {
@@ -209,8 +231,17 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 			return nil, err
 		}
 	}
+	m.saw(c, *rev)
+	if refused := c.judge(ctx, obj, m, rev.Digest).Refused; refused != nil {
+		return refused, nil
+	}
 	var has []plugins.Hook
+	distrusted := false
 	rev.Consent = func(hooks []plugins.Hook) error {
+		if v := c.judge(ctx, obj, m, rev.Digest); v.Refused != nil { // since it began to be compiled
+			distrusted = true
+			return v.LoadError(obj.GetName())
+		}
 		err := c.consent(ctx, obj, hooks)
 		if err != nil {
 			has = hooks
@@ -220,6 +251,9 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	problem, err := c.set(ctx, obj.GetName(), *rev)
 	if problem == nil && err == nil {
 		return nil, c.store(ctx, m, rev)
+	}
+	if distrusted {
+		return problem, err
 	}
 	if err == nil {
 		m.refused, m.refusedFor, m.has = identity, problem, has
@@ -309,6 +343,10 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 	} else if err != nil {
 		return err
 	}
+	m.saw(c, rev)
+	if c.judge(ctx, obj, m, rev.Digest).Refused != nil {
+		return nil // it may be let serve again
+	}
 	refused, err := c.set(ctx, obj.GetName(), rev)
 	if err != nil {
 		return err
@@ -337,7 +375,7 @@ func (c *Controller) moduleOf(obj *unstructured.Unstructured) *loaded {
 		m = nil
 	}
 	if m == nil {
-		m = &loaded{uid: obj.GetUID()}
+		m = &loaded{name: obj.GetName(), uid: obj.GetUID(), evidence: map[string]*trust.Evidence{}}
 		c.loaded[obj.GetName()] = m
 	}
 	return m

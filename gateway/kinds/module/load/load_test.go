@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -269,7 +270,7 @@ func TestModule_gatewaysThatDisagreeDoNotFight(t *testing.T) {
 	createModule(t, w, inlineSpec("good"))
 	w.start(t)
 	broken := &brokenModules{}
-	controllertest.Start(t, w.Objects, load.New(w.Objects, broken, w.content))
+	controllertest.Start(t, w.Objects, load.New(w.Objects, broken, w.content, trust.New(w.Objects)))
 	controllertest.Eventually(t, w.Objects, "both reported", func() bool { return w.Writes() >= 3 })
 	for i := range 20 { // each change wakes both
 		changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"i": fmt.Sprint(i)}) })

@@ -18,9 +18,10 @@ import (
 )
 
 // report writes the outcome into the object, unless this gateway did before.
-func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured, m *loaded, problem *module.Refusal) error {
+func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured, m *loaded, wanted *plugins.Revision, problem *module.Refusal) error {
 	status := c.serving(obj.GetName())
-	outcome := fmt.Sprintf("%d %+v %s", obj.GetGeneration(), problem, m.unkept)
+	newest, signers, judged := c.verdicts(ctx, obj, m, wanted, status.Digest())
+	outcome := fmt.Sprintf("%d %+v %s %+v %v %v", obj.GetGeneration(), problem, m.unkept, newest, signers, judged)
 	if status.Serving != nil {
 		outcome += " " + module.Identity(*status.Serving)
 	}
@@ -41,8 +42,10 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	} else if !m.restored {
 		fields.Kept = old.KeptOf(obj)
 	}
+	fields.SignedBy = signers
 	fields.Candidate = nextCandidate(obj, old.Candidate, problem, c.content.Digest)
 	setConditions(&fields, obj.GetGeneration(), status.Serving != nil, problem, m.unkept)
+	module.SetTrusted(&fields.Conditions, obj.GetGeneration(), newest.Policies, judged, newest.Refused, newest.Signers)
 	if !slices.Equal(old.Conversions, fields.Conversions) {
 		lacking, err := lacks(ctx, c.objects, obj.GetName(), fields.Conversions)
 		if err != nil {

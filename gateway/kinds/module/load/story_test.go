@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -26,7 +27,7 @@ func TestModuleWhateverHappens(t *testing.T) {
 		},
 		Lead: func(s *controllertest.Seat) []controller.Controller {
 			last = &memoryModules{serving: map[string]plugins.Revision{}}
-			return []controller.Controller{load.New(s, last, content)}
+			return []controller.Controller{load.New(s, last, content, trust.New(s))}
 		},
 		Main: controller.Key{GroupResource: gvr.Modules, Name: "tabs"},
 		Outcome: func(t *testing.T, o *controllertest.Objects) string {

@@ -1,5 +1,6 @@
 // Package lossless owns the condition Lossless of WasmModules: whether what a module
-// converts comes back as it was, for each definition that it converts for.
+// converts comes back as it was, for each definition that it converts for; and the
+// refusal of definitions of which it would not.
 //
 // It loads the revision that serves once more, under a name of its own, so that
 // nothing that serves waits for a proof or counts its calls. It must not know how
@@ -8,7 +9,6 @@ package lossless
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +25,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
-	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // The reasons of the condition.
@@ -42,35 +41,11 @@ type Objects interface {
 	client.Updater
 }
 
-// Runtime runs a revision beside what serves.
-type Runtime interface {
-	// Set compiles rev and lets it serve calls to name.
-	Set(ctx context.Context, name string, rev plugins.Revision) error
-	// Remove forgets a name.
-	Remove(name string)
-}
-
-// Content has the bytes of modules by digest.
-type Content interface {
-	// Get returns the bytes that have the digest.
-	Get(ctx context.Context, digest string) ([]byte, error)
-	// Digest is the digest that bytes are kept under.
-	Digest(bytes []byte) string
-}
-
-// Proofs look for what is lost.
-type Proofs interface {
-	// Prove looks for what the module of that name loses of the objects of a
-	// definition. The error is that there is nothing to look at.
-	Prove(ctx context.Context, name string, definition *unstructured.Unstructured, acknowledged []string) (proof.Report, error)
-}
-
 // Controller proves what modules ask for, one at a time. It runs in one gateway.
 type Controller struct {
 	objects Objects
-	modules Runtime
-	content Content
-	proofs  Proofs
+	digest  func([]byte) string
+	bench
 
 	mu    sync.Mutex
 	bound map[string]string   // guarded by mu: the module of a definition
@@ -85,7 +60,7 @@ type outcomes struct {
 
 // New returns the controller.
 func New(objects Objects, modules Runtime, content Content, proofs Proofs) *Controller {
-	return &Controller{objects: objects, modules: modules, content: content, proofs: proofs, bound: map[string]string{}, known: map[string]outcomes{}}
+	return &Controller{objects: objects, digest: content.Digest, bench: bench{modules, content, proofs}, bound: map[string]string{}, known: map[string]outcomes{}}
 }
 
 // Name implements [controller.Controller].
@@ -137,8 +112,8 @@ func (c *Controller) rebound(q controller.Queue, definition, now string) {
 // look is the condition that a module is to have, nil for none.
 func (c *Controller) look(ctx context.Context, obj *unstructured.Unstructured) (*metav1.Condition, error) {
 	asked, acknowledged := module.ProofAsked(obj)
-	rev, unusable := module.Wanted(obj, c.content.Digest)
-	if !asked || unusable != nil || module.StatusOf(obj).Digest != rev.Digest {
+	rev, unusable := module.Wanted(obj, c.digest)
+	if asked == module.NoProof || unusable != nil || module.StatusOf(obj).Digest != rev.Digest {
 		return nil, nil // or another one serves still
 	}
 	definitions, err := c.definitions(ctx, obj.GetName())
@@ -149,18 +124,20 @@ func (c *Controller) look(ctx context.Context, obj *unstructured.Unstructured) (
 	var left []*unstructured.Unstructured
 	present := map[string]bool{}
 	for _, d := range definitions {
-		present[state(d)] = true
-		if _, ok := known[state(d)]; !ok {
+		present[State(d)] = true
+		if _, ok := known[State(d)]; !ok {
 			left = append(left, d)
 		}
 	}
 	maps.DeleteFunc(known, func(state string, _ proof.Report) bool { return !present[state] })
 	if len(left) > 0 {
-		if err := c.prove(ctx, obj.GetName(), *rev, left, acknowledged, known); err != nil {
+		// No module can have that name.
+		err := c.prove(ctx, work{obj.GetName() + "@proof", *rev, acknowledged}, left, func(d *unstructured.Unstructured, r proof.Report) { known[State(d)] = r })
+		if err != nil {
 			return nil, err
 		}
 	}
-	return conditionOf(definitions, known, obj.GetGeneration()), nil
+	return ConditionOf(definitions, known, obj.GetGeneration()), nil
 }
 
 // definitions are those that convert with a module.
@@ -178,8 +155,8 @@ func (c *Controller) definitions(ctx context.Context, name string) (bound []*uns
 	return bound, nil
 }
 
-// state names a definition as it is now.
-func state(d *unstructured.Unstructured) string {
+// State names a definition as it is now.
+func State(d *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s %d", d.GetName(), d.GetUID(), d.GetGeneration())
 }
 
@@ -193,46 +170,15 @@ func (c *Controller) knownOf(name, revision string) map[string]proof.Report {
 	return c.known[name].of
 }
 
-// prove proves a revision for definitions, and notes what came out.
-func (c *Controller) prove(ctx context.Context, name string, rev plugins.Revision, definitions []*unstructured.Unstructured, acknowledged []string, known map[string]proof.Report) error {
-	if rev.Bytes == nil {
-		var err error
-		if rev.Bytes, err = c.content.Get(ctx, rev.Digest); err != nil {
-			return err
-		}
-	}
-	beside := name + "@proof" // no module can have that name
-	defer c.modules.Remove(beside)
-	err := c.modules.Set(ctx, beside, rev)
-	var refused *plugins.LoadError
-	if err != nil && !errors.As(err, &refused) {
-		return err
-	}
-	for _, d := range definitions {
-		report := proof.Report{Verdict: proof.Unknown}
-		if err == nil {
-			report, err = c.proofs.Prove(ctx, beside, d, acknowledged)
-		}
-		if err != nil {
-			report.Why, err = err.Error(), nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		known[state(d)] = report
-	}
-	return nil
-}
-
-// conditionOf tells what is known of definitions.
-func conditionOf(definitions []*unstructured.Unstructured, known map[string]proof.Report, generation int64) *metav1.Condition {
+// ConditionOf tells what is known of definitions, by their [State].
+func ConditionOf(definitions []*unstructured.Unstructured, known map[string]proof.Report, generation int64) *metav1.Condition {
 	out := &metav1.Condition{Type: module.Lossless, ObservedGeneration: generation, Status: metav1.ConditionTrue, Reason: reasonLossless}
 	var lost, not, fine []string
 	for _, d := range definitions {
-		report, at := known[state(d)], "customresourcedefinitions/"+d.GetName()
+		report, at := known[State(d)], "customresourcedefinitions/"+d.GetName()
 		switch report.Verdict {
 		case proof.Lossy:
-			lost = append(lost, at+": "+told(report))
+			lost = append(lost, at+": "+Told(report))
 		case proof.Lossless:
 			fine = append(fine, fmt.Sprintf("%s: %d objects came back as they were", at, report.Tried))
 		default:
@@ -249,8 +195,8 @@ func conditionOf(definitions []*unstructured.Unstructured, known map[string]proo
 	return out
 }
 
-// told is a loss in words: the first field with an example, and the others by name.
-func told(r proof.Report) string {
+// Told is a loss in words: the first field with an example, and the others by name.
+func Told(r proof.Report) string {
 	first := r.Losses[0]
 	text := fmt.Sprintf("%s of %s, %s to %s and back", first.Problem, first.Field, first.From, first.To)
 	if first.Message != "" {

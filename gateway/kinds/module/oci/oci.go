@@ -41,6 +41,9 @@ type Artifact struct {
 	Module []byte
 	// Manifest is the digest of the manifest that names them, "sha256:" and hex.
 	Manifest string
+	// ManifestText is the manifest, and Signatures are what the registry has beside it.
+	ManifestText []byte
+	Signatures   []Signature
 }
 
 // Reason is why nothing was fetched.
@@ -111,7 +114,7 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 		PlainHTTP:        local != "",
 		MaxMetadataBytes: maxManifest,
 	}
-	manifest, digest, err := fetchManifest(ctx, repo)
+	manifest, text, digest, err := fetchManifest(ctx, repo)
 	if err != nil {
 		return nil, told(ctx, err)
 	}
@@ -128,7 +131,7 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 	if err != nil {
 		return nil, told(ctx, fmt.Errorf("layer %s: %w", layer.Digest, err))
 	}
-	return &Artifact{Module: bytes, Manifest: digest}, nil
+	return &Artifact{Module: bytes, Manifest: digest, ManifestText: text, Signatures: signaturesOf(ctx, repo, digest)}, nil
 }
 
 // CheckName refuses, with an *[Error], what Pull would refuse without asking.
@@ -151,29 +154,29 @@ func reference(image string) (registry.Reference, error) {
 }
 
 // fetchManifest reads the manifest that the repository's reference names.
-func fetchManifest(ctx context.Context, repo *remote.Repository) (*ocispec.Manifest, string, error) {
+func fetchManifest(ctx context.Context, repo *remote.Repository) (m *ocispec.Manifest, text []byte, digest string, err error) {
 	described, body, err := repo.Manifests().FetchReference(ctx, repo.Reference.Reference)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	defer body.Close()
 	switch described.MediaType {
 	case ocispec.MediaTypeImageManifest, "application/vnd.docker.distribution.manifest.v2+json":
 	default:
-		return nil, "", failure(NotAModule, "it has the media type %q, and not that of one artifact (%s)", described.MediaType, ocispec.MediaTypeImageManifest)
+		return nil, nil, "", failure(NotAModule, "it has the media type %q, and not that of one artifact (%s)", described.MediaType, ocispec.MediaTypeImageManifest)
 	}
 	if described.Size > maxManifest {
-		return nil, "", failure(NotAModule, "its manifest has %d bytes, of %d at most", described.Size, maxManifest)
+		return nil, nil, "", failure(NotAModule, "its manifest has %d bytes, of %d at most", described.Size, maxManifest)
 	}
-	text, err := content.ReadAll(body, described)
+	text, err = content.ReadAll(body, described)
 	if err != nil {
-		return nil, "", fmt.Errorf("manifest %s: %w", described.Digest, err)
+		return nil, nil, "", fmt.Errorf("manifest %s: %w", described.Digest, err)
 	}
 	manifest := &ocispec.Manifest{}
 	if err := json.Unmarshal(text, manifest); err != nil {
-		return nil, "", failure(NotAModule, "its manifest cannot be read: %v", err)
+		return nil, nil, "", failure(NotAModule, "its manifest cannot be read: %v", err)
 	}
-	return manifest, described.Digest.String(), nil
+	return manifest, text, described.Digest.String(), nil
 }
 
 // moduleLayer is the one layer that is a module.

@@ -443,3 +443,40 @@ func TestReadLogin(t *testing.T) {
 		}
 	}
 }
+
+// What cosign keeps beside an image comes with it, as it is; what is no signature, or too
+// much, does not.
+func TestSignaturesComeWithTheImage(t *testing.T) {
+	host := ocitest.Start(t, nil)
+	digest := push(t, host, "v1", [2]string{wasmLayer, "the module"})
+	pull := func() []oci.Signature {
+		t.Helper()
+		got, err := client.Pull(t.Context(), host+"/team/tabs:v1", oci.Login{})
+		if err != nil || string(got.Module) != "the module" || !strings.Contains(string(got.ManifestText), "application/wasm") {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		return got.Signatures
+	}
+	if got := pull(); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	beside := func(layers ...ocitest.Layer) {
+		t.Helper()
+		ocitest.Push(t, host+"/team/tabs", ocitest.SignatureTag(digest), auth.Credential{}, layers...)
+	}
+	one, large := ocitest.Signed([]byte("payload"), []byte("signature")), ocitest.Signed([]byte(strings.Repeat("x", 1<<13)), []byte("s"))
+	broken := ocitest.Signed([]byte("p"), []byte("s"))
+	broken.Annotations = map[string]string{"dev.cosignproject.cosign/signature": "!"}
+	beside(ocitest.Layer{MediaType: wasmLayer, Content: []byte("none")}, large, broken, one)
+	if got := pull(); len(got) != 1 || string(got[0].Payload) != "payload" || string(got[0].Signature) != "signature" {
+		t.Errorf("%q", got)
+	}
+	var many []ocitest.Layer
+	for i := range 9 {
+		many = append(many, ocitest.Signed([]byte(strconv.Itoa(i)), []byte("s")))
+	}
+	beside(many...)
+	if got := pull(); len(got) != 4 {
+		t.Errorf("%d came", len(got))
+	}
+}

@@ -1,5 +1,6 @@
-// Package permission owns who may let modules work: who refers to one needs the verb
-// use on it, and who grants one the sight of objects may read these.
+// Package permission owns who may let modules work: who refers to one, or has it sent more,
+// needs the verb use on it, who grants one the sight of objects may read these, and who lets
+// one take more than modules do that set nothing needs the verb exceed on it.
 //
 // It must not know how a request is decided on, nor what a module is.
 package permission
@@ -12,10 +13,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -48,7 +51,10 @@ func (g Guard) Validate(ctx context.Context, a admission.Attributes) error {
 	u := a.GetUserInfo()
 	w := write{a, &authn.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}, old}
 	if gr == gvr.Modules {
-		return g.grants(ctx, w)
+		if err := g.grants(ctx, w); err != nil {
+			return err
+		}
+		return g.limits(ctx, w)
 	}
 	return g.use(ctx, w)
 }
@@ -60,20 +66,73 @@ type write struct {
 	old *unstructured.Unstructured
 }
 
-// use refuses modules that the writer may not use.
+// called is a module, and what for.
+type called struct {
+	module string
+	hook   plugins.Hook
+}
+
+// use refuses rules and modules that the writer may not use: those that the object did not name
+// before, or is to send more than it did.
 func (g Guard) use(ctx context.Context, w write) error {
 	gr := w.GetResource().GroupResource()
-	before := module.References(gr, w.old.Object)
+	before := map[called][]module.Sent{}
+	for _, r := range module.References(gr, w.old.Object) {
+		c := called{r.Module, r.Hook}
+		before[c] = append(before[c], r.Sends...)
+	}
 	for _, ref := range module.References(gr, w.GetObject().Object) {
-		if slices.ContainsFunc(before, func(r module.Reference) bool { return r.Module == ref.Module && r.Hook == ref.Hook }) {
+		sent, was := before[called{ref.Module, ref.Hook}]
+		if was && !slices.ContainsFunc(ref.Sends, func(s module.Sent) bool { return !s.Within(sent) }) {
 			continue
 		}
-		asked := authz.Attributes{User: w.by, Verb: "use", Group: gvr.Modules.Group, Version: "v1", Resource: gvr.Modules.Resource, Name: ref.Module, ResourceRequest: true}
-		if err := g.refused(ctx, w, ref.Path, asked); err != nil {
+		if err := g.refused(ctx, w, ref.Path, w.asks("use", ref.Module)); err != nil {
+			return err
+		}
+	}
+	name, ok := rulesOf(gr, w.GetObject())
+	if had, was := rulesOf(gr, w.old); !ok || was && had == name {
+		return nil
+	}
+	return g.refused(ctx, w, field.NewPath("spec", "conversion", "webhook", "clientConfig", "url"), authz.Attributes{
+		User: w.by, Verb: "use", Group: gvr.Rules.Group, Version: "v1", Resource: gvr.Rules.Resource, Name: name, ResourceRequest: true,
+	})
+}
+
+// rulesOf are the conversion rules that a definition names.
+func rulesOf(gr schema.GroupResource, obj *unstructured.Unstructured) (name string, ok bool) {
+	if gr != gvr.Definitions {
+		return "", false
+	}
+	url, _, _ := unstructured.NestedString(obj.Object, "spec", "conversion", "webhook", "clientConfig", "url")
+	return crd.RulesName(url)
+}
+
+// limits refuses limits above those of a module that sets none, and above what it had, to
+// who may not exceed them. Without a limit of fuel there is none, so nothing is above it.
+func (g Guard) limits(ctx context.Context, w write) error {
+	before, now := module.LimitsOf(w.old), module.LimitsOf(w.GetObject())
+	for _, l := range []struct {
+		field              string
+		usual, before, now int64
+	}{
+		{"memory", plugins.DefaultMemoryBytes, before.MemoryBytes, now.MemoryBytes},
+		{"timeout", int64(plugins.DefaultTimeout), int64(before.Timeout), int64(now.Timeout)},
+		{"responseSize", plugins.DefaultResponseBytes, before.ResponseBytes, now.ResponseBytes},
+	} {
+		if l.now <= max(l.usual, l.before) {
+			continue
+		}
+		if err := g.refused(ctx, w, field.NewPath("spec", "limits", l.field), w.asks("exceed", w.GetName())); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// asks is whether the writer may do something to a module.
+func (w write) asks(verb, name string) authz.Attributes {
+	return authz.Attributes{User: w.by, Verb: verb, Group: gvr.Modules.Group, Version: "v1", Resource: gvr.Modules.Resource, Name: name, ResourceRequest: true}
 }
 
 // grants refuses objects that the writer may not read.

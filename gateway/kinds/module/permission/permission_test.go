@@ -19,12 +19,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
-// authority lets bob use the module a, and read what is in the namespace open, and the
+// authority lets bob use the rules a, and the module a and exceed limits with it, and read what is in the namespace open, and the
 // Namespace of that name.
 type authority struct{}
 
 func (authority) Authorize(_ context.Context, a authz.Attributes) (bool, string, error) {
-	return a.User.Name == "bob" && (a.Verb == "use" && a.Resource == "wasmmodules" && a.Name == "a" ||
+	return a.User.Name == "bob" && ((a.Verb == "use" || a.Verb == "exceed") && a.Resource == "wasmmodules" && a.Name == "a" ||
+		a.Verb == "use" && a.Resource == "conversionrules" && a.Name == "a" ||
 		a.Verb == "get" && (a.Namespace == "open" || a.Resource == "namespaces" && a.Name == "open")), "", nil
 }
 
@@ -92,10 +93,13 @@ func TestGuard_WhoRefersToAModuleMayUseIt(t *testing.T) {
 	refused(t, "an order by another", w.create(gvr.Priorities, "bob", order("b", "b")), "spec.module: "+no)
 	refused(t, "a definition", w.create(gvr.Definitions, "bob", definition("as", "a")), "")
 	refused(t, "a definition by another", w.create(gvr.Definitions, "bob", definition("bs", "b")), "spec.conversion.webhook.clientConfig.url: "+no)
+	refused(t, "rules", w.create(gvr.Definitions, "bob", definition("rs", "rules/a")), "")
+	refused(t, "rules by another", w.create(gvr.Definitions, "bob", definition("ss", "rules/b")), `spec.conversion.webhook.clientConfig.url: User "bob" cannot use resource "conversionrules"`)
+	refused(t, "who changes the rest of it", w.patch(gvr.Definitions, "carol", "rs.example.com", `{"spec":{"names":{"shortNames":["r"]}}}`), "")
 	refused(t, "webhooks", w.create(gvr.ValidatingWebhooks, "bob", webhooks("wasm://a", "https://b/")), "")
 	refused(t, "another webhook", w.patch(gvr.ValidatingWebhooks, "bob", "hooks", webhooks("wasm://a", "wasm://b")), "webhooks[1].clientConfig.url: "+no)
 	refused(t, "who may nothing", w.create(gvr.Priorities, "carol", order("c", "a")), `User "carol" cannot use`)
-	refused(t, "who changes the rest", w.patch(gvr.Priorities, "carol", "a", `{"spec":{"groups":["example.org"]}}`), "")
+	refused(t, "who changes the rest", w.patch(gvr.Priorities, "carol", "a", `{"metadata":{"labels":{"a":"b"}}}`), "")
 	refused(t, "who refers to none", w.patch(gvr.ValidatingWebhooks, "carol", "hooks", webhooks("https://c/")), "")
 }
 
@@ -113,4 +117,61 @@ func TestGuard_WhoGrantsMayRead(t *testing.T) {
 	refused(t, "what it had stays", w.patch(gvr.Modules, "carol", "m", `{"metadata":{"labels":{"a":"b"}},"spec":{"grants":[`+open+`]}}`), "")
 	refused(t, "more of it", w.patch(gvr.Modules, "carol", "m", `{"spec":{"grants":[{"resource":"configmaps","namespace":"other","names":["a"]}]}}`), `User "carol" cannot get`)
 	refused(t, "none", w.patch(gvr.Modules, "carol", "m", `{"spec":{"grants":null}}`), "")
+}
+
+func TestGuard_WhoSendsAModuleMoreMayUseIt(t *testing.T) {
+	w := newWorld(t)
+	const no = `User "carol" cannot use resource "wasmmodules"`
+	refused(t, "an order", w.create(gvr.Priorities, "bob", order("a", "a")), "")
+	refused(t, "another group", w.patch(gvr.Priorities, "carol", "a", `{"spec":{"groups":["example.com","example.org"]}}`), "spec.module: "+no)
+	refused(t, "another group by who may", w.patch(gvr.Priorities, "bob", "a", `{"spec":{"groups":["example.com","example.org"]}}`), "")
+	refused(t, "fewer groups", w.patch(gvr.Priorities, "carol", "a", `{"spec":{"groups":["example.org"]}}`), "")
+
+	const pods = `{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"],"scope":"*"}`
+	const secrets = `{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"scope":"*"}`
+	hook := func(rules, more string) string {
+		return strings.Replace(webhooks("wasm://a"), `"sideEffects"`, `"rules":[`+rules+`],`+more+`"sideEffects"`, 1)
+	}
+	const some = `"namespaceSelector":{"matchLabels":{"a":"b"}},`
+	refused(t, "webhooks", w.create(gvr.ValidatingWebhooks, "bob", hook(pods, some)), "")
+	for what, c := range map[string]struct{ body, text string }{
+		"the same":             {hook(pods, some), ""},
+		"how failures count":   {hook(pods, some+`"failurePolicy":"Ignore",`), ""},
+		"another rule":         {hook(pods+","+secrets, some), no},
+		"more operations":      {hook(strings.Replace(pods, `"CREATE"`, `"CREATE","UPDATE"`, 1), some), no},
+		"all namespaces":       {hook(pods, ""), no},
+		"other namespaces":     {hook(pods, strings.Replace(some, `"b"`, `"c"`, 1)), no},
+		"a label or another":   {hook(pods, `"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"In","values":["b","c"]}]},`), no},
+		"any value":            {hook(pods, `"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Exists"}]},`), no},
+		"the same as a term":   {hook(pods, `"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"In","values":["b"]}]},`), ""},
+		"fewer objects":        {hook(pods, some+`"objectSelector":{"matchLabels":{"a":"b"}},`), ""},
+		"objects elsewhere":    {hook(pods, strings.Replace(some, "namespaceSelector", "objectSelector", 1)), no},
+		"fewer requests":       {hook(pods, some+`"matchConditions":[{"name":"a","expression":"true"}],`), ""},
+		"equivalent ones only": {hook(pods, some+`"matchPolicy":"Exact",`), ""},
+		"fewer scopes":         {hook(strings.Replace(pods, `"scope":"*"`, `"scope":"Namespaced"`, 1), some), ""},
+		"all resources":        {hook(strings.Replace(pods, `"pods"`, `"*"`, 1), some), no},
+	} {
+		refused(t, what, w.patch(gvr.ValidatingWebhooks, "carol", "hooks", c.body), c.text)
+		refused(t, "as it was after "+what, w.patch(gvr.ValidatingWebhooks, "bob", "hooks", hook(pods, some)), "")
+	}
+	refused(t, "another rule by who may", w.patch(gvr.ValidatingWebhooks, "bob", "hooks", hook(pods+","+secrets, some)), "")
+	refused(t, "fewer rules", w.patch(gvr.ValidatingWebhooks, "carol", "hooks", hook(secrets, some)), "")
+}
+
+func TestGuard_WhoSetsHighLimitsMayExceedThem(t *testing.T) {
+	w := newWorld(t)
+	with := func(name, limits string) string {
+		return strings.Replace(module(name, ""), `"grants":[]`, `"limits":{`+limits+`}`, 1)
+	}
+	const no = `User "carol" cannot exceed resource "wasmmodules" in API group "wasmgate.dev" at the cluster scope`
+	refused(t, "what is usual", w.create(gvr.Modules, "carol", with("m", `"memory":"64Mi","timeout":"2s","responseSize":"32Mi","fuel":9000000000`)), "")
+	for field, value := range map[string]string{"memory": "65Mi", "timeout": "2001ms", "responseSize": "33Mi"} {
+		refused(t, field, w.create(gvr.Modules, "carol", with("n", `"`+field+`":"`+value+`"`)), "spec.limits."+field+": "+no)
+		refused(t, field+" later", w.patch(gvr.Modules, "carol", "m", `{"spec":{"limits":{"`+field+`":"`+value+`"}}}`), "spec.limits."+field+": "+no)
+	}
+	refused(t, "who may", w.create(gvr.Modules, "bob", with("a", `"memory":"512Mi"`)), "")
+	refused(t, "who may, another module", w.create(gvr.Modules, "bob", with("b", `"memory":"512Mi"`)), `User "bob" cannot exceed`)
+	refused(t, "what it had stays", w.patch(gvr.Modules, "carol", "a", `{"metadata":{"labels":{"a":"b"}}}`), "")
+	refused(t, "less", w.patch(gvr.Modules, "carol", "a", `{"spec":{"limits":{"memory":"256Mi"}}}`), "")
+	refused(t, "and back", w.patch(gvr.Modules, "carol", "a", `{"spec":{"limits":{"memory":"512Mi"}}}`), no)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/shadow"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -58,6 +59,8 @@ func (r *runtime) Status(name string) (plugins.Status, bool) {
 }
 
 func (r *runtime) Grant(string, []plugins.Grant) {}
+
+func (r *runtime) Withdraw(name string, _ *plugins.LoadError) { r.Remove(name) }
 
 func (r *runtime) Remove(name string) {
 	r.mu.Lock()
@@ -136,7 +139,7 @@ func in(t *testing.T, one func(ctx context.Context, told func(module.Part) error
 
 func (w world) start(t *testing.T) (stop func()) {
 	t.Helper()
-	return controllertest.Start(t, w.Objects, load.New(w.Objects, w.runtime, w.runtime), shadow.New(w.Objects, w.runtime, w.runtime, w.trials))
+	return controllertest.Start(t, w.Objects, load.New(w.Objects, w.runtime, w.runtime, trust.New(w.Objects)), shadow.New(w.Objects, w.runtime, w.runtime, w.trials))
 }
 
 func spec(bytes string) map[string]any {

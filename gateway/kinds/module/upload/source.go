@@ -16,6 +16,8 @@ type Sources struct {
 	crd.Strategy
 	// Checker judges the bytes in a spec.
 	Checker Checker
+	// Trust tells whether they may be the module's; once requests are served.
+	Trust func() Trust
 	// Image refuses what cannot be the name of an image.
 	Image func(image string) error
 }
@@ -24,13 +26,13 @@ type Sources struct {
 // from a time when it was accepted.
 func (s Sources) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
 	v := s.Strategy.Validate(ctx, obj, old)
-	v.Errors = append(v.Errors, s.check(obj, old)...)
+	v.Errors = append(v.Errors, s.check(ctx, obj, old)...)
 	return v
 }
 
-func (s Sources) check(obj, before *unstructured.Unstructured) (errs field.ErrorList) {
+func (s Sources) check(ctx context.Context, obj, before *unstructured.Unstructured) (errs field.ErrorList) {
 	if text := source(obj, "inline"); text != source(before, "inline") {
-		errs = s.checkInline(obj.GetName(), text)
+		errs = s.checkInline(ctx, obj, text)
 	}
 	if image := source(obj, "oci", "image"); image != source(before, "oci", "image") {
 		if err := s.Image(image); err != nil {
@@ -40,13 +42,16 @@ func (s Sources) check(obj, before *unstructured.Unstructured) (errs field.Error
 	return errs
 }
 
-func (s Sources) checkInline(name, text string) field.ErrorList {
+func (s Sources) checkInline(ctx context.Context, obj *unstructured.Unstructured, text string) field.ErrorList {
 	path := field.NewPath("spec", "source", "inline")
 	module, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, "", err.Error())}
 	}
-	if err := s.Checker.Check(name, module); err != nil {
+	if err := s.Checker.Check(obj.GetName(), module); err != nil {
+		return field.ErrorList{refusal(path, len(module), err)}
+	}
+	if err := s.Trust().Check(ctx, obj, module); err != nil {
 		return field.ErrorList{refusal(path, len(module), err)}
 	}
 	return nil

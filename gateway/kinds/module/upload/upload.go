@@ -47,11 +47,18 @@ type Checker interface {
 	Check(name string, module []byte) error
 }
 
+// Trust tells whether content may be a module.
+type Trust interface {
+	// Check refuses what may not, with a *plugins.LoadError.
+	Check(ctx context.Context, obj *unstructured.Unstructured, content []byte) error
+}
+
 // Upload is the api.Content of modules. All fields are required.
 type Upload struct {
 	Engine   *engine.Engine
 	Contents Contents
 	Checker  Checker
+	Trust    Trust
 }
 
 // wasmMedia is the media type of a module.
@@ -79,8 +86,12 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	if err := u.Checker.Check(t.Name, body); err != nil {
 		return nil, apierrors.NewInvalid(kind, t.Name, field.ErrorList{refusal(field.NewPath("content"), len(body), err)})
 	}
-	if err := u.takesUpload(ctx, t, blob.Digest(body)); err != nil {
+	obj, err := u.takesUpload(ctx, t, blob.Digest(body))
+	if err != nil {
 		return nil, err
+	}
+	if err := u.Trust.Check(ctx, obj, body); err != nil {
+		return nil, apierrors.NewInvalid(kind, t.Name, field.ErrorList{refusal(field.NewPath("content"), len(body), err)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, module.ContentGrace/3) // the reference has to come in time
 	defer cancel()
@@ -114,17 +125,17 @@ func refusal(path *field.Path, size int, err error) *field.Error {
 
 // takesUpload refuses content for a module that takes its bytes from
 // elsewhere, or only others, before anything is kept.
-func (u Upload) takesUpload(ctx context.Context, t resource.Target, digest string) error {
+func (u Upload) takesUpload(ctx context.Context, t resource.Target, digest string) (*unstructured.Unstructured, error) {
 	obj, err := u.object(ctx, t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	upload, ok, _ := unstructured.NestedMap(obj.Object, "spec", "source", "upload")
 	if !ok {
-		return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errors.New("its spec.source is not upload; set spec.source to {upload: {}} first"))
+		return nil, apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errors.New("its spec.source is not upload; set spec.source to {upload: {}} first"))
 	}
 	if want := module.PinnedDigest(upload); want != "" && want != digest {
-		return apierrors.NewConflict(t.Resource.GroupResource(), t.Name, fmt.Errorf("its spec.source.upload.digest is %s, and the digest of these bytes %s", want, digest))
+		return nil, apierrors.NewConflict(t.Resource.GroupResource(), t.Name, fmt.Errorf("its spec.source.upload.digest is %s, and the digest of these bytes %s", want, digest))
 	}
-	return nil
+	return obj, nil
 }

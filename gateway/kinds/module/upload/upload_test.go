@@ -57,6 +57,16 @@ func (k *kept) OpenBlob(_ context.Context, digest string) (int, func(context.Con
 
 func (k *kept) Digest(data []byte) string { return blob.Digest(data) }
 
+// trustful refuses nothing but what says that it is somebody's.
+type trustful struct{}
+
+func (trustful) Check(_ context.Context, obj *unstructured.Unstructured, content []byte) error {
+	if bytes.Contains(content, []byte("foreign")) {
+		return &plugins.LoadError{Module: obj.GetName(), Reason: "Unsigned", Detail: "it is somebody's"}
+	}
+	return nil
+}
+
 // wary refuses bytes that say so.
 type wary struct{}
 
@@ -86,7 +96,7 @@ func world(t *testing.T) (*realengine.Engine, Upload, *kept) {
 		t.Fatal(err)
 	}
 	k := &kept{blobs: map[string][]byte{}}
-	return e, Upload{Engine: e.Verbs, Contents: k, Checker: wary{}}, k
+	return e, Upload{Engine: e.Verbs, Contents: k, Checker: wary{}, Trust: trustful{}}, k
 }
 
 func target(e *realengine.Engine, name string) resource.Target {
@@ -188,7 +198,7 @@ func TestRefusal(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	e := realengine.Start(t)
-	s := Sources{Strategy: target(e, "").Version.Strategy, Checker: wary{}, Image: func(image string) error {
+	s := Sources{Strategy: target(e, "").Version.Strategy, Checker: wary{}, Trust: func() Trust { return trustful{} }, Image: func(image string) error {
 		if strings.Contains(image, "bad") {
 			return errors.New("it is no name")
 		}
@@ -210,12 +220,13 @@ func TestSources(t *testing.T) {
 		}}
 	}
 	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-	good, bad := encode("good"), encode("bad")
+	good, bad, foreign := encode("good"), encode("bad"), encode("foreign")
 	for name, c := range map[string]struct {
 		field, text, before string
 		want                string
 	}{
 		"good": {inline, good, "", ""}, "no bytes": {inline, "", "", ""}, "bad": {inline, bad, "", "export memory is missing"}, "no base64": {inline, "???", "", "illegal base64"},
+		"foreign": {inline, foreign, good, "Unsigned: it is somebody's"}, "foreign as it was": {inline, foreign, foreign, ""},
 		"bad instead of good": {inline, bad, good, "export memory is missing"}, "good instead of bad": {inline, good, bad, ""},
 		"bad as it was": {inline, bad, bad, ""}, "bytes go": {inline, "", bad, ""},
 		"good image": {image, "r/good:v1", "", ""}, "bad image": {image, "bad", "", `Invalid value: "bad": it is no name`},

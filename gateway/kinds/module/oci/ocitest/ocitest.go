@@ -5,6 +5,7 @@
 package ocitest
 
 import (
+	"encoding/base64"
 	"io"
 	"log"
 	"net/http"
@@ -50,7 +51,18 @@ func Locked(user, password string) func(http.Handler) http.Handler {
 type Layer struct {
 	MediaType string
 	Content   []byte
+	// Annotations are of the layer, nil for none.
+	Annotations map[string]string
 }
+
+// Signed is what cosign keeps of a signature of an image: an artifact of the tag that
+// SignatureTag makes has it as a layer.
+func Signed(payload, signature []byte) Layer {
+	return Layer{"application/vnd.dev.cosign.simplesigning.v1+json", payload, map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(signature)}}
+}
+
+// SignatureTag is that of the signatures of an image whose manifest has a digest.
+func SignatureTag(digest string) string { return strings.Replace(digest, ":", "-", 1) + ".sig" }
 
 // Push puts an artifact into the repository NAME (HOST/PATH) under a tag, by the
 // credentials given, and returns the digest of its manifest.
@@ -68,6 +80,7 @@ func Push(t testing.TB, name, tag string, login auth.Credential, layers ...Layer
 		if err != nil {
 			t.Fatal(err)
 		}
+		d.Annotations = layer.Annotations
 		described = append(described, d)
 	}
 	d, err := oras.PackManifest(t.Context(), repo, oras.PackManifestVersion1_1, "application/vnd.wasm.config.v0+json", oras.PackManifestOptions{Layers: described})

@@ -1,0 +1,146 @@
+package draft
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/conversion/rules"
+)
+
+// rest says what becomes of the fields that found no counterpart: the one version keeps
+// those of the other in annotations.
+func (w *work) rest() {
+	for _, u := range w.fresh {
+		if u.used {
+			continue
+		}
+		if u.whole {
+			w.restore(u)
+		}
+		if u.needed && (u.whole || w.fresh.partlyIn(u)) && !u.partly {
+			w.early(u.steps, w.require(u.steps, u.s))
+		}
+	}
+	for _, u := range w.gone {
+		if !u.used && u.whole {
+			w.keep(u)
+		}
+	}
+}
+
+// partlyIn tells whether something moved into what is right above a field.
+func (p pool) partlyIn(u *unit) bool {
+	above := u.steps[:len(u.steps)-1]
+	return slices.ContainsFunc(p, func(o *unit) bool { return o.partly && slices.Equal(o.steps, above) })
+}
+
+func (w *work) restore(u *unit) {
+	op := w.leftover(u, func(c couple) *unit { return c.b }, w.fresh, w.gone)
+	op.Why = fmt.Sprintf("%s has nothing like it", w.from)
+	if u.partly {
+		op.Why = fmt.Sprintf("what else is in it, %s does not have", w.from)
+	}
+	if lastItem(u.steps) > 0 {
+		op.Why += ", and annotations keep nothing of items: at " + w.from + " it is lost"
+		op.Certain = false
+		w.early(u.steps, op)
+		return
+	}
+	op.Restore = &rules.Keep{Field: op.At, Annotation: annotation(u.steps)}
+	w.early(u.steps, op)
+}
+
+func (w *work) keep(u *unit) {
+	op := w.leftover(u, func(c couple) *unit { return c.a }, w.gone, w.fresh)
+	op.Why = fmt.Sprintf("%s has nothing like it", w.to)
+	if u.partly {
+		op.Why = fmt.Sprintf("what else is in it, %s does not have", w.to)
+	}
+	if lastItem(u.steps) > 0 {
+		op.Why += ", and annotations keep nothing of items: it is lost"
+		op.Certain = false
+		op.Remove = &rules.Remove{Field: op.At}
+		w.after = append(w.after, op)
+		return
+	}
+	op.Keep = &rules.Keep{Field: op.At, Annotation: annotation(u.steps)}
+	w.after = append(w.after, op)
+}
+
+// leftover is an operation about a field without a counterpart: it is certain unless
+// something comes near to it, or to what is in it, that may not be what it was taken for.
+func (w *work) leftover(u *unit, of func(couple) *unit, mine, theirs pool) Op {
+	op := Op{At: path(u.steps), Certain: true}
+	unsure := func(alternative string) {
+		op.Certain = false
+		if len(op.Alternatives) < 3 {
+			op.Alternatives = append(op.Alternatives, alternative)
+		}
+	}
+	near := map[[2]*unit]bool{}
+	for _, c := range w.candidates {
+		if isPrefix(u.steps, of(c).steps) && !c.a.sure && !c.b.sure {
+			near[[2]*unit{c.a, c.b}], near[[2]*unit{c.b, c.a}] = true, true
+			unsure(fmt.Sprintf("%s is %s (%d%%)", path(c.a.steps), path(c.b.steps), int(100*c.score)))
+		}
+	}
+	for _, own := range mine {
+		if own.used || !isPrefix(u.steps, own.steps) {
+			continue
+		}
+		for _, other := range theirs {
+			if !other.sure && !near[[2]*unit{own, other}] && inScope(own.steps, other.steps) && kind(own.s) == kind(other.s) && shareWord(own, other) {
+				unsure(fmt.Sprintf("%s, of which the other version has %s", path(own.steps), path(other.steps)))
+			}
+		}
+	}
+	return op
+}
+
+// shareWord tells whether the names of two fields have a word in common that says
+// something, with those of what they are in.
+func shareWord(a, b *unit) bool {
+	for _, word := range full(a.above, a.tokens) {
+		if !slices.Contains(vague, word) && slices.Contains(full(b.above, b.tokens), word) {
+			return !samePlace(a, b) || slices.Contains(a.tokens, word) && slices.Contains(b.tokens, word)
+		}
+	}
+	return false
+}
+
+// longest is how long the name of an annotation may be.
+const longest = 63
+
+// annotation is the name of the annotation that keeps a field, "" for that which rules
+// choose; it names one that would be too long.
+func annotation(steps []string) string {
+	name := strings.Join(steps, ".")
+	if len(name) <= longest {
+		return ""
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name))
+	tail := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, steps[len(steps)-1])
+	return fmt.Sprintf("conversion.wasmgate.dev/%s-%08x", tail[:min(len(tail), 40)], sum.Sum32())
+}
+
+// require gives a field that has to be there a value.
+func (w *work) require(steps []string, s *schema) Op {
+	value := zero(s)
+	op := Op{At: path(steps), Why: fmt.Sprintf("%s requires it and has no default", w.to)}
+	if value == "" {
+		op.Why += ", and no value is known that is valid: add one"
+		return op
+	}
+	op.Why += ": the value was made up"
+	op.Default = &rules.Value{Field: path(steps), Value: json.RawMessage(value)}
+	return op
+}

@@ -1,0 +1,139 @@
+package draft
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/conversion/rules"
+)
+
+// values compares what two scalars may be.
+func (w *work) values(at []string, a, b *schema) {
+	switch {
+	case len(b.Enum) > 0 && len(a.Enum) > 0 && a.Type == "string":
+		w.enum(at, texts(a), texts(b))
+	case len(b.Enum) > 0 && !equalEnums(a, b):
+		w.remark(at, "%s takes %s only, and %s takes others, too", w.to, list(texts(b)), w.from)
+	case b.Pattern != "" && b.Pattern != a.Pattern:
+		w.remark(at, "%s has another pattern, so that some values may not be valid there: %s", w.to, b.Pattern)
+	case b.Maximum != nil && (a.Maximum == nil || *a.Maximum > *b.Maximum), b.Minimum != nil && (a.Minimum == nil || *a.Minimum < *b.Minimum),
+		b.MaxLength != nil && (a.MaxLength == nil || *a.MaxLength > *b.MaxLength), b.MinLength != nil && (a.MinLength == nil || *a.MinLength < *b.MinLength):
+		w.remark(at, "%s takes less of it than %s", w.to, w.from)
+	}
+	if a.Default != nil && b.Default != nil && string(a.Default.Raw) != string(b.Default.Raw) {
+		w.remark(at, "the default was %s and is %s: objects that exist keep theirs, those created at %s without it get the new one", a.Default.Raw, b.Default.Raw, w.to)
+	}
+}
+
+// remark adds a remark that somebody has to judge.
+func (w *work) remark(at []string, format string, args ...any) {
+	w.add(Op{At: path(at), Why: fmt.Sprintf(format, args...)}, nil)
+}
+
+func texts(s *schema) (all []string) {
+	for _, v := range s.Enum {
+		var text string
+		if json.Unmarshal(v.Raw, &text) != nil {
+			text = string(v.Raw)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func equalEnums(a, b *schema) bool {
+	x, y := texts(a), texts(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+func list(values []string) string {
+	if len(values) > 8 {
+		values = append(slices.Clone(values[:8]), "...")
+	}
+	return strings.Join(values, ", ")
+}
+
+// enum maps the values that one version names otherwise. It is certain if each of them
+// has the same letters as exactly one other.
+func (w *work) enum(at []string, a, b []string) {
+	from := slices.DeleteFunc(slices.Clone(a), func(v string) bool { return slices.Contains(b, v) })
+	to := slices.DeleteFunc(slices.Clone(b), func(v string) bool { return slices.Contains(a, v) })
+	if len(from) == 0 {
+		if len(to) > 0 {
+			w.remark(at, "%s does not know %s: objects that have one are not valid there", w.from, list(to))
+		}
+		return
+	}
+	op := Op{At: path(at), Certain: true}
+	values := map[string]string{}
+	var without []string
+	left := slices.Clone(to)
+	for _, v := range from {
+		best, score := -1, 0.0
+		for i, other := range left {
+			if s := similar(v, other); s > score {
+				best, score = i, s
+			}
+		}
+		if best < 0 || score < 0.5 {
+			without = append(without, v)
+			continue
+		}
+		op.Certain = op.Certain && score >= 0.95
+		values[v] = left[best]
+		left = slices.Delete(left, best, best+1)
+	}
+	for _, v := range without {
+		if len(without) == 1 && len(left) == 1 { // what is left on both sides
+			values[v], left, without, op.Certain = left[0], nil, nil, false
+		}
+	}
+	op.Why = fmt.Sprintf("%s has other names for values", w.to)
+	if len(without) > 0 || len(left) > 0 {
+		op.Certain = false
+		op.Why += fmt.Sprintf("; without a counterpart: %s", list(append(without, left...)))
+	}
+	if len(values) > 0 {
+		op.Map = &rules.Map{Field: path(at), Values: values}
+	}
+	w.add(op, nil)
+}
+
+// zero is a value that a schema takes, "" for none that is known.
+func zero(s *schema) string {
+	switch {
+	case len(s.Enum) > 0:
+		return string(s.Enum[0].Raw)
+	case s.Pattern != "" || s.Format != "":
+		if s.Type == "string" {
+			return ""
+		}
+	}
+	switch kind(s) {
+	case "integer", "number":
+		if s.Minimum != nil && *s.Minimum > 0 {
+			return fmt.Sprint(*s.Minimum)
+		}
+		return "0"
+	case "boolean":
+		return "false"
+	case "string":
+		if s.MinLength != nil && *s.MinLength > 0 {
+			return `"` + strings.Repeat("x", int(min(*s.MinLength, 64))) + `"`
+		}
+		return `""`
+	case "array":
+		if s.MinItems == nil || *s.MinItems == 0 {
+			return "[]"
+		}
+	case "object":
+		if len(s.Required) == 0 {
+			return "{}"
+		}
+	}
+	return ""
+}

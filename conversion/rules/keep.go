@@ -1,0 +1,57 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
+)
+
+// keptIn is the domain of annotations that rules do not name.
+const keptIn = "conversion.wasmgate.dev/"
+
+// Name is the annotation that a field is kept in.
+func (k *Keep) Name() string {
+	if k.Annotation != "" {
+		return k.Annotation
+	}
+	steps, err := parsePath(k.Field)
+	if err != nil {
+		return keptIn
+	}
+	return keptIn + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '.'
+	}, strings.Join(steps, "."))
+}
+
+func (k *Keep) compile(c *compiler) *op {
+	s, p := c.paths(false, "field", k.Field)
+	if len(c.errs) > 0 {
+		return nil
+	}
+	name := k.Name()
+	annotation := c.annotation("annotation", name, s)
+	return &op{scope: s,
+		there: func(r *run, item []string) error {
+			if raw := r.take(item, p[0]); raw != nil {
+				return r.o.At(annotation...).SetString(string(raw))
+			}
+			return nil
+		},
+		back: func(r *run, item []string) error {
+			raw := r.take(nil, annotation)
+			if raw == nil {
+				return nil
+			}
+			text, ok := rawjson.String(raw)
+			end, err := rawjson.Skip([]byte(text), 0)
+			if !ok || err != nil || rawjson.Space([]byte(text), end) != len(text) {
+				return fmt.Errorf("the annotation %s holds no JSON: remove it, or mend it", name)
+			}
+			return r.at(item, p[0]).SetRaw([]byte(text))
+		},
+	}
+}

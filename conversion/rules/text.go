@@ -1,0 +1,196 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxParts is how many fields one text is split into.
+const maxParts = 16
+
+// parting is a text and the fields that are its parts.
+type parting struct {
+	whole     []string
+	parts     [][]string
+	separator string
+	last      bool
+}
+
+func (s *Split) compile(c *compiler) *op {
+	return c.parting("field", s.Field, "into", s.Into, s.Separator, s.Last)
+}
+
+func (j *Join) compile(c *compiler) *op {
+	return turned(c.parting("into", j.Into, "fields", j.Fields, j.Separator, j.Last))
+}
+
+func (c *compiler) parting(name, whole, partsName string, parts []string, separator string, last bool) *op {
+	c.text("separator", separator)
+	if n := len(parts); n < 2 || n > maxParts {
+		c.invalid(partsName, fmt.Sprint(n), fmt.Sprintf("want 2 to %d fields", maxParts))
+	}
+	named := []string{name, whole}
+	for i, p := range parts {
+		named = append(named, fmt.Sprintf("%s[%d]", partsName, i), p)
+		if slices.Contains(parts[:i], p) {
+			c.invalid(partsName, p, "it is there twice")
+		}
+	}
+	s, p := c.paths(false, named...)
+	t := parting{p[0], p[1:], separator, last}
+	return &op{scope: s, there: t.split, back: t.join}
+}
+
+// cut divides a text into as many parts as there are fields, or fewer.
+func (t *parting) cut(text string) []string {
+	if !t.last {
+		return strings.SplitN(text, t.separator, len(t.parts))
+	}
+	var tail []string
+	for len(tail) < len(t.parts)-1 {
+		at := strings.LastIndex(text, t.separator)
+		if at < 0 {
+			break
+		}
+		tail = append(tail, text[at+len(t.separator):])
+		text = text[:at]
+	}
+	tail = append(tail, text)
+	slices.Reverse(tail)
+	return tail
+}
+
+func (t *parting) split(r *run, item []string) error {
+	text, ok, err := r.text(item, t.whole)
+	if !ok || err != nil {
+		return err
+	}
+	own := false // one of the parts has the place of the whole
+	for i, part := range t.cut(text) {
+		if err := r.at(item, t.parts[i]).SetString(part); err != nil {
+			return err
+		}
+		own = own || inside(t.parts[i], t.whole)
+	}
+	if !own {
+		r.take(item, t.whole)
+	}
+	return nil
+}
+
+// join refuses parts that could not be told from each other again.
+func (t *parting) join(r *run, item []string) error {
+	var parts []string
+	for i, p := range t.parts {
+		part, ok, err := r.text(item, p)
+		switch {
+		case err != nil:
+			return err
+		case ok && len(parts) < i:
+			return fmt.Errorf("%s is there without %s", show(p), show(t.parts[len(parts)]))
+		case ok:
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	text := strings.Join(parts, t.separator)
+	if !slices.Equal(t.cut(text), parts) {
+		return fmt.Errorf("the separator is in one of the parts of %s, so that they could not be told from each other again", show(t.whole))
+	}
+	if err := r.at(item, t.whole).SetString(text); err != nil {
+		return err
+	}
+	for _, p := range t.parts {
+		if !inside(p, t.whole) {
+			r.take(item, p)
+		}
+	}
+	return nil
+}
+
+func (x *Regexp) compile(c *compiler) *op {
+	s, p := c.paths(true, "field", x.Field)
+	o := &op{scope: s, there: c.replacing("match", p[0], x.Replacement), why: "add back.match and back.replace"}
+	if x.Back != nil {
+		o.back = c.replacing("back.match", p[0], *x.Back)
+	}
+	return o
+}
+
+func (c *compiler) replacing(name string, path []string, x Replacement) step {
+	c.text(name, x.Match)
+	e, err := regexp.Compile(x.Match)
+	if err != nil {
+		c.invalid(name, x.Match, err.Error())
+		return nil
+	}
+	return func(r *run, item []string) error {
+		text, ok, err := r.text(item, path)
+		if !ok || err != nil {
+			return err
+		}
+		replaced := e.ReplaceAllString(text, x.Replace)
+		if replaced == text {
+			return nil
+		}
+		if len(replaced) > maxMade {
+			return fmt.Errorf("%s becomes larger than %d bytes", show(path), maxMade)
+		}
+		return r.at(item, path).SetString(replaced)
+	}
+}
+
+// maxMade is the size of the largest text that a rule makes.
+const maxMade = 1 << 20
+
+func (m *Map) compile(c *compiler) *op {
+	s, p := c.paths(true, "field", m.Field)
+	switch n := len(m.Values); {
+	case n == 0:
+		c.text("values", "")
+	case n > maxValues || len(m.Back) > maxValues:
+		c.invalid("values", fmt.Sprint(n), fmt.Sprintf("there are more than %d", maxValues))
+	}
+	if m.Others != "" && m.Others != "Keep" && m.Others != "Fail" {
+		c.invalid("others", m.Others, "want Keep or Fail")
+	}
+	back := maps.Clone(m.Back)
+	if back == nil {
+		back = map[string]string{}
+	}
+	for _, from := range slices.Sorted(maps.Keys(m.Values)) {
+		to := m.Values[from]
+		other, known := back[to]
+		if _, said := m.Back[to]; known && !said {
+			c.invalid("values", to, fmt.Sprintf("both %q and %q become it; say in back which of them it becomes", other, from))
+		}
+		if !known {
+			back[to] = from
+		}
+	}
+	fail := m.Others == "Fail"
+	return &op{scope: s, there: mapping(p[0], m.Values, back, fail), back: mapping(p[0], back, m.Values, fail)}
+}
+
+// mapping replaces values. One that stays, and would not on the way back, is refused.
+func mapping(path []string, values, back map[string]string, fail bool) step {
+	return func(r *run, item []string) error {
+		text, ok, err := r.text(item, path)
+		if !ok || err != nil {
+			return err
+		}
+		to, known := values[text]
+		if known {
+			return r.at(item, path).SetString(to)
+		}
+		if other, taken := back[text]; fail || taken && other != text {
+			return fmt.Errorf("%s has a value that the rule does not name, so that it would not come back", show(path))
+		}
+		return nil
+	}
+}

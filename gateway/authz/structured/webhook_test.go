@@ -1,0 +1,59 @@
+package structured
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+)
+
+func write(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// nobody is an authorizer that knows nothing.
+type nobody struct{}
+
+func (nobody) Authorize(context.Context, authz.Attributes) (bool, string, error) {
+	return false, "", nil
+}
+
+func (nobody) Rules(*authn.User, string) ([]rbacv1.PolicyRule, error) { return nil, nil }
+
+// A server that does not answer is given up after the time that the file gives it, and
+// then the file says what that means.
+func TestServersThatDoNotAnswer(t *testing.T) {
+	end := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
+	defer silent.Close()
+	defer close(end)
+	kubeconfig := write(t, `{"apiVersion":"v1","kind":"Config","clusters":[{"name":"c","cluster":{"server":"`+silent.URL+`"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`)
+	for policy, want := range map[string]authz.Decision{"Deny": authz.Deny, "NoOpinion": authz.NoOpinion} {
+		c, err := New(Config{First: nobody{}, Gateway: "one", Path: write(t, fmt.Sprintf(`{"apiVersion":"apiserver.config.k8s.io/v1","kind":"AuthorizationConfiguration","authorizers":[{"type":"Webhook","name":"silent",
+			"webhook":{"timeout":"50ms","authorizedTTL":"1s","unauthorizedTTL":"1s","subjectAccessReviewVersion":"v1","matchConditionSubjectAccessReviewVersion":"v1",
+			"failurePolicy":%q,"connectionInfo":{"type":"KubeConfigFile","kubeConfigFile":%q}}}]}`, policy, kubeconfig))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		decision, _, err := c.Judge(ctx, authz.Attributes{User: &authn.User{Name: "u"}, Verb: "get", Path: "/x"})
+		if ctx.Err() != nil || decision != want || err == nil { // it says so in one of two ways, as it happens
+			t.Errorf("%s: %v, %v, %v", policy, decision, err, ctx.Err())
+		}
+	}
+}

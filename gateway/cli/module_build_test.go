@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+)
+
+// tool puts a program of that name, and no other, on the path.
+func tool(t *testing.T, name, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	if name != "" {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+}
+
+func TestBuildRunsTheToolsOfALanguage(t *testing.T) {
+	is := workbench.Inspection{Size: 4, Hooks: []string{"wasmgate_convert"}, Conversions: []string{"v1->v2"}}
+	for _, c := range []struct {
+		name, sign, tool, script string
+		args                     []string
+		b                        bench
+		exit                     int
+		want                     string
+	}{
+		{"go", "go.mod", "go", `[ "$GOOS$GOARCH" = wasip1wasm ] && echo "$@" > "$4"`, nil, bench{is: is}, 0, "p.wasm: 4 bytes, wasmgate_convert; converts v1->v2"},
+		{"TinyGo", "go.mod", "tinygo", `echo "$@" > "$6"`, []string{"--language", "tinygo"}, bench{is: is}, 0, "p.wasm: 4 bytes"},
+		{"Rust", "Cargo.toml", "cargo", `echo x > target/wasm32-unknown-unknown/release/some.wasm`, nil, bench{is: is}, 0, "p.wasm: 4 bytes"},
+		{"AssemblyScript, for programs", "package.json", "npm", `echo x > p.wasm`, []string{"-o", "json"}, bench{is: is}, 0, `"size": 4`},
+		{"a tool is missing", "Cargo.toml", "", "", nil, bench{is: is}, 2, "cargo is needed for a module in rust, and is not installed: install Rust"},
+		{"it does not compile", "go.mod", "go", "exit 3", nil, bench{is: is}, 1, "go build -buildmode=c-shared -o"},
+		{"nothing came of it", "Cargo.toml", "cargo", "", nil, bench{is: is}, 1, "left 0 files"},
+		{"a gateway would not take it", "go.mod", "go", `echo x > "$4"`, nil, bench{is: workbench.Inspection{Problem: "it lacks exports"}}, 1, "a gateway would not take it: it lacks exports"},
+		{"rules", "rules.yaml", "", "", nil, bench{}, 2, "has rules, of which nothing is built"},
+		{"no project", "x", "", "", nil, bench{}, 2, "it has none of go.mod, Cargo.toml, package.json; begin one with: wasmgate module init"},
+		{"no such language", "go.mod", "", "", []string{"--language", "c"}, bench{}, 2, "--language c is not known"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "p")
+			if err := os.MkdirAll(filepath.Join(dir, "target", "wasm32-unknown-unknown", "release"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, c.sign), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			tool(t, c.tool, c.script)
+			out, exit, err := c.b.run(t, append([]string{"module", "build", dir}, c.args...)...)
+			if err != nil {
+				out += err.Error()
+			}
+			if exit != c.exit || !strings.Contains(out, c.want) {
+				t.Errorf("status %d\n%s\nwant %d, %s", exit, out, c.exit, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "p.wasm")); (err == nil) != (c.exit == 0 || strings.HasPrefix(c.name, "a gateway")) {
+				t.Errorf("the module: %v", err)
+			}
+		})
+	}
+}

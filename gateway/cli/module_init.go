@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+)
+
+// initCommand is one run of `wasmgate module init`.
+type initCommand struct {
+	tools    workbench.Tools
+	what     workbench.Draft
+	from, to string
+	force    bool
+	format   output
+}
+
+func newModuleInit(tools workbench.Tools) *cobra.Command {
+	c := &initCommand{tools: tools}
+	cmd := &cobra.Command{
+		Use:   "init DIR",
+		Short: "Begin a project that converts, from nothing or from two versions of a kind",
+		Long: "Write the files of a project that converts objects from one version of a kind to\n" +
+			"another: the CustomResourceDefinition, the conversion, samples and golden files, and\n" +
+			"a README.md with the next commands. No server is needed.\n\n" +
+			"With --from and --to, the conversion is guessed from two schemas: fields that were\n" +
+			"renamed or moved, texts that were split, values and types that changed; what one\n" +
+			"version lacks is kept in annotations. --from alone takes all versions of a file.\n" +
+			"Whatever is not certain is marked with CHECK, the reason and what else it could be;\n" +
+			"`wasmgate module fuzz` says what is lost. Without either, it is about an example.\n\n" +
+			"The status is 0 if the files were written, and 2 if not.",
+		Example: "  wasmgate module init widgets\n" +
+			"  wasmgate module init widgets --from old.yaml --to new.yaml --language rules\n" +
+			"  wasmgate module init widgets --from crd.yaml --language go --sdk ../wasmgate",
+		Args:        arguments(1, 1),
+		Annotations: map[string]string{mistakesAre: ""},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: c.run,
+	}
+	cmd.Flags().StringVar(&c.from, "from", "", "`file` with the CustomResourceDefinition, or with its old version, YAML or JSON")
+	cmd.Flags().StringVar(&c.to, "to", "", "`file` with the new version of it")
+	cmd.Flags().StringVar(&c.what.Language, "language", "rules", "`language` of the conversion")
+	_ = cmd.RegisterFlagCompletionFunc("language", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return tools.Languages(), cobra.ShellCompDirectiveNoFileComp
+	})
+	cmd.Flags().StringVar(&c.what.Name, "name", "", "`name` of the module or of the rules, by default the plural of the kind")
+	cmd.Flags().StringVar(&c.what.SDK, "sdk", "", "`folder` with a checkout of wasmgate, whose SDK a module in Go is built with")
+	cmd.Flags().BoolVar(&c.force, "force", false, "write over files that are there")
+	c.format.add(cmd, asTable, asJSON, asYAML)
+	return cmd
+}
+
+func (c *initCommand) run(cmd *cobra.Command, args []string) (err error) {
+	if err := fromEnv(cmd.Flags()); err != nil {
+		return err
+	}
+	if known := c.tools.Languages(); !slices.Contains(known, c.what.Language) {
+		return fmt.Errorf("--language %s is not known: want one of %s", c.what.Language, strings.Join(known, ", "))
+	}
+	if c.to != "" && c.from == "" {
+		return errors.New("--to needs --from: the file with the old version")
+	}
+	if c.what.SDK != "" {
+		if c.what.SDK, err = filepath.Abs(c.what.SDK); err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(c.what.SDK, "sdk", "doc.go")); err != nil {
+			return fmt.Errorf("--sdk %s is no checkout of wasmgate: %w", c.what.SDK, err)
+		}
+	}
+	for file, text := range map[string]*[]byte{c.from: &c.what.From, c.to: &c.what.To} {
+		if file == "" {
+			continue
+		}
+		if *text, err = os.ReadFile(file); err != nil {
+			return err
+		}
+		if len(*text) == 0 {
+			return fmt.Errorf("%s is empty", file)
+		}
+	}
+	made, err := c.tools.Draft(cmd.Context(), c.what)
+	if err != nil {
+		return err
+	}
+	if err := c.write(args[0], made.Files); err != nil {
+		return err
+	}
+	if c.format.forPrograms() && c.format.format != asTable {
+		return c.format.value(cmd.OutOrStdout(), made)
+	}
+	return printDrafted(cmd.OutOrStdout(), args[0], made)
+}
+
+// write writes the files, or none if one is there already.
+func (c *initCommand) write(dir string, files []workbench.File) error {
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if _, err := os.Lstat(name); !c.force && !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("%s is there already: take another folder, or write over it with --force", name)
+		}
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		if err := writeFile(name, f.Content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printDrafted(out io.Writer, dir string, made workbench.Drafted) error {
+	unsure := 0
+	if len(made.Operations) > 0 {
+		w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+		fmt.Fprintln(w, "PAIR\tCHECK\tFIELD\tWHAT\tWHY")
+		for _, op := range made.Operations {
+			check := ""
+			if op.Check {
+				unsure++
+				check = "CHECK"
+			}
+			fmt.Fprintf(w, "%s:%s\t%s\t%s\t%s\t%s\n", op.From, op.To, check, shown(op.Field), operationOf(op.Rule), shown(op.Why))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(out, "%s: %d operations, %d to check; %d files. What to do next is in %s\n",
+		made.Definition, len(made.Operations), unsure, len(made.Files), filepath.Join(dir, "README.md"))
+	return err
+}
+
+// operationOf is the name of a rule.
+func operationOf(rule string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(rule, `{"`), `"`)
+	if name == "" {
+		return "(nothing)"
+	}
+	return name
+}

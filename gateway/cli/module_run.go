@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+)
+
+func newModuleRun(tools workbench.Tools) *cobra.Command {
+	var module moduleFile
+	var format output
+	var file string
+	var objects []string
+	cmd := &cobra.Command{
+		Use:   "run FILE.wasm -f REVIEW.yaml",
+		Short: "Ask a module about a request of admission, or for an order of versions, without a server",
+		Long: "Hand a module the request in a file, YAML or JSON, and print its reply, what it logged,\n" +
+			"and what it spent. The kind of the request says which hook is asked: AdmissionReview,\n" +
+			"VersionPriorityReview or ConversionReview. What the module may look up is in the files\n" +
+			"of --objects. No server is needed.\n\n" +
+			"The status is 0 if the module lets the request through, 1 if it refuses it, or fails,\n" +
+			"and 2 if the command was not used as it is meant.",
+		Example: "  wasmgate module run policy.wasm -f review.yaml\n" +
+			"  wasmgate module run policy.wasm -f review.yaml --objects teams.yaml --config config.yaml -o json",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: completeFiles,
+		Annotations:       map[string]string{mistakesAre: ""},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			if file == "" {
+				return fmt.Errorf("-f is missing: the file with the request\nUsage: %s", cmd.UseLine())
+			}
+			what, err := asked(cmd, file, objects)
+			if err != nil {
+				return err
+			}
+			if what.Module, err = module.read(args[0]); err != nil {
+				return err
+			}
+			got, err := tools.Answer(cmd.Context(), what)
+			if err != nil {
+				return err
+			}
+			if format.forPrograms() {
+				err = format.value(cmd.OutOrStdout(), got)
+			} else {
+				err = printAnswer(cmd.OutOrStdout(), got)
+			}
+			switch {
+			case err != nil:
+				return err
+			case got.Problem != "":
+				return &outcome{statusFound, got.Problem}
+			case got.Refused != "":
+				return &outcome{statusFound, "refused: " + got.Refused}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "`file` with the request, YAML or JSON; - is the standard input")
+	cmd.Flags().StringSliceVar(&objects, "objects", nil, "`files` and folders with objects that the module may look up")
+	module.add(cmd)
+	format.add(cmd, asJSON, asYAML)
+	return cmd
+}
+
+// asked is the request in a file, with what the module may look up.
+func asked(cmd *cobra.Command, file string, objects []string) (what workbench.Request, err error) {
+	reviews, err := readObjects([]string{file}, cmd)
+	if err != nil {
+		return what, err
+	}
+	if len(reviews) != 1 {
+		return what, fmt.Errorf("%s has %d objects, and one request is asked", file, len(reviews))
+	}
+	what.Review = reviews[0]
+	what.Objects, err = readObjects(objects, cmd)
+	return what, err
+}
+
+func printAnswer(out io.Writer, got workbench.Answer) error {
+	for _, line := range got.Log {
+		fmt.Fprintf(out, "log: %s\n", shown(line))
+	}
+	if got.Reply != "" {
+		var text bytes.Buffer
+		if json.Indent(&text, []byte(got.Reply), "", "    ") != nil {
+			text.Reset()
+			text.WriteString(shown(got.Reply))
+		}
+		fmt.Fprintln(out, text.String())
+	}
+	_, err := fmt.Fprintf(out, "%s: %d fuel, %d bytes of memory, %s\n", got.Hook, got.Fuel, got.Memory, got.Took)
+	return err
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+)
+
+// signFlags are a module, a key and whom the signature is for.
+type signFlags struct{ key, module string }
+
+func (f *signFlags) add(cmd *cobra.Command, key string) {
+	cmd.Flags().StringVar(&f.key, "key", "", "PEM `file` with the "+key)
+	cmd.Flags().StringVar(&f.module, "for", "", "`name` of the only WasmModule that the signature is for")
+}
+
+func (f *signFlags) read(cmd *cobra.Command, file string) (out workbench.Signed, err error) {
+	if err := fromEnv(cmd.Flags()); err != nil {
+		return out, err
+	}
+	if f.key == "" {
+		return out, fmt.Errorf("--key is missing: the file with the key\nUsage: %s", cmd.UseLine())
+	}
+	out.For = f.module
+	if out.Content, err = os.ReadFile(file); err != nil {
+		return out, err
+	}
+	out.Key, err = os.ReadFile(f.key)
+	return out, err
+}
+
+func newModuleSign(tools workbench.Signing) *cobra.Command {
+	var flags signFlags
+	var output string
+	cmd := &cobra.Command{
+		Use:   "sign FILE.wasm --key KEY",
+		Short: "Sign a module, in the file itself",
+		Long: "Sign a module with a private key: PEM, not encrypted, ECDSA P-256, Ed25519 or RSA.\n" +
+			"The signature goes into the section wasmgate.signature at the end of the file, and\n" +
+			"is of all bytes before that. A signature that the key made before is replaced,\n" +
+			"those of other keys stay. No server is needed.",
+		Example:           "  wasmgate module sign crontab.wasm --key release.key\n  wasmgate module sign crontab.wasm --key release.key --for crontab -o signed.wasm",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: completeFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := flags.read(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			signed, err := tools.Sign(what)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if output == "" {
+				output = args[0]
+			}
+			if err := writeFile(output, signed); err != nil {
+				return err
+			}
+			if !isOutput(output, cmd.OutOrStdout()) {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s signed: %s\n", output, digestOf(signed))
+			}
+			return err
+		},
+	}
+	flags.add(cmd, "private key that signs")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the signed module (default the one that is signed)")
+	return cmd
+}
+
+func newModuleVerify(tools workbench.Signing) *cobra.Command {
+	var flags signFlags
+	var format output
+	cmd := &cobra.Command{
+		Use:   "verify FILE.wasm --key PUB",
+		Short: "Tell whether a key signed a module",
+		Long: "Tell whether the private key that belongs to a public one (PEM) signed the module in\n" +
+			"a file. No server is needed.\n\n" +
+			"The status is 0 if it did, 1 if not, and 2 if the command was not used as it is\n" +
+			"meant.",
+		Example:           "  wasmgate module verify crontab.wasm --key release.pub",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: completeFiles,
+		Annotations:       map[string]string{mistakesAre: ""},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := flags.read(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			is, err := tools.Verify(what)
+			if err != nil {
+				return err
+			}
+			if format.forPrograms() {
+				err = format.value(cmd.OutOrStdout(), is)
+			} else if is.Problem == "" {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is signed by the key %s: %s\n", args[0], is.Key, is.Signed)
+			}
+			if err == nil && is.Problem != "" {
+				return &outcome{statusFound, args[0] + ": " + is.Problem}
+			}
+			return err
+		},
+	}
+	flags.add(cmd, "public key that verifies")
+	format.add(cmd, asJSON, asYAML)
+	return cmd
+}
+
+func newModuleKeygen(tools workbench.Signing) *cobra.Command {
+	return &cobra.Command{
+		Use:   "keygen NAME",
+		Short: "Make a key that signs modules: NAME.key and NAME.pub",
+		Long: "Make a key that signs modules, ECDSA P-256: NAME.key has the private key, which only\n" +
+			"its owner can read, and NAME.pub the public one, for a ModuleTrust. Files that are\n" +
+			"there are not replaced. No server is needed.",
+		Example: "  wasmgate module keygen release",
+		Args:    arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			private, public, err := tools.NewKey()
+			if err != nil {
+				return err
+			}
+			if err := create(args[0]+".key", private, 0o600); err != nil {
+				return err
+			}
+			if err := create(args[0]+".pub", public, 0o644); err != nil {
+				return errors.Join(err, os.Remove(args[0]+".key"))
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s.key and %s.pub written\n", args[0], args[0])
+			return err
+		},
+	}
+}
+
+// create writes a file that is not there yet.
+func create(path string, data []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/gateway/cli/manifest"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+)
+
+// tryCommand is one run of `wasmgate module test`.
+type tryCommand struct {
+	tools   workbench.Tools
+	module  moduleFile
+	what    workbench.Samples
+	crdFile string
+	samples []string
+	golden  string
+	update  bool
+	format  output
+}
+
+func newModuleTest(tools workbench.Tools) *cobra.Command {
+	c := &tryCommand{tools: tools}
+	cmd := &cobra.Command{
+		Use:   "test FILE.wasm -f CRD.yaml --samples DIR",
+		Short: "Test the conversions of a module with samples and golden files, without a server",
+		Long: "Convert each sample, an object in a file, to each other version of its kind and back.\n" +
+			"It is to come back as it was, to be valid on the way, and to be there what a golden\n" +
+			"file says: of samples/a.yaml at v1 that is the file a.v1.yaml in the folder of\n" +
+			"--golden. --update writes what is there now into these. No server is needed.\n\n" +
+			"The status is 0 if all is well, 1 if something is not, and 2 if the command was not\n" +
+			"used as it is meant.",
+		Example: "  wasmgate module test crontab.wasm -f crd.yaml --samples testdata/samples --golden testdata/golden --update\n" +
+			"  wasmgate module test crontab.wasm -f crd.yaml --samples testdata/samples --golden testdata/golden -o junit",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: completeFiles,
+		Annotations:       map[string]string{mistakesAre: ""},
+		RunE:              c.run,
+	}
+	cmd.Flags().StringVarP(&c.crdFile, "filename", "f", "", "`file` with the CustomResourceDefinition, YAML or JSON")
+	cmd.Flags().StringSliceVar(&c.samples, "samples", nil, "`files` and folders with samples")
+	cmd.Flags().StringVar(&c.golden, "golden", "", "`folder` with what samples are to be at other versions")
+	cmd.Flags().BoolVar(&c.update, "update", false, "write the golden files")
+	cmd.Flags().StringSliceVar(&c.what.Acknowledged, "acknowledge", nil, "`paths` of fields whose loss is meant, such as spec.ports[*].name")
+	c.module.add(cmd)
+	c.format.add(cmd, asTable, asJSON, asYAML, asJUnit, asSARIF)
+	return cmd
+}
+
+func (c *tryCommand) run(cmd *cobra.Command, args []string) (err error) {
+	if err := fromEnv(cmd.Flags()); err != nil {
+		return err
+	}
+	switch {
+	case c.crdFile == "" || len(c.samples) == 0:
+		return fmt.Errorf("-f and --samples are needed\nUsage: %s", cmd.UseLine())
+	case c.update && c.golden == "":
+		return errors.New("--update needs --golden")
+	}
+	if c.what.Definitions, err = os.ReadFile(c.crdFile); err != nil {
+		return err
+	}
+	if c.what.Module, err = c.module.read(args[0]); err != nil {
+		return err
+	}
+	files, err := readManifests(c.samples, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		for _, d := range f.documents {
+			if d.object != nil {
+				c.what.Objects = append(c.what.Objects, d.object)
+			}
+		}
+	}
+	tried, err := c.tools.Try(cmd.Context(), c.what)
+	if err != nil {
+		return err
+	}
+	cases, err := c.judge(files, tried)
+	if err != nil {
+		return err
+	}
+	if len(cases) == 0 {
+		return fmt.Errorf("%s: there are no objects of that kind", strings.Join(c.samples, ", "))
+	}
+	if err := printCases(cmd.OutOrStdout(), &c.format, args[0], cases); err != nil {
+		return err
+	}
+	if n := failedOf(cases); n > 0 {
+		return &outcome{statusFound, fmt.Sprintf("%d of %d tests failed", n, len(cases))}
+	}
+	return nil
+}
+
+// judge is what came of all samples, which are in the order of the files.
+func (c *tryCommand) judge(files []manifestFile, tried []workbench.Sample) (cases []testCase, err error) {
+	for _, f := range files {
+		made := map[string][][]byte{} // by version: what is to be in the golden file
+		var versions []string
+		for i, d := range f.documents {
+			if d.object == nil {
+				continue
+			}
+			s := tried[0]
+			tried = tried[1:]
+			if s.Version == "" {
+				continue
+			}
+			name := f.name
+			if len(f.documents) > 1 {
+				name = fmt.Sprintf("%s#%d", f.name, i+1)
+			}
+			cases = append(cases, cameBack(name, f.name, s)...)
+			for _, m := range s.Made {
+				if m.Problem == "" {
+					if made[m.To] == nil {
+						versions = append(versions, m.To)
+					}
+					made[m.To] = append(made[m.To], m.Object)
+				}
+			}
+		}
+		for _, v := range versions {
+			if c.golden == "" {
+				break
+			}
+			is, err := c.compare(f.name, v, made[v])
+			if err != nil {
+				return nil, err
+			}
+			cases = append(cases, is)
+		}
+	}
+	return cases, nil
+}
+
+// cameBack are the tests of one sample: one for each version that it was brought to,
+// and of one that is none, that it is not.
+func cameBack(name, file string, s workbench.Sample) (cases []testCase) {
+	if s.Problem != "" {
+		return []testCase{{Name: name, File: file, Problem: "it is no valid sample: " + s.Problem}}
+	}
+	for _, m := range s.Made {
+		is := testCase{Name: fmt.Sprintf("%s: %s to %s and back", name, s.Version, m.To), File: file}
+		var lost []string
+		for _, l := range s.Losses {
+			if l.To != m.To {
+				continue
+			}
+			text := fmt.Sprintf("%s of %s", l.Problem, l.Place)
+			if l.Message != "" {
+				text = l.Problem + ": " + l.Message
+			} else if l.Problem == "Lost" {
+				text += fmt.Sprintf(": %s becomes %s", absent(l.Had), absent(l.Got))
+			}
+			lost = append(lost, text)
+		}
+		if is.Problem = strings.Join(lost, "\n"); is.Problem == "" {
+			is.Problem = m.Problem
+		}
+		cases = append(cases, is)
+	}
+	return cases
+}
+
+// compare holds what was made of the samples in a file against the golden file, or
+// writes that.
+func (c *tryCommand) compare(sample, version string, made [][]byte) (testCase, error) {
+	base := strings.TrimSuffix(filepath.Base(sample), filepath.Ext(sample))
+	file := filepath.Join(c.golden, base+"."+version+".yaml")
+	is := testCase{Name: fmt.Sprintf("%s: %s is %s", sample, version, file), File: file}
+	if c.update {
+		return is, writeGolden(file, made)
+	}
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		is.Problem = "there is no such file; write it with --update"
+		return is, nil
+	case err != nil:
+		return is, err
+	}
+	documents := manifest.Split(text)
+	if len(documents) != len(made) {
+		is.Problem = fmt.Sprintf("it has %d objects, and %d were made", len(documents), len(made))
+		return is, nil
+	}
+	var differ []string
+	for i, d := range documents {
+		var want, got any
+		if err := errors.Join(yaml.UnmarshalStrict(d, &want), json.Unmarshal(made[i], &got)); err != nil {
+			return is, fmt.Errorf("%s: %w", file, err)
+		}
+		differ = append(differ, changesOf("", want, got)...)
+	}
+	is.Problem = strings.Join(differ, "\n")
+	return is, nil
+}
+
+func writeGolden(file string, made [][]byte) error {
+	texts := make([][]byte, len(made))
+	for i, object := range made {
+		text, err := yaml.JSONToYAML(object)
+		if err != nil {
+			return err
+		}
+		texts[i] = text
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	return writeFile(file, bytes.Join(texts, []byte("---\n")))
+}
+
+// changesOf are the places at which two values differ, in words.
+func changesOf(path string, want, got any) (all []string) {
+	if reflect.DeepEqual(want, got) {
+		return nil
+	}
+	w, isMap := want.(map[string]any)
+	g, too := got.(map[string]any)
+	if !isMap || !too {
+		return []string{fmt.Sprintf("%s: want %s, got %s", strings.TrimPrefix(path, "."), inJSON(want), inJSON(got))}
+	}
+	for _, key := range sortedKeys(w, g) {
+		all = append(all, changesOf(path+"."+key, w[key], g[key])...)
+	}
+	return all
+}
+
+// inJSON is a value for people.
+func inJSON(v any) string {
+	if v == nil {
+		return "nothing"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return shown(string(text))
+}

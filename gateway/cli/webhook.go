@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/gateway/options"
+)
+
+// WebhookRunner serves webhooks until ctx ends, then stops in good order. It calls
+// started once, when they are served.
+type WebhookRunner func(ctx context.Context, o options.Webhooks, log zerolog.Logger, started func(options.WebhookStarted)) error
+
+func newWebhook(run WebhookRunner) *cobra.Command {
+	o := options.DefaultWebhooks()
+	var l logOptions
+	cmd := &cobra.Command{
+		Use:   "webhook FILE... [flags]",
+		Short: "Serve modules and rules as webhooks to another API server",
+		Long: "Serve modules and ConversionRules in files, or folders with some, to a kube-apiserver:\n" +
+			"as conversion webhooks at /convert/NAME, and as admission webhooks at /admit/NAME.\n" +
+			"NAME is that of the file without .wasm, or of the object. Files are followed: what\n" +
+			"changes comes into force, and what cannot be used leaves all as it was.",
+		Example: "  wasmgate webhook crontab.wasm\n" +
+			"  wasmgate webhook modules/ --bind-address 0.0.0.0 --host wasmgate.system.svc --inject annotated",
+		ValidArgsFunction: completeFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			o.Files = args
+			if err := o.Validate(); err != nil {
+				return fmt.Errorf("the configuration is not valid:\n%w", err)
+			}
+			log, err := l.logger(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			quietLibraries(log)
+			return run(cmd.Context(), o, log, func(s options.WebhookStarted) { fmt.Fprint(cmd.OutOrStdout(), s) })
+		},
+	}
+	addGroups(cmd, webhookServing(&o), webhookBundles(&o), webhookModules(&o), logFlags(&l))
+	return cmd
+}
+
+func webhookServing(o *options.Webhooks) flagGroup {
+	f := newGroup("Serving")
+	f.StringVar(&o.DataDir, "data-dir", o.DataDir, "`directory` for certificates and compiled modules, of one process")
+	f.StringVar(&o.BindAddress, "bind-address", o.BindAddress, "IP `address` to listen on; 0.0.0.0 means all")
+	f.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "`port` to listen on; 0 picks a free one and prints it")
+	f.StringSliceVar(&o.Hosts, "host", nil, "`name` or address by which the API server reaches this one, such as SERVICE.NAMESPACE.svc; may be set more than once")
+	f.StringVar(&o.TLSCertFile, "tls-cert-file", "", "PEM `file` with the serving certificate and its chain, read again when it changes; without it an authority of its own issues one")
+	f.StringVar(&o.TLSPrivateKeyFile, "tls-private-key-file", "", "PEM `file` with the private key of --tls-cert-file")
+	f.IntVar(&o.MaxRequestBodyBytes, "max-request-body", o.MaxRequestBodyBytes, "the largest request body in `bytes`; eight times as much is held at a time")
+	f.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long calls are still taken after SIGTERM has made /readyz fail")
+	return f
+}
+
+func webhookBundles(o *options.Webhooks) flagGroup {
+	f := newGroup("Bundles")
+	f.StringVar(&o.Inject, "inject", "", "write caBundles that name this server into definitions and webhook configurations: `"+options.Annotated+"` for those with the annotation wasmgate.dev/inject-ca: \"true\", or a selector of labels")
+	f.StringVar(&o.TLSCAFile, "tls-ca-file", "", "PEM `file` with the authorities that verify --tls-cert-file, which is what is written (default that file itself)")
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server, for --inject (default KUBECONFIG, the account of the pod, or ~/.kube/config)")
+	return f
+}
+
+func webhookModules(o *options.Webhooks) flagGroup {
+	f := newGroup("Modules")
+	f.Int64Var(&o.ModuleIdleMemory, "module-idle-memory", o.ModuleIdleMemory, "how many `bytes` of memory idle instances of modules keep in all; 0 means any number")
+	f.Int64Var(&o.ModuleCompileMemory, "module-compile-memory", o.ModuleCompileMemory, "how many `bytes` of memory compiling a module may take; 0 means any number")
+	f.DurationVar(&o.ModuleCompileTime, "module-compile-time", o.ModuleCompileTime, "how much processor time compiling a module may take, in whole seconds; 0 means any time")
+	return f
+}

@@ -1,0 +1,79 @@
+package lossless
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/wasmgate/wasmgate/conversion/proof"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// Runtime runs a revision beside what serves.
+type Runtime interface {
+	// Set compiles rev and lets it serve calls to name.
+	Set(ctx context.Context, name string, rev plugins.Revision) error
+	// Remove forgets a name.
+	Remove(name string)
+}
+
+// Content has the bytes of modules by digest.
+type Content interface {
+	// Get returns the bytes that have the digest.
+	Get(ctx context.Context, digest string) ([]byte, error)
+	// Digest is the digest that bytes are kept under.
+	Digest(bytes []byte) string
+}
+
+// Proofs look for what is lost.
+type Proofs interface {
+	// Prove looks for what the module of that name loses of the objects of a
+	// definition. The error is that there is nothing to look at.
+	Prove(ctx context.Context, name string, definition *unstructured.Unstructured, acknowledged []string) (proof.Report, error)
+}
+
+// bench proves revisions that are loaded for that alone.
+type bench struct {
+	modules Runtime
+	content Content
+	proofs  Proofs
+}
+
+// work is a revision to prove.
+type work struct {
+	beside       string // what it is loaded as
+	revision     plugins.Revision
+	acknowledged []string
+}
+
+// prove proves a revision for definitions, and tells what came out. An error may go
+// away by itself.
+func (b bench) prove(ctx context.Context, w work, definitions []*unstructured.Unstructured, told func(*unstructured.Unstructured, proof.Report)) error {
+	if w.revision.Bytes == nil {
+		var err error
+		if w.revision.Bytes, err = b.content.Get(ctx, w.revision.Digest); err != nil {
+			return err
+		}
+	}
+	defer b.modules.Remove(w.beside)
+	err := b.modules.Set(ctx, w.beside, w.revision)
+	var refused *plugins.LoadError
+	if err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	for _, d := range definitions {
+		report := proof.Report{Verdict: proof.Unknown}
+		if err == nil {
+			report, err = b.proofs.Prove(ctx, w.beside, d, w.acknowledged)
+		}
+		if err != nil {
+			report.Why, err = err.Error(), nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		told(d, report)
+	}
+	return nil
+}

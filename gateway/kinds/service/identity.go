@@ -1,0 +1,124 @@
+package service
+
+import (
+	"context"
+	"net"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/options"
+)
+
+// Gateways have leases as kube-apiservers do, by which others know how many there are,
+// and where.
+const (
+	reachedAt = "kubernetes.io/peer-advertise-address"
+	// renewEvery is how often a lease is renewed, and gone how old it is when its
+	// gateway counts as gone. After leaseTime it is deleted.
+	renewEvery = 10 * time.Second
+	gone       = 3 * renewEvery
+	leaseTime  = time.Hour
+)
+
+var leases = schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}
+
+// Lease is that of one gateway.
+type Lease struct {
+	objects                Keeper
+	name, holder, hostname string
+	// address is where others reach the gateway; "" for nowhere.
+	address string
+	// trust is what clients verify the gateway by, as PEM.
+	trust string
+}
+
+// mostTrust is the size of certificates that are told: all annotations of an object have
+// 256 KiB.
+const mostTrust = 64 << 10
+
+// NewLease is the lease of the gateway that is called gateway: its host and port. trust is
+// what clients verify it by, as PEM.
+func NewLease(objects Keeper, o options.Serve, gateway string, trust []byte) *Lease {
+	host, port, err := net.SplitHostPort(gateway)
+	if err != nil {
+		host = gateway
+	}
+	name := kinds.Identity(gateway)
+	l := &Lease{objects: objects, name: name, holder: name + "_" + string(uuid.NewUUID()), hostname: host}
+	if len(trust) <= mostTrust {
+		l.trust = string(trust)
+	}
+	if ip := advertised(o); ip != "" && err == nil {
+		l.address = net.JoinHostPort(ip, port)
+	}
+	return l
+}
+
+// advertised is the address by which others reach this gateway, as kube-apiserver
+// chooses it; "" where the machine has none.
+func advertised(o options.Serve) string {
+	if o.AdvertiseAddress != "" {
+		return o.AdvertiseAddress
+	}
+	ip, err := utilnet.ResolveBindAddress(net.ParseIP(o.BindAddress))
+	if err != nil || ip.IsLoopback() {
+		return ""
+	}
+	return ip.String()
+}
+
+// Renew says that the gateway is there.
+func (l *Lease) Renew(ctx context.Context) error {
+	obj, err := l.objects.Get(ctx, leases, metav1.NamespaceSystem, l.name)
+	there := err == nil
+	if !there && !apierrors.IsNotFound(err) {
+		return err
+	}
+	if !there {
+		obj = &unstructured.Unstructured{Object: map[string]any{"apiVersion": coordinationv1.SchemeGroupVersion.String(), "kind": "Lease"}}
+		obj.SetName(l.name)
+		obj.SetNamespace(metav1.NamespaceSystem)
+	}
+	obj.SetLabels(with(obj.GetLabels(), kinds.IdentityLabel, kinds.IdentityOfServer, "kubernetes.io/hostname", l.hostname))
+	if l.address != "" {
+		obj.SetAnnotations(with(obj.GetAnnotations(), reachedAt, l.address))
+	}
+	if l.trust != "" {
+		obj.SetAnnotations(with(obj.GetAnnotations(), kinds.AuthoritiesKey, l.trust))
+	}
+	seconds, now := int32(leaseTime/time.Second), metav1.NowMicro()
+	spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&coordinationv1.LeaseSpec{HolderIdentity: &l.holder, LeaseDurationSeconds: &seconds, RenewTime: &now})
+	if err != nil {
+		return err
+	}
+	obj.Object["spec"] = spec
+	if there {
+		_, err = l.objects.Update(ctx, leases, "", obj)
+	} else {
+		_, err = l.objects.Create(ctx, leases, obj)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return nil // the next time
+	}
+	return err
+}
+
+// with is a map with more in it; pairs are keys and values.
+func with(m map[string]string, pairs ...string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return m
+}

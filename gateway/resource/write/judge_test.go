@@ -1,0 +1,46 @@
+package write
+
+import (
+	"reflect"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
+
+// What is sent and not stored is shown to admission as an object, and is what admission
+// made of it afterwards, its owners too.
+func TestWhatIsSentIsShownAndTold(t *testing.T) {
+	seconds := int64(600)
+	sent := &authenticationv1.TokenRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "client"}}},
+		Spec:       authenticationv1.TokenRequestSpec{Audiences: []string{"x"}, ExpirationSeconds: &seconds},
+	}
+	s := resource.Sent{Kind: authenticationv1.SchemeGroupVersion.WithKind("TokenRequest"), Object: sent}
+	n := &next{}
+	if err := show(s, n); err != nil {
+		t.Fatal(err)
+	}
+	spec, _ := n.object.Object["spec"].(map[string]any)
+	if n.object.GetKind() != "TokenRequest" || n.object.GetAPIVersion() != "authentication.k8s.io/v1" || !reflect.DeepEqual(spec["audiences"], []any{"x"}) || sent.ManagedFields != nil {
+		t.Errorf("shown %v of %v", n.object, sent)
+	}
+	if string(n.owners.sent) != `[{"manager":"client"}]` {
+		t.Errorf("its owners are %s", n.owners.sent)
+	}
+	spec["audiences"], n.owners.next = []any{"x", "y"}, []byte(`[{"manager":"webhook"}]`)
+	if err := tell(s, n); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(sent.Spec.Audiences, []string{"x", "y"}) || *sent.Spec.ExpirationSeconds != seconds || len(sent.ManagedFields) != 1 || sent.ManagedFields[0].Manager != "webhook" {
+		t.Errorf("told %v", sent)
+	}
+	for _, odd := range []func(){func() { n.owners.next = []byte(`{`) }, func() { n.object.Object["spec"] = "odd" }} {
+		odd()
+		if err := tell(s, n); err == nil {
+			t.Errorf("%v is told", n.object)
+		}
+	}
+}

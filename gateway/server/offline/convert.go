@@ -1,0 +1,81 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+)
+
+// Convert implements [workbench.Tools].
+func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]workbench.Converted, error) {
+	var d *crd.Definition
+	if len(what.Definitions) > 0 {
+		var err error
+		if d, err = readDefinition(what.Definitions); err != nil {
+			return nil, err
+		}
+		if d.Version(what.To) == nil {
+			return nil, fmt.Errorf("%s.%s has no version %s", d.Plural, d.Group, d.APIVersion(what.To))
+		}
+	}
+	r, err := converting(ctx, what.Module)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	out := make([]workbench.Converted, len(what.Objects))
+	for i, obj := range what.Objects {
+		converted, err := r.one(ctx, d, obj, what.To)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if out[i].Object = converted; err != nil {
+			out[i].Problem = err.Error()
+		}
+	}
+	return out, nil
+}
+
+// one converts an object to a version; d is its definition, if that is known. It is nil
+// for objects of another kind.
+func (r *running) one(ctx context.Context, d *crd.Definition, obj []byte, version string) ([]byte, error) {
+	apiVersion, _ := object.String(object.Field(obj, "apiVersion"))
+	kind, _ := object.String(object.Field(obj, "kind"))
+	group, _, ok := strings.Cut(apiVersion, "/")
+	switch {
+	case d != nil && (group != d.Group || kind != d.Kind):
+		return nil, nil
+	case !ok:
+		return nil, errors.New("the object has no apiVersion of the form GROUP/VERSION")
+	case d != nil && d.At(apiVersion) == nil:
+		return nil, fmt.Errorf("%s.%s has no version %s", d.Plural, d.Group, apiVersion)
+	}
+	to := group + "/" + version
+	if to == apiVersion {
+		return obj, nil
+	}
+	all, err := r.Convert(ctx, to, [][]byte{obj})
+	if err != nil || d == nil {
+		return first(all), err
+	}
+	tree, _, err := object.Parse(first(all))
+	if err != nil {
+		return nil, err
+	}
+	if err := d.At(to).Shape.FromConversion(tree); err != nil {
+		return nil, err
+	}
+	return object.Encode(tree)
+}
+
+func first(all [][]byte) []byte {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}

@@ -1,0 +1,93 @@
+package offline_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+	"github.com/wasmgate/wasmgate/gateway/server/offline"
+)
+
+// filesOf are the files of a project whose names begin with something.
+func filesOf(p workbench.Drafted, begin string) (all [][]byte) {
+	for _, f := range p.Files {
+		if strings.HasPrefix(f.Name, begin) {
+			all = append(all, f.Content)
+		}
+	}
+	return all
+}
+
+// What a project begins with converts, its samples come back, and what is lost is found,
+// as the schemas allow a host without a port.
+func TestAProjectBegins(t *testing.T) {
+	made, err := offline.Tools{}.Draft(t.Context(), workbench.Draft{Language: "rules"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, crd := filesOf(made, "rules.yaml"), filesOf(made, "crd.yaml")
+	if made.Name != "widgets" || len(rules) != 1 || len(crd) != 1 || len(filesOf(made, "README.md")) != 1 || !strings.Contains(string(crd[0]), "wasm://rules/widgets") {
+		t.Fatalf("%+v", made)
+	}
+	m := workbench.Module{Name: "rules.yaml", Content: rules[0]}
+	samples := filesOf(made, "samples/")
+	if len(samples) < 3 || len(filesOf(made, "golden/")) != len(samples) {
+		t.Errorf("%d samples", len(samples))
+	}
+	found, err := offline.Tools{}.Prove(t.Context(), workbench.Proof{Module: m, Definitions: crd[0], Objects: 200, Budget: time.Minute, Seed: 1})
+	if err != nil || found.Lossless != "False" || found.Losses[0].Field != "spec.hostPort" {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// Of two files one project becomes; what cannot be known is marked, and rules that were
+// drafted lose nothing that is not marked.
+func TestAProjectOfTwoFiles(t *testing.T) {
+	version := func(name, properties string) []byte {
+		return fmt.Appendf(nil, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.example.com, creationTimestamp: null}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList}
+  versions:
+  - {name: %s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {%s}}}}}}
+`, name, properties)
+	}
+	old := version("v1alpha1", `image: {type: object, properties: {repository: {type: string}, pullPolicy: {type: string}}}, hosts: {type: array, minItems: 1, maxItems: 1, items: {type: string}}, colour: {type: string}`)
+	next := version("v1", `image: {type: string}, host: {type: string}, "odd.name/x": {type: integer}`)
+	made, err := offline.Tools{}.Draft(t.Context(), workbench.Draft{Language: "rules", From: old, To: next, Name: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := filesOf(made, "rules.yaml")[0]
+	for _, want := range []string{"# CHECK: spec.hosts", "  #   or: ", "- fromList: {field: spec.host}", "- keep: {field: spec.colour}", `- restore: {field: "spec[\"odd.name/x\"]"}`, "from: v1alpha1\n    to: v1\n"} {
+		if !strings.Contains(string(rules), want) {
+			t.Errorf("no %s in\n%s", want, rules)
+		}
+	}
+	found, err := offline.Tools{}.Prove(t.Context(), workbench.Proof{Module: workbench.Module{Name: "rules", Content: rules}, Definitions: filesOf(made, "crd.yaml")[0],
+		Objects: 300, Budget: time.Minute, Seed: 1, Acknowledged: []string{"spec.hosts"}})
+	if err != nil || found.Lossless != "True" {
+		t.Errorf("%+v, %v\n%s", found, err, rules)
+	}
+	for _, c := range []struct {
+		what workbench.Draft
+		want string
+	}{
+		{workbench.Draft{From: old}, "gadgets.example.com has one version, v1alpha1: give a file with the new one, too"},
+		{workbench.Draft{From: old, To: old}, "both files have the same versions"},
+		{workbench.Draft{To: old}, "no old one"},
+		{workbench.Draft{From: []byte("a: b"), To: next}, "the old version: the file has no CustomResourceDefinition"},
+		{workbench.Draft{From: old, To: example(t, "crd-v1.yaml")}, "group and kind have to be the same"},
+		{workbench.Draft{From: old, To: []byte(strings.ReplaceAll(string(next), "schema: {openAPIV3Schema", "schemas: {openAPIV3Schema"))}, "has no schema"},
+	} {
+		if _, err := (offline.Tools{}).Draft(t.Context(), c.what); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package offline
+
+import (
+	"fmt"
+
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/rules"
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// maxRulesFile is the size of the largest file that is looked at for rules.
+const maxRulesFile = 4 << 20
+
+// readRules compiles a file with ConversionRules, YAML or JSON, in the place of a
+// module; nil means that the file has something else.
+func readRules(m workbench.Module) (*running, error) {
+	if len(m.Content) > maxRulesFile {
+		return nil, nil
+	}
+	data, err := sigsyaml.YAMLToJSONStrict(m.Content)
+	if err != nil {
+		return nil, nil
+	}
+	if kind, _ := object.String(object.Field(data, "kind")); kind != RulesKind {
+		return nil, nil
+	}
+	r, err := Rules(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return &running{
+		Status:    plugins.Status{Hooks: []plugins.Hook{plugins.Convert}},
+		Converter: conversion.Batched(r.Converter(m.Name), conversion.Batch{}), close: func() {},
+		acknowledged: r.Acknowledged(),
+	}, nil
+}
+
+// RulesKind is the kind of rules in files.
+const RulesKind = "ConversionRules"
+
+// Rules compiles the JSON of an object of that kind.
+func Rules(data []byte) (*rules.Rules, error) {
+	spec, err := rules.Decode(object.Field(data, "spec"))
+	if err != nil {
+		return nil, err
+	}
+	r, errs := rules.Compile(spec)
+	return r, errs.ToAggregate()
+}

@@ -1,0 +1,88 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/plugins"
+	. "github.com/wasmgate/wasmgate/plugins/plugintest"
+)
+
+// pages is a room of so many pages.
+type pages struct{ left atomic.Int64 }
+
+func (p *pages) Take(n int) bool {
+	if p.left.Add(-int64(n)) >= 0 {
+		return true
+	}
+	p.Give(n)
+	return false
+}
+
+func (p *pages) Give(n int) { p.left.Add(int64(n)) }
+
+func (p *pages) Wait(_ context.Context, n int, _ time.Duration) bool { return p.Take(n) }
+
+// Instances take no more memory than there is room for, all together: who wants to grow
+// is told that it cannot, who wants to begin is refused. It comes back with the end of a
+// call, and of an instance.
+func TestInstancesTakeRoom(t *testing.T) {
+	room := &pages{}
+	const all = 20 * pageBytes
+	room.left.Store(all)
+	e, err := NewEngine(t.Context(), Config{Room: room})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close(context.Background()) }()
+	g := Echo("{}")
+	g.Pages = 4
+	// It grows by 8 pages, and traps where that cannot be.
+	grow := Join(ConstI32(8), []byte{0x40, 0x00}, ConstI32(-1), []byte{0x46, 0x04, 0x40, 0x00, 0x0b}, ConstI64(uint64(DataAt)<<32|2))
+	m, err := e.Load(t.Context(), Source{Name: "m", Bytes: g.With(string(plugins.Convert), Hook(grow...)).Bytes(), Limits: plugins.Limits{MemoryBytes: 64 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.Close(context.Background()) }()
+	if left := room.left.Load(); left != all {
+		t.Errorf("%d pages are taken by none", (all-left)/pageBytes)
+	}
+	start := func() *Instance {
+		t.Helper()
+		i, err := m.Instantiate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	one, two := start(), start()
+	for range 3 { // 8 of 12 that are left, each time
+		if _, err := one.Call(t.Context(), plugins.Convert, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	three := start()
+	if _, err := two.Call(t.Context(), plugins.Convert, []byte("{}")); err != nil {
+		t.Errorf("it does not grow into the last page: %v", err)
+	}
+	four := start()
+	var call *plugins.CallError
+	if _, err := two.Call(t.Context(), plugins.Convert, []byte("{}")); !errors.As(err, &call) {
+		t.Errorf("it grew beyond the room: %v", err)
+	}
+	five := start()
+	if i, err := m.Instantiate(t.Context()); !errors.Is(err, errNoRoom) {
+		t.Errorf("%v %v", i, err)
+	}
+	for _, i := range []*Instance{one, two, three, four, five} {
+		if err := i.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := room.left.Load(); left != all {
+		t.Errorf("%d pages are taken by none", (all-left)/pageBytes)
+	}
+}
