@@ -10,7 +10,8 @@ import (
 )
 
 // TestAConversionIsNotLostInSilence drops the converter of a definition: before there are
-// objects, while they need it, and with the word of who knows.
+// objects, while they need it, and with the word of who knows. A webhook may be dropped, as
+// from kube-apiserver, which warns, unless the definition asks to keep it.
 func TestAConversionIsNotLostInSilence_CRD11(t *testing.T) {
 	harness.SkipExternal(t)
 	s := harness.Shared(t)
@@ -21,17 +22,43 @@ func TestAConversionIsNotLostInSilence_CRD11(t *testing.T) {
 		converter = crd.At("spec.conversion")
 		crd.Set("spec.conversion", map[string]any{"strategy": "None"})
 	}
-	c.updateDefinition(c.crdPath(), drop).Want(200)
-	c.updateDefinition(c.crdPath(), func(crd object) { crd.Set("spec.conversion", converter) }).Want(200)
-	c.api.Eventually(c.list("v1"), func(r *harness.Reply) bool { return r.Code == 200 })
+	restore := func() {
+		t.Helper()
+		c.updateDefinition(c.crdPath(), func(crd object) { crd.Set("spec.conversion", converter) }).Want(200)
+		c.api.Eventually(c.list("v1"), func(r *harness.Reply) bool { return r.Code == 200 })
+	}
+	if r := c.updateDefinition(c.crdPath(), drop).Want(200); r.Header.Get("Warning") != "" {
+		t.Errorf("warned, though there are no objects: %s", r.Header.Get("Warning"))
+	}
+	restore()
 	c.api.Post(c.list("v1"), c.object("v1", "one", `{"host":"a","port":"1"}`)).Want(201)
 
+	if r := c.updateDefinition(c.crdPath(), drop).Want(200); !strings.Contains(r.Header.Get("Warning"), "stored at v1beta1") || !strings.Contains(r.Header.Get("Warning"), "v1 is served") {
+		t.Errorf("warned: %q", r.Header.Get("Warning"))
+	}
+	restore()
+	const keep = `{"metadata":{"annotations":{"conversion.wasmgate.dev/allow-loss":"false"}}}`
+	c.api.Merge(c.crdPath(), keep).Want(200)
 	c.updateDefinition(c.crdPath(), drop).WantStatus(422, "Invalid", "spec.conversion", "stored at v1beta1", "v1 is served", "conversion.wasmgate.dev/allow-loss")
-	c.api.Merge(c.crdPath(), `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`).WantStatus(422, "Invalid", "stored at v1beta1")
+	c.api.Merge(c.crdPath(), `{"metadata":{"annotations":null},"spec":{"conversion":{"strategy":"None","webhook":null}}}`).WantStatus(422, "Invalid", "stored at v1beta1")
 	c.api.Get(c.path("v1", "one")).Want(200).Equal("spec.host", "a")
 	c.api.Merge(c.crdPath(), `{"metadata":{"annotations":{"other":"change"}}}`).Want(200)
 
 	c.api.Merge(c.crdPath(), `{"metadata":{"annotations":{"conversion.wasmgate.dev/allow-loss":"true"}},"spec":{"conversion":{"strategy":"None","webhook":null}}}`).Want(200)
+}
+
+// TestAModuleIsNotDroppedInSilence_CRD11 drops a module and rules that objects need, which
+// no client of kube-apiserver knows of.
+func TestAModuleIsNotDroppedInSilence_CRD11(t *testing.T) {
+	harness.SkipExternal(t)
+	for _, name := range []string{"crontab", "rules/crontab"} { // neither has to be there
+		c := newCronTabs(t, harness.Shared(t), nil)
+		c.api.Post(c.list("v1beta1"), c.object("v1beta1", "one", `{"hostPort":"a:1"}`)).Want(201)
+		c.updateDefinition(c.crdPath(), func(crd object) { crd.Set("spec.conversion", wasmConversion(name)) }).Want(200)
+		c.updateDefinition(c.crdPath(), func(crd object) {
+			crd.Set("spec.conversion", map[string]any{"strategy": "None"})
+		}).WantStatus(422, "Invalid", "spec.conversion", "conversion.wasmgate.dev/allow-loss")
+	}
 }
 
 // TestAConverterThatConvertsLessDoesNotTakeOver replaces a webhook while objects need it.

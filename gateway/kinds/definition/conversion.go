@@ -13,18 +13,21 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 // AllowLossAnnotation with "true" lets a definition lose a converter that stored
-// objects need.
+// objects need; with "false" not even a webhook is dropped, which without it is warned of.
 const AllowLossAnnotation = "conversion.wasmgate.dev/allow-loss"
 
 // conversionLoss refuses an update of a definition that drops the converter while
 // objects are stored that need it: from then on they would be read at other versions
-// as if these had the same fields, and what they do not have would be pruned. One that
-// names another converter is refused where that loses what the former one keeps.
+// as if these had the same fields, and what they do not have would be pruned. It warns
+// where the converter was a webhook, as clients of kube-apiserver drop those and take for
+// granted that they may. One that names another converter is refused where that loses what
+// the former one keeps.
 type conversionLoss struct {
 	// any tells whether there are stored objects of a custom resource, and some reads
 	// the first ones.
@@ -64,7 +67,8 @@ func (p conversionLoss) Validate(ctx context.Context, a admission.Attributes) er
 		return err
 	}
 	why := "without a converter the fields in which these differ are lost in silence"
-	if converts(now) {
+	switch {
+	case converts(now):
 		lost, warning, err := p.takesOver(ctx, gr, old, now)
 		if warning != "" {
 			a.Warn(warning)
@@ -73,6 +77,10 @@ func (p conversionLoss) Validate(ctx context.Context, a admission.Attributes) er
 			return err
 		}
 		why = "the new converter converts less than the present one: " + lost
+	case isRemote(old) && !guarded(old, now):
+		a.Warn(fmt.Sprintf("spec.conversion: objects may be stored at %s (status.storedVersions), and %s is served: "+
+			"without the webhook the fields in which these differ are lost when they are written", from, to))
+		return nil
 	}
 	return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), field.ErrorList{field.Forbidden(field.NewPath("spec", "conversion"), fmt.Sprintf(
 		"objects may be stored at %s (status.storedVersions), and %s is served: %s; "+
@@ -83,6 +91,20 @@ func (p conversionLoss) Validate(ctx context.Context, a admission.Attributes) er
 func converts(o *unstructured.Unstructured) bool {
 	strategy, _, _ := unstructured.NestedString(o.Object, "spec", "conversion", "strategy")
 	return strategy == string(apiextensionsv1.WebhookConverter)
+}
+
+// isRemote tells that a definition's converter is a webhook somewhere else, as
+// kube-apiserver has them, and not a module or rules.
+func isRemote(o *unstructured.Unstructured) bool {
+	address, _, _ := unstructured.NestedString(o.Object, "spec", "conversion", "webhook", "clientConfig", "url")
+	_, module := crd.ModuleName(address)
+	_, rules := crd.RulesName(address)
+	return !module && !rules
+}
+
+// guarded tells that a definition asks to keep its converter, before or after an update.
+func guarded(old, now *unstructured.Unstructured) bool {
+	return old.GetAnnotations()[AllowLossAnnotation] == "false" || now.GetAnnotations()[AllowLossAnnotation] == "false"
 }
 
 // needed are a version that objects of old are stored at and another one that now
