@@ -201,6 +201,7 @@ var mayImport = map[string]string{
 	"bench/kinds":    "",
 	"bench/drafts":   "conversion/draft crd/version",
 	"bench/module":   "sdk",
+	"bench/sets":     "conversion/proof crd crd/custom",
 	"bench/webhook":  "",
 }
 
