@@ -1,4 +1,5 @@
-// Package headroom bounds how much garbage gathers before it is collected.
+// Package headroom bounds how much garbage gathers before it is collected, and gives it
+// back when a gateway comes to rest.
 //
 // The runtime lets a heap double before it collects: of a gateway that holds two
 // gigabytes of objects, which hardly change, two more are garbage at times. What that
@@ -48,6 +49,7 @@ type follower struct {
 	former  int
 	present int
 	sample  [1]metrics.Sample
+	done    chan struct{} // closed in the end
 }
 
 var process follower
@@ -71,6 +73,8 @@ func (f *follower) begin() {
 	f.sample[0].Name = "/gc/heap/live:bytes"
 	f.former = debug.SetGCPercent(100)
 	f.present = 100
+	f.done = make(chan struct{})
+	go giveBack(lookEvery, f.done)
 	f.afterNext()
 }
 
@@ -79,6 +83,7 @@ func (f *follower) end() {
 	defer f.mu.Unlock()
 	if f.users--; f.users == 0 {
 		debug.SetGCPercent(f.former)
+		close(f.done)
 	}
 }
 
