@@ -74,23 +74,29 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 	}
 	disco, open := d.of(s)
 	path := strings.TrimSuffix(r.Path, "/")
-	body, contentType, etag, ok := disco.Lookup(path, r.Accept)
-	if !ok {
-		if body, contentType, etag, ok = d.lookup(open, path, r.Accept); !ok {
-			return nil
-		}
+	var body openapi.Body
+	one, contentType, etag, ok := disco.Lookup(path, r.Accept)
+	if ok {
+		body = openapi.Body{one}
+	} else if body, contentType, etag, ok = d.lookup(open, path, r.Accept); !ok {
+		return nil
 	}
 	if contentType == "" {
 		return form.NotAcceptable()
 	}
-	if len(body) == 0 {
+	if body.Length() == 0 {
 		return reply.Failure(http.StatusInternalServerError, "the document could not be made; the log says why")
 	}
-	resp := &reply.Response{Code: http.StatusOK, ContentType: contentType, Body: body}
+	resp := &reply.Response{Code: http.StatusOK, ContentType: contentType}
+	if len(body) == 1 {
+		resp.Body = body[0]
+	} else {
+		resp.Write, resp.Length = body.Write, body.Length()
+	}
 	if etag != "" {
 		resp.Headers = []reply.Header{{Name: "Etag", Value: etag}, {Name: "Vary", Value: "Accept"}}
 		if r.IfNoneMatch == etag {
-			resp.Code, resp.Body = http.StatusNotModified, nil
+			resp.Code, resp.Body, resp.Write = http.StatusNotModified, nil, nil
 		}
 		pin(r, path, strings.Trim(etag, `"`), resp)
 	}
@@ -98,7 +104,7 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 }
 
 // lookup finds a description, of what other servers serve, too.
-func (d *derived) lookup(open *openapi.Documents, path, accept string) (body []byte, contentType, etag string, ok bool) {
+func (d *derived) lookup(open *openapi.Documents, path, accept string) (body openapi.Body, contentType, etag string, ok bool) {
 	others := &noOthers
 	if d.others != nil {
 		others = d.others()
@@ -107,11 +113,11 @@ func (d *derived) lookup(open *openapi.Documents, path, accept string) (body []b
 		if !jsonOnly(accept) {
 			return nil, "", "", true
 		}
-		return body, "application/json", etag, true
+		return openapi.Body{body}, "application/json", etag, true
 	}
 	body, contentType, etag, ok = open.Lookup(path, accept)
 	if ok && path == openapiV3 && len(*others) > 0 {
-		return indexed(others, body), contentType, "", true
+		return openapi.Body{indexed(others, body.Joined())}, contentType, "", true
 	}
 	return body, contentType, etag, ok
 }

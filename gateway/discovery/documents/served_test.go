@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,10 +53,24 @@ func (s *site) ask(r api.Request) *reply.Response {
 	r.Path, r.Query, _ = strings.Cut(r.Path, "?")
 	for _, d := range s.all {
 		if resp := d.Serve(s.t.Context(), &r, s.snapshot); resp != nil {
-			return resp
+			return s.written(resp)
 		}
 	}
 	return nil
+}
+
+// written is a reply with its body in one piece, as it is sent.
+func (s *site) written(resp *reply.Response) *reply.Response {
+	if resp.Write == nil {
+		return resp
+	}
+	var b bytes.Buffer
+	if err := resp.Write(&b); err != nil || b.Len() != resp.Length || resp.Body != nil {
+		s.t.Errorf("%d bytes of %d, %v", b.Len(), resp.Length, err)
+	}
+	out := *resp
+	out.Body = b.Bytes()
+	return &out
 }
 
 func (s *site) get(path string) *reply.Response { return s.ask(api.Request{Method: "GET", Path: path}) }

@@ -32,7 +32,7 @@ type Documents struct {
 
 // encoded is a finished document.
 type encoded struct {
-	body []byte
+	body Body
 	hash string
 }
 
@@ -133,7 +133,7 @@ func (d *Documents) makeIndex() (*encoded, error) {
 		body = append(append(append(body, key...), ':'), value...)
 	}
 	body = append(body, "}}"...)
-	return &encoded{body: body, hash: digest(body)}, nil
+	return &encoded{body: Body{body}, hash: digest(body)}, nil
 }
 
 // paths are those of the documents, by group and then in the order of the
@@ -163,12 +163,12 @@ func (d *Documents) paths() []string {
 // Lookup returns the document at path in the best form that accept, an Accept
 // header, allows. ok is false when there is no document at path. When there is
 // one, but in no acceptable form, contentType is empty: answer 406. A body that
-// is empty could not be made: answer 500. The body must not be changed.
+// is empty could not be made: answer 500.
 //
 // The etag comes quoted; for the documents below /openapi/v3 it is the hash
 // that the index gives, so a request with another one in its query belongs
 // redirected to the right one, and a reply to the right one never changes.
-func (d *Documents) Lookup(path, accept string) (body []byte, contentType, etag string, ok bool) {
+func (d *Documents) Lookup(path, accept string) (body Body, contentType, etag string, ok bool) {
 	path = strings.TrimSuffix(path, "/")
 	switch path {
 	case indexPath:

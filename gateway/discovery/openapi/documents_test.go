@@ -74,7 +74,7 @@ func v3(t *testing.T, d *Documents, path string) *spec3.OpenAPI {
 		t.Fatalf("%s: ok %v, content type %q", path, ok, contentType)
 	}
 	doc := &spec3.OpenAPI{}
-	if err := json.Unmarshal(body, doc); err != nil {
+	if err := json.Unmarshal(body.Joined(), doc); err != nil {
 		t.Fatal(err)
 	}
 	return doc
@@ -171,7 +171,7 @@ func TestIndexAndHash_RES10(t *testing.T) {
 	docs := documents(t, append(builtins(t), disks(t, "disc.example.com", "a")), nil)
 	body, _, indexTag, _ := docs.Lookup("/openapi/v3", "")
 	var index handler3.OpenAPIV3Discovery
-	if err := json.Unmarshal(body, &index); err != nil {
+	if err := json.Unmarshal(body.Joined(), &index); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"api/v1", "apis/coordination.k8s.io/v1", "apis/wasmgate.dev/v1", "apis/disc.example.com/v1"} {
@@ -213,7 +213,7 @@ func TestOnlyWhatChangedIsBuilt(t *testing.T) {
 		}
 	}
 	v2, _, tag, _ := second.Lookup("/openapi/v2", "")
-	if _, _, before, _ := first.Lookup("/openapi/v2", ""); before == tag || !strings.Contains(string(v2), "com.example.two.v1.Disk") {
+	if _, _, before, _ := first.Lookup("/openapi/v2", ""); before == tag || !strings.Contains(string(v2.Joined()), "com.example.two.v1.Disk") {
 		t.Error("the version 2 document did not follow")
 	}
 	gone := documents(t, defs[:len(defs)-1], second)
@@ -230,14 +230,14 @@ func TestProtobuf(t *testing.T) {
 			t.Fatalf("%s: ok %v, content type %s", accept, ok, contentType)
 		}
 		var doc openapiv2.Document
-		if err := proto.Unmarshal(body, &doc); err != nil {
+		if err := proto.Unmarshal(body.Joined(), &doc); err != nil {
 			t.Fatal(err)
 		}
 		checkV2(t, &doc)
 	}
 	body, contentType, _, _ := docs.Lookup(corePath, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf")
 	var doc openapiv3.Document
-	if err := proto.Unmarshal(body, &doc); err != nil || contentType != v3Protobuf || len(doc.Paths.Path) == 0 {
+	if err := proto.Unmarshal(body.Joined(), &doc); err != nil || contentType != v3Protobuf || len(doc.Paths.Path) == 0 {
 		t.Errorf("%v, content type %s", err, contentType)
 	}
 }
@@ -308,7 +308,7 @@ func TestNamesCannotBeTakenOver(t *testing.T) {
 	rogue.Kind, rogue.ListKind = "ObjectMeta", "ObjectMetaList"
 	body, _, _, _ := documents(t, append(builtins(t), rogue), nil).Lookup("/openapi/v2", "")
 	var doc spec.Swagger
-	if err := json.Unmarshal(body, &doc); err != nil {
+	if err := json.Unmarshal(body.Joined(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	schema := doc.Definitions["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
@@ -344,7 +344,7 @@ func TestCustomSchemasAreKubeAPIServers(t *testing.T) {
 	} {
 		body, _, _, _ := docs.Lookup(path, "application/json")
 		var got map[string]any
-		if err := json.Unmarshal(body, &got); err != nil {
+		if err := json.Unmarshal(body.Joined(), &got); err != nil {
 			t.Fatal(err)
 		}
 		for _, field := range append(within, "com.example.open.v1.Listed") {
@@ -383,11 +383,11 @@ func TestTheIndexFollowsTheOrderOfVersions_WP03(t *testing.T) {
 	index := func() []byte {
 		docs := New(defs, nil, Options{Report: func(err error) { t.Error(err) }, Order: func(group string, versions []string) []string { return order(group, versions) }})
 		body, _, _, _ := docs.Lookup("/openapi/v3", "")
-		return body
+		return body.Joined()
 	}
 	plain, _, _, _ := documents(t, defs, nil).Lookup("/openapi/v3", "")
-	if same := index(); !bytes.Equal(same, plain) || !json.Valid(plain) {
-		t.Errorf("with the order as it was: %s, want %s", same, plain)
+	if same := index(); !bytes.Equal(same, plain.Joined()) || !json.Valid(same) {
+		t.Errorf("with the order as it was: %s, want %s", same, plain.Joined())
 	}
 	var asked []string
 	order = func(group string, versions []string) []string {
@@ -422,12 +422,12 @@ func TestKindsThatCannotBeDescribedAreReported(t *testing.T) {
 	docs := make()
 	for range 2 {
 		body, _, _, ok := docs.Lookup("/openapi/v2", "")
-		if !ok || !strings.Contains(string(body), "com.example.disc.v1.Disk") || strings.Contains(string(body), "com.example.broken.v1.Disk") {
-			t.Errorf("v2: %.100s", body)
+		if !ok || !strings.Contains(string(body.Joined()), "com.example.disc.v1.Disk") || strings.Contains(string(body.Joined()), "com.example.broken.v1.Disk") {
+			t.Errorf("v2: %.100s", body.Joined())
 		}
 		body, _, _, ok = docs.Lookup("/openapi/v3/apis/broken.example.com/v1", "")
-		if !ok || len(body) == 0 || strings.Contains(string(body), "com.example.broken.v1.Disk") {
-			t.Errorf("v3: %.100s", body)
+		if !ok || body.Length() == 0 || strings.Contains(string(body.Joined()), "com.example.broken.v1.Disk") {
+			t.Errorf("v3: %.100s", body.Joined())
 		}
 	}
 	if len(reported) != 3 {
@@ -446,7 +446,7 @@ func TestKindsThatCannotBeDescribedAreReported(t *testing.T) {
 }
 
 func TestDocumentsThatCannotBeEncodedAreReported(t *testing.T) {
-	fails := func() ([]byte, error) { return nil, errors.New("it does not fit") }
+	fails := func() (Body, error) { return nil, errors.New("it does not fit") }
 	for media, want := range map[string]string{
 		mediaJSON:  "an OpenAPI document as JSON: it does not fit",
 		v2Protobuf: "an OpenAPI document as protobuf: it does not fit",

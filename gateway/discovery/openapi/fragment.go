@@ -35,8 +35,10 @@ var names = [sections]string{"paths", "definitions", "parameters"}
 type fragment struct {
 	section section
 	name    string
-	json    []byte
-	// protobuf is the thing as an element of the section's list, made once.
+	// json is the thing as a member of the section, with its name.
+	json []byte
+	// protobuf is the thing as an element of the section's list, with what goes before
+	// elements, made once.
 	protobuf func() ([]byte, error)
 }
 
@@ -63,7 +65,10 @@ func fragmentsOf(doc *spec.Swagger, own []string) (fragments, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		f := newFragment(s, name, text)
+		f, err := newFragment(s, name, text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 		if common {
 			kept, _ := shared.LoadOrStore(sharedKey{s, name, sha256.Sum256(text)}, f)
 			f = kept.(*fragment)
@@ -84,22 +89,23 @@ func fragmentsOf(doc *spec.Swagger, own []string) (fragments, error) {
 	return out, errors.Join(errs...)
 }
 
-func newFragment(s section, name string, text []byte) *fragment {
-	f := &fragment{section: s, name: name, json: text}
+func newFragment(s section, name string, text []byte) (*fragment, error) {
+	key, err := json.Marshal(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &fragment{section: s, name: name, json: slices.Concat(key, []byte(":"), text)}
 	f.protobuf = sync.OnceValues(func() ([]byte, error) { return made(f.makeProtobuf) })
-	return f
+	return f, nil
 }
 
 // makeProtobuf has the library read a document with nothing else in it.
 func (f *fragment) makeProtobuf() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteString(`{"swagger":"2.0","info":{"title":"t","version":"v"}`)
+	text := Body{[]byte(`{"swagger":"2.0","info":{"title":"t","version":"v"}`)}
 	if f.section != pathSection {
-		b.WriteString(`,"paths":{}`)
+		text = append(text, []byte(`,"paths":{}`))
 	}
-	writeSection(&b, fragments{f})
-	b.WriteByte('}')
-	doc, err := openapiv2.ParseDocument(b.Bytes())
+	doc, err := openapiv2.ParseDocument(append(appendSection(text, fragments{f}), closing).Joined())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
@@ -112,25 +118,25 @@ func (f *fragment) makeProtobuf() ([]byte, error) {
 	default:
 		thing = doc.Parameters.AdditionalProperties[0]
 	}
-	return proto.Marshal(thing)
+	size := proto.Size(thing)
+	out := make([]byte, 0, size+2*protowire.SizeTag(1)+protowire.SizeVarint(uint64(size)))
+	out = protowire.AppendTag(out, f.section.element(), protowire.BytesType)
+	return proto.MarshalOptions{}.MarshalAppend(protowire.AppendVarint(out, uint64(size)), thing)
 }
 
-// writeSection writes things of one section as a field of the document.
-func writeSection(b *bytes.Buffer, all fragments) {
-	fmt.Fprintf(b, `,"%s":{`, names[all[0].section])
+// The ends of objects, and what is between their members.
+var comma, closing = []byte(","), []byte("}")
+
+// appendSection appends things of one section as a field of the document.
+func appendSection(b Body, all fragments) Body {
+	b = append(b, fmt.Appendf(nil, `,"%s":{`, names[all[0].section]))
 	for i, f := range all {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, comma)
 		}
-		name, err := json.Marshal(f.name)
-		if err != nil { // a string always encodes
-			name = []byte(`""`)
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(f.json)
+		b = append(b, f.json)
 	}
-	b.WriteByte('}')
+	return append(b, closing)
 }
 
 // joined puts the fragments of kinds together by section and name. Of those
@@ -157,66 +163,58 @@ func joined(kinds []fragments) [sections]fragments {
 }
 
 // joinJSON is the whole document.
-func joinJSON(all [sections]fragments) ([]byte, error) {
+func joinJSON(all [sections]fragments) (Body, error) {
 	about, err := json.Marshal(info())
 	if err != nil {
 		return nil, err
 	}
-	size := 1024
-	for _, s := range all {
-		for _, f := range s {
-			size += len(f.name) + len(f.json) + 8
-		}
-	}
-	b := bytes.NewBuffer(make([]byte, 0, size))
-	fmt.Fprintf(b, `{"swagger":"2.0","info":%s`, about)
+	out := Body{fmt.Appendf(nil, `{"swagger":"2.0","info":%s`, about)}
 	for _, s := range all {
 		if len(s) > 0 {
-			writeSection(b, s)
+			out = appendSection(out, s)
 		}
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(out, closing), nil
 }
 
 // joinProtobuf is the whole document. The sections are messages that hold
 // nothing but a list, so they are joined without looking into the fragments.
-func joinProtobuf(all [sections]fragments) ([]byte, error) {
-	out, err := proto.Marshal(&openapiv2.Document{
+func joinProtobuf(all [sections]fragments) (Body, error) {
+	about, err := proto.Marshal(&openapiv2.Document{
 		Swagger: "2.0", Info: &openapiv2.Info{Title: info().Title, Version: info().Version},
 	})
 	if err != nil {
 		return nil, err
 	}
-	fields := (&openapiv2.Document{}).ProtoReflect().Descriptor().Fields()
+	out := Body{about}
 	for s, list := range all {
 		if len(list) == 0 {
 			continue
 		}
-		field := fields.ByName(protoreflect.Name(names[s]))
-		element := elementOf(field.Message())
-		size, parts := 0, make([][]byte, len(list))
-		for i, f := range list {
-			if parts[i], err = f.protobuf(); err != nil {
+		var elements Body
+		for _, f := range list {
+			element, err := f.protobuf()
+			if err != nil {
 				return nil, err
 			}
-			size += protowire.SizeTag(element) + protowire.SizeBytes(len(parts[i]))
+			elements = append(elements, element)
 		}
-		out = slices.Grow(out, size+16)
-		out = protowire.AppendTag(out, field.Number(), protowire.BytesType)
-		out = protowire.AppendVarint(out, uint64(size))
-		for _, part := range parts {
-			out = protowire.AppendTag(out, element, protowire.BytesType)
-			out = protowire.AppendBytes(out, part)
-		}
+		head := protowire.AppendTag(nil, section(s).field().Number(), protowire.BytesType)
+		out = append(append(out, protowire.AppendVarint(head, uint64(elements.Length()))), elements...)
 	}
 	return out, nil
 }
 
-// elementOf is the number of the list in a section's message.
-func elementOf(m protoreflect.MessageDescriptor) protowire.Number {
+// field is the section in documents as protobuf.
+func (s section) field() protoreflect.FieldDescriptor {
+	return (&openapiv2.Document{}).ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(names[s]))
+}
+
+// element is the number of the list in the section's message.
+func (s section) element() protowire.Number {
+	fields := s.field().Message().Fields()
 	for _, name := range []protoreflect.Name{"path", "additional_properties"} {
-		if f := m.Fields().ByName(name); f != nil {
+		if f := fields.ByName(name); f != nil {
 			return f.Number()
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // version2 is the document of defs, as text and read.
 func version2(t *testing.T, d *Documents) ([]byte, *spec.Swagger) {
 	t.Helper()
-	body, _, _, ok := d.Lookup("/openapi/v2", "application/json")
+	pieces, _, _, ok := d.Lookup("/openapi/v2", "application/json")
+	body := pieces.Joined()
 	doc := &spec.Swagger{}
 	if err := json.Unmarshal(body, doc); err != nil || !ok {
 		t.Fatalf("%v: %.200s", err, body)
@@ -58,7 +59,7 @@ func TestProtobufJoinedFromFragmentsIsTheLibrarys(t *testing.T) {
 	}
 	body, _, _, _ := docs.Lookup("/openapi/v2", v2Protobuf)
 	got := &openapiv2.Document{}
-	if err := proto.Unmarshal(body, got); err != nil {
+	if err := proto.Unmarshal(body.Joined(), got); err != nil {
 		t.Fatal(err)
 	}
 	if !proto.Equal(got, want) {
@@ -111,7 +112,10 @@ func TestABuilderThatPanicsIsAnError(t *testing.T) {
 }
 
 func TestFragmentsThatCannotBeEncoded(t *testing.T) {
-	f := newFragment(definitionSection, "d", []byte(`{"type":`))
+	f, err := newFragment(definitionSection, "d", []byte(`{"type":`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := f.protobuf(); err == nil {
 		t.Error("half a schema is one")
 	}

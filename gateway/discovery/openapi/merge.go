@@ -19,18 +19,21 @@ type groupVersion struct {
 
 func newGroupVersion(kinds []*kind, report func(error)) *groupVersion {
 	gv := &groupVersion{kinds: kinds, hash: sync.OnceValue(func() string { return hashOf(kinds) })}
-	gv.forms = newForms(gv.hash, func() ([]byte, error) { return mergeV3(kinds).MarshalJSON() }, func() ([]byte, error) {
-		text := gv.json()
+	gv.forms = newForms(gv.hash, func() (Body, error) { return inOne(mergeV3(kinds).MarshalJSON()) }, func() (Body, error) {
+		text := gv.json().Joined()
 		if len(text) == 0 {
 			return nil, nil
 		}
-		return handler3.ToV3ProtoBinary(text)
+		return inOne(handler3.ToV3ProtoBinary(text))
 	}, report)
 	return gv
 }
 
-// whole is the version 2 document of everything. It is joined from what is kept
-// of each kind, so that a changed kind costs itself and a copy of the rest.
+// inOne is a document in one piece.
+func inOne(text []byte, err error) (Body, error) { return Body{text}, err }
+
+// whole is the version 2 document of everything. It is made of what is kept of each
+// kind, so that a changed kind costs itself.
 type whole struct {
 	kinds []*kind
 	forms
@@ -43,7 +46,7 @@ func newWhole(kinds []*kind, report func(error)) *whole {
 		onAllCores(len(kinds), func(i int) { all[i] = kinds[i].v2() })
 		return joined(all)
 	})
-	return &whole{kinds, newForms(hash, func() ([]byte, error) { return joinJSON(parts()) }, func() ([]byte, error) {
+	return &whole{kinds, newForms(hash, func() (Body, error) { return joinJSON(parts()) }, func() (Body, error) {
 		all := parts()
 		for _, list := range all {
 			onAllCores(len(list), func(i int) { list[i].protobuf() }) // joining them meets the errors
@@ -66,13 +69,13 @@ func hashOf(kinds []*kind) string {
 // made is empty, and why is reported.
 type forms struct {
 	hashOf   func() string
-	json     func() []byte
-	protobuf func() []byte
+	json     func() Body
+	protobuf func() Body
 }
 
-func newForms(hash func() string, json, protobuf func() ([]byte, error), report func(error)) forms {
-	once := func(form string, make func() ([]byte, error)) func() []byte {
-		return sync.OnceValue(func() []byte {
+func newForms(hash func() string, json, protobuf func() (Body, error), report func(error)) forms {
+	once := func(form string, make func() (Body, error)) func() Body {
+		return sync.OnceValue(func() Body {
 			body, err := made(make)
 			if err != nil {
 				report(fmt.Errorf("an OpenAPI document as %s: %w", form, err))
