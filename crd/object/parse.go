@@ -3,7 +3,9 @@ package object
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	kjson "sigs.k8s.io/json"
@@ -32,6 +34,7 @@ func parse(p parser) (tree map[string]any, duplicates []string, err error) {
 	p.path = room[:0]
 	p.text = string(p.data)
 	v, err := p.document()
+	p.release()
 	if err != nil {
 		return nil, nil, refusal(p.data)
 	}
@@ -75,7 +78,25 @@ type parser struct {
 	i          int
 	depth      int
 	path       []step
+	items      *[]any // of the lists around i, each after those around it
 	duplicates duplicates
+}
+
+// open is memory for the items of lists whose ends are not known yet, and maxOpen how
+// many are kept room for.
+var open = sync.Pool{New: func() any { return new([]any) }}
+
+const maxOpen = 1 << 16
+
+// release gives back what was borrowed. Of what is no JSON lists may be left open.
+func (p *parser) release() {
+	if p.items == nil {
+		return
+	}
+	if clear(*p.items); cap(*p.items) <= maxOpen {
+		*p.items = (*p.items)[:0]
+		open.Put(p.items)
+	}
 }
 
 func (p *parser) document() (any, error) {
@@ -203,23 +224,25 @@ func (p *parser) array() (any, error) {
 		return nil, errRefused
 	}
 	p.i++
-	a := []any{}
 	p.space()
 	if p.peek() == ']' {
 		p.i++
 		p.depth--
-		return a, nil
+		return []any{}, nil
 	}
-	a = make([]any, 0, 4)
+	if p.items == nil {
+		p.items = open.Get().(*[]any)
+	}
+	first := len(*p.items)
 	p.path = append(p.path, step{})
 	for {
 		p.space()
-		p.path[len(p.path)-1].index = len(a)
+		p.path[len(p.path)-1].index = len(*p.items) - first
 		v, err := p.value()
 		if err != nil {
 			return nil, err
 		}
-		a = append(a, v)
+		*p.items = append(*p.items, v)
 		p.space()
 		switch p.peek() {
 		case ',':
@@ -228,11 +251,20 @@ func (p *parser) array() (any, error) {
 			p.i++
 			p.depth--
 			p.path = p.path[:len(p.path)-1]
-			return a, nil
+			return p.closed(first), nil
 		default:
 			return nil, errRefused
 		}
 	}
+}
+
+// closed is the innermost list, whose items begin at first. It has room for no more.
+func (p *parser) closed(first int) []any {
+	items := *p.items
+	list := slices.Clone(items[first:])
+	clear(items[first:])
+	*p.items = items[:first]
+	return list
 }
 
 func (p *parser) peek() byte {
@@ -245,7 +277,7 @@ func (p *parser) peek() byte {
 // str reads a string. The way through is short for those without escapes.
 func (p *parser) str() (string, error) {
 	start, escaped, ascii := p.i+1, false, true
-	for i := start; i < len(p.data); i++ {
+	for i := rawjson.Plain(p.data, start); i < len(p.data); i++ {
 		c := p.data[i]
 		if ordinary[c] {
 			continue

@@ -173,17 +173,17 @@ func TestPlainStopsAtTheFirstOddByte(t *testing.T) {
 			if odd {
 				want = at
 			}
-			if got := plain(data, 0); got != want {
+			if got := Plain(data, 0); got != want {
 				t.Fatalf("%#x at %d: stopped at %d, want %d", c, at, got, want)
 			}
 			// What comes after it does not matter.
 			data[at+1] = 0
-			if got := plain(data, 0); odd && got != at || !odd && got != at+1 {
+			if got := Plain(data, 0); odd && got != at || !odd && got != at+1 {
 				t.Fatalf("%#x at %d before a zero: stopped at %d", c, at, got)
 			}
 		}
 	}
-	if plain([]byte("abcdefg"), 0) != 0 || plain([]byte("abcdefgh"), 0) != 8 || plain([]byte("xabcdefgh"), 1) != 9 || plain([]byte("xabcdefgh"), 2) != 2 {
+	if Plain([]byte("abcdefg"), 0) != 0 || Plain([]byte("abcdefgh"), 0) != 8 || Plain([]byte("xabcdefgh"), 1) != 9 || Plain([]byte("xabcdefgh"), 2) != 2 {
 		t.Error("it stops too early or too late at the end")
 	}
 }

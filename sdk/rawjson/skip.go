@@ -181,7 +181,7 @@ func skipWord(data []byte, i int, word string) (int, error) {
 // skipString passes a string whose opening quote is at i.
 func skipString(data []byte, i int) (int, error) {
 	start, ascii := i+1, true
-	for i = plain(data, i+1); i < len(data); i++ {
+	for i = Plain(data, i+1); i < len(data); i++ {
 		c := data[i]
 		switch {
 		case c == '"':
@@ -204,9 +204,9 @@ func skipString(data []byte, i int) (int, error) {
 	return i, ErrEnd
 }
 
-// plain passes bytes of a string that mean themselves, 8 at a time, and stops
+// Plain passes bytes of a string that mean themselves, 8 at a time, and stops
 // where there may be others.
-func plain(data []byte, i int) int {
+func Plain(data []byte, i int) int {
 	for i+8 <= len(data) {
 		word := load(data, i)
 		// A high bit is set for every byte that is no ASCII, for every one
