@@ -153,10 +153,11 @@ func TestQuickKnowsItsLimits(t *testing.T) {
 		want           bool
 	}{
 		{set, `"a":["x","y"]`, true}, {set, `"a":["x","x"]`, false}, {set, `"a":["x","y","x"]`, false}, {set, `"a":["x","y","z","y"]`, false}, {set, `"a":[]`, true}, {set, `"b":["x","x"]`, true}, {free, `"a":["x","x"]`, true},
-		{set, elements(31, `"%d"`), true}, {set, elements(32, `"%d"`), false},
+		{set, elements(31, `"%d"`), true}, {set, elements(3000, `"%d"`), true}, {set, elements(40, `"%d"`) + `,"b":1`, true},
 		{any, `"a":[1,"1",true]`, true}, {any, `"a":[1,1]`, false}, {any, `"a":[1,"1",1]`, false}, {any, `"a":[1.5,2]`, false}, {any, `"a":[{},{}]`, false}, {any, `"a":[null]`, false},
 		{byKey, `"a":[{"k":"x"},{"k":"y"}]`, true}, {byKey, `"a":[{"k":"x"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{"k":"y"},{"k":"x"}]`, false}, {byKey, `"a":[{"k":"x"},{}]`, false},
-		{byKey, elements(31, `{"k":"%d"}`), true}, {byKey, elements(32, `{"k":"%d"}`), false},
+		{byKey, elements(31, `{"k":"%d"}`), true}, {byKey, elements(3000, `{"k":"%d"}`), true}, {byKey, strings.Replace(elements(40, `{"k":"%d"}`), "39", "17", 1), false}, {set, strings.Replace(elements(40, `"%d"`), "39", "17", 1), false},
+		{two, elements(40, `{"k":"x","l":%d}`), true}, {two, strings.Replace(elements(40, `{"k":"x","l":%d}`), "39", "17", 1), false}, {two, strings.Replace(elements(40, `{"k":"x","l":%d}`), "39", "17.0", 1), false},
 		{two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"y","l":1}]`, true}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":2},{"k":"x","l":1}]`, false}, {two, `"a":[{"k":"x","l":1},{"k":"x","l":1.0}]`, false}, {two, `"a":[{"k":"x"}]`, false},
 		{deep, `"b":{"x":[{"a":["x"]},{"a":["y","z"]}],"y":[]}`, true}, {deep, `"b":{"x":[{"a":["x"]},{"a":["y","y"]}]}`, false}, {deep, `"b":{"y":[],"x":[{"a":["x","x"]}]}`, false}, {deep, `"b":{"x":[{"a":["x","y","x"]}]}`, false},
 		{`{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: "self != 'x'"}]}}}`, `"a":"x"`, false},

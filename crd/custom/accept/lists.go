@@ -13,9 +13,9 @@ type lists struct {
 	keys []string // of a list of type map
 }
 
-// manyElements is from how many elements on it is left to the library to
-// compare them.
-const manyElements = 32
+// manyElements is from how many elements on each is looked for among those before it
+// by a map; of fewer it costs less to compare them all.
+const manyElements = 16
 
 func compileLists(s *structuralschema.Structural) *lists {
 	if s == nil {
@@ -84,14 +84,22 @@ func (l *lists) accepts(v any) bool {
 	return true
 }
 
-// different reports that a few scalars are all different.
+// different reports that scalars are all different.
 func different(list []any) bool {
+	var seen map[any]bool
 	if len(list) >= manyElements {
-		return false
+		seen = make(map[any]bool, len(list))
 	}
 	for i, v := range list {
 		if !isScalar(v) {
 			return false
+		}
+		if seen != nil {
+			if seen[v] {
+				return false
+			}
+			seen[v] = true
+			continue
 		}
 		for _, other := range list[:i] {
 			if v == other {
@@ -102,10 +110,17 @@ func different(list []any) bool {
 	return true
 }
 
-// differentBy reports that a few objects all have different keys.
+// manyKeys is how many keys of elements are looked for by a map.
+const manyKeys = 4
+
+// differentBy reports that objects all have different keys.
 func differentBy(keys []string, list []any) bool {
+	var seen map[any]bool
 	if len(list) >= manyElements {
-		return false
+		if len(keys) > manyKeys {
+			return false
+		}
+		seen = make(map[any]bool, len(list))
 	}
 	for i, v := range list {
 		m, ok := v.(map[string]any)
@@ -117,6 +132,14 @@ func differentBy(keys []string, list []any) bool {
 				return false
 			}
 		}
+		if seen != nil {
+			own := identity(keys, m)
+			if seen[own] {
+				return false
+			}
+			seen[own] = true
+			continue
+		}
 		for _, other := range list[:i] {
 			if sameKeys(keys, m, other.(map[string]any)) {
 				return false
@@ -124,6 +147,18 @@ func differentBy(keys []string, list []any) bool {
 		}
 	}
 	return true
+}
+
+// identity is what two objects share just where sameKeys says that their keys are the same.
+func identity(keys []string, m map[string]any) any {
+	if len(keys) == 1 {
+		return m[keys[0]]
+	}
+	var all [manyKeys]any
+	for i, k := range keys {
+		all[i] = m[k]
+	}
+	return all
 }
 
 func sameKeys(keys []string, a, b map[string]any) bool {

@@ -40,3 +40,35 @@ func TestListsAreFoundInsideObjects(t *testing.T) {
 		t.Error("there are lists where there are none")
 	}
 }
+
+// Of many elements, too, those are found that are there twice, and no others.
+func TestManyElementsAreTold(t *testing.T) {
+	of := func(n int, make func(i int) any) (list []any) {
+		for i := range n {
+			list = append(list, make(i))
+		}
+		return list
+	}
+	part := func(name, port any) any { return map[string]any{"name": name, "port": port} }
+	for _, n := range []int{2, manyElements - 1, manyElements, manyElements + 1, 500} {
+		text := func(i int) any { return string(rune('a' + i)) }
+		number := func(i int) any { return int64(i) }
+		parts := func(i int) any { return part(text(i/2), number(i%2)) }
+		same := func(i int) any { return part("a", number(i)) }
+		if !different(of(n, text)) || !different(append(of(n, number), "1", true, false)) || different(append(of(n, text), "a")) || different(append(of(n, number), 1.5)) {
+			t.Errorf("sets of %d", n)
+		}
+		by := []string{"name", "port"}
+		if !differentBy(by, of(n, parts)) || differentBy(by, append(of(n, parts), parts(1))) || differentBy(by, append(of(n, parts), part("a", 1.5))) || differentBy(by, append(of(n, parts), "a")) {
+			t.Errorf("maps of %d by two keys", n)
+		}
+		if !differentBy(by[1:], of(n, same)) || differentBy(by[:1], of(n, same)) || differentBy([]string{"none"}, of(n, same)) {
+			t.Errorf("maps of %d by a key", n)
+		}
+		five := []string{"name", "port", "a", "b", "c"}
+		five5 := func(i int) any { return map[string]any{"name": "n", "port": true, "a": "a", "b": "b", "c": number(i)} }
+		if differentBy(five, of(n, five5)) != (n < manyElements) {
+			t.Errorf("maps of %d by five keys", n)
+		}
+	}
+}
