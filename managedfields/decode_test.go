@@ -178,6 +178,31 @@ func TestRememberedSetsAreBounded(t *testing.T) {
 	}
 }
 
+// Sets of large objects are remembered, and short ones outlive them.
+func TestLongSetsAreRememberedApart(t *testing.T) {
+	c := &fieldSets{long: &fieldSets{}}
+	long := func(i int) []byte { return fmt.Appendf(nil, `{"f:%s%d":{}}`, strings.Repeat("x", 200_000), i) }
+	kept, err := c.decode([]byte(`{"f:kept":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		one, err := c.decode(long(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := c.decode(long(i)); again.fieldSet != one.fieldSet {
+			t.Fatalf("a long set is not remembered, after %d", i)
+		}
+	}
+	if len(c.young) != 1 || len(c.old) != 0 || c.get(kept.raw).fieldSet != kept.fieldSet {
+		t.Errorf("%d and %d short sets are remembered", len(c.young), len(c.old))
+	}
+	if n := len(c.long.young) + len(c.long.old); n < 2 || n > 2*maxRemembered/200_000 {
+		t.Errorf("%d long sets are remembered", n)
+	}
+}
+
 func TestEntriesAreWrittenInOrder_SSA05(t *testing.T) {
 	in := `[{"manager":"b","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:02Z","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}},` +
 		`{"manager":"a","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:02Z","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}},"subresource":"status"},` +

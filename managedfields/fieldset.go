@@ -69,14 +69,18 @@ const (
 	// maxRemembered is how many bytes of JSON one generation of the cache
 	// holds; the decoded sets take about ten times as much.
 	maxRemembered = 2 << 20
-	// maxRememberedSet is the longest JSON that is remembered at all.
-	maxRememberedSet = 64 << 10
+	// longSet is from how many bytes on a set is remembered among others of that length,
+	// in generations of their own, so that short ones outlive it. maxRememberedSet is the
+	// longest JSON that is remembered at all.
+	longSet          = 64 << 10
+	maxRememberedSet = 1 << 20
 )
 
 // fieldSets remembers sets by their JSON, whether canonical or not, in two
 // generations: when the young one is full, the old one is forgotten, and what
 // is still used comes back from it.
 type fieldSets struct {
+	long  *fieldSets // of sets from longSet on; nil in there
 	mu    sync.RWMutex
 	young map[string]remembered
 	old   map[string]remembered
@@ -92,7 +96,7 @@ type remembered struct {
 
 // sets is shared by all kinds: objects of different kinds have the same sets,
 // too.
-var sets = &fieldSets{}
+var sets = &fieldSets{long: &fieldSets{}}
 
 // decode returns the set that raw, a fieldsV1 value, stands for.
 func (c *fieldSets) decode(raw []byte) (remembered, error) {
@@ -135,6 +139,9 @@ func sameJSON(a, b []byte) bool {
 }
 
 func (c *fieldSets) get(raw []byte) remembered {
+	if c.long != nil && len(raw) > longSet {
+		return c.long.get(raw)
+	}
 	c.mu.RLock()
 	r, young := c.young[string(raw)]
 	if !young {
@@ -149,6 +156,10 @@ func (c *fieldSets) get(raw []byte) remembered {
 
 func (c *fieldSets) put(raw []byte, r remembered) {
 	if len(raw) > maxRememberedSet {
+		return
+	}
+	if c.long != nil && len(raw) > longSet {
+		c.long.put(raw, r)
 		return
 	}
 	c.mu.Lock()
