@@ -44,7 +44,7 @@ func (s *Store) Along(key string, value []byte, rev int64) storage.GuardedWriter
 
 // Along implements storage.Guarder.
 func (w *writer) Along(key string, value []byte, rev int64) storage.GuardedWriter {
-	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key, rev, clientv3.OpPut(key, string(value))})}
+	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key, rev, put(key, value)})}
 }
 
 // Create implements storage.Writer.
@@ -94,7 +94,7 @@ func (w *writer) put(ctx context.Context, key string, value []byte, rev int64, t
 		if lease != clientv3.NoLease {
 			opts = append(opts, clientv3.WithLease(lease))
 		}
-		n, err := w.commit(ctx, key, rev, clientv3.OpPut(key, string(value), opts...))
+		n, err := w.commit(ctx, key, rev, put(key, value, opts...))
 		// A shared lease can be revoked behind our back; nothing was written.
 		if first && errors.Is(err, rpctypes.ErrLeaseNotFound) {
 			w.leases.forget(lease)
@@ -105,6 +105,13 @@ func (w *writer) put(ctx context.Context, key string, value []byte, rev int64, t
 		}
 		return n, err
 	}
+}
+
+// put is the operation that writes a value, which is not copied.
+func put(key string, value []byte, opts ...clientv3.OpOption) clientv3.Op {
+	op := clientv3.OpPut(key, "", opts...)
+	op.WithValueBytes(value)
+	return op
 }
 
 func (w *writer) commit(ctx context.Context, key string, rev int64, op clientv3.Op) (int64, error) {
