@@ -196,9 +196,9 @@ type Shape interface {
 	// FromStorage does the same with a stored object, and drops metadata that
 	// it cannot read instead of failing.
 	FromStorage(obj map[string]any) error
-	// Canonical tells that FromStorage would not change obj, which is complete
-	// but for its resourceVersion. It may say no of one that it would not
-	// change, and leaves obj as it is.
+	// Canonical tells that neither FromStorage nor FromClient nor FromMerge would
+	// change obj, which may lack its resourceVersion, or have anything to say of it. It
+	// may say no of one that they would not change, and leaves obj as it is.
 	Canonical(obj map[string]any) bool
 	// FromMerge completes an object that was merged by the schema, and so has
 	// no field that the schema lacks: it coerces metadata and defaults.

@@ -50,7 +50,7 @@ func (w *write) update(live, next map[string]any, managed entries, own entry, co
 	if err := t.Validate(next, true); err != nil {
 		return nil, fmt.Errorf("failed to convert new object (%s) to smd typed: %w", w.describe(next), err)
 	}
-	if err := t.Validate(live, true); err != nil {
+	if err := t.ValidateLike(live, next, true); err != nil {
 		return nil, fmt.Errorf("failed to convert live object (%s) to smd typed: %w", w.describe(live), err)
 	}
 	managed, err := w.reconcile(managed)

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"context"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -81,6 +82,25 @@ func prepareUpdate(status bool, obj, old *unstructured.Unstructured) {
 	}
 	if !sameContent(obj.Object, old.Object) {
 		obj.SetGeneration(old.GetGeneration() + 1)
+	}
+}
+
+// prepareStatus does what the library's strategy of the status does: all but the status,
+// and who owns which field, is as it was. The two share it, but for metadata.
+func prepareStatus(obj, old *unstructured.Unstructured) {
+	status, ok := obj.Object["status"]
+	meta, _ := obj.Object["metadata"].(map[string]any)
+	managed, owned := meta["managedFields"]
+	obj.Object = maps.Clone(old.Object)
+	if was, ok := old.Object["metadata"].(map[string]any); ok {
+		was = object.Clone(was)
+		if delete(was, "managedFields"); owned {
+			was["managedFields"] = managed
+		}
+		obj.Object["metadata"] = was
+	}
+	if delete(obj.Object, "status"); ok {
+		obj.Object["status"] = status
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *strategy) Prepare(ctx context.Context, obj, old *unstructured.Unstructu
 		whole, _ := p.library()
 		whole.PrepareForCreate(ctx, obj)
 	case s.status:
-		s.update(p).PrepareForUpdate(ctx, obj, old)
+		prepareStatus(obj, old)
 	default:
 		prepareUpdate(p.hasStatus, obj, old)
 	}

@@ -2,11 +2,13 @@ package custom
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -142,5 +144,35 @@ func TestScale_validation(t *testing.T) {
 	got := asError(v.Strategy.Validate(context.Background(), foo(t, `"spec":{"replicas":-1}`), nil).Errors)
 	if got != `Foo.example.com "e" is invalid: .spec.replicas: Invalid value: -1: should be a non-negative integer` {
 		t.Errorf("got %s", got)
+	}
+}
+
+// What is prepared of a change of the status is what the library prepares.
+func TestPreparedStatusesAreTheLibrarys(t *testing.T) {
+	v := fooVersion(t, `{type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}, status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`, true)
+	_, library := partsOf(t, v).library()
+	states := []string{``, `"spec":{"a":[1]}`, `"spec":{"a":[2]},"status":{"s":1}`, `"status":{"s":{"t":2}}`, `"status":null,"other":1`}
+	for _, now := range states {
+		for _, was := range states {
+			want, old := foo(t, now), foo(t, was)
+			want.SetLabels(map[string]string{"l": "now"})
+			want.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m", Operation: "Update", APIVersion: "example.com/v1"}})
+			old.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "other"}})
+			if now == "" {
+				want.SetManagedFields(nil)
+			}
+			got := want.DeepCopy()
+			library.PrepareForUpdate(context.Background(), want, old)
+			before := old.DeepCopy()
+			v.Subresources["status"].Update.Prepare(context.Background(), got, old)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s after %s:\n%v\nthe library's\n%v", now, was, got, want)
+			}
+			got.SetGeneration(9)
+			got.SetLabels(map[string]string{"l": "later"})
+			if !reflect.DeepEqual(old, before) {
+				t.Errorf("%s after %s: the state before was changed", now, was)
+			}
+		}
 	}
 }

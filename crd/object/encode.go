@@ -25,7 +25,7 @@ func Append(dst []byte, v any) ([]byte, error) {
 	case float64:
 		return appendFloat(dst, x)
 	case map[string]any:
-		return appendMap(dst, x)
+		return appendMap(dst, x, nil)
 	case []any:
 		return appendSlice(dst, x)
 	case Managed:
@@ -46,9 +46,18 @@ var encodings = sync.Pool{New: func() any { return new([]byte) }}
 const maxEncoding = 1 << 20
 
 // Encode is Append to a fresh slice, which has room for one more byte.
-func Encode(v any) ([]byte, error) {
+func Encode(v any) ([]byte, error) { return encode(v, nil) }
+
+// encode is Encode of a value that shares parts with an object of which others are
+// known, if it is an object and they are not nil.
+func encode(v any, others *known) ([]byte, error) {
 	buffer := encodings.Get().(*[]byte)
-	text, err := Append((*buffer)[:0], v)
+	text, err := (*buffer)[:0], error(nil)
+	if m, ok := v.(map[string]any); ok {
+		text, err = appendMap(text, m, others)
+	} else {
+		text, err = Append(text, v)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +71,8 @@ func Encode(v any) ([]byte, error) {
 
 var keyPool = sync.Pool{New: func() any { s := make([]string, 0, 16); return &s }}
 
-func appendMap(dst []byte, m map[string]any) ([]byte, error) {
+// appendMap appends an object, what it shares with others, if not nil, from their text.
+func appendMap(dst []byte, m map[string]any, others *known) ([]byte, error) {
 	if m == nil {
 		return append(dst, "null"...), nil
 	}
@@ -86,7 +96,12 @@ func appendMap(dst []byte, m map[string]any) ([]byte, error) {
 		}
 		dst = AppendString(dst, k)
 		dst = append(dst, ':')
-		if dst, err = Append(dst, m[k]); err != nil {
+		if others == nil {
+			dst, err = Append(dst, m[k])
+		} else {
+			dst, err = others.append(dst, k, m[k])
+		}
+		if err != nil {
 			return dst, err
 		}
 	}

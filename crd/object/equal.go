@@ -1,13 +1,18 @@
 package object
 
+import "reflect"
+
 // Equal tells whether two trees hold the same. It is exact about types: the
-// integer 1 is not the float 1.
+// integer 1 is not the float 1. What is one in memory is not looked into.
 func Equal(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
 		y, ok := b.(map[string]any)
 		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
 			return false
+		}
+		if sameMap(x, y) {
+			return true
 		}
 		for k, v := range x {
 			if w, ok := y[k]; !ok || !Equal(v, w) {
@@ -19,6 +24,9 @@ func Equal(a, b any) bool {
 		y, ok := b.([]any)
 		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
 			return false
+		}
+		if sameList(x, y) {
+			return true
 		}
 		for i, v := range x {
 			if !Equal(v, y[i]) {
@@ -36,6 +44,16 @@ func Equal(a, b any) bool {
 		}
 		return a == b
 	}
+}
+
+// sameMap and sameList tell that two values are one in memory.
+
+func sameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
+}
+
+func sameList(a, b []any) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // Clone copies a tree.

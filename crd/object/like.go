@@ -13,6 +13,10 @@ type Text struct {
 	Tree map[string]any
 }
 
+// Large tells that it is worth while to look for what an object has in common with
+// another, as [ParseLike] and [EncodeLike] do, even where they may have nothing.
+func Large(data []byte) bool { return len(data) >= 16<<10 }
+
 // ParseLike is [ParseObject] of an object that is likely to say much of what
 // another one says, such as the same object at another version. The tree shares
 // with that one's the parts that are written the same, so both are only to be
@@ -31,20 +35,26 @@ const maxLike = 4
 type known struct {
 	fields []knownField
 	tree   map[string]any
+	depth  int
 	next   int // where to look first, as both are in the same order
 }
 
 type knownField struct{ key, value []byte }
 
 // knownFields reads the fields of the object that p.like is, and forgets that.
-// It finds none in text that is not canonical.
 func (p *parser) knownFields() (k known) {
 	if p.like.Tree == nil {
 		return k
 	}
 	like := p.like
 	p.like = Text{}
-	if p.depth > maxLike {
+	return like.fields(p.depth)
+}
+
+// fields reads the fields of an object at a depth. It finds none in text that is not
+// canonical.
+func (like Text) fields(depth int) (k known) {
+	if k.depth = depth; depth > maxLike {
 		return k
 	}
 	w, err := rawjson.Open(like.Data, 0, true)

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmgate/wasmgate/bench/workload"
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/gateway/api"
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -54,7 +55,7 @@ const stageToken = "cost"
 
 // newStage makes a stage on one processor, as pools are one for each, and work
 // that is divided is divided by them.
-func newStage(t *testing.T) *stage {
+func newStage(t testing.TB) *stage {
 	t.Helper()
 	procs := runtime.GOMAXPROCS(1)
 	t.Cleanup(func() { runtime.GOMAXPROCS(procs) })
@@ -178,7 +179,11 @@ func (s *stage) want(code int, method, url, body string, contentType ...string) 
 
 // serve answers a request and returns the code of the reply, whose body goes to w.
 func (s *stage) serve(r *api.Request, w io.Writer) int {
-	resp := s.handler.Serve(r)
+	return s.write(r, s.handler.Serve(r), w)
+}
+
+// write sends a reply to w, and returns its code.
+func (s *stage) write(r *api.Request, resp *reply.Response, w io.Writer) int {
 	var err error
 	switch {
 	case resp.Write != nil:

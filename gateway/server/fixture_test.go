@@ -175,7 +175,7 @@ func (i *instance) as(token, method, path, body string, headers ...string) answe
 	return answer{resp.StatusCode, resp.Header, string(data)}
 }
 
-func write(t *testing.T, path, content string) string {
+func write(t testing.TB, path, content string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestWhatIsSentOtherwiseIsKeptBeside(t *testing.T) {
 func TestWhatIsInMemoryOnceIsHandedOn(t *testing.T) {
 	s := newShelf(t)
 	r := s.cronTabs()
-	d, err := r.Draft(t.Context(), r.Def.Version(v1), parse(t, sorted))
+	d, err := r.Draft(t.Context(), r.Def.Version(v1), parse(t, sorted), object.Text{})
 	if err == nil {
 		_, err = d.View(t.Context(), v1)
 	}

@@ -45,9 +45,10 @@ type draftView struct {
 // Draft encodes the new state of an object at version v, converting it to the
 // storage version where v is another. What was converted before is taken from
 // the previews, unless readers will see it converted from the storage version
-// and it was converted from another one. tree itself is left as it is but for its resourceVersion, which
-// is removed.
-func (r *Renderer) Draft(ctx context.Context, v *crd.Version, tree map[string]any, previews ...*Preview) (*Draft, error) {
+// and it was converted from another one. live is the state before at version v, as it is
+// shown there, if it is known: what tree shares with it is not encoded again. tree itself
+// is left as it is but for its resourceVersion, which is removed.
+func (r *Renderer) Draft(ctx context.Context, v *crd.Version, tree map[string]any, live object.Text, previews ...*Preview) (*Draft, error) {
 	dropRevision(tree)
 	at, stored := r.Def.Version(r.Def.StorageVersion), tree
 	var text []byte // of stored
@@ -78,7 +79,10 @@ func (r *Renderer) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 			return nil, err
 		}
 	}
-	d, err := r.draft(at, stored, text)
+	if v != at {
+		live = object.Text{}
+	}
+	d, err := r.draft(at, stored, text, live)
 	if err == nil {
 		d.views = views
 	}
@@ -90,12 +94,13 @@ func (r *Renderer) Draft(ctx context.Context, v *crd.Version, tree map[string]an
 // resourceVersion, which is removed.
 func (r *Renderer) DraftStored(tree map[string]any) (*Draft, error) {
 	dropRevision(tree)
-	return r.draft(nil, tree, nil)
+	return r.draft(nil, tree, nil, object.Text{})
 }
 
-// draft encodes a tree, of which text is the canonical JSON where it is known.
-func (r *Renderer) draft(at *crd.Version, tree map[string]any, text []byte) (*Draft, error) {
-	stored, err := r.encoded(tree, text)
+// draft encodes a tree, of which text is the canonical JSON where it is known, and which
+// may share parts with like.
+func (r *Renderer) draft(at *crd.Version, tree map[string]any, text []byte, like object.Text) (*Draft, error) {
+	stored, err := r.encoded(tree, text, like)
 	if err != nil {
 		return nil, err
 	}

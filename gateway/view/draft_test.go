@@ -45,7 +45,7 @@ func TestDraftViews(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := s.conv.Calls.Load()
 			tree := parse(t, c.body)
-			d, err := c.renderer.Draft(t.Context(), c.renderer.Def.Version(c.at), tree)
+			d, err := c.renderer.Draft(t.Context(), c.renderer.Def.Version(c.at), tree, object.Text{})
 			if err != nil || !strings.Contains(string(d.Stored), c.stored) {
 				t.Fatalf("got %v, %v", d, err)
 			}
@@ -95,7 +95,7 @@ func TestDraftViews(t *testing.T) {
 func TestPassingViewsAreNotRemembered(t *testing.T) {
 	s := newShelf(t)
 	r := s.cronTabs()
-	d, err := r.Draft(t.Context(), r.Def.Version(v1), parse(t, catalogtest.Tab(v1, "one", "h", "1", `"generation":1`)))
+	d, err := r.Draft(t.Context(), r.Def.Version(v1), parse(t, catalogtest.Tab(v1, "one", "h", "1", `"generation":1`)), object.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestDraftStored(t *testing.T) {
 	if _, err := d.View(t.Context(), v1); err == nil {
 		t.Error("a view without a converter")
 	}
-	if _, err := r.Draft(t.Context(), r.Def.Version(v1beta1), parse(t, catalogtest.Tab(v1beta1, "one", "h", "1"))); err == nil {
+	if _, err := r.Draft(t.Context(), r.Def.Version(v1beta1), parse(t, catalogtest.Tab(v1beta1, "one", "h", "1")), object.Text{}); err == nil {
 		t.Error("stored without a converter")
 	}
 }

@@ -119,7 +119,7 @@ func TestWhatWasWrittenIsSent_MT06(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := r.Draft(t.Context(), r.Def.Version("v1"), tree)
+			d, err := r.Draft(t.Context(), r.Def.Version("v1"), tree, object.Text{})
 			if err != nil {
 				t.Fatal(err)
 			}

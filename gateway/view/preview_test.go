@@ -68,7 +68,7 @@ func testPreviews(t *testing.T, tidy bool) {
 func (s *shelf) converts(t *testing.T, r *Renderer, name, at, other string, tree map[string]any, p *Preview, spared bool) {
 	t.Helper()
 	before := s.conv.Calls.Load()
-	with, err := r.Draft(t.Context(), r.Def.Version(at), object.Clone(tree), p)
+	with, err := r.Draft(t.Context(), r.Def.Version(at), object.Clone(tree), object.Text{}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func (s *shelf) converts(t *testing.T, r *Renderer, name, at, other string, tree
 	if n := s.conv.Calls.Load() - before; (n == 0) != spared {
 		t.Errorf("%s at %s: %d conversions", name, at, n)
 	}
-	without, err := r.Draft(t.Context(), r.Def.Version(at), object.Clone(tree))
+	without, err := r.Draft(t.Context(), r.Def.Version(at), object.Clone(tree), object.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestPreviewsAreTheNextReadersViews_CRD11(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := r.Draft(t.Context(), r.Def.Version(v1), tree, p)
+	d, err := r.Draft(t.Context(), r.Def.Version(v1), tree, object.Text{}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestPassingPreviewsAreNotRemembered(t *testing.T) {
 	}
 	s.conv.Revision.Add(1)
 	for name, p := range map[string]*Preview{"changed during the conversion": during, "changed after it": after} {
-		d, err := r.Draft(t.Context(), r.Def.Version(v1), object.Clone(tree), p)
+		d, err := r.Draft(t.Context(), r.Def.Version(v1), object.Clone(tree), object.Text{}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestPreviewsOfAThirdVersionAreNotShown_CRD11(t *testing.T) {
 		t.Fatal(err)
 	}
 	view := func(previews ...*Preview) string {
-		d, err := r.Draft(t.Context(), r.Def.Version(v1beta1), object.Clone(tree), previews...)
+		d, err := r.Draft(t.Context(), r.Def.Version(v1beta1), object.Clone(tree), object.Text{}, previews...)
 		if err != nil {
 			t.Fatal(err)
 		}

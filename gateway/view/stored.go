@@ -121,9 +121,19 @@ var errSealed = errors.New("it is encrypted, and by no provider and key of --enc
 
 var errNoMetadata = errors.New("it has no metadata")
 
-// encoded is a tree as it is stored, of which text is the canonical JSON where it is known.
-func (r Stored) encoded(tree map[string]any, text []byte) ([]byte, error) {
-	if c, ok := r.Def.Codec.(crd.TextCodec); ok && text != nil {
+// encoded is a tree as it is stored, of which text is the canonical JSON where it is
+// known; it may share parts with like.
+func (r Stored) encoded(tree map[string]any, text []byte, like object.Text) ([]byte, error) {
+	c, ok := r.Def.Codec.(crd.TextCodec)
+	switch {
+	case !ok:
+	case text == nil && like.Tree != nil && object.Large(like.Data):
+		var err error
+		if text, err = object.EncodeLike(tree, like); err != nil {
+			return nil, err
+		}
+		fallthrough
+	case text != nil:
 		return c.EncodeText(text), nil
 	}
 	return r.Def.Codec.Encode(tree)

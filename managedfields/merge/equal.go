@@ -84,6 +84,19 @@ func sameList(a, b []any) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
+// one tells that two containers are one in memory.
+func one(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		return ok && x != nil && sameMap(x, y)
+	case []any:
+		y, ok := b.([]any)
+		return ok && len(x) > 0 && sameList(x, y)
+	}
+	return false
+}
+
 // same tells that b can stand for a, by looking at nothing inside.
 func same(a, b any) bool {
 	switch x := a.(type) {

@@ -36,9 +36,13 @@ func (v Violations) Error() string {
 // Validate checks that v is of type t. With duplicates, lists that are sets or
 // maps may have several items of one identity. The error is [Violations], in
 // the words of structured-merge-diff.
-func (t *Type) Validate(v any, duplicates bool) error {
+func (t *Type) Validate(v any, duplicates bool) error { return t.ValidateLike(v, nil, duplicates) }
+
+// ValidateLike is Validate of a value that shares parts with another one, nil for none,
+// that was found to be valid by the same rules.
+func (t *Type) ValidateLike(v, valid any, duplicates bool) error {
 	c := checker{duplicates: duplicates, left: maxPaths}
-	if c.ok(t, v) {
+	if c.ok(t, v, valid) {
 		return nil
 	}
 	if out := c.explain(t, v); len(out) > 0 {
@@ -59,22 +63,27 @@ type checker struct {
 const maxPaths = 16 << 20
 
 // ok says whether explain would find nothing. It looks at everything once, in
-// no order, and makes nothing.
-func (c *checker) ok(t *Type, v any) bool {
+// no order, and makes nothing. valid is of the type, if it is not nil.
+func (c *checker) ok(t *Type, v, valid any) bool {
+	if valid != nil && one(v, valid) {
+		return true
+	}
 	switch t.form(v) {
 	case asScalar:
 		return t.scalar.allows(v)
 	case asList:
 		items, ok := v.([]any)
-		return (ok || v == nil) && c.okItems(t.list, items)
+		others, _ := valid.([]any)
+		return (ok || v == nil) && c.okItems(t.list, items, others)
 	case asObject:
 		o, ok := v.(map[string]any)
 		if !ok {
 			return v == nil
 		}
+		others, _ := valid.(map[string]any)
 		for name, v := range o {
 			ft := t.object.typeOf(name)
-			if ft == nil || !c.ok(ft, v) {
+			if ft == nil || !c.ok(ft, v, others[name]) {
 				return false
 			}
 		}
@@ -83,9 +92,13 @@ func (c *checker) ok(t *Type, v any) bool {
 	return false
 }
 
-func (c *checker) okItems(l *listType, items []any) bool {
-	for _, item := range items {
-		if !l.atomic && l.check(item) != nil || !c.ok(l.element, item) {
+func (c *checker) okItems(l *listType, items, others []any) bool {
+	for i, item := range items {
+		var other any
+		if i < len(others) {
+			other = others[i]
+		}
+		if !l.atomic && l.check(item) != nil || !c.ok(l.element, item, other) {
 			return false
 		}
 	}

@@ -27,7 +27,11 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 		if err != nil {
 			return nil, unprocessable(err)
 		}
-		tree, _, err := object.ParseObject(data)
+		like := object.Text{}
+		if from.Shared && object.Large(from.JSON) {
+			like = object.Text{Data: from.JSON, Tree: from.Tree}
+		}
+		tree, err := object.ParseLike(data, like)
 		if err != nil {
 			return nil, Invalid(data, err)
 		}

@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -18,34 +19,36 @@ func decodeMerge(body []byte) (Patch, []string, error) {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	return func(from State) (map[string]any, error) {
-		return merge(object.Clone(from.Tree), changes), nil
+		if from.Shared {
+			return merged(from.Tree, changes), nil
+		}
+		return merged(object.Clone(from.Tree), changes), nil
 	}, duplicates, nil
 }
 
 func isNull(body []byte) bool { return string(bytes.TrimSpace(body)) == "null" }
 
-// merge applies a JSON merge patch to an object in place. The patch is only
-// read; what it adds is copied.
-func merge(old, patch map[string]any) map[string]any {
+// merged is an object with a JSON merge patch applied. Both are only read; the outcome
+// has copies of what the patch adds, and shares with the object what it leaves alone.
+func merged(old, patch map[string]any) map[string]any {
+	out := make(map[string]any, len(old)+len(patch))
+	maps.Copy(out, old)
 	for k, v := range patch {
 		switch p := v.(type) {
 		case nil:
-			delete(old, k)
+			delete(out, k)
 		case map[string]any:
-			target, ok := old[k].(map[string]any)
-			if !ok {
-				target = map[string]any{}
-			}
-			old[k] = merge(target, p)
+			target, _ := old[k].(map[string]any)
+			out[k] = merged(target, p)
 		default:
 			_, wasObject := old[k].(map[string]any)
-			old[k] = object.CloneValue(v)
-			if !wasObject { // kube-apiserver's library keeps them then
-				dropNulls(old[k])
+			added := object.CloneValue(v)
+			if out[k] = added; !wasObject { // kube-apiserver's library keeps them then
+				dropNulls(added)
 			}
 		}
 	}
-	return old
+	return out
 }
 
 // dropNulls removes the fields of v, at any depth, that are null: a merge patch

@@ -26,10 +26,12 @@ import (
 type State struct {
 	JSON []byte
 	Tree map[string]any
+	// Shared: the outcome may share parts with Tree, and so is only to be read.
+	Shared bool
 }
 
 // Patch computes the new object from the present one. It may run several
-// times; what it returns is the caller's.
+// times; what it returns is the caller's, but for what [State.Shared] allows it to share.
 type Patch func(from State) (map[string]any, error)
 
 // Unsupported is the refusal of a patch of a media type that what is patched does not

@@ -48,7 +48,7 @@ func TestMergeOfDeepNesting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := merge(map[string]any{"a": "x"}, change)
+	out := merged(map[string]any{"a": "x"}, change)
 	for range depth - 1 {
 		out = out["a"].(map[string]any)
 	}
@@ -80,7 +80,7 @@ func TestMergeSaysTheSameAsTheLibrary_UPD06(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := merge(tree, changes); !reflect.DeepEqual(got, expected) {
+			if got := merged(tree, changes); !reflect.DeepEqual(got, expected) {
 				t.Errorf("%s of %s is\n%v, the library's\n%v", body, was, got, expected)
 			}
 		}
@@ -94,7 +94,7 @@ func TestPatchesAreNotChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := fmt.Sprint(change)
-	out := merge(map[string]any{}, change)
+	out := merged(map[string]any{}, change)
 	out["l"].([]any)[0].(map[string]any)["a"] = "changed"
 	out["m"].(map[string]any)["y"].(map[string]any)["z"] = "changed"
 	if fmt.Sprint(change) != before {

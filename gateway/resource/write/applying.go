@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,8 +69,8 @@ func (s *applying) change(ctx context.Context, r *request, from *present) (n nex
 	if err := reportRepeated(r.Options); err != nil {
 		return n, err
 	}
-	tree := object.Clone(out.Tree) // which may share parts with the present state
-	if err := r.Version.Shape.FromMerge(tree); err != nil {
+	tree, err := mergedWell(r.Target, out.Tree)
+	if err != nil {
 		return n, apierrors.NewBadRequest(err.Error())
 	}
 	if p := scales(r.Target); p != nil {
@@ -93,4 +94,16 @@ func (s *applying) change(ctx context.Context, r *request, from *present) (n nex
 		n.object.SetResourceVersion("")
 	}
 	return n, rest.EnsureObjectNamespaceMatchesRequestNamespace(r.Namespace, n.object)
+}
+
+// mergedWell is what a configuration was merged into, well-formed. It may share all but
+// its metadata with the present state, where the schema has nothing to change in it.
+func mergedWell(t resource.Target, merged map[string]any) (map[string]any, error) {
+	if t.Version.Shape.Canonical(merged) {
+		tree := maps.Clone(merged)
+		ownMetadata(tree)
+		return tree, nil
+	}
+	tree := object.Clone(merged)
+	return tree, t.Version.Shape.FromMerge(tree)
 }

@@ -173,7 +173,7 @@ func (w attributes) GetOldObject(ctx context.Context) (*unstructured.Unstructure
 		return w.present.object, nil
 	}
 	if w.old == nil {
-		p, err := readPresent(ctx, w.Target, w.from.Entry)
+		p, err := readPresent(ctx, w.Target, w.from.Entry, object.Text{})
 		if err != nil {
 			return nil, err
 		}

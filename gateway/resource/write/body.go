@@ -21,25 +21,25 @@ import (
 
 // decodeBody reads an object that a client sent: its tree, well-formed by the
 // version's schema, with unknown and duplicate fields reported as the options
-// ask.
-func decodeBody(t resource.Target, body []byte, o resource.WriteOptions) (map[string]any, error) {
+// ask. asSent tells that body is the tree's text.
+func decodeBody(t resource.Target, body []byte, o resource.WriteOptions) (tree map[string]any, asSent bool, err error) {
 	tree, duplicates, err := parseBody(body)
 	if err != nil {
-		return nil, t.Unrecognized(noKind(body, err), body)
+		return nil, false, t.Unrecognized(noKind(body, err), body)
 	}
 	problems := slices.Concat(o.Problems, duplicates)
 	if err := checkKind(t, tree, body); err != nil {
 		if other, ok := atVersionOf(t, tree); ok { // it is read before it is refused
-			if err := wellRead(other, tree, problems, body, o); err != nil {
-				return nil, err
+			if _, err := wellRead(other, tree, problems, body, o); err != nil {
+				return nil, false, err
 			}
 		}
-		return nil, err
+		return nil, false, err
 	}
-	if err := wellRead(t, tree, problems, body, o); err != nil {
-		return nil, err
+	if asSent, err = wellRead(t, tree, problems, body, o); err != nil {
+		return nil, false, err
 	}
-	return tree, nil
+	return tree, asSent, nil
 }
 
 // atVersionOf is the target at another version, which an object says that it is of.
@@ -54,12 +54,12 @@ func atVersionOf(t resource.Target, tree map[string]any) (resource.Target, bool)
 }
 
 // wellRead makes what a client sent well-formed, or refuses it.
-func wellRead(t resource.Target, tree map[string]any, problems []string, body []byte, o resource.WriteOptions) error {
-	err := wellFormed(t, tree, problems, body, o)
+func wellRead(t resource.Target, tree map[string]any, problems []string, body []byte, o resource.WriteOptions) (asSent bool, err error) {
+	asSent, err = wellFormed(t, tree, problems, body, o)
 	if _, told := err.(apierrors.APIStatus); err == nil || told {
-		return err
+		return asSent, err
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.GVK().Version, t.Resource.Def.Kind, err))
+	return false, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.GVK().Version, t.Resource.Def.Kind, err))
 }
 
 // noKind is why a body does not even tell its kind, in the words of
@@ -81,14 +81,18 @@ func parseBody(body []byte) (tree map[string]any, duplicates []string, err error
 
 // wellFormed applies the schema of the request's version to tree, of which body
 // is the text where it was sent as one. An error that is no status says why tree
-// is not an object of this kind.
-func wellFormed(t resource.Target, tree map[string]any, duplicates []string, body []byte, o resource.WriteOptions) error {
+// is not an object of this kind. asSent tells of a large one that there was nothing to
+// change.
+func wellFormed(t resource.Target, tree map[string]any, duplicates []string, body []byte, o resource.WriteOptions) (asSent bool, err error) {
 	if meta, ok := tree["metadata"]; ok && meta == nil {
 		delete(tree, "metadata")
 	}
+	if object.Large(body) && t.Version.Shape.Canonical(tree) {
+		return true, o.Report(duplicates)
+	}
 	unknown, err := t.Version.Shape.FromClient(tree, o.FieldValidation != metav1.FieldValidationIgnore)
 	if err != nil {
-		return err
+		return false, err
 	}
 	problems := slices.Concat(duplicates, unknown)
 	if len(problems) > 1 && body != nil && t.Version.Native() {
@@ -97,7 +101,7 @@ func wellFormed(t resource.Target, tree map[string]any, duplicates []string, bod
 			problems = slices.Concat(o.Problems, found)
 		}
 	}
-	return o.Report(problems)
+	return false, o.Report(problems)
 }
 
 // unreadable starts the message about a body that is no JSON object.

@@ -49,7 +49,7 @@ func TestBodiesSayWhatTheyAre(t *testing.T) {
 		"custom, the path's slash": {tabs, `{"apiVersion":"a/b/c","kind":"CronTab"}`, unrecognizedTab + `unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c","kind":" ...)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tree, err := decodeBody(c.target, []byte(c.body), resource.WriteOptions{})
+			tree, _, err := decodeBody(c.target, []byte(c.body), resource.WriteOptions{})
 			if c.want != "" {
 				if err == nil || err.Error() != c.want {
 					t.Errorf("got  %v\nwant %s", err, c.want)
@@ -80,7 +80,7 @@ func TestUnknownAndDuplicateFieldsComeAsTheyAreFound_FV01(t *testing.T) {
 		{tabs, `{"z":1,"apiVersion":"example.com/v1","kind":"CronTab","spec":{"y":1,"replicas":1,"replicas":1}}`, nil,
 			`duplicate field "spec.replicas", unknown field "spec.y", unknown field "z"`},
 	} {
-		_, err := decodeBody(c.target, []byte(c.body), resource.WriteOptions{FieldValidation: "Strict", Problems: c.yaml})
+		_, _, err := decodeBody(c.target, []byte(c.body), resource.WriteOptions{FieldValidation: "Strict", Problems: c.yaml})
 		refused(t, err, 400, "BadRequest", `: strict decoding error: `+c.want)
 	}
 }
@@ -90,13 +90,13 @@ func TestUnknownFieldsOfAnotherVersion_FV01_FV02(t *testing.T) {
 	w := newWorld(t)
 	const body = `{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"x","odd":1},"hostPort":"h:1","host":"h","z":1}`
 	var warned []string
-	_, err := decodeBody(w.at(v1, ""), []byte(body), resource.WriteOptions{Warn: func(text string) { warned = append(warned, text) }})
+	_, _, err := decodeBody(w.at(v1, ""), []byte(body), resource.WriteOptions{Warn: func(text string) { warned = append(warned, text) }})
 	refused(t, err, 400, "BadRequest", "the API version in the data (example.com/v1beta1) does not match the expected API version (example.com/v1)")
 	if got := strings.Join(warned, ", "); got != `unknown field "metadata.odd", unknown field "host", unknown field "z"` {
 		t.Errorf("warnings %s", got)
 	}
-	_, err = decodeBody(w.at(v1, ""), []byte(body), resource.WriteOptions{FieldValidation: "Strict"})
+	_, _, err = decodeBody(w.at(v1, ""), []byte(body), resource.WriteOptions{FieldValidation: "Strict"})
 	refused(t, err, 400, "BadRequest", `CronTab in version "v1beta1" cannot be handled as a CronTab: strict decoding error: unknown field "metadata.odd", unknown field "host", unknown field "z"`)
-	_, err = decodeBody(w.at(v1, ""), []byte(body), resource.WriteOptions{FieldValidation: "Ignore", Warn: func(text string) { t.Error(text) }})
+	_, _, err = decodeBody(w.at(v1, ""), []byte(body), resource.WriteOptions{FieldValidation: "Ignore", Warn: func(text string) { t.Error(text) }})
 	refused(t, err, 400, "BadRequest", "the API version in the data")
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 )
@@ -55,33 +56,55 @@ func (p *patching) change(_ context.Context, r *request, from *present) (n next,
 	if p.wrong != nil {
 		return n, p.wrong
 	}
-	state := patch.State{JSON: from.data, Tree: from.object.Object}
+	state := patch.State{JSON: from.data, Tree: from.object.Object, Shared: !r.Version.Native()}
 	tree, err := p.apply(state)
 	if err != nil {
 		return n, err
 	}
-	err = acceptPatched(r.Target, tree, p.duplicates, r.Options)
+	tree, err = acceptPatched(r.Target, tree, state.Shared, p.duplicates, r.Options)
 	if _, ok := err.(apierrors.APIStatus); !ok && err != nil {
 		if p.kind == types.StrategicMergePatchType {
 			return n, p.apply.RefuseStrategic(p.body, r.Version.Typed, state, err)
 		}
 		return n, p.apply.Refuse(state, err)
 	}
+	if err != nil {
+		return n, err
+	}
 	n.object = asUnstructured(tree)
-	return n, err
+	return n, nil
 }
 
 // acceptPatched makes the outcome of a patch well-formed, unless the patch
-// turned the object into another one. An error that is no status says why the
-// outcome is none of this kind.
-func acceptPatched(t resource.Target, tree map[string]any, duplicates []string, o resource.WriteOptions) error {
+// turned the object into another one. One that shares parts with the present state goes
+// on doing so where the schema has nothing to change in it. An error that is no status
+// says why the outcome is none of this kind.
+func acceptPatched(t resource.Target, tree map[string]any, shares bool, duplicates []string, o resource.WriteOptions) (map[string]any, error) {
 	if err := samePatched(t, tree); err != nil {
-		return err
+		return nil, err
 	}
-	if err := wellFormed(t, tree, duplicates, nil, o); err != nil {
-		return err
+	var err error
+	if shares && t.Version.Shape.Canonical(tree) {
+		ownMetadata(tree)
+		err = o.Report(duplicates)
+	} else {
+		if shares {
+			tree = object.Clone(tree)
+		}
+		_, err = wellFormed(t, tree, duplicates, nil, o)
 	}
-	return sameName(t, asUnstructured(tree).GetName())
+	if err != nil {
+		return nil, err
+	}
+	return tree, sameName(t, asUnstructured(tree).GetName())
+}
+
+// ownMetadata makes the metadata, which a write changes, of an object that shares parts
+// with another one its own.
+func ownMetadata(tree map[string]any) {
+	if meta, ok := tree["metadata"].(map[string]any); ok {
+		tree["metadata"] = object.Clone(meta)
+	}
 }
 
 func samePatched(t resource.Target, tree map[string]any) error {

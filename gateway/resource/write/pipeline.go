@@ -153,7 +153,11 @@ func (w *Write) open(ctx context.Context) (err error) {
 	case w.stored:
 		w.present, err = readStored(ctx, w.Target, w.from.Entry, !w.Options.NoReply)
 	default:
-		w.present, err = readPresent(ctx, w.Target, w.from.Entry)
+		var sent object.Text
+		if body, ok := w.source.(*whole); ok {
+			sent = body.text
+		}
+		w.present, err = readPresent(ctx, w.Target, w.from.Entry, sent)
 	}
 	return err
 }

@@ -28,21 +28,33 @@ type present struct {
 	previews []*view.Preview
 }
 
+// text is it with the text that it was read from, as far as it was decoded.
+func (p *present) text() object.Text {
+	if p.object == nil {
+		return object.Text{}
+	}
+	return object.Text{Data: p.data, Tree: p.object.Object}
+}
+
 // live is the present state at a version.
 type live struct {
 	version string
 	object.Text
 }
 
-// readPresent reads an entry.
-func readPresent(ctx context.Context, t resource.Target, e *view.Entry) (p present, err error) {
+// readPresent reads an entry, which shares with what was sent, if anything, all that is
+// written the same but metadata.
+func readPresent(ctx context.Context, t resource.Target, e *view.Entry, sent object.Text) (p present, err error) {
 	p.of, p.entry = t, e
 	if p.data, err = t.Resource.View(ctx, e, t.Version.Name); err != nil {
 		return p, err
 	}
-	tree, _, err := object.ParseObject(p.data)
+	tree, err := object.ParseLike(p.data, sent)
 	if err != nil {
 		return p, t.Resource.Unreadable(e, err)
+	}
+	if sent.Tree != nil {
+		ownMetadata(tree)
 	}
 	p.object = asUnstructured(tree)
 	p.managed, err = object.TakeManaged(tree)
@@ -74,11 +86,7 @@ func (p *present) Live(ctx context.Context, version string) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	like := object.Text{Data: p.data}
-	if p.object != nil {
-		like.Tree = p.object.Object
-	}
-	tree, err := object.ParseLike(data, like)
+	tree, err := object.ParseLike(data, p.text())
 	if err != nil {
 		return nil, r.Unreadable(p.entry, err)
 	}

@@ -16,7 +16,7 @@ func draft(ctx context.Context, r *request, from *present, to *next) (*view.Draf
 	}
 	attachManaged(to, from)
 	defer object.Detach(to.object.Object)
-	d, err := r.Resource.Draft(ctx, r.Version, to.object.Object, from.previews...)
+	d, err := r.Resource.Draft(ctx, r.Version, to.object.Object, from.text(), from.previews...)
 	if unconverted := new(view.UnconvertedError); errors.As(err, &unconverted) && stuck(ctx, r, from.entry) {
 		return r.Resource.DraftStored(to.object.Object)
 	}

@@ -15,7 +15,7 @@ import (
 // Review answers an object of a kind that is a question: it is read, shown to
 // admission and validated like any other, completed by answer, and stored nowhere.
 func (e *Writer) Review(ctx context.Context, t resource.Target, body []byte, o resource.WriteOptions, answer func(tree map[string]any) error) (*resource.Written, error) {
-	tree, err := decodeBody(t, body, o)
+	tree, _, err := decodeBody(t, body, o)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -14,7 +15,10 @@ import (
 type whole struct {
 	body []byte
 	tree map[string]any // decoded, and nobody's yet
-	told bool           // the client has been warned of what is odd
+	// text is that of the tree, of an update that may have much in common with the
+	// present state.
+	text object.Text
+	told bool // the client has been warned of what is odd
 }
 
 // decode implements [source]: it parses the body once for each attempt, since
@@ -27,7 +31,7 @@ func (s *whole) decode(r *request) error {
 	if s.told {
 		o.Warn = nil
 	}
-	tree, err := decodeBody(r.Target, s.body, o)
+	tree, asSent, err := decodeBody(r.Target, s.body, o)
 	if err != nil {
 		return err
 	}
@@ -43,7 +47,9 @@ func (s *whole) decode(r *request) error {
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(r.Namespace, obj); err != nil {
 		return err
 	}
-	s.tree = tree
+	if s.tree = tree; asSent && r.put {
+		s.text = object.Text{Data: s.body, Tree: tree}
+	}
 	return nil
 }
 
@@ -61,7 +67,7 @@ func sameName(t resource.Target, name string) error {
 
 // change implements [source]: the body is the new state.
 func (s *whole) change(_ context.Context, r *request, from *present) (n next, err error) {
-	n.object, s.tree = asUnstructured(s.tree), nil
+	n.object, s.tree, s.text = asUnstructured(s.tree), nil, object.Text{}
 	if from.entry != nil {
 		return n, nil
 	}
