@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/wasmgate/wasmgate/conversion/draft/spelling"
 )
 
 // maxWords is how much of a description is read, and maxTokens of a name.
@@ -110,28 +112,7 @@ func similarTokens(x, y []string) float64 {
 	}
 	a, b := strings.Join(x, ""), strings.Join(y, "")
 	if most := max(len(a), len(b)); most > 3 && most < 64 {
-		score = max(score, 0.9*(1-float64(distance(a, b))/float64(most))-0.1)
+		score = max(score, 0.9*(1-float64(spelling.Distance(a, b))/float64(most))-0.1)
 	}
 	return min(score, 0.94)
-}
-
-// distance is how many letters differ.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

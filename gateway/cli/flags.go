@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/wasmgate/wasmgate/conversion/draft/spelling"
 	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
@@ -86,7 +87,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	}
 	best, distance := "", len(name)/2+1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := editDistance(name, f.Name); d < distance && !f.Hidden {
+		if d := spelling.Distance(name, f.Name); d < distance && !f.Hidden {
 			best, distance = f.Name, d
 		}
 	})
@@ -94,26 +95,4 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())
 	}
 	return fmt.Errorf("%w; did you mean --%s?\nSee '%s --help'", err, best, cmd.CommandPath())
-}
-
-// editDistance is the number of letters to insert, delete or replace to turn
-// one word into the other.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

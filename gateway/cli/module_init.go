@@ -147,8 +147,8 @@ func printDrafted(out io.Writer, dir string, made workbench.Drafted) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s: %d operations, %d to check; %d files. What to do next is in %s\n",
-		made.Definition, len(made.Operations), unsure, len(made.Files), filepath.Join(dir, "README.md"))
+	_, err := fmt.Fprintf(out, "%s: %s, %d to check; %s. What to do next is in %s\n",
+		made.Definition, counted(int64(len(made.Operations)), "operation"), unsure, counted(int64(len(made.Files)), "file"), filepath.Join(dir, "README.md"))
 	return err
 }
 

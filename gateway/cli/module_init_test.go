@@ -17,7 +17,7 @@ func TestInitWritesAProject(t *testing.T) {
 		{From: "v1", To: "v2", Field: "spec.c", Why: "it goes"}}}
 	out, exit, err := b.run(t, "module", "init", dir, "--from", from, "--to", to, "--name", "n", "--language", "go")
 	if exit != 0 || !strings.Contains(out, "v1:v2   CHECK   spec.a   rename      the names are alike\n") ||
-		!strings.Contains(out, "w: 2 operations, 1 to check; 1 files") {
+		!strings.Contains(out, "w: 2 operations, 1 to check; 1 file.") {
 		t.Errorf("status %d, %v\n%s", exit, err, out)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "a", "b.yaml")); err != nil || string(text) != "old" {
@@ -54,6 +54,14 @@ func TestInitSaysWhatIsWrong(t *testing.T) {
 		}
 		if _, err := os.Stat("d"); err == nil {
 			t.Errorf("%q: files were written", c.args)
+		}
+	}
+}
+
+func TestWhatIsCounted(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 operations", 1: "1 operation", 2: "2 operations"} {
+		if got := counted(n, "operation"); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

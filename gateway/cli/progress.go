@@ -90,11 +90,14 @@ func (g progress) share() float64 {
 }
 
 // objectsIn says how many objects there are.
-func objectsIn(n int64) string {
+func objectsIn(n int64) string { return counted(n, "object") }
+
+// counted says how many there are of something.
+func counted(n int64, what string) string {
 	if n == 1 {
-		return "1 object"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d objects", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // String says it in words.

@@ -42,15 +42,11 @@ func newServe(run Runner) *cobra.Command {
 			}
 			o.Authorization.FlagsSet = authorizationSet(cmd.Flags())
 			o.Authentication.AnonymousAuthSet = cmd.Flags().Changed("anonymous-auth")
-			if err := o.Validate(); err != nil {
-				return fmt.Errorf("the configuration is not valid:\n%w", err)
-			}
 			out := health.NewLogWriter(cmd.ErrOrStderr())
-			log, err := l.logger(out)
+			log, err := l.begin(o.Validate, out)
 			if err != nil {
 				return err
 			}
-			quietLibraries(log)
 			o.LogCheck = out.Check
 			defer headroom.Follow()()
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
@@ -148,6 +144,18 @@ func logFlags(l *logOptions) flagGroup {
 	f.IntVarP(&l.verbosity, "v", "v", 0, "log verbosity: 0 normal, 4 debug, 6 trace")
 	f.StringVar(&l.format, "log-format", "text", "text or json")
 	return f
+}
+
+// begin checks the flags of a server, and returns its log.
+func (l logOptions) begin(validate func() error, out io.Writer) (zerolog.Logger, error) {
+	if err := validate(); err != nil {
+		return zerolog.Nop(), fmt.Errorf("the configuration is not valid:\n%w", err)
+	}
+	log, err := l.logger(out)
+	if err == nil {
+		quietLibraries(log)
+	}
+	return log, err
 }
 
 func (l logOptions) logger(out io.Writer) (zerolog.Logger, error) {

@@ -32,14 +32,10 @@ func newWebhook(run WebhookRunner) *cobra.Command {
 				return err
 			}
 			o.Files = args
-			if err := o.Validate(); err != nil {
-				return fmt.Errorf("the configuration is not valid:\n%w", err)
-			}
-			log, err := l.logger(cmd.ErrOrStderr())
+			log, err := l.begin(o.Validate, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			quietLibraries(log)
 			return run(cmd.Context(), o, log, func(s options.WebhookStarted) { fmt.Fprint(cmd.OutOrStdout(), s) })
 		},
 	}
