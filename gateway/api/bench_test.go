@@ -1,14 +1,19 @@
 package api
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
+)
 
 // uncounted is an observer that costs nothing.
 type uncounted struct{}
 
 func (uncounted) Begin(*Info, bool) func(int) { return func(int) {} }
 
-func (uncounted) Deprecated(*Info, string) {}
-func (uncounted) Watching(*Info) func(int) { return func(int) {} }
+func (uncounted) Deprecated(*Info, string)         {}
+func (uncounted) Versioned(*Info, resource.Caller) {}
+func (uncounted) Watching(*Info) func(int)         { return func(int) {} }
 
 // BenchmarkServe is one get within the process.
 func BenchmarkServe(b *testing.B) {

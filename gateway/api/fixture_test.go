@@ -219,6 +219,8 @@ func (o *observed) Deprecated(i *Info, removedRelease string) {
 	o.deprecated = append(o.deprecated, i.Group+"/"+i.Version+"/"+i.Plural+"/"+i.Subresource+" "+removedRelease)
 }
 
+func (o *observed) Versioned(*Info, resource.Caller) {}
+
 func (o *observed) Watching(*Info) func(int) {
 	return func(n int) {
 		o.mu.Lock()

@@ -28,6 +28,9 @@ type Observer interface {
 	// who may. removedRelease is the release of Kubernetes that no longer serves
 	// it, empty when that is not decided.
 	Deprecated(i *Info, removedRelease string)
+	// Versioned is called when objects were asked for, by somebody who may, of a kind
+	// that people define and that has several versions.
+	Versioned(i *Info, by resource.Caller)
 	// Watching is called when a watch begins; the function it returns, from one
 	// goroutine, when events were sent.
 	Watching(i *Info) (sent func(events int))
@@ -169,6 +172,9 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 	resp, err := h.verb(ctx, c, t, snapshot)
 	if errors.Is(err, catalog.ErrReplaced) {
 		return nil, err
+	}
+	if t.Resource.Replaced() != nil && len(t.Resource.Def.Versions) > 1 {
+		h.Observer.Versioned(i, c.Caller)
 	}
 	if err != nil {
 		resp = reply.Error(err)

@@ -85,7 +85,7 @@ func typed(argv []string) []string {
 func New(parts Parts) *cobra.Command {
 	tools := parts.Tools
 	root := commands("wasmgate", "The Kubernetes API over etcd, extended by WebAssembly modules",
-		newServe(parts.Serve), newWebhook(parts.Webhook), newMigrate(), newModule(tools), newConvert(tools), newLint(), newEnvtest(), newVersionPriority(), newVersion())
+		newServe(parts.Serve), newWebhook(parts.Webhook), newMigrate(), newPlan(), newModule(tools), newConvert(tools), newLint(), newEnvtest(), newVersionPriority(), newVersion())
 	root.Long = "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
 		"converted between their versions by sandboxed WebAssembly modules."
 	root.Version = Version()

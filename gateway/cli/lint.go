@@ -109,7 +109,7 @@ func (c *lintCommand) former(cmd *cobra.Command, is definitions) (was definition
 			return err
 		}
 		for name := range is {
-			u, err := client.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")).Get(ctx, name, metav1.GetOptions{})
+			u, err := client.Resource(definitionsResource).Get(ctx, name, metav1.GetOptions{})
 			if apierrors.IsNotFound(err) {
 				continue
 			}

@@ -69,6 +69,9 @@ type Metrics struct {
 	handles map[requestKey]*RequestHandle
 
 	garbageErrors, garbageCollected Counter
+
+	// Clients are who asked for which version of what has several.
+	Clients *Clients
 }
 
 // requestBuckets are kube-apiserver's, so that its dashboards and alerts fit.
@@ -79,7 +82,7 @@ var pluginBuckets = []float64{1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e
 
 // New returns a set of metrics, with those of the Go runtime and the process.
 func New() *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), handles: map[requestKey]*RequestHandle{}, lives: lives{table: lifecycle.Metrics, now: lifecycle.Current}}
+	m := &Metrics{registry: prometheus.NewRegistry(), handles: map[requestKey]*RequestHandle{}, Clients: newClients(), lives: lives{table: lifecycle.Metrics, now: lifecycle.Current}}
 	m.SLIs = newSLIs(&m.lives)
 	m.newRequestMetrics()
 	m.newPluginMetrics()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Requests is the api.Observer that counts requests in metrics.
@@ -39,6 +40,14 @@ func (o Requests) Begin(i *api.Info, dryRun bool) func(code int) {
 // Deprecated implements api.Observer.
 func (o Requests) Deprecated(i *api.Info, removedRelease string) {
 	o.m.Deprecated(i.Group, i.Version, i.Plural, i.Subresource, removedRelease)
+}
+
+// Versioned implements api.Observer.
+func (o Requests) Versioned(i *api.Info, by resource.Caller) {
+	if by.User == nil {
+		return
+	}
+	o.m.Clients.Asked(i.Group, i.Version, i.Plural, by.User.Name, by.UserAgent)
 }
 
 // Watching implements api.Observer.
