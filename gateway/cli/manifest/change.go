@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,14 +34,11 @@ func Change(document, object []byte) ([]byte, error) {
 			return text, nil
 		}
 	}
-	text, err := yaml.JSONToYAML(object)
-	if err != nil {
-		return nil, err
-	}
-	if separates(document) {
+	text, err := anew(now)
+	if err == nil && separates(document) {
 		text = append([]byte("---\n"), text...)
 	}
-	return text, nil
+	return text, err
 }
 
 // read is the value of a document.
@@ -69,7 +65,7 @@ func edited(document []byte, before, now any) ([]byte, error) {
 	if err := node.Unmarshal(document, &root); err != nil {
 		return nil, err
 	}
-	if root.Kind != node.DocumentNode || len(root.Content) != 1 || endsLinesOddly(document) {
+	if root.Kind != node.DocumentNode || len(root.Content) != 1 || isOdd(document) {
 		return nil, errAnew
 	}
 	e := &editor{text: string(document)}
@@ -82,14 +78,15 @@ func edited(document []byte, before, now any) ([]byte, error) {
 	if err := e.value(root.Content[0], before, now, len(e.text)); err != nil {
 		return nil, err
 	}
-	return e.apply(), nil
+	return e.apply()
 }
 
-// endsLinesOddly reports whether a text may have lines that end otherwise than with \n, as
-// YAML allows (1.1, section 4.1.4), or begins with a mark of its byte order: a parser
-// counts lines and columns otherwise then.
-func endsLinesOddly(text []byte) bool {
-	return bytes.ContainsAny(text, "\r\u0085\u2028\u2029\ufeff") && bytes.ContainsAny(bytes.ReplaceAll(text, []byte("\r\n"), nil), "\r\u0085\u2028\u2029\ufeff")
+// isOdd reports whether a text may have lines that end otherwise than with \n, as YAML
+// allows (1.1, section 4.1.4), begins with a mark of its byte order, or is UTF-16: a
+// parser counts lines and columns otherwise then.
+func isOdd(text []byte) bool {
+	const odd = "\r\u0085\u2028\u2029\ufeff"
+	return !utf8.Valid(text) || bytes.ContainsAny(text, odd) && bytes.ContainsAny(bytes.ReplaceAll(text, []byte("\r\n"), nil), odd)
 }
 
 // editor collects what changes in a text.
@@ -105,18 +102,21 @@ type edit struct {
 	text     string
 }
 
-// apply is the text with all edits, of which none overlap.
-func (e *editor) apply() []byte {
+// apply is the text with all edits, of which none may overlap.
+func (e *editor) apply() ([]byte, error) {
 	slices.SortStableFunc(e.edits, func(a, b edit) int { return a.from - b.from })
 	var out bytes.Buffer
 	at := 0
 	for _, x := range e.edits {
+		if x.from < at || x.to < x.from {
+			return nil, errAnew
+		}
 		out.WriteString(e.text[at:x.from])
 		out.WriteString(x.text)
 		at = x.to
 	}
 	out.WriteString(e.text[at:])
-	return out.Bytes()
+	return out.Bytes(), nil
 }
 
 // offset is where a node begins.
@@ -164,7 +164,7 @@ func (e *editor) value(n *node.Node, before, now any, limit int) error {
 			return e.mapping(n, b, a, limit)
 		}
 	case []any:
-		if a, ok := now.([]any); ok && n.Kind == node.SequenceNode && len(a) == len(b) {
+		if a, ok := now.([]any); ok && n.Kind == node.SequenceNode && len(a) == len(b) && len(n.Content) == len(b) {
 			return e.items(n, b, a, limit)
 		}
 	}
@@ -233,6 +233,12 @@ func (e *editor) mapping(n *node.Node, before, now map[string]any, limit int) er
 		return err
 	}
 	indent := "\n" + strings.Repeat(" ", column)
+	staying := len(all) // how many there are up to the last one that stays
+	for ; staying > 0; staying-- {
+		if _, stays := now[all[staying-1].key.Value]; stays {
+			break
+		}
+	}
 	for i, x := range all {
 		value, stays := now[x.key.Value]
 		if _, known := before[x.key.Value]; !known || x.key.Value == "<<" {
@@ -244,9 +250,9 @@ func (e *editor) mapping(n *node.Node, before, now map[string]any, limit int) er
 		case len(added) > 0: // what is new stands where something went
 			e.edits = append(e.edits, edit{x.from, x.end, strings.Join(added, indent)})
 			added = nil
-		case i+1 < len(all):
+		case i < staying:
 			e.remove(x)
-		default: // the last one, with the end of the line before it
+		default: // the last ones, with the end of the line before each
 			e.edits = append(e.edits, edit{e.lineEnd(x.from), x.end, ""})
 		}
 		if err != nil {
@@ -307,23 +313,4 @@ func addedTo(before, now map[string]any, column int) (texts []string, err error)
 		texts = append(texts, text)
 	}
 	return texts, nil
-}
-
-// rendered is a value as text, of which each line but the first begins at a column.
-func rendered(value any, column int) (string, error) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return "", err
-	}
-	text, err := yaml.JSONToYAML(data)
-	if err != nil {
-		return "", fmt.Errorf("write: %w", err)
-	}
-	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	for i := range lines {
-		if i > 0 && lines[i] != "" {
-			lines[i] = strings.Repeat(" ", column) + lines[i]
-		}
-	}
-	return strings.Join(lines, "\n"), nil
 }

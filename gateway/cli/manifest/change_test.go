@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -50,6 +51,13 @@ func TestChangeKeepsLines(t *testing.T) {
 		"lines that end in \\r":     {"\r\ra: 1", `{"b":1}`, "b: 1\n"},
 		"lines that end in \\r\\n":  {"a: 1 # x\r\nb: 2\r\n", `{"a":1,"b":3}`, "a: 1 # x\r\nb: 3\r\n"},
 		"a mark of the byte order":  {"\ufeffa: 1 # x\n", `{"a":2}`, "a: 2\n"},
+		"the last ones go":          {"a: 1 # x\nb: 2\n# of c\nc:\n  d: 3\n# end\n", `{"a":1}`, "a: 1 # x\n# of c\n# end\n"},
+		"the last ones of an item":  {"l:\n- a: 1\n  b: 2\n  c: 3\n- d: 4\n", `{"l":[{"a":1},{"d":4}]}`, "l:\n- a: 1\n- d: 4\n"},
+		"all but one go":            {"a: 1\nb: 2 # x\nc: 3\nd: 4\n", `{"b":2}`, "b: 2 # x\n"},
+		"a text with U+0085":        {"a: 1 # x\nb: 2\n", `{"a":"x\u0085y","b":2}`, `a: "x\Ny" # x` + "\nb: 2\n"},
+		"a smile in two halves":     {"a: 1 # x\n", `{"a":"\ud83d\ude00"}`, `a: "\U0001F600" # x` + "\n"},
+		"a text with U+007F":        {"a: 1 # x\n", `{"a":"x\u007fy"}`, `a: "x\x7Fy" # x` + "\n"},
+		"UTF-16":                    {"\xff\xfea\x00:\x00 \x00[\x00\x85\x00]\x00\x85\x00b\x00:\x00 \x001\x00", `{"b":1}`, "b: 1\n"},
 		"another number of items":   {"l:\n- 1 # x\nm: 1 # y\n", `{"l":[1,2],"m":1}`, "l:\n- 1\n- 2\nm: 1 # y\n"},
 	} {
 		got, err := manifest.Change([]byte(c.text), []byte(c.object))
@@ -92,7 +100,7 @@ func FuzzChange(f *testing.F) {
 		if err := yaml.UnmarshalStrict(got, &have); err != nil {
 			t.Fatalf("%q cannot be read: %v", got, err)
 		}
-		if err := yaml.Unmarshal([]byte(object), &want); err != nil {
+		if err := json.Unmarshal([]byte(object), &want); err != nil {
 			return
 		}
 		if !reflect.DeepEqual(have, want) {
