@@ -89,6 +89,7 @@ func FuzzBetween(f *testing.F) {
 		`{"type":"object","properties":{"b":{"type":"string"},"x.y":{"type":"object","additionalProperties":{"type":"object","properties":{"m":{"type":"string"}}}}}}`)
 	f.Add(`{"properties":{"hostPort":{"type":"string","description":"HOST:PORT"}}}`, `{"properties":{"s":{"properties":{"host":{"type":"string"},"port":{"type":"integer"}}}}}`)
 	f.Add(`{"properties":{"a":{"type":"string","enum":["x","y"]},"timeoutSeconds":{"type":"integer"}}}`, `{"required":["a","z"],"properties":{"a":{"type":"string","enum":["X",1]},"timeout":{"type":"string"},"z":{"type":"integer"}}}`)
+	f.Add(`{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"}}}}`, `{"type":"object","additionalProperties":{"type":"string"}}`)
 	f.Fuzz(func(t *testing.T, a, b string) {
 		var from, to apiextensionsv1.JSONSchemaProps
 		if json.Unmarshal([]byte(a), &from) != nil || json.Unmarshal([]byte(b), &to) != nil {

@@ -218,9 +218,10 @@ func valueOf(of *schema, key string, m *schema) string {
 	return ""
 }
 
-// orderIn is the annotation that keeps the order of a list; items of lists have none.
+// orderIn is the annotation that keeps the order of a list; items of lists have none, nor
+// has what should be an object.
 func orderIn(at []string) string {
-	if slices.Contains(at, item) {
+	if len(at) == 0 || slices.Contains(at, item) {
 		return ""
 	}
 	return "conversion.wasmgate.dev/order-of-" + at[len(at)-1]
