@@ -13,6 +13,7 @@ func FuzzCompare(f *testing.F) {
 	f.Add(before, before)
 	f.Add(before, "{}")
 	f.Add("{spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {items: {}, additionalProperties: true, not: {}}}}]}}", "{spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {items: [{}], additionalProperties: {}}}}]}}")
+	f.Add("{spec: {versions: [{name: v1, served: true}, {name: v1, served: true, subresources: {status: {}}}]}}", "{}")
 	f.Fuzz(func(t *testing.T, was, is string) {
 		var a, b apiextensionsv1.CustomResourceDefinition
 		if yaml.Unmarshal([]byte(was), &a) != nil || yaml.Unmarshal([]byte(is), &b) != nil {

@@ -46,7 +46,9 @@ func Compare(was, is *apiextensionsv1.CustomResourceDefinition) []Finding {
 		c.add("", "spec.names.kind", "1", "was %s and is %s", was.Spec.Names.Kind, is.Spec.Names.Kind)
 	}
 	for i := range was.Spec.Versions {
-		c.version(&was.Spec.Versions[i])
+		if v := &was.Spec.Versions[i]; find(was, v.Name) == v { // of two with one name no server takes the second
+			c.version(v)
+		}
 	}
 	c.storage()
 	c.stored()
