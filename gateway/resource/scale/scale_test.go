@@ -33,3 +33,25 @@ func TestScaleOfOddObjects_RES06(t *testing.T) {
 		t.Errorf("of no JSON: %v", err)
 	}
 }
+
+// A Scale has a selector as text, in whatever form the object has it.
+func TestSelectorsOfScales(t *testing.T) {
+	p := &crd.Scale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: ".spec.selector"}
+	for selector, want := range map[string]string{
+		`"a=b"`:                     `"selector":"a=b"`,
+		`{"a":"b","c":"d"}`:         `"selector":"a=b,c=d"`,
+		`{"matchLabels":{"a":"b"}}`: `"selector":"a=b"`,
+		`{"matchExpressions":[{"key":"a","operator":"In","values":["b","c"]}]}`:  `"selector":"a in (b,c)"`,
+		`{"matchExpressions":[{"key":"a","operator":"Nothing","values":["b"]}]}`: `"Nothing" is not a valid label selector operator`,
+		`{"a":1}`: "accessor error",
+	} {
+		out, err := Text(p, []byte(`{"apiVersion":"v1","kind":"K","metadata":{"name":"one"},"spec":{"replicas":2,"selector":`+selector+`},"status":{"replicas":1}}`))
+		got := string(out)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", selector, got, want)
+		}
+	}
+}
