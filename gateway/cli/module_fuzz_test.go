@@ -44,6 +44,10 @@ func (b *bench) Try(context.Context, workbench.Samples) ([]workbench.Sample, err
 	return b.samples, b.err
 }
 
+func (b *bench) Record(context.Context, workbench.Recording) (workbench.Recorded, error) {
+	return workbench.Recorded{}, nil
+}
+
 func (b *bench) Languages() []string { return []string{"rules", "go"} }
 
 // Draft makes a project of one file, and of the operations that the test wants.

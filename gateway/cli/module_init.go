@@ -98,7 +98,7 @@ func (c *initCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.write(args[0], made.Files); err != nil {
+	if err := writeFiles(args[0], made.Files, c.force); err != nil {
 		return err
 	}
 	if c.format.forPrograms() && c.format.format != asTable {
@@ -107,11 +107,11 @@ func (c *initCommand) run(cmd *cobra.Command, args []string) (err error) {
 	return printDrafted(cmd.OutOrStdout(), args[0], made)
 }
 
-// write writes the files, or none if one is there already.
-func (c *initCommand) write(dir string, files []workbench.File) error {
+// writeFiles writes files, or, without force, none if one is there already.
+func writeFiles(dir string, files []workbench.File, force bool) error {
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if _, err := os.Lstat(name); !c.force && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(name); !force && !errors.Is(err, fs.ErrNotExist) {
 			if err != nil {
 				return err
 			}

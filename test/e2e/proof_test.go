@@ -14,5 +14,6 @@ func TestProofDoc(t *testing.T) {
 		"wasmmodule/crontab ready", "condition met", "customresourcedefinitions/crontabs.example.com: Lost of port, v1 to v1beta1 and back (nothing becomes \"\")", "also host, hostPort",
 		"crontabs.example.com configured", "condition met",
 		"crontab patched", "spec.conversion.webhook.clientConfig.url: Invalid value: \"crontab\": the module loses what it converts: Lost of port, v1 to v1beta1 and back", "acknowledgedLoss",
+		"local-crontab created", "crontabs.example.com: 1 sample in ", "of 1 object at v1beta1; they have 1 of 1 fields", "hostPort: ", "ok",
 	})
 }

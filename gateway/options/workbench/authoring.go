@@ -7,6 +7,8 @@ type Authoring interface {
 	// Draft makes the files of a project that converts one version of a kind to
 	// another.
 	Draft(ctx context.Context, what Draft) (Drafted, error)
+	// Record makes samples of objects that people have.
+	Record(ctx context.Context, what Recording) (Recorded, error)
 	// Languages are those that a project can be in.
 	Languages() []string
 }
@@ -52,4 +54,33 @@ type Operation struct {
 type File struct {
 	Name    string
 	Content []byte
+}
+
+// Recording are objects to make samples of.
+type Recording struct {
+	// Definitions is as in a Proof.
+	Definitions []byte
+	// Version is the one that the objects, which are JSON, are at.
+	Version string
+	Objects [][]byte
+	// Most is how many samples are made.
+	Most int
+}
+
+// Recorded are samples: a few that have much of what the objects have, with other
+// values.
+type Recorded struct {
+	Definition string `json:"definition"`
+	Version    string `json:"version"`
+	// Objects is how many were looked at, and Refused how many of them would have been
+	// samples and could not be made into valid ones.
+	Objects int `json:"objects"`
+	Refused int `json:"refused,omitempty"`
+	// Reached is the number of fields that the samples have, of all Fields of the schema.
+	Reached int `json:"reached"`
+	Fields  int `json:"fields"`
+	// Files are the samples.
+	Files []File `json:"-"`
+	// Names are those of the files.
+	Names []string `json:"files"`
 }

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+)
+
+// recordCommand is one run of `wasmgate module record`.
+type recordCommand struct {
+	tools    workbench.Tools
+	client   clientFlags
+	what     workbench.Recording
+	out      string
+	selector string
+	// namespace is where objects are looked for, "" for everywhere, and most how many are.
+	namespace string
+	most      int
+	force     bool
+	format    output
+}
+
+func newModuleRecord(tools workbench.Tools) *cobra.Command {
+	c := &recordCommand{tools: tools}
+	cmd := &cobra.Command{
+		Use:   "record CRD",
+		Short: "Make samples of the objects that there are, without their values",
+		Long: "Choose a few objects of a CustomResourceDefinition that have as many of its fields as\n" +
+			"there are in all, give them other values of the same type and shape, and write them\n" +
+			"as samples for `wasmgate module test`. Names, labels, texts, numbers and keys of maps\n" +
+			"are replaced, the same text by the same one; what the schema names stays: fields,\n" +
+			"values of enums and defaults. So do true, false, null and what is empty. Long texts,\n" +
+			"lists and maps are cut. Look at the files before you give them to anybody.\n\n" +
+			"The status is 0 if there are samples, 1 if there is no object to make one of, and 2\n" +
+			"if the command was not used as it is meant, or the server does not answer.",
+		Example: "  wasmgate module record crontabs.example.com --out samples\n" +
+			"  wasmgate module record crontabs.example.com --at v1beta1 --namespace team --samples 5",
+		Args:              arguments(1, 1),
+		ValidArgsFunction: c.client.completeDefinitions,
+		Annotations:       map[string]string{mistakesAre: ""},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error { return c.run(ctx, cmd, cfg, args[0]) })
+		},
+	}
+	cmd.Flags().StringVar(&c.out, "out", "samples", "`folder` to write the samples to")
+	cmd.Flags().StringVar(&c.what.Version, "at", "", "`version` to read the objects at (default the storage version)")
+	cmd.Flags().IntVar(&c.what.Most, "samples", 8, "how many samples are made, at most")
+	cmd.Flags().IntVar(&c.most, "objects", 1000, "how many objects are looked at, at most")
+	cmd.Flags().StringVarP(&c.namespace, "namespace", "n", "", "`namespace` of the objects (default all)")
+	cmd.Flags().StringVarP(&c.selector, "selector", "l", "", "`labels` of the objects, as kubectl has it")
+	cmd.Flags().BoolVar(&c.force, "force", false, "write over files that are there")
+	c.client.add(cmd, time.Minute)
+	c.format.add(cmd, asJSON, asYAML)
+	return cmd
+}
+
+func (c *recordCommand) run(ctx context.Context, cmd *cobra.Command, cfg *rest.Config, name string) error {
+	if c.what.Most <= 0 || c.most <= 0 {
+		return errors.New("--samples and --objects have to be more than 0")
+	}
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	about, err := definitionsOf(ctx, client.Resource(definitionsResource), []string{name})
+	if err != nil {
+		return err
+	}
+	crd := about[0]
+	crd.TypeMeta = metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"}
+	if c.what.Definitions, err = json.Marshal(crd); err != nil {
+		return err
+	}
+	if c.what.Version == "" {
+		c.what.Version = storageVersionOf(crd)
+	}
+	kind := client.Resource(schema.GroupVersionResource{Group: crd.Spec.Group, Version: c.what.Version, Resource: crd.Spec.Names.Plural})
+	if c.what.Objects, err = c.objects(ctx, kind.Namespace(c.namespace)); err != nil {
+		return fmt.Errorf("reading %s at %s: %w", name, c.what.Version, err)
+	}
+	if len(c.what.Objects) == 0 {
+		return &outcome{statusFound, fmt.Sprintf("there are no objects of %s to make samples of", name)}
+	}
+	recorded, err := c.tools.Record(ctx, c.what)
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(c.out, recorded.Files, c.force); err != nil {
+		return err
+	}
+	if c.format.forPrograms() {
+		err = c.format.value(cmd.OutOrStdout(), recorded)
+	} else {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s in %s, of %s at %s; they have %d of %d fields\n", recorded.Definition,
+			counted(int64(len(recorded.Files)), "sample"), c.out, objectsIn(int64(recorded.Objects)), recorded.Version, recorded.Reached, recorded.Fields)
+	}
+	if err == nil && len(recorded.Files) == 0 {
+		return &outcome{statusFound, fmt.Sprintf("%s were passed over: with other values the schema refuses them", objectsIn(int64(recorded.Refused)))}
+	}
+	return err
+}
+
+// storageVersionOf is the version that objects of a definition are stored at.
+func storageVersionOf(crd *apiextensionsv1.CustomResourceDefinition) string {
+	for _, v := range crd.Spec.Versions {
+		if v.Storage {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// maxPage is how many objects are read at a time.
+const maxPage = 200
+
+// objects reads objects, page by page.
+func (c *recordCommand) objects(ctx context.Context, from dynamic.ResourceInterface) (all [][]byte, err error) {
+	options := metav1.ListOptions{LabelSelector: c.selector}
+	for {
+		options.Limit = int64(min(maxPage, c.most-len(all)))
+		page, err := from.List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			if len(all) == c.most {
+				return all, nil
+			}
+			data, err := page.Items[i].MarshalJSON()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, data)
+		}
+		if options.Continue = page.GetContinue(); options.Continue == "" || len(all) == c.most {
+			return all, nil
+		}
+	}
+}
