@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,20 +49,7 @@ func newModuleRun(tools workbench.Tools) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if format.forPrograms() {
-				err = format.value(cmd.OutOrStdout(), got)
-			} else {
-				err = printAnswer(cmd.OutOrStdout(), got)
-			}
-			switch {
-			case err != nil:
-				return err
-			case got.Problem != "":
-				return &outcome{statusFound, got.Problem}
-			case got.Refused != "":
-				return &outcome{statusFound, "refused: " + got.Refused}
-			}
-			return nil
+			return answered(cmd.OutOrStdout(), &format, got)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "`file` with the request, YAML or JSON; - is the standard input")
@@ -85,6 +73,24 @@ func asked(cmd *cobra.Command, file string, objects []string) (what workbench.Re
 	return what, err
 }
 
+// answered prints what a module answered, and is an error if that is no yes.
+func answered(out io.Writer, format *output, got workbench.Answer) (err error) {
+	if format.forPrograms() {
+		err = format.value(out, got)
+	} else {
+		err = printAnswer(out, got)
+	}
+	switch {
+	case err != nil:
+		return err
+	case got.Problem != "":
+		return &outcome{statusFound, got.Problem}
+	case got.Refused != "":
+		return &outcome{statusFound, "refused: " + got.Refused}
+	}
+	return nil
+}
+
 func printAnswer(out io.Writer, got workbench.Answer) error {
 	for _, line := range got.Log {
 		fmt.Fprintf(out, "log: %s\n", shown(line))
@@ -96,6 +102,9 @@ func printAnswer(out io.Writer, got workbench.Answer) error {
 			text.WriteString(shown(got.Reply))
 		}
 		fmt.Fprintln(out, text.String())
+	}
+	if got.Stack != "" {
+		fmt.Fprintf(out, "in the module:\n  %s\n", strings.ReplaceAll(shown(got.Stack), "\n", "\n  "))
 	}
 	_, err := fmt.Fprintf(out, "%s: %d fuel, %d bytes of memory, %s\n", got.Hook, got.Fuel, got.Memory, got.Took)
 	return err

@@ -131,6 +131,7 @@ func lifetimeFlags(o *options.Serve) flagGroup {
 	f.DurationVar(&o.EventTTL, "event-ttl", o.EventTTL, "how long Events are kept")
 	f.Int64Var(&o.ModuleQuota, "module-quota", o.ModuleQuota, "how many `bytes` of modules are stored in all; 0 means any number")
 	f.Int64Var(&o.ModuleIdleMemory, "module-idle-memory", o.ModuleIdleMemory, "how many `bytes` of memory idle instances of modules keep in all; 0 means any number")
+	f.Int64Var(&o.ModuleFailedCalls, "module-failed-calls", 0, "how many `bytes` of memory keep calls of modules that failed, with what was sent, for wasmgate module replay; 0 keeps none, as they hold data of tenants")
 	f.Int64Var(&o.ModuleCompileMemory, "module-compile-memory", o.ModuleCompileMemory, "how many `bytes` of memory compiling a module may take; 0 means any number")
 	f.DurationVar(&o.ModuleCompileTime, "module-compile-time", o.ModuleCompileTime, "how much processor time compiling a module may take, in whole seconds; 0 means any time")
 	f.BoolVar(&o.SafeMode, "safe-mode", false, "load no modules; what needs one fails, everything else works")

@@ -175,6 +175,9 @@ type Serve struct {
 	ModuleCompileMemory int64
 	// ModuleCompileTime is how much processor time it may take; 0 means no bound.
 	ModuleCompileTime time.Duration
+	// ModuleFailedCalls is how much memory keeps calls of modules that failed, in bytes;
+	// 0 keeps none.
+	ModuleFailedCalls int64
 	// ModuleTrustFile has ModuleTrusts that are in force beside those of the API; "" is
 	// none.
 	ModuleTrustFile string

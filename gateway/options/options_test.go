@@ -44,7 +44,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		EmbeddedEtcdClientURL: "http://127.0.0.1:1", EtcdCompactionInterval: -1,
 		BindAddress: "localhost", SecurePort: 70000, TLSCertFile: "c",
 		ServiceAccountIssuers: []string{"a", "", "a", "http://[::1"}, ServiceAccountKeyFiles: []string{""}, ServiceAccountJWKSURI: "http://keys.example", ServiceAccountMaxTokenExpiration: time.Minute, ClusterSigning: ClusterSigning{KeyFile: "k"},
-		ShutdownDelay: -time.Second, LivezGracePeriod: -1, ModuleQuota: -1, ModuleIdleMemory: -1, MaxDecodingMemory: -1, MemoryBudget: 1, MaxRequestsInFlight: -1, MaxMutatingRequestsInFlight: -1, MaxWatchesPerUser: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
+		ShutdownDelay: -time.Second, LivezGracePeriod: -1, ModuleQuota: -1, ModuleIdleMemory: -1, ModuleFailedCalls: -1, MaxDecodingMemory: -1, MemoryBudget: 1, MaxRequestsInFlight: -1, MaxMutatingRequestsInFlight: -1, MaxWatchesPerUser: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
 	}
 	err := o.Validate()
 	if err == nil {
@@ -56,7 +56,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		"--etcd-compaction-interval: ", `--bind-address: "localhost" is not an IP address`,
 		"--secure-port: must be between 0 and 65535, got 70000", "--tls-cert-file: ", "--data-dir: ",
 		"--event-ttl: ", "--request-timeout: ", "--shutdown-delay-duration: ", "--livez-grace-period: ", "--min-request-timeout: ",
-		"--max-request-body: ", "--module-quota: must not be negative, got -1", "--view-cache: must be 0, for any number, or at least 16777216 bytes, got 1", "--module-idle-memory: must not be negative, got -1",
+		"--max-request-body: ", "--module-quota: must not be negative, got -1", "--view-cache: must be 0, for any number, or at least 16777216 bytes, got 1", "--module-idle-memory: must not be negative, got -1", "--module-failed-calls: must not be negative, got -1",
 		"--memory-budget: must be 0, for what the control group or the machine has, or at least 268435456 bytes, got 1", "--max-decoding-memory: must not be negative, got -1", "--max-requests-inflight: ", "--max-mutating-requests-inflight: ", "--max-watches-per-user: must not be negative, got -1",
 		"--module-compile-memory: must be 0, for any number, or at least 268435456 bytes, got 1", "--module-compile-time: must be 0, for any time, or at least a second, got 1ns",
 		"--service-account-issuer: must not be empty", `--service-account-issuer: "a" is there twice`, `--service-account-issuer: "http://[::1" contains a colon and is no URL: `,

@@ -92,6 +92,9 @@ func (s Serve) validateModules(bad func(flag, format string, args ...any)) {
 	if s.ModuleIdleMemory < 0 {
 		bad("module-idle-memory", "must not be negative, got %d", s.ModuleIdleMemory)
 	}
+	if s.ModuleFailedCalls < 0 {
+		bad("module-failed-calls", "must not be negative, got %d", s.ModuleFailedCalls)
+	}
 	if s.ModuleCompileMemory < leastCompileMemory && s.ModuleCompileMemory != 0 {
 		bad("module-compile-memory", "must be 0, for any number, or at least %d bytes, got %d", leastCompileMemory, s.ModuleCompileMemory)
 	}

@@ -51,7 +51,11 @@ func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, req
 		case err != nil:
 			return "", &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
 		}
-		return rev.Digest, r.callIn(ctx, lease, name, hook, request, plugins.Times(objects, len(request)), there, check)
+		err = r.callIn(ctx, lease, name, hook, request, plugins.Times(objects, len(request)), there, check)
+		if err != nil && r.cfg.Failed != nil && wasm.Ended(ctx) == nil {
+			r.cfg.Failed(name, hook, rev.Revision, request, err)
+		}
+		return rev.Digest, err
 	}
 }
 

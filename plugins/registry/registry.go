@@ -49,6 +49,10 @@ type Config struct {
 	// found for, and why the instance was thrown away after it, nil if it was
 	// not. It is called before the call returns, possibly several at once.
 	Observe func(module string, hook plugins.Hook, used plugins.Usage, discarded error)
+	// Failed, if not nil, is told of each call that failed in an instance, by the
+	// module's fault or as its answer, and not because the caller went away. The request
+	// belongs to the caller; rev has no bytes.
+	Failed func(module string, hook plugins.Hook, rev plugins.Revision, request []byte, err error)
 	// Begins, if not nil, is told of a revision that is about to serve, before the
 	// first call reaches it.
 	Begins func(module string, rev plugins.Revision)

@@ -75,6 +75,9 @@ type Answer struct {
 	// Reply is what it answered, as JSON; Problem is why it did not.
 	Reply   string `json:"reply,omitempty"`
 	Problem string `json:"problem,omitempty"`
+	// Stack is where in the module that was, a line for each function; "" if the runtime
+	// does not tell.
+	Stack string `json:"stack,omitempty"`
 	// Refused is what it says against the request; "" if it lets it through.
 	Refused string   `json:"refused,omitempty"`
 	Log     []string `json:"log,omitempty"`

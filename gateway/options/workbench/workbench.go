@@ -33,6 +33,16 @@ type Module struct {
 	Content []byte
 	// Config is the JSON that it is configured with; empty for none.
 	Config []byte
+	// Limits are those of its calls; zeros are the default ones.
+	Limits Limits
+}
+
+// Limits are those of the calls of a module, as the gateway has them.
+type Limits struct {
+	MemoryBytes   int64         `json:"memoryBytes"`
+	Timeout       time.Duration `json:"timeoutNanoseconds"`
+	ResponseBytes int64         `json:"responseBytes"`
+	Fuel          int64         `json:"fuel"`
 }
 
 // Proof is what is to be proved.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,11 +58,25 @@ func (Tools) Answer(ctx context.Context, what workbench.Request) (out workbench.
 		err = r.modules.Call(ctx, what.Name, hook, what.Review, accept)
 	}
 	if out.Took = took; err != nil {
-		out.Problem, out.Took = err.Error(), time.Since(began)
+		out.Problem, out.Stack, out.Took = err.Error(), stackOf(err), time.Since(began)
 	}
 	out.Hook, out.Refused = string(hook), refused([]byte(out.Reply))
 	out.Fuel, out.Memory, out.Log = watch.since()
 	return out, ctx.Err()
+}
+
+// stackOf is where in the guest a call failed, if the runtime says it.
+func stackOf(err error) string {
+	var call *plugins.CallError
+	if !errors.As(err, &call) || call.Cause == nil {
+		return ""
+	}
+	_, stack, _ := strings.Cut(call.Cause.Error(), "wasm stack trace:\n")
+	lines := strings.Split(strings.TrimRight(stack, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // refused is what a reply says against the request, "" if nothing.
@@ -72,7 +87,7 @@ func refused(reply []byte) string {
 		if status = object.Field(response, "result"); status == nil {
 			return ""
 		}
-		if s, _ := object.String(object.Field(status, "status")); s != "Failure" {
+		if s, _ := object.String(object.Field(status, "status")); s == "" || s == "Success" {
 			return ""
 		}
 	}

@@ -95,7 +95,7 @@ func loadSeen(ctx context.Context, m workbench.Module, s *seen) (*running, error
 		_ = modules.Close(end)
 		_ = engine.Close(end)
 	}}
-	r.Status, err = modules.Set(ctx, m.Name, plugins.Revision{Digest: digest(m.Content), Bytes: m.Content, Config: m.Config})
+	r.Status, err = modules.Set(ctx, m.Name, plugins.Revision{Digest: digest(m.Content), Bytes: m.Content, Config: m.Config, Limits: plugins.Limits(m.Limits)})
 	if err != nil {
 		r.close()
 		return nil, fmt.Errorf("%s: %w", m.Name, err)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/failed"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/quarantine"
 	modules "github.com/wasmgate/wasmgate/plugins/registry"
@@ -30,7 +33,8 @@ import (
 	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
-// Config is what a [Host] needs. All fields but Compiler, Store and Root are required.
+// Config is what a [Host] needs. All fields but Compiler, Store, Root
+// and FailedBytes are required.
 type Config struct {
 	// CacheDir keeps compiled modules between starts, and remembers which were
 	// being loaded when the process ended. Nobody else may write there, and no
@@ -53,7 +57,9 @@ type Config struct {
 	Lines Lines
 	// Calls count calls.
 	Calls Calls
-	Log   zerolog.Logger
+	// FailedBytes is how much memory keeps calls that failed; 0 keeps none.
+	FailedBytes int64
+	Log         zerolog.Logger
 	// Room is where the memory of instances comes from.
 	Room wasm.Room
 }
@@ -88,7 +94,9 @@ type Host struct {
 	blobs    *blob.Blobs
 	marks    *quarantine.Marks
 	calls    Calls
-	loaded   func() // calls of modules that are not there wait no more
+	failed   *failed.Calls
+	few      zerolog.Logger // of what may come often
+	loaded   func()         // calls of modules that are not there wait no more
 }
 
 // New makes a host without modules. It has to be closed.
@@ -114,8 +122,12 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		log.Warn().Msg("safe mode: no modules are loaded")
 	}
 	loaded := make(chan struct{})
-	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, calls: c.Calls, loaded: sync.OnceFunc(func() { close(loaded) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	h.registry = modules.New(modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, Begins: h.begins, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup})
+	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, calls: c.Calls, failed: failed.New(c.FailedBytes), few: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: 10 * time.Second}), loaded: sync.OnceFunc(func() { close(loaded) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
+	calls := modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, Begins: h.begins, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup}
+	if h.failed != nil {
+		calls.Failed = h.keep
+	}
+	h.registry = modules.New(calls)
 	if err := c.Metrics.PluginInstances(h.instances); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
@@ -150,6 +162,26 @@ func (m *Host) observe(name string, hook plugins.Hook, used plugins.Usage, disca
 		reason = failure.Kind
 	}
 	m.metrics.PluginDiscard(name, string(hook), string(reason))
+}
+
+// keep keeps a call that failed, of modules that serve: what is tried beside one is sent
+// objects that nobody has.
+func (m *Host) keep(name string, hook plugins.Hook, rev plugins.Revision, request []byte, err error) {
+	if strings.Contains(name, "@") {
+		return
+	}
+	id, first := m.failed.Keep(name, hook, rev, request, err)
+	if !first {
+		return
+	}
+	m.lines.Append(name, "a call of "+string(hook)+" failed, and is kept: wasmgate module replay "+id)
+	m.few.Warn().Str("module", name).Str("hook", string(hook)).Str("id", id).Msg("a call failed, and is kept for: wasmgate module replay ID")
+}
+
+// Failures answers which calls failed, and with what was sent; exists fails for a module
+// that does not exist.
+func (m *Host) Failures(exists func(context.Context, resource.Target) error) failed.Question {
+	return failed.Question{Calls: m.failed, Exists: exists}
 }
 
 // Close ends all modules, and then the runtime.
@@ -227,6 +259,7 @@ func (m *Host) Remove(name string) {
 	m.metrics.ForgetPlugin(name)
 	m.lines.Forget(name)
 	m.calls.Forget(name)
+	m.failed.Forget(name)
 }
 
 // Blobs is where the contents of modules are kept.

@@ -71,7 +71,7 @@ func New(ctx context.Context, c kinds.Config) (*Modules, error) {
 		Compiler: processes,
 		CacheDir: filepath.Join(o.DataDir, "wasm-cache"), Store: c.Store, Root: module.ContentRoot(o.EtcdPrefix),
 		Metrics: c.Metrics, Lines: m.lines, Quota: o.ModuleQuota, IdleBytes: idle(o.ModuleIdleMemory, room.Most()), Room: room, Log: c.Log, SafeMode: o.SafeMode,
-		Calls: m.calls,
+		Calls: m.calls, FailedBytes: o.ModuleFailedCalls,
 	})
 	return m, err
 }
@@ -151,9 +151,12 @@ func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 		return api.ContentPath{GroupResource: gvr.Modules, Subresource: name}
 	}
 	return kinds.Served{
-		Contents:  map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: m.Blobs(), Checker: m, Trust: m.trust}},
-		Questions: map[api.ContentPath]api.Question{below("log"): {Verb: "get", Code: http.StatusOK, Answer: log.Question{Logs: m.lines, Exists: e.Exists}.Answer}},
-		Starts:    []kinds.Start{{Name: "load-modules", Run: m.load(e)}},
+		Contents: map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: m.Blobs(), Checker: m, Trust: m.trust}},
+		Questions: map[api.ContentPath]api.Question{
+			below("log"):      {Verb: "get", Code: http.StatusOK, Answer: log.Question{Logs: m.lines, Exists: e.Exists}.Answer},
+			below("failures"): {Verb: "get", Code: http.StatusOK, Answer: m.Failures(e.Exists).Answer},
+		},
+		Starts: []kinds.Start{{Name: "load-modules", Run: m.load(e)}},
 		Controllers: func() []kinds.Controller {
 			return []kinds.Controller{
 				{Controller: load.NewCollector(objects, m.Contents())},
