@@ -24,48 +24,55 @@ type difference struct {
 // differences are those of two trees, from the deepest values on: a field that is
 // not there at all, or one value.
 func differences(a, b map[string]any) (all []difference) {
-	var walk func(a, b any, place []any)
-	walk = func(a, b any, place []any) {
-		if len(all) >= maxDifferences {
-			return
-		}
-		switch x := a.(type) {
-		case map[string]any:
-			if y, ok := b.(map[string]any); ok {
-				for _, name := range names(x, y) {
-					here := append(place[:len(place):len(place)], name)
-					had, hasHad := x[name]
-					got, hasGot := y[name]
-					if hasHad && hasGot {
-						walk(had, got, here)
-					} else {
-						all = append(all, difference{here, had, got, hasHad, hasGot})
-					}
-				}
-				return
-			}
-		case []any:
-			if y, ok := b.([]any); ok {
-				for i := range max(len(x), len(y)) {
-					here := append(place[:len(place):len(place)], i)
-					switch {
-					case i >= len(y):
-						all = append(all, difference{place: here, had: x[i], hasHad: true})
-					case i >= len(x):
-						all = append(all, difference{place: here, got: y[i], hasGot: true})
-					default:
-						walk(x[i], y[i], here)
-					}
-				}
-				return
-			}
-		}
-		if !object.Equal(a, b) {
-			all = append(all, difference{place, a, b, true, true})
-		}
-	}
-	walk(a, b, nil)
+	walk(a, b, nil, func(d difference) bool {
+		all = append(all, d)
+		return len(all) < maxDifferences
+	})
 	return all
+}
+
+// walk tells of all differences of two values at a place, in the order of their names,
+// until told does not want more; it reports whether it did.
+func walk(a, b any, place []any, told func(difference) bool) bool {
+	step := func(step any) []any { return append(place[:len(place):len(place)], step) }
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			break
+		}
+		for _, name := range names(x, y) {
+			had, hasHad := x[name]
+			got, hasGot := y[name]
+			more := hasHad && hasGot && walk(had, got, step(name), told) ||
+				!(hasHad && hasGot) && told(difference{step(name), had, got, hasHad, hasGot})
+			if !more {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		if !ok {
+			break
+		}
+		for i := range max(len(x), len(y)) {
+			more := false
+			switch {
+			case i >= len(y):
+				more = told(difference{place: step(i), had: x[i], hasHad: true})
+			case i >= len(x):
+				more = told(difference{place: step(i), got: y[i], hasGot: true})
+			default:
+				more = walk(x[i], y[i], step(i), told)
+			}
+			if !more {
+				return false
+			}
+		}
+		return true
+	}
+	return object.Equal(a, b) || told(difference{place, a, b, true, true})
 }
 
 func names(a, b map[string]any) []string {

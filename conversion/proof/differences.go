@@ -38,6 +38,20 @@ func Differences(v *crd.Version, a, b []byte) (all []Difference, err error) {
 	return all, nil
 }
 
+// Change is a place at which two values differ.
+type Change struct {
+	// Place is where: names and keys as strings, items of lists by number.
+	Place []any
+	// Had and Has tell whether there is something, in the first and in the second.
+	Had, Has bool
+}
+
+// Changes tells of all places at which two JSON values differ, those of an object in the
+// order of their names, until told wants no more.
+func Changes(a, b any, told func(Change) bool) {
+	walk(a, b, nil, func(d difference) bool { return told(Change{d.place, d.hasHad, d.hasGot}) })
+}
+
 func valueText(v any, there bool) (string, error) {
 	if !there {
 		return "", nil
