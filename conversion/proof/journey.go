@@ -38,11 +38,15 @@ type finding struct {
 	hasHad  bool
 	hasGot  bool
 	message string
+	said    string // what a failure says, but for values
+	without string // the fields that the object was spared, as they fail
 }
 
+// key is the same for what is told once. The field of a failure is only known in the
+// end, so it is what it says of an object without the fields that are known to fail.
 func (f *finding) key() string {
 	if f.problem == Fails {
-		return string(Fails) // its field is only known in the end
+		return string(Fails) + " " + f.said + " " + f.without
 	}
 	return string(f.problem) + " " + f.field
 }
@@ -57,6 +61,8 @@ type journey struct {
 	temporary    func(error) bool
 	paths        paths
 	found        map[string]bool // the findings that are known, by their key
+	failures     int             // how many of those are failures
+	without      string          // the fields that objects are spared just now
 }
 
 // run is nil for an object that loses nothing that is not known. The error is that
@@ -67,13 +73,13 @@ func (j *journey) run(ctx context.Context, obj map[string]any, times int) (*find
 	if err != nil {
 		return nil, err
 	}
-	there, f, err := j.convert(ctx, data, j.to.apiVersion)
-	if f != nil || err != nil {
+	there, f, err := j.convert(ctx, obj, data, j.to.apiVersion)
+	if there == nil {
 		return f, err
 	}
 	for range times - 1 {
-		again, f, err := j.convert(ctx, data, j.to.apiVersion)
-		if f != nil || err != nil {
+		again, f, err := j.convert(ctx, obj, data, j.to.apiVersion)
+		if again == nil {
 			return f, err
 		}
 		if f := j.news(&finding{problem: Unstable}); !bytes.Equal(there, again) && f != nil {
@@ -82,7 +88,7 @@ func (j *journey) run(ctx context.Context, obj map[string]any, times int) (*find
 	}
 	tree, err := j.read(there, j.to)
 	if err != nil {
-		return j.news(&finding{problem: Fails, message: err.Error()}), nil
+		return j.failed(err, obj), nil
 	}
 	if f := j.arrived(obj, tree); f != nil {
 		return f, nil
@@ -90,20 +96,22 @@ func (j *journey) run(ctx context.Context, obj map[string]any, times int) (*find
 	if data, err = object.Encode(tree); err != nil {
 		return nil, err
 	}
-	back, f, err := j.convert(ctx, data, j.from.apiVersion)
-	if f != nil || err != nil {
+	back, f, err := j.convert(ctx, tree, data, j.from.apiVersion)
+	if back == nil {
 		return f, err
 	}
 	if tree, err = j.read(back, j.from); err == nil {
 		err = j.from.Shape.FromStorage(tree)
 	}
 	if err != nil {
-		return j.news(&finding{problem: Fails, message: err.Error()}), nil
+		return j.failed(err, obj), nil
 	}
 	return j.compare(obj, tree), nil
 }
 
-func (j *journey) convert(ctx context.Context, data []byte, to string) ([]byte, *finding, error) {
+// convert converts an object, which is of and data; nil is for a failure, also one that
+// is known, of which there is no finding.
+func (j *journey) convert(ctx context.Context, of map[string]any, data []byte, to string) ([]byte, *finding, error) {
 	out, err := j.converter.Convert(ctx, to, [][]byte{data})
 	switch {
 	case err == nil && len(out) == 1:
@@ -113,7 +121,7 @@ func (j *journey) convert(ctx context.Context, data []byte, to string) ([]byte, 
 	case ctx.Err() != nil || j.temporary != nil && j.temporary(err):
 		return nil, nil, err
 	}
-	return nil, j.news(&finding{problem: Fails, message: err.Error()}), nil
+	return nil, j.failed(err, of), nil
 }
 
 // read is what is served of a converted object.

@@ -20,7 +20,9 @@ type search struct {
 	fields  map[string]bool // whether an object that was tried has the field
 	tried   int
 	losses  []Loss
-	problem error // a conversion that failed for reasons of its own
+	failing map[string]bool // the fields at which conversions fail
+	told    map[string]bool // by field, and what failures say
+	problem error           // a conversion that failed for reasons of its own
 }
 
 func newSearch(d *crd.Definition, c conversion.Converter, p Pair, o Options) (*search, error) {
@@ -39,7 +41,7 @@ func newSearch(d *crd.Definition, c conversion.Converter, p Pair, o Options) (*s
 			from: end{from, d.APIVersion(p.From)}, to: end{to, d.APIVersion(p.To)},
 			converter: c, acknowledged: o.Acknowledged, temporary: o.Temporary, paths: made.paths, found: map[string]bool{},
 		},
-		objects: made, most: o.Objects, fields: map[string]bool{},
+		objects: made, most: o.Objects, fields: map[string]bool{}, failing: map[string]bool{}, told: map[string]bool{},
 	}
 	for _, t := range made.targets {
 		s.fields[t.field] = false
@@ -80,12 +82,7 @@ func (s *search) run(ctx context.Context) error {
 				s.fields[field] = true
 			}
 		})
-		for s.try(ctx, obj) { // until what it shows is known
-			if len(s.losses) >= maxLosses {
-				break
-			}
-		}
-		if s.problem != nil {
+		if s.each(ctx, obj); s.problem != nil {
 			return s.problem
 		}
 	}
@@ -105,8 +102,12 @@ func (s *search) try(ctx context.Context, obj map[string]any) bool {
 		return false
 	}
 	small := s.shrink(ctx, obj, f)
-	s.losses = append(s.losses, s.loss(small.object, small.finding))
-	s.found[f.key()] = true
+	s.know(small.finding)
+	l := s.loss(small.object, small.finding)
+	if l.Problem == Fails && s.again(l.Field, small.finding) {
+		return true
+	}
+	s.losses = append(s.losses, l)
 	return true
 }
 
@@ -116,10 +117,10 @@ func (s *search) missing(ctx context.Context) error {
 	reached := s.reached()
 	state := fmt.Sprintf("%d objects were tried, which have %d of %d fields", s.tried, reached, len(s.fields))
 	switch {
-	case s.tried == 0:
-		return fmt.Errorf("no object could be made that the version's own rules accept")
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %s", errBudget, state)
+	case s.tried == 0:
+		return fmt.Errorf("no object could be made that the version's own rules accept")
 	case reached < len(s.fields):
 		var not []string
 		for _, t := range s.objects.targets {

@@ -17,7 +17,7 @@ type shrunk struct {
 }
 
 // shrink makes an object smaller for as long as it shows the same problem with the
-// same field.
+// same field; a failure may become another one that is not known.
 func (s *search) shrink(ctx context.Context, obj map[string]any, f *finding) shrunk {
 	best, size, left := shrunk{obj, f}, weight(obj), maxShrinks
 	smaller := func(candidate map[string]any) bool {
@@ -33,7 +33,7 @@ func (s *search) shrink(ctx context.Context, obj map[string]any, f *finding) shr
 			times = 8
 		}
 		got, err := s.journey.run(ctx, made, times)
-		if err != nil || got == nil || got.key() != f.key() {
+		if err != nil || got == nil || got.problem != f.problem || f.problem != Fails && got.key() != f.key() {
 			return false
 		}
 		best, size = shrunk{made, got}, weight(made)

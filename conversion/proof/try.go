@@ -34,8 +34,7 @@ func Try(ctx context.Context, d *crd.Definition, c conversion.Converter, obj map
 		if err != nil {
 			return losses, err
 		}
-		for len(s.losses) < maxLosses && s.try(ctx, made) {
-		}
+		s.each(ctx, made)
 		losses = append(losses, s.losses...)
 		if err := errors.Join(s.problem, ctx.Err()); err != nil {
 			return losses, fmt.Errorf("%s: %w", p, err)
