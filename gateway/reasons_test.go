@@ -24,6 +24,7 @@ var reasons = []struct{ files, pattern string }{
 	{"kinds/module/load/*.go", `(?:Reason:?|awaitingPromotion) +=? ?"([A-Z]\w+)"`},
 	{"kinds/module/image/*.go", `(?:Reason:|Reason =) "([A-Z]\w+)"`},
 	{"kinds/module/needs.go", `(?:conversionMissing|complete) += "([A-Z]\w+)"`},
+	{"kinds/module/proof.go", `(?:FieldsLost|AwaitingProof) += "([A-Z]\w+)"`},
 	{"kinds/module/lossless/*.go", `reason\w+ += "([A-Z]\w+)"`},
 	{"kinds/module/healthy/*.go", `calls\w+ += "([A-Z]\w+)"`},
 }

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,6 +82,9 @@ type Report struct {
 	Verdict Verdict `json:"lossless"`
 	// Why says what was missing when the verdict is Unknown.
 	Why string `json:"why,omitempty"`
+	// Again tells that another try may come to more: the time was up, or a conversion
+	// failed in a way that is [Options.Temporary].
+	Again bool `json:"-"`
 	// Losses are the fields that are lost, each once for a pair.
 	Losses []Loss `json:"losses,omitempty"`
 	// Tried is how many objects were converted there and back.
@@ -134,6 +138,7 @@ func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Opt
 	end := time.Now().Add(o.Budget)
 	var out Report
 	var missing []string
+	again := false
 	for i, p := range pairs {
 		share := time.Until(end) / time.Duration(len(pairs)-i)
 		bounded, cancel := context.WithTimeout(ctx, max(share, 0))
@@ -148,13 +153,14 @@ func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Opt
 		cancel()
 		if err != nil {
 			missing = append(missing, fmt.Sprintf("%s: %v", p, err))
+			again = again || errors.Is(err, errBudget) || o.Temporary != nil && o.Temporary(err)
 		}
 	}
 	switch {
 	case len(out.Losses) > 0:
 		out.Verdict = Lossy
 	case len(missing) > 0:
-		out.Verdict, out.Why = Unknown, strings.Join(missing[:min(len(missing), 3)], "; ")
+		out.Verdict, out.Why, out.Again = Unknown, strings.Join(missing[:min(len(missing), 3)], "; "), again
 	default:
 		out.Verdict = Lossless
 	}

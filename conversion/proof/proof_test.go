@@ -1,11 +1,14 @@
 package proof_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/proof"
 )
 
@@ -64,3 +67,32 @@ func TestObjectsThatRulesRefuseArePassedBy(t *testing.T) {
 		}
 	}
 }
+
+// A proof that had no time, or met a failure that is no converter's, may come to more
+// another time; one for which there are no objects may not.
+func TestAnotherTryMayComeToMore(t *testing.T) {
+	const spec = `spec: {type: object, properties: {a: {type: string}}}`
+	busy := errors.New("busy")
+	for name, c := range map[string]struct {
+		spec      string
+		converter conversion.Converter
+		budget    time.Duration
+		again     bool
+	}{
+		"no time":      {spec, ways(same, same), time.Nanosecond, true},
+		"a busy one":   {spec, busyAs{busy}, 5 * time.Minute, true},
+		"no objects":   {`spec: {type: object, required: [a], properties: {a: {type: string}}, x-kubernetes-validations: [{rule: "self.a == 'no text comes to this'"}]}`, ways(same, same), 5 * time.Minute, false},
+		"nothing lost": {spec, ways(same, same), 5 * time.Minute, false},
+	} {
+		got := proof.Prove(t.Context(), define(t, c.spec, c.spec), c.converter, proof.Options{Budget: c.budget, Objects: 20, Temporary: func(err error) bool { return errors.Is(err, busy) }})
+		if got.Again != c.again || c.again && got.Verdict != proof.Unknown {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// busyAs converts nothing, and says why.
+type busyAs struct{ err error }
+
+func (f busyAs) Convert(context.Context, string, [][]byte) ([][]byte, error) { return nil, f.err }
+func (busyAs) Epoch() uint64                                                 { return 1 }

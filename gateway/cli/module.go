@@ -44,6 +44,7 @@ type moduleStatus struct {
 	Revisions          []moduleRevision   `json:"revisions"`
 	Candidate          *moduleCandidate   `json:"candidate"`
 	SignedBy           []moduleSigner     `json:"signedBy"`
+	Proofs             []moduleProof      `json:"proofs"`
 	Conditions         []metav1.Condition `json:"conditions"`
 }
 

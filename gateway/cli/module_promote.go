@@ -49,6 +49,23 @@ type moduleReport struct {
 	} `json:"failures"`
 }
 
+// moduleProof is what is known of what a revision loses of a definition.
+type moduleProof struct {
+	Revision   string `json:"revision"`
+	Definition string `json:"definition"`
+	Lossless   string `json:"lossless"`
+	Message    string `json:"message"`
+}
+
+// printLosses says what the candidate loses, where spec.proof asks for that.
+func (c *moduleCandidate) printLosses(out io.Writer, proofs []moduleProof) {
+	for _, p := range proofs {
+		if p.Lossless == string(metav1.ConditionFalse) && strings.HasPrefix(c.Revision, p.Revision+"-") {
+			fmt.Fprintf(out, "of customresourcedefinitions/%s is lost: %s\n", shown(p.Definition), strings.TrimSuffix(shown(p.Message), "\n"))
+		}
+	}
+}
+
 // ended tells that the gateway has said all that it will.
 func (r *moduleReport) ended() bool { return r != nil && r.State != "Running" }
 
@@ -127,6 +144,9 @@ func (p *promoteCommand) run(ctx context.Context, objects dynamic.ResourceInterf
 		if err := candidate.Report.print(p.out); err != nil {
 			return err
 		}
+	}
+	if !p.format.forPrograms() {
+		candidate.printLosses(p.out, statusOf(obj).Proofs)
 	}
 	if p.dryRun {
 		if p.format.forPrograms() {

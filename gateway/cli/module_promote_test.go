@@ -140,3 +140,21 @@ func TestAnotherRevisionIsNotPromoted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What the revision that waits loses is said, and not what another one does.
+func TestPromotePrintsWhatIsLost(t *testing.T) {
+	g := withCandidate(t, reported("Completed", 0, 0))
+	g.later(modulesPath+"/m", func(o map[string]any) {
+		status := o["status"].(map[string]any)
+		status["candidate"].(map[string]any)["revision"] = "r2-1"
+		status["proofs"] = []any{
+			map[string]any{"revision": "r1", "definition": "others", "lossless": "False", "message": "Lost of spec.b"},
+			map[string]any{"revision": "r2", "definition": "tabs", "lossless": "False", "message": "Lost of spec.a\n"},
+			map[string]any{"revision": "r2", "definition": "fine", "lossless": "True"},
+		}
+	})
+	out, err := command(t, "module", "promote", "m", "--dry-run", "--kubeconfig", g.kubeconfig)
+	if want := "this is what came of it\nof customresourcedefinitions/tabs is lost: Lost of spec.a\n"; err != nil || out != want {
+		t.Errorf("%v: %q, want %q", err, out, want)
+	}
+}

@@ -63,6 +63,7 @@ func TestTheOriginOfAModuleCannotBeForged(t *testing.T) {
 		"status.hooks":             {"hooks": []any{"wasmgate_admit"}},
 		"status.revisions":         {"revisions": []any{object{"digest": digest}}},
 		"status.candidate":         {"candidate": object{"revision": "a-b", "digest": digest, "report": object{"state": "Completed"}}},
+		"status.proofs":            {"proofs": []any{object{"revision": "a", "definition": "b", "inputs": "c", "lossless": "True"}}},
 		"status.conditions":        {"conditions": []any{object{"type": "Ready", "status": "True", "reason": "Serving"}}},
 		"status.size":              {"size": 7},
 	} {

@@ -72,7 +72,7 @@ func (g *guard) binds(ctx context.Context, a admission.Attributes) error {
 	if err != nil {
 		return err
 	}
-	if old != nil && lossless.Basis(old) == lossless.Basis(now) {
+	if old != nil && module.Basis(old) == module.Basis(now) {
 		return nil
 	}
 	at := field.NewPath("spec", "conversion", "webhook", "clientConfig", "url")

@@ -147,7 +147,7 @@ func (c *status) prove(ctx context.Context, obj *unstructured.Unstructured, r *r
 		known[lossless.State(d)] = report
 	}
 	maps.DeleteFunc(known, func(state string, _ proof.Report) bool { return !present[state] })
-	return lossless.ConditionOf(all, known, obj.GetGeneration()), nil
+	return lossless.ConditionOf(all, func(d *unstructured.Unstructured) module.Proved { return lossless.Outcome(known[lossless.State(d)]) }, obj.GetGeneration()), nil
 }
 
 // known is what is known of a state of rules. Only one goroutine uses it.

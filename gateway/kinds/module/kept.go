@@ -76,6 +76,19 @@ func LastGood(obj *unstructured.Unstructured) (rev plugins.Revision, ok bool) {
 	return rev, true
 }
 
+// Serving is the revision that serves, or served last, without its bytes unless they
+// are inline; ok is false where nothing did, and while the spec has changed and no
+// gateway has said yet how what serves is configured.
+func Serving(obj *unstructured.Unstructured, digestOf func([]byte) string) (rev plugins.Revision, ok bool) {
+	accepted := StatusOf(obj).Accepted
+	is := func(rev plugins.Revision) bool { return accepted == "" || accepted == RevisionName(rev) }
+	if wanted, unusable := Wanted(obj, digestOf); unusable == nil && StatusOf(obj).Digest == wanted.Digest && is(*wanted) {
+		return *wanted, true
+	}
+	rev, ok = LastGood(obj)
+	return rev, ok && is(rev)
+}
+
 // Unproven tells that an earlier gateway says what serves, of an image: it
 // believed of whom it may be from whatever an annotation said.
 func Unproven(obj *unstructured.Unstructured, status Status) bool {

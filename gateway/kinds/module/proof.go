@@ -11,6 +11,14 @@ import (
 // It is there only while spec.proof asks for it, and set by the package lossless.
 const Lossless = "Lossless"
 
+// The reasons for which a revision does not serve where losses are not let in.
+const (
+	// FieldsLost: it loses something. It is the reason of Lossless, too.
+	FieldsLost = "FieldsLost"
+	// AwaitingProof: it is not known yet.
+	AwaitingProof = "AwaitingProof"
+)
+
 // Proof is what is to become of what is known of a module's losses: its spec.proof.
 type Proof string
 

@@ -47,6 +47,7 @@ type Status struct {
 	// SignedBy are who vouches for what serves.
 	SignedBy   []Signer           `json:"signedBy,omitempty"`
 	Candidate  *Candidate         `json:"candidate,omitempty"`
+	Proofs     []Proved           `json:"proofs,omitempty"`
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

@@ -65,11 +65,14 @@ func (c *Controller) refusedBefore(ctx context.Context, obj *unstructured.Unstru
 
 // awaited are the kinds whose objects may take a problem away.
 func awaited(problem *module.Refusal) (scopes []controller.Scope) {
-	if problem == nil || problem.Reason != string(plugins.HookInUse) {
-		return nil
-	}
-	for gr := range module.Referring() {
-		scopes = append(scopes, controller.Scope{GroupResource: gr})
+	switch {
+	case problem == nil:
+	case problem.Reason == string(plugins.HookInUse):
+		for gr := range module.Referring() {
+			scopes = append(scopes, controller.Scope{GroupResource: gr})
+		}
+	case problem.Reason == module.FieldsLost, problem.Reason == module.AwaitingProof:
+		scopes = append(scopes, controller.Scope{GroupResource: gvr.Definitions})
 	}
 	return scopes
 }

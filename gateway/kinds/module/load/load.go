@@ -184,7 +184,7 @@ const expectedWithin = time.Minute
 // patience is for how long yet a problem is none, as what is missing is expected;
 // then it is one.
 func (c *Controller) patience(obj *unstructured.Unstructured, m *loaded, problem *module.Refusal) time.Duration {
-	if problem == nil || !problem.Expected {
+	if problem == nil || !problem.Expected || problem.Reason == module.AwaitingProof { // whose end is known
 		m.awaited = ""
 		return 0
 	}
@@ -198,87 +198,6 @@ func (c *Controller) patience(obj *unstructured.Unstructured, m *loaded, problem
 	left := expectedWithin - c.now().Sub(m.since)
 	problem.Expected = left > 0
 	return left
-}
-
-// load makes the revision that obj asks for serve. A problem is for the
-// status; an error besides means that another try may help.
-func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m *loaded, rev *plugins.Revision) (*module.Refusal, error) {
-	if serving := c.serving(obj.GetName()).Serving; serving != nil && serving.Same(*rev) {
-		return nil, c.store(ctx, m, rev)
-	}
-	if held := c.hold(obj, *rev); held != nil {
-		return held, nil
-	}
-	identity := module.Identity(*rev)
-	if m.refused == identity {
-		if problem, err := c.refusedBefore(ctx, obj, m); problem != nil || err != nil {
-			return problem, err
-		}
-	}
-	if refused := c.judge(ctx, obj, m, rev.Digest).Refused; refused != nil {
-		return refused, nil
-	}
-	if rev.Bytes == nil {
-		var err error
-		switch rev.Bytes, err = c.content.Get(ctx, rev.Digest); {
-		case errors.Is(err, module.ErrNoContent):
-			m.tried(obj, *rev, !module.Promotes(obj))
-			return &module.Refusal{Reason: "ContentMissing", Message: fmt.Sprintf("content %s is not in the store; %s", rev.Digest, missingHint(obj)), Expected: !served(obj, rev.Digest)}, err
-		case errors.Is(err, module.ErrContentDamaged):
-			m.tried(obj, *rev, !module.Promotes(obj))
-			return &module.Refusal{Reason: "ContentDamaged", Message: fmt.Sprintf("content %s is not what was stored; %s", rev.Digest, missingHint(obj))}, err
-		case err != nil:
-			return nil, err
-		}
-	}
-	m.saw(c, *rev)
-	if refused := c.judge(ctx, obj, m, rev.Digest).Refused; refused != nil {
-		return refused, nil
-	}
-	var has []plugins.Hook
-	distrusted := false
-	rev.Consent = func(hooks []plugins.Hook) error {
-		if v := c.judge(ctx, obj, m, rev.Digest); v.Refused != nil { // since it began to be compiled
-			distrusted = true
-			return v.LoadError(obj.GetName())
-		}
-		err := c.consent(ctx, obj, hooks)
-		if err != nil {
-			has = hooks
-		}
-		return err
-	}
-	problem, err := c.set(ctx, obj.GetName(), *rev)
-	if problem == nil && err == nil {
-		return nil, c.store(ctx, m, rev)
-	}
-	if distrusted {
-		return problem, err
-	}
-	if err == nil {
-		m.refused, m.refusedFor, m.has = identity, problem, has
-	}
-	m.tried(obj, *rev, err == nil && plugins.LoadReason(problem.Reason).Final())
-	return problem, err
-}
-
-// store keeps the bytes of a good inline revision for the time when the object
-// holds others, bad ones.
-func (c *Controller) store(ctx context.Context, m *loaded, rev *plugins.Revision) error {
-	if wantsUpload := rev.Bytes == nil; wantsUpload || m.stored == rev.Digest {
-		m.unkept = ""
-		return nil
-	}
-	err := c.content.Put(ctx, rev.Bytes)
-	if errors.Is(err, module.ErrNoRoom) {
-		m.unkept = err.Error()
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("keep content %s: %w", rev.Digest, err)
-	}
-	m.stored, m.unkept = rev.Digest, ""
-	return nil
 }
 
 // set loads one revision.

@@ -30,7 +30,7 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured,
 	}
 	old := module.StatusOf(obj)
 	fields := serves(old, status, m.restored)
-	fields.Pulled, fields.Revisions, fields.Accepted = old.Pulled, old.Revisions, old.Accepted
+	fields.Pulled, fields.Revisions, fields.Accepted, fields.Proofs = old.Pulled, old.Revisions, old.Accepted, old.Proofs
 	if serving := status.Serving; serving != nil {
 		fields.Revisions = remember(old.Revisions, fields.Digest, fields.Size, metav1.NewTime(c.now().Truncate(time.Second)), module.HistoryLimit(obj))
 		if problem == nil || fields.Accepted == "" {

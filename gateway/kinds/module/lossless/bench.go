@@ -47,9 +47,9 @@ type work struct {
 	acknowledged []string
 }
 
-// prove proves a revision for definitions, and tells what came out. An error may go
-// away by itself.
-func (b bench) prove(ctx context.Context, w work, definitions []*unstructured.Unstructured, told func(*unstructured.Unstructured, proof.Report)) error {
+// prove proves a revision for definitions, and tells what came out, and whether it was
+// tried: in safe mode nothing is. An error may go away by itself.
+func (b bench) prove(ctx context.Context, w work, definitions []*unstructured.Unstructured, told func(d *unstructured.Unstructured, r proof.Report, tried bool)) error {
 	if w.revision.Bytes == nil {
 		var err error
 		if w.revision.Bytes, err = b.content.Get(ctx, w.revision.Digest); err != nil {
@@ -63,17 +63,16 @@ func (b bench) prove(ctx context.Context, w work, definitions []*unstructured.Un
 		return err
 	}
 	for _, d := range definitions {
-		report := proof.Report{Verdict: proof.Unknown}
-		if err == nil {
-			report, err = b.proofs.Prove(ctx, w.beside, d, w.acknowledged)
-		}
-		if err != nil {
-			report.Why, err = err.Error(), nil
+		var report proof.Report
+		if refused != nil {
+			report = proof.Report{Verdict: proof.Unknown, Why: err.Error(), Again: !refused.Reason.Final()}
+		} else if report, err = b.proofs.Prove(ctx, w.beside, d, w.acknowledged); err != nil {
+			report = proof.Report{Verdict: proof.Unknown, Why: err.Error()}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		told(d, report)
+		told(d, report, refused == nil || refused.Reason != plugins.SafeMode)
 	}
 	return nil
 }

@@ -2,11 +2,12 @@ package lossless
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -32,15 +33,15 @@ type Guard struct {
 	objects client.Getter
 	digest  func([]byte) string
 	bench
-	turn chan map[string]proof.Report // holds what is remembered, while nobody has it
+	turn chan map[string]module.Proved // holds what is remembered, while nobody has it
 }
 
 var _ admission.Validator = &Guard{}
 
 // NewGuard returns the admission plugin.
 func NewGuard(objects client.Getter, modules Runtime, content Content, proofs Proofs) *Guard {
-	g := &Guard{objects: objects, digest: content.Digest, bench: bench{modules, content, proofs}, turn: make(chan map[string]proof.Report, 1)}
-	g.turn <- map[string]proof.Report{}
+	g := &Guard{objects: objects, digest: content.Digest, bench: bench{modules, content, proofs}, turn: make(chan map[string]module.Proved, 1)}
+	g.turn <- map[string]module.Proved{}
 	return g
 }
 
@@ -61,8 +62,7 @@ func (g *Guard) Validate(ctx context.Context, a admission.Attributes) error {
 	if err != nil {
 		return err
 	}
-	bound := Basis(now)
-	if old != nil && Basis(old) == bound {
+	if old != nil && module.Basis(old) == module.Basis(now) {
 		return nil
 	}
 	obj, err := g.objects.Get(ctx, gvr.Modules, "", module.NeedOf(now).Module)
@@ -74,61 +74,55 @@ func (g *Guard) Validate(ctx context.Context, a admission.Attributes) error {
 		return nil
 	}
 	at := module.References(gvr.Definitions, now.Object)[0].Path
-	report := g.prove(ctx, obj, now, acknowledged, bound)
+	came := g.prove(ctx, obj, now, acknowledged)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case report.Verdict == proof.Lossy:
-		text := "the module loses what it converts: " + Told(report) + "\nmend the module or the schemas, or list the field in spec.acknowledgedLoss of the WasmModule, if its loss is meant"
+	case came.Lossless == metav1.ConditionFalse:
+		text := "the module loses what it converts: " + came.Message + "\nmend the module or the schemas, or list the field in spec.acknowledgedLoss of the WasmModule, if its loss is meant"
 		return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), field.ErrorList{field.Invalid(at, obj.GetName(), gvr.Shorten(text))})
-	case report.Verdict == proof.Unknown:
-		a.Warn(fmt.Sprintf("%s: it is not proved that WasmModule %q loses nothing: %s", at, obj.GetName(), gvr.Shorten(report.Why)))
+	case came.Lossless == metav1.ConditionUnknown:
+		a.Warn(fmt.Sprintf("%s: it is not proved that WasmModule %q loses nothing: %s", at, obj.GetName(), gvr.Shorten(came.Message)))
 	}
 	return nil
 }
 
-// Basis is what a proof for a definition depends on, besides the module.
-func Basis(definition *unstructured.Unstructured) string {
-	spec := gvr.Section(definition, "spec")
-	text, err := json.Marshal([]any{definition.GetName(), spec["conversion"], spec["versions"], spec["preserveUnknownFields"]})
-	if err != nil { // it came as JSON
-		return definition.GetName()
-	}
-	return string(text)
-}
-
 // prove is what is known of the revision of a module that serves, for a definition.
 // Unknown is not remembered: another time there may be more of it.
-func (g *Guard) prove(ctx context.Context, obj, definition *unstructured.Unstructured, acknowledged []string, bound string) proof.Report {
-	unknown := func(why string) proof.Report { return proof.Report{Verdict: proof.Unknown, Why: why} }
-	rev, unusable := module.Wanted(obj, g.digest)
-	if unusable != nil || module.StatusOf(obj).Digest != rev.Digest {
+func (g *Guard) prove(ctx context.Context, obj, definition *unstructured.Unstructured, acknowledged []string) module.Proved {
+	unknown := func(why string) module.Proved { return Outcome(proof.Report{Verdict: proof.Unknown, Why: why}) }
+	rev, ok := module.Serving(obj, g.digest)
+	if !ok {
 		return unknown("its revision does not serve yet")
+	}
+	inputs, name := module.ProofInputs(obj, definition), module.RevisionName(rev)
+	if p, ok := module.ProvedOf(module.StatusOf(obj).Proofs, name, definition.GetName(), inputs); ok && p.Lossless != metav1.ConditionUnknown {
+		return p
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var known map[string]proof.Report
+	var known map[string]module.Proved
 	select {
 	case known = <-g.turn:
 		defer func() { g.turn <- known }()
 	case <-ctx.Done():
 		return unknown("others are being proved")
 	}
-	key := fmt.Sprintf("%s %q %s", module.Identity(*rev), acknowledged, bound)
-	if report, ok := known[key]; ok {
-		return report
+	key := strings.Join([]string{obj.GetName(), name, inputs}, " ")
+	if came, ok := known[key]; ok {
+		return came
 	}
-	report := unknown("the time is up")
-	err := g.bench.prove(ctx, work{obj.GetName() + "@binding", *rev, acknowledged}, []*unstructured.Unstructured{definition},
-		func(_ *unstructured.Unstructured, r proof.Report) { report = r })
+	came := unknown("the time is up")
+	err := g.bench.prove(ctx, work{obj.GetName() + "@binding", rev, acknowledged}, []*unstructured.Unstructured{definition},
+		func(_ *unstructured.Unstructured, r proof.Report, _ bool) { came = Outcome(r) })
 	if err != nil && ctx.Err() == nil {
 		return unknown(err.Error())
 	}
-	if report.Verdict != proof.Unknown {
+	if came.Lossless != metav1.ConditionUnknown {
 		if len(known) >= maxRemembered {
 			clear(known)
 		}
-		known[key] = report
+		known[key] = came
 	}
-	return report
+	return came
 }

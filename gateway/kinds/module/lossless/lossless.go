@@ -9,11 +9,12 @@ package lossless
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,13 +26,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
-)
-
-// The reasons of the condition.
-const (
-	reasonLossless = "NothingLost"
-	reasonLossy    = "FieldsLost"
-	reasonUnknown  = "NotProved"
 )
 
 // Objects are modules and definitions as the controller uses them.
@@ -48,19 +42,13 @@ type Controller struct {
 	bench
 
 	mu    sync.Mutex
-	bound map[string]string   // guarded by mu: the module of a definition
-	known map[string]outcomes // guarded by mu: what was proved, by module
-}
-
-// outcomes are those of one revision of a module, by the definition and its state.
-type outcomes struct {
-	revision string
-	of       map[string]proof.Report
+	bound map[string]string          // guarded by mu: the module of a definition
+	known map[string][]module.Proved // guarded by mu: what was proved, by module, until the status has it
 }
 
 // New returns the controller.
 func New(objects Objects, modules Runtime, content Content, proofs Proofs) *Controller {
-	return &Controller{objects: objects, digest: content.Digest, bench: bench{modules, content, proofs}, bound: map[string]string{}, known: map[string]outcomes{}}
+	return &Controller{objects: objects, digest: content.Digest, bench: bench{modules, content, proofs}, bound: map[string]string{}, known: map[string][]module.Proved{}}
 }
 
 // Name implements [controller.Controller].
@@ -88,11 +76,17 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		delete(c.known, key.Name)
 		return gvr.IgnoreNotFound(err)
 	}
-	condition, err := c.look(ctx, obj)
-	if err != nil {
-		return gvr.IgnoreNotFound(err)
+	found, err := c.look(ctx, obj)
+	if found == nil {
+		return err
 	}
-	return gvr.IgnoreNotFound(c.report(ctx, key.Name, condition))
+	if found.again > 0 {
+		q.AddAfter(key, found.again)
+	}
+	if reportErr := c.report(ctx, key.Name, found); reportErr != nil {
+		return gvr.IgnoreNotFound(reportErr)
+	}
+	return gvr.IgnoreNotFound(err)
 }
 
 // rebound has the modules looked at for which a definition's change is news.
@@ -109,135 +103,179 @@ func (c *Controller) rebound(q controller.Queue, definition, now string) {
 	}
 }
 
-// look is the condition that a module is to have, nil for none.
-func (c *Controller) look(ctx context.Context, obj *unstructured.Unstructured) (*metav1.Condition, error) {
-	asked, acknowledged := module.ProofAsked(obj)
-	rev, unusable := module.Wanted(obj, c.digest)
-	if asked == module.NoProof || unusable != nil || module.StatusOf(obj).Digest != rev.Digest {
-		return nil, nil // or another one serves still
-	}
-	definitions, err := c.definitions(ctx, obj.GetName())
-	if err != nil || len(definitions) == 0 {
-		return nil, err
-	}
-	known := c.knownOf(obj.GetName(), fmt.Sprintf("%s %q", module.Identity(*rev), acknowledged))
-	var left []*unstructured.Unstructured
-	present := map[string]bool{}
-	for _, d := range definitions {
-		present[State(d)] = true
-		if _, ok := known[State(d)]; !ok {
-			left = append(left, d)
-		}
-	}
-	maps.DeleteFunc(known, func(state string, _ proof.Report) bool { return !present[state] })
-	if len(left) > 0 {
-		// No module can have that name.
-		err := c.prove(ctx, work{obj.GetName() + "@proof", *rev, acknowledged}, left, func(d *unstructured.Unstructured, r proof.Report) { known[State(d)] = r })
-		if err != nil {
-			return nil, err
-		}
-	}
-	return ConditionOf(definitions, known, obj.GetGeneration()), nil
+// found is what is known of a module.
+type found struct {
+	condition *metav1.Condition // nil for none
+	unsaid    bool              // what is known of what serves stays as it was said
+	proofs    []module.Proved
+	again     time.Duration // after which to look again, 0 for not
 }
 
-// definitions are those that convert with a module.
-func (c *Controller) definitions(ctx context.Context, name string) (bound []*unstructured.Unstructured, err error) {
+// bound is a definition that a module converts for, with what a proof depends on.
+type bound struct {
+	*unstructured.Unstructured
+	inputs string
+}
+
+// look proves what is not known of the revision that serves and, where it waits for that
+// or for a promotion, of the one that is to follow it. An error beside what was found is about the
+// latter.
+func (c *Controller) look(ctx context.Context, obj *unstructured.Unstructured) (*found, error) {
+	out := &found{}
+	asked, acknowledged := module.ProofAsked(obj)
+	if asked == module.NoProof {
+		return out, nil
+	}
 	all, err := c.objects.List(ctx, gvr.Definitions, "")
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range all {
-		if module.NeedOf(d).Module == name && len(module.Needs(d.Object)) > 0 {
-			bound = append(bound, d)
+	definitions := module.Converting(all, obj.GetName())
+	var proved []bound
+	for _, d := range definitions[:min(len(definitions), module.MaxProved)] {
+		proved = append(proved, bound{d, module.ProofInputs(obj, d)})
+	}
+	if len(proved) == 0 {
+		return out, nil
+	}
+	serving, serves := module.Serving(obj, c.digest)
+	if serves {
+		if err := c.prove(ctx, obj, work{besideOf(obj), serving, acknowledged}, proved, out); err != nil {
+			return nil, err
+		}
+		out.condition = ConditionOf(definitions, out.by(proved), obj.GetGeneration())
+	} else if said := module.StatusOf(obj); said.Digest != "" {
+		out.unsaid = true
+		for _, d := range proved {
+			if p, ok := module.ProvedOf(c.knownOf(obj), said.Accepted, d.GetName(), d.inputs); ok {
+				out.add(p)
+			}
 		}
 	}
-	slices.SortFunc(bound, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
-	return bound, nil
+	next, unusable := module.Wanted(obj, c.digest)
+	if (asked == module.EnforceProof || module.Promotes(obj)) && unusable == nil && !(serves && module.RevisionName(serving) == module.RevisionName(*next)) {
+		err = c.prove(ctx, obj, work{besideOf(obj), *next, acknowledged}, proved, out)
+		if errors.Is(err, module.ErrNoContent) {
+			err = nil // it comes with a write of the module
+		}
+	}
+	slices.SortFunc(out.proofs, func(a, b module.Proved) int { return strings.Compare(of(a), of(b)) })
+	out.proofs = slices.CompactFunc(out.proofs, func(a, b module.Proved) bool { return of(a) == of(b) })
+	if err == nil {
+		c.remember(obj.GetName(), out.proofs)
+	}
+	return out, err
 }
 
-// State names a definition as it is now.
-func State(d *unstructured.Unstructured) string {
-	return fmt.Sprintf("%s %s %d", d.GetName(), d.GetUID(), d.GetGeneration())
+// of is what a proof is of: a status has one of each.
+func of(p module.Proved) string { return p.Revision + " " + p.Definition }
+
+// besideOf is what a revision is loaded as: no module can have that name.
+func besideOf(obj *unstructured.Unstructured) string { return obj.GetName() + "@proof" }
+
+// by finds what was found for a definition, while that is of one revision.
+func (f *found) by(proved []bound) func(*unstructured.Unstructured) module.Proved {
+	known := map[string]module.Proved{}
+	for _, p := range f.proofs {
+		known[p.Definition] = p
+	}
+	return func(d *unstructured.Unstructured) module.Proved {
+		p, ok := known[d.GetName()]
+		if !ok {
+			p.Message = fmt.Sprintf("a module is proved for %d definitions, and no more", len(proved))
+		}
+		return p
+	}
 }
 
-// knownOf is what is known of a revision. Only one goroutine uses it.
-func (c *Controller) knownOf(name, revision string) map[string]proof.Report {
+// prove adds what is known of a revision, and proves what is not, or came to nothing
+// the last time.
+func (c *Controller) prove(ctx context.Context, obj *unstructured.Unstructured, w work, definitions []bound, out *found) error {
+	name := module.RevisionName(w.revision)
+	known := c.knownOf(obj)
+	before := map[string]module.Proved{} // those to be proved, by definition
+	var left []*unstructured.Unstructured
+	for _, d := range definitions {
+		p, ok := module.ProvedOf(known, name, d.GetName(), d.inputs)
+		if ok && (!p.Again() || p.Due(time.Now()) > 0) {
+			out.add(p)
+			continue
+		}
+		p.Revision, p.Definition, p.Inputs = name, d.GetName(), d.inputs
+		before[d.GetName()] = p
+		left = append(left, d.Unstructured)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	var came []module.Proved
+	err := c.bench.prove(ctx, w, left, func(d *unstructured.Unstructured, r proof.Report, tried bool) {
+		p := before[d.GetName()].Then(Outcome(r), tried)
+		came = append(came, p)
+		out.add(p)
+	})
+	if err != nil && len(came) > 0 {
+		c.remember(obj.GetName(), slices.Concat(came, c.remembered(obj.GetName())))
+	}
+	return err
+}
+
+// add adds what is known, and when to look for more.
+func (f *found) add(p module.Proved) {
+	f.proofs = append(f.proofs, p)
+	if !p.Again() {
+		return
+	}
+	due := p.Due(time.Now())
+	if due <= 0 { // nothing was tried
+		due = module.AttemptPause
+	}
+	if f.again == 0 || due < f.again {
+		f.again = due
+	}
+}
+
+// knownOf is what was proved of a module, the newest first.
+func (c *Controller) knownOf(obj *unstructured.Unstructured) []module.Proved {
+	return slices.Concat(c.remembered(obj.GetName()), module.StatusOf(obj).Proofs)
+}
+
+func (c *Controller) remembered(name string) []module.Proved {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known[name].revision != revision {
-		c.known[name] = outcomes{revision, map[string]proof.Report{}}
-	}
-	return c.known[name].of
+	return c.known[name]
 }
 
-// ConditionOf tells what is known of definitions, by their [State].
-func ConditionOf(definitions []*unstructured.Unstructured, known map[string]proof.Report, generation int64) *metav1.Condition {
-	out := &metav1.Condition{Type: module.Lossless, ObservedGeneration: generation, Status: metav1.ConditionTrue, Reason: reasonLossless}
-	var lost, not, fine []string
-	for _, d := range definitions {
-		report, at := known[State(d)], "customresourcedefinitions/"+d.GetName()
-		switch report.Verdict {
-		case proof.Lossy:
-			lost = append(lost, at+": "+Told(report))
-		case proof.Lossless:
-			fine = append(fine, fmt.Sprintf("%s: %d objects came back as they were", at, report.Tried))
-		default:
-			not = append(not, at+": "+report.Why)
-		}
-	}
-	switch {
-	case len(lost) > 0:
-		out.Status, out.Reason = metav1.ConditionFalse, reasonLossy
-	case len(not) > 0:
-		out.Status, out.Reason = metav1.ConditionUnknown, reasonUnknown
-	}
-	out.Message = gvr.Shorten(strings.Join(slices.Concat(lost, not, fine), "\n"))
-	return out
+// remember keeps what was proved of a module: a write of its status may fail, or not be
+// seen yet.
+func (c *Controller) remember(name string, proofs []module.Proved) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[name] = proofs
 }
 
-// Told is a loss in words: the first field with an example, and the others by name.
-func Told(r proof.Report) string {
-	first := r.Losses[0]
-	text := fmt.Sprintf("%s of %s, %s to %s and back", first.Problem, first.Field, first.From, first.To)
-	if first.Message != "" {
-		text += " (" + first.Message + ")"
-	} else if first.Problem == proof.Lost {
-		text += fmt.Sprintf(" (%s becomes %s)", orNothing(first.Had), orNothing(first.Got))
-	}
-	var others []string
-	for _, l := range r.Losses[1:] {
-		if l.Field != first.Field && !slices.Contains(others, l.Field) {
-			others = append(others, l.Field)
-		}
-	}
-	if len(others) > 0 {
-		text += "; also " + strings.Join(others, ", ")
-	}
-	return text + "; for example\n" + first.Example
-}
-
-func orNothing(value string) string {
-	if value == "" {
-		return "nothing"
-	}
-	return value
-}
-
-// report writes the condition, if it is another.
-func (c *Controller) report(ctx context.Context, name string, condition *metav1.Condition) error {
+// report writes what is known, if it is another.
+func (c *Controller) report(ctx context.Context, name string, found *found) error {
 	obj, err := c.objects.Get(ctx, gvr.Modules, "", name) // a proof takes a while
 	if err != nil {
 		return err
 	}
-	changed, err := gvr.ChangeConditions(obj, func(all []metav1.Condition) []metav1.Condition {
-		if condition == nil {
+	changed, err := module.SetProofs(obj, found.proofs)
+	if err != nil {
+		return err
+	}
+	said, err := gvr.ChangeConditions(obj, func(all []metav1.Condition) []metav1.Condition {
+		if found.unsaid {
+			return all
+		}
+		if found.condition == nil {
 			meta.RemoveStatusCondition(&all, module.Lossless)
 		} else {
-			meta.SetStatusCondition(&all, *condition)
+			meta.SetStatusCondition(&all, *found.condition)
 		}
 		return all
 	})
-	if err != nil || !changed {
+	if err != nil || !changed && !said {
 		return err
 	}
 	_, err = c.objects.Update(ctx, gvr.Modules, "status", obj)

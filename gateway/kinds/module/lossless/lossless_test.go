@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wasmgate/wasmgate/conversion/proof"
@@ -25,7 +28,9 @@ type world struct {
 	report proof.Report
 	refuse error
 	loaded []string // what is loaded at the moment
-	proved []string
+
+	mu     sync.Mutex // who is woken by a timer has seen nothing of the test
+	proved []string   // guarded by mu
 }
 
 func (w *world) Set(_ context.Context, name string, rev plugins.Revision) error {
@@ -51,6 +56,8 @@ func (w *world) Prove(_ context.Context, name string, d *unstructured.Unstructur
 	if len(w.loaded) != 1 || w.loaded[0] != name || name != "tabs@proof" {
 		w.t.Errorf("%s is asked for, and loaded are %q", name, w.loaded)
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.proved = append(w.proved, fmt.Sprint(d.GetName(), acknowledged))
 	return w.report, nil
 }
@@ -87,6 +94,8 @@ func (w *world) expect(want string, proved ...string) {
 	if got := strings.TrimSpace(fmt.Sprintf("%s %s %s", status, reason, message)); got != want {
 		w.t.Errorf("the condition is %q, want %q", got, want)
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if fmt.Sprint(w.proved) != fmt.Sprint(proved) {
 		w.t.Errorf("proved were %q, want %q", w.proved, proved)
 	}
@@ -125,5 +134,85 @@ func TestWhatAModuleLosesIsSaid(t *testing.T) {
 			obj.Object["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "None"}
 		})
 		w.expect("") // nothing converts with it
+	})
+}
+
+// A proof that ran out of time is made again, ever later, and not for ever.
+func TestAProofWithoutTimeIsMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{Objects: controllertest.New(), t: t, report: proof.Report{Verdict: proof.Unknown, Why: "the time is up", Again: true}}
+		controllertest.MustCreate(t, w.Objects, gvr.Modules, controllertest.ObjectTree("", "tabs"))
+		defer controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))()
+		w.define("tabs")
+		w.change("sha256:"+strings.Repeat("1", 64), map[string]any{"proof": "Report"})
+		const unknown = "Unknown NotProved customresourcedefinitions/ks.example.com: the time is up"
+		w.expect(unknown, "ks.example.com[]")
+		time.Sleep(2 * time.Second)
+		pause := module.AttemptPause
+		for n := range module.MaxAttempts - 1 {
+			time.Sleep(pause - 4*time.Second)
+			w.expect(unknown)
+			time.Sleep(4 * time.Second)
+			w.expect(unknown, "ks.example.com[]")
+			if got := module.StatusOf(controllertest.MustGet(t, w.Objects, gvr.Modules, "", "tabs")).Proofs; len(got) != 1 || got[0].Attempts != int64(n)+2 {
+				t.Errorf("after %d more attempts the status has %+v", n+1, got)
+			}
+			pause *= 2
+		}
+		time.Sleep(24 * time.Hour)
+		w.expect(unknown)
+	})
+}
+
+// What was proved is known to another gateway, and so is what one that lets in no losses
+// has to know of the revision that is to follow.
+func TestWhatWasProvedIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{Objects: controllertest.New(), t: t, report: proof.Report{Verdict: proof.Lossless, Tried: 7}}
+		controllertest.MustCreate(t, w.Objects, gvr.Modules, controllertest.ObjectTree("", "tabs"))
+		stop := controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))
+		w.define("tabs")
+		one, two := "sha256:"+strings.Repeat("1", 64), "sha256:"+strings.Repeat("2", 64)
+		w.change(one, map[string]any{"proof": "Enforce"})
+		const fine = "True NothingLost customresourcedefinitions/ks.example.com: 7 objects came back as they were"
+		w.expect(fine, "ks.example.com[]")
+		stop()
+		stop = controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))
+		w.expect(fine)
+
+		w.report = proof.Report{Verdict: proof.Lossy, Losses: []proof.Loss{{Pair: proof.Pair{From: "v1", To: "v2"}, Problem: proof.Lost, Field: "spec.a", Example: "spec: {}\n"}}}
+		controllertest.MustChange(t, w.Objects, gvr.Modules, "", "", "tabs", func(obj *unstructured.Unstructured) {
+			obj.Object["spec"] = map[string]any{"proof": "Enforce", "source": map[string]any{"upload": map[string]any{"digest": two}}}
+		})
+		w.expect(fine, "ks.example.com[]") // the condition is about what serves
+		proofs := module.StatusOf(controllertest.MustGet(t, w.Objects, gvr.Modules, "", "tabs")).Proofs
+		said := map[metav1.ConditionStatus]string{}
+		for _, p := range proofs {
+			said[p.Lossless] = p.Message
+		}
+		if len(proofs) != 2 || !strings.HasPrefix(said[metav1.ConditionFalse], "Lost of spec.a, v1 to v2 and back") {
+			t.Errorf("the status has %+v", proofs)
+		}
+		stop()
+		stop = controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))
+		defer stop()
+		w.expect(fine)
+	})
+}
+
+// In safe mode nothing is tried, however often, and nothing is held against a revision.
+func TestInSafeModeNothingIsTried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{Objects: controllertest.New(), t: t, refuse: &plugins.LoadError{Module: "tabs@proof", Reason: plugins.SafeMode, Detail: "no"}}
+		controllertest.MustCreate(t, w.Objects, gvr.Modules, controllertest.ObjectTree("", "tabs"))
+		defer controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))()
+		w.define("tabs")
+		w.change("sha256:"+strings.Repeat("1", 64), map[string]any{"proof": "Enforce"})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		got := module.StatusOf(controllertest.MustGet(t, w.Objects, gvr.Modules, "", "tabs")).Proofs
+		if len(got) != 1 || got[0].Attempts != 1 || !got[0].Again() {
+			t.Errorf("the status has %+v", got)
+		}
 	})
 }
