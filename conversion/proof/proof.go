@@ -75,6 +75,8 @@ type Loss struct {
 	Message string `json:"message,omitempty"`
 	// Example is the object, as YAML or JSON of at most 15 lines.
 	Example string `json:"example"`
+
+	shape string // of the example, as paths and types
 }
 
 // Report is the outcome of a proof.

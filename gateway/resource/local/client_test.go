@@ -3,6 +3,7 @@ package local_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -133,6 +134,35 @@ func TestWhatIsBeneathARequestAsksNobody(t *testing.T) {
 	}
 }
 
+// A sample is spread over what is stored, and asks no converter.
+func TestASampleIsSpread(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		w.create(configMaps, configMap(name, ``))
+	}
+	w.put("/registry/example.com/crontabs/default/odd", "x")
+	w.create(cronTabs, tab(v1, "one", "h", "1", `"namespace":"default"`))
+	w.seen()
+	for most, want := range map[int]string{0: "[]", 1: "[a]", 3: "[a c e]", 100: "[a b c d e f]"} {
+		sample, err := w.Client.Sample(configMaps, most)
+		var names []string
+		for _, data := range sample {
+			obj := &unstructured.Unstructured{}
+			if err := obj.UnmarshalJSON(data); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, obj.GetName())
+		}
+		if err != nil || fmt.Sprint(names) != want {
+			t.Errorf("%d at most: %v, %v; want %s", most, names, err, want)
+		}
+	}
+	calls := w.Converter.Calls.Load()
+	if sample, err := w.Client.Sample(cronTabs, 10); err != nil || len(sample) != 1 || w.Converter.Calls.Load() != calls {
+		t.Errorf("%s, %v, with %d conversions", sample, err, w.Converter.Calls.Load()-calls)
+	}
+}
+
 // A kind that is not served has nothing, and whoever asks for owners is told that
 // nobody knows.
 func TestAKindThatIsNotServed(t *testing.T) {
@@ -145,6 +175,7 @@ func TestAKindThatIsNotServed(t *testing.T) {
 		"list of names":   second(w.ListMetadata(w.ctx(), none, "")),
 		"visit":           w.Visit(w.ctx(), none, "", nil),
 		"stored":          second(w.Client.Stored(none, "", "one")),
+		"sample":          second(w.Client.Sample(none, 1)),
 		"create":          second(w.Create(w.ctx(), none, one)),
 		"update":          second(w.Update(w.ctx(), none, "", one)),
 		"delete":          w.Delete(w.ctx(), none, "", "one", metav1.DeleteOptions{}),

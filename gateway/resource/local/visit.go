@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
@@ -40,6 +41,26 @@ func (c Client) Stored(gr schema.GroupResource, namespace, name string) ([]byte,
 	if !ok {
 		return nil, apierrors.NewNotFound(gr, name)
 	}
+	return stored(t, it)
+}
+
+// Sample are objects of the cache as [Client.Stored] has them, most of them at most, and
+// spread evenly over all that there are. What cannot be read is left out.
+func (c Client) Sample(gr schema.GroupResource, most int) (sample [][]byte, err error) {
+	t, err := c.target(gr, "", "", "")
+	if err != nil {
+		return nil, err
+	}
+	all := t.Resource.Bucket().Snapshot()
+	for i := range min(most, all.Len()) {
+		if data, err := stored(t, all.Nth(i*all.Len()/min(most, all.Len()))); err == nil {
+			sample = append(sample, data)
+		}
+	}
+	return sample, nil
+}
+
+func stored(t resource.Target, it watchcache.Item[*view.Entry]) ([]byte, error) {
 	tree, err := t.Resource.Decode(it.Value)
 	if err != nil {
 		return nil, err

@@ -109,7 +109,7 @@ func (m *Modules) Kind() kinds.Kind {
 		Extend: m.extend,
 		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
 			objects := local.Part(e, "modules")
-			lossy := lossless.NewGuard(objects, trusting{m, objects}, m.Content(), lossless.Prover{Converter: m.Converter})
+			lossy := lossless.NewGuard(objects, trusting{m, objects}, m.Content(), lossless.Prover{Converter: m.Converter, Stored: objects.Sample})
 			return []admission.Plugin{bindings.Bindings{Status: m.Status}, status.Guard{}, permission.Guard{May: may}, lossy}, nil
 		},
 		Serve: m.serve,
@@ -163,7 +163,7 @@ func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 				{Controller: image.New(objects, m.Images(tried.trusts))},
 				{Controller: shadow.New(objects, tried, m.Content(), trial.Trials{Catalog: e.Catalog(), Store: m.config.Store, Converter: m.Converter})},
 				{Controller: coverage.New(objects)},
-				{Controller: lossless.New(objects, tried, m.Content(), lossless.Prover{Converter: m.Converter})},
+				{Controller: lossless.New(objects, tried, m.Content(), lossless.Prover{Converter: m.Converter, Stored: objects.Sample})},
 			}
 		},
 	}, nil

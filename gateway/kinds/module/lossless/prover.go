@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/proof"
@@ -18,12 +19,18 @@ import (
 const (
 	budget  = 5 * time.Second
 	objects = 300 // for each pair of versions
+
+	storedBudget  = 2 * time.Second
+	storedObjects = 10
 )
 
 // Prover implements Proofs.
 type Prover struct {
 	// Converter is the converter that the module of that name is.
 	Converter func(name string) *conversion.Bulk
+	// Stored are some objects as they are stored, most at most; nil for none. Nothing of
+	// what they hold is told.
+	Stored func(gr schema.GroupResource, most int) ([][]byte, error)
 }
 
 // Prove implements Proofs.
@@ -36,9 +43,17 @@ func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstru
 	if err != nil {
 		return proof.Report{}, err
 	}
-	return proof.Prove(ctx, d, p.Converter(name), proof.Options{
-		Seed: 1, Budget: budget, Objects: objects, Acknowledged: acknowledged, Temporary: temporary,
-	}), nil
+	o := proof.Options{Seed: 1, Budget: budget, Objects: objects, Acknowledged: acknowledged, Temporary: temporary}
+	report := proof.Prove(ctx, d, p.Converter(name), o)
+	if p.Stored == nil {
+		return report, nil
+	}
+	stored, err := p.Stored(d.GroupResource(), storedObjects)
+	if err != nil { // it is not served yet
+		return report, nil
+	}
+	o.Budget = storedBudget
+	return report.With(proof.Stored(ctx, d, p.Converter(name), stored, o)), nil
 }
 
 // temporary are failures of calls that a busy machine may cause.
