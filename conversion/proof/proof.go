@@ -34,6 +34,9 @@ type Options struct {
 	Pairs []Pair
 	// Acknowledged are paths of fields whose loss is meant; see [Covers].
 	Acknowledged []string
+	// PerSecond is how many conversions there may be in a second, so that who does them
+	// for others, too, is not kept from it; 0 means any number.
+	PerSecond int
 	// Temporary tells that a failed conversion says nothing of the converter; nil
 	// means that none is.
 	Temporary func(error) bool
@@ -136,7 +139,7 @@ func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Opt
 	if pairs == nil {
 		pairs = PairsOf(d)
 	}
-	c = conversion.Checked(c)
+	c = paced(conversion.Checked(c), o.PerSecond)
 	end := time.Now().Add(o.Budget)
 	var out Report
 	var missing []string

@@ -24,7 +24,7 @@ func Stored(ctx context.Context, d *crd.Definition, c conversion.Converter, obje
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
-	c = conversion.Checked(c)
+	c = paced(conversion.Checked(c), o.PerSecond)
 	out := Report{Verdict: Lossless}
 	searches := map[Pair]*search{}
 	for _, data := range objects {

@@ -62,23 +62,28 @@ type fuzzCommand struct {
 	format output
 	what   workbench.Proof
 	file   string
+	// of a webhook
+	ca        string
+	perSecond int
 }
 
 func newModuleFuzz(tools workbench.Tools) *cobra.Command {
 	f := &fuzzCommand{tools: tools}
 	cmd := &cobra.Command{
-		Use:   "fuzz FILE.wasm -f CRD.yaml",
+		Use:   "fuzz FILE.wasm|URL -f CRD.yaml",
 		Short: "Look for what the conversions of a module lose, without a server",
 		Long: "Make objects from the schemas of a CustomResourceDefinition, convert them with the\n" +
 			"module to another version and back, and report every field that does not come\n" +
 			"back as it was, with a small object that shows it. An object is to be accepted\n" +
 			"by the version that it is converted to, to keep its labels and annotations, and\n" +
 			"to be converted to the same bytes each time. The same seed tries the same\n" +
-			"objects. No server is needed. In place of a module, FILE may have ConversionRules.\n\n" +
+			"objects. No server is needed. In place of a module, FILE may have ConversionRules,\n" +
+			"or be the URL of a conversion webhook, which is then asked, one object at a time.\n\n" +
 			"The status is 0 if nothing is lost, 1 if something is, 2 if the command was not\n" +
 			"used as it is meant, and 3 if nothing was found but not every field was tried.",
 		Example: "  wasmgate module fuzz crontab.wasm -f crd.yaml\n" +
-			"  wasmgate module fuzz crontab.wasm -f crd.yaml --pairs v1beta1:v1 --budget 30s -o json",
+			"  wasmgate module fuzz crontab.wasm -f crd.yaml --pairs v1beta1:v1 --budget 30s -o json\n" +
+			"  wasmgate module fuzz https://hooks.example.com/convert --ca ca.crt -f crd.yaml --budget 2m",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: completeFiles,
 		Annotations:       map[string]string{mistakesAre: ""},
@@ -90,9 +95,30 @@ func newModuleFuzz(tools workbench.Tools) *cobra.Command {
 	cmd.Flags().IntVar(&f.what.Objects, "objects", 1000, "how many objects to try for each pair")
 	cmd.Flags().Uint64Var(&f.what.Seed, "seed", 1, "which objects are tried")
 	cmd.Flags().StringSliceVar(&f.what.Acknowledged, "acknowledge", nil, "`paths` of fields whose loss is meant, such as spec.ports[*].name")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "`file` with the certificates, PEM, that a webhook is trusted by, and not by those of the system")
+	cmd.Flags().IntVar(&f.perSecond, "calls-per-second", 50, "how often a webhook is asked in a second at most")
 	f.module.add(cmd)
 	f.format.add(cmd, asTable, asJSON, asYAML)
 	return cmd
+}
+
+// subject is what is to be proved: a file, or a webhook by its URL.
+func (f *fuzzCommand) subject(name string) (err error) {
+	if !strings.Contains(name, "://") {
+		if f.ca != "" {
+			return fmt.Errorf("--ca is for webhooks, and %s is a file", name)
+		}
+		f.what.Module, err = f.module.read(name)
+		return err
+	}
+	if f.module.configFile != "" {
+		return fmt.Errorf("--config is for modules, and %s is a webhook", name)
+	}
+	f.what.Webhook = &workbench.Webhook{URL: name, PerSecond: f.perSecond}
+	if f.ca != "" {
+		f.what.Webhook.CA, err = os.ReadFile(f.ca)
+	}
+	return err
 }
 
 // completeFiles lets the shell complete files.
@@ -107,13 +133,13 @@ func (f *fuzzCommand) run(cmd *cobra.Command, args []string) (err error) {
 	switch {
 	case f.file == "":
 		return fmt.Errorf("-f is missing: the file with the CustomResourceDefinition\nUsage: %s", cmd.UseLine())
-	case f.what.Budget <= 0 || f.what.Objects <= 0:
-		return fmt.Errorf("--budget and --objects have to be more than 0")
+	case f.what.Budget <= 0 || f.what.Objects <= 0 || f.perSecond <= 0:
+		return fmt.Errorf("--budget, --objects and --calls-per-second have to be more than 0")
 	}
 	if f.what.Definitions, err = os.ReadFile(f.file); err != nil {
 		return err
 	}
-	if f.what.Module, err = f.module.read(args[0]); err != nil {
+	if err := f.subject(args[0]); err != nil {
 		return err
 	}
 	found, err := f.tools.Prove(cmd.Context(), f.what)

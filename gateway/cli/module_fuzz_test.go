@@ -118,6 +118,10 @@ func TestFuzzExitsWithWhatItFound(t *testing.T) {
 		{"no such file", &bench{}, []string{"none.wasm", "-f", crd}, 2, ""},
 		{"no such flag", &bench{}, []string{wasm, "-f", crd, "--budgets", "1s"}, 2, ""},
 		{"no time", &bench{}, []string{wasm, "-f", crd, "--budget", "0s"}, 2, ""},
+		{"no calls", &bench{}, []string{"https://hooks.example.com", "-f", crd, "--calls-per-second", "0"}, 2, ""},
+		{"the certificates of a file", &bench{}, []string{wasm, "-f", crd, "--ca", crd}, 2, ""},
+		{"the configuration of a webhook", &bench{}, []string{"https://hooks.example.com", "-f", crd, "--config", crd}, 2, ""},
+		{"no such certificates", &bench{}, []string{"https://hooks.example.com", "-f", crd, "--ca", "none.crt"}, 2, ""},
 		{"a mistake that the tools find", &bench{err: errors.New("no")}, []string{wasm, "-f", crd}, 2, ""},
 	} {
 		out, exit, err := c.b.run(t, append([]string{"module", "fuzz"}, c.args...)...)
@@ -132,6 +136,18 @@ func TestFuzzExitsWithWhatItFound(t *testing.T) {
 	}
 	if a := b.asked; string(a.Content) != "wasm" || string(a.Definitions) != "crd" || string(a.Config) != `{"keep":true}` || len(a.Pairs) != 2 || a.Seed != 9 || a.Acknowledged[0] != "a.b" {
 		t.Errorf("asked for %+v", a)
+	}
+}
+
+// A webhook is proved by its URL.
+func TestFuzzOfAWebhook(t *testing.T) {
+	b := &bench{findings: workbench.Findings{Lossless: "True"}}
+	out, _, err := b.run(t, "module", "fuzz", "https://hooks.example.com/convert", "-f", written(t, "crd.yaml", "crd"), "--ca", written(t, "ca.crt", "pem"), "--calls-per-second", "7")
+	if err != nil {
+		t.Fatal(err, out)
+	}
+	if w := b.asked.Webhook; w == nil || w.URL != "https://hooks.example.com/convert" || string(w.CA) != "pem" || w.PerSecond != 7 || b.asked.Content != nil {
+		t.Errorf("asked for %+v", b.asked)
 	}
 }
 

@@ -48,6 +48,8 @@ type Limits struct {
 // Proof is what is to be proved.
 type Proof struct {
 	Module
+	// Webhook is what converts in the place of a module; nil for none.
+	Webhook *Webhook
 	// Definitions is the text of a file, YAML or JSON, with a
 	// CustomResourceDefinition in it.
 	Definitions []byte
@@ -59,6 +61,16 @@ type Proof struct {
 	Seed    uint64
 	// Acknowledged are paths of fields whose loss is meant.
 	Acknowledged []string
+}
+
+// Webhook is a conversion webhook of somebody.
+type Webhook struct {
+	// URL is where it is, CA the PEM certificates that it is trusted by, none for the
+	// system's.
+	URL string
+	CA  []byte
+	// PerSecond is how often it may be asked in a second.
+	PerSecond int
 }
 
 // Findings are what became of a proof.

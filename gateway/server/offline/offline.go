@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/proof"
+	"github.com/wasmgate/wasmgate/conversion/webhook"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -135,14 +136,18 @@ func (Tools) Prove(ctx context.Context, what workbench.Proof) (workbench.Finding
 	if err != nil {
 		return workbench.Findings{}, err
 	}
-	r, err := converting(ctx, what.Module)
+	r, err := proved(ctx, what)
 	if err != nil {
 		return workbench.Findings{}, err
 	}
 	defer r.close()
-	report := proof.Prove(ctx, d, r.Converter, proof.Options{
+	o := proof.Options{
 		Seed: what.Seed, Budget: what.Budget, Objects: what.Objects, Pairs: pairs, Acknowledged: append(r.acknowledged, what.Acknowledged...), Temporary: temporary,
-	})
+	}
+	if what.Webhook != nil {
+		o.PerSecond, o.Temporary = what.Webhook.PerSecond, webhook.Unreachable
+	}
+	report := proof.Prove(ctx, d, r.Converter, o)
 	out := workbench.Findings{
 		Definition: d.Plural + "." + d.Group, Lossless: string(report.Verdict), Why: report.Why,
 		Tried: report.Tried, Reached: report.Reached, Fields: report.Fields, Seed: what.Seed,
