@@ -10,6 +10,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition/compile"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition/proofs"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition/usage"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
@@ -39,6 +40,7 @@ func Kind(c kinds.Config, modules compile.Modules, rules compile.Rules) kinds.Ki
 					return []kinds.Controller{
 						{Controller: NewStatus(objects, definitions.Conditions)},
 						{Controller: NewFinalizer(objects, objects, stored)},
+						{Controller: proofs.New(objects, proofs.Webhook)},
 					}
 				},
 			}, nil
