@@ -223,6 +223,8 @@ func nowOf(v retire.Version) string {
 	switch {
 	case !v.GivenUp:
 		return "stays"
+	case v.Objects == nil:
+		return "unknown"
 	case v.CanRemove && v.CanUnserve:
 		return "can be unserved, or removed"
 	case v.CanRemove:

@@ -38,7 +38,7 @@ func TestPlanOfAnotherServer(t *testing.T) {
 	if !errors.As(err, &found) || found.status != statusFound {
 		t.Errorf("%v", err)
 	}
-	for _, want := range []string{"how it is used is not known: the server is no wasmgate", "unknown", "1. migrate v1:", "2. drop v1beta1 (not yet):", `{"status":{"storedVersions":["v1"]}}`, "4. remove v1beta1 (not yet):"} {
+	for _, want := range []string{"how it is used is not known: the server is no wasmgate", "listed    unknown   unknown   unknown   unknown\n", "1. migrate v1:", "2. drop v1beta1 (not yet):", `{"status":{"storedVersions":["v1"]}}`, "4. remove v1beta1 (not yet):"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("missing %q in\n%s", want, out)
 		}
