@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,15 +107,15 @@ func (r *Registration) served(ctx context.Context, group string) (map[string]boo
 		if apierrors.IsNotFound(err) {
 			continue
 		}
-		var d apiextensionsv1.CustomResourceDefinition
-		if err == nil {
-			err = gvr.Decode(obj, &d)
-		}
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range d.Spec.Versions {
-			out[v.Name] = out[v.Name] || v.Served
+		// The schemas, which are nearly all of a definition, are not made Go values.
+		versions, _ := gvr.Section(obj, "spec")["versions"].([]any)
+		for _, one := range versions {
+			v, _ := one.(map[string]any)
+			name, _ := v["name"].(string)
+			out[name] = out[name] || v["served"] == true
 		}
 	}
 	return out, nil

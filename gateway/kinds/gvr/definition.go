@@ -1,6 +1,7 @@
 package gvr
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -8,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Outline reads a definition without its versions, which are nearly all of it.
+// Outline reads a definition without its versions, which are nearly all of it. It may be
+// kept for long: it shares no memory with obj, whose texts are mostly parts of one.
 func Outline(obj *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDefinition, error) {
 	spec := Section(obj, "spec")
 	short := &unstructured.Unstructured{Object: map[string]any{
@@ -21,8 +23,16 @@ func Outline(obj *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDef
 		return nil, err
 	}
 	crd.ResourceVersion = obj.GetResourceVersion()
-	crd.CreationTimestamp, crd.DeletionTimestamp = obj.GetCreationTimestamp(), obj.GetDeletionTimestamp()
-	return crd, nil
+	own := &apiextensionsv1.CustomResourceDefinition{}
+	text, err := json.Marshal(crd)
+	if err == nil {
+		err = json.Unmarshal(text, own)
+	}
+	if err != nil {
+		return nil, err
+	}
+	own.CreationTimestamp, own.DeletionTimestamp = obj.GetCreationTimestamp(), obj.GetDeletionTimestamp()
+	return own, nil
 }
 
 // WithoutSpec is a definition as a write of the status needs it: the

@@ -2,6 +2,7 @@ package gvr
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func definition() *unstructured.Unstructured {
@@ -38,6 +40,35 @@ func TestOutline(t *testing.T) {
 	if d, err := Outline(bad); err == nil || d != nil || !strings.Contains(err.Error(), `"tabs.example.com"`) {
 		t.Errorf("%v, %v", d, err)
 	}
+}
+
+// Who keeps outlines keeps no texts of whole definitions.
+func TestOutlinesAreSmall(t *testing.T) {
+	const n, size = 64, 1 << 20
+	kept := make([]*apiextensionsv1.CustomResourceDefinition, n)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range kept {
+		// As the gateway reads objects: all texts are parts of one.
+		text := `tabs.example.comu12example.comtabsEstablishedTrue` + strings.Repeat("x", size)
+		d := definition()
+		d.SetName(text[:16])
+		d.SetUID(types.UID(text[16:17]))
+		d.SetResourceVersion(text[17:19])
+		d.Object["spec"] = map[string]any{"group": text[19:30], "names": map[string]any{"plural": text[30:34]}}
+		d.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": text[34:45], "status": text[45:49]}}}
+		var err error
+		if kept[i], err = Outline(d); err != nil || kept[i].Name != "tabs.example.com" || kept[i].UID != "u" || kept[i].ResourceVersion != "12" || !IsTrue(kept[i], apiextensionsv1.Established) {
+			t.Fatalf("%+v, %v", kept[i], err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > n*size/4 {
+		t.Errorf("%d outlines take %d bytes", n, grown)
+	}
+	runtime.KeepAlive(kept)
 }
 
 func TestSetStatus(t *testing.T) {
