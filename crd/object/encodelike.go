@@ -19,7 +19,7 @@ func (k *known) append(dst []byte, key string, v any) ([]byte, error) {
 	if f == nil {
 		return Append(dst, v)
 	}
-	if asBefore(v, w) {
+	if asBefore(v, w) && !(k.depth == 1 && key == "metadata") { // whose managedFields may have been taken out
 		return append(dst, f.value...), nil
 	}
 	x, ok := v.(map[string]any)

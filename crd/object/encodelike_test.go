@@ -43,7 +43,7 @@ func TestEncodedLikeAnotherItIsTheSame(t *testing.T) {
 		}
 		got, err := EncodeLike(tree, Text{canonical, like})
 		if err != nil || string(got) != string(want) || cap(got) == len(got) {
-			t.Fatalf("%s like %s: %s, %v", data, canonical, got, err)
+			t.Fatalf("%s like %s:\n%s, %v, want\n%s (%d, %d)", data, canonical, got, err, want, len(got), cap(got))
 		}
 	}
 	for _, other := range []string{``, `[`, `{"a":1,"a":2}`, `{"a"`} { // what is no such text
