@@ -47,6 +47,10 @@ func TestAnObjectIsInMemoryOnce(t *testing.T) {
 		if e.Shed(); &e.view(r.KeyOf(encoding.At(v1))).data[0] != &shown[0] {
 			t.Errorf("%s: another view", name)
 		}
+		deleted, err := r.View(t.Context(), Tombstone(e, 9), v1)
+		if want, _ := object.WithRevision([]byte(strings.TrimSuffix(stored, "\n")), 9); err != nil || !bytes.Equal(deleted, want) || string(e.Stored()) != stored {
+			t.Errorf("%s: its deletion shows %s, %v", name, deleted, err)
+		}
 	}
 }
 

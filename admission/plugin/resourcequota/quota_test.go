@@ -46,6 +46,39 @@ var quotas = []string{
 	`"hard":{"requests.storage":"9Gi"},"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass","operator":"In","values":["fast"]}]}`,
 }
 
+// An update of a pod counts only if a deadline moves the pod to another scope; what it
+// requests is changed by another way.
+func TestUpdatesThatCount(t *testing.T) {
+	pod := func(spec string) *corev1.Pod {
+		t.Helper()
+		p := &corev1.Pod{}
+		if err := json.Unmarshal([]byte(`{"spec":{`+spec+`}}`), p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	update := func(now, old runtime.Object, subresource string) admission.Attributes {
+		return admission.NewAttributesRecord(now, old, schema.GroupVersionKind{}, "ns", "p", Pods.WithVersion("v1"), subresource, admission.Update, nil, false, nil)
+	}
+	was := pod(`"containers":[{"name":"c"}]`)
+	for name, c := range map[string]struct {
+		now, old runtime.Object
+		want     bool
+	}{
+		"an image":          {pod(`"containers":[{"name":"c","image":"i"}]`), was, false},
+		"a deadline":        {pod(`"activeDeadlineSeconds":1,"containers":[{"name":"c"}]`), was, true},
+		"another kind":      {&corev1.Service{}, was, false},
+		"from another kind": {pod(`"activeDeadlineSeconds":1`), &corev1.Service{}, false},
+	} {
+		if got := podKind.Handles(update(c.now, c.old, "")); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if !podKind.Handles(update(was, was, "resize")) || podKind.Handles(update(was, was, "status")) {
+		t.Error("other subresources count than resize")
+	}
+}
+
 // Containers that say nothing of what a quota limits are named, each once.
 func TestContainersThatSayNothingAreNamed(t *testing.T) {
 	var p corev1.Pod
