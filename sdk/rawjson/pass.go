@@ -24,7 +24,7 @@ func Pass(data []byte, i int) int {
 	case '{', '[':
 		return passContainer(data, i)
 	}
-	for i < len(data) && !endsScalar[data[i]] {
+	for i++; i < len(data) && !endsScalar[data[i]]; { // at least one byte, even of what is no value
 		i++
 	}
 	return i
