@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
@@ -29,6 +30,9 @@ func (jsonCodec) Decode(stored []byte) (map[string]any, error) {
 		if tree == nil {
 			return nil, errors.New("stored object: it is null")
 		}
+		if !utf8Keys(tree) {
+			return nil, errors.New("stored object: a key is not UTF-8")
+		}
 		return tree, nil
 	}
 	tree, _, err := object.ParseObject(stored)
@@ -36,6 +40,25 @@ func (jsonCodec) Decode(stored []byte) (map[string]any, error) {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
 	return tree, nil
+}
+
+// utf8Keys tells that no key has what no JSON has: in CBOR a key may be a string of bytes.
+func utf8Keys(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if !utf8.ValidString(k) || !utf8Keys(e) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !utf8Keys(e) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (jsonCodec) Encode(obj map[string]any) ([]byte, error) {
