@@ -63,7 +63,7 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	case c.write && (c.check || c.format.format != ""):
 		return fmt.Errorf("--write goes with neither --check nor -o")
 	}
-	files, err := readManifests(c.files, cmd.InOrStdin())
+	files, err := readManifests(c.files, standardIn(cmd))
 	if err != nil {
 		return err
 	}

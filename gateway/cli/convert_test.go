@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 const tabs = `# two of them
@@ -28,6 +32,23 @@ func folder(t *testing.T, files map[string]string) string {
 		}
 	}
 	return dir
+}
+
+// A command that waits for its standard input ends when it is interrupted.
+func TestWaitingForInputIsInterrupted(t *testing.T) {
+	in, out := io.Pipe()
+	defer func() { _ = out.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := &cobra.Command{}
+	cmd.SetContext(ctx)
+	cmd.SetIn(in)
+	go func() {
+		_, _ = out.Write([]byte("apiVersion: v0\n")) // which has been read when it returns
+		cancel()
+	}()
+	if _, err := readManifests([]string{standardInput}, standardIn(cmd)); err == nil || err.Error() != "-: interrupted while it was read" {
+		t.Errorf("got %v", err)
+	}
 }
 
 // Files and folders are converted, and what says the same stays as it was written.

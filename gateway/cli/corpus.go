@@ -42,7 +42,7 @@ func (c *corpusFlags) read(cmd *cobra.Command) (out workbench.Corpus, err error)
 
 // readObjects reads the objects of files and folders.
 func readObjects(names []string, cmd *cobra.Command) (all [][]byte, err error) {
-	files, err := readManifests(names, cmd.InOrStdin())
+	files, err := readManifests(names, standardIn(cmd))
 	if err != nil {
 		return nil, err
 	}

@@ -81,6 +81,9 @@ func (c *lintCommand) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if c.against != "" && !shares(was, is) {
+		return fmt.Errorf("%s: there is no CustomResourceDefinition in it that %s has, too", c.against, c.file)
+	}
 	found := []lint.Finding{} // not null in JSON
 	for _, name := range slices.Sorted(maps.Keys(was)) {
 		found = append(found, lint.Compare(was[name], is[name])...)
@@ -92,6 +95,16 @@ func (c *lintCommand) run(cmd *cobra.Command, _ []string) error {
 		return &outcome{statusFound, fmt.Sprintf("%s: the change breaks what clients rely on, see above", c.file)}
 	}
 	return nil
+}
+
+// shares tells whether two files have a definition in common.
+func shares(a, b definitions) bool {
+	for name := range a {
+		if _, ok := b[name]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // former are the definitions as they were.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/gateway/cli/manifest"
@@ -31,6 +33,38 @@ type document struct{ text, object []byte }
 
 // manifestEnds are the ends of the files that are read of folders.
 var manifestEnds = []string{".yaml", ".yml", ".json"}
+
+// standardIn is a command's standard input, which an interruption ends.
+func standardIn(cmd *cobra.Command) io.Reader { return &interruptible{cmd.Context(), cmd.InOrStdin()} }
+
+type interruptible struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+// errInterrupted is told of an input that is waited for no longer.
+var errInterrupted = errors.New("interrupted while it was read")
+
+// Read implements [io.Reader].
+func (r *interruptible) Read(p []byte) (int, error) {
+	type read struct {
+		n    int
+		err  error
+		data []byte
+	}
+	done := make(chan read, 1) // what is read after the end is nobody's
+	go func() {
+		data := make([]byte, len(p))
+		n, err := r.in.Read(data)
+		done <- read{n, err, data}
+	}()
+	select {
+	case got := <-done:
+		return copy(p, got.data[:got.n]), got.err
+	case <-r.ctx.Done():
+		return 0, errInterrupted
+	}
+}
 
 // readManifests reads files, and all manifests in and below folders, in their order.
 func readManifests(names []string, in io.Reader) (all []manifestFile, err error) {
@@ -73,8 +107,12 @@ func readManifest(file string, in io.Reader) (m manifestFile, err error) {
 	} else {
 		text, err = os.ReadFile(file)
 	}
-	if err != nil {
-		return m, errors.Unwrap(err) // the name is said by who asks
+	var failed *fs.PathError
+	switch {
+	case errors.As(err, &failed):
+		return m, failed.Err // the name is said by who asks
+	case err != nil:
+		return m, err
 	}
 	m.name = file
 	for _, part := range manifest.Split(text) {

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
@@ -74,6 +75,11 @@ func (c *initCommand) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	if c.to != "" && c.from == "" {
 		return errors.New("--to needs --from: the file with the old version")
+	}
+	if c.what.Name != "" {
+		if wrong := validation.IsDNS1123Subdomain(c.what.Name); len(wrong) > 0 {
+			return fmt.Errorf("--name %s cannot be the name of a module or of rules: %s", c.what.Name, strings.Join(wrong, "; "))
+		}
 	}
 	if c.what.SDK != "" {
 		if c.what.SDK, err = filepath.Abs(c.what.SDK); err != nil {

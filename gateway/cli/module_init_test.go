@@ -43,6 +43,7 @@ func TestInitSaysWhatIsWrong(t *testing.T) {
 	}{
 		{bench{}, nil, "an argument is missing"},
 		{bench{}, []string{"d", "--language", "cobol"}, "--language cobol is not known: want one of rules, go"},
+		{bench{}, []string{"d", "--name", "Bad_Name"}, "--name Bad_Name cannot be the name of a module or of rules: a lowercase RFC 1123 subdomain"},
 		{bench{}, []string{"d", "--to", "x"}, "--to needs --from"},
 		{bench{}, []string{"d", "--from", "none.yaml"}, "none.yaml: no such file"},
 		{bench{}, []string{"d", "--from", empty}, "empty.yaml is empty"},

@@ -74,7 +74,7 @@ func (c *tryCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if c.what.Module, err = c.module.read(args[0]); err != nil {
 		return err
 	}
-	files, err := readManifests(c.samples, cmd.InOrStdin())
+	files, err := readManifests(c.samples, standardIn(cmd))
 	if err != nil {
 		return err
 	}

@@ -206,6 +206,9 @@ func (m *making) obstacles() {
 			add("wait, or ask about less with --since", "who asks for it is known from %s on only", moment(m.Usage.Since))
 		}
 		for _, c := range m.clients(name) {
+			if !m.served(name) {
+				continue // it gets nothing any more, whatever it asked for before
+			}
 			add("let it ask for "+m.plan.Target, "%s asks for it, as %s: %d times, the last at %s", c.User, c.Agent, c.Requests, moment(c.Last))
 		}
 		for _, o := range m.owners(name) {
@@ -259,6 +262,10 @@ func (m *making) stored(name string) *int64 {
 // blocked tells whether something is in the way of a version.
 func (m *making) blocked(name string) bool {
 	return slices.ContainsFunc(m.plan.InTheWay, func(o Obstacle) bool { return o.Version == name })
+}
+
+func (m *making) served(name string) bool {
+	return slices.ContainsFunc(m.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name && v.Served })
 }
 
 func (m *making) listed(name string) bool {

@@ -87,7 +87,7 @@ func (p Project) readme() []byte {
 	b.WriteString(". Then, in this folder:\n\n")
 	if p.Language == Go {
 		if p.SDK == "" {
-			b.WriteString("Until the SDK is published, it is taken from a checkout of wasmgate:\n\n    go mod edit -replace github.com/wasmgate/wasmgate=CHECKOUT\n\n")
+			b.WriteString("    go mod edit -replace github.com/wasmgate/wasmgate=CHECKOUT   # a checkout of wasmgate, as with `init --sdk`\n    go mod tidy\n")
 		}
 		b.WriteString("    wasmgate module build --out " + p.module() + "\n")
 	}

@@ -116,6 +116,13 @@ func (m *Controller) Workers() int { return 4 }
 
 // Reconcile implements [controller.Controller].
 func (m *Controller) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
+	if err := m.reconcile(ctx, q, key); !errors.Is(err, errEnded) {
+		return err
+	}
+	return nil // what was read of it was of before it ended
+}
+
+func (m *Controller) reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
 	obj, err := m.objects.Get(ctx, gvr.Migrations, "", key.Name)
 	if err != nil {
 		return gvr.IgnoreNotFound(err)
@@ -179,7 +186,10 @@ func (e *later) Error() string { return e.message }
 // migration while it ran.
 var errControlsChanged = errors.New("the migration's annotations changed")
 
-// errElsewhere means that somebody else carries the migration out, or has: this
+// errEnded means that the migration has ended meanwhile, here or elsewhere.
+var errEnded = errors.New("the migration has ended")
+
+// errElsewhere means that somebody else carries the migration out: this
 // gateway is, or soon will be told that it is, the leader no more.
 var errElsewhere = errors.New("the migration is carried out elsewhere")
 

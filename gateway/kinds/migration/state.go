@@ -179,7 +179,7 @@ func (j *job) update(ctx context.Context, subresource string, change func(*unstr
 			return apierrors.NewNotFound(gvr.Migrations, j.key.Name)
 		}
 		if ended(obj) {
-			return errElsewhere
+			return errEnded
 		}
 		changed, err := change(obj)
 		if errors.Is(err, errElsewhere) && !fresh { // or the cache is behind

@@ -13,7 +13,7 @@ import (
 // Bench implements [workbench.Measuring]. Objects are converted as a gateway does it,
 // which divides a batch into calls and makes these on all processors.
 func (Tools) Bench(ctx context.Context, what workbench.Bench) (out workbench.Measured, err error) {
-	c, err := readCorpus(what.Corpus)
+	c, err := readCorpus(ctx, what.Corpus)
 	if err != nil {
 		return out, err
 	}

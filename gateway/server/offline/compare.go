@@ -17,7 +17,7 @@ const fails = "(fails)"
 
 // Compare implements [workbench.Measuring].
 func (Tools) Compare(ctx context.Context, what workbench.Comparison) (out workbench.Compared, err error) {
-	c, err := readCorpus(what.Corpus)
+	c, err := readCorpus(ctx, what.Corpus)
 	if err != nil {
 		return out, err
 	}

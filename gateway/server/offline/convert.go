@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]workbenc
 	defer r.close()
 	out := make([]workbench.Converted, len(what.Objects))
 	for i, obj := range what.Objects {
-		converted, err := r.one(ctx, d, obj, what.To)
+		converted, err := r.whole(ctx, d, obj, what.To)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -39,6 +40,47 @@ func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]workbenc
 		}
 	}
 	return out, nil
+}
+
+// whole converts an object, or all of a list as kubectl prints it.
+func (r *running) whole(ctx context.Context, d *crd.Definition, obj []byte, version string) ([]byte, error) {
+	kind, _ := object.String(object.Field(obj, "kind"))
+	if !strings.HasSuffix(kind, "List") || d != nil && kind == d.Kind {
+		return r.one(ctx, d, obj, version)
+	}
+	tree, _, err := object.Parse(obj)
+	if err != nil {
+		return nil, err
+	}
+	items, ok := tree["items"].([]any)
+	if !ok {
+		return r.one(ctx, d, obj, version)
+	}
+	changed := false
+	for i, item := range items {
+		text, err := object.Encode(item)
+		if err != nil {
+			return nil, err
+		}
+		converted, err := r.one(ctx, d, text, version)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i+1, err)
+		}
+		if converted == nil || bytes.Equal(converted, text) {
+			continue
+		}
+		if items[i], _, err = object.Parse(converted); err != nil {
+			return nil, fmt.Errorf("item %d: %w", i+1, err)
+		}
+		changed = true
+	}
+	if !changed {
+		return obj, nil
+	}
+	if group, _, ok := strings.Cut(fmt.Sprint(tree["apiVersion"]), "/"); ok { // a list of the kind, at its items' version
+		tree["apiVersion"] = group + "/" + version
+	}
+	return object.Encode(tree)
 }
 
 // one converts an object to a version; d is its definition, if that is known. It is nil

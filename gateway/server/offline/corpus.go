@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,7 @@ type corpus struct {
 }
 
 // readCorpus reads the objects of the kind, or makes some.
-func readCorpus(what workbench.Corpus) (*corpus, error) {
+func readCorpus(ctx context.Context, what workbench.Corpus) (*corpus, error) {
 	d, err := readDefinition(what.Definitions)
 	if err != nil {
 		return nil, err
@@ -45,11 +46,11 @@ func readCorpus(what workbench.Corpus) (*corpus, error) {
 	case len(what.Objects) > 0:
 		return nil, fmt.Errorf("there are no objects of the kind %s in %s", d.Kind, d.Group)
 	}
-	return c, c.fill(what.Made)
+	return c, c.fill(ctx, what.Made)
 }
 
 // fill makes objects from the schemas.
-func (c *corpus) fill(n int) error {
+func (c *corpus) fill(ctx context.Context, n int) error {
 	for _, v := range c.versions() {
 		made, err := proof.Samples(c.d, v.Name, 1)
 		if err != nil {
@@ -59,6 +60,9 @@ func (c *corpus) fill(n int) error {
 		for obj := range made {
 			if tried++; len(c.byVersion[v.Name]) == n || tried > 4*n+16 {
 				break
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
 			if obj == nil {
 				continue

@@ -158,6 +158,41 @@ func TestObjectsAreConverted(t *testing.T) {
 	}
 }
 
+// What kubectl prints of several objects is converted item by item.
+func TestListsAreConverted(t *testing.T) {
+	const old = `{"apiVersion":"example.com/v1beta1","hostPort":"h:1","kind":"CronTab","metadata":{"name":"a"}}`
+	const now = `{"apiVersion":"example.com/v1","host":"h","kind":"CronTab","metadata":{"name":"a"},"port":"1"}`
+	what := workbench.Conversion{Module: module(t, plugintest.CronTab, ``), Definitions: example(t, "crd-v1.yaml"), To: "v1", Objects: [][]byte{
+		[]byte(`{"apiVersion":"v1","items":[` + old + `,{"apiVersion":"v1","kind":"ConfigMap"},` + old + `],"kind":"List","metadata":{"resourceVersion":""}}`),
+		[]byte(`{"apiVersion":"example.com/v1beta1","items":[` + old + `],"kind":"CronTabList"}`),
+		[]byte(`{"kind":"List","items":[{"apiVersion":"v1","kind":"ConfigMap"}],"apiVersion":"v1"}`),
+		[]byte(`{"apiVersion":"v1","kind":"List","items":[` + old + `,{"apiVersion":"example.com/v1beta1","kind":"CronTab","hostPort":"h"}]}`),
+		[]byte(`{"apiVersion":"v1","kind":"List"}`),
+	}}
+	for _, definitions := range [][]byte{what.Definitions, nil} {
+		what.Definitions = definitions
+		got, err := offline.Tools{}.Convert(t.Context(), what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			`{"apiVersion":"v1","items":[` + now + `,{"apiVersion":"v1","kind":"ConfigMap"},` + now + `],"kind":"List","metadata":{"resourceVersion":""}}`,
+			`{"apiVersion":"example.com/v1","items":[` + now + `],"kind":"CronTabList"}`,
+			string(what.Objects[2]), "", "",
+		}
+		problems := []string{"", "", "", "item 2: ", ""}
+		if definitions == nil { // then every object has to be one of the kind
+			want[0], want[2] = "", ""
+			problems[0], problems[2], problems[4] = "item 2: ", "item 1: ", "the object has no apiVersion of the form GROUP/VERSION"
+		}
+		for i := range want {
+			if string(got[i].Object) != want[i] || !strings.HasPrefix(got[i].Problem, problems[i]) || problems[i] == "" && got[i].Problem != "" {
+				t.Errorf("%d, with a definition: %t: got %s, %q\nwant %s, %q", i, definitions != nil, got[i].Object, got[i].Problem, want[i], problems[i])
+			}
+		}
+	}
+}
+
 // A sample is converted to the other versions, and what it loses is told.
 func TestSamplesAreTried(t *testing.T) {
 	what := workbench.Samples{Module: module(t, plugintest.CronTab, ``), Definitions: example(t, "crd-v1.yaml"), Objects: [][]byte{
