@@ -51,9 +51,12 @@ type Config struct {
 	// verifies it, as PEM: nil where only the operator knows.
 	ProxyCertificate func() (*tls.Certificate, error)
 	ProxyTrust       []byte
-	Store            storage.Store
-	StoreHealth      health.Check
-	Metrics          *metrics.Metrics
+	// ClientAuthorities are the files of the authorities whose client certificates are
+	// believed.
+	ClientAuthorities []string
+	Store             storage.Store
+	StoreHealth       health.Check
+	Metrics           *metrics.Metrics
 	// ModuleMemory is where the memory of instances of modules comes from.
 	ModuleMemory memory.Account
 	Log          zerolog.Logger

@@ -38,7 +38,7 @@ func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 	}
 	if g.kinds, err = all.Kinds(ctx, kinds.Config{
 		Options: g.options, Definitions: builtins, Guards: g.guards, URL: g.url, Trust: g.identity.Trust(), ProxyCertificate: func() (*tls.Certificate, error) { return g.identity.Proxy().GetCertificate(nil) },
-		ProxyTrust: g.identity.Proxy().Trust(), Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, ModuleMemory: g.memory.For(memory.Modules), Log: g.log,
+		ProxyTrust: g.identity.Proxy().Trust(), ClientAuthorities: g.identity.ClientAuthorities(), Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, ModuleMemory: g.memory.For(memory.Modules), Log: g.log,
 	}); err != nil {
 		return nil, err
 	}

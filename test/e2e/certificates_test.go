@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/pem"
 	"os/exec"
 	"strings"
@@ -45,6 +46,39 @@ func signingRequest(t *testing.T, name, signer string) harness.Object {
 	return harness.Object{"metadata": map[string]any{"name": name}, "spec": map[string]any{
 		"request": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), "signerName": signer, "usages": []any{"client auth"},
 	}}
+}
+
+// TestExtensionServersMayBelieveSignedClients has a certificate signed, which whoever reads
+// the ConfigMap of extension servers can verify.
+func TestExtensionServersMayBelieveSignedClients(t *testing.T) {
+	t.Parallel()
+	api := harness.Start(t, harness.Options{}).API(t)
+	const all = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+	obj := api.Post(all, signingRequest(t, "jane", "kubernetes.io/kube-apiserver-client")).Want(201).Object()
+	obj["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Approved", "status": "True", "reason": "Said", "message": "so"}}}
+	api.Do("PUT", all+"/jane/approval", obj).Want(200)
+	issued := api.Eventually(all+"/jane", func(r *harness.Reply) bool { return r.Code == 200 && r.Str("status.certificate") != "" }).Str("status.certificate")
+	text, err := base64.StdEncoding.DecodeString(issued)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		t.Fatalf("no certificate: %s", text)
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const config = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+	said := api.Eventually(config, func(r *harness.Reply) bool { return r.Code == 200 }).Str("data.client-ca-file")
+	trusted := x509.NewCertPool()
+	if !trusted.AppendCertsFromPEM([]byte(said)) {
+		t.Fatalf("client-ca-file: %q", said)
+	}
+	if _, err := cert.Verify(x509.VerifyOptions{Roots: trusted, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil || cert.Subject.CommonName != "jane" {
+		t.Errorf("%s: %v", cert.Subject, err)
+	}
 }
 
 // TestWhoMayApproveAndSign_RBAC has users approve and sign who may write requests, and of

@@ -25,11 +25,13 @@ type Authentication struct {
 	options options.Serve
 	// proxy are the authorities of this gateway's own certificate for servers behind it.
 	proxy []byte
+	// clients are the files of the authorities that sign certificates of clients.
+	clients []string
 }
 
 // NewAuthentication makes who keeps it.
-func NewAuthentication(objects Objects, o options.Serve, proxy []byte) *Authentication {
-	return &Authentication{objects, o, proxy}
+func NewAuthentication(objects Objects, o options.Serve, proxy []byte, clients []string) *Authentication {
+	return &Authentication{objects, o, proxy, clients}
 }
 
 const authentication = "extension-apiserver-authentication"
@@ -86,14 +88,16 @@ func (a *Authentication) data(had map[string]string) (map[string]string, error) 
 		}
 	}
 	out := map[string]string{"requestheader-client-ca-file": string(pki.Bundle(trusted...))}
-	if a.options.ClientCAFile != "" {
-		text, err := os.ReadFile(a.options.ClientCAFile)
+	signers := [][]byte{[]byte(had["client-ca-file"])}
+	for _, file := range a.clients {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		out["client-ca-file"] = string(pki.Bundle([]byte(had["client-ca-file"]), text))
-	} else if text, ok := had["client-ca-file"]; ok {
-		out["client-ca-file"] = text
+		signers = append(signers, text)
+	}
+	if text := pki.Bundle(signers...); len(text) > 0 {
+		out["client-ca-file"] = string(text)
 	}
 	for key, list := range map[string][]string{
 		"requestheader-allowed-names": names, "requestheader-username-headers": p.UsernameHeaders, "requestheader-uid-headers": p.UIDHeaders,

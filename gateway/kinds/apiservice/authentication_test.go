@@ -1,6 +1,8 @@
 package apiservice
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,12 +22,20 @@ func TestAuthoritiesOfAllGatewaysAreTrusted(t *testing.T) {
 		return cert
 	}
 	one, two := made("one"), made("two")
+	dir := t.TempDir()
 	var had map[string]string
 	var err error
 	for _, own := range [][]byte{one, two, one} {
-		if had, err = NewAuthentication(nil, options.Default(), own).data(had); err != nil {
+		file := filepath.Join(dir, "ca.crt")
+		if err := os.WriteFile(file, own, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if had, err = NewAuthentication(nil, options.Default(), own, []string{file}).data(had); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if had["client-ca-file"] != string(pki.Bundle(one, two)) {
+		t.Errorf("%s", had["client-ca-file"])
 	}
 	if had["requestheader-client-ca-file"] != string(pki.Bundle(one, two)) || strings.Count(had["requestheader-client-ca-file"], "BEGIN CERTIFICATE") < 2 {
 		t.Errorf("%s", had["requestheader-client-ca-file"])

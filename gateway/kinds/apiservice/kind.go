@@ -40,7 +40,7 @@ func Kind(c kinds.Config) kinds.Kind {
 				work(func() { servers.Discover(ctx) })
 				return nil
 			}}, {Name: "start-cluster-authentication-info-controller", Run: func(ctx context.Context, _ string, work func(func())) error {
-				trusted := NewAuthentication(objects, c.Options, c.ProxyTrust)
+				trusted := NewAuthentication(objects, c.Options, c.ProxyTrust, c.ClientAuthorities)
 				keep := func() {
 					if err := trusted.Keep(ctx); err != nil && ctx.Err() == nil {
 						c.Log.Warn().Err(err).Str("component", "aggregator").Msg("whom extension servers may believe is not written")

@@ -26,7 +26,9 @@ type Identity struct {
 	admin         string // the administrator's token
 	authenticator authn.Union
 	clientCA      bool
-	changed       Changed
+	// clients are the files of the authorities whose client certificates are believed.
+	clients []string
+	changed Changed
 	// others believes tokens of others; nil if nobody does.
 	others    *structured.Authenticator
 	anonymous func(path string) bool
@@ -85,7 +87,7 @@ func New(ctx context.Context, o options.Serve, gateway string, changed Changed) 
 		}
 		union = append(union, tokens)
 	}
-	certs, err := clientCertificates(o, dir, changed)
+	certs, err := id.clientCertificates(o, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +102,10 @@ func New(ctx context.Context, o options.Serve, gateway string, changed Changed) 
 
 // Authenticator tells who sends a request.
 func (i *Identity) Authenticator() authn.Authenticator { return i.authenticator }
+
+// ClientAuthorities are the files of the authorities whose client certificates are
+// believed.
+func (i *Identity) ClientAuthorities() []string { return i.clients }
 
 // proxyCertificate is the operator's, or one that the gateway makes.
 func proxyCertificate(o options.Serve, dir string) (*pki.Serving, error) {

@@ -81,13 +81,13 @@ func (i *Identity) believeOthers(ctx context.Context, o options.Serve, gateway s
 
 // clientCertificates believe certificates of clients: those of the operator's authorities,
 // and of the one that signs what CertificateSigningRequests ask for where there are any.
-func clientCertificates(o options.Serve, dir string, changed Changed) (all authn.Union, err error) {
+func (i *Identity) clientCertificates(o options.Serve, dir string) (all authn.Union, err error) {
 	follow := func(flag, path string) error {
-		certs, err := authn.FollowClientCAFile(path, reread(flag, changed))
+		certs, err := authn.FollowClientCAFile(path, reread(flag, i.changed))
 		if err != nil {
 			return fmt.Errorf("%s: %w", flag, err)
 		}
-		all = append(all, certs)
+		all, i.clients = append(all, certs), append(i.clients, path)
 		return nil
 	}
 	if o.ClientCAFile != "" {
