@@ -25,6 +25,9 @@ type Bindings struct {
 	// Status tells what is known of a module; ok is false when this gateway
 	// never saw one of that name.
 	Status func(name string) (status plugins.Status, ok bool)
+	// Distrusted tells why a module may not serve what an object of a name is to have it
+	// do, "" where it may or nobody knows.
+	Distrusted func(ctx context.Context, ref module.Reference, by string) (why string, err error)
 }
 
 var _ admission.Validator = Bindings{}
@@ -64,6 +67,14 @@ func (b Bindings) Validate(ctx context.Context, a admission.Attributes) error {
 			warn(b.lacking(ref, a.GetObject().Object))
 		}
 		if slices.ContainsFunc(before, func(r module.Reference) bool { return r.Module == ref.Module && r.Hook == ref.Hook }) {
+			continue
+		}
+		why, err := b.Distrusted(ctx, ref, a.GetName())
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			errs = append(errs, field.Invalid(ref.Path, ref.Module, why))
 			continue
 		}
 		warning, wrong := b.check(ref)

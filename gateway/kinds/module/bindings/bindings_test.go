@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -24,6 +26,7 @@ type world struct {
 	*engine.Engine
 	t       *testing.T
 	modules map[string]plugins.Status
+	refused map[string]string // why a module may not be bound to an object, by "MODULE HOOK OBJECT"
 	warned  []string
 }
 
@@ -33,6 +36,9 @@ func newWorld(t *testing.T) *world {
 	w.Engine = realengine.With(t, func(*engine.Engine) admission.Chain {
 		return admission.Chain{Validators: []admission.Validator{Bindings{
 			Status: func(name string) (plugins.Status, bool) { s, ok := w.modules[name]; return s, ok },
+			Distrusted: func(_ context.Context, ref module.Reference, by string) (string, error) {
+				return w.refused[fmt.Sprintf("%s %s %s", ref.Module, ref.Hook, by)], nil
+			},
 		}}}
 	}).Verbs
 	return w
@@ -123,6 +129,23 @@ func TestAModuleWithoutTheHookIsRefused_WP01_WP02_WP03(t *testing.T) {
 	w.wants("what fits", w.create(gvr.Definitions, "a", "converts"), "")
 	w.wants("what fits", w.create(gvr.ValidatingWebhooks, "a", "wasm://judges"), "")
 	w.wants("what fits", w.create(gvr.Priorities, "a", "judges"), "")
+}
+
+// A module that may not serve is refused where it is bound, whatever else is known of it,
+// and where it was bound before the object stays changeable.
+func TestAModuleThatIsNotTrustedIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.serve("m", plugins.Convert)
+	w.wants("bound before", w.create(gvr.Definitions, "was", "m"), "")
+	w.refused = map[string]string{
+		"m wasmgate_convert as.example.com": "Unsigned: sign it", "m wasmgate_convert was.example.com": "Unsigned: sign it",
+		"none wasmgate_admit hooks": "Revoked: it is", "m wasmgate_prioritize order": "Unsigned: sign it",
+	}
+	w.wants("a definition", w.create(gvr.Definitions, "as", "m"), `"as.example.com" is invalid: spec.conversion.webhook.clientConfig.url: Invalid value: "m": Unsigned: sign it`)
+	w.wants("another definition", w.create(gvr.Definitions, "bs", "m"), "")
+	w.wants("webhooks", w.create(gvr.ValidatingWebhooks, "hooks", "https://x/", "wasm://none"), `webhooks[1].clientConfig.url: Invalid value: "none": Revoked: it is`)
+	w.wants("an order", w.create(gvr.Priorities, "order", "m"), `spec.module: Invalid value: "m": Unsigned: sign it`)
+	w.wants("what was bound before", w.patch(gvr.Definitions, "was.example.com", `{"metadata":{"labels":{"a":"b"}}}`), "")
 }
 
 func TestOnlyWhatIsNewIsChecked(t *testing.T) {

@@ -109,8 +109,9 @@ func (m *Modules) Kind() kinds.Kind {
 		Extend: m.extend,
 		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
 			objects := local.Part(e, "modules")
-			lossy := lossless.NewGuard(objects, trusting{m, objects}, m.Content(), lossless.Prover{Converter: m.Converter, Stored: objects.Sample})
-			return []admission.Plugin{bindings.Bindings{Status: m.Status}, status.Guard{}, permission.Guard{May: may}, lossy}, nil
+			trusted := trusting{m, objects}
+			lossy := lossless.NewGuard(objects, trusted, m.Content(), lossless.Prover{Converter: m.Converter, Stored: objects.Sample})
+			return []admission.Plugin{bindings.Bindings{Status: m.Status, Distrusted: trusted.distrusted}, status.Guard{}, permission.Guard{May: may}, lossy}, nil
 		},
 		Serve: m.serve,
 		Close: m.Close,

@@ -4,9 +4,12 @@ import (
 	"context"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -35,6 +38,50 @@ func (t trusting) trusts(ctx context.Context, name string, content []byte, besid
 		return err
 	}
 	return t.trust.CheckPulled(ctx, obj, content, beside)
+}
+
+// distrusted tells why the policies do not let a module serve what an object of a name is
+// to have it do: the content that serves, or else that the module asks for. Content that
+// cannot be had is judged when it can be.
+func (t trusting) distrusted(ctx context.Context, ref module.Reference, by string) (why string, err error) {
+	if t.trust.Count(ctx) == 0 {
+		return "", nil
+	}
+	obj, err := t.objects.Get(ctx, gvr.Modules, "", ref.Module)
+	if err != nil {
+		return "", gvr.IgnoreNotFound(err)
+	}
+	content, digest := t.serves(ctx, obj)
+	if content == nil {
+		return "", nil
+	}
+	s := trust.SubjectOf(obj)
+	if ref.Hook == plugins.Convert {
+		s.Binding = by
+	}
+	v := t.trust.Judge(ctx, s, trust.Examine(digest, content))
+	if v.Refused == nil {
+		return "", nil
+	}
+	return v.Refused.Reason + ": " + v.Refused.Message, nil
+}
+
+// serves is the content that serves, or else that a module asks for; nil for none.
+func (t trusting) serves(ctx context.Context, obj *unstructured.Unstructured) (content []byte, digest string) {
+	wanted, _ := module.Wanted(obj, t.Content().Digest)
+	if status, _ := t.Status(obj.GetName()); status.Serving != nil {
+		digest = status.Serving.Digest
+	} else if wanted != nil {
+		digest = wanted.Digest
+	}
+	if wanted != nil && wanted.Bytes != nil && wanted.Digest == digest {
+		return wanted.Bytes, digest
+	}
+	content, err := t.Content().Get(ctx, digest)
+	if err != nil {
+		return nil, ""
+	}
+	return content, digest
 }
 
 // followTrust keeps the file of policies in force.

@@ -39,6 +39,8 @@ type Subject struct {
 	Labels labels.Set
 	// Beside is what registries had beside the images that its content came from.
 	Beside []module.Beside
+	// Binding is a definition that is about to have the module convert, "" for none.
+	Binding string
 	// converts tells that a definition of a name has the module convert; true where
 	// nobody knows.
 	converts func(definition string) bool
@@ -47,7 +49,7 @@ type Subject struct {
 // SubjectOf is that of an object.
 func SubjectOf(obj *unstructured.Unstructured) Subject {
 	pulled, _ := module.PulledOf(obj)
-	return Subject{obj.GetName(), labels.Set(obj.GetLabels()), pulled.Beside, nil}
+	return Subject{Name: obj.GetName(), Labels: labels.Set(obj.GetLabels()), Beside: pulled.Beside}
 }
 
 // Evidence is what content says of itself, without the content.
@@ -129,7 +131,9 @@ func (p *Policies) Count(ctx context.Context) int { return len(p.inForce(ctx)) }
 func (p *Policies) Judge(ctx context.Context, s Subject, e *Evidence) (v Verdict) {
 	all := p.inForce(ctx)
 	v.Policies = len(all)
-	s.converts = func(definition string) bool { return p.converts(ctx, definition, s.Name) }
+	s.converts = func(definition string) bool {
+		return definition == s.Binding && definition != "" || p.converts(ctx, definition, s.Name)
+	}
 	var says []string
 	for _, one := range all {
 		by, refused := one.refuses(s, e)
