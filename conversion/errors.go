@@ -10,7 +10,8 @@ import (
 
 // Error is a failed conversion. Clients see it as a Status with code 500, no
 // reason and Error() as the message, which is kube-apiserver's wording; a Wasm
-// module is called one, where that says webhook.
+// module is called one, where that says webhook. One that may do later is
+// TooManyRequests.
 type Error struct {
 	// From and Kind are the apiVersion and kind of the first object concerned.
 	From string
@@ -51,6 +52,13 @@ func (e *Error) OfObjects() bool {
 	}
 	var verdict interface{ Verdict() bool }
 	return errors.As(e.Cause, &verdict) && verdict.Verdict()
+}
+
+// Later tells that nothing is wrong with the converter nor with the objects: others leave
+// the call no room, and the same one may do in a moment.
+func (e *Error) Later() bool {
+	var full interface{ Later() bool }
+	return errors.As(e.Cause, &full) && full.Later()
 }
 
 // maxReason is the most bytes of a message: a quoted reply and some words.

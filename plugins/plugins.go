@@ -56,6 +56,7 @@ const (
 	BadReply    ErrorKind = "BadReply"
 	Refused     ErrorKind = "Refused"
 	NotReady    ErrorKind = "NotReady"
+	NoRoom      ErrorKind = "MemoryTaken"
 )
 
 // CallError is a failed call of a hook. The instance it happened in was thrown
@@ -77,3 +78,7 @@ func (e *CallError) Error() string {
 
 // Unwrap returns the cause.
 func (e *CallError) Unwrap() error { return e.Cause }
+
+// Later tells that nothing is wrong with the module nor with what it was sent: others
+// leave it no room, and the same call may do in a moment.
+func (e *CallError) Later() bool { return e.Kind == NoRoom }

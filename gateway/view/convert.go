@@ -91,13 +91,20 @@ func wellFormed(v *crd.Version, data []byte) (map[string]any, error) {
 	return tree, nil
 }
 
+// retryAfter is how many seconds a client should wait whose conversion found no room.
+const retryAfter = 1
+
 // conversionError lets status errors through and makes the others what
-// kube-apiserver makes of them: code 500, no reason, the message as it is.
+// kube-apiserver makes of them: code 500, no reason, the message as it is. A call that
+// found no room is none of its.
 func conversionError(err error) error {
 	if _, ok := err.(apierrors.APIStatus); ok {
 		return err
 	}
 	var failure *conversion.Error
+	if errors.As(err, &failure) && failure.Later() { // which says nothing of the objects
+		return apierrors.NewTooManyRequests(err.Error(), retryAfter)
+	}
 	return &UnconvertedError{
 		StatusError: &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}},
 		OfObjects:   errors.As(err, &failure) && failure.OfObjects(),

@@ -142,6 +142,29 @@ func TestAFailureKeepsWhatWasConverted_CRD18(t *testing.T) {
 	}
 }
 
+// full is why a converter has no room.
+type full struct{ error }
+
+func (full) Later() bool { return true }
+
+// A conversion that found no room is no failure of the converter, nor of the object: who
+// asked is told to come again, and then it is made.
+func TestAConversionWithoutRoomIsMadeLater(t *testing.T) {
+	s := newShelf(t)
+	r := s.cronTabs()
+	entries := []*Entry{entry(v1, "one", 1)}
+	s.conv.Fail(&conversion.Error{Reason: "m failed: no room", Cause: fmt.Errorf("m: %w", full{errors.New("no room")})})
+	_, err := r.bytesOf(t.Context(), entries, v1beta1)
+	seconds, later := apierrors.SuggestsClientDelay(err)
+	if !apierrors.IsTooManyRequests(err) || !later || seconds != 1 || !strings.HasSuffix(err.Error(), "m failed: no room") || errors.As(err, new(*UnconvertedError)) {
+		t.Errorf("%#v, again after %d s", err, seconds)
+	}
+	s.conv.Repair()
+	if _, err := r.bytesOf(t.Context(), entries, v1beta1); err != nil {
+		t.Error(err)
+	}
+}
+
 // Two callers of the same entries derive them once, also when each has entries
 // that the other has not.
 func TestFlightsAreShared(t *testing.T) {

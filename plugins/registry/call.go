@@ -48,6 +48,8 @@ func (r *Registry) call(ctx context.Context, name string, hook plugins.Hook, req
 		case err != nil && wasm.Ended(ctx) != nil:
 			return "", &plugins.CallError{Module: name, Hook: hook, Kind: plugins.Deadline,
 				Reason: "the request ended while it waited for an instance", Cause: wasm.Ended(ctx)}
+		case errors.Is(err, wasm.ErrNoRoom):
+			return "", &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NoRoom, Reason: wasm.ErrNoRoom.Error() + ", please try again later", Cause: err}
 		case err != nil:
 			return "", &plugins.CallError{Module: name, Hook: hook, Kind: plugins.NotReady, Reason: err.Error(), Cause: err}
 		}

@@ -129,7 +129,7 @@ func (r *revision) selfTest(ctx context.Context) error {
 // refuse it.
 func (r *revision) startFailed(ctx context.Context, err error) error {
 	var call *plugins.CallError
-	if errors.As(err, &call) && wasm.Ended(ctx) == nil {
+	if errors.As(err, &call) && !call.Later() && wasm.Ended(ctx) == nil {
 		return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.StartFailed,
 			Detail: fmt.Sprintf("%s failed: %s: %s", call.Hook, call.Kind, call.Reason), Cause: err}
 	}

@@ -73,6 +73,9 @@ func (i *Instance) call(ctx context.Context, export string, fn *function, reques
 
 func (i *Instance) callSeeing(ctx context.Context, export string, fn *function, request []byte, times int, find plugins.Lookup) ([]byte, error) {
 	i.env.begin()
+	if a, ok := i.memory.(*accounted); ok {
+		a.refused = false
+	}
 	i.env.lookups.find = find
 	defer func() { i.env.lookups = lookups{} }()
 	defer i.env.end()
@@ -155,6 +158,9 @@ func (i *Instance) failure(export string, err error) *plugins.CallError {
 	}
 	if errors.Is(err, errStack) || strings.Contains(err.Error(), "stack overflow") {
 		return i.callError(export, plugins.OutOfStack, fmt.Sprintf("its calls are nested too deeply: they need more than %d bytes of stack, an eighth of its memory", i.env.stack), err)
+	}
+	if starved(i.memory) {
+		return i.callError(export, plugins.NoRoom, ErrNoRoom.Error()+", please try again later", fmt.Errorf("%w: %w", ErrNoRoom, err))
 	}
 	reason, kind := trapText(err), plugins.Trap
 	words := i.env.lastWords()

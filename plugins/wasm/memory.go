@@ -28,8 +28,8 @@ type Room interface {
 // roomWait is how long an instance waits for the memory that it begins with.
 const roomWait = 5 * time.Second
 
-// errNoRoom tells that other instances take all there is.
-var errNoRoom = errors.New("other instances take all the memory there is for modules")
+// ErrNoRoom tells that other instances take all there is.
+var ErrNoRoom = errors.New("other instances take all the memory there is for modules")
 
 // accounted is memory that is taken from a room: as much as it ever had since it was
 // put back.
@@ -38,6 +38,8 @@ type accounted struct {
 	room Room
 	held uint64
 	back bool // what is asked for next is what was kept, whatever is said
+	// refused: since the call began there was no room for more.
+	refused bool
 }
 
 // Reallocate implements [linear.Memory]. Where there is no room it is as if the memory
@@ -45,6 +47,7 @@ type accounted struct {
 func (a *accounted) Reallocate(size uint64) []byte {
 	if size > a.held && !a.back {
 		if !a.room.Take(int(size - a.held)) {
+			a.refused = true
 			return nil
 		}
 		a.held = size
@@ -60,6 +63,13 @@ func (a *accounted) Restore() (grown bool, err error) {
 	grown, err = a.Memory.Restore()
 	a.back = grown
 	return grown, err
+}
+
+// starved tells whether there was no room for more of a memory since its call began: its
+// guest was told so, and what it did then is no fault of its own.
+func starved(memory linear.Memory) bool {
+	a, ok := memory.(*accounted)
+	return ok && a.refused
 }
 
 func (a *accounted) shrink(size uint64) {
@@ -99,9 +109,13 @@ func (m *Module) begins() (bytes int) {
 // takeRoom takes the memory that an instance begins with.
 func (m *Module) takeRoom(ctx context.Context) error {
 	if room := m.engine.room; room != nil && !room.Wait(ctx, m.begins(), roomWait) {
-		return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, errNoRoom)
+		return m.noRoom()
 	}
 	return nil
+}
+
+func (m *Module) noRoom() error {
+	return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, ErrNoRoom)
 }
 
 // beginning is what an instance was when it was ready for its first call, beside

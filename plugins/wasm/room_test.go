@@ -70,11 +70,11 @@ func TestInstancesTakeRoom(t *testing.T) {
 	}
 	four := start()
 	var call *plugins.CallError
-	if _, err := two.Call(t.Context(), plugins.Convert, []byte("{}")); !errors.As(err, &call) {
+	if _, err := two.Call(t.Context(), plugins.Convert, []byte("{}")); !errors.As(err, &call) || call.Kind != plugins.NoRoom || !call.Later() {
 		t.Errorf("it grew beyond the room: %v", err)
 	}
 	five := start()
-	if i, err := m.Instantiate(t.Context()); !errors.Is(err, errNoRoom) {
+	if i, err := m.Instantiate(t.Context()); !errors.Is(err, ErrNoRoom) {
 		t.Errorf("%v %v", i, err)
 	}
 	for _, i := range []*Instance{one, two, three, four, five} {

@@ -107,7 +107,11 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 		if first := export(guest, name); first != nil {
 			env.running = first
 			if _, err := first.Call(callCtx); err != nil {
+				short := starved(memory)
 				_ = i.Close()
+				if short && Ended(ctx) == nil {
+					return nil, m.noRoom()
+				}
 				return nil, m.startError(ctx, env, err)
 			}
 		}
@@ -161,7 +165,7 @@ func (i *Instance) configure(ctx context.Context) error {
 		return &plugins.LoadError{Module: i.module.name, Reason: plugins.ConfigRefused, Detail: why, Cause: cause}
 	}
 	if err != nil {
-		if Ended(ctx) != nil {
+		if Ended(ctx) != nil || errors.Is(err, ErrNoRoom) {
 			return err
 		}
 		return refuse(err.Error(), err)

@@ -192,7 +192,10 @@ func (c *Turning) tidy(tree map[string]any, desired string) {
 }
 
 // BreakDown lets all calls fail with the text until Repair.
-func (c *Turning) BreakDown(text string) { err := errors.New(text); c.fail.Store(&err) }
+func (c *Turning) BreakDown(text string) { c.Fail(errors.New(text)) }
+
+// Fail lets all calls fail with an error until Repair.
+func (c *Turning) Fail(err error) { c.fail.Store(&err) }
 
 // Repair ends BreakDown.
 func (c *Turning) Repair() { c.fail.Store(nil) }

@@ -179,7 +179,7 @@ func (c *Controller) ask(ctx context.Context, object string, m orderer, group st
 		return err
 	})
 	var call *plugins.CallError
-	if errors.As(err, &call) && (call.Kind == plugins.NotReady || call.Kind == plugins.Deadline) {
+	if errors.As(err, &call) && (call.Kind == plugins.NotReady || call.Kind == plugins.Deadline || call.Later()) {
 		return nil, true, err
 	}
 	if err != nil {

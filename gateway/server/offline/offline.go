@@ -169,7 +169,7 @@ func told(losses []proof.Loss) (all []workbench.Loss) {
 // temporary are the failures of calls that a busy machine may cause.
 func temporary(err error) bool {
 	var call *plugins.CallError
-	return errors.As(err, &call) && (call.Kind == plugins.Deadline || call.Kind == plugins.NotReady)
+	return errors.As(err, &call) && (call.Kind == plugins.Deadline || call.Kind == plugins.NotReady || call.Later())
 }
 
 // pairsOf reads pairs of versions, FROM:TO.

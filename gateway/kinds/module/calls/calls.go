@@ -188,7 +188,7 @@ func judge(err error) judgement {
 		return nothing
 	}
 	var call *plugins.CallError
-	if errors.As(err, &call) && (call.Kind == plugins.NotReady || call.Kind == plugins.Refused) {
+	if errors.As(err, &call) && (call.Kind == plugins.NotReady || call.Kind == plugins.Refused || call.Later()) {
 		return nothing
 	}
 	var own interface{ Verdict() bool }

@@ -41,6 +41,7 @@ func TestWhatFailing(t *testing.T) {
 		"half are refused":        {[]error{nil, refused}, true, "1 of 2", "m cannot"},
 		"nobody waited":           {[]error{&plugins.CallError{Kind: plugins.Deadline, Cause: context.Canceled}}, false, "0 of 0", ""},
 		"it is not there":         {[]error{failed(plugins.NotReady), failed(plugins.Refused)}, false, "0 of 0", ""},
+		"others take the memory":  {[]error{failed(plugins.NoRoom)}, false, "0 of 0", ""},
 		"the last one is told":    {[]error{failed(plugins.Trap), failed(plugins.OutOfMemory)}, true, "2 of 2", "MemoryExceeded: it did"},
 		"a long reason is cut":    {[]error{errors.New(strings.Repeat("\u00fc", 1000))}, true, "1 of 1", strings.Repeat("\u00fc", 256) + "..."},
 		"answers of another hook": {[]error{refused}, true, "1 of 3", "m cannot"},

@@ -59,5 +59,5 @@ func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstru
 // temporary are failures of calls that a busy machine may cause.
 func temporary(err error) bool {
 	var call *plugins.CallError
-	return errors.As(err, &call) && (call.Kind == plugins.Deadline || call.Kind == plugins.NotReady)
+	return errors.As(err, &call) && (call.Kind == plugins.Deadline || call.Kind == plugins.NotReady || call.Later())
 }
