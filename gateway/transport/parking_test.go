@@ -60,13 +60,13 @@ func TestParked_GoesOn_WATCH02(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := bytes.Repeat([]byte("0123456789"), 1000)
 		p := park(t, data, func() bool { return true })
-		time.Sleep(10 * time.Minute)
+		<-time.After(10 * time.Minute) // by the bubble's clock, as below
 		got := make([]byte, len(data))
 		for from := 0; from < len(got); from += 1000 { // and it is slow
 			if _, err := io.ReadFull(p.there, got[from:from+1000]); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(20 * time.Second)
+			<-time.After(20 * time.Second)
 		}
 		if err := <-p.ended; err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%v, the same bytes: %t", err, bytes.Equal(got, data))
@@ -100,7 +100,7 @@ func TestParked_ThatHasToEndIsNotWaitedFor(t *testing.T) {
 			{0, streamCloseTimeout}, {lookFirst / 2, streamCloseTimeout}, {time.Minute, 0},
 		} {
 			p := park(t, []byte("x"), func() bool { return true })
-			time.Sleep(c.rest)
+			<-time.After(c.rest) // by the bubble's clock
 			p.leave()
 			if d := p.took(t) - c.rest; d != c.want {
 				t.Errorf("after %s of waiting it took %s, want %s", c.rest, d, c.want)

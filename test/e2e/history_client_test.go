@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,9 +35,13 @@ type histRecorder struct {
 	next  atomic.Int64
 	// acknowledged is the last revision of a write that was.
 	acknowledged atomic.Int64
+	// stop is closed when the clients are to end.
+	stop chan struct{}
 
-	mu  sync.Mutex
-	ops []porcupine.Operation
+	mu sync.Mutex
+	// went is closed with the next operation that is noted.
+	went chan struct{}
+	ops  []porcupine.Operation
 	// told is what replies said of single objects, lists what lists said, both
 	// by letter of the kind.
 	told  map[string][]histEvent
@@ -58,7 +63,30 @@ func (h *histRecorder) done(client int, call int64, in histInput, out histOutput
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.went != nil {
+		close(h.went)
+		h.went = nil
+	}
 	h.ops = append(h.ops, porcupine.Operation{ClientId: client, Input: in, Call: call, Output: out, Return: end})
+}
+
+// goesOn waits until so many operations more are noted, or there are no more, or ctx ends.
+func (h *histRecorder) goesOn(ctx context.Context, n int) {
+	for range n {
+		h.mu.Lock()
+		if h.went == nil {
+			h.went = make(chan struct{})
+		}
+		went := h.went
+		h.mu.Unlock()
+		select {
+		case <-went:
+		case <-h.stop:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // tell notes what a reply said of an object.

@@ -74,21 +74,20 @@ func (w *histWorld) round(t *testing.T, round int, group string) {
 	}
 	ns := namespace(t, patient[0])
 	kinds := []*histKind{histTabs(group, ns), histMaps(ns)}
-	h := &histRecorder{t: t, begun: time.Now(), kinds: kinds, told: map[string][]histEvent{}, lists: map[string][]histList{}, codes: map[int]int{}}
+	h := &histRecorder{t: t, begun: time.Now(), kinds: kinds, told: map[string][]histEvent{}, lists: map[string][]histList{}, codes: map[int]int{}, stop: make(chan struct{})}
 	from := number(t, patient[0].Get(configMaps(ns)).Want(200).Object().RV())
-	watchers, ended := watchHistory(t, kinds, from, patient, round)
+	watchers, ended := h.watch(t, from, patient, round)
 
-	stop := make(chan struct{})
 	var clients sync.WaitGroup
 	for i := range histClients {
 		c := &histClient{h: h, id: i, apis: patient, at: i % len(patient), rnd: rand.New(rand.NewPCG(uint64(round), uint64(i))), seen: map[string]histSeen{}, listed: map[string]int64{}}
 		if i >= histClients/2 {
 			c.apis = hasty
 		}
-		clients.Go(func() { c.run(stop) })
+		clients.Go(func() { c.run(h.stop) })
 	}
 	faults := w.disturb(t, *histEach)
-	close(stop)
+	close(h.stop)
 	clients.Wait()
 
 	truth := map[string][]histEvent{}

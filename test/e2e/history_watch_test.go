@@ -22,7 +22,7 @@ const (
 	histAll = "all objects"
 	// histNamed selects one object.
 	histNamed = "one by name"
-	// histSlow reads nothing for a while, now and then.
+	// histSlow reads nothing, now and then, while clients go on.
 	histSlow = "all, slowly"
 	// histStreamed begins with a streamed list whenever it begins.
 	histStreamed = "a streamed list, and all"
@@ -35,6 +35,7 @@ type histWatcher struct {
 	t    *testing.T
 	kind *histKind
 	how  string
+	h    *histRecorder
 	apis []*harness.API
 	at   int
 	rnd  *rand.Rand
@@ -76,7 +77,7 @@ func (w *histWatcher) run(ctx context.Context) {
 		case r.StatusCode == http.StatusOK:
 			d := json.NewDecoder(r.Body)
 			if w.how != histStreamed || w.streamed(d, version) {
-				w.follow(d, version)
+				w.follow(leave, d, version)
 			}
 		case r.StatusCode < 500:
 			w.t.Errorf("a watch from %d: %s", rv, r.Status)
@@ -120,14 +121,14 @@ func (w *histWatcher) streamed(d *json.Decoder, version string) bool {
 }
 
 // follow notes what comes until the stream breaks.
-func (w *histWatcher) follow(d *json.Decoder, version string) {
+func (w *histWatcher) follow(ctx context.Context, d *json.Decoder, version string) {
 	for {
 		var e struct {
 			Type   string
 			Object json.RawMessage
 		}
 		if w.how == histSlow && w.rnd.IntN(20) == 0 {
-			time.Sleep(time.Duration(w.rnd.IntN(500)) * time.Millisecond)
+			w.h.goesOn(ctx, w.rnd.IntN(2000))
 		}
 		if d.Decode(&e) != nil {
 			w.mu.Lock()
@@ -207,15 +208,15 @@ func (w *histWatcher) wrong(asked []histEvent) error {
 	return nil
 }
 
-// watchHistory starts watchers of every kind, which end when the function it
+// watch starts watchers of every kind, which end when the function it
 // returns is called.
-func watchHistory(t *testing.T, kinds []*histKind, from int64, apis []*harness.API, round int) ([]*histWatcher, func()) {
+func (h *histRecorder) watch(t *testing.T, from int64, apis []*harness.API, round int) ([]*histWatcher, func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	watchers := make([]*histWatcher, histWatchers)
+	watchers, kinds := make([]*histWatcher, histWatchers), h.kinds
 	for i := range watchers {
 		how := [...]string{histAll, histNamed, histSlow, histStreamed}[i/len(kinds)%4]
-		w := &histWatcher{t: t, kind: kinds[i%len(kinds)], how: how, rv: from, apis: apis, at: i % len(apis), rnd: rand.New(rand.NewPCG(uint64(round), uint64(100+i)))}
+		w := &histWatcher{t: t, kind: kinds[i%len(kinds)], how: how, h: h, rv: from, apis: apis, at: i % len(apis), rnd: rand.New(rand.NewPCG(uint64(round), uint64(100+i)))}
 		watchers[i] = w
 		running.Go(func() { w.run(ctx) })
 	}

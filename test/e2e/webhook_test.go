@@ -63,27 +63,43 @@ func hooksFolder(t *testing.T, policy string) string {
 
 // webhookLog is what a process prints, while it does.
 type webhookLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu    sync.Mutex
+	text  bytes.Buffer
+	wrote chan struct{} // closed with the next line, for who waits for it
 }
 
 func (p *webhookLog) Write(data []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.wrote != nil {
+		close(p.wrote)
+		p.wrote = nil
+	}
 	return p.text.Write(data)
+}
+
+// sofar is all that was printed, and what is closed when there is more.
+func (p *webhookLog) sofar() (string, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.wrote == nil {
+		p.wrote = make(chan struct{})
+	}
+	return p.text.String(), p.wrote
 }
 
 // await waits until it has printed a text, and returns all.
 func (p *webhookLog) await(t *testing.T, text string) string {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		p.mu.Lock()
-		all := p.text.String()
-		p.mu.Unlock()
+	patience := time.After(time.Minute)
+	for {
+		all, more := p.sofar()
 		if strings.Contains(all, text) {
 			return all
 		}
-		if time.Now().After(end) {
+		select {
+		case <-more:
+		case <-patience:
 			t.Fatalf("%q was not printed:\n%s", text, all)
 		}
 	}

@@ -28,11 +28,34 @@ type server struct {
 	url    string
 	client *http.Client
 	stop   func() error
+	lines  chan string // of its log
+}
+
+// Write implements [io.Writer]: it gets the lines of the log.
+func (s *server) Write(line []byte) (int, error) {
+	s.lines <- string(line)
+	return len(line), nil
+}
+
+// told waits until the log has a line with a text.
+func (s *server) told(text string) {
+	s.Helper()
+	patience := time.After(time.Minute)
+	for {
+		select {
+		case line := <-s.lines:
+			if strings.Contains(line, text) {
+				return
+			}
+		case <-patience:
+			s.Fatalf("%q is not told", text)
+		}
+	}
 }
 
 func serve(t *testing.T, files map[string]string, change func(o *options.Webhooks)) *server {
 	t.Helper()
-	s := &server{T: t, folder: t.TempDir()}
+	s := &server{T: t, folder: t.TempDir(), lines: make(chan string, 1000)}
 	for name, text := range files {
 		s.write(name, text)
 	}
@@ -44,7 +67,7 @@ func serve(t *testing.T, files map[string]string, change func(o *options.Webhook
 	ctx, cancel := context.WithCancel(t.Context())
 	started, ended := make(chan options.WebhookStarted, 1), make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, o, zerolog.Nop(), func(s options.WebhookStarted) { started <- s })
+		ended <- Run(ctx, o, zerolog.New(s), func(s options.WebhookStarted) { started <- s })
 	}()
 	select {
 	case is := <-started:
@@ -103,17 +126,11 @@ func (s *server) get(path string) string {
 	return string(data)
 }
 
-// await posts until the reply has a text.
-func (s *server) await(path, body, want string) {
+// answers posts something that is replied to with a text.
+func (s *server) answers(path, body, want string) {
 	s.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		_, reply := s.post(path, body)
-		if strings.Contains(reply, want) {
-			return
-		}
-		if time.Now().After(end) {
-			s.Fatalf("%s answers %s, not %s", path, reply, want)
-		}
+	if _, reply := s.post(path, body); !strings.Contains(reply, want) {
+		s.Errorf("%s answers %s, not %s", path, reply, want)
 	}
 }
 
@@ -193,27 +210,26 @@ func TestBodiesAreBounded(t *testing.T) {
 func TestFilesAreFollowed(t *testing.T) {
 	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, nil)
 	s.write("tabs.yaml", rulesTo("elsewhere"))
-	s.await("/convert/tabs", converting(tab), `"elsewhere":"h"`)
+	s.told("count as they are now")
+	s.answers("/convert/tabs", converting(tab), `"elsewhere":"h"`)
 	s.write("tabs.yaml", strings.Replace(rulesTo("third"), "move", "mov", 1))
-	for end := time.Now().Add(time.Minute); !strings.Contains(s.get("/metrics"), `wasmgate_webhook_reloads_total{result="error"} 1`); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the bad file is not noticed")
-		}
+	s.told("cannot be used")
+	if all := s.get("/metrics"); !strings.Contains(all, `wasmgate_webhook_reloads_total{result="error"} 1`) {
+		t.Errorf("the bad file is not counted: %s", all)
 	}
-	if _, reply := s.post("/convert/tabs", converting(tab)); !strings.Contains(reply, `"elsewhere":"h"`) {
-		t.Errorf("with a bad file: %s", reply)
-	}
+	s.answers("/convert/tabs", converting(tab), `"elsewhere":"h"`)
 	s.write("other.yaml", strings.Replace(rulesTo("address"), "name: tabs", "name: others", 1))
 	if err := os.Remove(filepath.Join(s.folder, "tabs.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	s.await("/convert/others", converting(tab), `"address":"h"`)
-	s.await("/convert/tabs", converting(tab), "nothing that converts")
+	s.told("count as they are now")
+	s.answers("/convert/others", converting(tab), `"address":"h"`)
+	s.answers("/convert/tabs", converting(tab), "nothing that converts")
 }
 
 // Calls that are under way are answered when the server is told to stop.
 func TestItStopsInGoodOrder(t *testing.T) {
-	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, func(o *options.Webhooks) { o.ShutdownDelay = 200 * time.Millisecond })
+	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, func(o *options.Webhooks) { o.ShutdownDelay = 3 * time.Second })
 	body, write := io.Pipe()
 	answered := make(chan string, 1)
 	go func() {
@@ -232,8 +248,9 @@ func TestItStopsInGoodOrder(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.stop() }()
-	for s.get("/readyz") == "ok" {
-		time.Sleep(time.Millisecond)
+	s.told("ready no more")
+	if said := s.get("/readyz"); said == "ok" {
+		t.Error("it is ready while it stops")
 	}
 	if _, err := io.WriteString(write, review[20:]); err != nil {
 		t.Fatal(err)

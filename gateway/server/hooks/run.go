@@ -168,6 +168,7 @@ func (w *webhooks) run(ctx context.Context, listener net.Listener, seen string, 
 	group.Go(func() error {
 		<-work.Done()
 		stop()
+		w.log.Info().Dur("delay", w.options.ShutdownDelay).Msg("stopping: ready no more, and calls that are under way are answered")
 		controller.Pause(context.WithoutCancel(ctx), w.options.ShutdownDelay)
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()

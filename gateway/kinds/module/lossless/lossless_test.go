@@ -31,6 +31,18 @@ type world struct {
 
 	mu     sync.Mutex // who is woken by a timer has seen nothing of the test
 	proved []string   // guarded by mu
+
+	tried chan time.Time // when each proof was made, for who waits for it
+}
+
+// next waits until something is proved, and tells when; the zero time is never.
+func (w *world) next() time.Time {
+	select {
+	case at := <-w.tried:
+		return at
+	case <-time.After(24 * time.Hour): // by the bubble's clock
+		return time.Time{}
+	}
 }
 
 func (w *world) Set(_ context.Context, name string, rev plugins.Revision) error {
@@ -59,6 +71,10 @@ func (w *world) Prove(_ context.Context, name string, d *unstructured.Unstructur
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.proved = append(w.proved, fmt.Sprint(d.GetName(), acknowledged))
+	select {
+	case w.tried <- time.Now():
+	default: // nobody waits
+	}
 	return w.report, nil
 }
 
@@ -140,26 +156,29 @@ func TestWhatAModuleLosesIsSaid(t *testing.T) {
 // A proof that ran out of time is made again, ever later, and not for ever.
 func TestAProofWithoutTimeIsMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{Objects: controllertest.New(), t: t, report: proof.Report{Verdict: proof.Unknown, Why: "the time is up", Again: true}}
+		w := &world{Objects: controllertest.New(), t: t, report: proof.Report{Verdict: proof.Unknown, Why: "the time is up", Again: true}, tried: make(chan time.Time, 100)}
 		controllertest.MustCreate(t, w.Objects, gvr.Modules, controllertest.ObjectTree("", "tabs"))
 		defer controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))()
 		w.define("tabs")
 		w.change("sha256:"+strings.Repeat("1", 64), map[string]any{"proof": "Report"})
 		const unknown = "Unknown NotProved customresourcedefinitions/ks.example.com: the time is up"
 		w.expect(unknown, "ks.example.com[]")
-		time.Sleep(2 * time.Second)
-		pause := module.AttemptPause
+		last, pause := w.next(), module.AttemptPause
 		for n := range module.MaxAttempts - 1 {
-			time.Sleep(pause - 4*time.Second)
-			w.expect(unknown)
-			time.Sleep(4 * time.Second)
+			now := w.next()
+			if took := now.Sub(last); took < pause || took > pause+2*time.Second {
+				t.Errorf("the attempt %d is made after %s, want %s", n+2, took, pause)
+			}
+			last = now
 			w.expect(unknown, "ks.example.com[]")
 			if got := module.StatusOf(controllertest.MustGet(t, w.Objects, gvr.Modules, "", "tabs")).Proofs; len(got) != 1 || got[0].Attempts != int64(n)+2 {
 				t.Errorf("after %d more attempts the status has %+v", n+1, got)
 			}
 			pause *= 2
 		}
-		time.Sleep(24 * time.Hour)
+		if at := w.next(); !at.IsZero() {
+			t.Errorf("it is proved again, after %s", at.Sub(last))
+		}
 		w.expect(unknown)
 	})
 }
@@ -208,7 +227,7 @@ func TestInSafeModeNothingIsTried(t *testing.T) {
 		defer controllertest.Start(t, w.Objects, lossless.New(w.Objects, w, contents{w}, w))()
 		w.define("tabs")
 		w.change("sha256:"+strings.Repeat("1", 64), map[string]any{"proof": "Enforce"})
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour) // by the bubble's clock
 		synctest.Wait()
 		got := module.StatusOf(controllertest.MustGet(t, w.Objects, gvr.Modules, "", "tabs")).Proofs
 		if len(got) != 1 || got[0].Attempts != 1 || !got[0].Again() {

@@ -166,7 +166,7 @@ func followed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(10 * pollInterval)
+		<-time.After(10 * pollInterval) // by the bubble's clock: time enough to tell twice
 		synctest.Wait()
 		if want := min(len(step.want), 1); len(told) != want {
 			t.Errorf("%s: told %d times", step.name, len(told))
