@@ -149,7 +149,7 @@ var mayImport = map[string]string{
 	"gateway/server/identity":                "gateway/authn gateway/authn/structured gateway/pki/kubeconfig gateway/options gateway/pki",
 	"gateway/pki/kubeconfig":                 "gateway/pki gateway/pki/private",
 	"gateway/kinds/definition/leftovers":     "crd/custom storage storage/paging",
-	"gateway/kinds/definition/usage":         "crd/custom crd/object gateway/metrics gateway/resource gateway/view storage/watchcache",
+	"gateway/kinds/definition/usage":         "crd/custom crd/object gateway/metrics gateway/resource gateway/view lifecycle/retire storage/watchcache",
 	"gateway/metrics":                        "lifecycle",
 	"gateway/kinds/module/host":              "conversion gateway/controller gateway/kinds/module/failed gateway/kinds/module/image gateway/kinds/gvr gateway/kinds/module gateway/metrics gateway/resource gateway/kinds/module/oci plugins plugins/registry plugins/signature plugins/quarantine plugins/wasm storage storage/blob",
 	"gateway/kinds/module/calls":             "conversion plugins",
@@ -203,10 +203,11 @@ var mayImport = map[string]string{
 
 	"bench":          "bench/workload crd/schema",
 	"bench/workload": "",
-	"bench/kinds":    "",
+	"bench/beside":   "",
+	"bench/kinds":    "bench/beside",
 	"bench/drafts":   "conversion/draft crd/version",
 	"bench/module":   "sdk",
-	"bench/sets":     "conversion/proof crd crd/custom",
+	"bench/sets":     "bench/beside conversion/proof crd crd/custom",
 	"bench/webhook":  "",
 }
 

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	trees "github.com/wasmgate/wasmgate/bench/beside"
 )
 
 // outcome is what a server made of one manifest.
@@ -167,7 +169,7 @@ func compare(manifests []record, want, got []outcome, quiet bool) {
 			continue
 		}
 		counts["stored"]++
-		if d := diff("", want[i].Object, got[i].Object); len(d) > 0 {
+		if d := trees.Diff("", want[i].Object, got[i].Object); len(d) > 0 {
 			say("OBJECT\n  %s", strings.Join(d, "\n  "))
 		} else {
 			counts["same object"]++
@@ -184,36 +186,4 @@ func compare(manifests []record, want, got []outcome, quiet bool) {
 // beside are the causes that are not among others.
 func beside(causes, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(causes), func(c string) bool { return slices.Contains(others, c) })
-}
-
-// diff tells where two trees differ.
-func diff(path string, want, got any) []string {
-	w, ok1 := want.(map[string]any)
-	g, ok2 := got.(map[string]any)
-	if ok1 && ok2 {
-		var out []string
-		for k, v := range w {
-			out = append(out, diff(path+"."+k, v, g[k])...)
-		}
-		for k, v := range g {
-			if _, ok := w[k]; !ok {
-				out = append(out, fmt.Sprintf("%s.%s: got %v, want nothing", path, k, v))
-			}
-		}
-		slices.Sort(out)
-		return out
-	}
-	wl, ok1 := want.([]any)
-	gl, ok2 := got.([]any)
-	if ok1 && ok2 && len(wl) == len(gl) {
-		var out []string
-		for i := range wl {
-			out = append(out, diff(fmt.Sprintf("%s[%d]", path, i), wl[i], gl[i])...)
-		}
-		return out
-	}
-	if reflect.DeepEqual(want, got) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: got %v, want %v", path, got, want)}
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/wasmgate/wasmgate/bench/beside"
 	"github.com/wasmgate/wasmgate/conversion/proof"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/custom"
@@ -50,7 +50,7 @@ func (c *comparison) both(r request) (answer, error) {
 		c.refusals++
 	}
 	want.Body, got.Body = masked(want.Body, ""), masked(got.Body, "")
-	d := diff("", want.Body, got.Body)
+	d := beside.Diff("", want.Body, got.Body)
 	if want.Code != got.Code {
 		d = append([]string{fmt.Sprintf("code %d, want %d", got.Code, want.Code)}, d...)
 	}
@@ -187,39 +187,4 @@ func (c *comparison) object(d *apiextensionsv1.CustomResourceDefinition, version
 		}
 	}
 	return nil
-}
-
-// diff tells where two trees differ.
-func diff(path string, want, got any) []string {
-	w, ok1 := want.(map[string]any)
-	g, ok2 := got.(map[string]any)
-	if ok1 && ok2 {
-		var out []string
-		for k, v := range w {
-			if _, there := g[k]; !there {
-				out = append(out, fmt.Sprintf("%s.%s: nothing, want %.200v", path, k, v))
-				continue
-			}
-			out = append(out, diff(path+"."+k, v, g[k])...)
-		}
-		for k, v := range g {
-			if _, there := w[k]; !there {
-				out = append(out, fmt.Sprintf("%s.%s: %.200v, want nothing", path, k, v))
-			}
-		}
-		return out
-	}
-	wl, ok1 := want.([]any)
-	gl, ok2 := got.([]any)
-	if ok1 && ok2 && len(wl) == len(gl) {
-		var out []string
-		for i := range wl {
-			out = append(out, diff(fmt.Sprintf("%s[%d]", path, i), wl[i], gl[i])...)
-		}
-		return out
-	}
-	if reflect.DeepEqual(want, got) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s:\n     got  %.900v\n     want %.900v", path, got, want)}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -95,4 +96,12 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())
 	}
 	return fmt.Errorf("%w; did you mean --%s?\nSee '%s --help'", err, best, cmd.CommandPath())
+}
+
+// moduleMemory are the flags of what modules may take where they run: memory of idle
+// instances and of compiling in bytes, and processor time of compiling.
+func moduleMemory(f flagGroup, idle, compile *int64, of *time.Duration) {
+	f.Int64Var(idle, "module-idle-memory", *idle, "how many `bytes` of memory idle instances of modules keep in all; 0 means any number")
+	f.Int64Var(compile, "module-compile-memory", *compile, "how many `bytes` of memory compiling a module may take; 0 means any number")
+	f.DurationVar(of, "module-compile-time", *of, "how much processor time compiling a module may take, in whole seconds; 0 means any time")
 }

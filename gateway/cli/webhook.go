@@ -66,8 +66,6 @@ func webhookBundles(o *options.Webhooks) flagGroup {
 
 func webhookModules(o *options.Webhooks) flagGroup {
 	f := newGroup("Modules")
-	f.Int64Var(&o.ModuleIdleMemory, "module-idle-memory", o.ModuleIdleMemory, "how many `bytes` of memory idle instances of modules keep in all; 0 means any number")
-	f.Int64Var(&o.ModuleCompileMemory, "module-compile-memory", o.ModuleCompileMemory, "how many `bytes` of memory compiling a module may take; 0 means any number")
-	f.DurationVar(&o.ModuleCompileTime, "module-compile-time", o.ModuleCompileTime, "how much processor time compiling a module may take, in whole seconds; 0 means any time")
+	moduleMemory(f, &o.ModuleIdleMemory, &o.ModuleCompileMemory, &o.ModuleCompileTime)
 	return f
 }

@@ -18,9 +18,9 @@ import (
 // Usage is how the versions of a definition are used.
 type Usage struct {
 	Stored     []Stored  `json:"stored"`
-	Unreadable int64     `json:"unreadable"`
+	Unreadable int64     `json:"unreadable,omitempty"`
 	Owners     []Owner   `json:"owners"`
-	MoreOwners bool      `json:"moreOwners"`
+	MoreOwners bool      `json:"moreOwners,omitempty"`
 	Clients    []Client  `json:"clients"`
 	Since      time.Time `json:"since"`
 }

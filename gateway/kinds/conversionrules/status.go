@@ -38,9 +38,9 @@ type objects interface {
 // lose of the objects of each definition. It runs in one gateway.
 type status struct {
 	objects objects
+	bound   controller.Links // the rules of a definition
 
 	mu     sync.Mutex
-	bound  map[string]string // guarded by mu: the rules of a definition
 	proved map[string]proofs // guarded by mu: by rules
 }
 
@@ -51,7 +51,7 @@ type proofs struct {
 }
 
 func newController(o objects) *status {
-	return &status{objects: o, bound: map[string]string{}, proved: map[string]proofs{}}
+	return &status{objects: o, proved: map[string]proofs{}}
 }
 
 // Name implements [controller.Controller].
@@ -70,7 +70,7 @@ func (c *status) Reconcile(ctx context.Context, q controller.Queue, key controll
 		if err == nil {
 			now = rulesOf(obj)
 		}
-		c.rebound(q, key.Name, now)
+		c.bound.Set(q, key.Name, gvr.Rules, now)
 		return gvr.IgnoreNotFound(err)
 	}
 	if err != nil {
@@ -106,20 +106,6 @@ func (c *status) Reconcile(ctx context.Context, q controller.Queue, key controll
 			meta.SetStatusCondition(all, *lost)
 		}
 	}))
-}
-
-// rebound has the rules looked at for which a definition's change is news.
-func (c *status) rebound(q controller.Queue, definition, now string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, name := range []string{c.bound[definition], now} {
-		if name != "" {
-			q.Add(controller.Key{GroupResource: gvr.Rules, Name: name})
-		}
-	}
-	if c.bound[definition] = now; now == "" {
-		delete(c.bound, definition)
-	}
 }
 
 // prove looks for what rules lose of the objects of definitions, once for each state of

@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
+	"github.com/wasmgate/wasmgate/lifecycle/retire"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -28,40 +29,9 @@ type Usage struct {
 	metav1.TypeMeta `json:",inline"`
 	// Definition is the name of the definition.
 	Definition string `json:"definition"`
-	// Stored is how many objects there are, by version; Unreadable ones have none.
-	Stored     []Stored `json:"stored"`
-	Unreadable int64    `json:"unreadable,omitempty"`
-	// Owners are who owns fields; MoreOwners that there are others, too.
-	Owners     []Owner `json:"owners"`
-	MoreOwners bool    `json:"moreOwners,omitempty"`
-	// Clients are who asked this gateway, Since it started.
-	Clients []Client    `json:"clients"`
-	Since   metav1.Time `json:"since"`
-}
-
-// Stored is how many objects are stored at a version.
-type Stored struct {
-	Version string `json:"version"`
-	Objects int64  `json:"objects"`
-}
-
-// Owner is a field manager with fields at a version.
-type Owner struct {
-	Version   string `json:"version"`
-	Manager   string `json:"manager"`
-	Operation string `json:"operation"`
-	// Objects is in how many objects, and Last when it changed one last.
-	Objects int64        `json:"objects"`
-	Last    *metav1.Time `json:"last,omitempty"`
-}
-
-// Client is who asked for objects at a version.
-type Client struct {
-	Version  string      `json:"version"`
-	User     string      `json:"user"`
-	Agent    string      `json:"agent"`
-	Requests int64       `json:"requests"`
-	Last     metav1.Time `json:"last"`
+	// Usage has lists that are not nil, and times in whole seconds. Clients are who asked
+	// this gateway, Since it started.
+	retire.Usage
 }
 
 // maxOwners is how many owners are told.
@@ -88,7 +58,7 @@ func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []b
 		return nil, err
 	}
 	gr := schema.ParseGroupResource(t.Name)
-	c := counting{group: gr.Group, stored: map[string]int64{}, owners: map[owner]*Owner{}}
+	c := counting{group: gr.Group, stored: map[string]int64{}, owners: map[owner]*retire.Owner{}}
 	if err := c.all(ctx, q.Objects.Bucket(gr.Group+"/"+gr.Resource).Snapshot()); err != nil {
 		return nil, err
 	}
@@ -96,9 +66,9 @@ func (q Question) Answer(ctx context.Context, t resource.Target, _ string, _ []b
 	u.TypeMeta = metav1.TypeMeta{APIVersion: "wasmgate.dev/v1", Kind: "DefinitionUsage"}
 	u.Definition = t.Name
 	clients, since := q.Clients.Of(gr.Group, gr.Resource)
-	u.Clients, u.Since = []Client{}, metav1.NewTime(since)
+	u.Clients, u.Since = []retire.Client{}, whole(since)
 	for _, k := range clients {
-		u.Clients = append(u.Clients, Client{k.Version, k.User, k.Agent, k.Requests, metav1.NewTime(k.Last)})
+		u.Clients = append(u.Clients, retire.Client{Version: k.Version, User: k.User, Agent: k.Agent, Requests: k.Requests, Last: whole(k.Last)})
 	}
 	return u, nil
 }
@@ -108,7 +78,7 @@ type counting struct {
 	group      string
 	stored     map[string]int64
 	unreadable int64
-	owners     map[owner]*Owner
+	owners     map[owner]*retire.Owner
 	more       bool
 }
 
@@ -154,19 +124,22 @@ func (c *counting) one(e *view.Entry) {
 				c.more = true
 				continue
 			}
-			o = &Owner{Version: at, Manager: m.Manager, Operation: m.Operation}
+			o = &retire.Owner{Version: at, Manager: m.Manager, Operation: m.Operation}
 			c.owners[key] = o
 		}
 		if !seen[key] { // an owner has one entry for each subresource
 			seen[key] = true
 			o.Objects++
 		}
-		if m.Time != nil && (o.Last == nil || o.Last.Time.Before(*m.Time)) {
-			last := metav1.NewTime(*m.Time)
+		if m.Time != nil && (o.Last == nil || o.Last.Before(*m.Time)) {
+			last := whole(*m.Time)
 			o.Last = &last
 		}
 	}
 }
+
+// whole is a time as the API writes them.
+func whole(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
 // version is that of an apiVersion of the group.
 func (c *counting) version(apiVersion string) (string, bool) {
@@ -200,15 +173,15 @@ func read(e *view.Entry) (apiVersion string, managers []manager, ok bool) {
 
 // usage is what was counted, in order.
 func (c *counting) usage() Usage {
-	u := Usage{Stored: []Stored{}, Unreadable: c.unreadable, Owners: []Owner{}, MoreOwners: c.more}
+	u := Usage{Usage: retire.Usage{Stored: []retire.Stored{}, Unreadable: c.unreadable, Owners: []retire.Owner{}, MoreOwners: c.more}}
 	for version, n := range c.stored {
-		u.Stored = append(u.Stored, Stored{version, n})
+		u.Stored = append(u.Stored, retire.Stored{Version: version, Objects: n})
 	}
-	slices.SortFunc(u.Stored, func(a, b Stored) int { return cmp.Compare(a.Version, b.Version) })
+	slices.SortFunc(u.Stored, func(a, b retire.Stored) int { return cmp.Compare(a.Version, b.Version) })
 	for _, o := range c.owners {
 		u.Owners = append(u.Owners, *o)
 	}
-	slices.SortFunc(u.Owners, func(a, b Owner) int {
+	slices.SortFunc(u.Owners, func(a, b retire.Owner) int {
 		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Operation, b.Operation))
 	})
 	return u

@@ -12,6 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/lifecycle/retire"
 )
 
 // Whatever is stored is counted by what it says of itself, served or not.
@@ -69,7 +70,7 @@ func TestWhatIsStoredIsCounted(t *testing.T) {
 
 // How many owners are told is bounded, and that there are others is told, too.
 func TestOwnersAreBounded(t *testing.T) {
-	c := counting{group: "example.com", stored: map[string]int64{}, owners: map[owner]*Owner{}}
+	c := counting{group: "example.com", stored: map[string]int64{}, owners: map[owner]*retire.Owner{}}
 	e := realengine.Start(t)
 	managers := ""
 	for n := range maxOwners + 1 {

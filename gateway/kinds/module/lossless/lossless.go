@@ -41,14 +41,15 @@ type Controller struct {
 	digest  func([]byte) string
 	bench
 
+	bound controller.Links // the module of a definition
+
 	mu    sync.Mutex
-	bound map[string]string          // guarded by mu: the module of a definition
 	known map[string][]module.Proved // guarded by mu: what was proved, by module, until the status has it
 }
 
 // New returns the controller.
 func New(objects Objects, modules Runtime, content Content, proofs Proofs) *Controller {
-	return &Controller{objects: objects, digest: content.Digest, bench: bench{modules, content, proofs}, bound: map[string]string{}, known: map[string][]module.Proved{}}
+	return &Controller{objects: objects, digest: content.Digest, bench: bench{modules, content, proofs}, known: map[string][]module.Proved{}}
 }
 
 // Name implements [controller.Controller].
@@ -67,7 +68,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		if err == nil {
 			now = module.NeedOf(obj).Module
 		}
-		c.rebound(q, key.Name, now)
+		c.bound.Set(q, key.Name, gvr.Modules, now)
 		return gvr.IgnoreNotFound(err)
 	}
 	if err != nil {
@@ -87,20 +88,6 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		return gvr.IgnoreNotFound(reportErr)
 	}
 	return gvr.IgnoreNotFound(err)
-}
-
-// rebound has the modules looked at for which a definition's change is news.
-func (c *Controller) rebound(q controller.Queue, definition, now string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, name := range []string{c.bound[definition], now} {
-		if name != "" {
-			q.Add(controller.Key{GroupResource: gvr.Modules, Name: name})
-		}
-	}
-	if c.bound[definition] = now; now == "" {
-		delete(c.bound, definition)
-	}
 }
 
 // found is what is known of a module.
