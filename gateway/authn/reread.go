@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/bounds/files"
 )
 
 // maxConfiguration is how large a file of configuration may be.
@@ -20,18 +19,7 @@ const tryAgain = 10 * time.Second
 var ErrLater = errors.New("tried again later")
 
 // ReadConfiguration reads a file of configuration.
-func ReadConfiguration(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxConfiguration+1))
-	if err == nil && len(data) > maxConfiguration {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxConfiguration)
-	}
-	return data, err
-}
+func ReadConfiguration(path string) ([]byte, error) { return files.Read(path, maxConfiguration) }
 
 // Reread looks at a file of configuration until ctx ends, and has it used when it says
 // something else than said, twice in a row, as it may not be whole the first time.

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/bounds/files"
 )
 
 // Suffix ends the names of all objects of folders but parameters, and of nothing that
@@ -227,14 +226,9 @@ func (r *reader) content(s *State, one *Object) error {
 	if _, file := source["upload"]; !file {
 		return fmt.Errorf("WasmModule %q: spec.source has to be inline, or upload: {} for the file %s.wasm", one.GetName(), one.GetName())
 	}
-	f, err := os.Open(filepath.Join(r.folder, one.GetName()+".wasm"))
-	if err != nil {
+	if one.Content, err = files.Read(filepath.Join(r.folder, one.GetName()+".wasm"), maxModule); err != nil {
 		return err
 	}
-	defer f.Close()
-	if one.Content, err = io.ReadAll(io.LimitReader(f, maxModule+1)); err == nil && len(one.Content) > maxModule {
-		err = fmt.Errorf("%s has more than %d bytes", f.Name(), maxModule)
-	}
 	s.Hash = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s %x", s.Hash, sha256.Sum256(one.Content))))
-	return err
+	return nil
 }

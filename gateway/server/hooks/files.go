@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/conversion/rules"
+	"github.com/wasmgate/wasmgate/gateway/bounds/files"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/server/offline"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -120,7 +120,7 @@ func (c *content) file(path string) error {
 	if rank(path) == 1 {
 		return c.manifest(path)
 	}
-	data, err := limited(path, plugins.MaxModuleBytes)
+	data, err := files.Read(path, plugins.MaxModuleBytes)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (c *content) claim(name, path string) error {
 
 // manifest reads rules and what is said of modules; other kinds are passed over.
 func (c *content) manifest(path string) error {
-	text, err := limited(path, maxManifest)
+	text, err := files.Read(path, maxManifest)
 	if err != nil {
 		return err
 	}
@@ -213,18 +213,4 @@ func (c *content) described(obj *unstructured.Unstructured, path string) error {
 	}
 	c.modules[name] = *rev
 	return nil
-}
-
-// limited reads a file of at most so many bytes.
-func limited(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d bytes", most)}
-	}
-	return data, err
 }

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/gateway/bounds/files"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
 
@@ -59,7 +59,7 @@ func (p *Policies) Changed() <-chan struct{} { return p.changed }
 
 // reread puts the file in force, unless it is as it was.
 func (p *Policies) reread(path string) (changed bool, err error) {
-	now, err := readBounded(path)
+	now, err := files.Read(path, maxFile)
 	if err != nil {
 		return false, err
 	}
@@ -72,19 +72,6 @@ func (p *Policies) reread(path string) (changed bool, err error) {
 	}
 	p.file.Store(&file{now, all})
 	return true, nil
-}
-
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("it has more than %d bytes", maxFile)
-	}
-	return text, err
 }
 
 // parse reads ModuleTrusts, one or several documents of YAML or JSON.
