@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -167,5 +168,31 @@ func TestStoredWithEscapedKeys(t *testing.T) {
 	c, err := FromTree(obj)
 	if err != nil || c.Spec.Versions[0].Schema.OpenAPIV3Schema.Type != "object" {
 		t.Errorf("read as %v, %v", obj, err)
+	}
+}
+
+// As many different schemas as fit into a body are told apart without comparing each with
+// each, small ones, too: empty values must not take the keys out of a hash.
+func TestSchemasHaveDifferentHashes(t *testing.T) {
+	var h heads
+	const many = 1000
+	for i := range many {
+		key := strconv.Itoa(i)
+		for _, schema := range []any{
+			map[string]any{key: map[string]any{}}, map[string]any{key: []any{}}, map[string]any{"a": map[string]any{key: map[string]any{}}},
+			map[string]any{"a": []any{map[string]any{}, key}}, map[string]any{"a": []any{key, map[string]any{}}},
+		} {
+			first := h.mark(schema)
+			if second := h.mark(schema); !object.Equal(first, second) {
+				t.Fatalf("%v is %v and %v", schema, first, second)
+			}
+		}
+	}
+	most := 0
+	for _, same := range h.known {
+		most = max(most, len(same))
+	}
+	if h.marks != 5*many || most > 2 { // {} and [] of one key may meet
+		t.Errorf("%d schemas of %d, up to %d with one hash", h.marks, 5*many, most)
 	}
 }
