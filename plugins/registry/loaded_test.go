@@ -22,6 +22,21 @@ func (o observed) Done() <-chan struct{} {
 	return o.Context.Done()
 }
 
+// waiting calls a module, and returns when that waits, or has ended.
+func waiting(ctx context.Context, r *registry.Registry, name string) (err func() error) {
+	result, waits := make(chan error, 1), make(chan struct{})
+	o := observed{ctx, sync.OnceFunc(func() { close(waits) })}
+	go func() {
+		result <- r.Call(o, name, plugins.Convert, []byte("{}"), func([]byte) error { return nil })
+	}()
+	select {
+	case <-waits:
+	case err := <-result:
+		result <- err
+	}
+	return func() error { return <-result }
+}
+
 // Until what served before is loaded, a call waits for its module.
 func TestCallsWaitForWhatServedBefore(t *testing.T) {
 	e, err := engine()
@@ -31,27 +46,13 @@ func TestCallsWaitForWhatServedBefore(t *testing.T) {
 	all := make(chan struct{})
 	r := registry.New(registry.Config{Compiler: e, Loaded: all})
 	defer r.Close(context.Background())
-	// call calls a module, and returns when that waits, or has ended.
-	call := func(ctx context.Context, name string) (err func() error) {
-		result, waits := make(chan error, 1), make(chan struct{})
-		o := observed{ctx, sync.OnceFunc(func() { close(waits) })}
-		go func() {
-			result <- r.Call(o, name, plugins.Convert, []byte("{}"), func([]byte) error { return nil })
-		}()
-		select {
-		case <-waits:
-		case err := <-result:
-			result <- err
-		}
-		return func() error { return <-result }
-	}
 	notReady := func(err error) bool {
 		var failed *plugins.CallError
 		return errors.As(err, &failed) && failed.Kind == plugins.NotReady
 	}
-	loaded, absent := call(t.Context(), "loaded"), call(t.Context(), "absent")
+	loaded, absent := waiting(t.Context(), r, "loaded"), waiting(t.Context(), r, "absent")
 	left, leave := context.WithCancel(t.Context())
-	given := call(left, "loaded too late")
+	given := waiting(left, r, "loaded too late")
 	leave()
 	if err := given(); !notReady(err) {
 		t.Errorf("its caller left: %v", err)

@@ -40,7 +40,8 @@ type Config struct {
 	SafeMode bool
 	// Loaded, if not nil, is closed when what served before the process started
 	// was set, and loaded or refused. Until then a call of a module that is not
-	// there yet waits for it, for 10 s at most.
+	// there yet waits for it, for 10 s at most, as it does later while the first
+	// revision of the module is being loaded.
 	Loaded <-chan struct{}
 	// Looked, if not nil, is told what became of each lookup of a module: found,
 	// none or refused.
@@ -78,6 +79,8 @@ type entry struct {
 	// changing is held while a revision is loaded, which can take seconds.
 	changing sync.Mutex
 	removed  bool // guarded by changing
+	// setting are the calls of Set that are under way.
+	setting atomic.Int32
 
 	active atomic.Pointer[revision]
 	status atomic.Pointer[plugins.Status]
@@ -115,7 +118,7 @@ func (r *Registry) Set(ctx context.Context, name string, rev plugins.Revision) (
 		return plugins.Status{}, fmt.Errorf("wasm module %q: set without a digest", name)
 	}
 	for {
-		e, err := r.entry(name)
+		e, err := r.begin(name)
 		if err != nil {
 			return plugins.Status{}, err
 		}
@@ -126,8 +129,8 @@ func (r *Registry) Set(ctx context.Context, name string, rev plugins.Revision) (
 	}
 }
 
-// entry returns the entry of a name, made if need be.
-func (r *Registry) entry(name string) (*entry, error) {
+// begin returns the entry of a name, made if need be, which is being set from then on.
+func (r *Registry) begin(name string) (*entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -139,6 +142,7 @@ func (r *Registry) entry(name string) (*entry, error) {
 		e.status.Store(&plugins.Status{})
 		r.entries[name] = e
 	}
+	e.setting.Add(1)
 	return e, nil
 }
 
@@ -146,6 +150,7 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	defer r.tell()
+	defer e.setting.Add(-1)
 	if e.removed {
 		return plugins.Status{}, true, nil
 	}

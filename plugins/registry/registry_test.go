@@ -32,7 +32,8 @@ func TestCallsThatCannotBeMade(t *testing.T) {
 	}
 }
 
-func TestWhileTheFirstRevisionIsLoadedCallsSayWhy(t *testing.T) {
+// While the first revision of a module is loaded, calls wait for it; who has no time is told why.
+func TestCallsWaitForTheFirstRevision(t *testing.T) {
 	r, c := slowRegistry(t, registry.Config{})
 	done := make(chan error)
 	go func() {
@@ -41,16 +42,47 @@ func TestWhileTheFirstRevisionIsLoadedCallsSayWhy(t *testing.T) {
 	}()
 	<-c.begun
 	var call *plugins.CallError
-	if err := r.Call(t.Context(), "slow", plugins.Convert, nil, ignore); !errors.As(err, &call) || !strings.Contains(call.Reason, "being loaded; try again") {
+	hurried, end := context.WithCancel(t.Context())
+	end()
+	if err := r.Call(hurried, "slow", plugins.Convert, nil, ignore); !errors.As(err, &call) || !strings.Contains(call.Reason, "being loaded; try again") {
 		t.Errorf("got %v", err)
 	}
+	waited := waiting(t.Context(), r, "slow")
 	close(c.go_)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+	if err := waited(); err != nil {
+		t.Errorf("a call that waited: %v", err)
+	}
 	if s, ok := r.Status("slow"); !ok || s.Digest() != "sha256:1" || s.Failure != nil || s.FailedDigest != "" {
 		t.Errorf("status %+v", s)
 	}
+}
+
+// A first revision that is refused ends the wait of calls, and later calls do not wait.
+func TestCallsDoNotWaitForWhatIsRefused(t *testing.T) {
+	r, c := slowRegistry(t, registry.Config{})
+	bad := func() {
+		_, _ = r.Set(context.Background(), "slow", plugins.Revision{Bytes: []byte("no module"), Digest: "sha256:1"})
+	}
+	go bad()
+	<-c.begun
+	waited := waiting(t.Context(), r, "slow")
+	close(c.go_)
+	refused := func(err error) {
+		t.Helper()
+		var call *plugins.CallError
+		if !errors.As(err, &call) || !strings.Contains(call.Reason, "the module was refused") {
+			t.Errorf("got %v", err)
+		}
+	}
+	refused(waited())
+	c.go_ = make(chan struct{})
+	go bad()
+	<-c.begun
+	refused(r.Call(t.Context(), "slow", plugins.Convert, nil, ignore))
+	close(c.go_)
 }
 
 // A call that fails costs its instance; a verdict does not.
