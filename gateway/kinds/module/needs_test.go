@@ -3,11 +3,13 @@ package module_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 func TestWhatADefinitionNeeds(t *testing.T) {
@@ -45,6 +47,33 @@ func TestWhichModuleADefinitionNeeds(t *testing.T) {
 		}
 		if got := fmt.Sprint(module.NeedOf(obj)); got != want {
 			t.Errorf("%s: %s, want %s", definition, got, want)
+		}
+	}
+}
+
+// A definition lacks what its module says that it does not convert, and only that; a module
+// that says nothing is believed to convert everything.
+func TestWhatDefinitionsLack(t *testing.T) {
+	there, back := plugins.Conversion{Kind: "K", From: "v1", To: "v2"}, plugins.Conversion{Kind: "K", From: "v2", To: "v1"}
+	needs := maps.All(map[string]module.Need{
+		"b.example.com": {Module: "m", Conversions: []plugins.Conversion{there, back}},
+		"a.example.com": {Module: "m", Conversions: []plugins.Conversion{back}},
+		"c.example.com": {Module: "m"},
+		"d.example.com": {Module: "another", Conversions: []plugins.Conversion{there, back}},
+		"e.example.com": {},
+	})
+	for _, c := range []struct {
+		has  []plugins.Conversion
+		want string
+	}{
+		{nil, "[]"},
+		{[]plugins.Conversion{there, back}, "[]"},
+		{[]plugins.Conversion{there}, "[{a.example.com [K v2 to v1]} {b.example.com [K v2 to v1]}]"},
+		{[]plugins.Conversion{back}, "[{b.example.com [K v1 to v2]}]"},
+		{[]plugins.Conversion{}, "[{a.example.com [K v2 to v1]} {b.example.com [K v1 to v2 K v2 to v1]}]"},
+	} {
+		if got := fmt.Sprint(module.Lacks("m", c.has, needs)); got != c.want {
+			t.Errorf("%v: %s, want %s", c.has, got, c.want)
 		}
 	}
 }
