@@ -100,7 +100,7 @@ type LoadError struct {
 
 // Error names module and detail.
 func (e *LoadError) Error() string {
-	return fmt.Sprintf("wasm module %q: %s: %s", e.Module, e.Reason, e.Detail)
+	return fmt.Sprintf("wasm module %q: %s: %s", NameOf(e.Module), e.Reason, e.Detail)
 }
 
 // Unwrap returns the cause.

@@ -7,6 +7,7 @@ package plugins
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -59,6 +60,13 @@ const (
 	NoRoom      ErrorKind = "MemoryTaken"
 )
 
+// NameOf is the name of the WasmModule that something is loaded for: a revision that is
+// tried beside the one that serves has that name, an @, and what it is tried for.
+func NameOf(loaded string) string {
+	name, _, _ := strings.Cut(loaded, "@")
+	return name
+}
+
 // CallError is a failed call of a hook. The instance it happened in was thrown
 // away.
 type CallError struct {
@@ -73,7 +81,7 @@ type CallError struct {
 
 // Error names module, hook and reason.
 func (e *CallError) Error() string {
-	return fmt.Sprintf("wasm module %q: %s: %s: %s", e.Module, e.Hook, e.Kind, e.Reason)
+	return fmt.Sprintf("wasm module %q: %s: %s: %s", NameOf(e.Module), e.Hook, e.Kind, e.Reason)
 }
 
 // Unwrap returns the cause.

@@ -108,7 +108,7 @@ func (r *Registry) notReady(name string, hook plugins.Hook) error {
 	case known:
 		e.Reason = "the module is being loaded; try again"
 	default:
-		e.Reason = fmt.Sprintf("there is no such module; create a WasmModule named %q, for example with: wasmgate module push %s FILE", name, name)
+		e.Reason = fmt.Sprintf("there is no such module; create a WasmModule named %q, for example with: wasmgate module push %s FILE", plugins.NameOf(name), plugins.NameOf(name))
 	}
 	return e
 }

@@ -15,15 +15,16 @@ import (
 // call, so it can be made before the module exists. Its replies are checked,
 // and large batches are spread over the module's instances.
 func (r *Registry) Converter(name string) *conversion.Bulk {
-	return conversion.Batched(conversion.Lean(&converter{r, name}, told(name)), conversion.Batch{Parallel: r.cfg.Instances})
+	return conversion.Batched(conversion.Lean(&converter{r, name}, r.told(name)), conversion.Batch{Parallel: r.cfg.Instances})
 }
 
 // told is how messages speak of a module, and where to look further.
-func told(name string) conversion.Told {
-	return conversion.Told{
-		Converter: fmt.Sprintf("conversion module %q", name),
-		Hint:      "; what it wrote is told by: wasmgate module logs " + name,
+func (r *Registry) told(name string) conversion.Told {
+	t := conversion.Told{Converter: fmt.Sprintf("conversion module %q", plugins.NameOf(name))}
+	if r.cfg.Hint != nil {
+		t.Hint = r.cfg.Hint(name)
 	}
+	return t
 }
 
 // converter sends what a webhook would be sent.

@@ -54,6 +54,8 @@ type Config struct {
 	// module's fault or as its answer, and not because the caller went away. The request
 	// belongs to the caller; rev has no bytes.
 	Failed func(module string, hook plugins.Hook, rev plugins.Revision, request []byte, err error)
+	// Hint, if not nil, ends what is said of a conversion that failed: how to see more.
+	Hint func(module string) string
 	// Begins, if not nil, is told of a revision that is about to serve, before the
 	// first call reaches it.
 	Begins func(module string, rev plugins.Revision)

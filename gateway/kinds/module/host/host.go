@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -123,7 +122,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	}
 	loaded := make(chan struct{})
 	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, calls: c.Calls, failed: failed.New(c.FailedBytes), few: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: 10 * time.Second}), loaded: sync.OnceFunc(func() { close(loaded) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	calls := modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, Begins: h.begins, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup}
+	calls := modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, Begins: h.begins, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup, Hint: hint}
 	if h.failed != nil {
 		calls.Failed = h.keep
 	}
@@ -132,6 +131,14 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
 	return h, nil
+}
+
+// hint says where to see what a module wrote, which is kept of those that serve.
+func hint(name string) string {
+	if plugins.NameOf(name) != name {
+		return ""
+	}
+	return "; what it wrote is told by: wasmgate module logs " + name
 }
 
 // instances are those of all modules, for the metrics.
@@ -167,7 +174,7 @@ func (m *Host) observe(name string, hook plugins.Hook, used plugins.Usage, disca
 // keep keeps a call that failed, of modules that serve: what is tried beside one is sent
 // objects that nobody has.
 func (m *Host) keep(name string, hook plugins.Hook, rev plugins.Revision, request []byte, err error) {
-	if strings.Contains(name, "@") {
+	if plugins.NameOf(name) != name {
 		return
 	}
 	id, first := m.failed.Keep(name, hook, rev, request, err)

@@ -2,7 +2,6 @@ package kind
 
 import (
 	"context"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -23,8 +22,7 @@ type trusting struct {
 // Set loads a revision beside the module that serves; its name is that one's, and more
 // after an @.
 func (t trusting) Set(ctx context.Context, name string, rev plugins.Revision) error {
-	of, _, _ := strings.Cut(name, "@")
-	if err := t.trusts(ctx, of, rev.Bytes, nil); err != nil {
+	if err := t.trusts(ctx, plugins.NameOf(name), rev.Bytes, nil); err != nil {
 		return err
 	}
 	return t.Modules.Set(ctx, name, rev)
