@@ -158,7 +158,7 @@ func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Opt
 		cancel()
 		if err != nil {
 			missing = append(missing, fmt.Sprintf("%s: %v", p, err))
-			again = again || errors.Is(err, errBudget) || o.Temporary != nil && o.Temporary(err)
+			again = again || errors.Is(err, errBudget) || errors.Is(err, errInterrupted) || o.Temporary != nil && o.Temporary(err)
 		}
 	}
 	switch {

@@ -91,6 +91,26 @@ func TestAnotherTryMayComeToMore(t *testing.T) {
 	}
 }
 
+// Who interrupts a proof is not told that its time was up.
+func TestAnInterruptionIsToldAsSuch(t *testing.T) {
+	const spec = `spec: {type: object, properties: {a: {type: string}}}`
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		budget time.Duration
+		why    string
+	}{
+		"interrupted": {interrupted, 5 * time.Minute, "v1:v2: it was interrupted: 0 objects were tried, which have 0 of 2 fields"},
+		"no time":     {t.Context(), time.Nanosecond, "v1:v2: the time is up: 0 objects were tried, which have 0 of 2 fields"},
+	} {
+		got := proof.Prove(c.ctx, define(t, spec, spec), ways(same, same), proof.Options{Budget: c.budget, Pairs: []proof.Pair{{From: "v1", To: "v2"}}})
+		if got.Verdict != proof.Unknown || !got.Again || got.Why != c.why {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // busyAs converts nothing, and says why.
 type busyAs struct{ err error }
 

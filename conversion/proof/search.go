@@ -111,12 +111,18 @@ func (s *search) try(ctx context.Context, obj map[string]any) bool {
 	return true
 }
 
-var errBudget = errors.New("the time is up")
+// What ends a search before it is done: it may come to more another time.
+var (
+	errBudget      = errors.New("the time is up")
+	errInterrupted = errors.New("it was interrupted")
+)
 
 func (s *search) missing(ctx context.Context) error {
 	reached := s.reached()
 	state := fmt.Sprintf("%d objects were tried, which have %d of %d fields", s.tried, reached, len(s.fields))
 	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("%w: %s", errInterrupted, state)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %s", errBudget, state)
 	case s.tried == 0:
