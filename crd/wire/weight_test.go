@@ -26,8 +26,10 @@ func TestMessagesAreCounted(t *testing.T) {
 	if c := Count(data); c.Deep || c.Endless || c.Messages < 1100 || c.Messages > 5000 || c.Fields < 2000 || c.Fields > 20_000 {
 		t.Errorf("%+v of 100 containers with 10 variables each", c)
 	}
-	if c := Count(append([]byte(Magic), "\x12\x00\x12\x00\xff"...)); c.Messages != 2 {
-		t.Errorf("%+v before a mistake, want 2", c)
+	for mistake, data := range map[string]string{"no end": "\xff", "a field without a number": "\x02\x00", "a field with a negative number": "\xfa\xff\xff\xff\x7f\x00"} {
+		if c := Count(append([]byte(Magic), "\x12\x00\x12\x00"+data+"\x12\x00\x12\x00"...)); c.Messages != 2 {
+			t.Errorf("%+v before %s, want 2 messages", c, mistake)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"slices"
@@ -172,4 +173,19 @@ func FuzzSplit(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A section has at least one signature and not more than are looked at.
+func TestSectionsHaveSomeSignatures(t *testing.T) {
+	one := Signature{Payload: []byte("{}"), Signature: []byte{1}}
+	for _, n := range []int{0, 1, maxSignatures, maxSignatures + 1} {
+		section, err := json.Marshal(slices.Repeat([]Signature{one}, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := read(section)
+		if good := n >= 1 && n <= maxSignatures; (err == nil) != good || good != (len(all) == n && n > 0) {
+			t.Errorf("%d signatures: %d, %v", n, len(all), err)
+		}
+	}
 }

@@ -135,6 +135,7 @@ func TestWhatIsBeingCompiledIsNotCollected(t *testing.T) {
 func TestOldRefusalsAreForgotten(t *testing.T) {
 	dir := folder(t)
 	e := restarted(t, dir, &elsewhere{})
+	must(t, e.Collect()) // there is nothing yet
 	for n := range spareRefusals + 5 {
 		path := filepath.Join(dir, refusedFolder, fmt.Sprintf("%04d", n))
 		must(t, os.WriteFile(path, []byte("{}"), 0o600))

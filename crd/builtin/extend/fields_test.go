@@ -122,3 +122,17 @@ func TestStrictEvents(t *testing.T) {
 		t.Errorf("another type: %v", errs)
 	}
 }
+
+// What ended a container is told by the reason, else by the signal, else by the exit code.
+func TestWhatEndedAContainer(t *testing.T) {
+	for want, state := range map[string]corev1.ContainerStateTerminated{
+		"Error":      {Reason: "Error", Signal: 9, ExitCode: 137},
+		"Signal:9":   {Signal: 9, ExitCode: 137},
+		"ExitCode:2": {ExitCode: 2},
+		"ExitCode:0": {},
+	} {
+		if got := ended(&state); got != want {
+			t.Errorf("%+v is told as %q, not %q", state, got, want)
+		}
+	}
+}

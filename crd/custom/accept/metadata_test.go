@@ -32,3 +32,18 @@ func TestMetadataThatChangesItsState(t *testing.T) {
 		}
 	}
 }
+
+// A list is tidy when it has only what it may have; whether it is empty is told beside.
+func TestTidyLists(t *testing.T) {
+	for _, c := range []struct {
+		v         any
+		empty, ok bool
+	}{
+		{[]any{}, true, true}, {[]any{"a"}, false, true}, {[]any{"a", "b"}, false, true},
+		{[]any{"a", int64(1)}, false, false}, {"a", false, false}, {nil, false, false}, {map[string]any{}, false, false},
+	} {
+		if empty, ok := tidyList(c.v, IsString); empty != c.empty || ok != c.ok {
+			t.Errorf("%v: empty %t, ok %t", c.v, empty, ok)
+		}
+	}
+}

@@ -92,3 +92,25 @@ func TestWhatIsProven(t *testing.T) {
 		}
 	}
 }
+
+// Of an image the content that was pulled is wanted, and nothing while another one, or none,
+// was pulled.
+func TestWantedOfAnImageIsWhatWasPulledOfIt(t *testing.T) {
+	const image = "registry.example.com/m:v1"
+	for pulled, want := range map[string]string{image: "sha256:1", "registry.example.com/m:v0": "", "": ""} {
+		obj := &unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"name": "m"},
+			"spec":     map[string]any{"source": map[string]any{"oci": map[string]any{"image": image}}},
+		}}
+		if pulled != "" {
+			obj.Object["status"] = map[string]any{"pulled": map[string]any{"image": pulled, "digest": "sha256:1"}}
+		}
+		rev, refused := module.Wanted(obj, func([]byte) string { return "" })
+		switch {
+		case want == "" && (rev != nil || refused == nil):
+			t.Errorf("%q was pulled: %+v is wanted", pulled, rev)
+		case want != "" && (refused != nil || rev.Digest != want):
+			t.Errorf("%q was pulled: %+v, %+v", pulled, rev, refused)
+		}
+	}
+}

@@ -222,6 +222,25 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 	leavesOtherTokens(t, k)
 }
 
+// A token that is bound to what is being deleted counts for another minute, so that a pod
+// can clean up.
+func TestTokensOfWhatIsBeingDeletedCountForAMinute(t *testing.T) {
+	tokens, now := newTokens(t, ecKey(t))
+	out, err := ask(tokens, `{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"mine"}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deleted := began.Add(time.Minute)
+	tokens.Objects.(stored)["pods mine"] = `{metadata: {uid: u2, deletionTimestamp: "` + deleted.UTC().Format(time.RFC3339) + `"}, spec: {serviceAccountName: robot}}`
+	for after, want := range map[time.Duration]bool{0: true, 59 * time.Second: true, time.Minute: true, 61 * time.Second: false} {
+		*now = deleted.Add(after)
+		_, ok, err := tokens.Authenticate(t.Context(), authn.Request{BearerToken: out.Status.Token})
+		if ok != want || (err == nil) != want {
+			t.Errorf("%s after the deletion: %t, %v", after, ok, err)
+		}
+	}
+}
+
 // leavesOtherTokens shows that what is no token of ours is left to others.
 func leavesOtherTokens(t *testing.T, k *Key) {
 	t.Helper()
