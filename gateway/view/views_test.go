@@ -453,6 +453,13 @@ func TestMetadataOfCBOR(t *testing.T) {
 	if set, err := r.Labels(e); err != nil || set["a"] != "b" {
 		t.Errorf("got %v, %v", set, err)
 	}
+	text, err := r.JSON(e)
+	if want := `{"apiVersion":"example.com/v1","host":"h","kind":"CronTab","metadata":{"generation":1,"labels":{"a":"b"},"name":"one","uid":"u"}}`; err != nil || string(text) != want {
+		t.Errorf("got %s, %v, want %s", text, err, want)
+	}
+	if text, err := r.JSON(NewEntry(storage.KV{Value: []byte("\xd9\xd9\xf7\xff"), Revision: 8})); err == nil {
+		t.Errorf("damaged CBOR is %s", text)
+	}
 	if n := s.conv.Calls.Load(); n != 0 {
 		t.Errorf("%d calls of the converter", n)
 	}

@@ -123,6 +123,14 @@ func TestPoliciesOfDiskAndOfTheAPI(t *testing.T) {
 			t.Errorf("%s in the folder: %v", name, err)
 		}
 	}
+	broken := objectOf(t, `{"apiVersion":"wasmgate.dev/v1","kind":"ModuleTrust","metadata":{"name":"a"},"spec":{"authorities":1}}`)
+	after := New(lister{objects: []*unstructured.Unstructured{broken, one}})
+	if n := after.Count(t.Context()); n != 2 {
+		t.Errorf("%d policies are in force beside one that cannot be read", n)
+	}
+	if err := after.Check(t.Context(), named("a"), content); !strings.Contains(fmt.Sprint(err), "cannot restore") || !strings.Contains(fmt.Sprint(err), `"one" does not let it serve`) {
+		t.Errorf("%v", err)
+	}
 	for text, l := range map[string]lister{
 		"cannot be read: no store": {err: fmt.Errorf("no store")},
 		"cannot restore":           {objects: []*unstructured.Unstructured{objectOf(t, `{"apiVersion":"wasmgate.dev/v1","kind":"ModuleTrust","metadata":{"name":"x"},"spec":{"authorities":1}}`)}},
