@@ -83,6 +83,15 @@ func TestSetsAreAsDeepAsTheyCanBeReadAgain_SSA01(t *testing.T) {
 	if again, _, err := encodeSet(set); err != nil || !bytes.Equal(raw, again) {
 		t.Error("another set", err)
 	}
+	for n := maxSetDepth - 2; n < maxSetDepth+4; n++ {
+		raw, _, err := encodeSet(deep(n))
+		if err != nil {
+			raw = []byte(strings.Repeat(`{"f:a":`, n) + "{}" + strings.Repeat("}", n))
+		}
+		if _, unread := readSet(raw); (err == nil) != (unread == nil) {
+			t.Errorf("%d deep: written %v, read %v", n, err, unread)
+		}
+	}
 	if _, _, err := encodeSet(deep(maxSetDepth + 2)); err == nil {
 		t.Error("a set that cannot be read was written")
 	}

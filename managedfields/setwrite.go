@@ -42,7 +42,7 @@ func encodeSet(set *fieldpath.Set) (raw []byte, exact bool, err error) {
 // node writes the object of a set; self says that the place of the set is owned
 // itself.
 func (w *setWriter) node(set *fieldpath.Set, self bool, depth int) error {
-	if depth > maxSetDepth {
+	if depth >= maxSetDepth { // what is in it is a step deeper
 		return errSetDepth
 	}
 	start := len(w.elements)

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -78,6 +79,20 @@ func TestTreesAreComparedWithWhatIsWritten(t *testing.T) {
 		for _, text := range texts {
 			if got, want := IsText(tree, text), string(texts[i]) == string(text); got != want {
 				t.Fatalf("%s and %s: %t", texts[i], text, got)
+			}
+		}
+	}
+}
+
+// What no text is written for is told from every text.
+func TestWhatCannotBeWrittenIsNoText(t *testing.T) {
+	for _, v := range []any{make(chan int), math.NaN(), math.Inf(1), func() {}} {
+		if _, err := Append(nil, v); err == nil {
+			t.Fatalf("%v is written", v)
+		}
+		for _, raw := range []string{"", "null", "0", `""`} {
+			if IsText(v, []byte(raw)) || IsText([]any{v}, []byte("["+raw+"]")) || IsText(map[string]any{"a": v}, []byte(`{"a":`+raw+`}`)) {
+				t.Errorf("%q is taken for %T", raw, v)
 			}
 		}
 	}

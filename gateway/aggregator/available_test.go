@@ -119,3 +119,28 @@ func TestServersThatAreNotRead(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// troubled has APIServices that cannot be read one by one.
+type troubled struct {
+	Objects
+	all []*unstructured.Unstructured
+}
+
+func (o troubled) List(context.Context, schema.GroupResource, string) ([]*unstructured.Unstructured, error) {
+	return o.all, nil
+}
+
+func (troubled) Get(context.Context, schema.GroupResource, string, string) (*unstructured.Unstructured, error) {
+	return nil, errors.New("the store does not answer")
+}
+
+// A gateway that cannot read who serves what does not begin to serve without them.
+func TestServersThatCannotBeReadStopTheStart(t *testing.T) {
+	one := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "v1.g.example.com"}}}
+	for want, all := range map[string][]*unstructured.Unstructured{"": nil, "the store does not answer": {one}} {
+		err := New(Config{Objects: troubled{all: all}, Log: zerolog.Nop()}).Load(t.Context())
+		if (err != nil) != (want != "") || err != nil && err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -10,6 +10,28 @@ import (
 
 const head = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n"
 
+// A file that is wrong stops the start, wherever it is wrong.
+func TestFilesThatStopTheStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "authentication.yaml")
+	for text, want := range map[string]string{
+		"":          "failed to load authentication configuration from file",
+		head + "a:": `unknown field "a"`,
+		head + "jwt: [{issuer: {url: 'http://a.example', audiences: [x]}, claimMappings: {username: {claim: sub, prefix: ''}}}]": "URL scheme must be https",
+		head + "jwt: [{issuer: {url: 'https://a.example', audiences: [x]}}]":                                                     "claimMappings.username",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(t.Context(), Config{Path: path, Gateway: "one"})
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if err == nil {
+			a.Close()
+		}
+	}
+}
+
 // A changed file that is wrong, or that says something else of who shows nothing, is
 // refused, and what was in force stays.
 func TestChangedFilesThatAreRefused(t *testing.T) {

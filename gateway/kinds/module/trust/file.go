@@ -85,7 +85,8 @@ func parse(text []byte) (all []*policy, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(document)) == 0 {
+		var any any
+		if yaml.Unmarshal(document, &any) == nil && any == nil { // nothing, or comments
 			continue
 		}
 		var o object

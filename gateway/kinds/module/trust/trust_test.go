@@ -201,3 +201,22 @@ func followed(t *testing.T) {
 		}
 	}
 }
+
+// Documents of the file that are empty are passed by, and those after them count.
+func TestEmptyDocumentsOfTheFile(t *testing.T) {
+	one, two := trustOf(t, "one", `"names":["a"]`), trustOf(t, "two", `"names":["b"]`)
+	for text, want := range map[string]int{
+		"":                                   -1,
+		"---\n":                              -1,
+		one:                                  1,
+		one + "\n---\n\n---\n" + two:         2,
+		"---\n# nothing\n---\n" + one + "\n": 1,
+		"---\n" + one + "\n--- \n" + two:     2,
+		one + "\n---\nkind: Pod\n":           -1,
+	} {
+		all, err := parse([]byte(text))
+		if len(all) != max(want, 0) || (err != nil) != (want < 0) {
+			t.Errorf("%q: %d policies, %v", text, len(all), err)
+		}
+	}
+}
