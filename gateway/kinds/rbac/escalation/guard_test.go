@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -130,4 +131,65 @@ func TestGuard_TooManyRights(t *testing.T) {
 	refused(t, "huge", w.create(gvr.Roles, "bob", role("Role", "a", huge)), "more than 50000 rights")
 	refused(t, "paths", w.create(gvr.ClusterRoles, "bob", role("ClusterRole", "a", rbacv1.PolicyRule{Verbs: slices.Repeat(many, 10), NonResourceURLs: slices.Repeat(many, 10)})), "more than 50000 rights")
 	refused(t, "huge, by a master", w.create(gvr.Roles, "bob", role("Role", "a", huge), authn.Masters), "")
+}
+
+// patch has a user change an object.
+func (w world) patch(gr schema.GroupResource, user, name, change string, groups ...string) error {
+	w.t.Helper()
+	r := w.Catalog.Snapshot().Resource(gr)
+	t := resource.Target{Resource: r, Version: r.Def.Version("v1"), Name: name}
+	if r.Def.Namespaced {
+		t.Namespace = "default"
+	}
+	_, err := w.Verbs.Patch(w.t.Context(), t, types.MergePatchType, []byte(change), resource.WriteOptions{Caller: resource.Caller{User: &authn.User{Name: user, Groups: groups}}})
+	return err
+}
+
+// Who changes a role or a binding has to have what it grants then, as who makes one; what
+// holds its deletion up is free, as the garbage collector changes it.
+func TestGuard_ChangesGrantNoMore(t *testing.T) {
+	w := newWorld(t, "carol escalate roles default mine")
+	secrets := rule("get", "secrets")
+	gathered := role("ClusterRole", "gathered")
+	gathered.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"a": "b"}}}}
+	refused(t, "a role of bob's", w.create(gvr.Roles, "bob", role("Role", "mine", rule("get", "configmaps"))), "")
+	refused(t, "a strong role", w.create(gvr.ClusterRoles, "root", role("ClusterRole", "strong", secrets), authn.Masters), "")
+	refused(t, "a role that gathers, by bob", w.create(gvr.ClusterRoles, "bob", gathered), "must have cluster-admin privileges to use the aggregationRule")
+	refused(t, "a role that gathers", w.create(gvr.ClusterRoles, "root", gathered, authn.Masters), "")
+	refused(t, "a strong binding", w.create(gvr.ClusterRoleBindings, "root", binding("ClusterRoleBinding", "strong", "ClusterRole", "strong"), authn.Masters), "")
+	refused(t, "a binding of bob's", w.create(gvr.RoleBindings, "bob", binding("RoleBinding", "mine", "Role", "mine")), "")
+
+	const more = `{"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["secrets"]}]}`
+	const missing = "attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\"]}"
+	const bob = `{"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"bob"}]}`
+	const held = `{"metadata":{"finalizers":["example.com/f"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"c","uid":"u"}]}}`
+	for _, c := range []struct {
+		what     string
+		gr       schema.GroupResource
+		user     string
+		name     string
+		change   string
+		want     string
+		asMaster bool
+	}{
+		{"a label of what bob has", gvr.Roles, "bob", "mine", `{"metadata":{"labels":{"a":"b"}}}`, "", false},
+		{"more than bob has", gvr.Roles, "bob", "mine", more, missing, false},
+		{"a label of what bob has not", gvr.ClusterRoles, "bob", "strong", `{"metadata":{"labels":{"a":"b"}}}`, missing, false},
+		{"what holds it up", gvr.ClusterRoles, "bob", "strong", held, "", false},
+		{"a master", gvr.ClusterRoles, "root", "strong", `{"metadata":{"labels":{"a":"b"}}}`, "", true},
+		{"who may escalate that one", gvr.Roles, "carol", "mine", more, "", false},
+		{"who may escalate another one", gvr.ClusterRoles, "carol", "strong", strings.Replace(more, "secrets", "pods", 1), "resolution errors", false},
+		{"a role gathers no more", gvr.ClusterRoles, "bob", "gathered", `{"aggregationRule":null}`, "must have cluster-admin privileges to use the aggregationRule", false},
+		{"it grants what bob has", gvr.ClusterRoles, "bob", "gathered", `{"aggregationRule":null,"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["configmaps"]}]}`, "must have cluster-admin", false},
+		{"a master has it gather no more", gvr.ClusterRoles, "root", "gathered", `{"aggregationRule":null}`, "", true},
+		{"then bob may change it", gvr.ClusterRoles, "bob", "gathered", `{"metadata":{"labels":{"a":"b"}}}`, "", false},
+		{"bound to more", gvr.ClusterRoleBindings, "bob", "strong", bob, missing, false},
+		{"bound to what carol may have made of his role", gvr.RoleBindings, "bob", "mine", bob, missing, false},
+	} {
+		var groups []string
+		if c.asMaster {
+			groups = append(groups, authn.Masters)
+		}
+		refused(t, c.what, w.patch(c.gr, c.user, c.name, c.change, groups...), c.want)
+	}
 }
