@@ -255,3 +255,21 @@ func (e *Entry) name(t testing.TB, data []byte) string {
 	}
 	return o.Name
 }
+
+// Messages of one list lie side by side, and one alone by itself.
+func TestMessagesOfAListLieSideBySide(t *testing.T) {
+	var alone *arena
+	if one, two := alone.put(wire.Message{}), alone.put(wire.Message{}); one == two || one == nil || two == nil {
+		t.Error("two messages alone are one")
+	}
+	all := &arena{most: 3}
+	var kept []*wire.Message
+	for range all.most {
+		kept = append(kept, all.put(wire.Message{}))
+	}
+	for i, m := range kept {
+		if m != &all.messages[i] {
+			t.Errorf("message %d is elsewhere", i)
+		}
+	}
+}
