@@ -39,10 +39,11 @@ func TestLink(t *testing.T) {
 		return c
 	}
 	say := func(c net.Conn, limit time.Duration) error {
-		_ = c.SetDeadline(time.Now().Add(limit))
+		_ = c.SetDeadline(time.Now().Add(requestTimeout)) // only what is read may be late
 		if _, err := c.Write([]byte("x")); err != nil {
 			return err
 		}
+		_ = c.SetReadDeadline(time.Now().Add(limit))
 		_, err := io.ReadFull(c, make([]byte, 1))
 		return err
 	}
