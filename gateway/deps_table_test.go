@@ -186,7 +186,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/bootstraptoken":           "gateway/authn gateway/controller gateway/controller/client gateway/kinds gateway/options gateway/resource/engine gateway/resource/local",
 	"gateway/kinds/serviceaccount":           "admission admission/plugin gateway/api gateway/api/reply gateway/authn gateway/authz gateway/controller gateway/controller/client gateway/kinds gateway/kinds/gvr gateway/kinds/sent gateway/options gateway/pki gateway/resource gateway/resource/engine gateway/resource/local",
 	"gateway/kinds/signingrequest":           "admission admission/order crd/builtin/extend crd/object gateway/authn gateway/authz gateway/controller gateway/controller/client gateway/kinds gateway/kinds/gvr gateway/options gateway/pki gateway/resource/engine gateway/resource/local",
-	"gateway/transport":                      "deadline gateway/api gateway/api/reply",
+	"gateway/transport":                      "deadline gateway/api gateway/api/reply gateway/bounds",
 	"gateway/kinds/module/trial":             "conversion conversion/proof gateway/catalog gateway/kinds/module plugins storage storage/paging",
 	"gateway/admitting":                      "admission admission/order admission/policy admission/webhook crd crd/object crd/schema gateway/authn gateway/authz gateway/catalog gateway/kinds/gvr gateway/metrics storage/watchcache webhook gateway/view gateway/admitting/guards",
 	"gateway/kinds/module/upload":            "crd gateway/kinds/gvr gateway/kinds/module gateway/resource gateway/resource/engine gateway/view/encoding plugins storage storage/blob",

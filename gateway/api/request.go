@@ -53,6 +53,8 @@ type Request struct {
 	// Head is what else is in the head of the request, for as long as it is being
 	// answered.
 	Head Head
+	// Connection is what the request came on, as it is counted; nil where that is not done.
+	Connection *bounds.Connection
 	// Impersonate is who the client wants to be; nil for itself.
 	Impersonate *Impersonation
 

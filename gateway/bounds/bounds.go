@@ -1,5 +1,5 @@
 // Package bounds owns how much may be under way at a time, for one user and for
-// all together: requests, watches, and bytes of memory for what they send.
+// all together: connections, requests, watches, and bytes of memory for what they send.
 //
 // Of what is shared nobody gets all: one user has at most half of the requests,
 // and at most as many bytes as are left for the others; a part of them is for
@@ -96,6 +96,8 @@ const (
 	TooMany Full = "too many requests are under way, please try again later"
 	// TooManyWatches are one user's.
 	TooManyWatches Full = "this user has as many watches as one may have: end some, or have the operator set --max-watches-per-user"
+	// TooManyConnections are one user's.
+	TooManyConnections Full = "this user has as many connections open as one may have: close some, or have the operator set --max-connections-per-user"
 	// NoMemory is left for what is asked for.
 	NoMemory Full = "other requests take all the memory there is for this, please try again later"
 )

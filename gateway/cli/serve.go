@@ -101,6 +101,8 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.IntVar(&o.MaxMutatingRequestsInFlight, "max-mutating-requests-inflight", o.MaxMutatingRequestsInFlight, "how `many` requests that change something may be under way; 0 means any number")
 	f.BoolVar(&o.PriorityAndFairness, "enable-priority-and-fairness", o.PriorityAndFairness, "let requests wait for each other as FlowSchemas and PriorityLevelConfigurations say; without it one user has at most half of what may be under way")
 	f.IntVar(&o.MaxWatchesPerUser, "max-watches-per-user", o.MaxWatchesPerUser, "how `many` watches one user may have who is not in system:masters; 0 means any number")
+	f.IntVar(&o.MaxConnectionsPerUser, "max-connections-per-user", o.MaxConnectionsPerUser, "how `many` connections one user may have open who is not in system:masters; 0 means any number")
+	f.IntVar(&o.MaxConnectionsPerAddress, "max-connections-per-address", o.MaxConnectionsPerAddress, "how `many` connections one address may have open on which nobody was identified; 0 means any number")
 	f.Int64Var(&o.MemoryBudget, "memory-budget", 0, "how many `bytes` of memory the gateway may take; 0 means what its control group, or else the machine, has")
 	f.Int64Var(&o.MaxDecodingMemory, "max-decoding-memory", o.MaxDecodingMemory, "how many `bytes` of memory decoding the bodies of requests may take at a time, though never less than for the largest body; 0 means any number")
 	return f

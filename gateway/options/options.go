@@ -139,6 +139,10 @@ type Serve struct {
 	// MaxWatchesPerUser is how many watches one user may have who is not in
 	// system:masters; 0 means any number.
 	MaxWatchesPerUser int
+	// MaxConnectionsPerUser is how many connections one user may have open who is not in
+	// system:masters, and MaxConnectionsPerAddress how many one address may have on which
+	// nobody was identified; 0 means any number.
+	MaxConnectionsPerUser, MaxConnectionsPerAddress int
 	// RuntimeConfig turns versions of built-in kinds on and off: KEY=true, KEY=false,
 	// or KEY alone for true. Which keys there are is told by whoever has the kinds.
 	RuntimeConfig []string
@@ -233,6 +237,8 @@ func Default() Serve {
 		MaxDecodingMemory:      1 << 30,
 		MaxRequestsInFlight:    400, MaxMutatingRequestsInFlight: 200, PriorityAndFairness: true,
 		MaxWatchesPerUser:                   10_000,
+		MaxConnectionsPerUser:               20_000,
+		MaxConnectionsPerAddress:            10_000,
 		ServiceAccountIssuers:               []string{"https://kubernetes.default.svc"},
 		ServiceAccountExtendTokenExpiration: true, Profiling: true,
 		Audit:               defaultAudit(),

@@ -26,6 +26,7 @@ func TestValidate_ZeroIsNoBound(t *testing.T) {
 		"module-compile-time":      func(o *Serve) { o.ModuleCompileTime = 0 },
 		"max-decoding-memory":      func(o *Serve) { o.MaxDecodingMemory = 0 },
 		"max-watches-per-user":     func(o *Serve) { o.MaxWatchesPerUser = 0 },
+		"max-connections-per-user": func(o *Serve) { o.MaxConnectionsPerUser, o.MaxConnectionsPerAddress = 0, 0 },
 		"view-cache":               func(o *Serve) { o.ViewCacheBytes = 0 },
 		"shutdown-delay-duration":  func(o *Serve) { o.ShutdownDelay = 0 },
 		"etcd-compaction-interval": func(o *Serve) { o.EtcdCompactionInterval = 0 },
@@ -44,7 +45,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		EmbeddedEtcdClientURL: "http://127.0.0.1:1", EtcdCompactionInterval: -1,
 		BindAddress: "localhost", SecurePort: 70000, TLSCertFile: "c",
 		ServiceAccountIssuers: []string{"a", "", "a", "http://[::1"}, ServiceAccountKeyFiles: []string{""}, ServiceAccountJWKSURI: "http://keys.example", ServiceAccountMaxTokenExpiration: time.Minute, ClusterSigning: ClusterSigning{KeyFile: "k"},
-		ShutdownDelay: -time.Second, LivezGracePeriod: -1, ModuleQuota: -1, ModuleIdleMemory: -1, ModuleFailedCalls: -1, MaxDecodingMemory: -1, MemoryBudget: 1, MaxRequestsInFlight: -1, MaxMutatingRequestsInFlight: -1, MaxWatchesPerUser: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
+		ShutdownDelay: -time.Second, LivezGracePeriod: -1, ModuleQuota: -1, ModuleIdleMemory: -1, ModuleFailedCalls: -1, MaxDecodingMemory: -1, MemoryBudget: 1, MaxRequestsInFlight: -1, MaxMutatingRequestsInFlight: -1, MaxWatchesPerUser: -1, MaxConnectionsPerUser: -1, MaxConnectionsPerAddress: -1, ViewCacheBytes: 1, ModuleCompileMemory: 1, ModuleCompileTime: 1,
 	}
 	err := o.Validate()
 	if err == nil {
@@ -57,7 +58,7 @@ func TestValidate_ReportsEveryProblem(t *testing.T) {
 		"--secure-port: must be between 0 and 65535, got 70000", "--tls-cert-file: ", "--data-dir: ",
 		"--event-ttl: ", "--request-timeout: ", "--shutdown-delay-duration: ", "--livez-grace-period: ", "--min-request-timeout: ",
 		"--max-request-body: ", "--module-quota: must not be negative, got -1", "--view-cache: must be 0, for any number, or at least 16777216 bytes, got 1", "--module-idle-memory: must not be negative, got -1", "--module-failed-calls: must not be negative, got -1",
-		"--memory-budget: must be 0, for what the control group or the machine has, or at least 268435456 bytes, got 1", "--max-decoding-memory: must not be negative, got -1", "--max-requests-inflight: ", "--max-mutating-requests-inflight: ", "--max-watches-per-user: must not be negative, got -1",
+		"--memory-budget: must be 0, for what the control group or the machine has, or at least 268435456 bytes, got 1", "--max-decoding-memory: must not be negative, got -1", "--max-requests-inflight: ", "--max-mutating-requests-inflight: ", "--max-watches-per-user: must not be negative, got -1", "--max-connections-per-user: must not be negative, got -1", "--max-connections-per-address: must not be negative, got -1",
 		"--module-compile-memory: must be 0, for any number, or at least 268435456 bytes, got 1", "--module-compile-time: must be 0, for any time, or at least a second, got 1ns",
 		"--service-account-issuer: must not be empty", `--service-account-issuer: "a" is there twice`, `--service-account-issuer: "http://[::1" contains a colon and is no URL: `,
 		"--service-account-key-file: must name a file", `--service-account-jwks-uri: "http://keys.example" is no https URL`, "--service-account-max-token-expiration: must be between 1 hour and 2^32 seconds, got 1m0s",

@@ -112,6 +112,7 @@ func (s Serve) validateBounds(bad func(flag, format string, args ...any)) {
 	}
 	for flag, n := range map[string]int{
 		"max-requests-inflight": s.MaxRequestsInFlight, "max-mutating-requests-inflight": s.MaxMutatingRequestsInFlight, "max-watches-per-user": s.MaxWatchesPerUser,
+		"max-connections-per-user": s.MaxConnectionsPerUser, "max-connections-per-address": s.MaxConnectionsPerAddress,
 	} {
 		if n < 0 {
 			bad(flag, "must not be negative, got %d", n)

@@ -175,8 +175,12 @@ func (g *gateway) build(ctx context.Context) (err error) {
 		return err
 	}
 	g.handler = g.newHandler(auditor)
+	open := bounds.NewConnections(bounds.ConnectionLimits{PerAddress: g.options.MaxConnectionsPerAddress, PerUser: g.options.MaxConnectionsPerUser})
+	if err := metrics.ShowConnections(g.metrics, func() metrics.Connections { return metrics.Connections(open.Count()) }); err != nil {
+		return err
+	}
 	g.http = transport.New(transport.Options{
-		Handler: g.handler, TLS: g.identity.TLS(),
+		Handler: g.handler, TLS: g.identity.TLS(), Connections: open,
 		Bodies: g.memory.For(memory.Bodies), Refused: refused(auditor), Log: g.log.With().Str("component", "http").Logger(),
 	})
 	return nil

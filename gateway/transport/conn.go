@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
 // listener makes a TLS connection of each accepted one.
@@ -32,7 +34,12 @@ func (l *listener) Accept() (net.Conn, error) {
 		raw, err := l.Listener.Accept()
 		switch {
 		case err == nil:
-			c := &conn{raw: raw, below: below{Conn: raw}, among: l.connections, server: l.server}
+			counted, room := l.count(raw)
+			if !room {
+				_ = raw.Close() // before it costs more
+				continue
+			}
+			c := &conn{raw: raw, below: below{Conn: raw}, among: l.connections, server: l.server, counted: counted}
 			c.Conn = tls.Server(&c.below, l.tls)
 			l.connections.add(c)
 			return c, nil
@@ -42,6 +49,16 @@ func (l *listener) Accept() (net.Conn, error) {
 		l.log.Warn().Err(err).Msg("connections cannot be accepted; trying again")
 		time.Sleep(acceptPause)
 	}
+}
+
+// count counts a connection, and reports whether there is room for it.
+func (l *listener) count(raw net.Conn) (*bounds.Connection, bool) {
+	all := l.server.options.Connections
+	if all == nil {
+		return nil, true
+	}
+	c := all.Open(raw.RemoteAddr())
+	return c, c != nil
 }
 
 // passing tells errors of accept that are over when a connection or a file is
@@ -63,6 +80,8 @@ type conn struct {
 	below below // is raw, as TLS sees it
 	// among are the connections that it is one of; nil in tests of its own.
 	among *connections
+	// counted is what it is counted as; nil where nobody does.
+	counted *bounds.Connection
 	// server is told of what is refused here.
 	server *Server
 	turn   turn
@@ -133,6 +152,7 @@ const discardTime = 2 * time.Second
 // why; so the rest of a refused body is thrown away for a moment.
 func (c *conn) Close() error {
 	c.leave()
+	c.counted.Close()
 	if c.unstarted != nil {
 		c.unstarted()
 	}

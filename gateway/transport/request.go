@@ -16,6 +16,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
 // handle is the only route.
@@ -57,8 +58,10 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 	h := &ctx.Request.Header
 	var first said
 	last := &first
-	if c, ours := ctx.Conn().(*conn); ours {
-		last = &c.said
+	c, ours := ctx.Conn().(*conn)
+	var counted *bounds.Connection
+	if ours {
+		last, counted = &c.said, c.counted
 	}
 	r := &api.Request{
 		Path: path(h), Query: string(ctx.URI().QueryString()),
@@ -66,8 +69,8 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 		AcceptEncoding: last.acceptEncoding.of(joined(h, fasthttp.HeaderAcceptEncoding)),
 		ContentType:    last.contentType.of(h.ContentType()), UserAgent: last.userAgent.of(h.UserAgent()),
 		Authorization: last.authorization.of(h.Peek(fasthttp.HeaderAuthorization)),
-		Remote:        ctx.RemoteAddr(),
-		ID:            string(h.Peek("Audit-Id")), IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
+		Remote:        ctx.RemoteAddr(), Connection: counted,
+		ID: string(h.Peek("Audit-Id")), IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
 		ForwardedFor: string(h.Peek(fasthttp.HeaderXForwardedFor)), RealIP: string(h.Peek("X-Real-Ip")),
 	}
 	if s.options.TLS.ClientAuth != tls.NoClientCert { // asking costs a copy of all that is known

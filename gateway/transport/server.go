@@ -17,6 +17,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
 // Handler answers requests. It is safe for concurrent use.
@@ -32,6 +33,8 @@ type Options struct {
 	// Bodies is where the memory for the bodies of all requests comes from that are
 	// being answered.
 	Bodies Memory
+	// Connections counts those that are open; nil for nobody.
+	Connections *bounds.Connections
 	// Refused, if not nil, is told of what never became a request. It must not block.
 	Refused func(Refusal)
 	Log     zerolog.Logger

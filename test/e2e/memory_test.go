@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/test/harness"
@@ -12,20 +11,10 @@ import (
 func TestMemoryBudget(t *testing.T) {
 	harness.SkipExternal(t)
 	api := harness.Start(t, harness.Options{Args: []string{"--memory-budget=1073741824"}}).API(t)
-	has := func(lines ...string) func(*harness.Reply) bool {
-		return func(r *harness.Reply) bool {
-			for _, l := range lines {
-				if !strings.Contains(string(r.Body), "\n"+l+"\n") {
-					return false
-				}
-			}
-			return true
-		}
-	}
-	api.Eventually("/metrics", has("wasmgate_memory_budget_bytes 1.073741824e+09", "go_gc_gomemlimit_bytes 9.39524096e+08",
+	api.Eventually("/metrics", metrics("wasmgate_memory_budget_bytes 1.073741824e+09", "go_gc_gomemlimit_bytes 9.39524096e+08",
 		`wasmgate_memory_used_bytes{purpose="watches"} 0`, `wasmgate_memory_used_bytes{purpose="modules"} 0`))
 	w := api.Watch(configMaps("default") + "?watch=1")
-	api.Eventually("/metrics", has(`wasmgate_memory_used_bytes{purpose="watches"} 49152`))
+	api.Eventually("/metrics", metrics(`wasmgate_memory_used_bytes{purpose="watches"} 49152`))
 	w.Close()
-	api.Eventually("/metrics", has(`wasmgate_memory_used_bytes{purpose="watches"} 0`))
+	api.Eventually("/metrics", metrics(`wasmgate_memory_used_bytes{purpose="watches"} 0`))
 }

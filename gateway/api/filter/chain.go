@@ -48,6 +48,7 @@ func (c *Config) chain() []api.Filter {
 		bounded(c.RequestTimeout),
 		identify(c.Authenticator, c.Anonymous, c.Log),
 		judged(c.Auditor),
+		own,
 		impersonate(c.Authorizer),
 		wait(c.Flow),
 		authorize(c.Authorizer),
