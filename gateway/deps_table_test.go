@@ -202,14 +202,16 @@ var mayImport = map[string]string{
 	"examples/shapes/module":   "examples/shapes",
 	"examples/priority/module": "examples/priority",
 
-	"bench":          "bench/workload crd/schema",
-	"bench/workload": "",
-	"bench/beside":   "",
-	"bench/kinds":    "bench/beside",
-	"bench/drafts":   "conversion/draft crd/version",
-	"bench/module":   "sdk",
-	"bench/sets":     "bench/beside conversion/proof crd crd/custom",
-	"bench/webhook":  "",
+	"bench":            "bench/workload crd/schema",
+	"bench/workload":   "",
+	"bench/beside":     "",
+	"bench/kinds":      "bench/beside",
+	"bench/drafts":     "conversion/draft crd/version",
+	"bench/module":     "sdk",
+	"bench/noisy":      "",
+	"bench/noisy/loop": "sdk",
+	"bench/sets":       "bench/beside conversion/proof crd crd/custom",
+	"bench/webhook":    "",
 }
 
 // homes lists the libraries that packages may import, and where. A library is

@@ -4,10 +4,12 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	fcv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/bounds/flow"
 )
@@ -94,6 +96,29 @@ func TestAWatchThatNobodyReadsHasNoSeat(t *testing.T) {
 	close(out.read)
 	leave()
 	<-done
+	w.do("GET", widgets+"/one", "", bob).want(200, "")
+}
+
+// A client that reads its list slowly keeps others waiting no longer than a moment.
+func TestASlowReaderHasNoSeat(t *testing.T) {
+	w := newWorld(t, controlled(newSeats(1)))
+	w.do("POST", widgets, a("one", `"size":1,"text":"`+strings.Repeat("x", 100<<10)+`"`)).want(201, "")
+	var unread []*reply.Response
+	deadline := time.Now().Add(patience)
+	for len(unread) < 3 {
+		resp := w.Serve(request("GET", widgets, "", bob))
+		switch {
+		case resp.Code == 200 && resp.Done != nil:
+			unread = append(unread, resp)
+		case resp.Code != 429 || time.Now().After(deadline):
+			t.Fatalf("%d beside %d that are not read", resp.Code, len(unread))
+		}
+	}
+	unread[2].Done()
+	w.do("GET", widgets+"/one", "", bob).want(200, "")
+	for _, resp := range unread { // long after they lost their seats
+		resp.Done()
+	}
 	w.do("GET", widgets+"/one", "", bob).want(200, "")
 }
 

@@ -97,9 +97,11 @@ func leave(next api.Serve) api.Serve {
 			}
 		case resp.Write != nil, resp.Reader != nil:
 			lasts = true
+			c.Seat.Sends()
 			resp.Done = end
 		case len(resp.Body) > largeBody:
 			lasts = true
+			c.Seat.Sends()
 			body := resp.Body
 			resp.Body, resp.Length, resp.Done = nil, len(body), end
 			resp.Write = func(w io.Writer) error {

@@ -30,6 +30,8 @@ type level struct {
 	executing, waiting int   // requests
 	seats, wanted      int   // of those
 	first              *Seat // of those that execute
+	sending            int   // those of them of which only the reply is left
+	reclaiming         bool  // their seats will be looked at
 	tallies            map[string]*tally
 	clock              progress
 	demand             demand

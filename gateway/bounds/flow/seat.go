@@ -19,6 +19,10 @@ type Seat struct {
 	// arrived is when it came, began when it had its seats: zero while it waits.
 	arrived, began time.Time
 	turn           chan struct{}
+	// sends is since when only the reply is left, zero before; reclaimed: others have
+	// its seats. Both are the level's to change.
+	sends     time.Time
+	reclaimed bool
 	// before and after are its neighbours among those that execute.
 	before, after *Seat
 }
@@ -45,6 +49,9 @@ func (l *level) enter(ctx context.Context, s *Seat, of flowID) error {
 	now := time.Now()
 	s.arrived = now
 	l.advance(now)
+	if !l.fits(s.seats) {
+		l.reclaim(now)
+	}
 	q := l.choose(of)
 	if l.waiting == 0 && l.fits(s.seats) {
 		s.tally.arrive(&s.work, q != nil, 1)
@@ -73,6 +80,7 @@ func (l *level) enter(ctx context.Context, s *Seat, of flowID) error {
 	s.tally.queue(s, 1)
 	l.demand.reach(l.seats + l.wanted)
 	l.dispatch(now) // it may be the first that fits
+	l.reclaimLater()
 	l.mu.Unlock()
 	return l.wait(ctx, s, s.work.Wait)
 }
@@ -141,9 +149,11 @@ func (s *Seat) Leave() {
 func (l *level) leave(s *Seat) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if s.reclaimed {
+		return
+	}
 	now := time.Now()
-	s.tally.ended(s, now)
-	l.unlink(s)
+	l.ended(s, now)
 	if s.work.After == 0 {
 		l.free(s, now)
 		return
@@ -156,9 +166,24 @@ func (l *level) leave(s *Seat) {
 	})
 }
 
+// ended is called when a request is over, or as good as that.
+func (l *level) ended(s *Seat, now time.Time) {
+	s.tally.ended(s, now)
+	l.unlink(s)
+	if !s.sends.IsZero() {
+		l.sending--
+	}
+}
+
 // free gives the seats of a request to others.
 func (l *level) free(s *Seat, now time.Time) {
 	l.advance(now)
+	l.vacate(s, now)
+	l.dispatch(now)
+}
+
+// vacate takes the seats of a request from it.
+func (l *level) vacate(s *Seat, now time.Time) {
 	l.executing--
 	l.seats -= s.seats
 	s.tally.Seats -= s.seats
@@ -169,7 +194,6 @@ func (l *level) free(s *Seat, now time.Time) {
 		q.next += (now.Sub(s.began) - guess).Seconds() * float64(s.seats)
 		l.quit(q)
 	}
-	l.dispatch(now)
 }
 
 // link and unlink keep the requests that execute.
