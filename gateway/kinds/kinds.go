@@ -59,6 +59,8 @@ type Config struct {
 	Metrics           *metrics.Metrics
 	// ModuleMemory is where the memory of instances of modules comes from.
 	ModuleMemory memory.Account
+	// Turns are taken for work that takes a processor for long.
+	Turns resource.Turns
 	Log          zerolog.Logger
 }
 

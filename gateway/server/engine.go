@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin"
 	"github.com/wasmgate/wasmgate/crd/definition"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/bounds/memory"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -33,12 +35,13 @@ func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	turns := bounds.NewTurns(runtime.GOMAXPROCS(0))
 	if g.guards, err = guarded(ctx, g, builtins); err != nil {
 		return nil, err
 	}
 	if g.kinds, err = all.Kinds(ctx, kinds.Config{
 		Options: g.options, Definitions: builtins, Guards: g.guards, URL: g.url, Trust: g.identity.Trust(), ProxyCertificate: func() (*tls.Certificate, error) { return g.identity.Proxy().GetCertificate(nil) },
-		ProxyTrust: g.identity.Proxy().Trust(), ClientAuthorities: g.identity.ClientAuthorities(), Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, ModuleMemory: g.memory.For(memory.Modules), Log: g.log,
+		ProxyTrust: g.identity.Proxy().Trust(), ClientAuthorities: g.identity.ClientAuthorities(), Store: g.store, StoreHealth: g.storeHealth, Metrics: g.metrics, ModuleMemory: g.memory.For(memory.Modules), Turns: turns, Log: g.log,
 	}); err != nil {
 		return nil, err
 	}
@@ -61,7 +64,7 @@ func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 		maps.Copy(reports, k.Reports)
 	}
 	o := engine.Options{
-		Store: g.store, Catalog: catalog.New(served), Log: log, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), Reports: reports,
+		Store: g.store, Catalog: catalog.New(served), Log: log, Turns: turns, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), Reports: reports,
 		Objects: func(e *engine.Engine) crd.Objects { return local.Part(e, "modules") },
 	}
 	if g.authorizer, err = g.authorizers(o.Catalog); err != nil {

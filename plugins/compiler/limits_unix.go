@@ -28,7 +28,7 @@ func confine(memory, seconds int64) error {
 		}
 	}
 	// Requests go first, and of the two processes this is the one to give up.
-	_ = syscall.Setpriority(syscall.PRIO_PGRP, 0, 5)
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, 0, 10)
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	return nil
 }

@@ -59,6 +59,9 @@ type applying struct{ config map[string]any }
 // decode implements [source]; it has been done at the edge.
 func (*applying) decode(*request) error { return nil }
 
+// size implements [source].
+func (*applying) size() int { return 0 }
+
 // change implements [source]: ownership decides what the configuration adds,
 // changes and takes away.
 func (s *applying) change(ctx context.Context, r *request, from *present) (n next, err error) {

@@ -68,6 +68,9 @@ type deleting struct {
 // decode implements [source]; the options were decoded at the edge.
 func (deleting) decode(*request) error { return nil }
 
+// size implements [source].
+func (deleting) size() int { return 0 }
+
 // change implements [source]: it decides whether anything holds the deletion
 // up, and marks the object if so. Of a kind whose deletions take time, the first
 // says how much, and others may only shorten it.

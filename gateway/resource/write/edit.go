@@ -35,6 +35,9 @@ type editing struct{ resource.Edit }
 // decode implements [source]; there is no body.
 func (editing) decode(*request) error { return nil }
 
+// size implements [source].
+func (editing) size() int { return 0 }
+
 // change implements [source].
 func (e editing) change(_ context.Context, r *request, from *present) (n next, err error) {
 	if err := meant(e.Meant, r.Target, from.object); err != nil {

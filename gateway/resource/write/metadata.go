@@ -32,6 +32,9 @@ type loosening struct {
 // decode implements [source]; there is no body.
 func (loosening) decode(*request) error { return nil }
 
+// size implements [source].
+func (loosening) size() int { return 0 }
+
 // change implements [source]. A deletion that nothing holds up any more ends
 // here.
 func (l loosening) change(_ context.Context, r *request, from *present) (n next, err error) {

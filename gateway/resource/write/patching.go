@@ -51,6 +51,9 @@ func (p *patching) decode(r *request) (err error) {
 	return nil
 }
 
+// size implements [source].
+func (p *patching) size() int { return len(p.body) }
+
 // change implements [source]: the outcome of a patch is made well-formed.
 func (p *patching) change(_ context.Context, r *request, from *present) (n next, err error) {
 	if p.wrong != nil {

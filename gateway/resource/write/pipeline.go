@@ -74,6 +74,8 @@ type source interface {
 	// change makes the new state, well-formed by the schema, of the present one if
 	// there is one. It does not change that, but where r is about what is stored.
 	change(ctx context.Context, r *request, from *present) (next, error)
+	// size is how many bytes the client sent.
+	size() int
 }
 
 // next is the new state of an object.
@@ -98,19 +100,16 @@ const (
 // and of the gateway itself: the one place that shows the order.
 func (w *Write) attempt(ctx context.Context) error {
 	err := inOrder(ctx,
-		w.decode,   // the body: parsed, and defaulted if it is an object
-		w.open,     // the present state
-		w.change,   // makes the new one: a body, or a patch with defaults, or a deletion
-		w.manage,   // field management, which an apply has done
-		w.mutate,   // mutating admission, and defaults again
-		w.validate, // system metadata, and what the kind says
-		w.admit,    // validating admission
-		w.convert,  // to the storage version, and back for the reply
-		inTime,     // as long as the client is there
-		w.commit,   // or the dry run of it
+		w.make,   // the new state, of the body and the present one
+		w.mutate, // mutating admission, and defaults again
+		w.judge,  // system metadata, and what the kind says
+		w.admit,  // validating admission
+		w.encode, // at the storage version, and back for the reply
+		inTime,   // as long as the client is there
+		w.commit, // or the dry run of it
 	)
 	for n := 1; w.generate != "" && apierrors.IsAlreadyExists(err) && n < generateAttempts; n++ {
-		err = inOrder(ctx, w.validate, w.admit, w.convert, inTime, w.commit) // under another name
+		err = inOrder(ctx, w.judge, w.admit, w.encode, inTime, w.commit) // under another name
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
 		return noName(w.Target, err)

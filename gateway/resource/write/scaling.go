@@ -117,6 +117,9 @@ type scaling func(present map[string]any, o resource.WriteOptions) (map[string]a
 // decode implements [source]; it has been done.
 func (scaling) decode(*request) error { return nil }
 
+// size implements [source].
+func (scaling) size() int { return 0 }
+
 // change implements [source]: it changes the scale of the object and writes
 // the replicas back. What the Scale says of uid and resourceVersion are
 // conditions.

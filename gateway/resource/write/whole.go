@@ -53,6 +53,9 @@ func (s *whole) decode(r *request) error {
 	return nil
 }
 
+// size implements [source].
+func (s *whole) size() int { return len(s.body) }
+
 // sameName compares the name in a body with that in the path.
 func sameName(t resource.Target, name string) error {
 	switch name {

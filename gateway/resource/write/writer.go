@@ -27,6 +27,8 @@ type Options struct {
 	Admission admission.Chain
 	// Objects are what the hooks of kinds may look up; nil for nothing.
 	Objects crd.Objects
+	// Turns are taken for what is large; nil for none.
+	Turns resource.Turns
 	// Log receives what no client is told.
 	Log zerolog.Logger
 }

@@ -152,7 +152,7 @@ func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 		return api.ContentPath{GroupResource: gvr.Modules, Subresource: name}
 	}
 	return kinds.Served{
-		Contents: map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: m.Blobs(), Checker: m, Trust: m.trust}},
+		Contents: map[api.ContentPath]api.Content{below("content"): upload.Upload{Engine: e, Contents: m.Blobs(), Checker: m, Trust: m.trust, Turns: m.config.Turns}},
 		Questions: map[api.ContentPath]api.Question{
 			below("log"):      {Verb: "get", Code: http.StatusOK, Answer: log.Question{Logs: m.lines, Exists: e.Exists}.Answer},
 			below("failures"): {Verb: "get", Code: http.StatusOK, Answer: m.Failures(e.Exists).Answer},

@@ -53,12 +53,14 @@ type Trust interface {
 	Check(ctx context.Context, obj *unstructured.Unstructured, content []byte) error
 }
 
-// Upload is the api.Content of modules. All fields are required.
+// Upload is the api.Content of modules. All fields are required but Turns.
 type Upload struct {
 	Engine   *engine.Engine
 	Contents Contents
 	Checker  Checker
 	Trust    Trust
+	// Turns are taken for looking at content; nil for none.
+	Turns resource.Turns
 }
 
 // wasmMedia is the media type of a module.
@@ -83,14 +85,14 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 	}
 	// The bytes come first: a dry run tells what is wrong with them before there
 	// is a module that they could be for.
-	if err := u.Checker.Check(t.Name, body); err != nil {
+	if err := resource.InTurn(ctx, u.Turns, o.Caller, func() error { return u.Checker.Check(t.Name, body) }); err != nil {
 		return nil, apierrors.NewInvalid(kind, t.Name, field.ErrorList{refusal(field.NewPath("content"), len(body), err)})
 	}
 	obj, err := u.takesUpload(ctx, t, blob.Digest(body))
 	if err != nil {
 		return nil, err
 	}
-	if err := u.Trust.Check(ctx, obj, body); err != nil {
+	if err := resource.InTurn(ctx, u.Turns, o.Caller, func() error { return u.Trust.Check(ctx, obj, body) }); err != nil {
 		return nil, apierrors.NewInvalid(kind, t.Name, field.ErrorList{refusal(field.NewPath("content"), len(body), err)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, module.ContentGrace/3) // the reference has to come in time
