@@ -61,7 +61,7 @@ type Config struct {
 	ModuleMemory memory.Account
 	// Turns are taken for work that takes a processor for long.
 	Turns resource.Turns
-	Log          zerolog.Logger
+	Log   zerolog.Logger
 }
 
 // Has reports whether a built-in kind is served.
