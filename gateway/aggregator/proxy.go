@@ -38,7 +38,7 @@ func (b *server) Serve(ctx context.Context, c *api.Call) *reply.Response {
 	// The reply is read after ctx has ended, which lasts as long as this call.
 	life, end := context.WithCancel(context.Background())
 	left := context.AfterFunc(ctx, end)
-	resp, err := b.transport.RoundTrip(b.request(life, c, head, host))
+	resp, err := b.by(c).RoundTrip(b.request(life, c, head, host))
 	if err != nil || !left() {
 		end()
 		if err == nil {
@@ -46,6 +46,9 @@ func (b *server) Serve(ctx context.Context, c *api.Call) *reply.Response {
 			err = context.Cause(ctx)
 		}
 		return failure(http.StatusServiceUnavailable, err.Error())
+	}
+	if c.Upgrade && resp.StatusCode < http.StatusBadRequest || resp.StatusCode == http.StatusSwitchingProtocols {
+		return upgraded(c, resp, end)
 	}
 	out := &reply.Response{Code: resp.StatusCode, ContentType: resp.Header.Get("Content-Type"), Headers: headers(resp.Header)}
 	body := &passed{ReadCloser: resp.Body, end: end}
@@ -91,7 +94,11 @@ func (b *server) request(ctx context.Context, c *api.Call, head http.Header, hos
 			r.Header.Del(name)
 		}
 	}
+	upgrade := r.Header.Values("Upgrade")
 	hop(r.Header)
+	if c.Upgrade {
+		upgrading(r.Header, upgrade)
+	}
 	b.of.passing(r.Header)
 	r.Header.Set("Audit-Id", c.ID)
 	if c.Remote != nil {

@@ -75,6 +75,9 @@ type server struct {
 	spec      apiregistrationv1.APIServiceSpec
 	available bool
 	transport *http.Transport
+	// upgrades is the one for connections that change their protocol, each of which has
+	// one request.
+	upgrades *http.Transport
 	// unusable is why there is no transport.
 	unusable error
 }
@@ -156,11 +159,13 @@ func (s *Servers) update(ctx context.Context, name string) error {
 func (s *Servers) server(a *apiregistrationv1.APIService, gv schema.GroupVersion, was *server) *server {
 	b := &server{of: s, gv: gv, name: a.Name, spec: a.Spec, available: helper.IsAPIServiceConditionTrue(a, apiregistrationv1.Available)}
 	if was != nil && equality.Semantic.DeepEqual(was.spec, a.Spec) {
-		b.transport, b.unusable = was.transport, was.unusable
+		b.transport, b.upgrades, b.unusable = was.transport, was.upgrades, was.unusable
 		return b
 	}
 	was.close()
-	b.transport, b.unusable = s.newTransport(a.Spec)
+	if b.transport, b.unusable = s.newTransport(a.Spec); b.unusable == nil {
+		b.upgrades = forUpgrades(b.transport)
+	}
 	return b
 }
 

@@ -57,12 +57,18 @@ type Request struct {
 	Connection *bounds.Connection
 	// Impersonate is who the client wants to be; nil for itself.
 	Impersonate *Impersonation
+	// Upgrade: the client wants another protocol on its connection.
+	Upgrade bool
 
 	// cbor: CBOR is accepted and produced.
 	cbor bool
 	// uncompressed: replies are never compressed.
 	uncompressed bool
 }
+
+// SocketBearer begins the one of a WebSocket's protocols that is its client's token, in
+// base64url.
+const SocketBearer = "base64url.bearer.authorization.k8s.io."
 
 // Head is the head of a request.
 type Head interface {

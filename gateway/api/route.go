@@ -82,6 +82,9 @@ func (c *Call) Served() bool {
 // PassedOn reports whether another server answers the request.
 func (c *Call) PassedOn() bool { return c.remote != nil }
 
+// Upgrades reports whether the request is to be connected to another server.
+func (c *Call) Upgrades() bool { return c.PassedOn() && c.Upgrade }
+
 // Connects reports whether the request is to be connected to something.
 func (c *Call) Connects() bool { return c.connection != nil }
 

@@ -11,7 +11,9 @@ import (
 type frames struct {
 	conn net.Conn
 	// head is the response head, until it is sent.
-	head    []byte
+	head []byte
+	// raw: what is collected goes out as it is.
+	raw     bool
 	parking *parking
 	*collected
 	failed error
@@ -84,7 +86,7 @@ func (f *frames) Flush() error {
 	f.send(func(out *records) {
 		out.add(f.head)
 		if c != nil && c.size > 0 { // a chunk of no bytes would end the reply
-			c.chunk(out)
+			c.chunk(out, f.raw)
 		}
 	})
 	f.head, f.collected = nil, nil
@@ -103,10 +105,12 @@ func (f *frames) send(add func(*records)) {
 	f.failed = out.flush()
 }
 
-// chunk adds a chunk.
-func (c *collected) chunk(out *records) {
+// chunk adds a chunk, or what is in it.
+func (c *collected) chunk(out *records, raw bool) {
 	var line [18]byte
-	out.add(append(strconv.AppendInt(line[:0], int64(c.size), 16), "\r\n"...))
+	if !raw {
+		out.add(append(strconv.AppendInt(line[:0], int64(c.size), 16), "\r\n"...))
+	}
 	done := 0
 	for _, s := range c.shared {
 		out.add(c.text[done:s.at])
@@ -114,7 +118,9 @@ func (c *collected) chunk(out *records) {
 		done = s.at
 	}
 	out.add(c.text[done:])
-	out.add(crlf)
+	if !raw {
+		out.add(crlf)
+	}
 }
 
 var (
@@ -124,7 +130,7 @@ var (
 
 // end closes the stream in a way that the client can tell from a broken one.
 func (f *frames) end() {
-	if f.Flush() == nil {
+	if f.Flush() == nil && !f.raw {
 		f.send(func(out *records) { out.add(lastChunk) }) // the connection is closed next
 	}
 }

@@ -72,6 +72,7 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 		Remote:        ctx.RemoteAddr(), Connection: counted,
 		ID: string(h.Peek("Audit-Id")), IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
 		ForwardedFor: string(h.Peek(fasthttp.HeaderXForwardedFor)), RealIP: string(h.Peek("X-Real-Ip")),
+		Upgrade: h.ConnectionUpgrade(),
 	}
 	if s.options.TLS.ClientAuth != tls.NoClientCert { // asking costs a copy of all that is known
 		if state := ctx.TLSConnectionState(); state != nil {

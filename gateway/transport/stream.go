@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"io"
 	"net"
 	"runtime/debug"
 	"strconv"
@@ -26,25 +27,30 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *reply.Response) {
 	})
 	c.leave()
 	ctx.HijackSetNoResponse(true)
-	ctx.Hijack(func(net.Conn) {
+	ctx.Hijack(func(all net.Conn) {
 		c.unstarted = nil
+		if r.Takes != nil { // the framework's memory may hold the first that is sent
+			defer ended()
+			s.carry(c, r, func() { _, _ = io.Copy(r.Takes, all) })
+			return
+		}
 		// The framework gives its memory for the connection, and for the request, to
 		// others as soon as this function returns: an idle stream needs none of it.
 		go func() {
 			defer ended()
-			s.carry(c, r)
+			s.carry(c, r, func() { untilGone(c) })
 		}()
 	})
 }
 
-// carry sends a stream, and closes its connection.
-func (s *Server) carry(c *conn, r *reply.Response) {
+// carry sends a stream, and closes its connection. It is over when reading is, too.
+func (s *Server) carry(c *conn, r *reply.Response, reading func()) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
 		defer cancel()
-		untilGone(c)
+		reading()
 	}()
 	if s.stream(ctx, c, r) != nil {
 		_ = c.raw.Close() // what TLS has to say at the end would have to wait, too
@@ -88,7 +94,7 @@ func (s *Server) stream(ctx context.Context, c *conn, r *reply.Response) error {
 		turnAway(c)
 		return nil
 	}
-	w := &frames{conn: c, head: head(r), parking: &parking{ctx: ctx}}
+	w := &frames{conn: c, head: head(r), raw: r.Takes != nil, parking: &parking{ctx: ctx}}
 	if err := c.raw.SetWriteDeadline(time.Now().Add(lookFirst)); err != nil {
 		w.failed = err
 	}
@@ -130,21 +136,34 @@ func (nowhere) Flush() error { return net.ErrClosed }
 // head is the response head of a stream. The connection ends with it, and a
 // client that is not told would send its next request there.
 func head(r *reply.Response) []byte {
-	b := appendHead(make([]byte, 0, 512), r)
+	b := make([]byte, 0, 512)
+	if r.Takes != nil {
+		return append(appendFields(appendLine(b, r.Code), r.Headers), "\r\n\r\n"...)
+	}
+	b = appendHead(b, r)
 	return append(b, "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"...)
 }
 
 // appendHead appends a response head but for its last fields.
 func appendHead(b []byte, r *reply.Response) []byte {
-	b = append(b, "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(r.Code), 10)
-	b = append(b, ' ')
-	b = append(b, fasthttp.StatusMessage(r.Code)...)
+	b = appendLine(b, r.Code)
 	b = append(b, "\r\nCache-Control: no-cache, private\r\nContent-Type: "...)
 	b = append(b, r.ContentType...)
 	b = append(b, "\r\nDate: "...)
 	b = fasthttp.AppendHTTPDate(b, time.Now())
-	for _, x := range r.Headers {
+	return appendFields(b, r.Headers)
+}
+
+// appendLine appends the first line of a response.
+func appendLine(b []byte, code int) []byte {
+	b = append(b, "HTTP/1.1 "...)
+	b = strconv.AppendInt(b, int64(code), 10)
+	b = append(b, ' ')
+	return append(b, fasthttp.StatusMessage(code)...)
+}
+
+func appendFields(b []byte, all []reply.Header) []byte {
+	for _, x := range all {
 		b = append(b, "\r\n"...)
 		b = append(append(append(b, x.Name...), ": "...), x.Value...)
 	}

@@ -44,7 +44,7 @@ func wait(by Flow) api.Filter {
 				control.Watch(&c.Watching, &a)
 			}
 			resp := next(ctx, c)
-			if c.Streams() && resp.Stream == nil { // else it leaves when it has sent what it begins with
+			if c.PassedOn() || c.Streams() && resp.Stream == nil { // else it leaves when it has sent what it begins with
 				c.Seat.Leave()
 			}
 			return fallsUnder(resp, class)

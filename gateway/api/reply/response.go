@@ -21,6 +21,11 @@ type Response struct {
 	// Stream sends a chunked reply of no known length until ctx ends (the
 	// client left, or the server stops) or it returns.
 	Stream func(ctx context.Context, w FrameWriter)
+	// Takes, if not nil, receives what the client sends while Stream lasts, whose
+	// connection has another protocol from then on: Code is 101, Headers are the whole
+	// head, and what is flushed goes out as it is. Stream, when its ctx ends, has a
+	// Write that waits end, too.
+	Takes io.Writer
 	// Done, if not nil, is called when a reply by Write or Reader was sent, or will
 	// not be.
 	Done func()
