@@ -157,7 +157,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/module/failed":            "gateway/resource plugins",
 	"gateway/kinds/module/log":               "gateway/resource",
 	"gateway/kinds/module/status":            "admission admission/order gateway/kinds/gvr",
-	"gateway/kinds/module/oci":               "",
+	"gateway/kinds/module/oci":               "gateway/bounds/files",
 	"gateway/discovery/openapi":              "crd crd/schema",
 	"gateway/options":                        "admission/order gateway/pki/kubeconfig lifecycle",
 	"gateway/kinds/versionpriority/ordering": "crd/priority gateway/catalog gateway/kinds/gvr gateway/discovery storage/watchcache gateway/view",
@@ -257,7 +257,7 @@ var homes = []struct{ library, in, why string }{
 	{"sigs.k8s.io/json", "admission crd gateway/api gateway/kinds/sent gateway/resource", "strict decoding in Kubernetes' own words"},
 	{"sigs.k8s.io/structured-merge-diff", "managedfields crd", "field sets, and merging by them"},
 	{"go.yaml.in/yaml/v3", "gateway/cli/manifest", "where things stand in a file"},
-	{"sigs.k8s.io/yaml", "gateway/cli/manifest gateway/admitting/guards conversion/proof crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/kinds/module/trust gateway/kinds/rbac gateway/view gateway/server/hooks gateway/server/offline", "bodies, documents and files in YAML"},
+	{"sigs.k8s.io/yaml", "gateway/cli/manifest gateway/admitting/guards conversion/proof crd/builtin crd/builtin/file crd/schema gateway/api gateway/cli gateway/discovery gateway/kinds/module/oci gateway/kinds/module/trust gateway/kinds/rbac gateway/view gateway/server/hooks gateway/server/offline", "bodies, documents and files in YAML"},
 }
 
 // never lists principles: what packages must not import, not even by way of
@@ -276,7 +276,7 @@ var never = []struct{ packages, imports, why string }{
 	{"gateway/transport", "gateway/server gateway/cli storage/etcd plugins/wasm", "HTTP carries; it decides nothing"},
 	{"gateway/authn", "gateway/api gateway/transport crd storage plugins", "identities do not depend on what is served"},
 	{"gateway/authz", "gateway/api gateway/transport crd storage plugins", "decisions do not depend on what is served"},
-	{"gateway/kinds/module/oci", "gateway storage crd plugins", "a registry is asked the same whatever becomes of the bytes"},
+	{"gateway/kinds/module/oci", "gateway/api gateway/catalog gateway/controller gateway/kinds/gvr gateway/resource gateway/server gateway/view storage crd plugins", "a registry is asked the same whatever becomes of the bytes"},
 	{"gateway/health", "gateway storage crd plugins", "whoever owns a part adds its check"},
 	{"gateway/metrics", "gateway storage crd plugins", "metrics are passive"},
 	{"gateway/cli", "gateway/server gateway/transport gateway/resource storage plugins crd", "the commands are clients; serve is handed the function that serves"},

@@ -123,6 +123,7 @@ func accessFlags(o *options.Serve) flagGroup {
 	f.BoolVar(&o.ServiceAccountExtendTokenExpiration, "service-account-extend-token-expiration", o.ServiceAccountExtendTokenExpiration, "let the tokens that kubelets give pods last for a year, for programs that never read them again")
 	f.BoolVar(&o.AllowPrivileged, "allow-privileged", o.AllowPrivileged, "has to be true: pods may have privileged containers")
 	f.BoolVar(&o.AnonymousAuth, "anonymous-auth", o.AnonymousAuth, "let requests without credentials do what roles allow system:unauthenticated; never with the mode AlwaysAllow")
+	f.StringVar(&o.ModuleRegistriesFile, "module-registries-file", "", "YAML `file` that says how the registries of modules are reached: by which authorities, certificates and mirrors")
 	f.StringVar(&o.ModuleTrustFile, "module-trust-file", "", "YAML `file` of ModuleTrusts, which are in force beside those of the API: whose signatures modules need")
 	f.StringVar(&o.WriteKubeconfig, "write-kubeconfig", "", "`file` for the administrator's kubeconfig (default admin.kubeconfig in --data-dir)")
 	return f

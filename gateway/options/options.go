@@ -185,6 +185,8 @@ type Serve struct {
 	// ModuleTrustFile has ModuleTrusts that are in force beside those of the API; "" is
 	// none.
 	ModuleTrustFile string
+	// ModuleRegistriesFile says how registries of modules are reached; "" is nothing.
+	ModuleRegistriesFile string
 	// SafeMode starts without loading modules.
 	SafeMode bool
 

@@ -27,6 +27,8 @@ type PulledImage struct {
 	// under which the store keeps it.
 	Manifest string `json:"manifest"`
 	Digest   string `json:"digest"`
+	// Mirror is the location of the mirror that had it; "" for the image's own registry.
+	Mirror string `json:"mirror,omitempty"`
 	// Beside is what vouches for it, and for those before it, newest first.
 	Beside []Beside `json:"beside,omitempty"`
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/failed"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/oci"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -90,12 +91,14 @@ type Host struct {
 	log      zerolog.Logger
 	engine   *wasm.Engine
 	registry *modules.Registry
-	blobs    *blob.Blobs
-	marks    *quarantine.Marks
-	calls    Calls
-	failed   *failed.Calls
-	few      zerolog.Logger // of what may come often
-	loaded   func()         // calls of modules that are not there wait no more
+	// registries are where images come from.
+	registries oci.Registries
+	blobs      *blob.Blobs
+	marks      *quarantine.Marks
+	calls      Calls
+	failed     *failed.Calls
+	few        zerolog.Logger // of what may come often
+	loaded     func()         // calls of modules that are not there wait no more
 }
 
 // New makes a host without modules. It has to be closed.

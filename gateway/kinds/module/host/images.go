@@ -14,8 +14,11 @@ import (
 // Images is the image.Puller that keeps modules from registries in the store, if trusted
 // lets them be the module of a name; it refuses with a *plugins.LoadError.
 func (m *Host) Images(trusted func(ctx context.Context, name string, content []byte, beside *module.Beside) error) image.Puller {
-	return images{m, oci.Client{MaxBytes: plugins.MaxModuleBytes}, trusted}
+	return images{m, oci.Client{MaxBytes: plugins.MaxModuleBytes, Registries: &m.registries}, trusted}
 }
+
+// Registries say how registries are reached.
+func (m *Host) Registries() *oci.Registries { return &m.registries }
 
 // CheckImage refuses what cannot be the name of an image, before anybody asks for
 // it.
@@ -66,6 +69,7 @@ func (i images) Pull(ctx context.Context, name, ref string, config []byte) (kept
 		}
 		return kept, err
 	}
+	kept.Mirror = artifact.Mirror
 	kept.Manifest, kept.Digest = artifact.Manifest, i.host.Content().Digest(artifact.Module)
 	return kept, i.keep(ctx, artifact.Module)
 }

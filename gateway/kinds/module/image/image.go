@@ -37,6 +37,8 @@ type Objects interface {
 type Kept struct {
 	// Manifest is the digest of the image, Digest the module's.
 	Manifest, Digest string
+	// Mirror is where it came from, "" for the registry that the image names.
+	Mirror string
 	// Beside vouches for it; nil for nothing.
 	Beside *module.Beside
 }
@@ -213,6 +215,7 @@ func (c *Controller) fetch(ctx context.Context, name, image string, secret types
 // note writes into the status what the image is.
 func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, pulled module.PulledImage, kept Kept) (*unstructured.Unstructured, error) {
 	before, _ := module.PulledOf(obj)
+	pulled.Mirror = kept.Mirror
 	pulled.Manifest, pulled.Digest, pulled.Beside = kept.Manifest, kept.Digest, kept.Beside.Remembering(before.Beside)
 	if err := module.SetPulled(obj, pulled); err != nil {
 		return nil, err
@@ -232,6 +235,9 @@ func (c *Controller) report(ctx context.Context, obj *unstructured.Unstructured)
 	} else if pulled, ok := module.PulledOf(obj); ok {
 		condition.Status, condition.Reason = metav1.ConditionTrue, "Pulled"
 		condition.Message = fmt.Sprintf("%s is %s, its module %s", pulled.Image, pulled.Manifest, pulled.Digest)
+		if pulled.Mirror != "" {
+			condition.Message += ", from the mirror " + pulled.Mirror
+		}
 	} else {
 		return nil
 	}

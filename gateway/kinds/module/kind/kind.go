@@ -143,7 +143,10 @@ func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 			return kinds.Served{}, fmt.Errorf("--module-trust-file: %s: %w", file, err)
 		}
 	}
-	var err error
+	err := m.readRegistries()
+	if err != nil {
+		return kinds.Served{}, err
+	}
 	if m.folder, err = folder.New(context.Background(), m, m.trust, m.config.Options.SafeMode, m.config.Guards); err != nil { // compiling is not interrupted
 		return kinds.Served{}, err
 	}
@@ -180,6 +183,7 @@ func (m *Modules) load(e *engine.Engine) func(context.Context, string, func(func
 		})
 		work(func() { m.CollectCode(ctx) })
 		work(func() { m.followTrust(ctx) })
+		work(func() { m.followRegistries(ctx) })
 		m.AwaitLoaded(ctx, objects, loader.Looked)
 		return nil
 	}

@@ -44,6 +44,8 @@ type Artifact struct {
 	// ManifestText is the manifest, and Signatures are what the registry has beside it.
 	ManifestText []byte
 	Signatures   []Signature
+	// Mirror is the location of the mirror that had it, "" for the image's own registry.
+	Mirror string
 }
 
 // Reason is why nothing was fetched.
@@ -65,6 +67,8 @@ const (
 	PullFailed Reason = "PullFailed"
 	// RegistrySilent: the registry sent nothing for half a minute.
 	RegistrySilent Reason = "RegistrySilent"
+	// RegistryBlocked: the operator lets nobody ask the registry, and it has no mirror.
+	RegistryBlocked Reason = "RegistryBlocked"
 )
 
 // Final tells that another try brings the same.
@@ -85,12 +89,15 @@ func failure(reason Reason, format string, args ...any) *Error {
 }
 
 // Client fetches from registries. A registry on this machine (localhost) is
-// asked by HTTP, every other by HTTPS, and so is every place that it sends to.
+// asked by HTTP, unless there is an authority for it; every other by HTTPS, and so is
+// every place that it sends to.
 type Client struct {
 	// MaxBytes bounds a module.
 	MaxBytes int64
 	// Transport makes the requests; [http.DefaultTransport] if it is nil.
 	Transport http.RoundTripper
+	// Registries say how registries are reached; nil for nothing.
+	Registries *Registries
 }
 
 // Pull fetches the module that image names: HOST/NAME:TAG, or HOST/NAME@DIGEST.
@@ -102,14 +109,39 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 	if err != nil {
 		return nil, err
 	}
+	places, err := c.Registries.places(ref)
+	if err != nil {
+		return nil, err
+	}
+	var failures []string
+	for i, p := range places {
+		artifact, err := c.pull(ctx, p, login)
+		if err == nil {
+			artifact.Mirror = p.mirror
+			return artifact, nil
+		}
+		failed, last := (*Error)(nil), i == len(places)-1
+		if !errors.As(err, &failed) || last && i == 0 {
+			return nil, err
+		}
+		if failures = append(failures, p.ref.Registry+": "+failed.Error()); last {
+			return nil, failure(failed.Reason, "%s", strings.Join(failures, "; "))
+		}
+	}
+	return nil, failure(PullFailed, "there is nobody to ask") // places are one at least
+}
+
+// pull fetches a module from one place.
+func (c Client) pull(ctx context.Context, p place, login Login) (*Artifact, error) {
+	ref := p.ref
 	ctx, came, stop := watched(ctx)
 	defer stop()
 	local := ""
-	if isLoopback(ref.Host()) {
+	if isLoopback(ref.Host()) && p.by == nil {
 		local = ref.Host()
 	}
 	repo := &remote.Repository{
-		Client:           &auth.Client{Client: c.http(local, came), Cache: auth.NewCache(), Credential: login.credential(ref)},
+		Client:           &auth.Client{Client: c.http(p.by, local, came), Cache: auth.NewCache(), Credential: login.credential(ref)},
 		Reference:        ref,
 		PlainHTTP:        local != "",
 		MaxMetadataBytes: maxManifest,
@@ -229,11 +261,13 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }
 
-// http follows redirects, which registries use for layers. local is the host and
-// port of a registry on this machine, "" for another; came is called whenever
-// something comes.
-func (c Client) http(local string, came func()) *http.Client {
-	base := c.Transport
+// http follows redirects, which registries use for layers. base makes the requests, nil
+// for what does by default; local is the host and port of a registry on this machine that
+// is asked by HTTP, "" for another; came is called whenever something comes.
+func (c Client) http(base http.RoundTripper, local string, came func()) *http.Client {
+	if base == nil {
+		base = c.Transport
+	}
 	if base == nil {
 		base = http.DefaultTransport
 	}

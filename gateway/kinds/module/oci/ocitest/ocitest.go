@@ -6,10 +6,13 @@ package ocitest
 
 import (
 	"encoding/base64"
+	"encoding/pem"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -31,6 +34,20 @@ func Start(t testing.TB, around func(http.Handler) http.Handler) (host string) {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// Encrypt puts TLS before a registry, and returns its host and port there and, as PEM, the
+// authority for it. change, unless it is nil, changes the server before it starts.
+func Encrypt(t testing.TB, registry string, change func(*httptest.Server)) (host string, authority []byte) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: registry}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if change != nil {
+		change(server)
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "https://"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }
 
 // Locked lets only those in who say who they are.
