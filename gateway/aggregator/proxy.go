@@ -38,12 +38,18 @@ func (b *server) Serve(ctx context.Context, c *api.Call) *reply.Response {
 	// The reply is read after ctx has ended, which lasts as long as this call.
 	life, end := context.WithCancel(context.Background())
 	left := context.AfterFunc(ctx, end)
-	resp, err := b.by(c).RoundTrip(b.request(life, c, head, host))
+	r := b.request(life, c, head, host)
+	resp, err := b.by(c).RoundTrip(r)
 	if err != nil || !left() {
 		end()
 		if err == nil {
 			_ = resp.Body.Close()
 			err = context.Cause(ctx)
+		}
+		if from, ok := r.Body.(*sent); ok {
+			if unread := from.failed(); unread != nil { // which is the client's affair
+				return reply.Error(unread)
+			}
 		}
 		return failure(http.StatusServiceUnavailable, err.Error())
 	}
@@ -85,6 +91,9 @@ func (s *Servers) passing(h http.Header) {
 func (b *server) request(ctx context.Context, c *api.Call, head http.Header, host string) *http.Request {
 	at := url.URL{Scheme: "https", Host: host, Path: c.Request.Path, RawQuery: c.Query}
 	r := (&http.Request{Method: c.Method, URL: &at, Host: host, Header: head, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	if c.Coming != nil {
+		r.Body, r.ContentLength = &sent{ReadCloser: c.Coming}, c.Length
+	}
 	if len(c.Body) > 0 {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(c.Body)), int64(len(c.Body))
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Body)), nil }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/x509"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -34,6 +35,10 @@ type Request struct {
 	// ReadBody reads a body of at most limit bytes from the connection, once;
 	// nil when there is none. Its errors are status errors.
 	ReadBody func(limit int) ([]byte, error)
+	// OpenBody is for who passes a large body on as it comes, instead of ReadBody; nil
+	// for small ones. Length is -1 where it is not known. Errors, of reading too, are
+	// status errors.
+	OpenBody func(limit int) (body io.ReadCloser, length int64, err error)
 
 	Accept string
 	// AcceptEncoding is how replies may be compressed.
@@ -110,6 +115,11 @@ type Call struct {
 	Seat flow.Seat
 	// Watching is a watch that flow control knows of.
 	Watching flow.Watching
+
+	// Coming is a body that is passed on as it comes, in place of Body, and Length how
+	// many bytes it has, -1 where that is not known.
+	Coming io.ReadCloser
+	Length int64
 
 	remote Remote
 	route

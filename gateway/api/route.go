@@ -27,7 +27,7 @@ type Elsewhere interface {
 
 // Remote is another server, which requests are passed on to.
 type Remote interface {
-	// Serve passes on a request that was allowed, whose body was read.
+	// Serve passes on a request that was allowed, whose body was read or is coming.
 	Serve(ctx context.Context, c *Call) *reply.Response
 }
 

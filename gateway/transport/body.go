@@ -62,6 +62,10 @@ type body struct {
 	client deadline.Until
 	// conn is the connection; nil for one that is not this package's.
 	conn *conn
+	// coming, if not nil, is who passes it on. later: the reply begins before that is
+	// over, so that the request ends with its reply.
+	coming *coming
+	later  bool
 }
 
 func newBody(ctx *fasthttp.RequestCtx, b Memory) *body {
@@ -89,11 +93,26 @@ func (s *Server) withBody(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 		} else { // which the framework would not hand on
 			s.answer(ctx)
 		}
-		if b.conn != nil && b.conn.end() {
-			ctx.SetConnectionClose() // nobody waits for what was sent ahead
+		if b.later {
+			ctx.SetConnectionClose()
+			return
 		}
-		b.finish()
+		b.end()
 	}
+}
+
+// end is called when the request was answered.
+func (b *body) end() {
+	if b.coming != nil {
+		_ = b.coming.Close()
+	}
+	if b.conn != nil {
+		if b.conn.end() {
+			b.ctx.SetConnectionClose() // nobody waits for what was sent ahead
+		}
+		b.conn.body.end()
+	}
+	b.finish()
 }
 
 // read reads the whole body into memory of its own. It can be called once.
@@ -178,7 +197,7 @@ func (b *body) grow(data []byte, end int) ([]byte, error) {
 func (b *body) finish() {
 	b.budget.Give(b.held)
 	b.held = 0
-	if !b.over && b.length >= 0 && b.length-b.got <= leftover {
+	if !b.over && !b.later && b.length >= 0 && b.length-b.got <= leftover {
 		var piece [leftover]byte
 		_, err := io.ReadFull(b.ctx.RequestBodyStream(), piece[:b.length-b.got])
 		b.over = err == nil

@@ -32,7 +32,15 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 		}
 	}
 	if r.Reader != nil { // in chunks; without the last one when it breaks off, or panics
-		ctx.Response.SetBodyStream(&pieces{r.Reader, once(r.Done)}, -1)
+		done := once(r.Done)
+		if b := bodyOf(ctx); b.coming != nil && !b.coming.ended.Load() {
+			b.later = true
+			done = func() {
+				defer b.end()
+				once(r.Done)()
+			}
+		}
+		ctx.Response.SetBodyStream(&pieces{r.Reader, sync.OnceFunc(done)}, -1)
 		return
 	}
 	if r.Write != nil {

@@ -48,6 +48,9 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	r.Context, r.Head = &b.client, b
 	if !b.over {
 		r.ReadBody = b.read
+		if b.conn != nil && (b.length == chunked || b.length > firstPiece) {
+			r.OpenBody = b.open
+		}
 	}
 	s.reply(ctx, s.options.Handler.Serve(r))
 }

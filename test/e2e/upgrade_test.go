@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -56,6 +57,8 @@ func newTalking(t *testing.T, trust string) *talking {
 	mux.HandleFunc("/apis/"+talkGroup+"/v1", s.described)
 	mux.HandleFunc(talks+"socket", s.socket)
 	mux.HandleFunc(talks+"streams", s.streams)
+	mux.HandleFunc(talks+"echo", echo)
+	mux.HandleFunc(talks+"refuse", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "not a word", http.StatusForbidden) })
 	server := &http.Server{Handler: mux, TLSConfig: &tls.Config{ClientCAs: authorities, ClientAuth: tls.RequireAndVerifyClientCert}, ReadHeaderTimeout: time.Minute}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.ServeTLS(l, s.cert, s.key) })
@@ -72,6 +75,20 @@ func (s *talking) described(w http.ResponseWriter, _ *http.Request) {
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: talkGroup + "/v1",
 		APIResources: []metav1.APIResource{{Name: "lines", Kind: "Line", Namespaced: true, Verbs: []string{"get"}}},
 	})
+}
+
+// echo says what it hears, from its first words on.
+func echo(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).EnableFullDuplex()
+	b := make([]byte, 32<<10)
+	for {
+		n, err := r.Body.Read(b)
+		_, _ = w.Write(b[:n])
+		w.(http.Flusher).Flush()
+		if err != nil {
+			return
+		}
+	}
 }
 
 // socket says by WebSocket what it hears.
@@ -265,4 +282,64 @@ func (s *talking) streamed(t *testing.T, front *harness.Gateway) {
 	}
 	_ = c.Close()
 	s.ends(t)
+}
+
+// sends sends a body as it comes to the extension server, by way of the gateway.
+func sends(t *testing.T, front *harness.Gateway, path string, body io.Reader) (*http.Response, error) {
+	t.Helper()
+	by, err := rest.HTTPClientFor(front.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL+talks+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return by.Do(r)
+}
+
+// A body is sent on while it comes, so that the server can answer what it heard; what is
+// too large is refused all the same, and a refusal does not wait for the body.
+func TestBodiesToAnExtensionServer(t *testing.T) {
+	_, front := talkingBehind(t)
+	from, to := io.Pipe()
+	go func() { _, _ = io.WriteString(to, "first ") }()
+	resp, err := sends(t, front, "echo", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first := make([]byte, 6)
+	if _, err := io.ReadFull(resp.Body, first); err != nil || string(first) != "first " {
+		t.Fatalf("%q %v", first, err)
+	}
+	long := strings.Repeat("more ", 100_000)
+	go func() {
+		_, _ = io.WriteString(to, long)
+		_ = to.Close()
+	}()
+	if rest, err := io.ReadAll(resp.Body); err != nil || string(rest) != long {
+		t.Errorf("%d bytes: %v", len(rest), err)
+	}
+	for length, want := range map[int]int{1: 200, 64 << 10: 200, 64<<10 + 1: 200, 3 << 20: 200, 3<<20 + 1: 413} {
+		resp, err := sends(t, front, "echo", bytes.NewReader(make([]byte, length)))
+		if err != nil {
+			t.Fatal(length, err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != want || want == 200 && len(got) != length {
+			t.Errorf("%d bytes: %d, and %d bytes came back: %v", length, resp.StatusCode, len(got), err)
+		}
+	}
+	never, kept := io.Pipe()
+	defer kept.Close()
+	resp, err = sends(t, front, "refuse", never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 403 || string(got) != "not a word\n" {
+		t.Errorf("%d %s %v", resp.StatusCode, got, err)
+	}
 }

@@ -116,7 +116,7 @@ func told(to api.Auditor, c *api.Call, stage api.Stage, code int) bool {
 		return true
 	}
 	asked := *c.Request
-	asked.Body, asked.ReadBody, asked.Authorization, asked.ClientCerts = nil, nil, "", nil
+	asked.Body, asked.ReadBody, asked.OpenBody, asked.Authorization, asked.ClientCerts = nil, nil, nil, "", nil
 	one := *c.Record
 	one.Request, one.Info = &asked, c.Info
 	one.Stage, one.Code, one.At = stage, code, time.Now()

@@ -24,12 +24,16 @@ func body(most int) api.Filter {
 }
 
 func readBody(c *api.Call, most int) (err error) {
-	read := c.ReadBody
-	c.ReadBody = nil
+	read, open := c.ReadBody, c.OpenBody
+	c.ReadBody, c.OpenBody = nil, nil
 	if read == nil || !c.PassedOn() && (!c.Resource || !hasBody(c.Verb)) {
 		return nil
 	}
 	if c.PassedOn() {
+		if open != nil {
+			c.Coming, c.Length, err = open(most)
+			return err
+		}
 		c.Body, err = read(most)
 		return err
 	}
