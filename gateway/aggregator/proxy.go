@@ -185,8 +185,10 @@ func (p *passed) ended() {
 	p.end()
 }
 
-// stream passes on what comes as soon as it is there.
+// stream passes on what comes as soon as it is there. Whoever takes nothing is waited
+// for, as the server waits then: all that is held meanwhile is what it sent before.
 func stream(w reply.FrameWriter, from io.Reader) {
+	w.Hold(func() bool { return true })
 	if w.Flush() != nil { // the head, which says that it begins
 		return
 	}

@@ -175,6 +175,9 @@ func (b *server) close() {
 	}
 }
 
+// mostAhead is how much a server may send by HTTP/2 of a reply that its client does not take.
+const mostAhead = 256 << 10
+
 // headTimeout is how long a server may take to begin with its reply to a handshake.
 const headTimeout = 10 * time.Second
 
@@ -193,5 +196,6 @@ func (s *Servers) newTransport(spec apiregistrationv1.APIServiceSpec) (*http.Tra
 	return &http.Transport{
 		TLSClientConfig: config, TLSHandshakeTimeout: headTimeout, ForceAttemptHTTP2: true, DisableCompression: true,
 		MaxIdleConnsPerHost: 25, IdleConnTimeout: 90 * time.Second, DialContext: dialer.DialContext,
+		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: mostAhead},
 	}, nil
 }

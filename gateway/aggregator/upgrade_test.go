@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,7 +111,11 @@ func TestUpgradesArePassedOn(t *testing.T) {
 		t.Error(err)
 	}
 	var got strings.Builder
-	resp.Stream(t.Context(), &sink{out: &got})
+	client := &sink{out: &got}
+	resp.Stream(t.Context(), client)
+	if client.hold == nil || !client.hold() {
+		t.Error("a client that takes nothing is given up")
+	}
 	if got.String() != "hello you said words\n" {
 		t.Errorf("%q", got.String())
 	}
@@ -189,4 +194,37 @@ func TestUpgradesThatAreNone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that sends more of a stream than its client takes has to wait: what is held
+// for a client that is parked is bounded.
+func TestWhatIsSentAheadIsBounded(t *testing.T) {
+	var sent atomic.Int64
+	b := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		for piece := make([]byte, 16<<10); r.Context().Err() == nil && sent.Load() < 16<<20; w.(http.Flusher).Flush() {
+			n, _ := w.Write(piece)
+			sent.Add(int64(n))
+		}
+	})
+	resp := b.Serve(t.Context(), &api.Call{Request: &api.Request{Method: "GET", Path: "/", Head: head{}}, User: &authn.User{Name: "bob"}, Info: api.Info{Verb: "watch", Resource: true}})
+	from, to := io.Pipe()
+	ctx, leave := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		resp.Stream(ctx, &sink{out: to})
+	}()
+	for before, still := int64(-1), 0; still < 20; { // the server has come to rest
+		now := sent.Load()
+		if still++; now != before || now == 0 {
+			before, still = now, 0
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	if n := sent.Load(); n > 2*mostAhead {
+		t.Errorf("%d bytes were sent ahead", n)
+	}
+	leave()
+	_ = from.Close()
+	<-over
 }
