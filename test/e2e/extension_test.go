@@ -193,6 +193,17 @@ func TestSampleAPIServer(t *testing.T) {
 		api.Eventually(e.register(api, "wardle.example.com", version), available("Passed"))
 	}
 	api.Eventually("/openapi/v3", func(r *harness.Reply) bool { return r.Contains("/openapi/v3/apis/wardle.example.com/v1beta1?hash=") })
+	for _, form := range []string{"application/json", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"} {
+		described := api.Get("/openapi/v3/apis/wardle.example.com/v1beta1", "Accept", form).Want(200)
+		if etag := described.Header.Get("Etag"); described.Header.Get("Content-Type") != form || len(etag) < 3 || !described.Contains("Flunder") {
+			t.Errorf("as %s: %v, %d bytes", form, described.Header, len(described.Body))
+		} else {
+			api.Get("/openapi/v3/apis/wardle.example.com/v1beta1", "Accept", form, "If-None-Match", etag).Want(304)
+		}
+	}
+	if root := api.Get("/").Want(200); !root.Contains(`"/apis/wardle.example.com/v1beta1"`) || !root.Contains(`"/apis/wardle.example.com"`) {
+		t.Errorf("the paths are %s", root.Body)
+	}
 	k := front.Kubectl(t)
 	flunder := `{"apiVersion":"wardle.example.com/v1alpha1","kind":"Flunder","metadata":{"name":"one","labels":{"sample":"true"}}}`
 	if got := k.MustInput(flunder, "apply", "-f", "-"); !strings.Contains(got, "created") {

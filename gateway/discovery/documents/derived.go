@@ -31,12 +31,13 @@ type derived struct {
 	other     *discovery.Others
 	discovery *discovery.Documents
 	openapi   *openapi.Documents
+	given     given
 }
 
 // noOthers are what other servers serve where there are none.
 var noOthers discovery.Others
 
-func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Documents) {
+func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Documents, given) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	order, other := d.orders(), &noOthers
@@ -44,15 +45,18 @@ func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Docume
 		other = d.others()
 	}
 	if d.discovery != nil && s.Serial <= d.snapshot.Serial && order == d.order && other == d.other {
-		return d.discovery, d.openapi
+		return d.discovery, d.openapi, d.given
 	}
 	if d.discovery == nil || s.Serial > d.snapshot.Serial {
 		d.snapshot = s
 	}
+	if other != d.other {
+		d.given = describe(other, d.given, d.report)
+	}
 	d.order, d.other = order, other
 	d.discovery = discovery.New(d.snapshot.Definitions, discovery.Options{Order: order.Apply, Others: *other, Report: d.report})
 	d.openapi = openapi.New(d.snapshot.Definitions, d.openapi, openapi.Options{Order: order.Apply, Report: d.report})
-	return d.discovery, d.openapi
+	return d.discovery, d.openapi, d.given
 }
 
 func (d *derived) isReady() bool {
@@ -72,13 +76,13 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 	if !d.isReady() && (strings.HasPrefix(r.Path, "/api") || strings.HasPrefix(r.Path, "/openapi")) {
 		return reply.Unavailable() // half the groups would look like all of them
 	}
-	disco, open := d.of(s)
+	disco, open, others := d.of(s)
 	path := strings.TrimSuffix(r.Path, "/")
 	var body openapi.Body
 	one, contentType, etag, ok := disco.Lookup(path, r.Accept)
 	if ok {
 		body = openapi.Body{one}
-	} else if body, contentType, etag, ok = d.lookup(open, path, r.Accept); !ok {
+	} else if body, contentType, etag, ok = lookup(open, others, path, r.Accept); !ok {
 		return nil
 	}
 	if contentType == "" {
@@ -104,19 +108,13 @@ func (d *derived) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) 
 }
 
 // lookup finds a description, of what other servers serve, too.
-func (d *derived) lookup(open *openapi.Documents, path, accept string) (body openapi.Body, contentType, etag string, ok bool) {
-	others := &noOthers
-	if d.others != nil {
-		others = d.others()
-	}
-	if body, etag, ok := described(others, path); ok {
-		if !jsonOnly(accept) {
-			return nil, "", "", true
-		}
-		return openapi.Body{body}, "application/json", etag, true
+func lookup(open *openapi.Documents, others given, path, accept string) (body openapi.Body, contentType, etag string, ok bool) {
+	if g := others[path]; g != nil {
+		body, contentType, etag = g.Lookup(accept)
+		return body, contentType, etag, true
 	}
 	body, contentType, etag, ok = open.Lookup(path, accept)
-	if ok && path == openapiV3 && len(*others) > 0 {
+	if ok && path == openapiV3 && len(others) > 0 {
 		return openapi.Body{indexed(others, body.Joined())}, contentType, "", true
 	}
 	return body, contentType, etag, ok

@@ -50,7 +50,7 @@ type Config struct {
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	return []api.Documents{healthPaths{c.Health}, versionPath(c.Release), fixed(c.Kinds), metricsPaths{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, others: c.Others, report: c.Report}, rootPaths{c.Kinds}}
+	return []api.Documents{healthPaths{c.Health}, versionPath(c.Release), fixed(c.Kinds), metricsPaths{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, others: c.Others, report: c.Report}, rootPaths{c.Kinds, c.Others}}
 }
 
 // healthPaths serves /healthz, /livez and /readyz.
@@ -129,7 +129,10 @@ func (m metricsPaths) Serve(_ context.Context, r *api.Request, _ *catalog.Snapsh
 }
 
 // rootPaths lists where a reader can go from here.
-type rootPaths struct{ kinds fixed }
+type rootPaths struct {
+	kinds  fixed
+	others func() *discovery.Others // nil for nothing
+}
 
 // Serve implements api.Documents.
 func (p rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot) *reply.Response {
@@ -138,15 +141,24 @@ func (p rootPaths) Serve(_ context.Context, r *api.Request, s *catalog.Snapshot)
 	}
 	paths := []string{"/api", "/api/v1", "/apis"}
 	seen := map[string]bool{}
+	list := func(group, version string) {
+		for _, p := range []string{"/apis/" + group, "/apis/" + group + "/" + version} {
+			if group != "" && !seen[p] {
+				seen[p] = true
+				paths = append(paths, p)
+			}
+		}
+	}
 	for _, d := range s.Definitions {
 		for _, v := range d.Versions {
-			at := d.GVK(v.Name)
-			for _, p := range []string{"/apis/" + at.Group, "/apis/" + at.Group + "/" + at.Version} {
-				if at.Group != "" && v.Served && !seen[p] {
-					seen[p] = true
-					paths = append(paths, p)
-				}
+			if v.Served {
+				list(d.GVK(v.Name).Group, v.Name)
 			}
+		}
+	}
+	if p.others != nil {
+		for _, o := range *p.others() {
+			list(o.Group, o.Version)
 		}
 	}
 	paths = append(slices.AppendSeq(paths, maps.Keys(p.kinds)), "/healthz", "/livez", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/readyz", "/version")

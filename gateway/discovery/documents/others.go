@@ -6,42 +6,50 @@ import (
 	"strings"
 
 	"github.com/wasmgate/wasmgate/gateway/discovery"
+	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
 )
 
 const openapiV3 = "/openapi/v3"
 
-// described is the description of what another server serves, by its path.
-func described(others *discovery.Others, path string) (body []byte, etag string, ok bool) {
+// given are the descriptions of what other servers serve, by path; nil for what they do
+// not describe.
+type given map[string]*openapi.Given
+
+// describe makes the descriptions of others, but for those that are the same as before.
+func describe(others *discovery.Others, before given, report func(error)) given {
+	out := given{}
 	for i := range *others {
-		if o := &(*others)[i]; o.OpenAPI != nil && path == openapiV3+"/apis/"+o.String() {
-			return o.OpenAPI, `"` + o.OpenAPIHash + `"`, true
+		o := &(*others)[i]
+		path := openapiV3 + "/apis/" + o.String()
+		switch was := before[path]; {
+		case o.OpenAPI == nil:
+			out[path] = nil
+		case was != nil && was.Hash() == o.OpenAPIHash:
+			out[path] = was
+		default:
+			out[path] = openapi.NewGiven(o.OpenAPI, o.OpenAPIHash, report)
 		}
 	}
-	return nil, "", false
+	return out
 }
 
 // indexed is the index of descriptions with those of what others serve.
-func indexed(others *discovery.Others, body []byte) []byte {
+func indexed(others given, body []byte) []byte {
 	var index struct {
 		Paths map[string]map[string]string `json:"paths"`
 	}
 	if json.Unmarshal(body, &index) != nil || index.Paths == nil {
 		return body
 	}
-	for _, o := range *others {
-		path := "apis/" + o.String()
+	for at, g := range others {
+		path := strings.TrimPrefix(at, openapiV3+"/")
 		delete(index.Paths, path)
-		if o.OpenAPI != nil {
-			index.Paths[path] = map[string]string{"serverRelativeURL": openapiV3 + "/" + path + "?hash=" + url.QueryEscape(o.OpenAPIHash)}
+		if g != nil {
+			index.Paths[path] = map[string]string{"serverRelativeURL": at + "?hash=" + url.QueryEscape(g.Hash())}
 		}
 	}
 	if out, err := json.Marshal(index); err == nil {
 		return out
 	}
 	return body
-}
-
-// jsonOnly tells that an Accept header takes JSON.
-func jsonOnly(accept string) bool {
-	return accept == "" || strings.Contains(accept, "json") || strings.Contains(accept, "*/*")
 }

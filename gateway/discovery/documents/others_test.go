@@ -6,13 +6,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/discovery"
+	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
 )
+
+// whole is a description that has all that one needs.
+const whole = `{"openapi":"3.0.0","info":{"title":"a","version":"v1"},"paths":{}}`
 
 // The index of descriptions has those of other servers instead of its own of the same
 // path, but for who describes nothing, and stays what it is where it is no index.
 func TestDescriptionsOfOthers(t *testing.T) {
+	fails := func(err error) { t.Error(err) }
 	others := &discovery.Others{
-		{GroupVersion: schema.GroupVersion{Group: "a.example.com", Version: "v1"}, OpenAPI: []byte(`{"openapi":"3.0.0"}`), OpenAPIHash: "A&B"},
+		{GroupVersion: schema.GroupVersion{Group: "a.example.com", Version: "v1"}, OpenAPI: []byte(whole), OpenAPIHash: "A&B"},
 		{GroupVersion: schema.GroupVersion{Group: "b.example.com", Version: "v1"}},
 	}
 	for body, want := range map[string]string{
@@ -20,17 +25,42 @@ func TestDescriptionsOfOthers(t *testing.T) {
 		`{}`:   `{}`,
 		`none`: `none`,
 	} {
-		if got := string(indexed(others, []byte(body))); got != want {
+		if got := string(indexed(describe(others, nil, fails), []byte(body))); got != want {
 			t.Errorf("%s becomes\n%s, want\n%s", body, got, want)
 		}
 	}
-	body, etag, ok := described(others, "/openapi/v3/apis/a.example.com/v1")
-	if !ok || string(body) != `{"openapi":"3.0.0"}` || etag != `"A&B"` {
-		t.Errorf("%s, %s, %t", body, etag, ok)
+	all := describe(others, nil, fails)
+	open := openapi.New(nil, nil, openapi.Options{Order: func(string, []string) []string { return nil }, Report: fails})
+	for accept, want := range map[string]string{"": "application/json", "*/*": "application/json", protobuf: protobuf, protobuf + ", application/json": protobuf, "text/html": ""} {
+		body, contentType, etag, ok := lookup(open, all, "/openapi/v3/apis/a.example.com/v1", accept)
+		if !ok || contentType != want || want != "" && (etag != `"A&B"` || body.Length() == 0) || want == "application/json" && string(body.Joined()) != whole {
+			t.Errorf("as %s: %q, %s, %s, %t", accept, body.Joined(), contentType, etag, ok)
+		}
 	}
 	for _, path := range []string{"/openapi/v3/apis/b.example.com/v1", "/openapi/v3/apis/c"} {
-		if _, _, ok := described(others, path); ok {
+		if _, _, _, ok := lookup(open, all, path, ""); ok {
 			t.Errorf("%s is described", path)
+		}
+	}
+	again := describe(others, all, fails)
+	(*others)[0].OpenAPIHash = "C"
+	const a = "/openapi/v3/apis/a.example.com/v1"
+	if changed := describe(others, all, fails); again[a] != all[a] || changed[a] == all[a] {
+		t.Error("what is the same is described anew, or what is not is not")
+	}
+}
+
+const protobuf = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+
+// What cannot be had as protobuf is reported, and ends nothing.
+func TestDescriptionsOfOthersThatAreNone(t *testing.T) {
+	for _, doc := range []string{`[]`, `{"paths":{"/a":7}}`, `{"components":{"schemas":{"a":{"type":{}}}}}`} {
+		reported := 0
+		all := describe(&discovery.Others{{GroupVersion: schema.GroupVersion{Group: "a", Version: "v1"}, OpenAPI: []byte(doc), OpenAPIHash: "A"}}, nil, func(error) { reported++ })
+		for range 2 {
+			if body, _, _ := all["/openapi/v3/apis/a/v1"].Lookup(protobuf); body.Length() != 0 || reported != 1 {
+				t.Errorf("%s: %d bytes, reported %d times", doc, body.Length(), reported)
+			}
 		}
 	}
 }
