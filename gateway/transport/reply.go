@@ -77,6 +77,18 @@ type pieces struct {
 	done func()
 }
 
+// Read implements [io.Reader]. What panics ends here, before the framework gives what is
+// left of the request to others.
+func (p *pieces) Read(b []byte) (int, error) {
+	defer func() {
+		if failed := recover(); failed != nil {
+			p.done()
+			panic(failed)
+		}
+	}()
+	return p.Reader.Read(b)
+}
+
 // Close implements [io.Closer].
 func (p *pieces) Close() error {
 	p.done()

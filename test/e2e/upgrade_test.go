@@ -206,8 +206,12 @@ func TestUpgradesToAnExtensionServer(t *testing.T) {
 	hears(t, c, "hello "+administrator)
 	for _, size := range []int{1, 100, 70_000, 1 << 20} {
 		said := strings.Repeat("x", size)
-		go func() { _ = c.WriteMessage(websocket.TextMessage, []byte(said)) }()
+		written := make(chan error)
+		go func() { written <- c.WriteMessage(websocket.TextMessage, []byte(said)) }()
 		hears(t, c, said)
+		if err := <-written; err != nil {
+			t.Fatal(err)
+		}
 	}
 	_ = c.WriteMessage(websocket.TextMessage, []byte("bye")) // the server hangs up
 	if _, _, err := c.ReadMessage(); err == nil {
