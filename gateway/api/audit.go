@@ -45,6 +45,9 @@ type Audit struct {
 	// User is who sent it, nil when that is not known, and Impersonated who that
 	// one wants to be, nil for nobody else.
 	User, Impersonated *authn.User
+	// Constraint is the verb of the mode in which that is allowed (KEP-5284), "" for
+	// impersonation that nothing constrains.
+	Constraint string
 	// At is when the stage was reached.
 	Received, At time.Time
 	// Code is the HTTP status, 0 before there is one; Status is the body of a reply

@@ -72,7 +72,7 @@ func TestAudit_VER06(t *testing.T) {
 	r := request("GET", configMaps, "")
 	r.Impersonate = &Impersonation{User: "ann"}
 	w.Serve(r)
-	if a := last(403); a.User.Name != "admin" || a.Impersonated.Name != "ann" {
+	if a := last(403); a.User.Name != "admin" || a.Impersonated.Name != "ann" || a.Constraint != "impersonate:user-info" {
 		t.Errorf("%+v", a)
 	}
 	w.do("DELETE", configMaps+"/one", "{"+unsafeOption+"}").want(422, "")

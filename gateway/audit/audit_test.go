@@ -45,7 +45,11 @@ func TestEvent(t *testing.T) {
 	a.Request.Query, a.Request.UserAgent, a.Request.Remote = "watch=1&a=b", strings.Repeat("x", maxUserAgent+1), nil
 	a.User, a.Impersonated = nil, &authn.User{Name: "ann", Extra: map[string][]string{"k": {"v"}}}
 	a.Info, a.Stage, a.Code, a.Status = api.Info{Verb: "get", Path: "/"}, api.Started, 200, []byte("<html>")
+	a.Constraint = "impersonate:user-info"
 	e := eventOf(a)
+	if e.AuthenticationMetadata == nil || e.AuthenticationMetadata.ImpersonationConstraint != "impersonate:user-info" || eventOf(record("id")).AuthenticationMetadata != nil {
+		t.Errorf("%+v", e.AuthenticationMetadata)
+	}
 	if e.RequestURI != a.Request.Path+"?watch=1&a=b" || e.UserAgent != a.Request.UserAgent[:maxUserAgent]+"...TRUNCATED" || e.SourceIPs != nil ||
 		e.User.Username != "" || e.ImpersonatedUser.Username != "ann" || e.ImpersonatedUser.Extra["k"][0] != "v" ||
 		e.ObjectRef != nil || e.Stage != "ResponseStarted" || e.ResponseStatus.Code != 200 || e.ResponseStatus.Message != "" {

@@ -46,6 +46,9 @@ func eventOf(a *api.Audit) *auditv1.Event {
 		u := a.Impersonated.Info()
 		e.ImpersonatedUser = &u
 	}
+	if a.Constraint != "" {
+		e.AuthenticationMetadata = &auditv1.AuthenticationMetadata{ImpersonationConstraint: a.Constraint}
+	}
 	sent := a.Sent
 	if !json.Valid(sent) {
 		sent = nil

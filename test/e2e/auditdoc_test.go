@@ -29,7 +29,7 @@ func TestAuditDoc(t *testing.T) {
 		args = append(args, arg)
 	}
 	typeAt(t, harness.Start(t, harness.Options{Args: args}), folder, "audit.md", "none.wasm", []string{
-		`"data":{"color":"red"`, `"name":"password"`, "\n0\n", "forbidden\n", `"impersonatedUser":{"username":"ann"`, `"authorization.k8s.io/decision":"forbid"`,
+		`"data":{"color":"red"`, `"name":"password"`, "\n0\n", "forbidden\n", `"impersonatedUser":{"username":"ann"`, `"authorization.k8s.io/decision":"forbid"`, `"impersonationConstraint":"impersonate:user-info"`,
 		"[+]audit ok", `apiserver_audit_error_total{plugin="log"} 0`,
 	})
 }

@@ -67,13 +67,13 @@ func impersonate(authorizer authz.Authorizer) api.Filter {
 			if c.Impersonate == nil {
 				return next(ctx, c)
 			}
-			user, err := impersonated(ctx, authorizer, c.User, c.Impersonate, &c.Info)
+			user, by, err := impersonated(ctx, authorizer, c.User, c.Impersonate, &c.Info)
 			if err != nil {
 				return barred(err)
 			}
 			c.User = user
 			if c.Record != nil {
-				c.Record.Impersonated = user
+				c.Record.Impersonated, c.Record.Constraint = user, by.verb("")
 			}
 			return next(ctx, c)
 		}
@@ -81,10 +81,10 @@ func impersonate(authorizer authz.Authorizer) api.Filter {
 }
 
 // impersonated is the identity that a user asks for, if that user may have it to do
-// what i says.
-func impersonated(ctx context.Context, authorizer authz.Authorizer, by *authn.User, as *api.Impersonation, i *api.Info) (*authn.User, error) {
+// what i says, and the mode in which that is allowed.
+func impersonated(ctx context.Context, authorizer authz.Authorizer, by *authn.User, as *api.Impersonation, i *api.Info) (*authn.User, mode, error) {
 	if as.User == "" {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:\"\", UID:%#v, Groups:%#v, Extra:%#v} without impersonating a user name", as.UID, as.Groups, as.Extra))
+		return nil, mode{}, apierrors.NewBadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:\"\", UID:%#v, Groups:%#v, Extra:%#v} without impersonating a user name", as.UID, as.Groups, as.Extra))
 	}
 	var first error
 	for _, m := range modes {
@@ -93,13 +93,22 @@ func impersonated(ctx context.Context, authorizer authz.Authorizer, by *authn.Us
 		}
 		err := mayImpersonate(ctx, authorizer, m, by, as, i)
 		if err == nil {
-			return m.identity(as), nil
+			return m.identity(as), m, nil
 		}
 		if first == nil {
 			first = err
 		}
 	}
-	return nil, first
+	return nil, mode{}, first
+}
+
+// verb is what one has to be allowed to be somebody by the mode; always is that of the
+// mode that is not constrained.
+func (m mode) verb(always string) string {
+	if m.name == "" {
+		return always
+	}
+	return "impersonate:" + m.name
 }
 
 // mayImpersonate asks whether a mode is allowed: to do this, and to be each part of
@@ -132,9 +141,9 @@ func mayImpersonate(ctx context.Context, authorizer authz.Authorizer, m mode, by
 // parts are the questions whether somebody may have each part of an identity.
 func (m mode) parts(as *api.Impersonation) []authz.Attributes {
 	const authentication = "authentication.k8s.io"
-	verb, group := "impersonate", "" // the group that users and groups count as of
+	verb, group := m.verb("impersonate"), "" // the group that users and groups count as of
 	if m.name != "" {
-		verb, group = "impersonate:"+m.name, authentication
+		group = authentication
 	}
 	name := authz.Attributes{Verb: verb, Group: group, Resource: "users", Name: as.User}
 	if node, ok := authn.Node(as.User); ok && m.name != "" {

@@ -44,7 +44,7 @@ func TestImpersonate(t *testing.T) {
 		"not as a node":     {bob, api.Impersonation{User: "system:node:n1"}, nil, `User "bob" cannot impersonate-on:arbitrary-node:list resource "configmaps"`},
 		"by an unknown":     {authn.AnonymousUser(), api.Impersonation{User: "x", Groups: []string{authn.Masters}}, nil, `User "system:anonymous" cannot impersonate-on:user-info:list`},
 	} {
-		got, err := impersonated(context.Background(), authz.Masters{}, c.user, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
+		got, _, err := impersonated(context.Background(), authz.Masters{}, c.user, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
 		if !reflect.DeepEqual(got, c.want) || (c.fail == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fail) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
@@ -75,22 +75,23 @@ func TestImpersonate_AsksForEachPart(t *testing.T) {
 	const on = " /configmaps default/"
 	onNode := &authn.User{Name: "system:serviceaccount:kube-system:agent", Extra: map[string][]string{authn.NodeNameKey: {"n1"}}}
 	for name, c := range map[string]struct {
-		by      *authn.User
-		as      api.Impersonation
-		allowed []string
+		by         *authn.User
+		as         api.Impersonation
+		constraint string
+		allowed    []string
 	}{
-		"a user": {nil, api.Impersonation{User: "ann", UID: "7", Groups: []string{"dev"}, Extra: map[string][]string{"a.b/c": {"x", "y"}}}, []string{
+		"a user": {nil, api.Impersonation{User: "ann", UID: "7", Groups: []string{"dev"}, Extra: map[string][]string{"a.b/c": {"x", "y"}}}, "impersonate:user-info", []string{
 			"impersonate-on:user-info:list" + on, "impersonate:user-info authentication.k8s.io/users /ann", "impersonate:user-info authentication.k8s.io/uids /7",
 			"impersonate:user-info authentication.k8s.io/groups /dev", "impersonate:user-info authentication.k8s.io/userextras/a.b/c /x", "impersonate:user-info authentication.k8s.io/userextras/a.b/c /y"}},
-		"a service account": {nil, api.Impersonation{User: "system:serviceaccount:d2:bot"}, []string{
+		"a service account": {nil, api.Impersonation{User: "system:serviceaccount:d2:bot"}, "impersonate:serviceaccount", []string{
 			"impersonate-on:serviceaccount:list" + on, "impersonate:serviceaccount authentication.k8s.io/serviceaccounts d2/bot"}},
-		"a node": {nil, api.Impersonation{User: "system:node:n1"}, []string{
+		"a node": {nil, api.Impersonation{User: "system:node:n1"}, "impersonate:arbitrary-node", []string{
 			"impersonate-on:arbitrary-node:list" + on, "impersonate:arbitrary-node authentication.k8s.io/nodes /n1"}},
-		"its node": {onNode, api.Impersonation{User: "system:node:n1"}, []string{
+		"its node": {onNode, api.Impersonation{User: "system:node:n1"}, "impersonate:associated-node", []string{
 			"impersonate-on:associated-node:list" + on, "impersonate:associated-node authentication.k8s.io/nodes /*"}},
-		"any user": {nil, api.Impersonation{User: "ann", Groups: []string{authn.Masters}}, []string{
+		"any user": {nil, api.Impersonation{User: "ann", Groups: []string{authn.Masters}}, "", []string{
 			"impersonate /users /ann", "impersonate /groups /system:masters"}},
-		"any service account": {nil, api.Impersonation{User: "system:serviceaccount:d2:bot", Groups: []string{"dev"}}, []string{
+		"any service account": {nil, api.Impersonation{User: "system:serviceaccount:d2:bot", Groups: []string{"dev"}}, "", []string{
 			"impersonate /serviceaccounts d2/bot", "impersonate /groups /dev"}},
 	} {
 		if c.by == nil {
@@ -98,9 +99,9 @@ func TestImpersonate_AsksForEachPart(t *testing.T) {
 		}
 		for missing := range len(c.allowed) + 1 {
 			g := &grants{allowed: slices.Delete(slices.Clone(c.allowed), min(missing, len(c.allowed)), min(missing+1, len(c.allowed)))}
-			got, err := impersonated(context.Background(), g, c.by, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
-			if all := missing == len(c.allowed); all != (err == nil) || all && got.Name != c.as.User {
-				t.Errorf("%s, allowed %q: %+v %v, asked %q", name, g.allowed, got, err, g.asked)
+			got, in, err := impersonated(context.Background(), g, c.by, &c.as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
+			if all := missing == len(c.allowed); all != (err == nil) || all && (got.Name != c.as.User || in.verb("") != c.constraint) {
+				t.Errorf("%s, allowed %q: %+v by %q, %v, asked %q", name, g.allowed, got, in.verb(""), err, g.asked)
 			}
 		}
 	}
@@ -111,7 +112,7 @@ func TestImpersonate_AsksForEachPart(t *testing.T) {
 func TestImpersonate_TellsWhichKeyOfAnExtraIsWrong(t *testing.T) {
 	may := &grants{allowed: []string{"impersonate-on:user-info:list /configmaps default/", "impersonate:user-info authentication.k8s.io/users /jane"}}
 	as := api.Impersonation{User: "jane", Extra: map[string][]string{"scopes": {"view"}}}
-	_, err := impersonated(context.Background(), may, &authn.User{Name: "robot"}, &as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
+	_, _, err := impersonated(context.Background(), may, &authn.User{Name: "robot"}, &as, &api.Info{Resource: true, Verb: "list", Version: "v1", Plural: "configmaps", Namespace: "default"})
 	want := `userextras.authentication.k8s.io is forbidden: User "robot" cannot impersonate:user-info resource "userextras" in API group "authentication.k8s.io" at the cluster scope: ` +
 		`impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")`
 	if err == nil || err.Error() != want {
