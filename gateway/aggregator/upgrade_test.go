@@ -165,9 +165,9 @@ func TestUpgradesThatAreNone(t *testing.T) {
 		code    int
 		body    string
 	}{
-		"refused": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such words", 403) }, true, 403, "no such words\n"},
+		"refused": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such words", http.StatusForbidden) }, true, 403, "no such words\n"},
 		"ignored": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, true, 503, "invalid upgrade response: status code 200\n"},
-		"moved":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://example.com/", 302) }, true, 503, "invalid upgrade response: status code 302\n"},
+		"moved":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://example.com/", http.StatusFound) }, true, 503, "invalid upgrade response: status code 302\n"},
 		"broken":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, 503, "EOF\n"},
 		"not wanted": {func(w http.ResponseWriter, _ *http.Request) {
 			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
