@@ -236,7 +236,7 @@ func (g *Gateway) Restart(t testing.TB) {
 
 // Log returns the end of what the gateway printed.
 func (g *Gateway) Log() string {
-	const most = 6 << 10
+	const most = 32 << 10
 	b, err := os.ReadFile(g.logs.Name())
 	if err != nil {
 		return err.Error()

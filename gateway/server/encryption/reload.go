@@ -61,14 +61,14 @@ func (e *Encryption) look(ctx context.Context, now time.Time) bool {
 		err = e.load(ctx)
 	}
 	if err != nil {
-		metrics.RecordEncryptionConfigAutomaticReloadFailure(e.c.Gateway)
-		if !again {
+		if !again { // first, as who sees the count looks here for the reason
 			e.log.Error().Err(err).Str("file", e.c.Path).Msg("the file of --encryption-provider-config has changed and cannot be used: what it said before still counts")
 		}
+		metrics.RecordEncryptionConfigAutomaticReloadFailure(e.c.Gateway)
 		return false
 	}
-	metrics.RecordEncryptionConfigAutomaticReloadSuccess(e.c.Gateway, e.hash)
 	e.log.Info().Str("file", e.c.Path).Str("hash", e.hash).Msg("the file of --encryption-provider-config has changed and counts as it is now")
+	metrics.RecordEncryptionConfigAutomaticReloadSuccess(e.c.Gateway, e.hash)
 	return true
 }
 
