@@ -13,10 +13,10 @@ import (
 
 const (
 	// dialTime is how long finding out why an endpoint does not answer may take.
-	dialTime = 3 * time.Second
+	dialTime = 10 * time.Second
 	// refusalTime is how long a server that took a client's certificate has to
 	// refuse it all the same, as TLS 1.3 lets it.
-	refusalTime = time.Second
+	refusalTime = 3 * time.Second
 )
 
 // unanswered is why the first endpoint that cannot be reached does not answer,
