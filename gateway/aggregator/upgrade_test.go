@@ -167,8 +167,10 @@ func TestUpgradesThatAreNone(t *testing.T) {
 	}{
 		"refused": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such words", http.StatusForbidden) }, true, 403, "no such words\n"},
 		"ignored": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, true, 503, "invalid upgrade response: status code 200\n"},
-		"moved":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://example.com/", http.StatusFound) }, true, 503, "invalid upgrade response: status code 302\n"},
-		"broken":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, 503, "EOF\n"},
+		"moved": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://example.com/", http.StatusFound)
+		}, true, 503, "invalid upgrade response: status code 302\n"},
+		"broken": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, 503, "EOF\n"},
 		"not wanted": {func(w http.ResponseWriter, _ *http.Request) {
 			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
 				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: words\r\nConnection: Upgrade\r\n\r\n")
