@@ -65,9 +65,6 @@ var errBegun = errors.New("the pod has begun to run")
 func (e eviction) evict(ctx context.Context, objects Objects, t resource.Target, how metav1.DeleteOptions) error {
 	err := errBegun
 	for n := 0; n < attempts && errors.Is(err, errBegun); n++ {
-		if err := objects.Fresh(ctx); err != nil {
-			return err
-		}
 		p, problem := pod(ctx, objects, t)
 		if problem != nil {
 			return problem

@@ -77,8 +77,11 @@ func typed(u *unstructured.Unstructured) (*corev1.Pod, error) {
 	return p, nil
 }
 
-// pod reads a pod.
+// pod reads a pod for a client, to whom what it has just written is there.
 func pod(ctx context.Context, objects Reader, t resource.Target) (*corev1.Pod, error) {
+	if err := objects.Fresh(ctx); err != nil {
+		return nil, err
+	}
 	u, err := objects.Get(ctx, kind, t.Namespace, t.Name)
 	if err != nil {
 		return nil, err
