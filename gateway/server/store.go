@@ -32,6 +32,10 @@ type store interface {
 	RunCompactor(ctx context.Context, interval time.Duration) error
 }
 
+// leaving is how long another gateway that holds the data directory has to end: one that
+// was told to, just before this one was started, is answering its last requests.
+const leaving = 15 * time.Second
+
 // openStore opens the store that the options ask for: an etcd cluster, or one
 // inside this process. close ends it.
 func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zerolog.Logger) (store *etcd.Store, close func() error, err error) {
@@ -55,7 +59,7 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 		return s, s.Close, nil
 	}
 	e, err := etcd.StartEmbedded(ctx, etcd.EmbeddedConfig{
-		Dir: filepath.Join(o.DataDir, "etcd"), ListenClientURL: o.EmbeddedEtcdClientURL, Logger: log, Observe: observe,
+		Dir: filepath.Join(o.DataDir, "etcd"), Wait: leaving, ListenClientURL: o.EmbeddedEtcdClientURL, Logger: log, Observe: observe,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("embedded etcd: %w", err)

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,18 +20,50 @@ const dbLockTimeout = 100 * time.Millisecond
 // data directory.
 var ErrDirInUse = errors.New("data directory is in use by another process")
 
-// lockDir makes dir and takes it for this process. The lock goes with the
-// process, however it ends.
-func lockDir(dir string) (*fileutil.LockedFile, error) {
+// lockRetry is how often a directory is tried that another process holds.
+const lockRetry = 50 * time.Millisecond
+
+// lockDir makes the directory of c and takes it for this process. The lock goes with
+// the process, however it ends. Who holds it has as long to leave as c says.
+func lockDir(ctx context.Context, c EmbeddedConfig) (*fileutil.LockedFile, error) {
+	if err := makeDir(c.Dir); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Wait)
+	defer cancel()
+	retry := time.NewTicker(lockRetry)
+	defer retry.Stop()
+	for told := false; ; told = true {
+		lock, err := tryLock(c.Dir)
+		if !errors.Is(err, ErrDirInUse) || c.Wait == 0 {
+			return lock, err
+		}
+		if !told {
+			c.Logger.Warn().Str("dir", c.Dir).Stringer("most", c.Wait).Msg("another process holds the data directory: waiting for it to end")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-retry.C:
+		}
+	}
+}
+
+func makeDir(dir string) error {
 	if dir == "" {
-		return nil, errors.New("etcd: no data directory")
+		return errors.New("etcd: no data directory")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("etcd: data directory: %w", err)
+		return fmt.Errorf("etcd: data directory: %w", err)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("etcd: data directory: %w", err)
+		return fmt.Errorf("etcd: data directory: %w", err)
 	}
+	return nil
+}
+
+// tryLock takes a directory that nobody holds.
+func tryLock(dir string) (*fileutil.LockedFile, error) {
 	lock, err := fileutil.TryLockFile(filepath.Join(dir, "wasmgate.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fileutil.ErrLocked) {
 		return nil, fmt.Errorf("etcd: %s: %w", dir, ErrDirInUse)

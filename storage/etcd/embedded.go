@@ -46,6 +46,9 @@ var setSegmentBytes = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentBytes
 type EmbeddedConfig struct {
 	// Dir is the data directory. It is made with mode 0700 if missing.
 	Dir string
+	// Wait is how long another process that holds Dir has to end, as one that was asked
+	// to shut down soon will. Zero waits for nobody.
+	Wait time.Duration
 	// ListenClientURL, such as http://127.0.0.1:0 or unix:///path, lets other
 	// processes read and write the store without any protection: it is there
 	// for tests and debugging. Empty means no listener.
@@ -68,10 +71,10 @@ type Embedded struct {
 }
 
 // StartEmbedded starts a server over the data directory of c and waits until
-// it serves. It fails at once with [ErrDirInUse] when another process holds
+// it serves. It fails with [ErrDirInUse] when another process goes on holding
 // the directory. The caller closes it.
 func StartEmbedded(ctx context.Context, c EmbeddedConfig) (*Embedded, error) {
-	lock, err := lockDir(c.Dir)
+	lock, err := lockDir(ctx, c)
 	if err != nil {
 		return nil, err
 	}

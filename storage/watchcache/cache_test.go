@@ -12,7 +12,7 @@ import (
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // options make items that are the stored text; the first two segments of a
 // key are its bucket.

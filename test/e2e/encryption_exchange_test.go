@@ -6,9 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -152,14 +150,7 @@ func startKubeAPIServer(t *testing.T, program, etcd, encryption string) (url str
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	port := harness.Port(t)
 	sa, tokens := filepath.Join(dir, "sa.key"), filepath.Join(dir, "tokens.csv")
 	for file, data := range map[string][]byte{
 		sa:     pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
@@ -169,7 +160,7 @@ func startKubeAPIServer(t *testing.T, program, etcd, encryption string) (url str
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program, "--etcd-servers", etcd, "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port), "--cert-dir", dir,
+	cmd := exec.Command(program, "--etcd-servers", etcd, "--bind-address", "127.0.0.1", "--secure-port", port, "--cert-dir", dir,
 		"--service-account-key-file", sa, "--service-account-signing-key-file", sa, "--service-account-issuer", "https://kubernetes.default.svc",
 		"--token-auth-file", tokens, "--authorization-mode", "RBAC", "--service-cluster-ip-range", "10.0.0.0/24",
 		"--disable-admission-plugins", "ServiceAccount", "--encryption-provider-config", encryption)
@@ -180,7 +171,7 @@ func startKubeAPIServer(t *testing.T, program, etcd, encryption string) (url str
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	url = fmt.Sprintf("https://127.0.0.1:%d", port)
+	url = "https://127.0.0.1:" + port
 	harness.Eventually(t, "kube-apiserver is ready", func() bool {
 		code, _ := askInsecurely(t, "GET", url+"/readyz", "")
 		return code == 200

@@ -164,12 +164,7 @@ func TestSampleAPIServer(t *testing.T) {
 	const config = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 	api.Eventually(config, func(r *harness.Reply) bool { return r.Code == 200 })
 	e := newExtension(t, "wardle")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, e.port, _ = net.SplitHostPort(free.Addr().String())
-	_ = free.Close()
+	e.port = harness.Port(t)
 	etcd, err := url.Parse(front.EtcdURL)
 	if err != nil {
 		t.Fatal(err)

@@ -146,7 +146,7 @@ func asBefore(t *testing.T, etcd *clientv3.Client, key string, annotations objec
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := etcd.Put(ctx, key, string(data)); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ type storedObject struct {
 // stored reads one custom resource from etcd.
 func stored(t testing.TB, etcd *clientv3.Client, key string) storedObject {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	resp, err := etcd.Get(ctx, key)
 	if err != nil {

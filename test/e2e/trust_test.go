@@ -147,7 +147,7 @@ func TestTrust(t *testing.T) {
 		api.Post(trusts, `{"apiVersion":"wasmgate.dev/v1","kind":"ModuleTrust","metadata":{"name":"revoked"},"spec":{"revokedDigests":["`+signature.Digest(module)+`"]}}`).Want(201)
 		begun := time.Now()
 		var last *harness.Reply
-		if !harness.Poll(10*time.Second, func() bool {
+		if !harness.Poll(time.Minute, func() bool {
 			last = there.Get(made)
 			return last.Code != 200
 		}) {

@@ -2,9 +2,7 @@ package harness
 
 import (
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,7 +87,11 @@ func launch(binary, dir string, o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{Binary: binary, opts: o, port: "0", logs: logs}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{Binary: binary, opts: o, port: port, logs: logs}
 	g.Kubeconfig = filepath.Join(dir, "kubeconfig")
 	g.EtcdURL = o.EtcdServers
 	if g.EtcdURL == "" {
@@ -100,14 +102,10 @@ func launch(binary, dir string, o Options) (*Gateway, error) {
 	return g, g.start()
 }
 
-// freeURL names a port of the loopback interface that nobody uses now.
+// freeURL names a port for a server.
 func freeURL() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String(), nil
+	port, err := freePort()
+	return "http://127.0.0.1:" + port, err
 }
 
 // command works where the data folder is, and names that by a relative path, as
@@ -153,11 +151,7 @@ func (g *Gateway) ready() (bool, error) {
 		if cluster == nil || user == nil {
 			return false, fmt.Errorf("incomplete kubeconfig %s", g.Kubeconfig)
 		}
-		u, err := url.Parse(cluster.Server)
-		if err != nil {
-			return false, err
-		}
-		g.URL, g.CA, g.Token, g.port = cluster.Server, cluster.CertificateAuthorityData, user.Token, u.Port()
+		g.URL, g.CA, g.Token = cluster.Server, cluster.CertificateAuthorityData, user.Token
 		g.prepare()
 	}
 	resp, err := g.askReady()
