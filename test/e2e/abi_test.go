@@ -2,16 +2,15 @@ package e2e
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
@@ -29,20 +28,17 @@ func TestABIDoc_WP01(t *testing.T) {
 	}
 	g := harness.Start(t, harness.Options{})
 	for i, language := range []struct {
-		name   string
-		source []string
-		env    func(*testing.T) []string
-		typed  *strings.Replacer
+		name  string
+		env   func(testing.TB) []string
+		typed *strings.Replacer
 	}{
-		{"rust", []string{"Cargo.toml", "src/lib.rs"}, rust, strings.NewReplacer()},
-		{"assemblyscript", []string{"crontab.ts", "package.json"}, assemblyScript, strings.NewReplacer("npm ci && ", "")},
+		{"rust", plugintest.Cargo, strings.NewReplacer()},
+		{"assemblyscript", assemblyScript, strings.NewReplacer("npm ci && ", "")},
 	} {
 		t.Run("WP-01 "+language.name, func(t *testing.T) {
 			env, dir := language.env(t), t.TempDir()
 			place := filepath.Join("examples", language.name)
-			for _, name := range language.source {
-				copyFile(t, filepath.Join(dir, place, name), filepath.Join(root, place, name))
-			}
+			plugintest.Sources(t, dir, "sdk/rust", place)
 			if modules, err := filepath.Abs(filepath.Join(root, place, "node_modules")); err == nil {
 				link(t, modules, filepath.Join(dir, place, "node_modules"))
 			}
@@ -96,56 +92,13 @@ func decoded(t *testing.T, text []byte) (o map[string]any) {
 	return o
 }
 
-// rust is an environment in which cargo builds for WebAssembly.
-func rust(t *testing.T) []string {
-	t.Helper()
-	for _, path := range []string{os.Getenv("PATH"), "/usr/bin" + string(os.PathListSeparator) + os.Getenv("PATH")} {
-		cmd := exec.Command("sh", "-c", `command -v cargo >/dev/null && rustc --print target-libdir --target wasm32-unknown-unknown`)
-		cmd.Env = append(os.Environ(), "PATH="+path)
-		out, err := cmd.Output()
-		if found, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "libcore-*")); err != nil || len(found) == 0 {
-			continue
-		}
-		env := append(os.Environ(), "PATH="+path)
-		const debian = "/usr/share/cargo/registry"
-		if crates, _ := filepath.Glob(debian + "/serde_json-1.*"); len(crates) > 0 { // Debian's, without network
-			home := t.TempDir()
-			config := "[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = \"" + debian + "\"\n"
-			if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			env = append(env, "CARGO_HOME="+home)
-		}
-		return env
-	}
-	absent(t, "Rust for WebAssembly", "apt-get install cargo libstd-rust-dev-wasm32 lld librust-serde-json-dev")
-	return nil
-}
-
 // assemblyScript is an environment in which its compiler is installed.
-func assemblyScript(t *testing.T) []string {
+func assemblyScript(t testing.TB) []string {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(root, "examples", "assemblyscript", "node_modules", "json-as")); err != nil {
-		absent(t, "AssemblyScript", "(cd examples/assemblyscript && npm ci)")
+		plugintest.Absent(t, "AssemblyScript", "(cd examples/assemblyscript && npm ci)")
 	}
 	return os.Environ()
-}
-
-// absent ends the test of a language whose compiler is not installed.
-func absent(t *testing.T, what, install string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is absent, and CI must have it; install it with: %s", what, install)
-	}
-	t.Skipf("%s is absent; install it with: %s", what, install)
-}
-
-func copyFile(t *testing.T, to, from string) {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err := cmp.Or(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600)); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func link(t *testing.T, target, at string) {
