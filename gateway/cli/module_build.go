@@ -35,7 +35,7 @@ var toolchains = []toolchain{
 		missing: "install Go (https://go.dev/dl)"},
 	{language: "tinygo", tool: "tinygo", args: []string{"build", "-target=wasip1", "-buildmode=c-shared", "-no-debug"},
 		missing: "install TinyGo (https://tinygo.org/getting-started/install)"},
-	{language: "rust", sign: "Cargo.toml", tool: "cargo", args: []string{"build", "--release", "--target", "wasm32-unknown-unknown"},
+	{language: "rust", sign: "Cargo.toml", tool: "cargo", args: []string{"build", "--release", "--target", "wasm32-unknown-unknown", "--target-dir", "target"},
 		made: "target/wasm32-unknown-unknown/release/*.wasm", missing: "install Rust (https://rustup.rs), and then: rustup target add wasm32-unknown-unknown"},
 	{language: "typescript", sign: "package.json", tool: "npm", args: []string{"run", "build"}, made: "*.wasm",
 		missing: "install Node.js (https://nodejs.org), and then: npm ci"},

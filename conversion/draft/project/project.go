@@ -11,10 +11,11 @@ import (
 const (
 	Rules = "rules"
 	Go    = "go"
+	Rust  = "rust"
 )
 
 // Languages are all that a project can be in.
-var Languages = []string{Rules, Go}
+var Languages = []string{Rules, Go, Rust}
 
 // Project is what a project is about.
 type Project struct {
@@ -54,6 +55,8 @@ func (p Project) Files() ([]File, error) {
 			return nil, err
 		}
 		files = append(files, sources...)
+	case Rust:
+		files = append(files, p.rust()...)
 	default:
 		return nil, fmt.Errorf("%q is no language of projects: want one of %s", p.Language, strings.Join(Languages, ", "))
 	}
@@ -85,9 +88,13 @@ func (p Project) readme() []byte {
 		b.WriteString(", and nothing of it is in doubt")
 	}
 	b.WriteString(". Then, in this folder:\n\n")
-	if p.Language == Go {
-		if p.SDK == "" {
+	if p.Language != Rules {
+		switch {
+		case p.SDK != "":
+		case p.Language == Go:
 			b.WriteString("    go mod edit -replace github.com/wasmgate/wasmgate=CHECKOUT   # a checkout of wasmgate, as with `init --sdk`\n    go mod tidy\n")
+		default:
+			b.WriteString("    cargo add wasmgate-sdk --path CHECKOUT/sdk/rust   # of a checkout of wasmgate, as with `init --sdk`\n")
 		}
 		b.WriteString("    wasmgate module build --out " + p.module() + "\n")
 	}

@@ -82,19 +82,7 @@ func TestAProjectInGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	made, err := offline.Tools{}.Draft(t.Context(), workbench.Draft{Language: "go", From: []byte(everything), SDK: root, Name: "gadgets"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range made.Files {
-		name := filepath.Join(dir, f.Name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, f.Content, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	made := drafted(t, dir, workbench.Draft{Language: "go", From: []byte(everything), SDK: root, Name: "gadgets"})
 	source := string(filesOf(made, "conversion.go")[0])
 	for _, step := range []string{"move(", "split(", "join(", "replace(", "toDuration(", "toCount(", "toList(", "fromList(", "toText(", "toValue(", "each(", "fill(", "empty(", "keep(", "restore("} {
 		if !strings.Contains(source, step) {
@@ -116,6 +104,25 @@ func TestAProjectInGo(t *testing.T) {
 	if err != nil || found.Lossless != "False" {
 		t.Errorf("%+v, %v", found, err)
 	}
+}
+
+// drafted writes the files of a project into a folder.
+func drafted(t *testing.T, dir string, what workbench.Draft) workbench.Drafted {
+	t.Helper()
+	made, err := offline.Tools{}.Draft(t.Context(), what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range made.Files {
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return made
 }
 
 // tryAll holds what a module makes of the samples of a project against its golden files.

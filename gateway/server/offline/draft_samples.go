@@ -35,8 +35,8 @@ func samplesOf(ctx context.Context, c *apiextensionsv1.CustomResourceDefinition,
 	var spec rules.Spec
 	for _, one := range p.Drafts {
 		all := one.Rules()
-		if p.Language == project.Go { // what it has no step for is not done
-			all.Rules = slices.DeleteFunc(all.Rules, func(r rules.Rule) bool { return !project.InGo(r) })
+		if p.Language != project.Rules { // what a module has no step for is not done
+			all.Rules = slices.DeleteFunc(all.Rules, func(r rules.Rule) bool { return !project.HasStep(r) })
 		}
 		spec.Conversions = append(spec.Conversions, all)
 	}
