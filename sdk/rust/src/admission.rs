@@ -64,7 +64,7 @@ impl<'a> Review<'a> {
 impl Module {
     /// Answers an AdmissionReview: what a module does with every request.
     pub fn handle_admission(&self, request: &[u8]) -> String {
-        let sent = text::valid(request).and_then(Object::of);
+        let sent = text::sent(request).and_then(Object::of);
         let field = |path: &[&str], other: &str| {
             sent.as_ref().and_then(|o| o.raw(path)).map_or_else(|| other.to_string(), |text| text.into_owned())
         };

@@ -1,86 +1,117 @@
-use crate::text::{self, Parts};
-use crate::{Module, Object, Result};
+use crate::{text, Module, Object, Result};
 
 /// What is read of a ConversionReview; texts are JSON.
 struct Envelope<'a> {
     api_version: &'a str,
     uid: &'a str,
     desired: &'a str,
-    objects: Option<&'a str>,
+    /// Where the objects are that were passed, as the version was not there yet.
+    objects: Option<usize>,
+    converted: Result,
 }
 
 const NO_REVIEW: &str = "the request is not a ConversionReview";
-
-impl<'a> Envelope<'a> {
-    fn empty() -> Envelope<'a> {
-        Envelope { api_version: r#""apiextensions.k8s.io/v1""#, uid: r#""""#, desired: "null", objects: None }
-    }
-
-    fn read(&mut self, request: &'a [u8]) -> Option<()> {
-        for (key, value) in fields(text::valid(request)?)? {
-            match key {
-                "apiVersion" => self.api_version = value,
-                "request" => {
-                    for (key, value) in fields(value)? {
-                        match key {
-                            "uid" => self.uid = value,
-                            "desiredAPIVersion" => self.desired = value,
-                            "objects" => self.objects = Some(value),
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        Some(())
-    }
-}
-
-fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
-    match text::parts(text) {
-        Some(Parts::Fields(all)) => Some(all),
-        _ => None,
-    }
-}
 
 impl Module {
     /// Answers a ConversionReview: what a module does with every request. Conversions
     /// that fail give a review whose result is Failed.
     pub fn handle_conversion(&self, request: &[u8]) -> String {
-        let mut envelope = Envelope::empty();
-        let converted = match envelope.read(request) {
-            Some(()) => self.convert_objects(&envelope, request.len()),
-            None => Err(NO_REVIEW.into()),
-        };
-        let answer = match converted {
-            Ok(objects) => format!(r#""convertedObjects":[{objects}],"result":{{"status":"Success"}}"#),
-            Err(e) => format!(r#""result":{{"status":"Failed","message":{}}}"#, text::quote(&e.to_string())),
-        };
-        let Envelope { api_version, uid, .. } = envelope;
-        format!(r#"{{"kind":"ConversionReview","response":{{{answer},"uid":{uid}}},"apiVersion":{api_version}}}"#)
+        self.answer_conversion(request, String::new())
     }
 
-    fn convert_objects(&self, envelope: &Envelope, size: usize) -> Result<String> {
-        let mut out = String::with_capacity(size);
-        let objects = match envelope.objects {
-            Some(objects) => objects,
-            None => return Ok(out),
+    /// Answers into a text whose memory is used again: one text is made of all, as every
+    /// page that is written is put back after the call.
+    pub(crate) fn answer_conversion(&self, request: &[u8], mut out: String) -> String {
+        let mut envelope = Envelope {
+            api_version: r#""apiextensions.k8s.io/v1""#,
+            uid: r#""""#,
+            desired: "",
+            objects: None,
+            converted: Ok(()),
         };
-        let desired = text::string(envelope.desired).filter(|v| !v.is_empty()).ok_or("the request has no desiredAPIVersion")?;
-        let items = match text::parts(objects) {
-            Some(Parts::Items(all)) => all,
-            _ => return Err(NO_REVIEW.into()),
-        };
-        for (i, item) in items.into_iter().enumerate() {
-            let mut object = Object::of(item).ok_or("an element of objects is not an object")?;
-            self.convert_object(&mut object, &desired).map_err(|e| format!("{}: {}", object.described(), e))?;
-            if i > 0 {
-                out.push(',');
+        out.clear();
+        out.reserve(request.len() + 256); // most replies are about as long
+        out.push_str(r#"{"kind":"ConversionReview","response":{"convertedObjects":["#);
+        let read = text::sent(request).and_then(|text| {
+            self.read_review(text, &mut envelope, &mut out)?;
+            if let Some(at) = envelope.objects {
+                envelope.converted = self.convert_objects(text, at, envelope.desired, &mut out).map(drop);
             }
-            object.root.write(&mut out);
+            Some(())
+        });
+        match read.map_or_else(|| Err(NO_REVIEW.into()), |()| envelope.converted) {
+            Ok(()) => out.push_str(r#"],"result":{"status":"Success"}"#),
+            Err(e) => {
+                out.clear();
+                out.push_str(r#"{"kind":"ConversionReview","response":{"result":{"status":"Failed","message":"#);
+                out.push_str(&text::quote(&e.to_string()));
+                out.push('}');
+            }
         }
-        Ok(out)
+        for part in [r#","uid":"#, envelope.uid, r#"},"apiVersion":"#, envelope.api_version, "}"] {
+            out.push_str(part);
+        }
+        out
+    }
+
+    /// Converts objects as they are found, where the version comes before them, as it does.
+    fn read_review<'a>(&self, text: &'a str, e: &mut Envelope<'a>, out: &mut String) -> Option<()> {
+        text::walk(text, 0, |key, at| match key {
+            "request" => text::walk(text, at, |key, at| {
+                if key == "objects" && !e.desired.is_empty() {
+                    match self.convert_objects(text, at, e.desired, out) {
+                        Ok(end) => return Some(end),
+                        Err(failed) => e.converted = Err(failed),
+                    }
+                }
+                let value = text::value(text, at)?;
+                match key {
+                    "uid" => e.uid = value,
+                    "desiredAPIVersion" => e.desired = value,
+                    "objects" if e.converted.is_ok() => e.objects = Some(at),
+                    _ => {}
+                }
+                Some(at + value.len())
+            }),
+            _ => {
+                let value = text::value(text, at)?;
+                if key == "apiVersion" {
+                    e.api_version = value;
+                }
+                Some(at + value.len())
+            }
+        })
+        .map(drop)
+    }
+
+    /// Converts the array of objects at a position, and returns where it ends.
+    fn convert_objects(&self, text: &str, at: usize, desired: &str, out: &mut String) -> Result<usize> {
+        let desired = text::string(desired).filter(|v| !v.is_empty()).ok_or("the request has no desiredAPIVersion")?;
+        if !text[at..].starts_with('[') {
+            return Err(NO_REVIEW.into());
+        }
+        let (mut failed, mut first) = (None, true);
+        let end = text::walk(text, at, |_, at| {
+            match self.convert_one(text, at, &desired) {
+                Ok((object, end)) => {
+                    if !first {
+                        out.push(',');
+                    }
+                    first = false;
+                    object.root.write(out);
+                    return Some(end);
+                }
+                Err(e) => failed = Some(e),
+            }
+            None
+        });
+        end.ok_or_else(|| failed.unwrap_or_else(|| NO_REVIEW.into()))
+    }
+
+    fn convert_one<'a>(&self, text: &'a str, at: usize, desired: &str) -> Result<(Object<'a>, usize)> {
+        let (mut object, end) = Object::beginning(text, at).ok_or("an element of objects is not an object")?;
+        self.convert_object(&mut object, desired).map_err(|e| format!("{}: {}", object.described(), e))?;
+        Ok((object, end))
     }
 
     fn convert_object(&self, object: &mut Object, desired: &str) -> Result {

@@ -155,19 +155,19 @@ macro_rules! module {
             }
             #[no_mangle]
             pub extern "C" fn wasmgate_convert(ptr: u32, len: u32) -> u64 {
-                $crate::abi::answer($register, ptr, len, $crate::Module::handle_conversion)
+                $crate::abi::convert($register, ptr, len)
             }
             #[no_mangle]
             pub extern "C" fn wasmgate_admit(ptr: u32, len: u32) -> u64 {
-                $crate::abi::answer($register, ptr, len, $crate::Module::handle_admission)
+                $crate::abi::admit($register, ptr, len)
             }
             #[no_mangle]
             pub extern "C" fn wasmgate_prioritize(ptr: u32, len: u32) -> u64 {
-                $crate::abi::answer($register, ptr, len, $crate::Module::handle_priority)
+                $crate::abi::prioritize($register, ptr, len)
             }
             #[no_mangle]
             pub extern "C" fn wasmgate_configure(ptr: u32, len: u32) -> u64 {
-                $crate::abi::answer($register, ptr, len, $crate::Module::handle_configuration)
+                $crate::abi::configure($register, ptr, len)
             }
             #[no_mangle]
             pub extern "C" fn wasmgate_describe() -> u64 {

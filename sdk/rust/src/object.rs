@@ -17,9 +17,18 @@ impl<'a> Object<'a> {
 
     /// Reads an object of a text that is valid.
     pub(crate) fn of(text: &'a str) -> Option<Object<'a>> {
-        let mut root = Node::Text(Cow::Borrowed(text));
-        root.open();
-        matches!(root, Node::Fields(_)).then(|| Object { root })
+        Object::beginning(text, 0).map(|(object, _)| object)
+    }
+
+    /// Reads the object at a position of a text, and says where it ends.
+    pub(crate) fn beginning(text: &'a str, at: usize) -> Option<(Object<'a>, usize)> {
+        match text::parts_at(text, at)? {
+            (text::Parts::Fields(all), end) => {
+                let all = all.into_iter().map(|(k, v)| (Cow::Borrowed(k), Node::Text(Cow::Borrowed(v))));
+                Some((Object { root: Node::Fields(all.collect()) }, end))
+            }
+            _ => None,
+        }
     }
 
     /// The object as it stands, as JSON.

@@ -5,7 +5,7 @@ impl Module {
     /// Answers a VersionPriorityReview. A module without a function for it leaves the
     /// versions as they are. Of what is not a review the reply says so.
     pub fn handle_priority(&self, request: &[u8]) -> String {
-        let review = text::valid(request).and_then(Object::of);
+        let review = text::sent(request).and_then(Object::of);
         let field = |path: &[&str]| review.as_ref().and_then(|o| o.raw(path));
         let uid = field(&["request", "uid"]).map_or_else(|| r#""""#.to_string(), |uid| uid.into_owned());
         let group = field(&["request", "group"]).and_then(|group| text::string(&group));

@@ -118,3 +118,32 @@ fn a_lookup_is_what_a_test_sets() {
     assert!(crate::get("", "configmaps", "a", "d").unwrap().is_none());
     assert_eq!(crate::get("", "configmaps", "a", "c").err().unwrap().to_string(), "it was not granted");
 }
+
+/// Whatever is sent is answered, without a panic.
+#[test]
+fn broken_requests_do_no_harm() {
+    let m = Module::of(|m| {
+        m.convert("v1", "v2", |o| o.move_to(["spec", "a"], ["spec", "b"]));
+        m.mutate(|r| r.object.as_mut().map_or(Ok(()), |o| o.set(["spec", "a"], 1)));
+    });
+    let object = r#"{"apiVersion":"e/v1","kind":"A☂","metadata":{"name":"\ud800\\"},"spec":{"a":[1,{"b":-1.5e3}]}}"#;
+    let convert = format!(r#"{{"request":{{"uid":"7","desiredAPIVersion":"e/v2","objects":[{object} , {object}]}}}}"#);
+    let admit = format!(r#"{{"request":{{"uid":"7","operation":"CREATE","object":{object}}}}}"#);
+    let valid = |reply: String| crate::text::valid(reply.as_bytes()).is_some();
+    assert!(valid(m.handle_conversion(convert.as_bytes())) && valid(m.handle_admission(admit.as_bytes())));
+    for request in [convert.as_bytes(), admit.as_bytes()] {
+        for at in 0..request.len() {
+            let mut requests = vec![request[..at].to_vec(), request[at..].to_vec()];
+            for byte in [b'"', b'\\', b'{', b'}', b'[', b']', b',', b':', b' ', 0, 0xe2, 0xff] {
+                let mut changed = request.to_vec();
+                changed[at] = byte;
+                requests.push(changed);
+            }
+            for request in requests {
+                m.handle_conversion(&request);
+                m.handle_admission(&request);
+                m.handle_priority(&request);
+            }
+        }
+    }
+}

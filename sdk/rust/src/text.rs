@@ -7,6 +7,13 @@ pub(crate) fn valid(bytes: &[u8]) -> Option<&str> {
     serde_json::from_slice::<&RawValue>(bytes).ok().map(|raw| trim(raw.get()))
 }
 
+/// Returns the text of what the gateway sent, which is JSON: to pass over it once more would
+/// cost as much as to convert it. What is none otherwise than by its brackets and quotes
+/// is taken for what it looks like.
+pub(crate) fn sent(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().map(trim)
+}
+
 fn trim(text: &str) -> &str {
     text.trim_matches(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
 }
@@ -20,31 +27,60 @@ pub(crate) enum Parts<'a> {
 
 /// Takes an object or an array apart; None for anything else.
 pub(crate) fn parts(text: &str) -> Option<Parts<'_>> {
+    parts_at(text, 0).map(|(parts, _)| parts)
+}
+
+/// Takes the object or array at a position apart, and says where it ends.
+pub(crate) fn parts_at(text: &str, at: usize) -> Option<(Parts<'_>, usize)> {
     let bytes = text.as_bytes();
-    let is_object = match bytes.first()? {
+    if bytes.get(at)? == &b'{' {
+        let mut fields = Vec::new();
+        let end = walk(text, at, |key, value| {
+            let end = pass(bytes, value)?;
+            fields.push((key, text.get(value..end)?));
+            Some(end)
+        })?;
+        Some((Parts::Fields(fields), end))
+    } else {
+        let mut items = Vec::new();
+        let end = walk(text, at, |_, value| {
+            let end = pass(bytes, value)?;
+            items.push(text.get(value..end)?);
+            Some(end)
+        })?;
+        Some((Parts::Items(items), end))
+    }
+}
+
+/// Visits what is in the object or array at a position, and returns where that ends. `f`
+/// gets a key, which items have none of, and where the value is; it returns where that ends,
+/// or None to give up.
+pub(crate) fn walk<'t>(text: &'t str, at: usize, mut f: impl FnMut(&'t str, usize) -> Option<usize>) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_object = match bytes.get(at)? {
         b'{' => true,
         b'[' => false,
         _ => return None,
     };
-    let (mut fields, mut items, mut i) = (Vec::new(), Vec::new(), 1);
+    let mut i = at + 1;
     loop {
         i = next(bytes, i)?;
         if matches!(bytes[i], b'}' | b']') {
-            break;
+            return Some(i + 1);
         }
+        let mut key = "";
         if is_object {
             let end = pass(bytes, i)?;
-            let value = next(bytes, end)?;
-            let stop = pass(bytes, value)?;
-            fields.push((text.get(i + 1..end - 1)?, text.get(value..stop)?));
-            i = stop;
-        } else {
-            let stop = pass(bytes, i)?;
-            items.push(text.get(i..stop)?);
-            i = stop;
+            key = text.get(i + 1..end - 1)?;
+            i = next(bytes, end)?;
         }
+        i = f(key, i)?;
     }
-    Some(if is_object { Parts::Fields(fields) } else { Parts::Items(items) })
+}
+
+/// The value at a position.
+pub(crate) fn value(text: &str, at: usize) -> Option<&str> {
+    text.get(at..pass(text.as_bytes(), at)?)
 }
 
 /// Returns where the next thing begins that is no space, comma or colon.
@@ -55,39 +91,57 @@ fn next(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Returns where the value at a position ends, which is behind that.
 fn pass(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' => pass_string(bytes, at),
+        b'{' | b'[' => pass_nested(bytes, at),
+        _ => {
+            let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+            let rest = &bytes[at..];
+            Some(at + rest.iter().position(ends).unwrap_or(rest.len()).max(1))
+        }
+    }
+}
+
+fn pass_nested(bytes: &[u8], at: usize) -> Option<usize> {
     let (mut i, mut depth) = (at, 0usize);
     loop {
-        match bytes.get(i)? {
+        i += bytes.get(i..)?.iter().position(|b| MARKS[*b as usize])?;
+        match bytes[i] {
             b'"' => i = pass_string(bytes, i)?,
             b'{' | b'[' => {
                 depth += 1;
                 i += 1;
             }
-            b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                i += 1;
-            }
-            _ if depth > 0 => i += 1,
             _ => {
-                let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-                let rest = &bytes[i..];
-                return Some(i + rest.iter().position(ends).unwrap_or(rest.len()).max(1));
+                depth -= 1;
+                i += 1;
+                if depth == 0 {
+                    return Some(i);
+                }
             }
-        }
-        if depth == 0 {
-            return Some(i);
         }
     }
 }
 
+/// What matters in objects and arrays when they are passed.
+const MARKS: [bool; 256] = {
+    let mut marks = [false; 256];
+    marks[b'"' as usize] = true;
+    marks[b'{' as usize] = true;
+    marks[b'[' as usize] = true;
+    marks[b'}' as usize] = true;
+    marks[b']' as usize] = true;
+    marks
+};
+
 fn pass_string(bytes: &[u8], at: usize) -> Option<usize> {
     let mut i = at + 1;
     loop {
-        match bytes.get(i)? {
-            b'"' => return Some(i + 1),
-            b'\\' => i += 2,
-            _ => i += 1,
+        i += bytes.get(i..)?.iter().position(|b| matches!(b, b'"' | b'\\'))?;
+        if bytes[i] == b'"' {
+            return Some(i + 1);
         }
+        i += 2;
     }
 }
 
