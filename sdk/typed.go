@@ -30,7 +30,7 @@ func Typed[From, To any](fn func(from *From, to *To) error) Func {
 		if err != nil {
 			return err
 		}
-		return o.become(encoded)
+		return o.become(encoded, false)
 	}
 }
 
@@ -53,8 +53,9 @@ func (f Field) Encode(v any) error {
 	return f.SetRaw(raw)
 }
 
-// become replaces all fields but those that say what the object is.
-func (o *Object) become(encoded []byte) error {
+// become replaces all fields but those that say what the object is. Labels and annotations
+// that are not encoded stay, or go where only those that are encoded count.
+func (o *Object) become(encoded []byte, onlyEncoded bool) error {
 	next, err := Parse(encoded)
 	if err != nil {
 		return err
@@ -67,6 +68,8 @@ func (o *Object) become(encoded []byte) error {
 					if err := kept.At(name).SetRaw(raw); err != nil {
 						return err
 					}
+				} else if onlyEncoded {
+					kept.At(name).Delete()
 				}
 			}
 		}

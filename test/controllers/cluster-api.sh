@@ -12,14 +12,9 @@ version=${VERSION:-v1.12.0}
 port=${PORT:-19443}
 
 source=$(source_of "sigs.k8s.io/cluster-api@$version")
-if [ ! -x "$programs/cluster-api" ]; then
-  mkdir -p "$programs"
-  cp -r "$source" "$work/source"
-  chmod -R u+w "$work/source"
-  (cd "$work/source" && go build -o "$programs/cluster-api" .)
-fi
+built cluster-api "$source" .
 serve
-[ -z "${SA_KEY:-}" ] || run kube-controller-manager --kubeconfig "$KUBECONFIG" --service-account-private-key-file "$SA_KEY" --leader-elect=false --secure-port 0 --cert-dir "$work/kcm"
+beside
 authority
 k kustomize "$source/config/default" >"$work/cluster-api.yaml"
 install "$work/cluster-api.yaml" >/dev/null

@@ -17,6 +17,18 @@ source_of() {
   (cd "$work/modules" && { [ -f go.mod ] || echo 'module x' >go.mod; } && go mod download -json "$1" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 }
 
+# built NAME SOURCE PACKAGE [CHANGE FILE] makes a program of a module's source, unless it is
+# there, with what sed changes in a file.
+built() {
+  [ -x "$programs/$1" ] && return
+  mkdir -p "$programs"
+  rm -rf "$work/source"
+  cp -r "$2" "$work/source"
+  chmod -R u+w "$work/source"
+  [ $# = 3 ] || sed -i "$4" "$work/source/$5"
+  (cd "$work/source" && go build -o "$programs/$1" "$3")
+}
+
 # until_ok SECONDS COMMAND... repeats a command until it ends well.
 until_ok() {
   local end=$((SECONDS + $1))
@@ -104,11 +116,17 @@ checks() {
     k delete namespace "$check" --wait=false >/dev/null
   done
   for check in "${of[@]}"; do
-    echo "$check: $(grep -cE '^[EW][0-9]{4}' "$work/$check.log" || true) lines of level E and W"
-    if [ -n "${NOISE:-}" ]; then grep -E '^[EW][0-9]{4}' "$work/$check.log" | sed -E 's/^[EW][0-9]{4} [0-9:.]+ +[0-9]+ //' | cut -c1-200 | sort | uniq -c | sort -rn | head -n 12; fi
+    echo "$check: $(grep -cE '^[EW][0-9]{4}|"level":"(error|warn)' "$work/$check.log" || true) lines of level E and W"
+    if [ -n "${NOISE:-}" ]; then grep -E '^[EW][0-9]{4}|"level":"(error|warn)' "$work/$check.log" | sed -E 's/^[EW][0-9]{4} [0-9:.]+ +[0-9]+ //' | cut -c1-200 | sort | uniq -c | sort -rn | head -n 12; fi
   done
   echo "$passed passed, $failures failed"
   [ $failures = 0 ]
+}
+
+# beside starts kube-controller-manager, which kubernetes.sh has built, beside a kube-apiserver whose SA_KEY is set.
+beside() {
+  [ -z "${SA_KEY:-}" ] ||
+    run kube-controller-manager --kubeconfig "$KUBECONFIG" --service-account-private-key-file "$SA_KEY" --leader-elect=false --secure-port 0 --cert-dir "$work/kcm"
 }
 
 # authority makes one in the folder certs, and what a webhook on 127.0.0.1 shows.
@@ -122,10 +140,10 @@ authority() {
   ) 2>/dev/null
 }
 
-# install FILE applies the manifests of a project but for its Deployments and what asks for
+# install FILE applies the manifests of a project but for Deployments, APIServices and what asks for
 # certificates: the programs run beside the server.
 install() {
-  awk 'BEGIN { RS = "---\n"; ORS = "---\n" } !/(^|\n)kind: (Deployment|Certificate|Issuer)\n/' "$1" >"$work/manifests.yaml"
+  awk 'BEGIN { RS = "---\n"; ORS = "---\n" } !/(^|\n)kind: (Deployment|Certificate|Issuer|APIService)\n/' "$1" >"$work/manifests.yaml"
   k apply --server-side -f "$work/manifests.yaml"
 }
 

@@ -1,6 +1,6 @@
 // Package wasi owns what a guest gets of WASI preview 1: all of its functions, so
-// that what compilers emit can be linked, and behind them no files, arguments,
-// environment or sockets, a clock that moves only when the guest sleeps, random
+// that what compilers emit can be linked, and behind them no files, environment or
+// sockets, one argument that is the same for all, a clock that moves only when the guest sleeps, random
 // numbers of whoever calls it, and a log.
 //
 // It must not know the runtime, nor what a guest is for; plugins/wasm calls it.
@@ -87,7 +87,7 @@ func imagined() []Function {
 		"sock_accept": "iii", "sock_recv": "iiiiii", "sock_send": "iiiii", "sock_shutdown": "ii",
 	})
 	answer(NoSystem, map[string]string{"proc_raise": "i"})
-	answer(Success, map[string]string{"sched_yield": "", "args_get": "ii", "environ_get": "ii"})
+	answer(Success, map[string]string{"sched_yield": "", "environ_get": "ii"})
 	return all
 }
 
@@ -95,7 +95,8 @@ func imagined() []Function {
 func real() []Function {
 	none := func(g Guest, a []uint64) Errno { return put(g, a[0], 4, 0, put(g, a[1], 4, 0, Success)) }
 	return []Function{
-		{"args_sizes_get", "ii", none},
+		{"args_get", "ii", arguments},
+		{"args_sizes_get", "ii", argumentSizes},
 		{"environ_sizes_get", "ii", none},
 		{"clock_res_get", "ii", clockResolution},
 		{"clock_time_get", "iIi", clockTime},

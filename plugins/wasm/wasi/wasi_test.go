@@ -141,9 +141,23 @@ func TestFilesKeepNothing(t *testing.T) {
 	if e := g.call(t, "fd_fdstat_get", 2, 0); e != Success || g.memory[0] != characterDevice || g.memory[8] != mayWrite {
 		t.Errorf("the state of standard error: %d, %v", e, g.memory[:24])
 	}
-	for _, name := range []string{"args_sizes_get", "environ_sizes_get"} {
-		if e := g.call(t, name, 0, 4); e != Success || g.u64(0) != 0 {
-			t.Errorf("%s: %d, %x", name, e, g.u64(0))
+	if e := g.call(t, "environ_sizes_get", 0, 4); e != Success || g.u64(0) != 0 {
+		t.Errorf("the environment: %d, %x", e, g.u64(0))
+	}
+}
+
+// The only argument is the name of a program.
+func TestArguments(t *testing.T) {
+	g := newGuest()
+	if e := g.call(t, "args_sizes_get", 0, 4); e != Success || g.u32(0) != 1 || g.u32(4) != uint32(len("module")+1) {
+		t.Errorf("%d: %d arguments of %d bytes", e, g.u32(0), g.u32(4))
+	}
+	if e := g.call(t, "args_get", 8, 100); e != Success || g.u32(8) != 100 || string(g.memory[100:108]) != "module\x00\xff" || g.memory[12] != 0xff {
+		t.Errorf("%d: at %d, %q", e, g.u32(8), g.memory[100:108])
+	}
+	for _, at := range [][2]uint64{{1<<17 - 3, 0}, {0, 1<<17 - 6}} {
+		if e := g.call(t, "args_get", at[0], at[1]); e != Fault {
+			t.Errorf("at %v: %d", at, e)
 		}
 	}
 }
