@@ -3,8 +3,6 @@ package aggregator
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/transport"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/apis/apiregistration/v1/helper"
 
@@ -222,38 +219,4 @@ func (b *server) path() string {
 		return "/api/" + b.gv.Version
 	}
 	return "/apis/" + b.gv.Group + "/" + b.gv.Version
-}
-
-// maxDocument bounds what a server may say of itself, in bytes.
-const maxDocument = 16 << 20
-
-// get asks a server for a document, as the gateway itself.
-func (b *server) get(ctx context.Context, path, accept string) (body []byte, head http.Header, err error) {
-	host, err := b.of.resolve(ctx, b.spec.Service)
-	if err != nil {
-		return nil, nil, err
-	}
-	at := "https://" + host + path
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	if accept != "" {
-		r.Header.Set("Accept", accept)
-	}
-	b.of.passing(r.Header)
-	transport.SetAuthProxyHeaders(r, "system:kube-aggregator", "", []string{"system:masters"}, nil)
-	resp, err := b.transport.RoundTrip(r)
-	if err != nil {
-		return nil, nil, fmt.Errorf("failing or missing response from %s: Get %q: %w", at, at, err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
-	body, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument))
-	switch {
-	case err != nil:
-		return nil, nil, fmt.Errorf("failing or missing response from %s: %w", at, err)
-	case resp.StatusCode < http.StatusOK || resp.StatusCode >= http.StatusMultipleChoices:
-		return nil, nil, fmt.Errorf("failing or missing response from %s: bad status from %s: %d", at, at, resp.StatusCode)
-	}
-	return body, resp.Header, nil
 }

@@ -3,5 +3,5 @@
 // they serve.
 //
 // It must not know how objects are stored, nor what documents are made of what it finds
-// out.
+// out: descriptions of version 2 it has read in the background, by who joins them.
 package aggregator

@@ -35,6 +35,9 @@ type found struct {
 
 	mu   sync.Mutex
 	said map[schema.GroupVersion]said
+	// described is what the servers describe in version 2; wakeV2 has them asked for that.
+	described map[schema.GroupVersion]described
+	wakeV2    chan struct{}
 }
 
 // said is what a server said of its version: what is there, and its description with the
@@ -47,9 +50,11 @@ type said struct {
 
 // look has the servers asked again.
 func (f *found) look() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
+	for _, wake := range []chan struct{}{f.wake, f.wakeV2} {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -119,6 +124,11 @@ func (s *Servers) publish() {
 			delete(s.found.said, gv)
 		}
 	}
+	for gv, d := range s.found.described {
+		if b := servers[gv]; b == nil || !d.by(b) {
+			delete(s.found.described, gv)
+		}
+	}
 	for gv, b := range servers {
 		it, ok := s.found.said[gv]
 		if !ok {
@@ -127,6 +137,7 @@ func (s *Servers) publish() {
 		out = append(out, discovery.Other{
 			GroupVersion: gv, Priority: discovery.Priority{Group: b.spec.GroupPriorityMinimum, Version: b.spec.VersionPriority},
 			Discovery: it.discovery, OpenAPI: it.openapi, OpenAPIHash: hashOf(it.openapi),
+			V2: s.found.described[gv].document,
 		})
 	}
 	slices.SortFunc(out, func(a, b discovery.Other) int { return strings.Compare(a.String(), b.String()) })

@@ -63,6 +63,7 @@ func New(c Config) *Servers {
 	s := &Servers{Config: c, via: "wasmgate-" + rand.Text()}
 	s.now.Store(&map[schema.GroupVersion]*server{})
 	s.found.wake, s.found.said = make(chan struct{}, 1), map[schema.GroupVersion]said{}
+	s.found.wakeV2, s.found.described = make(chan struct{}, 1), map[schema.GroupVersion]described{}
 	s.found.now.Store(&discovery.Others{})
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd/version"
+	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
 )
 
 // Other is a version of a group that another server serves.
@@ -19,6 +20,8 @@ type Other struct {
 	// OpenAPI describes it: a document of version 3 in JSON, of a hash; nil for none.
 	OpenAPI     []byte
 	OpenAPIHash string
+	// V2 is what describes it in version 2; nil for nothing.
+	V2 *openapi.Foreign
 }
 
 // Others are what other servers serve.

@@ -13,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	openapiv2 "github.com/google/gnostic-models/openapiv2"
+	"google.golang.org/protobuf/proto"
 	certutil "k8s.io/client-go/util/cert"
+	openapiproto "k8s.io/kube-openapi/pkg/util/proto"
 
 	"github.com/wasmgate/wasmgate/test/harness"
 )
@@ -81,14 +84,7 @@ func TestAGatewayBehindAGateway(t *testing.T) {
 		"--requestheader-client-ca-file=" + file, "--requestheader-allowed-names=front-proxy-client", "--tls-cert-file=" + e.cert, "--tls-private-key-file=" + e.key,
 	}})
 	_, e.port, _ = net.SplitHostPort(strings.TrimPrefix(back.URL, "https://"))
-	back.API(t).Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", map[string]any{
-		"metadata": map[string]any{"name": "books.behind.example.com"},
-		"spec": map[string]any{
-			"group": "behind.example.com", "scope": "Namespaced", "names": map[string]any{"plural": "books", "kind": "Book"},
-			"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}},
-		},
-	}).Want(201)
-	back.API(t).Eventually("/apis/behind.example.com/v1", func(r *harness.Reply) bool { return r.Code == 200 })
+	defineBooks(back.API(t))
 	at := e.register(api, "behind.example.com", "v1")
 	api.Eventually(at, available("Passed"))
 
@@ -118,6 +114,10 @@ func TestAGatewayBehindAGateway(t *testing.T) {
 	api.Merge(books+"/one", map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}).Want(200)
 	api.Get(books+"/none").WantStatus(404, "NotFound", `books.behind.example.com "none" not found`)
 	listedByKubectl(t, front)
+	described := func(r *harness.Reply) bool {
+		return r.Contains(`"/apis/behind.example.com/v1/namespaces/{namespace}/books"`) && r.Contains("com.example.behind.v1.Book")
+	}
+	api.Eventually("/openapi/v2", described)
 
 	// Who may do nothing here is not passed on; nobody's headers count but the front's.
 	nobody := front.API(t)
@@ -132,8 +132,24 @@ func TestAGatewayBehindAGateway(t *testing.T) {
 	api.Eventually(at, available("FailedDiscoveryCheck"))
 	api.Eventually(books, func(r *harness.Reply) bool { return r.Code == 503 && string(r.Body) == "service unavailable\n" })
 	api.Get("/api/v1/namespaces/default").Want(200)
+	if !described(api.Get("/openapi/v2").Want(200)) {
+		t.Error("what the dead server described last is not kept")
+	}
 	api.Delete(at).Want(200)
+	api.Eventually("/openapi/v2", func(r *harness.Reply) bool { return r.Code == 200 && !r.Contains("behind.example.com") })
 	api.Eventually(books, func(r *harness.Reply) bool { return r.Code == 404 })
+}
+
+// defineBooks has a server serve books.
+func defineBooks(api *harness.API) {
+	api.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", map[string]any{
+		"metadata": map[string]any{"name": "books.behind.example.com"},
+		"spec": map[string]any{
+			"group": "behind.example.com", "scope": "Namespaced", "names": map[string]any{"plural": "books", "kind": "Book"},
+			"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}},
+		},
+	}).Want(201)
+	api.Eventually("/apis/behind.example.com/v1", func(r *harness.Reply) bool { return r.Code == 200 })
 }
 
 // listedByKubectl has kubectl find the kind of the server behind, once discovery tells of it.
@@ -196,6 +212,7 @@ func TestSampleAPIServer(t *testing.T) {
 			api.Get("/openapi/v3/apis/wardle.example.com/v1beta1", "Accept", form, "If-None-Match", etag).Want(304)
 		}
 	}
+	describedInVersion2(t, api)
 	if root := api.Get("/").Want(200); !root.Contains(`"/apis/wardle.example.com/v1beta1"`) || !root.Contains(`"/apis/wardle.example.com"`) {
 		t.Errorf("the paths are %s", root.Body)
 	}
@@ -209,6 +226,49 @@ func TestSampleAPIServer(t *testing.T) {
 	}
 	if got := k.Must("delete", "flunders", "one"); !strings.Contains(got, "deleted") {
 		t.Error(got)
+	}
+}
+
+// describedInVersion2 reads version 2 as clients do that make types of it, which fail on
+// any part that they do not understand.
+func describedInVersion2(t *testing.T, api *harness.API) {
+	t.Helper()
+	api.Eventually("/openapi/v2", func(r *harness.Reply) bool {
+		return r.Contains("/apis/wardle.example.com/v1beta1/") && r.Contains("/apis/wardle.example.com/v1alpha1/")
+	})
+	for _, form := range []string{"application/json", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"} {
+		whole := api.Get("/openapi/v2", "Accept", form).Want(200)
+		doc := &openapiv2.Document{}
+		var err error
+		if form == "application/json" {
+			doc, err = openapiv2.ParseDocument(whole.Body)
+		} else {
+			err = proto.Unmarshal(whole.Body, doc)
+		}
+		if err != nil {
+			t.Fatal(form, err)
+		}
+		models, err := openapiproto.NewOpenAPIData(doc)
+		if err != nil {
+			t.Fatal(form, err)
+		}
+		found := map[string]bool{}
+		for _, name := range models.ListModels() {
+			kinds, _ := models.LookupModel(name).GetExtensions()["x-kubernetes-group-version-kind"].([]any)
+			for _, one := range kinds {
+				found[fmt.Sprint(one)] = true
+			}
+		}
+		for _, want := range []string{"map[group:wardle.example.com kind:Flunder version:v1alpha1]", "map[group:wardle.example.com kind:Flunder version:v1beta1]", "map[group: kind:Pod version:v1]"} {
+			if !found[want] {
+				t.Errorf("as %s: nothing describes %s", form, want)
+			}
+		}
+		if etag := whole.Header.Get("Etag"); len(etag) < 3 {
+			t.Errorf("as %s: %v", form, whole.Header)
+		} else {
+			api.Get("/openapi/v2", "Accept", form, "If-None-Match", etag).Want(304)
+		}
 	}
 }
 

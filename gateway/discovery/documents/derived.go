@@ -55,7 +55,7 @@ func (d *derived) of(s *catalog.Snapshot) (*discovery.Documents, *openapi.Docume
 	}
 	d.order, d.other = order, other
 	d.discovery = discovery.New(d.snapshot.Definitions, discovery.Options{Order: order.Apply, Others: *other, Report: d.report})
-	d.openapi = openapi.New(d.snapshot.Definitions, d.openapi, openapi.Options{Order: order.Apply, Report: d.report})
+	d.openapi = openapi.New(d.snapshot.Definitions, d.openapi, openapi.Options{Order: order.Apply, Foreign: foreign(*other), Report: d.report})
 	return d.discovery, d.openapi, d.given
 }
 

@@ -1,8 +1,10 @@
 package documents
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/wasmgate/wasmgate/gateway/discovery"
@@ -28,6 +30,27 @@ func describe(others *discovery.Others, before given, report func(error)) given 
 			out[path] = was
 		default:
 			out[path] = openapi.NewGiven(o.OpenAPI, o.OpenAPIHash, report)
+		}
+	}
+	return out
+}
+
+// foreign are the descriptions of version 2 that others have, in the order in which
+// kube-apiserver gives names to what is in them: by the priorities of groups and versions.
+func foreign(others discovery.Others) (out []*openapi.Foreign) {
+	first := map[string]int32{}
+	for i := range others {
+		o := &others[i]
+		first[o.Group] = max(first[o.Group], o.Priority.Group)
+	}
+	others = slices.Clone(others)
+	slices.SortStableFunc(others, func(a, b discovery.Other) int {
+		return cmp.Or(cmp.Compare(first[b.Group], first[a.Group]), cmp.Compare(a.Group, b.Group),
+			cmp.Compare(b.Priority.Version, a.Priority.Version), cmp.Compare(a.Version, b.Version))
+	})
+	for i := range others {
+		if others[i].V2 != nil {
+			out = append(out, others[i].V2)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -62,5 +63,29 @@ func TestDescriptionsOfOthersThatAreNone(t *testing.T) {
 				t.Errorf("%s: %d bytes, reported %d times", doc, body.Length(), reported)
 			}
 		}
+	}
+}
+
+// Who has the higher priority is first to give names in version 2.
+func TestTheOrderOfOthers(t *testing.T) {
+	var others discovery.Others
+	var want []*openapi.Foreign
+	for i, at := range []struct {
+		group, version string
+		first, second  int32
+		silent         bool
+	}{{"c", "v1", 2000, 1, false}, {"a", "v2", 1000, 20, false}, {"a", "v1", 0, 10, false}, {"a", "v3", 0, 5, true}, {"b", "v1", 1000, 1, false}, {"b", "v2", 1000, 1, false}} {
+		o := discovery.Other{GroupVersion: schema.GroupVersion{Group: at.group, Version: at.version}, Priority: discovery.Priority{Group: at.first, Version: at.second}}
+		if !at.silent {
+			var err error
+			if o.V2, err = openapi.ReadForeign([]byte(`{"swagger":"2.0"}`), o.GroupVersion); err != nil {
+				t.Fatal(i, err)
+			}
+			want = append(want, o.V2)
+		}
+		others = slices.Insert(others, 0, o)
+	}
+	if got := foreign(others); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

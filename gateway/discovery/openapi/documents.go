@@ -43,6 +43,9 @@ type Options struct {
 	// Order, if not nil, puts the served versions of a group into the order in
 	// which the index lists them: the result is a permutation.
 	Order func(group string, versions []string) []string
+	// Foreign are what other servers describe, in the order of their precedence: they
+	// become part of version 2.
+	Foreign []*Foreign
 	// Report is told, while documents are made on first use, of each kind that
 	// cannot be described and so is left out, and of each document that cannot
 	// be encoded; required.
@@ -86,8 +89,8 @@ func New(defs []*crd.Definition, previous *Documents, opts Options) *Documents {
 		d.versions[path] = gv
 	}
 	sortKinds(all)
-	if d.v2 = previous.v2; d.v2 == nil || !slices.Equal(d.v2.kinds, all) {
-		d.v2 = newWhole(all, report)
+	if d.v2 = previous.v2; d.v2 == nil || !slices.Equal(d.v2.kinds, all) || !slices.Equal(d.v2.foreign, opts.Foreign) {
+		d.v2 = newWhole(all, opts.Foreign, d.v2, report)
 	}
 	d.index = sync.OnceValue(func() *encoded {
 		e, err := d.makeIndex()
@@ -179,7 +182,7 @@ func (d *Documents) Lookup(path, accept string) (body Body, contentType, etag st
 		if form == "" {
 			return nil, "", "", true
 		}
-		e := d.v2.encoded(form)
+		e := d.v2.now().encoded(form)
 		return e.body, form, e.etag(), true
 	}
 	below, found := strings.CutPrefix(path, indexPath+"/")

@@ -32,29 +32,6 @@ func newGroupVersion(kinds []*kind, report func(error)) *groupVersion {
 // inOne is a document in one piece.
 func inOne(text []byte, err error) (Body, error) { return Body{text}, err }
 
-// whole is the version 2 document of everything. It is made of what is kept of each
-// kind, so that a changed kind costs itself.
-type whole struct {
-	kinds []*kind
-	forms
-}
-
-func newWhole(kinds []*kind, report func(error)) *whole {
-	hash := sync.OnceValue(func() string { return hashOf(kinds) })
-	parts := sync.OnceValue(func() [sections]fragments {
-		all := make([]fragments, len(kinds))
-		onAllCores(len(kinds), func(i int) { all[i] = kinds[i].v2() })
-		return joined(all)
-	})
-	return &whole{kinds, newForms(hash, func() (Body, error) { return joinJSON(parts()) }, func() (Body, error) {
-		all := parts()
-		for _, list := range all {
-			onAllCores(len(list), func(i int) { list[i].protobuf() }) // joining them meets the errors
-		}
-		return joinProtobuf(all)
-	}, report)}
-}
-
 // hashOf is known before any document is made, so that clients that have one
 // already cost next to nothing.
 func hashOf(kinds []*kind) string {

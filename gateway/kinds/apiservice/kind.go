@@ -38,6 +38,7 @@ func Kind(c kinds.Config) kinds.Kind {
 				}
 				work(func() { follow(ctx, servers, c) })
 				work(func() { servers.Discover(ctx) })
+				work(func() { servers.Describe(ctx) })
 				return nil
 			}}, {Name: "start-cluster-authentication-info-controller", Run: func(ctx context.Context, _ string, work func(func())) error {
 				trusted := NewAuthentication(objects, c.Options, c.ProxyTrust, c.ClientAuthorities)
