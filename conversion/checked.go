@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wasmgate/wasmgate/conversion/review"
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // Checked makes any converter keep the contract of conversion webhooks: the
@@ -103,7 +103,7 @@ func accept(original *view, reply []byte, desired string, read bool) ([]byte, *p
 		return nil, &problem{unreadable, err.Error()}
 	}
 	if text(got.kind) == "" {
-		return nil, &problem{unreadable, fmt.Sprintf("Object 'Kind' is missing in '%s'", review.Cut(maxExcerpt, string(reply)))}
+		return nil, &problem{unreadable, fmt.Sprintf("Object 'Kind' is missing in '%s'", excerpt.Of(string(reply), maxExcerpt))}
 	}
 	if !is(got.apiVersion, desired) {
 		return nil, &problem{badType, fmt.Sprintf("invalid groupVersion (expected %s, received %s)", desired, groupVersion(got.apiVersionString()))}

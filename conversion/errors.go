@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wasmgate/wasmgate/conversion/review"
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // Error is a failed conversion. Clients see it as a Status with code 500, no
@@ -91,7 +92,7 @@ func (c *call) error(reason string, cause error, about []view) *Error {
 		From:   c.sent[0].apiVersionString(),
 		Kind:   c.sent[0].kindString(),
 		To:     c.desired,
-		Reason: review.Cut(maxReason, reason),
+		Reason: excerpt.Of(reason, maxReason),
 		Cause:  cause,
 	}
 	for i := range about {

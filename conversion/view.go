@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wasmgate/wasmgate/conversion/review"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
@@ -129,7 +129,7 @@ func set(field *[]byte, value []byte, name string) error {
 }
 
 func duplicate(name string) error {
-	return fmt.Errorf("duplicate field %q", review.Cut(maxExcerpt, name))
+	return fmt.Errorf("duplicate field %q", excerpt.Of(name, maxExcerpt))
 }
 
 // notAnObject words the error as encoding/json does.

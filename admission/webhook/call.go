@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // failed is a call without an answer, or with one that makes no sense. It is
@@ -95,12 +96,7 @@ func (h *Hook) verdict(a *admissionv1.AdmissionResponse) error {
 }
 
 // cut bounds a text that somebody else wrote.
-func cut(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + "..."
-}
+func cut(text string) string { return excerpt.Of(text, maxMessage) }
 
 // applyFailurePolicy makes of the error of a call what the client is told; nil when the
 // webhook's failures are ignored.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
@@ -54,7 +55,7 @@ func ParseRequest(body []byte) (Request, error) {
 	}
 	switch {
 	case r.Version == "" || kind != "ConversionReview":
-		return Request{}, fmt.Errorf("expected a ConversionReview of %s/%s, got %s, Kind=%s", Group, V1, Cut(MaxMessage, apiVersion), Cut(MaxMessage, kind))
+		return Request{}, fmt.Errorf("expected a ConversionReview of %s/%s, got %s, Kind=%s", Group, V1, excerpt.Of(apiVersion, MaxMessage), excerpt.Of(kind, MaxMessage))
 	case !asked:
 		return Request{}, errors.New("the ConversionReview has no request")
 	case r.Desired == "":

@@ -9,8 +9,8 @@ package review
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
@@ -65,15 +65,6 @@ func RequestSize(objects [][]byte) int {
 // MaxMessage is the most bytes of a converter's message that are repeated.
 const MaxMessage = 4 << 10
 
-// Cut returns at most n bytes of a text that somebody else wrote, and says so
-// where it is longer.
-func Cut(n int, text string) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + "..."
-}
-
 // Failure is a reply whose result is not Success. Its text is the converter's
 // message where there is one.
 type Failure struct {
@@ -118,10 +109,10 @@ func ParseResponse(body []byte, version, uid string) ([][]byte, error) {
 	// v1beta1 never had its uid checked, and there are webhooks that do not
 	// send one.
 	if version == V1 && r.uid != uid {
-		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, Cut(MaxMessage, r.uid))
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, excerpt.Of(r.uid, MaxMessage))
 	}
 	if r.status != "Success" {
-		return nil, &Failure{Status: Cut(MaxMessage, r.status), Message: Cut(MaxMessage, r.message)}
+		return nil, &Failure{Status: excerpt.Of(r.status, MaxMessage), Message: excerpt.Of(r.message, MaxMessage)}
 	}
 	return r.objects, nil
 }
@@ -145,7 +136,7 @@ func (r *reply) checkType(version string) error {
 	if got == "" {
 		got = "/"
 	}
-	return fmt.Errorf("expected webhook response of %s, Kind=ConversionReview, got %s, Kind=%s", want, Cut(MaxMessage, got), Cut(MaxMessage, r.kind))
+	return fmt.Errorf("expected webhook response of %s, Kind=ConversionReview, got %s, Kind=%s", want, excerpt.Of(got, MaxMessage), excerpt.Of(r.kind, MaxMessage))
 }
 
 func (r *reply) parse(body []byte) error {

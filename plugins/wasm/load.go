@@ -12,6 +12,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 	"github.com/wasmgate/wasmgate/plugins/wasm/linear"
@@ -131,13 +132,7 @@ func firstLine(s string) string {
 }
 
 // shorten cuts what a module says about itself to a length fit for a message.
-func shorten(s string) string {
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
-}
+func shorten(s string) string { return excerpt.Of(s, 300) }
 
 // Name is the name that the module was loaded with.
 func (m *Module) Name() string { return m.name }

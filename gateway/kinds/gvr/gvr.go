@@ -6,12 +6,13 @@ package gvr
 
 import (
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // The resources that controllers act on.
@@ -73,12 +74,7 @@ func Section(obj *unstructured.Unstructured, name string) map[string]any {
 const maxMessage = 4096
 
 // Shorten cuts a message that is too long for a condition.
-func Shorten(s string) string {
-	if len(s) <= maxMessage {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxMessage], "") + "..."
-}
+func Shorten(s string) string { return excerpt.Of(s, maxMessage) }
 
 // IgnoreNotFound returns err, or nil for one that says that an object is gone.
 func IgnoreNotFound(err error) error {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/admission/webhook"
 	"github.com/wasmgate/wasmgate/conversion/review"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -77,7 +78,7 @@ func (h *handler) counted(hook string, answer func(ctx context.Context, name str
 			code = f.code
 			reply, _ = json.Marshal(&metav1.Status{ // of texts and a number
 				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-				Status:   metav1.StatusFailure, Message: review.Cut(review.MaxMessage, f.message), Code: int32(code),
+				Status:   metav1.StatusFailure, Message: excerpt.Of(f.message, review.MaxMessage), Code: int32(code),
 			})
 		}
 		w.Header().Set("Content-Type", "application/json")
