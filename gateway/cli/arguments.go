@@ -12,9 +12,9 @@ func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return fmt.Errorf("an argument is missing\nUsage: %s", cmd.UseLine())
+			return mistake{fmt.Errorf("an argument is missing\nUsage: %s", cmd.UseLine())}
 		case len(args) > most:
-			return fmt.Errorf("unexpected argument %q\nUsage: %s", args[most], cmd.UseLine())
+			return mistake{fmt.Errorf("unexpected argument %q\nUsage: %s", args[most], cmd.UseLine())}
 		}
 		return nil
 	}
@@ -42,5 +42,5 @@ func noneOf(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return fmt.Errorf("unknown command %q%s\nSee '%s --help'", args[0], meant, cmd.CommandPath())
+	return mistake{fmt.Errorf("unknown command %q%s\nSee '%s --help'", args[0], meant, cmd.CommandPath())}
 }

@@ -50,7 +50,8 @@ func Main(parts Parts) int {
 	return exitStatus(cmd, err)
 }
 
-// exitStatus is what the process exits with after a command.
+// exitStatus is what the process exits with after a command: 0 if it did what it is for, 2 if the
+// command line is not as it has to be, and else 1, but for commands that say what else they exit with.
 func exitStatus(cmd *cobra.Command, err error) int {
 	var found *outcome
 	switch {
@@ -58,6 +59,8 @@ func exitStatus(cmd *cobra.Command, err error) int {
 		return 0
 	case errors.As(err, &found):
 		return found.status
+	case errors.As(err, new(mistake)):
+		return statusMistake
 	}
 	if _, ok := cmd.Annotations[mistakesAre]; ok {
 		return statusMistake
@@ -87,7 +90,8 @@ func New(parts Parts) *cobra.Command {
 	root := commands("wasmgate", "The Kubernetes API over etcd, extended by WebAssembly modules",
 		newServe(parts.Serve), newWebhook(parts.Webhook), newMigrate(), newPlan(), newModule(tools), newConvert(tools), newLint(), newEnvtest(), newVersionPriority(), newVersion())
 	root.Long = "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
-		"converted between their versions by sandboxed WebAssembly modules."
+		"converted between their versions by sandboxed WebAssembly modules.\n\n" +
+		"The status is 0 if a command did what it is for, 2 if the command line is wrong, and else 1."
 	root.Version = Version()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(suggestFlag)

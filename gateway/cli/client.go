@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"time"
 
@@ -102,16 +103,23 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 	if err := fromEnv(cmd.Flags()); err != nil {
 		return err
 	}
+	if server := &f.overrides.ClusterInfo.Server; *server != "" && !strings.Contains(*server, "://") {
+		*server = "https://" + *server // a gateway speaks nothing else
+	}
 	cfg, from, err := kubeconfig.Load(f.kubeconfig, &f.overrides)
 	if err != nil {
-		return err
+		return mistake{err}
 	}
 	cfg.UserAgent = "wasmgate/" + Version()
 	// One command does a handful of requests; client-side limits only delay it.
 	cfg.QPS = -1
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	return advised(do(ctx, cfg), cfg.Host, f.origins(from, cfg))
+	err = do(ctx, cfg)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+		return fmt.Errorf("%s did not answer within %s, which is all that --timeout gives: give it more, or see whether it is well with: kubectl get --raw /readyz?verbose", cfg.Host, f.timeout)
+	}
+	return advised(err, cfg.Host, f.origins(from, cfg))
 }
 
 // withModules is run for commands that only look at modules, or change them.

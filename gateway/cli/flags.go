@@ -72,7 +72,7 @@ func fromEnv(flags *pflag.FlagSet) error {
 			return
 		}
 		if serr := flags.Set(f.Name, value); serr != nil {
-			err = fmt.Errorf("environment variable %s: %w", name, serr)
+			err = mistake{fmt.Errorf("environment variable %s: %w", name, serr)}
 		}
 	})
 	return err
@@ -84,7 +84,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	const unknown = "unknown flag: --"
 	name, ok := strings.CutPrefix(err.Error(), unknown)
 	if !ok {
-		return fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())
+		return mistake{fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
 	}
 	best, distance := "", len(name)/2+1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -93,9 +93,9 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 		}
 	})
 	if best == "" {
-		return fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())
+		return mistake{fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
 	}
-	return fmt.Errorf("%w; did you mean --%s?\nSee '%s --help'", err, best, cmd.CommandPath())
+	return mistake{fmt.Errorf("%w; did you mean --%s?\nSee '%s --help'", err, best, cmd.CommandPath())}
 }
 
 // moduleMemory are the flags of what modules may take where they run: memory of idle

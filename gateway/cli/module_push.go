@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func newModulePush() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.out, p.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return p.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
-				content, err := os.ReadFile(args[1])
+				content, err := named(args[1])
 				if err != nil {
 					return err
 				}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -67,7 +66,7 @@ func (p *previewCommand) complete(args []string) error {
 		if p.spec.Module != "" || len(args) > 0 {
 			return errors.New("give either --module and groups, or -f")
 		}
-		text, err := os.ReadFile(p.file)
+		text, err := named(p.file)
 		if err != nil {
 			return err
 		}

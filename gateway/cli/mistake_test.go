@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// walk calls fn for all commands that do something, with what is typed to name them.
+func walk(cmd *cobra.Command, typed []string, fn func(cmd *cobra.Command, typed []string)) {
+	for _, of := range cmd.Commands() {
+		path := append(typed[:len(typed):len(typed)], of.Name())
+		if of.Runnable() && of.Name() != "help" {
+			fn(of, path)
+		}
+		walk(of, path, fn)
+	}
+}
+
+// What is wrong with a command line exits with 2, whichever the command.
+func TestMistakesExitWithTwo(t *testing.T) {
+	b, all := &bench{}, 0
+	walk(New(Parts{Tools: b}), nil, func(cmd *cobra.Command, typed []string) {
+		all++
+		name := strings.Join(typed, " ")
+		if _, exit, err := b.run(t, append(typed, "--no-such-flag")...); exit != statusMistake || !strings.Contains(err.Error(), "unknown flag: --no-such-flag") {
+			t.Errorf("%s --no-such-flag: %d, %v", name, exit, err)
+		}
+		six := strings.Fields("one two three four five six")
+		if typed[0] == "completion" || cmd.ValidateArgs(six) == nil {
+			return // its arguments are the library's, or as many as one likes
+		}
+		if _, exit, err := b.run(t, append(typed, six...)...); exit != statusMistake || err == nil {
+			t.Errorf("%s with six arguments: %d, %v", name, exit, err)
+		}
+	})
+	if all < 25 {
+		t.Errorf("there are %d commands", all)
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	for line, want := range map[string]string{
+		"no-such-command":                                                "unknown command",
+		"module no-such-command":                                         "unknown command",
+		"module push":                                                    "an argument is missing",
+		"module push -s 127.0.0.1:1 a " + missing:                        missing,
+		"module list --kubeconfig " + missing:                            missing,
+		"module list --timeout soon":                                     "invalid argument",
+		"version-priority preview -s 127.0.0.1:1 -f " + missing:          missing,
+		"module inspect " + missing:                                      missing,
+		"convert --to-version v1 --module " + missing + " -f " + missing: missing,
+	} {
+		if _, exit, err := b.run(t, strings.Fields(line)...); exit != statusMistake || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %d, %v", line, exit, err)
+		}
+	}
+	t.Setenv("WASMGATE_TIMEOUT", "soon")
+	if _, exit, err := b.run(t, "module", "list"); exit != statusMistake || !strings.Contains(err.Error(), "WASMGATE_TIMEOUT") {
+		t.Errorf("an environment variable: %d, %v", exit, err)
+	}
+}
+
+// What was tried and failed exits with 1, and says what to do.
+func TestFailuresExitWithOne(t *testing.T) {
+	b := &bench{}
+	for line, want := range map[string]string{
+		"module list -s 127.0.0.1:1":                          "Nothing listens at https://127.0.0.1:1, which --server names",
+		"module list -s https://127.0.0.1:1":                  "Nothing listens at https://127.0.0.1:1, which --server names",
+		"module list -s 127.0.0.1:1 --timeout 1ns":            "did not answer within 1ns, which is all that --timeout gives",
+		"migrate crontabs.example.com -s 127.0.0.1:1":         "Nothing listens at",
+		"version-priority preview example.com -s 127.0.0.1:1": "",
+	} {
+		if _, exit, err := b.run(t, strings.Fields(line)...); exit != 1 || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %d, %v", line, exit, err)
+		}
+	}
+}
