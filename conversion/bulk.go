@@ -71,6 +71,7 @@ type Bulk struct {
 	inner   Converter // checked
 	batch   Batch
 	observe func(Call)
+	by      func() By // nil for nobody
 }
 
 // Batched makes a Bulk of a converter. One that is a Bulk already is returned
@@ -85,7 +86,7 @@ func Batched(c Converter, b Batch) *Bulk {
 // Observed returns a Bulk that does the same, and reports each call, possibly
 // several at once.
 func (b *Bulk) Observed(observe func(Call)) *Bulk {
-	return &Bulk{inner: b.inner, batch: b.batch, observe: observe}
+	return &Bulk{inner: b.inner, batch: b.batch, observe: observe, by: b.by}
 }
 
 // Epoch is that of the converter.

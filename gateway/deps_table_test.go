@@ -92,7 +92,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/apiservice":               "gateway/aggregator gateway/controller gateway/controller/client gateway/discovery gateway/kinds gateway/kinds/gvr gateway/options gateway/pki gateway/resource/engine gateway/resource/local",
 	"gateway/aggregator":                     "gateway/api gateway/api/reply gateway/controller gateway/controller/client gateway/discovery gateway/discovery/openapi gateway/metrics",
 	"gateway/kinds/sent":                     "crd/wire gateway/resource",
-	"gateway/api":                            "crd gateway/api/body gateway/api/dialect gateway/api/form gateway/api/query gateway/api/reply gateway/authn gateway/authz gateway/bounds gateway/bounds/flow gateway/catalog gateway/resource gateway/resource/engine gateway/resource/patch gateway/resource/scale gateway/view/encoding",
+	"gateway/api":                            "conversion crd gateway/api/body gateway/api/dialect gateway/api/form gateway/api/query gateway/api/reply gateway/authn gateway/authz gateway/bounds gateway/bounds/flow gateway/catalog gateway/resource gateway/resource/engine gateway/resource/patch gateway/resource/scale gateway/view/encoding",
 	"gateway/api/dialect":                    "crd gateway/api/reply gateway/catalog gateway/resource gateway/resource/patch gateway/resource/scale",
 	"gateway/api/form":                       "crd crd/object gateway/api/dialect gateway/api/reply gateway/resource gateway/resource/read gateway/view gateway/view/encoding gateway/view/run",
 	"gateway/api/query":                      "gateway/resource",

@@ -2,9 +2,11 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"time"
 
+	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -86,6 +88,17 @@ func (c *Call) Annotate(key, value string) {
 	}
 	if _, said := c.Record.Annotations[key]; !said {
 		c.Record.Annotations[key] = value
+	}
+}
+
+// convertedBy notes who converts what is read or written at another version than that
+// which is stored.
+func (c *Call) convertedBy(by conversion.By) {
+	if by == (conversion.By{}) {
+		return
+	}
+	if text, err := json.Marshal(by); err == nil {
+		c.Annotate("conversion.wasmgate.dev/by", string(text))
 	}
 }
 

@@ -173,6 +173,9 @@ func (h *Handler) served(ctx context.Context, c *Call, snapshot *catalog.Snapsho
 	if errors.Is(err, catalog.ErrReplaced) {
 		return nil, err
 	}
+	if c.Record != nil && t.Version.Name != t.Resource.Def.StorageVersion {
+		c.convertedBy(t.Resource.ConvertedBy())
+	}
 	if t.Resource.Replaced() != nil && len(t.Resource.Def.Versions) > 1 {
 		h.Observer.Versioned(i, c.Caller)
 	}

@@ -20,6 +20,10 @@ type Converter struct {
 	bulk *conversion.Bulk
 }
 
+// ConvertedBy is who converts objects of the kind now, and made what was remembered of
+// them at other versions.
+func (c Converter) ConvertedBy() conversion.By { return c.bulk.By() }
+
 // convert brings one complete object at any other version to version, and
 // makes it well-formed by its schema.
 func (c Converter) convert(ctx context.Context, version string, data []byte) (out []byte, err error) {

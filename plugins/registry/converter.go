@@ -15,7 +15,17 @@ import (
 // call, so it can be made before the module exists. Its replies are checked,
 // and large batches are spread over the module's instances.
 func (r *Registry) Converter(name string) *conversion.Bulk {
-	return conversion.Batched(conversion.Lean(&converter{r, name}, r.told(name)), conversion.Batch{Parallel: r.cfg.Instances})
+	return conversion.Batched(conversion.Lean(&converter{r, name}, r.told(name)), conversion.Batch{Parallel: r.cfg.Instances}).
+		Named(func() conversion.By { return r.by(name) })
+}
+
+// by is a module and the content of it that serves.
+func (r *Registry) by(name string) conversion.By {
+	by := conversion.By{Module: plugins.NameOf(name)}
+	if rev := r.active(name); rev != nil {
+		by.Digest = rev.Digest
+	}
+	return by
 }
 
 // told is how messages speak of a module, and where to look further.

@@ -129,7 +129,8 @@ func compileSpec(spec []byte) (*rules.Rules, error) {
 
 // Converter converts by the rules that have that name at the time of each call.
 func (s *Source) Converter(name string) *conversion.Bulk {
-	return conversion.Batched(conversion.Lean(named{s, name}, rules.Told(name)), conversion.Batch{})
+	return conversion.Batched(conversion.Lean(named{s, name}, rules.Told(name)), conversion.Batch{}).
+		Named(func() conversion.By { return conversion.By{Rules: name} })
 }
 
 // named are the rules of a name.

@@ -78,7 +78,21 @@ func (c Converters) Converter(d *crd.Definition) (conversion.Converter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conversion.Batched(w, conversion.Batch{}).Observed(c.logged("definition", d.GroupResource().String())), nil
+	by := conversion.By{Webhook: where(asked.Webhook.ClientConfig)}
+	return conversion.Batched(w, conversion.Batch{}).Named(func() conversion.By { return by }).Observed(c.logged("definition", d.GroupResource().String())), nil
+}
+
+// where a webhook is asked.
+func where(c *apiextensionsv1.WebhookClientConfig) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.URL != nil:
+		return *c.URL
+	case c.Service != nil:
+		return "svc/" + c.Service.Namespace + "/" + c.Service.Name
+	}
+	return ""
 }
 
 // OfRules makes the converter that rules are.
