@@ -87,11 +87,23 @@ func (full) Update(context.Context, schema.GroupResource, string, *unstructured.
 	return nil, errFull
 }
 
-// What could not be told is tried again.
+// What could not be told is tried again, and what was told already is not told again.
 func TestWhatIsNotToldIsAnError(t *testing.T) {
 	e := ruled(t)
 	key := controller.Key{GroupResource: gvr.Rules, Name: "ks"}
 	if err := newController(full{e}).Reconcile(t.Context(), nil, key); !errors.Is(err, errFull) {
 		t.Errorf("the error is %v", err)
+	}
+	if err := newController(e).Reconcile(t.Context(), nil, key); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := newController(full{e}).Reconcile(t.Context(), nil, key); err != nil {
+		t.Errorf("told again: %v", err)
+	}
+	if err := newController(e).Reconcile(t.Context(), nil, controller.Key{GroupResource: gvr.Rules, Name: "gone"}); err != nil {
+		t.Errorf("of rules that are not there: %v", err)
 	}
 }
