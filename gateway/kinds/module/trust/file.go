@@ -43,11 +43,13 @@ func (p *Policies) Follow(ctx context.Context, path string, told func(error)) {
 	for controller.Pause(ctx, pollInterval) {
 		changed, err := p.reread(path)
 		switch {
-		case err != nil && err.Error() != trouble:
+		case err == nil:
+			trouble = "" // also where the file is what it was before the trouble
+		case err.Error() != trouble:
 			trouble = err.Error()
 			told(err)
-		case changed:
-			trouble = ""
+		}
+		if changed {
 			told(nil)
 			p.tell()
 		}

@@ -146,8 +146,8 @@ func TestPoliciesOfDiskAndOfTheAPI(t *testing.T) {
 func TestTroubleWithTheFileIsToldOnce(t *testing.T) { synctest.Test(t, followed) }
 
 func followed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trust.yaml")
-	write(t, path, trustOf(t, "one", `"names":["a"]`))
+	path, first := filepath.Join(t.TempDir(), "trust.yaml"), trustOf(t, "one", `"names":["a"]`)
+	write(t, path, first)
 	p := New(nil)
 	if err := p.ReadFile(path); err != nil {
 		t.Fatal(err)
@@ -159,6 +159,8 @@ func followed(t *testing.T) {
 	for _, step := range []struct{ name, text, want, refused string }{
 		{name: "as it was", refused: "a"},
 		{name: "missing", want: "no such file", refused: "a"},
+		{name: "there again as it was", text: first, refused: "a"},
+		{name: "missing again", want: "no such file", refused: "a"},
 		{name: "empty", text: "\n", want: "it has no ModuleTrust", refused: "a"},
 		{name: "too long", text: strings.Repeat("#", maxFile+1), want: "it has more than", refused: "a"},
 		{name: "of another kind", text: `{"apiVersion":"v1","kind":"ModuleTrust","metadata":{"name":"x"}}`, want: "document 1: it is no ModuleTrust", refused: "a"},
