@@ -117,7 +117,7 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 	defer cancel()
 	err = do(ctx, cfg)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		return fmt.Errorf("%s did not answer within %s, which is all that --timeout gives: give it more, or see whether it is well with: kubectl get --raw /readyz?verbose", cfg.Host, f.timeout)
+		return fmt.Errorf("%w\n%s had %s in all, as --timeout says: give it more, or see how it is with: kubectl get --raw /readyz?verbose", err, cfg.Host, f.timeout)
 	}
 	return advised(err, cfg.Host, f.origins(from, cfg))
 }

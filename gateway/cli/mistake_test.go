@@ -67,7 +67,7 @@ func TestFailuresExitWithOne(t *testing.T) {
 	for line, want := range map[string]string{
 		"module list -s 127.0.0.1:1":                          "Nothing listens at https://127.0.0.1:1, which --server names",
 		"module list -s https://127.0.0.1:1":                  "Nothing listens at https://127.0.0.1:1, which --server names",
-		"module list -s 127.0.0.1:1 --timeout 1ns":            "did not answer within 1ns, which is all that --timeout gives",
+		"module list -s 127.0.0.1:1 --timeout 1ns":            "https://127.0.0.1:1 had 1ns in all, as --timeout says",
 		"migrate crontabs.example.com -s 127.0.0.1:1":         "Nothing listens at",
 		"version-priority preview example.com -s 127.0.0.1:1": "",
 	} {

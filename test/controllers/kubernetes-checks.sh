@@ -3,6 +3,7 @@
 
 deployment() { # NAME REPLICAS
   k apply -f - <<Y
+---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: $1}, spec: {replicas: $2, selector: {matchLabels: {app: $1}},
  template: {metadata: {labels: {app: $1}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: "i:1", ports: [{containerPort: 80}], resources: {requests: {cpu: 10m}}}]}}}}
 Y
@@ -60,6 +61,7 @@ check_service() {
 
 check_statefulset() {
   k apply -f - <<Y
+---
 {apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {replicas: 2, serviceName: db, selector: {matchLabels: {app: db}},
  template: {metadata: {labels: {app: db}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: "i:1"}]}}}}
 Y
@@ -74,6 +76,7 @@ Y
 
 check_daemonset() {
   k apply -f - <<Y
+---
 {apiVersion: apps/v1, kind: DaemonSet, metadata: {name: agent}, spec: {selector: {matchLabels: {app: agent}},
  template: {metadata: {labels: {app: agent}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: "i:1"}]}}}}
 Y
@@ -128,6 +131,7 @@ check_scheduling() {
 
 check_volumes() {
   k apply -f - <<Y
+---
 {apiVersion: v1, kind: PersistentVolume, metadata: {name: pv-$RANDOM, labels: {for: volumes}}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}, storageClassName: own, persistentVolumeReclaimPolicy: Retain}}
 ---
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], storageClassName: own, resources: {requests: {storage: 1Gi}}}}
@@ -145,6 +149,7 @@ check_accounts() {
   [ "$(k auth can-i get pods --as system:serviceaccount:accounts:robot)" = yes ]
   k create token robot
   k apply -f - <<Y
+---
 {apiVersion: v1, kind: Secret, metadata: {name: robot, annotations: {kubernetes.io/service-account.name: robot}}, type: kubernetes.io/service-account-token}
 Y
   until_ok 30 sh -c "${KUBECTL:-kubectl} get secret robot -o 'jsonpath={.data.token}' | grep -q ."
@@ -154,14 +159,17 @@ Y
 
 check_customresource() {
   k apply -f - <<Y
+---
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: owners.controllers.example.com},
  spec: {group: controllers.example.com, scope: Namespaced, names: {plural: owners, kind: Owner}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}
 Y
   k wait --for=condition=Established crd owners.controllers.example.com --timeout 30s
-  k apply -f - <<<'{apiVersion: controllers.example.com/v1, kind: Owner, metadata: {name: one}}'
+  k apply -f - <<<'---
+{apiVersion: controllers.example.com/v1, kind: Owner, metadata: {name: one}}'
   local uid
   uid=$(k get owners.controllers.example.com one -o 'jsonpath={.metadata.uid}')
-  k apply -f - <<<"{apiVersion: v1, kind: ConfigMap, metadata: {name: owned, ownerReferences: [{apiVersion: controllers.example.com/v1, kind: Owner, name: one, uid: $uid}]}}"
+  k apply -f - <<<"---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: owned, ownerReferences: [{apiVersion: controllers.example.com/v1, kind: Owner, name: one, uid: $uid}]}}"
   k delete owners.controllers.example.com one
   until_ok 90 gone configmap owned
   k delete crd owners.controllers.example.com --timeout 60s

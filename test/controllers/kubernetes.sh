@@ -58,6 +58,6 @@ for n in 1 2; do
 Y
 done
 
-# shellcheck source=checks.sh
-source "$root/test/controllers/checks.sh"
+# shellcheck source=kubernetes-checks.sh
+source "$root/test/controllers/kubernetes-checks.sh"
 checks kube-controller-manager kube-scheduler kwok -- "$@"
