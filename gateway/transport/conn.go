@@ -152,7 +152,7 @@ const discardTime = 2 * time.Second
 // why; so the rest of a refused body is thrown away for a moment.
 func (c *conn) Close() error {
 	c.leave()
-	c.counted.Close()
+	defer c.counted.Close() // it is there until then, whatever it sends
 	if c.unstarted != nil {
 		c.unstarted()
 	}

@@ -50,6 +50,7 @@ func (s *Server) carry(c *conn, r *reply.Response, reading func()) {
 	go func() {
 		defer close(left)
 		defer cancel()
+		defer s.survive()
 		reading()
 	}()
 	if s.stream(ctx, c, r) != nil {

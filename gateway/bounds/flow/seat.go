@@ -51,6 +51,7 @@ func (l *level) enter(ctx context.Context, s *Seat, of flowID) error {
 	l.advance(now)
 	if !l.fits(s.seats) {
 		l.reclaim(now)
+		l.dispatch(now) // who waits comes first
 	}
 	q := l.choose(of)
 	if l.waiting == 0 && l.fits(s.seats) {

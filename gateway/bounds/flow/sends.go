@@ -16,6 +16,9 @@ func (s *Seat) Sends() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !s.sends.IsZero() {
+		return
+	}
 	s.sends = time.Now()
 	l.sending++
 	if l.waiting > 0 {

@@ -42,7 +42,8 @@ func TestSeatsOfRepliesThatAreSent(t *testing.T) {
 				t.Errorf("%d queues: %d seats of %d requests are taken", queues, l.seats, l.executing)
 			}
 			third.Sends()
-			third.Leave() // it was read at once
+			third.Sends() // it is told twice
+			third.Leave() // and read at once
 			if l := c.levels["l"]; l.sending != 0 {
 				t.Errorf("%d queues: %d send", queues, l.sending)
 			}
