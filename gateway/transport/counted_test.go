@@ -89,3 +89,30 @@ func becomes(t *testing.T, so func() bool) {
 	}()
 	within(t, "what is waited for", done)
 }
+
+// A connection counts until it is closed, whatever is done before that.
+func TestConnectionsCountUntilTheyAreClosed(t *testing.T) {
+	for _, unread := range []bool{false, true} {
+		all := bounds.NewConnections(bounds.ConnectionLimits{PerAddress: 1})
+		here, there := net.Pipe()
+		defer there.Close()
+		atClose := -1
+		raw := closing{here, func() { atClose = int(all.Count().Unidentified) }}
+		c := &conn{raw: raw, Conn: tls.Server(raw, &tls.Config{}), unread: unread, counted: all.Open(raw.RemoteAddr())}
+		_ = c.Close()
+		if left := all.Count().Unidentified; atClose != 1 || left != 0 {
+			t.Errorf("unread %v: %d are counted when it is closed, %d then", unread, atClose, left)
+		}
+	}
+}
+
+// closing tells when it is closed.
+type closing struct {
+	net.Conn
+	closed func()
+}
+
+func (c closing) Close() error {
+	c.closed()
+	return c.Conn.Close()
+}

@@ -121,6 +121,12 @@ func TestRulesThatAreThereAgainAreOthers(t *testing.T) {
 
 // Nothing converts before the kind is served.
 func TestNothingConvertsBeforeTheKindIsServed(t *testing.T) {
-	c := converting{t, nil, New(zerolog.Nop())}
-	c.converts("ks", `there are no ConversionRules "ks"`)
+	early := New(zerolog.Nop()).Converter("ks")
+	out, err := early.Convert(t.Context(), "example.com/v2", [][]byte{[]byte(`{"apiVersion":"example.com/v1","kind":"K","metadata":{"name":"k"}}`)})
+	if err == nil || !strings.Contains(err.Error(), `there are no ConversionRules "ks"`) || out != nil {
+		t.Errorf("it becomes %s, %v", out, err)
+	}
+	if epoch := early.Epoch(); epoch != 0 {
+		t.Errorf("its epoch is %d", epoch)
+	}
 }
