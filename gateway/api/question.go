@@ -49,6 +49,7 @@ func (h *Handler) ask(ctx context.Context, c *Call, t resource.Target, q Questio
 	if contentType == encoding.TypeJSON {
 		c.sent(body)
 	}
+	o.Decoded = c.sentDecoded
 	c.Caller.FieldManager = o.Caller.FieldManager
 	o.Caller = c.Caller
 	return w.on(q.answered(q.Answer(ctx, t, contentType, body, o)))

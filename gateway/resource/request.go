@@ -62,6 +62,9 @@ type WriteOptions struct {
 	Annotate func(key, value string)
 	// AnnotatesBodies: what tells of the contents of objects is wanted, too.
 	AnnotatesBodies bool
+	// Decoded receives what a body says that is neither JSON nor was made it, for who
+	// audits the write, who must not change it; nil drops it.
+	Decoded func(object any)
 	// MayCreate refuses, with the client's error, that a write which may
 	// create an object does so; nil allows it. It is not asked about creations
 	// as such, which were authorized before.
@@ -81,6 +84,13 @@ func (o WriteOptions) AddAnnotation(key, value string) {
 	prefix, name, _ := strings.Cut(key, "/")
 	if o.Annotate != nil && len(validation.IsDNS1123Subdomain(prefix)) == 0 && !strings.Contains(name, "/") && len(validation.IsQualifiedName(name)) == 0 {
 		o.Annotate(key, value)
+	}
+}
+
+// NoteDecoded tells who audits the write what was read from a body, if that is kept.
+func (o WriteOptions) NoteDecoded(object any) {
+	if o.Decoded != nil {
+		o.Decoded(object)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestWhoConvertsIsAudited(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	policy, log := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "audit.log")
-	rules := "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:\n- {level: Metadata, verbs: [get, list, create, patch, watch]}\n"
+	rules := "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:\n- {level: Metadata, verbs: [get, list, create, update, patch, watch, delete, deletecollection]}\n"
 	if err := os.WriteFile(policy, []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,13 @@ func TestWhoConvertsIsAudited(t *testing.T) {
 		c.api.Get(c.path("v1", "one")).Want(200)
 		_, _ = c.api.Try("GET", c.path("v1beta1", "one"), nil)
 		_, _ = c.api.Try("GET", c.list("v1beta1"), nil)
-		_, _ = c.api.Try("PATCH", c.path("v1beta1", "one"), object{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}, "Content-Type", "application/merge-patch+json")
+		labels := object{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}
+		_, _ = c.api.Try("PATCH", c.path("v1beta1", "one"), labels, "Content-Type", "application/merge-patch+json")
+		_, _ = c.api.Try("PUT", c.path("v1beta1", "one"), c.object("v1beta1", "one", `{}`))
+		_, _ = c.api.Try("GET", c.list("v1beta1")+"?watch=true&timeoutSeconds=1", nil)
+		_, _ = c.api.Try("DELETE", c.path("v1beta1", "one")+"?dryRun=All", nil)
+		_, _ = c.api.Try("DELETE", c.list("v1beta1")+"?dryRun=All", nil)
+		_, _ = c.api.Try("DELETE", c.path("v1", "one"), nil)
 		for of, said := range convertersSaid(t, log, c.group) {
 			want := by
 			if strings.HasSuffix(of, " v1") {
@@ -73,7 +79,7 @@ func convertersSaid(t *testing.T, log, group string) map[string]string {
 			said[e.Verb+" "+e.ObjectRef.APIVersion] = e.Annotations["conversion.wasmgate.dev/by"]
 		}
 	}
-	for _, of := range []string{"create v1", "get v1", "get v1beta1", "list v1beta1", "patch v1beta1"} {
+	for _, of := range []string{"create v1", "get v1", "get v1beta1", "list v1beta1", "patch v1beta1", "update v1beta1", "watch v1beta1", "delete v1beta1", "deletecollection v1beta1", "delete v1"} {
 		if _, there := said[of]; !there {
 			t.Errorf("there is no event of %s: %v", of, said)
 		}

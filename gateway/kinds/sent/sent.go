@@ -59,7 +59,10 @@ func (b Body) read(into Object, meant schema.GroupVersionKind) (said schema.Grou
 		if problem != nil {
 			return said, resource.Unrecognized(meant.Kind, problem, b.Data)
 		}
-		said, err = schema.FromAPIVersionAndKind(e.APIVersion, e.Kind), into.Unmarshal(e.Raw)
+		if said, err = schema.FromAPIVersionAndKind(e.APIVersion, e.Kind), into.Unmarshal(e.Raw); err == nil {
+			into.GetObjectKind().SetGroupVersionKind(said) // as JSON has it
+			b.Options.NoteDecoded(into)
+		}
 	} else {
 		found, problem := kubejson.DefaultMetaFactory.Interpret(b.Data)
 		if problem != nil {
