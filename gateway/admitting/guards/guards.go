@@ -44,7 +44,9 @@ type Folder struct {
 	// accept prepares what is to be in force, and refuses it.
 	accept func(context.Context, *State) error
 
-	seen sight // only of who follows
+	// Only of who follows: what was seen last, and whether looking failed since.
+	seen sight
+	lost bool
 
 	mu      sync.Mutex
 	trouble error
@@ -130,12 +132,13 @@ func (g *Guards) Follow(ctx context.Context) {
 func (f *Folder) reread(ctx context.Context) (news bool, err error) {
 	now, err := look(f.folder)
 	if err != nil {
+		f.lost = true
 		return f.settle(nil, err), err
 	}
-	if now.same(f.seen) {
+	if now.same(f.seen) && !f.lost {
 		return false, nil
 	}
-	f.seen = now
+	f.seen, f.lost = now, false
 	s, err := f.read(ctx, now)
 	if err == nil && s.Hash != f.Current().Hash && f.accept != nil {
 		err = f.accept(ctx, s)
