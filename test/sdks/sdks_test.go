@@ -32,6 +32,10 @@ func TestTheModuleInRustAnswersTheCases_WP01(t *testing.T) {
 	answers(t, plugintest.BuildRust(t, "test/sdks/rust"), false)
 }
 
+func TestTheModuleInAssemblyScriptAnswersTheCases_WP01(t *testing.T) {
+	answers(t, plugintest.BuildAssemblyScript(t, "test/sdks/assemblyscript"), false)
+}
+
 // answers compares the replies of a module with those of the cases, and what it says of
 // itself with describe.json. In each language it is configured with config.json.
 func answers(t *testing.T, module []byte, write bool) {
