@@ -55,6 +55,13 @@ func (e *Error) OfObjects() bool {
 	return errors.As(e.Cause, &verdict) && verdict.Verdict()
 }
 
+// Choked tells that the converter ended on the objects, and would again: it is broken, or,
+// if it works for others, they are what does not convert.
+func (e *Error) Choked() bool {
+	var choked interface{ Choked() bool }
+	return errors.As(e.Cause, &choked) && choked.Choked()
+}
+
 // Later tells that nothing is wrong with the converter nor with the objects: others leave
 // the call no room, and the same one may do in a moment.
 func (e *Error) Later() bool {

@@ -90,3 +90,14 @@ func (e *CallError) Unwrap() error { return e.Cause }
 // Later tells that nothing is wrong with the module nor with what it was sent: others
 // leave it no room, and the same call may do in a moment.
 func (e *CallError) Later() bool { return e.Kind == NoRoom }
+
+// Choked tells that the module ended on what it was sent: it trapped, used up its memory,
+// fuel or stack, or replied with what is no reply. As it keeps nothing between calls, the
+// same request ends it again.
+func (e *CallError) Choked() bool {
+	switch e.Kind {
+	case Trap, OutOfMemory, OutOfFuel, OutOfStack, BadReply:
+		return true
+	}
+	return false
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,22 @@ import (
 type Converter struct {
 	Stored
 	bulk *conversion.Bulk
+	// worked has for each version one more than the epoch of the converter that converted
+	// to it last.
+	worked map[string]*atomic.Uint64
+}
+
+func newConverter(def *crd.Definition, c conversion.Converter) Converter {
+	worked := make(map[string]*atomic.Uint64, len(def.Versions))
+	for _, v := range def.Versions {
+		worked[v.Name] = &atomic.Uint64{}
+	}
+	return Converter{Stored{def}, conversion.Batched(c, conversion.Batch{}), worked}
+}
+
+// works tells that the converter of an epoch has converted something to a version.
+func (c Converter) works(version string, epoch uint64) bool {
+	return c.worked[version].Load() == epoch+1
 }
 
 // ConvertedBy is who converts objects of the kind now, and made what was remembered of
@@ -58,7 +75,11 @@ func (c Converter) eachConverted(ctx context.Context, version string, objects []
 		return apierrors.NewInternalError(fmt.Errorf("%s has no version %q", c.Def.GroupResource(), version))
 	}
 	var refusal firstError
+	epoch := c.bulk.Epoch()
 	err := c.bulk.Each(ctx, c.Def.APIVersion(version), objects, func(first int, converted [][]byte) {
+		if !c.works(version, epoch) {
+			c.worked[version].Store(epoch + 1)
+		}
 		for i, data := range converted {
 			refusal.note(first+i, done(v, first+i, data))
 		}
@@ -87,10 +108,10 @@ func (c Converter) ConvertTree(ctx context.Context, tree map[string]any, version
 func wellFormed(v *crd.Version, data []byte) (map[string]any, error) {
 	tree, _, err := object.ParseObject(data)
 	if err != nil {
-		return nil, &UnconvertedError{apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err)), true}
+		return nil, &UnconvertedError{StatusError: apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err)), OfObjects: true}
 	}
 	if err := v.Shape.FromConversion(tree); err != nil {
-		return nil, &UnconvertedError{apierrors.NewInternalError(err), true}
+		return nil, &UnconvertedError{StatusError: apierrors.NewInternalError(err), OfObjects: true}
 	}
 	return tree, nil
 }
@@ -112,6 +133,7 @@ func conversionError(err error) error {
 	return &UnconvertedError{
 		StatusError: &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}},
 		OfObjects:   errors.As(err, &failure) && failure.OfObjects(),
+		Choked:      failure != nil && failure.Choked(),
 	}
 }
 
@@ -120,4 +142,7 @@ type UnconvertedError struct {
 	*apierrors.StatusError
 	// OfObjects: the converter works, and it is some of the objects that do not convert.
 	OfObjects bool
+	// Choked: the converter ended on them, and would again. If it works for others, it is
+	// they that do not convert.
+	Choked bool
 }

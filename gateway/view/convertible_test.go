@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/plugins"
 )
 
 // picky is a converter that refuses every call with an object that has "sick" in it,
@@ -82,5 +83,66 @@ func TestAConverterThatRefusesMostIsBroken_CRD18(t *testing.T) {
 	r := New(s.cronTabs().Def, &picky{}, s.memory)
 	if failed, err := sieved(t, r, ward(3*maxUnconvertible, 2)); err == nil || len(failed) > maxUnconvertible {
 		t.Errorf("%d are left out, %v", len(failed), err)
+	}
+}
+
+// choking ends on what has "sick" in it, as a module does that traps.
+type choking struct {
+	picky
+	calls int
+}
+
+func (c *choking) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
+	c.calls++
+	out, err := c.picky.Convert(ctx, desired, objects)
+	if errors.As(err, &refused{}) {
+		err = &plugins.CallError{Module: "m", Hook: plugins.Convert, Kind: plugins.Trap, Reason: "unreachable"}
+	}
+	return out, err
+}
+
+// What a converter chokes on is told from the others where it converts others, and is not
+// tried again; what chokes on everything is broken, which is found soon.
+func TestWhatAConverterChokesOnIsLeftOut_CRD18(t *testing.T) {
+	s := newShelf(t)
+	p := &choking{}
+	r := New(s.cronTabs().Def, p, s.memory)
+	all := ward(40, 40)
+	sick := all[39]
+	if failed, err := sieved(t, r, all[39:]); err == nil || OfObjects(err) || !Choked(err) || len(failed) != 0 {
+		t.Errorf("of one object that it chokes on: %v, %v", failed, err)
+	}
+	few := append([]*Entry{sick}, all[:39]...) // the first that is tried
+	if failed, err := sieved(t, r, few); err != nil || len(failed) != 1 || !failed[0] {
+		t.Errorf("of 40: %v, %v", failed, err)
+	}
+	before := p.calls
+	if failed, err := sieved(t, r, all); err != nil || len(failed) != 1 || !failed[39] || p.calls != before {
+		t.Errorf("again: %v, %v after %d calls", failed, err, p.calls-before)
+	}
+	sicker := ward(2, 2)[1:]
+	if failed, err := sieved(t, r, sicker); err != nil || len(failed) != 1 {
+		t.Errorf("of one object while it works: %v, %v", failed, err)
+	}
+
+	p = &choking{}
+	r = New(s.cronTabs().Def, p, s.memory)
+	if failed, err := sieved(t, r, ward(400, 1)); err == nil || len(failed) != 0 || p.calls > 40 {
+		t.Errorf("of all: %v, %v after %d calls", failed, err, p.calls)
+	}
+	if failed, err := sieved(t, r, ward(3*maxUnconvertible, 2)); err == nil || len(failed) > maxUnconvertible {
+		t.Errorf("of half of many: %d, %v", len(failed), err)
+	}
+}
+
+// Another version, or another converter, is no evidence.
+func TestWhoConvertsToAnotherVersionMayBeBroken_CRD18(t *testing.T) {
+	s := newShelf(t)
+	r := New(s.cronTabs().Def, &choking{}, s.memory)
+	if _, err := r.View(t.Context(), entry(v1beta1, "well", 1), v1); err != nil {
+		t.Fatal(err)
+	}
+	if failed, err := sieved(t, r, ward(1, 1)); err == nil || len(failed) != 0 {
+		t.Errorf("%v, %v", failed, err)
 	}
 }

@@ -31,7 +31,7 @@ func New(def *crd.Definition, c conversion.Converter, m *Memory) *Renderer {
 	default:
 		c = conversion.None{}
 	}
-	return &Renderer{Converter: Converter{Stored{def}, conversion.Batched(c, conversion.Batch{})}, epoch: epochs.Add(1), memory: m}
+	return &Renderer{Converter: newConverter(def, c), epoch: epochs.Add(1), memory: m}
 }
 
 // Memory is where what is remembered is counted.
