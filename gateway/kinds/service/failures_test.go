@@ -1,0 +1,215 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/options"
+)
+
+// keptObjects is a fake with what the controllers of this package keep, and a lease of
+// long ago.
+func keptObjects(t *testing.T) *controllertest.Objects {
+	t.Helper()
+	var more []*crd.Definition
+	for gr, kind := range map[schema.GroupResource]string{services: "Service", endpoints: "Endpoints", parts: "EndpointSlice", addresses: "IPAddress", serviceCIDRs: "ServiceCIDR"} {
+		more = append(more, &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: gr != addresses && gr != serviceCIDRs, StorageVersion: "v1", KeyPrefix: gr.Resource})
+	}
+	o := controllertest.New(more...)
+	for _, ns := range []string{"default", "kube-system"} {
+		controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree(ns))
+	}
+	said := options.Default()
+	said.AdvertiseAddress = "192.0.2.1"
+	if err := NewLease(o, said, "here:6443", nil).Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	controllertest.MustCreate(t, o, leases, map[string]any{"metadata": map[string]any{"namespace": "kube-system", "name": "apiserver-old", "labels": map[string]any{"apiserver.kubernetes.io/identity": "kube-apiserver"}}})
+	return o
+}
+
+// Whatever call of a controller fails, it says so, and the next run mends what is left and
+// writes nothing that is there.
+func TestFailuresOfControllersAreTold(t *testing.T) {
+	c := Config{Addresses: netip.MustParsePrefix("10.0.0.0/24")}
+	for what, run := range map[string]func(f *controllertest.Failing) error{
+		"the service of the API": func(f *controllertest.Failing) error {
+			return NewAPI(f, c, 6443).Reconcile(t.Context(), nil, NewAPI(f, c, 6443).Seeds()[0])
+		},
+		"the default ServiceCIDR": func(f *controllertest.Failing) error {
+			return NewRange(f, c).Reconcile(t.Context(), nil, NewRange(f, c).Seeds()[0])
+		},
+		"the endpoints": func(f *controllertest.Failing) error { return NewEndpoints(f).Reconcile(t.Context(), nil, ofAPI) },
+		"a lease": func(f *controllertest.Failing) error {
+			return NewLease(f, options.Default(), "there:6443", nil).Renew(t.Context())
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			done := func(f *controllertest.Failing) error {
+				objects := f.Engine.(*controllertest.Objects)
+				before := objects.Writes()
+				if err := run(f); err != nil || objects.Writes() != before {
+					return fmt.Errorf("it writes what is there, or fails: %w", err)
+				}
+				return nil
+			}
+			if what == "a lease" { // which is written each time
+				done = nil
+			}
+			controllertest.EachCallFails(t, 2, func() controllertest.Engine { return keptObjects(t) }, run, done)
+		})
+	}
+}
+
+// Who was faster did what had to be done: that is no failure.
+func TestWhoWasFasterIsNoFailure(t *testing.T) {
+	c := Config{Addresses: netip.MustParsePrefix("10.0.0.0/24")}
+	exists, conflict, notFound := apierrors.NewAlreadyExists(services, "x"), apierrors.NewConflict(services, "x", controllertest.ErrAway), apierrors.NewNotFound(services, "x")
+	for what, try := range map[string]struct {
+		run    func(s *controllertest.Failing) error
+		number int
+		with   error
+		fails  bool
+	}{
+		"the service is there": {func(s *controllertest.Failing) error {
+			return NewAPI(s, c, 6443).Reconcile(t.Context(), nil, NewAPI(s, c, 6443).Seeds()[0])
+		}, 2, exists, false},
+		"the range is there": {func(s *controllertest.Failing) error {
+			return NewRange(s, c).Reconcile(t.Context(), nil, NewRange(s, c).Seeds()[0])
+		}, 2, exists, false},
+		"the old lease went":      {func(s *controllertest.Failing) error { return NewEndpoints(s).Reconcile(t.Context(), nil, ofAPI) }, 2, notFound, false},
+		"the endpoints are there": {func(s *controllertest.Failing) error { return NewEndpoints(s).Reconcile(t.Context(), nil, ofAPI) }, 4, exists, false},
+		"the slice is there":      {func(s *controllertest.Failing) error { return NewEndpoints(s).Reconcile(t.Context(), nil, ofAPI) }, 6, exists, false},
+		"the lease is there": {func(s *controllertest.Failing) error {
+			return NewLease(s, options.Default(), "g:1", nil).Renew(t.Context())
+		}, 2, exists, false},
+		"somebody wrote the lease": {func(s *controllertest.Failing) error {
+			return NewLease(s, options.Default(), "here:6443", nil).Renew(t.Context())
+		}, 2, conflict, false},
+		"somebody wrote a condition": {func(s *controllertest.Failing) error {
+			return NewRange(s, c).Reconcile(t.Context(), nil, NewRange(s, c).Seeds()[0])
+		}, 3, conflict, true},
+	} {
+		f := &controllertest.Failing{Engine: keptObjects(t), Number: try.number, With: try.with}
+		if err := try.run(f); (err != nil) != try.fails || f.Calls < try.number {
+			t.Errorf("%s: %v after %d calls", what, err, f.Calls)
+		}
+	}
+	for _, key := range []controller.Key{{GroupResource: services, Namespace: "default", Name: "other"}, {GroupResource: services, Namespace: "other", Name: kubernetes}} {
+		f := &controllertest.Failing{Engine: keptObjects(t)}
+		if err := errors.Join(NewAPI(f, c, 6443).Reconcile(t.Context(), nil, key), NewRange(f, c).Reconcile(t.Context(), nil, controller.Key{Name: "other"})); err != nil || f.Calls != 0 {
+			t.Errorf("%v is looked at: %v", key, err)
+		}
+	}
+}
+
+// aged shows addresses as they are an hour later.
+type aged struct{ controllertest.Engine }
+
+func (a aged) List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
+	all, err := a.Engine.List(ctx, gr, namespace)
+	for _, o := range all {
+		o.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
+	}
+	return all, err
+}
+
+// The ledger tells what fails, goes on with the rest, and ends where everything fails.
+func TestTheLedgerGoesOnAfterFailures(t *testing.T) {
+	scene := func() *controllertest.Objects {
+		o := keptObjects(t)
+		for i := range 12 {
+			ip := fmt.Sprint("10.0.0.", 10+i)
+			a := addressOf(netip.MustParseAddr(ip), "default", "gone")
+			controllertest.MustCreate(t, o, addresses, a.Object)
+			controllertest.MustCreate(t, o, services, map[string]any{"metadata": map[string]any{"namespace": "default", "name": fmt.Sprint("s", i)}, "spec": map[string]any{"clusterIP": fmt.Sprint("10.0.1.", 10+i)}})
+		}
+		return o
+	}
+	for number := 1; number <= 3; number++ { // Fresh, and the lists
+		f := &controllertest.Failing{Engine: scene(), Number: number, With: controllertest.ErrAway}
+		if err := NewLedger(f).Reconcile(t.Context(), nil, controller.Key{}); !errors.Is(err, controllertest.ErrAway) || f.Calls != number {
+			t.Errorf("call %d: %v after %d calls", number, err, f.Calls)
+		}
+	}
+	for number, with := range map[int]error{4: controllertest.ErrAway, 20: controllertest.ErrAway, 5: apierrors.NewConflict(addresses, "x", controllertest.ErrAway), 6: apierrors.NewNotFound(addresses, "x"), 21: apierrors.NewAlreadyExists(addresses, "x")} {
+		f := &controllertest.Failing{Engine: aged{scene()}, Number: number, With: with}
+		if err := NewLedger(f).Reconcile(t.Context(), nil, controller.Key{}); errors.Is(err, controllertest.ErrAway) != (with == controllertest.ErrAway) || f.Calls != 3+12+12 {
+			t.Errorf("call %d: %v after %d calls", number, err, f.Calls)
+		}
+	}
+	o := scene()
+	deleted, made := 0, 0
+	o.Fail(func(op string, _ controller.Key) error {
+		switch op {
+		case "delete":
+			deleted++
+		case "create":
+			made++
+		default:
+			return nil
+		}
+		return controllertest.ErrAway
+	})
+	if err := NewLedger(aged{o}).Reconcile(t.Context(), nil, controller.Key{}); !errors.Is(err, controllertest.ErrAway) || deleted != maxFailures || made != 1 {
+		t.Errorf("%v: %d deleted, %d made", err, deleted, made)
+	}
+}
+
+// Whatever look-up of a write fails, the write does, and says why; then it can be made.
+func TestFailuresOfWritesAreTold(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	under := w.a.objects.(controllertest.Engine)
+	w.must(services, "", service("there", `"clusterIP":"10.0.0.9","type":"NodePort"`))
+	for what, c := range map[string]struct {
+		first  int
+		spec   string
+		left   string
+		dry    bool
+		fewest int
+	}{
+		"any address":     {20, `"type":"ClusterIP"`, "", false, 2},
+		"this address":    {50, `"clusterIP":"10.0.0.%d"`, "", false, 1},
+		"tried only":      {80, `"clusterIP":"10.0.0.%d"`, "", true, 1},
+		"one that is old": {110, `"clusterIP":"10.0.0.%d"`, "gone", false, 6},
+		"any node port":   {140, `"clusterIP":"10.0.0.%d","type":"NodePort"`, "", false, 2},
+	} {
+		for number := 1; ; number++ {
+			ip := c.first + number
+			spec := c.spec
+			if strings.Contains(spec, "%d") {
+				spec = fmt.Sprintf(spec, ip)
+			}
+			if c.left != "" {
+				w.leave(fmt.Sprint("10.0.0.", ip), c.left, byAllocator)
+			}
+			f := &controllertest.Failing{Engine: under, Number: number, With: controllertest.ErrAway}
+			w.a.objects = f
+			_, refusal := w.create(services, service(fmt.Sprint("s", ip), spec), c.dry)
+			w.a.objects = under
+			if f.Calls < number {
+				if refusal != "" || f.Calls < c.fewest {
+					t.Errorf("%s: %q after %d calls", what, refusal, f.Calls)
+				}
+				break
+			}
+			if !strings.Contains(refusal, "the store is away") {
+				t.Errorf("%s: call %d fails and is not told: %q", what, number, refusal)
+			}
+		}
+	}
+}
