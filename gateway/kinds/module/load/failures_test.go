@@ -1,0 +1,54 @@
+package load_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/load"
+	"github.com/wasmgate/wasmgate/gateway/kinds/module/trust"
+	"github.com/wasmgate/wasmgate/plugins"
+)
+
+// deaf is a queue that nobody listens to.
+type deaf struct{}
+
+func (deaf) Add(controller.Key)                         {}
+func (deaf) AddAfter(controller.Key, time.Duration)     {}
+func (deaf) Follow(controller.Key, ...controller.Scope) {}
+
+// Whatever call fails while a module is let serve, that is told, and another run says that
+// it serves; in the same gateway, and in one that starts then.
+func TestFailuresToLetAModuleServeAreTold(t *testing.T) {
+	tabs := controller.Key{GroupResource: gvr.Modules, Name: "tabs"}
+	for _, again := range []bool{false, true} {
+		var of *controllertest.Failing
+		var c *load.Controller
+		var m *memoryModules
+		var w *moduleWorld
+		run := func(f *controllertest.Failing) error {
+			if of != f || again {
+				of, m = f, &memoryModules{serving: map[string]plugins.Revision{}}
+				c = load.New(f, m, w.content, trust.New(f.Engine)) // who cannot be read lets nothing serve, and is no failure
+			}
+			return c.Reconcile(t.Context(), deaf{}, tabs)
+		}
+		controllertest.EachCallFails(t, 2, func() controllertest.Engine {
+			w = newModuleWorld()
+			bindCronTabs(t, w)
+			createModule(t, w, inlineSpec("good"))
+			return w.Objects
+		}, run, func(f *controllertest.Failing) error {
+			obj := controllertest.MustGet(t, f.Engine, gvr.Modules, "", "tabs")
+			ready, _, _ := controllertest.Condition(obj, module.Ready)
+			if _, serves := m.get("tabs"); !serves || ready != "True" || module.StatusOf(obj).Digest != digest("good") {
+				return errors.New("it does not serve, or does not say so: " + ready)
+			}
+			return nil
+		})
+	}
+}
