@@ -1,0 +1,76 @@
+package escalation_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/rbac/escalation"
+	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
+)
+
+// damaged shows a role whose rules cannot be read.
+type damaged struct{ escalation.Roles }
+
+func (d damaged) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
+	obj, err := d.Roles.Get(ctx, gr, namespace, name)
+	if err == nil {
+		obj.Object["rules"] = "text"
+	}
+	return obj, err
+}
+
+// Where it cannot be found out what a role grants, nobody is bound to it.
+func TestGuard_NobodyIsBoundToWhatIsNotRead(t *testing.T) {
+	var roles escalation.Roles
+	e := realengine.With(t, func(e *engine.Engine) admission.Chain {
+		return admission.Chain{Mutators: []admission.Mutator{late{func() escalation.Roles { return roles }}}}
+	})
+	w := world{e, t}
+	controllertest.MustCreate(t, e, gvr.Namespaces, controllertest.NamespaceTree("default"))
+	real := local.Part(e.Verbs, "rbac")
+	roles = real
+	refused(t, "a role", w.create(gvr.Roles, "bob", role("Role", "a", rule("get", "configmaps"))), "")
+	for number := 1; number <= 2; number++ {
+		roles = &controllertest.Failing{Engine: real, Number: number}
+		if err := w.create(gvr.RoleBindings, "bob", binding("RoleBinding", "b", "Role", "a")); err == nil || !strings.Contains(err.Error(), controllertest.ErrAway.Error()) {
+			t.Errorf("call %d fails and is not told: %v", number, err)
+		}
+	}
+	roles = damaged{real}
+	if err := w.create(gvr.RoleBindings, "bob", binding("RoleBinding", "b", "Role", "a")); err == nil {
+		t.Error("bound to a role that cannot be read")
+	}
+	roles = real
+	refused(t, "a binding", w.create(gvr.RoleBindings, "bob", binding("RoleBinding", "b", "Role", "a")), "")
+}
+
+// late is a guard whose roles are known later.
+type late struct{ roles func() escalation.Roles }
+
+func (l late) Mutate(ctx context.Context, a admission.Attributes) error {
+	return escalation.Guard{May: authority(nil), Roles: l.roles()}.Mutate(ctx, a)
+}
+
+// What is missing is told in as few lines as can be: rules that differ in their verbs
+// alone are one, those of one name, of several resources or of none are not joined.
+func TestGuard_WhatIsMissingIsTold(t *testing.T) {
+	w := newWorld(t)
+	named := rule("get", "secrets")
+	named.ResourceNames = []string{"n"}
+	path := rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/metrics"}}
+	err := w.create(gvr.ClusterRoles, "bob", role("ClusterRole", "c", rule("get", "secrets"), path, named, rule("list", "secrets"), rule("get", "nodes", "events")))
+	refused(t, "all of it", err, "not currently held:\n"+
+		`{APIGroups:[""], Resources:["events"], Verbs:["get"]}`+"\n"+`{APIGroups:[""], Resources:["nodes"], Verbs:["get"]}`+"\n"+
+		`{APIGroups:[""], Resources:["secrets"], ResourceNames:["n"], Verbs:["get"]}`+"\n"+`{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}`+"\n"+
+		`{NonResourceURLs:["/metrics"], Verbs:["get"]}`)
+}
