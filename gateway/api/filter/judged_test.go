@@ -9,7 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
 
-// full keeps nothing, as there is no room.
+// noRoom refuses what it is told, as there is no room.
 type noRoom struct{ kept }
 
 func (n *noRoom) Audit(a *api.Audit) bool {

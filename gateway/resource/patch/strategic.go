@@ -23,8 +23,7 @@ func decodeStrategic(body []byte, typed func() runtime.Object) (Patch, []string,
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
 	return func(from State) (map[string]any, error) {
-		// The library changes both, and may keep parts of them.
-		tree, err := strategicpatch.StrategicMergeMapPatch(object.Clone(from.Tree), object.Clone(changes), typed())
+		tree, err := mergedStrategically(from.Tree, changes, typed())
 		switch {
 		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
 			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
@@ -37,6 +36,18 @@ func decodeStrategic(body []byte, typed func() runtime.Object) (Patch, []string,
 		tree["kind"], tree["apiVersion"] = from.Tree["kind"], from.Tree["apiVersion"]
 		return tree, nil
 	}, duplicates, nil
+}
+
+// mergedStrategically is an object with a strategic merge patch applied. The library
+// changes both, and may keep parts of them; it panics where a key of a list's items is
+// an object.
+func mergedStrategically(old, patch map[string]any, typed runtime.Object) (tree map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the patch cannot be merged: %v", p)
+		}
+	}()
+	return strategicpatch.StrategicMergeMapPatch(object.Clone(old), object.Clone(patch), typed)
 }
 
 // unmergeable tells what the library has against a strategic merge patch: a 422,
