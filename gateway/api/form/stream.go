@@ -128,7 +128,7 @@ func (s *Stream) nextBookmark(ctx context.Context) <-chan time.Time {
 	wait := s.bookmarks
 	if end, ends := ctx.Deadline(); ends {
 		left := time.Until(end) - lastBookmark
-		if left < 0 {
+		if left <= 0 {
 			return nil
 		}
 		wait = min(wait, left)
