@@ -38,10 +38,13 @@ func qualifiedAttribute(v any, at *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(at, s, "a fully qualified name must be a domain and a name separated by a slash")}
 	}
 	domain, name, _ := strings.Cut(s, "/")
-	if !strings.EqualFold(domain, "") && !strings.Contains(name, "/") {
-		return problems(at, s, attribute(strings.ToLower(domain)+"/"+name))
+	switch {
+	case strings.Contains(name, "/"): // which nobody looks into
+		return nil
+	case domain == "":
+		return field.ErrorList{field.Invalid(at, "", "the domain must not be empty")}
 	}
-	return nil
+	return problems(at, s, attribute(strings.ToLower(domain)+"/"+name))
 }
 
 // deviceEffects are the effects that taints of devices have.
