@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -79,6 +81,34 @@ func asksFor(verb, path string) authz.Attributes {
 	return authz.Attributes{User: &authn.User{Name: "u", Groups: []string{"g"}}, Verb: verb, Path: path}
 }
 
+func counted(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// decisions is what kube-apiserver's metrics count of these labels.
+func decisions(t *testing.T, labels ...string) (n float64) {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			has := map[string]bool{f.GetName(): true}
+			for _, l := range m.GetLabel() {
+				has[l.GetValue()] = true
+			}
+			if !slices.ContainsFunc(labels, func(l string) bool { return !has[l] }) {
+				n += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return n
+}
+
 // Who is asked first and allows or denies decides; who does not leaves reasons and errors.
 func TestChainOfFlags(t *testing.T) {
 	r := newReviewer(t)
@@ -102,10 +132,14 @@ func TestChainOfFlags(t *testing.T) {
 		{"get", "/else", authz.NoOpinion, "of first\nof second\nthe server says so", true, true},
 		{"get", "/else", authz.NoOpinion, "of first\nof second\nthe server says so", true, true}, // no, without a time
 	} {
+		allows, denies := decisions(t, "allowed", "default"), decisions(t, "denied", "default")
 		before := r.count()
 		got, reason, err := c.Judge(t.Context(), asksFor(one.verb, one.path))
 		if got != one.want || reason != one.reason || (err != nil) != one.err || (r.count() > before) != one.asked {
 			t.Errorf("%s %s: %v, %q, %v, asked %d", one.verb, one.path, got, reason, err, r.count()-before)
+		}
+		if allowed, denied := decisions(t, "allowed", "default")-allows, decisions(t, "denied", "default")-denies; allowed != counted(one.path == "/allow") || denied != counted(got == authz.Deny) {
+			t.Errorf("%s %s: %v more are counted as allowed, %v as denied", one.verb, one.path, allowed, denied)
 		}
 		allowed, reason, err := c.Authorize(t.Context(), asksFor(one.verb, one.path))
 		if allowed != (one.want == authz.Allow) || reason != one.reason || (err != nil) != (one.err && !allowed) {
@@ -172,7 +206,25 @@ func TestFileOfAWebhook(t *testing.T) {
 			t.Errorf("%d: %v, %v, asked %d", i, got, err, r.count())
 		}
 	}
+	if c, err = New(Config{First: nobody{}, Flags: Modes([]string{"Webhook"}, Webhook{Path: r.kubeconfig, Version: "v1", UnauthorizedTTL: time.Hour})}); err != nil {
+		t.Fatal(err)
+	}
+	before := r.count()
+	for _, path := range []string{"/deny", "/deny", "/allow", "/allow"} {
+		if _, _, err := c.Judge(t.Context(), asksFor("get", path)); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := r.count() - before; n != 3 {
+		t.Errorf("the flags have it asked %d times", n)
+	}
+}
+
+// A file that cannot be used stops the start.
+func TestFilesThatStopTheStart(t *testing.T) {
+	kubeconfig := newReviewer(t).kubeconfig
 	for text, want := range map[string]string{
+		configuration(byWebhook(kubeconfig), `{"type":"RBAC","name":"other"}`): "expected name rbac for authorizer RBAC instead of other",
 		"{": "failed to load AuthorizationConfiguration from file",
 		"":  "at least one authorization mode must be defined",
 		configuration(`{"type":"Node","name":"node"}`):                         `Unsupported value: "Node"`,
@@ -222,10 +274,15 @@ func TestFileThatChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			told = nil
+			const reloads = "apiserver_authorization_config_controller_automatic_reloads_total"
+			good, bad := decisions(t, reloads, "success"), decisions(t, reloads, "failure")
 			<-time.After(5 * time.Minute)
 			synctest.Wait()
 			if len(told) != 1 || !strings.Contains(told[0], step.want) || !may("second") || may("third") != step.third {
 				t.Errorf("%s: %q, third %t", step.text, told, may("third"))
+			}
+			if good, bad = decisions(t, reloads, "success")-good, decisions(t, reloads, "failure")-bad; good != counted(step.want == "<nil>") || bad != 1-good {
+				t.Errorf("%s: counted as used %v times, as not %v times", step.text, good, bad)
 			}
 		}
 		cancel()
