@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -163,8 +162,5 @@ func TestWhetherThereAreFolders(t *testing.T) {
 		if err == nil || file != "config.yaml" && !errors.Is(err, fs.ErrNotExist) {
 			t.Error(file, err)
 		}
-	}
-	if err := os.Remove(w.config); err != nil {
-		t.Fatal(err)
 	}
 }
