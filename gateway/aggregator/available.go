@@ -199,8 +199,7 @@ func (a *Availability) answers(ctx context.Context, s *apiregistrationv1.APIServ
 	results := make(chan error, attempts)
 	for range attempts {
 		go func() {
-			_, _, err := b.get(ctx, b.path(), "")
-			results <- err
+			results <- b.answers(ctx, b.path())
 		}()
 	}
 	var err error

@@ -9,14 +9,20 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// maxDocument bounds what a server may say of itself, in bytes.
-const maxDocument = 16 << 20
+// maxDocument bounds what a server may say of itself, in bytes, and maxUnread what is
+// taken of an answer that nobody reads, so that its connection can be used again.
+const (
+	maxDocument = 16 << 20
+	maxUnread   = 64 << 10
+)
 
 // question is what a server is asked for, and by whom.
 type question struct {
 	path, accept, etag string
 	user               string
 	groups             []string
+	// unread: only whether there is an answer matters.
+	unread bool
 }
 
 // answer is what a server said, at a URL.
@@ -29,14 +35,27 @@ type answer struct {
 
 // get asks a server for a document, as the gateway itself.
 func (b *server) get(ctx context.Context, path, accept string) (body []byte, head http.Header, err error) {
-	a, err := b.send(ctx, question{path: path, accept: accept, user: "system:kube-aggregator", groups: []string{"system:masters"}})
-	if err == nil && (a.code < http.StatusOK || a.code >= http.StatusMultipleChoices) {
-		err = a.bad()
-	}
+	a, err := b.good(ctx, question{path: path, accept: accept})
 	if err != nil {
 		return nil, nil, err
 	}
 	return a.body, a.head, nil
+}
+
+// answers asks a server whether it has a document.
+func (b *server) answers(ctx context.Context, path string) error {
+	_, err := b.good(ctx, question{path: path, unread: true})
+	return err
+}
+
+// good asks a question as the gateway itself, for which only a good answer counts.
+func (b *server) good(ctx context.Context, q question) (*answer, error) {
+	q.user, q.groups = "system:kube-aggregator", []string{"system:masters"}
+	a, err := b.send(ctx, q)
+	if err == nil && (a.code < http.StatusOK || a.code >= http.StatusMultipleChoices) {
+		err = a.bad()
+	}
+	return a, err
 }
 
 // bad is the error of an answer whose code says that it is none.
@@ -70,6 +89,10 @@ func (b *server) send(ctx context.Context, q question) (*answer, error) {
 		return nil, fmt.Errorf("failing or missing response from %s: Get %q: %w", at, at, err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was read
+	if q.unread {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxUnread)
+		return &answer{at: at, code: resp.StatusCode}, nil
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	switch {
 	case err != nil:

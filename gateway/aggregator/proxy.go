@@ -30,6 +30,9 @@ func (b *server) Serve(ctx context.Context, c *api.Call) *reply.Response {
 	if b.of.passedOn(head) {
 		return failure(http.StatusLoopDetected, "the request was passed on by this server before: the APIService "+b.name+" leads back to it")
 	}
+	if refused := b.refuses(c); refused != nil {
+		return refused
+	}
 	host, err := b.of.resolve(ctx, b.spec.Service)
 	if err != nil {
 		b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("the service of an APIService is not found")
@@ -53,12 +56,17 @@ func (b *server) Serve(ctx context.Context, c *api.Call) *reply.Response {
 		}
 		return failure(http.StatusServiceUnavailable, err.Error())
 	}
+	if broken := brokenReply(resp, c.Upgrade); broken != nil {
+		_ = resp.Body.Close()
+		end()
+		return broken
+	}
 	if c.Upgrade && resp.StatusCode < http.StatusBadRequest || resp.StatusCode == http.StatusSwitchingProtocols {
 		return upgraded(c, resp, end)
 	}
 	out := &reply.Response{Code: resp.StatusCode, ContentType: resp.Header.Get("Content-Type"), Headers: headers(resp.Header)}
 	body := &passed{ReadCloser: resp.Body, end: end}
-	if c.Streams() && resp.StatusCode == http.StatusOK {
+	if c.Lasts() && c.Method != http.MethodHead && resp.StatusCode == http.StatusOK {
 		out.Stream = func(ctx context.Context, w reply.FrameWriter) {
 			defer body.Close() //nolint:errcheck // nobody is left to tell
 			defer context.AfterFunc(ctx, end)()
@@ -99,9 +107,12 @@ func (b *server) request(ctx context.Context, c *api.Call, head http.Header, hos
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Body)), nil }
 	}
 	for name := range r.Header {
-		if private(name) {
+		if b.of.private(name) {
 			r.Header.Del(name)
 		}
+	}
+	if r.Header.Get("User-Agent") == "" {
+		r.Header.Set("User-Agent", "") // which has none made up
 	}
 	upgrade := r.Header.Values("Upgrade")
 	hop(r.Header)
@@ -117,43 +128,6 @@ func (b *server) request(ctx context.Context, c *api.Call, head http.Header, hos
 	}
 	transport.SetAuthProxyHeaders(r, c.User.Name, c.User.UID, c.User.Groups, c.User.Extra)
 	return r
-}
-
-// private tells the headers that are meant for this server: credentials, and whom the
-// client wants to be.
-func private(name string) bool {
-	name = strings.ToLower(name)
-	return name == "authorization" || name == "content-length" || name == "host" || strings.HasPrefix(name, "impersonate-") || strings.HasPrefix(name, "x-remote-")
-}
-
-// hop takes off the headers that are about one connection.
-func hop(h http.Header) {
-	for _, list := range h["Connection"] {
-		for name := range strings.SplitSeq(list, ",") {
-			h.Del(strings.TrimSpace(name))
-		}
-	}
-	for _, name := range []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect"} {
-		h.Del(name)
-	}
-}
-
-// headers are those of a reply that are passed on.
-func headers(h http.Header) (out []reply.Header) {
-	hop(h)
-	for name, values := range h {
-		switch name {
-		case "Content-Type", "Content-Length", "Date", "Cache-Control", "Audit-Id":
-			continue // which this server says itself
-		case "Warning":
-			for _, v := range values {
-				out = append(out, reply.Header{Name: name, Value: v})
-			}
-		default:
-			out = append(out, reply.Header{Name: name, Value: strings.Join(values, ", ")})
-		}
-	}
-	return out
 }
 
 // passed is the body of a reply, which ends what was begun for it.

@@ -33,7 +33,7 @@ func TestWhatIsPassedOnIsInTheNameOfTheUser(t *testing.T) {
 	r := b.request(t.Context(), c, c.Head.Header(), "example:443")
 	want := http.Header{
 		"Accept": {"application/json"}, "X-Remote-User": {"bob"}, "X-Remote-Uid": {"7"}, "X-Remote-Group": {"dev"}, "X-Remote-Extra-Example.com%2fscope": {"s"},
-		"Audit-Id": {"id"}, "X-Forwarded-For": {"192.0.2.8, 192.0.2.9"}, "Via": {"1.1 " + b.of.via},
+		"Audit-Id": {"id"}, "X-Forwarded-For": {"192.0.2.8, 192.0.2.9"}, "Via": {"1.1 " + b.of.via}, "User-Agent": {""},
 	}
 	if !reflect.DeepEqual(r.Header, want) {
 		t.Errorf("%v\nwant %v", r.Header, want)
@@ -56,7 +56,7 @@ func TestARequestThatComesBackIsRefused(t *testing.T) {
 	if !other.passedOn(h) || New(Config{}).passedOn(h) {
 		t.Errorf("passed on by %v", h)
 	}
-	resp := b.Serve(t.Context(), &api.Call{Request: &api.Request{Method: "GET", Path: "/apis/g/v1/things", Head: head(h)}})
+	resp := b.Serve(t.Context(), &api.Call{Request: &api.Request{Method: "GET", Path: "/apis/g/v1/things", Head: head(h)}, User: &authn.User{Name: "bob"}})
 	if resp.Code != http.StatusLoopDetected || !strings.Contains(string(resp.Body), "v1.g") {
 		t.Errorf("%d %s", resp.Code, resp.Body)
 	}

@@ -36,7 +36,7 @@ type Objects interface {
 	client.Follower
 }
 
-// Config is what Servers need; all fields are required.
+// Config is what Servers need; all fields are required but Believed.
 type Config struct {
 	Objects Objects
 	// Certificate is what this server proves to others who it is by.
@@ -45,7 +45,9 @@ type Config struct {
 	ByEndpoints bool
 	// Here is where this gateway is reached, HOST:PORT, by the service of the API too.
 	Here string
-	Log  zerolog.Logger
+	// Believed are headers that nobody but this gateway may say something in.
+	Believed Believed
+	Log      zerolog.Logger
 }
 
 // Servers are the servers behind this one. They are safe for concurrent use.
@@ -182,6 +184,16 @@ const mostAhead = 256 << 10
 // headTimeout is how long a server may take to begin with its reply to a handshake.
 const headTimeout = 10 * time.Second
 
+// mostHead is how many bytes the head of a reply may have.
+const mostHead = 1 << 20
+
+// A server that sends nothing on a connection of HTTP/2 for silentTime is asked whether it
+// is still there, and gone where it does not answer in pingTimeout.
+const (
+	silentTime  = 30 * time.Second
+	pingTimeout = 15 * time.Second
+)
+
 func (s *Servers) newTransport(spec apiregistrationv1.APIServiceSpec) (*http.Transport, error) {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, InsecureSkipVerify: spec.InsecureSkipTLSVerify, //nolint:gosec // as the object says
@@ -197,6 +209,7 @@ func (s *Servers) newTransport(spec apiregistrationv1.APIServiceSpec) (*http.Tra
 	return &http.Transport{
 		TLSClientConfig: config, TLSHandshakeTimeout: headTimeout, ForceAttemptHTTP2: true, DisableCompression: true,
 		MaxIdleConnsPerHost: 25, IdleConnTimeout: 90 * time.Second, DialContext: dialer.DialContext,
-		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: mostAhead},
+		MaxResponseHeaderBytes: mostHead,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: mostAhead, SendPingTimeout: silentTime, PingTimeout: pingTimeout},
 	}, nil
 }

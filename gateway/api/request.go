@@ -144,6 +144,23 @@ func (c *Call) Classify(by *Routes) {
 // Streams reports whether the request is a watch, which lasts as long as it lasts.
 func (c *Call) Streams() bool { return c.Resource && c.Verb == "watch" }
 
+// Lasts reports whether the request is one of those to which kube-apiserver gives no time,
+// whoever answers: a watch, or a conversation or what follows something.
+func (c *Call) Lasts() bool {
+	if !c.Resource {
+		return false
+	}
+	switch c.Subresource {
+	case "attach", "exec", "proxy", "log", "portforward":
+		return true
+	}
+	return c.Verb == "watch"
+}
+
+// Untimed reports whether the request lasts as long as it lasts. What is answered here at
+// once, because there is nobody to talk to, has a time all the same.
+func (c *Call) Untimed() bool { return c.Streams() || c.PassedOn() && c.Lasts() }
+
 // offer is what the request, about t, can be answered with.
 func (c *Call) offer(t resource.Target) form.Offer {
 	return form.OfferOf(t, c.cbor, c.Name == "" && (c.Verb == "list" || c.Verb == "watch"))

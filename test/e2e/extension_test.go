@@ -71,7 +71,8 @@ func available(reason string) func(*harness.Reply) bool {
 // A second gateway serves a version behind the first: its objects, its watches and its
 // refusals are those that it gives to whoever asked the first.
 func TestAGatewayBehindAGateway(t *testing.T) {
-	front := harness.Start(t, harness.Options{DataDir: filepath.Join(t.TempDir(), "data")})
+	const believed = "--requestheader-username-headers=X-Custom-User,X-Remote-User"
+	front := harness.Start(t, harness.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{believed}})
 	api := front.API(t)
 	const config = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 	trust := api.Eventually(config, func(r *harness.Reply) bool { return r.Code == 200 }).Str("data.requestheader-client-ca-file")
@@ -81,7 +82,7 @@ func TestAGatewayBehindAGateway(t *testing.T) {
 	}
 	e := newExtension(t, "behind")
 	back := harness.Start(t, harness.Options{Args: []string{
-		"--requestheader-client-ca-file=" + file, "--requestheader-allowed-names=front-proxy-client", "--tls-cert-file=" + e.cert, "--tls-private-key-file=" + e.key,
+		believed, "--requestheader-client-ca-file=" + file, "--requestheader-allowed-names=front-proxy-client", "--tls-cert-file=" + e.cert, "--tls-private-key-file=" + e.key,
 	}})
 	_, e.port, _ = net.SplitHostPort(strings.TrimPrefix(back.URL, "https://"))
 	defineBooks(back.API(t))
@@ -113,6 +114,7 @@ func TestAGatewayBehindAGateway(t *testing.T) {
 	}
 	api.Merge(books+"/one", map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}).Want(200)
 	api.Get(books+"/none").WantStatus(404, "NotFound", `books.behind.example.com "none" not found`)
+	api.Get(books, "X-Custom-User", "nobody").Want(200) // which only a server may say
 	listedByKubectl(t, front)
 	described := func(r *harness.Reply) bool {
 		return r.Contains(`"/apis/behind.example.com/v1/namespaces/{namespace}/books"`) && r.Contains("com.example.behind.v1.Book")

@@ -80,7 +80,7 @@ func ending(to api.Auditor, c *api.Call, resp *reply.Response) {
 		told(to, c, api.Panicked, http.StatusInternalServerError)
 		return
 	case resp.Stream == nil:
-		if c.Record.ByPolicy && (c.Record.User == nil || lasting(c)) {
+		if c.Record.ByPolicy && (c.Record.User == nil || c.Lasts()) {
 			told(to, c, api.Started, resp.Code)
 		}
 		told(to, c, api.Complete, resp.Code)
@@ -95,18 +95,6 @@ func ending(to api.Auditor, c *api.Call, resp *reply.Response) {
 		stream(ctx, w)
 		stage, c.Record.Panic = api.Complete, ""
 	}
-}
-
-// lasting tells requests that count as long-running: their replies begin before they end.
-func lasting(c *api.Call) bool {
-	if !c.Resource {
-		return false
-	}
-	switch c.Subresource {
-	case "attach", "exec", "proxy", "log", "portforward":
-		return true
-	}
-	return c.Verb == "watch"
 }
 
 // told hands over the record of a call at a stage, unless that is not kept, and reports

@@ -15,7 +15,7 @@ func bounded(most time.Duration) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
 			var err error
-			if c.Timeout, err = c.Params.Timeout(most); err != nil && !c.Streams() && !c.Connects() {
+			if c.Timeout, err = c.Params.Timeout(most); err != nil && !c.Untimed() && !c.Connects() {
 				return reply.Error(err)
 			}
 			return next(ctx, c)
@@ -26,7 +26,7 @@ func bounded(most time.Duration) api.Filter {
 // timed ends the request when its time is over, which begins here.
 func timed(next api.Serve) api.Serve {
 	return func(ctx context.Context, c *api.Call) *reply.Response {
-		if c.Streams() {
+		if c.Untimed() {
 			return next(ctx, c)
 		}
 		ctx, cancel := deadline.WithTimeout(ctx, c.Timeout)

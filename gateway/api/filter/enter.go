@@ -61,7 +61,7 @@ func list(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
 // kind is what a request takes up.
 func kind(c *api.Call) bounds.Kind {
 	switch {
-	case c.Streams(), c.Upgrades():
+	case c.Untimed(), c.Upgrades():
 		return bounds.Lasts
 	case c.Resource && hasBody(c.Verb):
 		return bounds.Changes

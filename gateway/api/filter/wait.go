@@ -31,7 +31,7 @@ func wait(by Flow) api.Filter {
 			return next
 		}
 		return func(ctx context.Context, c *api.Call) *reply.Response {
-			if c.Connects() || lasting(c) && !c.Streams() {
+			if c.Connects() || c.Lasts() && !c.Streams() {
 				return next(ctx, c)
 			}
 			control := by.Control()

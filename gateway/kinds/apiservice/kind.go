@@ -26,7 +26,7 @@ func Kind(c kinds.Config) kinds.Kind {
 		objects := local.Part(e, "apiservices")
 		servers := aggregator.New(aggregator.Config{
 			Objects: objects, Certificate: c.ProxyCertificate, ByEndpoints: c.Options.Proxy.ByEndpoints,
-			Here: strings.TrimPrefix(c.URL, "https://"), Log: c.Log.With().Str("component", "aggregator").Logger(),
+			Here: strings.TrimPrefix(c.URL, "https://"), Believed: believed(c), Log: c.Log.With().Str("component", "aggregator").Logger(),
 		})
 		return kinds.Served{
 			Elsewhere: servers, Others: servers.Others,
@@ -64,6 +64,12 @@ func Kind(c kinds.Config) kinds.Kind {
 			},
 		}, nil
 	}}
+}
+
+// believed are the headers that extension servers read to believe, by the ConfigMap.
+func believed(c kinds.Config) aggregator.Believed {
+	p := c.Options.Proxy
+	return aggregator.Believed{Names: slices.Concat(p.UsernameHeaders, p.UIDHeaders, p.GroupHeaders), Prefixes: p.ExtraHeaderPrefixes}
 }
 
 var (
