@@ -90,7 +90,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/rbac/escalation":          "admission admission/order gateway/authn gateway/authz gateway/controller/client gateway/kinds/gvr",
 	"gateway/kinds/module/permission":        "admission admission/order crd gateway/authn gateway/authz gateway/kinds/gvr gateway/kinds/module plugins",
 	"gateway/kinds/apiservice":               "gateway/aggregator gateway/controller gateway/controller/client gateway/discovery gateway/kinds gateway/kinds/gvr gateway/options gateway/pki gateway/resource/engine gateway/resource/local",
-	"gateway/aggregator":                     "gateway/api gateway/api/reply gateway/controller gateway/controller/client gateway/discovery gateway/discovery/openapi gateway/metrics",
+	"gateway/aggregator":                     "gateway/api gateway/api/reply gateway/authn gateway/controller gateway/controller/client gateway/discovery gateway/discovery/openapi gateway/metrics",
 	"gateway/kinds/sent":                     "crd/wire gateway/resource",
 	"gateway/api":                            "conversion crd gateway/api/body gateway/api/dialect gateway/api/form gateway/api/query gateway/api/reply gateway/authn gateway/authz gateway/bounds gateway/bounds/flow gateway/catalog gateway/resource gateway/resource/engine gateway/resource/patch gateway/resource/scale gateway/view/encoding",
 	"gateway/api/dialect":                    "crd gateway/api/reply gateway/catalog gateway/resource gateway/resource/patch gateway/resource/scale",

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints"
 
 	"github.com/wasmgate/wasmgate/gateway/discovery"
+	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
 )
 
 // Servers are asked again what they serve each refreshEvery, and after askAgain where
@@ -95,6 +96,9 @@ func (s *Servers) ask(ctx context.Context) bool {
 			last := s.found.said[gv]
 			s.found.mu.Unlock()
 			now, err := b.discover(ctx)
+			if err == nil {
+				err = showable(now)
+			}
 			if err != nil {
 				if b.available {
 					failed.Store(true)
@@ -176,6 +180,17 @@ func (b *server) discover(ctx context.Context) (out apidiscoveryv2.APIVersionDis
 	return out, err
 }
 
+// maxDiscovered bounds what is shown to every client of a version, in bytes.
+const maxDiscovered = 2 << 20
+
+func showable(d apidiscoveryv2.APIVersionDiscovery) error {
+	text, err := json.Marshal(d)
+	if err == nil && len(text) > maxDiscovered {
+		err = fmt.Errorf("what it serves takes %d bytes to tell, more than %d", len(text), maxDiscovered)
+	}
+	return err
+}
+
 // aggregated finds the version of the server in what it says of all. One that it does
 // not name serves nothing.
 func (b *server) aggregated(body []byte) (out apidiscoveryv2.APIVersionDiscovery, err error) {
@@ -227,10 +242,13 @@ func (b *server) describe(ctx context.Context, last said) said {
 	}
 	last.openapi, last.at = nil, at
 	if at != "" {
-		if doc, _, err := b.get(ctx, at, "application/json"); err == nil && json.Valid(doc) {
+		doc, _, err := b.get(ctx, at, "application/json")
+		if err != nil {
+			last.at = "" // to be asked for again
+		} else if err = openapi.CheckGiven(doc); err == nil {
 			last.openapi = doc
 		} else {
-			last.at = "" // to be asked for again
+			b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("what a server describes in OpenAPI version 3 is not taken")
 		}
 	}
 	return last

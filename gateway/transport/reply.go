@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -18,7 +19,7 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 		return
 	}
 	if r.Reader != nil && (!ctx.Request.Header.IsHTTP11() || ctx.IsHead()) {
-		r = whole(r)
+		r = s.whole(r, ctx.IsHead())
 	}
 	h := &ctx.Response.Header
 	ctx.Response.SetStatusCode(r.Code)
@@ -51,17 +52,55 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 }
 
 // whole is a reply for a client that knows no chunks, or wants none: the framework
-// ends even those that it does not send.
-func whole(r *reply.Response) *reply.Response {
-	defer once(r.Done)()
-	body, err := io.ReadAll(r.Reader)
-	if err != nil {
+// ends even those that it does not send. Nobody knows how much it is, and it may never end.
+func (s *Server) whole(r *reply.Response, head bool) *reply.Response {
+	out := *r
+	out.Reader = nil
+	if head {
+		defer once(r.Done)()
+		out.Done = nil
+		n, err := io.Copy(io.Discard, r.Reader)
+		if err != nil {
+			return reply.Failure(http.StatusInternalServerError, err.Error())
+		}
+		out.Length, out.Write = int(n), func(io.Writer) error { return nil }
+		return &out
+	}
+	body := &collecting{budget: s.options.Bodies}
+	if _, err := io.Copy(body, r.Reader); err != nil {
+		body.give()
+		once(r.Done)()
 		return reply.Failure(http.StatusInternalServerError, err.Error())
 	}
-	out := *r
-	out.Body, out.Reader, out.Done = body, nil, nil
+	out.Length = body.all.Len()
+	out.Write = func(w io.Writer) error {
+		_, err := w.Write(body.all.Bytes())
+		return err
+	}
+	out.Done = func() {
+		body.give()
+		once(r.Done)()
+	}
 	return &out
 }
+
+// collecting is a reply that comes into memory that there is for bodies.
+type collecting struct {
+	budget Memory
+	all    bytes.Buffer
+	held   int
+}
+
+// Write implements [io.Writer].
+func (c *collecting) Write(p []byte) (int, error) {
+	if c.all.Len()+len(p) > c.budget.Most() || !c.budget.Take(2*len(p)) { // as the memory doubles
+		return 0, errors.New("the reply is too large for a client of HTTP/1.0")
+	}
+	c.held += 2 * len(p)
+	return c.all.Write(p)
+}
+
+func (c *collecting) give() { c.budget.Give(c.held) }
 
 // once is a function that calls another one time at most.
 func once(f func()) func() {

@@ -147,6 +147,30 @@ func TestReply_OfNoKnownLength(t *testing.T) {
 	}
 }
 
+// Who knows no chunks is not waited for with all the memory there is, and gives back what
+// there was of it; who wants no body takes none.
+func TestReply_WholeRepliesAreBounded(t *testing.T) {
+	memory := &piece{limit: 8 << 20}
+	r := run(t, func(r *api.Request) *reply.Response {
+		out := &reply.Response{Code: 200, ContentType: "text/plain", Reader: endless{}}
+		if r.Path == "/large" {
+			out.Reader = io.LimitReader(endless{}, 3<<20)
+		}
+		return out
+	}, func(o *Options) { o.Bodies = memory })
+	for range 3 {
+		if all := r.raw("GET /large HTTP/1.0\r\nHost: h\r\n\r\n"); len(all) != 1 || all[0].ContentLength != 3<<20 {
+			t.Fatalf("%+v", all)
+		}
+		if all := r.raw("GET /endless HTTP/1.0\r\nHost: h\r\n\r\n"); len(all) != 1 || all[0].StatusCode != 500 {
+			t.Fatalf("%+v", all)
+		}
+	}
+	if all := r.raw("HEAD /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"); len(all) != 1 || all[0].ContentLength != 3<<20 {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestReply_PipelinedRequestsAreAnsweredInOrder(t *testing.T) {
 	r := run(t, func(r *api.Request) *reply.Response { return ok(r.Path) })
 	var send strings.Builder

@@ -68,10 +68,12 @@ func available(reason string) func(*harness.Reply) bool {
 	return func(r *harness.Reply) bool { return r.Code == 200 && r.Contains(`"reason":"`+reason+`"`) }
 }
 
+// believed has a header count that no gateway sends, before the one that it sends.
+const believed = "--requestheader-username-headers=X-Custom-User,X-Remote-User"
+
 // A second gateway serves a version behind the first: its objects, its watches and its
 // refusals are those that it gives to whoever asked the first.
 func TestAGatewayBehindAGateway(t *testing.T) {
-	const believed = "--requestheader-username-headers=X-Custom-User,X-Remote-User"
 	front := harness.Start(t, harness.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{believed}})
 	api := front.API(t)
 	const config = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"

@@ -18,11 +18,12 @@ type place struct {
 
 // places are where an image is asked for, in order.
 func (r *Registries) places(ref registry.Reference) (all []place, err error) {
-	row := r.find(ref.Registry + "/" + ref.Repository)
+	name := spelled(ref.Registry + "/" + ref.Repository)
+	row := r.find(name)
 	if row == nil {
 		return []place{{ref: ref}}, nil
 	}
-	rest := strings.TrimPrefix(ref.Registry+"/"+ref.Repository, row.prefix)
+	rest := strings.TrimPrefix(name, row.prefix)
 	_, notDigest := ref.Digest()
 	for _, m := range row.mirrors {
 		if m.digestOnly && notDigest != nil {
@@ -42,6 +43,24 @@ func (r *Registries) places(ref registry.Reference) (all []place, err error) {
 		return nil, failure(RegistryBlocked, "%s is blocked by the file of --module-registries-file, and no mirror there is for it", row.prefix)
 	}
 	return all, nil
+}
+
+// spelled is the name of a repository, or the beginning of one, in the one spelling of its
+// host by which rows are found: however that is written, the same registry is asked.
+func spelled(name string) string {
+	host, path, below := strings.Cut(name, "/")
+	host = strings.TrimSuffix(strings.ToLower(host), ":443")
+	if at := strings.LastIndexByte(host, ':'); at > 0 && host[at-1] == '.' { // the root of all names
+		host = host[:at-1] + host[at:]
+	}
+	host = strings.TrimSuffix(host, ".")
+	if host == "index.docker.io" || host == "registry-1.docker.io" {
+		host = "docker.io"
+	}
+	if below {
+		return host + "/" + path
+	}
+	return host
 }
 
 // find is the row with the longest prefix of a name; nil for none.

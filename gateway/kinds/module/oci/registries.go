@@ -140,14 +140,14 @@ func (r *registriesReader) rows(text []byte) (rows []registryRow, err error) {
 	known := map[string]bool{}
 	for i, x := range d.Registries {
 		at := fmt.Sprintf("registries[%d]", i)
-		row := registryRow{prefix: x.Prefix, blocked: x.Blocked}
+		row := registryRow{prefix: spelled(x.Prefix), blocked: x.Blocked}
 		if err := checkPlace(x.Prefix); err != nil {
 			return nil, fmt.Errorf("%s.prefix: %w", at, err)
 		}
-		if known[x.Prefix] {
+		if known[row.prefix] {
 			return nil, fmt.Errorf("%s.prefix: %q is there twice", at, x.Prefix)
 		}
-		known[x.Prefix] = true
+		known[row.prefix] = true
 		if row.itself, err = r.transport(x.credentialFiles); err != nil {
 			return nil, fmt.Errorf("%s.%w", at, err)
 		}

@@ -271,3 +271,22 @@ func TestRegistriesAreFollowed(t *testing.T) {
 	stop()
 	<-ended
 }
+
+// However the name of a registry is spelled, what is said of it holds: the same one would
+// be asked.
+func TestNoSpellingIsSomebodyElse(t *testing.T) {
+	c := said(t, t.TempDir(), "- {prefix: Blocked.example.com, blocked: true}\n- {prefix: 'ported.example.com:5000/team', blocked: true}\n- {prefix: docker.io, blocked: true}\n")
+	for image, blocked := range map[string]bool{
+		"blocked.example.com/a:v1": true, "BLOCKED.example.COM/a:v1": true, "blocked.example.com./a:v1": true, "blocked.example.com:443/a:v1": true,
+		"blocked.example.com.:443/a:v1": true, "ported.example.com.:5000/team/a:v1": true, "Ported.example.com:5000/team/a:v1": true,
+		"index.docker.io/library/a:v1": true, "registry-1.docker.io/library/a:v1": true,
+		"ported.example.com/team/a:v1": false, "blocked.example.com:444/a:v1": false,
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // nobody is to be asked
+		_, err := c.Pull(ctx, image, oci.Login{})
+		if got := err != nil && strings.Contains(err.Error(), "RegistryBlocked: "); got != blocked {
+			t.Errorf("%s: %v", image, err)
+		}
+	}
+}

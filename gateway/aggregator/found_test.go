@@ -1,0 +1,49 @@
+package aggregator
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// A server that says too much of itself, in bytes or in what they would become, is not
+// repeated: others are shown what it said before.
+func TestServersThatSayTooMuchAreNotRepeated(t *testing.T) {
+	resources, extension := `{"name":"things","kind":"Thing"}`, "[]"
+	b := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/apis/g/v1":
+			_, _ = io.WriteString(w, `{"kind":"APIResourceList","groupVersion":"g/v1","resources":[`+resources+`]}`)
+		case "/openapi/v3":
+			_, _ = fmt.Fprintf(w, `{"paths":{"apis/g/v1":{"serverRelativeURL":"/openapi/v3/apis/g/v1?hash=%d"}}}`, len(extension))
+		case "/openapi/v3/apis/g/v1":
+			_, _ = io.WriteString(w, `{"openapi":"3.0.0","x-a":`+extension+`}`)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	b.of.now.Store(&map[schema.GroupVersion]*server{b.gv: b})
+	said := func() (resources int, described int) {
+		t.Helper()
+		b.of.ask(t.Context())
+		b.of.publish()
+		one := (*b.of.Others())[0]
+		return len(one.Discovery.Resources), len(one.OpenAPI)
+	}
+	n, size := said()
+	if n != 1 || size == 0 {
+		t.Fatalf("%d resources, %d bytes", n, size)
+	}
+	extension = "[" + strings.Repeat("[],", 200_000) + "1]"
+	if n, size := said(); n != 1 || size != 0 {
+		t.Errorf("%d resources, %d bytes", n, size)
+	}
+	resources += strings.Repeat(`,{"name":"others","kind":"`+strings.Repeat("O", 1000)+`"}`, 3000)
+	if n, _ := said(); n != 1 || (*b.of.Others())[0].Discovery.Freshness != "Stale" {
+		t.Errorf("%d resources", n)
+	}
+}
