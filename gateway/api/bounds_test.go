@@ -21,7 +21,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	w := newWorld(t, within(bounds.New(bounds.Limits{Reading: 4, Changing: 4})), func(c *Setup) {
 		c.Reviews = map[schema.GroupResource]Review{
-			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, map[string]any) error {
+			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, authn.Notes, map[string]any) error {
 				inside <- struct{}{}
 				<-release
 				return nil

@@ -102,7 +102,7 @@ func TestAStrategicPatchChangesNoKind(t *testing.T) {
 func TestQuestionsHaveNoTable_MT17(t *testing.T) {
 	w := newWorld(t, func(c *Setup) {
 		c.Reviews = map[schema.GroupResource]Review{
-			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, map[string]any) error { return nil },
+			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(context.Context, *authn.User, authn.Notes, map[string]any) error { return nil },
 		}
 	})
 	const path, review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`

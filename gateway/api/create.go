@@ -9,8 +9,8 @@ import (
 )
 
 // Review answers an object of a kind that is a question, whose status it sets;
-// user asks. An error is the client's.
-type Review = func(ctx context.Context, user *authn.User, review map[string]any) error
+// user asks, and notes are told what is noteworthy. An error is the client's.
+type Review = func(ctx context.Context, user *authn.User, notes authn.Notes, review map[string]any) error
 
 func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
 	return h.write(ctx, c, t, "CreateOptions", func(o resource.WriteOptions) (*resource.Written, error) {
@@ -20,7 +20,7 @@ func (h *Handler) create(ctx context.Context, c *Call, t resource.Target) (*repl
 		}
 		c.sent(body)
 		if review := h.Reviews[t.Resource.GroupResource()]; review != nil {
-			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.Caller.User, tree) })
+			return h.Engine.Review(ctx, t, body, o, func(tree map[string]any) error { return review(ctx, c.Caller.User, c, tree) })
 		}
 		return h.Engine.Create(ctx, t, body, o)
 	})

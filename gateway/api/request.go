@@ -123,6 +123,8 @@ type Call struct {
 
 	remote Remote
 	route
+	// warned are warnings that come with whatever the reply is.
+	warned []string
 	// weight is what Lists found out, once it was asked.
 	weight  int64
 	weighed bool

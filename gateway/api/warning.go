@@ -132,6 +132,21 @@ func warningHeader(text string) reply.Header {
 	return reply.Header{Name: "Warning", Value: b.String()}
 }
 
+// Warn adds a warning to the reply, whatever that is, once.
+func (c *Call) Warn(text string) {
+	if !slices.Contains(c.warned, text) {
+		c.warned = append(c.warned, text)
+	}
+}
+
+// Warned adds to a reply what [Call.Warn] was told, before other warnings.
+func (c *Call) Warned(resp *reply.Response) *reply.Response {
+	for i, text := range c.warned {
+		resp.Headers = slices.Insert(resp.Headers, i, warningHeader(text))
+	}
+	return resp
+}
+
 // deprecated tells everybody who wants to know that a deprecated version was
 // asked for.
 func deprecated(by Observer, c *Call, resp *reply.Response) {

@@ -72,7 +72,7 @@ func TestBodiesTogetherAreBounded(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	w := newWorld(t, within(all), func(c *Setup) {
 		c.Reviews = map[schema.GroupResource]Review{
-			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(_ context.Context, _ *authn.User, _ map[string]any) error {
+			{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}: func(_ context.Context, _ *authn.User, _ authn.Notes, _ map[string]any) error {
 				inside <- struct{}{}
 				<-release
 				return nil

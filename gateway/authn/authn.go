@@ -88,6 +88,30 @@ type Request struct {
 		// Header makes a copy of all headers.
 		Header() http.Header
 	}
+	// Notes are told what is noteworthy of the credentials; nil where nobody wants to know.
+	Notes Notes
+}
+
+// Notes are told what credentials say beside whom they show.
+type Notes interface {
+	// Annotate adds to the audit record of the request.
+	Annotate(key, value string)
+	// Warn tells the client.
+	Warn(text string)
+}
+
+// Annotate tells who audits the request, if anybody wants to know.
+func (r Request) Annotate(key, value string) {
+	if r.Notes != nil {
+		r.Notes.Annotate(key, value)
+	}
+}
+
+// Warn tells the client, if anybody does.
+func (r Request) Warn(text string) {
+	if r.Notes != nil {
+		r.Notes.Warn(text)
+	}
 }
 
 // Empty reports whether the request carries no credentials at all.

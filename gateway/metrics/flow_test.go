@@ -36,7 +36,7 @@ func TestFlowControlIsShown(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if strings.Contains(string(text), "queue-full") || strings.Contains(string(text), `execute="false"`) || !strings.Contains(string(text), "# HELP apiserver_flowcontrol_nominal_limit_seats [BETA]") {
+	if strings.Contains(string(text), of+`,reason="queue-full"`) || strings.Contains(string(text), `execute="false"`) || !strings.Contains(string(text), "# HELP apiserver_flowcontrol_nominal_limit_seats [BETA]") {
 		t.Error("what never happened is shown, or a class is wrong")
 	}
 }

@@ -55,6 +55,8 @@ type Metrics struct {
 	Guards *Guards
 	// Aggregator is about the servers behind this one.
 	Aggregator *Aggregator
+	// Tokens are about those of service accounts.
+	Tokens *Tokens
 	// SLIs are in no other metrics.
 	SLIs *SLIs
 
@@ -122,7 +124,7 @@ func (m *Metrics) newRequestMetrics() {
 		"Stage of a feature, and whether it is on.", "name", "stage")
 	m.newDeclarativeMetrics()
 	m.newAuditMetrics()
-	m.Guards, m.Aggregator = newGuards(m), newAggregator(m)
+	m.Guards, m.Aggregator, m.Tokens = newGuards(m), newAggregator(m), newTokens(m)
 	objects := m.counters("wasmgate_conversion_objects_total", "Objects converted by a converter.")
 	hits := m.counters("wasmgate_conversion_cache_hits_total", "Conversions answered from memory.")
 	m.ConversionObjects, m.ConversionCacheHits = objects.WithLabelValues(), hits.WithLabelValues()

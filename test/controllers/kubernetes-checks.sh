@@ -155,6 +155,7 @@ Y
   until_ok 30 sh -c "${KUBECTL:-kubectl} get secret robot -o 'jsonpath={.data.token}' | grep -q ."
   [ "$("${KUBECTL:-kubectl}" --kubeconfig /dev/null --server "$(k config view -o 'jsonpath={.clusters[0].cluster.server}')" --insecure-skip-tls-verify \
     --token "$(k get secret robot -o 'jsonpath={.data.token}' | base64 -d)" auth whoami -o 'jsonpath={.status.userInfo.username}')" = system:serviceaccount:accounts:robot ]
+  until_ok 30 sh -c "${KUBECTL:-kubectl} get secret robot -o 'jsonpath={.metadata.labels.kubernetes\.io/legacy-token-last-used}' | grep -q ^20"
 }
 
 check_customresource() {

@@ -85,11 +85,14 @@ func TestObjectsThatTheServerMakesForItself(t *testing.T) {
 	api.Eventually("/apis/networking.k8s.io/v1/servicecidrs/kubernetes", func(r *harness.Reply) bool {
 		return r.Contains("Kubernetes default Service CIDR is ready")
 	})
+	api.Eventually("/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking", func(r *harness.Reply) bool {
+		return r.Contains(`"data":{"since":"20`)
+	})
 	leases := api.Get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?labelSelector=apiserver.kubernetes.io/identity%3Dkube-apiserver").Want(200)
 	if n := len(leases.Object().Items()); n != 1 || !leases.Contains("192.0.2.7:") {
 		t.Errorf("%d leases: %s", n, leases.Body)
 	}
-	for _, step := range []string{"start-kube-apiserver-identity-lease-controller", "kube-apiserver-autoregistration"} {
+	for _, step := range []string{"start-kube-apiserver-identity-lease-controller", "kube-apiserver-autoregistration", "start-legacy-token-tracking-controller"} {
 		if ready := api.Get("/readyz?verbose").Want(200); !ready.Contains("[+]poststarthook/" + step + " ok") {
 			t.Errorf("no step %s: %s", step, ready.Body)
 		}

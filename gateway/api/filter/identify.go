@@ -17,7 +17,7 @@ import (
 func identify(by authn.Authenticator, anonymous func(path string) bool, log zerolog.Logger) api.Filter {
 	return func(next api.Serve) api.Serve {
 		return func(ctx context.Context, c *api.Call) *reply.Response {
-			shown := authn.Request{BearerToken: shownToken(c), ClientCerts: c.ClientCerts, Head: c.Head}
+			shown := authn.Request{BearerToken: shownToken(c), ClientCerts: c.ClientCerts, Head: c.Head, Notes: c}
 			user, ok, err := by.Authenticate(ctx, shown)
 			if err != nil {
 				log.Debug().Err(err).Msg("credentials refused")
@@ -32,7 +32,7 @@ func identify(by authn.Authenticator, anonymous func(path string) bool, log zero
 			if c.Record != nil {
 				c.Record.User = user
 			}
-			return next(ctx, c)
+			return c.Warned(next(ctx, c))
 		}
 	}
 }

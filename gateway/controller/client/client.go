@@ -59,6 +59,13 @@ type Updater interface {
 	Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
 
+// MergePatcher changes parts of objects.
+type MergePatcher interface {
+	// MergePatch changes an object (at the storage version) by a JSON merge patch, like
+	// a client's PATCH.
+	MergePatch(ctx context.Context, gr schema.GroupResource, namespace, name string, patch map[string]any) error
+}
+
 // MetadataUpdater takes away what holds objects up.
 type MetadataUpdater interface {
 	// UpdateMetadata changes the metadata of the object that p means, without

@@ -22,12 +22,13 @@ type Answers struct {
 	authz.Decider
 }
 
-// answer sets the status of a review; user is who asks.
-type answer func(ctx context.Context, user *authn.User, review map[string]any) error
+// answer sets the status of a review; user is who asks, and notes are told what is
+// noteworthy.
+type answer func(ctx context.Context, user *authn.User, notes authn.Notes, review map[string]any) error
 
 // All are the answers by kind.
-func (a Answers) All() map[schema.GroupResource]func(ctx context.Context, user *authn.User, review map[string]any) error {
-	out := map[schema.GroupResource]func(context.Context, *authn.User, map[string]any) error{}
+func (a Answers) All() map[schema.GroupResource]func(ctx context.Context, user *authn.User, notes authn.Notes, review map[string]any) error {
+	out := map[schema.GroupResource]func(context.Context, *authn.User, authn.Notes, map[string]any) error{}
 	for plural, f := range map[string]answer{"selfsubjectreviews": a.self, "tokenreviews": a.token} {
 		out[schema.GroupResource{Group: "authentication.k8s.io", Resource: plural}] = f
 	}
@@ -64,12 +65,12 @@ func spec(review map[string]any, into any) error {
 	return nil
 }
 
-func (a Answers) self(_ context.Context, user *authn.User, review map[string]any) error {
+func (a Answers) self(_ context.Context, user *authn.User, _ authn.Notes, review map[string]any) error {
 	review["metadata"] = map[string]any{"creationTimestamp": time.Now().UTC().Format(time.RFC3339)}
 	return setStatus(review, &authenticationv1.SelfSubjectReviewStatus{UserInfo: user.Info()})
 }
 
-func (a Answers) token(ctx context.Context, _ *authn.User, review map[string]any) error {
+func (a Answers) token(ctx context.Context, _ *authn.User, notes authn.Notes, review map[string]any) error {
 	var s authenticationv1.TokenReviewSpec
 	if err := spec(review, &s); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (a Answers) token(ctx context.Context, _ *authn.User, review map[string]any
 		return apierrors.NewBadRequest("token is required for TokenReview in authentication")
 	}
 	status := &authenticationv1.TokenReviewStatus{}
-	user, ok, err := a.Authenticator.Authenticate(ctx, authn.Request{BearerToken: s.Token})
+	user, ok, err := a.Authenticator.Authenticate(ctx, authn.Request{BearerToken: s.Token, Notes: notes})
 	if err != nil {
 		status.Error = err.Error()
 	}
@@ -88,7 +89,7 @@ func (a Answers) token(ctx context.Context, _ *authn.User, review map[string]any
 	return setStatus(review, status)
 }
 
-func (a Answers) selfAccess(ctx context.Context, user *authn.User, review map[string]any) error {
+func (a Answers) selfAccess(ctx context.Context, user *authn.User, _ authn.Notes, review map[string]any) error {
 	var s authorizationv1.SelfSubjectAccessReviewSpec
 	if err := spec(review, &s); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (a Answers) selfAccess(ctx context.Context, user *authn.User, review map[st
 	return a.decide(ctx, user, s.ResourceAttributes, s.NonResourceAttributes, review)
 }
 
-func (a Answers) access(ctx context.Context, _ *authn.User, review map[string]any) error {
+func (a Answers) access(ctx context.Context, _ *authn.User, _ authn.Notes, review map[string]any) error {
 	var s authorizationv1.SubjectAccessReviewSpec
 	if err := spec(review, &s); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (a Answers) decide(ctx context.Context, user *authn.User, r *authorizationv
 }
 
 // rules tells what the asker may do.
-func (a Answers) rules(_ context.Context, user *authn.User, review map[string]any) error {
+func (a Answers) rules(_ context.Context, user *authn.User, _ authn.Notes, review map[string]any) error {
 	var s authorizationv1.SelfSubjectRulesReviewSpec
 	if err := spec(review, &s); err != nil {
 		return err

@@ -20,12 +20,20 @@ type known struct{}
 func (known) Authenticate(_ context.Context, r authn.Request) (*authn.User, bool, error) {
 	switch r.BearerToken {
 	case "good":
+		r.Annotate("token", "good")
 		return &authn.User{Name: "ann", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}, true, nil
 	case "broken":
 		return nil, false, errors.New("no such token")
 	}
 	return nil, false, nil
 }
+
+// notes are annotations that were made.
+type notes map[string]string
+
+func (n notes) Annotate(key, value string) { n[key] = value }
+
+func (notes) Warn(string) {}
 
 type may func(a authz.Attributes) (bool, string, error)
 
@@ -56,6 +64,7 @@ func TestReviews(t *testing.T) {
 	all := Answers{Authenticator: known{}, Decider: authorizer}.All()
 	ann, _, _ := known{}.Authenticate(context.Background(), authn.Request{BearerToken: "good"})
 	const resource = `resourceAttributes: {verb: get, group: apps, version: v1, resource: deployments, subresource: scale, namespace: ns, name: nn}`
+	said := notes{}
 	for _, tc := range []struct{ group, plural, spec, want string }{
 		{"authentication", "selfsubjectreviews", "", "{userInfo: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good", "{authenticated: true, user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
@@ -73,18 +82,21 @@ func TestReviews(t *testing.T) {
 		{"authorization", "selfsubjectrulesreviews", "namespace: ns", "{incomplete: false, evaluationError: one is missing, resourceRules: [{verbs: [get], apiGroups: [apps], resources: [ns], resourceNames: [ann]}], nonResourceRules: [{verbs: [get], nonResourceURLs: [/api]}]}"},
 	} {
 		review := map[string]any{"spec": tree(t, tc.spec)}
-		if err := all[schema.GroupResource{Group: tc.group + ".k8s.io", Resource: tc.plural}](t.Context(), ann, review); err != nil {
+		if err := all[schema.GroupResource{Group: tc.group + ".k8s.io", Resource: tc.plural}](t.Context(), ann, said, review); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := plain(t, review["status"]), plain(t, tree(t, tc.want)); got != want {
 			t.Errorf("%s %s:\ngot  %s\nwant %s", tc.plural, tc.spec, got, want)
 		}
 	}
+	if said["token"] != "good" {
+		t.Errorf("said of a token is %v", said)
+	}
 	rules := schema.GroupResource{Group: "authorization.k8s.io", Resource: "selfsubjectrulesreviews"}
-	if err := all[rules](t.Context(), ann, map[string]any{}); err == nil || err.Error() != "no namespace on request" {
+	if err := all[rules](t.Context(), ann, said, map[string]any{}); err == nil || err.Error() != "no namespace on request" {
 		t.Errorf("the rules of no namespace: %v", err)
 	}
-	if err := all[schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}](t.Context(), ann, map[string]any{"spec": map[string]any{"token": int64(1)}}); err == nil {
+	if err := all[schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}](t.Context(), ann, said, map[string]any{"spec": map[string]any{"token": int64(1)}}); err == nil {
 		t.Error("a token that is a number")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 )
 
 // Objects are the objects that there are.
@@ -31,6 +32,8 @@ var (
 const (
 	userPrefix  = authn.ServiceAccountPrefix
 	extraPrefix = "authentication.kubernetes.io/"
+	// annotations is how what is said of tokens in audit events begins.
+	annotations = "authentication.k8s.io/"
 )
 
 // Tokens issues and believes tokens. It is an [authn.Authenticator].
@@ -48,6 +51,10 @@ type Tokens struct {
 	ExtendExpiration bool
 	// Objects are the accounts, secrets and pods that tokens speak of.
 	Objects Objects
+	// Uses notes when tokens that are kept in Secrets are used; nil does not.
+	Uses *Uses
+	// Counts are metrics; nil for none.
+	Counts *metrics.Tokens
 	// Now is the time; nil means [time.Now].
 	Now func() time.Time
 }
@@ -60,7 +67,7 @@ func (t *Tokens) now() time.Time {
 }
 
 // Authenticate implements [authn.Authenticator].
-func (t *Tokens) Authenticate(_ context.Context, r authn.Request) (*authn.User, bool, error) {
+func (t *Tokens) Authenticate(ctx context.Context, r authn.Request) (*authn.User, bool, error) {
 	if !maybe(r.BearerToken) {
 		return nil, false, nil
 	}
@@ -68,9 +75,12 @@ func (t *Tokens) Authenticate(_ context.Context, r authn.Request) (*authn.User, 
 	switch {
 	case err != nil:
 	case c.Issuer == keptIssuer && c.Secret != "":
-		err = t.believeKept(&c, r.BearerToken)
+		err = t.believeKept(ctx, &c, r)
 	default:
-		err = t.believe(&c)
+		err = t.believe(ctx, &c)
+	}
+	if err == nil && c.About.WarnAfter != nil {
+		t.tellAge(&c, r)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("token of a service account: %w", err)
@@ -79,7 +89,7 @@ func (t *Tokens) Authenticate(_ context.Context, r authn.Request) (*authn.User, 
 }
 
 // believe tells why a token that is signed does not count.
-func (t *Tokens) believe(c *claims) error {
+func (t *Tokens) believe(ctx context.Context, c *claims) error {
 	now, a := t.now(), c.About
 	switch {
 	case !t.issues(c.Issuer):
@@ -101,19 +111,31 @@ func (t *Tokens) believe(c *claims) error {
 		if bound.to == nil {
 			continue
 		}
-		if err := t.there(bound.gr, bound.namespace, *bound.to); err != nil {
+		if err := t.there(ctx, bound.gr, bound.namespace, *bound.to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// tellAge tells whether the holder of a token that is believed should have asked for
+// another one.
+func (t *Tokens) tellAge(c *claims, r authn.Request) {
+	late := t.now().Unix() - c.About.WarnAfter.Unix()
+	if !t.now().After(c.About.WarnAfter.Time) {
+		t.Counts.Used(metrics.ValidToken)
+		return
+	}
+	t.Counts.Used(metrics.StaleToken)
+	r.Annotate(annotations+"stale-token", fmt.Sprintf("subject: %s, seconds after warning threshold: %d", c.Subject, late))
+}
+
 // issues reports whether tokens of an issuer are believed.
 func (t *Tokens) issues(issuer string) bool { return slices.Contains(t.Issuers, issuer) }
 
 // there checks that what a token names still is what it was.
-func (t *Tokens) there(gr schema.GroupResource, namespace string, r reference) error {
-	o, err := t.Objects.Get(context.Background(), gr, namespace, r.Name)
+func (t *Tokens) there(ctx context.Context, gr schema.GroupResource, namespace string, r reference) error {
+	o, err := t.Objects.Get(ctx, gr, namespace, r.Name)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && string(o.GetUID()) != r.UID:
 		return fmt.Errorf("the one of %s that it is bound to is gone", gr.Resource)

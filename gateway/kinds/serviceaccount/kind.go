@@ -2,6 +2,7 @@ package serviceaccount
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -26,10 +27,12 @@ func Kind(c kinds.Config) kinds.Kind {
 	return kinds.Kind{Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
 		return []admission.Plugin{plugin.ServiceAccount{Accounts: local.Part(e, "accounts")}}, nil
 	}, Serve: func(e *engine.Engine) (kinds.Served, error) {
-		tokens, err := configured(c.Options, local.Part(e, "tokens"))
+		objects := local.Part(e, "tokens")
+		tokens, err := configured(c.Options, objects)
 		if err != nil {
 			return kinds.Served{}, err
 		}
+		tokens.Counts, tokens.Uses = c.Metrics.Tokens, NewUses(objects, c.Metrics.Tokens, c.Log)
 		published, err := published(tokens, cmp.Or(c.Options.ServiceAccountJWKSURI, c.URL+KeySetPath))
 		if err != nil {
 			return kinds.Served{}, err
@@ -41,11 +44,20 @@ func Kind(c kinds.Config) kinds.Kind {
 			}
 			if c.Has(configMaps) {
 				all = append(all, kinds.Controller{Switch: options.RootCertificates, Controller: NewAuthorities(objects, c.Trust)})
+				all = append(all, kinds.Controller{Controller: NewTracking(objects)})
 			}
 			return all
-		}, Documents: published, Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
+		}, Starts: []kinds.Start{noted(tokens.Uses)}, Documents: published, Authenticators: []authn.Authenticator{tokens}, Questions: map[api.ContentPath]api.Question{
 			{GroupResource: accounts, Subresource: "token"}: {Verb: "create", Code: http.StatusCreated, Answer: Question{Tokens: tokens, Judge: e}.Answer},
 		}}, nil
+	}}
+}
+
+// noted is the step of the start from which on uses of tokens in Secrets are noted.
+func noted(uses *Uses) kinds.Start {
+	return kinds.Start{Name: "start-legacy-token-tracking-controller", Run: func(ctx context.Context, _ string, work func(func())) error {
+		work(func() { uses.Run(ctx) })
+		return nil
 	}}
 }
 

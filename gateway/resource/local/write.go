@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -40,6 +41,22 @@ func (c Client) Update(ctx context.Context, gr schema.GroupResource, subresource
 		}
 		return c.e.Update(ctx, t, data, resource.WriteOptions{Caller: c.caller})
 	}))
+}
+
+// MergePatch changes an object by a JSON merge patch.
+func (c Client) MergePatch(ctx context.Context, gr schema.GroupResource, namespace, name string, patch map[string]any) error {
+	data, err := object.Encode(patch)
+	if err != nil {
+		return err
+	}
+	_, err = resource.Again(func() (*resource.Written, error) {
+		t, err := c.target(gr, namespace, name, "")
+		if err != nil {
+			return nil, err
+		}
+		return c.e.Patch(ctx, t, types.MergePatchType, data, resource.WriteOptions{Caller: c.caller, NoReply: true})
+	})
+	return err
 }
 
 func written(w *resource.Written, err error) (*unstructured.Unstructured, error) {
