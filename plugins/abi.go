@@ -37,3 +37,22 @@ const (
 
 // Hooks are all hooks of ABI 1.
 func Hooks() []Hook { return []Hook{Convert, Admit, Prioritize} }
+
+// Dialect is whose ABI a module has.
+type Dialect string
+
+// The dialects.
+const (
+	// Own is the gateway's own ABI.
+	Own Dialect = ""
+	// Kubewarden is that of Kubewarden's policies: waPC, with its operations.
+	Kubewarden Dialect = "Kubewarden"
+)
+
+// Before is what stands before "ABI" in messages.
+func (d Dialect) Before() string {
+	if d == Own {
+		return ""
+	}
+	return string(d) + " "
+}

@@ -36,6 +36,8 @@ type Status struct {
 	Serving *Revision
 	Size    int
 	ABI     int
+	// Dialect is whose ABI that is.
+	Dialect Dialect
 	Hooks   []Hook
 	// Conversions are what the module says that it converts, nil when it does not.
 	Conversions []Conversion

@@ -57,6 +57,9 @@ func newModuleInspect(tools workbench.Tools) *cobra.Command {
 func printInspection(out io.Writer, is workbench.Inspection) error {
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
 	fmt.Fprintf(w, "Digest:\t%s\nSize:\t%d\n", is.Digest, is.Size)
+	if is.ABI != "" {
+		fmt.Fprintf(w, "ABI:\t%s\n", is.ABI)
+	}
 	for _, part := range []struct {
 		name string
 		of   []string

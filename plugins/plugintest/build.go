@@ -14,6 +14,8 @@ const (
 	CronTab = "github.com/wasmgate/wasmgate/examples/crontab/module"
 	// Policy is the module of examples/policy.
 	Policy = "github.com/wasmgate/wasmgate/examples/policy/module"
+	// Kubewarden is the policy of examples/kubewarden.
+	Kubewarden = "github.com/wasmgate/wasmgate/examples/kubewarden"
 	// Releases is the module of examples/priority.
 	Releases = "github.com/wasmgate/wasmgate/examples/priority/module"
 	// Hostile converts between v1beta1 and v1 and does what the object's

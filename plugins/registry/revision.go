@@ -74,7 +74,7 @@ func (r *revision) close() {
 
 func (r *revision) status() plugins.Status {
 	return plugins.Status{
-		Serving: &r.Revision, Size: r.module.Size(), ABI: plugins.ABIVersion,
+		Serving: &r.Revision, Size: r.module.Size(), ABI: plugins.ABIVersion, Dialect: r.module.Dialect(),
 		Hooks: r.hooks, Conversions: r.conversions, Description: r.description,
 	}
 }

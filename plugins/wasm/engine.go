@@ -9,9 +9,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wasmgate/wasmgate/plugins"
-	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
-	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
-	"github.com/wasmgate/wasmgate/plugins/wasm/wasi"
 )
 
 // Config describes an engine. The zero value compiles without a cache on disk.
@@ -32,12 +29,13 @@ type Config struct {
 // Engine runs modules. There is one for the whole gateway. It is safe for
 // concurrent use.
 type Engine struct {
-	runtime    wazero.Runtime
-	cache      wazero.CompilationCache
-	compiler   Compiler // nil for none
-	kept       *kept    // with a compiler
-	turns      *turns
-	wasi       map[string]signature
+	runtime  wazero.Runtime
+	cache    wazero.CompilationCache
+	compiler Compiler // nil for none
+	kept     *kept    // with a compiler
+	turns    *turns
+	// imports are what guests may import, by module and name.
+	imports    map[string]map[string]signature
 	logModules func(module, line string)
 	room       Room // nil for none
 }
@@ -89,54 +87,6 @@ func (e *Engine) Close(ctx context.Context) error {
 		err = cacheErr
 	}
 	return err
-}
-
-// provideImports makes what guests may import.
-func (e *Engine) provideImports(ctx context.Context) error {
-	e.wasi = map[string]signature{}
-	builder := e.runtime.NewHostModuleBuilder(plugins.ImportWASI)
-	for _, f := range wasi.Functions() {
-		t := typeOf(f)
-		builder.NewFunctionBuilder().WithGoModuleFunction(hostWASI(f), t.Params, t.Results).Export(f.Name)
-		e.wasi[f.Name] = signatureOf(t)
-	}
-	if _, err := builder.Instantiate(ctx); err != nil {
-		return fmt.Errorf("WASI: %w", err)
-	}
-	_, err := e.runtime.NewHostModuleBuilder(plugins.ImportModule).
-		NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(hostLog), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, nil).
-		Export(plugins.ImportLog).
-		NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(hostLookup), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, []api.ValueType{api.ValueTypeI64}).
-		Export(plugins.ImportLookup).
-		NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(hostResult), []api.ValueType{api.ValueTypeI32}, nil).
-		Export(plugins.ImportResult).
-		Instantiate(ctx)
-	if err != nil {
-		return fmt.Errorf("imports: %w", err)
-	}
-	_, err = e.runtime.NewHostModuleBuilder(meter.Module).
-		NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(hostRefuel), []api.ValueType{api.ValueTypeI64}, []api.ValueType{api.ValueTypeI64}).
-		Export(meter.Import).
-		Instantiate(ctx)
-	if err != nil {
-		return fmt.Errorf("imports: %w", err)
-	}
-	return nil
-}
-
-// typeOf is the type of a function of WASI.
-func typeOf(f wasi.Function) (t binary.FuncType) {
-	for _, p := range f.Params {
-		t.Params = append(t.Params, map[rune]byte{'i': binary.I32, 'I': binary.I64}[p])
-	}
-	if f.Returns() {
-		t.Results = []byte{binary.I32}
-	}
-	return t
 }
 
 // instantiate makes an instance. The runtime panics where it gets no memory.

@@ -34,6 +34,10 @@ type environment struct {
 	turn    turn
 	// lookups are those of the call under way.
 	lookups lookups
+	// exchange is the call under way, of a guest of waPC.
+	exchange exchange
+	// responseBytes is the largest reply.
+	responseBytes int64
 }
 
 // maxLog is how much of what a module writes in one call is kept.

@@ -3,6 +3,9 @@ package wasm
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wasmgate/wasmgate/plugins"
@@ -39,24 +42,23 @@ const (
 	sigLog      signature = "(i32, i32) -> ()"
 	sigLookup   signature = "(i32, i32) -> (i64)"
 	sigResult   signature = "(i32) -> ()"
+	sigStart    signature = "() -> ()"
 )
-
-// gatewayImports are the gateway's own.
-var gatewayImports = map[string]signature{plugins.ImportLog: sigLog, plugins.ImportLookup: sigLookup, plugins.ImportResult: sigResult}
 
 // refusal is a LoadError that does not know the module's name yet.
 func refusal(reason plugins.LoadReason, format string, args ...any) *plugins.LoadError {
 	return &plugins.LoadError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// inspect reads a module and checks it against ABI 1. It is all that is done
+// inspect reads a module and checks it against its ABI. It is all that is done
 // with a module before it is stored: what is refused here never gets further.
 func (e *Engine) inspect(module []byte) (*binary.Module, []plugins.Hook, error) {
 	m, err := binary.Decode(module)
 	if err != nil {
 		return nil, nil, unreadable(err)
 	}
-	hooks, refused := verify(m, e.wasi)
+	of := abiOf(m)
+	hooks, refused := e.verify(m, of)
 	if refused != nil {
 		return nil, nil, refused
 	}
@@ -79,52 +81,22 @@ func unreadable(err error) error {
 	return &plugins.LoadError{Reason: reason, Detail: bad.Error(), Cause: bad}
 }
 
-// verify checks imports and exports against ABI 1 and returns the hooks.
-// wasi is what may be imported of WASI.
-func verify(m *binary.Module, wasi map[string]signature) ([]plugins.Hook, *plugins.LoadError) {
+// verify checks imports and exports against an ABI and returns the hooks.
+func (e *Engine) verify(m *binary.Module, of *abi) ([]plugins.Hook, *plugins.LoadError) {
 	for _, i := range m.Imports {
-		if err := verifyImport(m, i, wasi); err != nil {
+		if err := e.verifyImport(m, i, of); err != nil {
 			return nil, err
 		}
 	}
 	if e, ok := m.Export(plugins.ExportMemory); !ok || e.Kind != binary.Memory {
 		return nil, refusal(plugins.MissingExport, "it does not export its memory as %q", plugins.ExportMemory)
 	}
-	if e, ok := m.Export(plugins.ExportABI); !ok || e.Kind != binary.Func {
-		return nil, refusal(plugins.MissingExport, "it does not export the function %q, so it is not a module of ABI %d (the Go SDK exports it; did main import it?)", plugins.ExportABI, plugins.ABIVersion)
-	}
 	for _, e := range m.Exports {
 		if meter.Reserved(e.Name) {
 			return nil, refusal(plugins.Malformed, "it exports %q, a name that the gateway keeps for itself", shorten(e.Name))
 		}
 	}
-	if isCommand(m) {
-		return nil, refusal(plugins.StartFailed, "it is a program that runs once (it exports %q and not %q), not a library; with Go, build it with -buildmode=c-shared",
-			exportStart, exportInitialize)
-	}
-	if err := verifyExport(m, plugins.ExportAlloc, sigAlloc, true); err != nil {
-		return nil, err
-	}
-	if err := verifyExport(m, plugins.ExportConfigure, sigHook, false); err != nil {
-		return nil, err
-	}
-	if err := verifyExport(m, plugins.ExportDescribe, sigDescribe, false); err != nil {
-		return nil, err
-	}
-	var hooks []plugins.Hook
-	for _, h := range plugins.Hooks() {
-		if _, ok := m.Export(string(h)); !ok {
-			continue
-		}
-		if err := verifyExport(m, string(h), sigHook, true); err != nil {
-			return nil, err
-		}
-		hooks = append(hooks, h)
-	}
-	if len(hooks) == 0 {
-		return nil, refusal(plugins.MissingExport, "it exports no hook; one of %q, %q and %q is needed", plugins.Convert, plugins.Admit, plugins.Prioritize)
-	}
-	return hooks, nil
+	return of.verify(m)
 }
 
 // The exports that tell a WASI command from a reactor.
@@ -141,22 +113,34 @@ func isCommand(m *binary.Module) bool {
 	return start && !initialize
 }
 
-func verifyImport(m *binary.Module, i binary.Import, wasi map[string]signature) *plugins.LoadError {
+func (e *Engine) verifyImport(m *binary.Module, i binary.Import, of *abi) *plugins.LoadError {
 	want, ok := signature(""), false
-	switch i.Module {
-	case plugins.ImportWASI:
-		want, ok = wasi[i.Name]
-	case plugins.ImportModule:
-		want, ok = gatewayImports[i.Name]
+	if slices.Contains(of.imports, i.Module) {
+		want, ok = e.imports[i.Module][i.Name]
 	}
 	if !ok || i.Kind != binary.Func {
-		return refusal(plugins.ForeignImport, "it imports %q from %q, which the gateway does not offer; only functions of %q, and %s, %s and %s of %q can be imported",
-			shorten(i.Name), shorten(i.Module), plugins.ImportWASI, plugins.ImportLog, plugins.ImportLookup, plugins.ImportResult, plugins.ImportModule)
+		return refusal(plugins.ForeignImport, "it imports %q from %q, which the gateway does not offer; only functions of %s can be imported",
+			shorten(i.Name), shorten(i.Module), e.offered(of))
 	}
 	if got := signatureOf(m.FuncType(i.Index)); want != got {
 		return refusal(plugins.WrongSignature, "it imports %q from %q as %s, but it is %s", i.Name, i.Module, shorten(string(got)), want)
 	}
 	return nil
+}
+
+// offered is what guests of an ABI may import, in words.
+func (e *Engine) offered(of *abi) string {
+	var all []string
+	for _, module := range of.imports {
+		text := strconv.Quote(module)
+		if module != plugins.ImportWASI {
+			names := slices.Sorted(maps.Keys(e.imports[module]))
+			last := len(names) - 1
+			text = strings.Join(names[:last], ", ") + " and " + names[last] + " of " + text
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", and ")
 }
 
 func verifyExport(m *binary.Module, name string, want signature, required bool) *plugins.LoadError {

@@ -18,31 +18,21 @@ import (
 // closed. Every call finds it as it was when it was ready, whatever the calls
 // before did (memory.go).
 type Instance struct {
-	module *Module
-	guest  api.Module
-	env    *environment
-	memory linear.Memory
-	alloc  *function
-	hooks  map[plugins.Hook]*function
+	module  *Module
+	guest   api.Module
+	env     *environment
+	memory  linear.Memory
+	speaker speaker
+	alloc   *function // nil where the ABI has none
+	hooks   map[plugins.Hook]*function
 
 	beginning beginning
 	used      plugins.Usage // of the last call
 	spent     bool
 }
 
-// Probe asks the guest for a little memory, which shows that its runtime is up
-// before anything depends on it.
-func (i *Instance) Probe(ctx context.Context) error {
-	i.env.begin()
-	defer i.env.end()
-	callCtx := i.module.callContext(ctx, i.env, 1)
-	var stack [2]uint64
-	if err := i.writeRequest(callCtx, plugins.ExportAlloc, []byte("{}"), &stack); err != nil {
-		return i.withContext(ctx, err)
-	}
-	i.restore()
-	return nil
-}
+// Probe shows that the guest's runtime is up, before anything depends on it.
+func (i *Instance) Probe(ctx context.Context) error { return i.speaker.probe(ctx, i) }
 
 // Call calls a hook. The request is copied into the guest and the reply out of
 // it. The error is a *plugins.CallError.
@@ -89,49 +79,11 @@ func (i *Instance) callSeeing(ctx context.Context, export string, fn *function, 
 
 // answer runs the guest for one call and copies its reply.
 func (i *Instance) answer(ctx context.Context, export string, fn *function, request []byte, times int) ([]byte, error) {
-	callCtx := i.module.callContext(ctx, i.env, times)
-	var stack [2]uint64
-	if request != nil {
-		if err := i.writeRequest(callCtx, export, request, &stack); err != nil {
-			return nil, i.withContext(ctx, err)
-		}
+	reply, err := i.speaker.ask(i.module.callContext(ctx, i.env, times), i, export, fn, request)
+	if err != nil {
+		return nil, i.withContext(ctx, err)
 	}
-	i.env.running = fn
-	if err := fn.CallWithStack(callCtx, stack[:]); err != nil {
-		return nil, i.withContext(ctx, i.failure(export, err))
-	}
-	return i.readReply(export, stack[0])
-}
-
-func (i *Instance) writeRequest(ctx context.Context, export string, request []byte, stack *[2]uint64) error {
-	stack[0] = uint64(len(request))
-	i.env.running = i.alloc
-	if err := i.alloc.CallWithStack(ctx, stack[:]); err != nil {
-		return i.failure(export, err)
-	}
-	ptr := api.DecodeU32(stack[0])
-	if !i.guest.Memory().Write(ptr, request) {
-		return i.callError(export, plugins.BadReply,
-			fmt.Sprintf("%s(%d) returned %d, which is outside of the module's memory of %d bytes", plugins.ExportAlloc, len(request), ptr, i.guest.Memory().Size()), nil)
-	}
-	stack[0], stack[1] = uint64(ptr), uint64(len(request))
-	return nil
-}
-
-func (i *Instance) readReply(export string, result uint64) ([]byte, error) {
-	ptr, size := uint32(result>>32), uint32(result)
-	if int64(size) > i.module.limits.ResponseBytes {
-		return nil, i.callError(export, plugins.BadReply, fmt.Sprintf("the reply has %d bytes, more than the limit of %d", size, i.module.limits.ResponseBytes), nil)
-	}
-	if size == 0 {
-		return nil, nil
-	}
-	view, ok := i.guest.Memory().Read(ptr, size)
-	if !ok {
-		return nil, i.callError(export, plugins.BadReply,
-			fmt.Sprintf("the reply (%d bytes at %d) is outside of the module's memory of %d bytes", size, ptr, i.guest.Memory().Size()), nil)
-	}
-	return append(make([]byte, 0, size), view...), nil
+	return reply, nil
 }
 
 func (i *Instance) callError(export string, kind plugins.ErrorKind, reason string, cause error) *plugins.CallError {
@@ -161,6 +113,10 @@ func (i *Instance) failure(export string, err error) *plugins.CallError {
 	}
 	if starved(i.memory) {
 		return i.callError(export, plugins.NoRoom, ErrNoRoom.Error()+", please try again later", fmt.Errorf("%w: %w", ErrNoRoom, err))
+	}
+	var wrong *misuse
+	if errors.As(err, &wrong) {
+		return i.callError(export, plugins.BadReply, wrong.why, err)
 	}
 	reason, kind := trapText(err), plugins.Trap
 	words := i.env.lastWords()

@@ -27,6 +27,7 @@ type Module struct {
 	name     string
 	limits   plugins.Limits
 	config   []byte
+	abi      *abi
 	hooks    []plugins.Hook
 	describe bool
 	size     int
@@ -68,9 +69,10 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 		return nil, named(src.Name, err)
 	}
 	_, describe := compiled.ExportedFunctions()[plugins.ExportDescribe]
+	describe = describe && abiOf(m.Module).dialect == plugins.Own
 	return &Module{
 		engine: e, compiled: compiled, release: sync.OnceFunc(release), name: src.Name, limits: limits,
-		config: bytes.Clone(src.Config), hooks: m.hooks, describe: describe, size: len(src.Bytes),
+		config: bytes.Clone(src.Config), abi: abiOf(m.Module), hooks: m.hooks, describe: describe, size: len(src.Bytes),
 		globals: meter.Globals(m.Module), shared: &linear.Shared{},
 	}, nil
 }
@@ -110,7 +112,7 @@ func checkConfig(src Source, m *binary.Module) error {
 	if !json.Valid(src.Config) {
 		return refusal(plugins.ConfigRefused, "its configuration is not JSON")
 	}
-	if _, ok := m.Export(plugins.ExportConfigure); !ok {
+	if _, ok := m.Export(plugins.ExportConfigure); !ok && abiOf(m).dialect == plugins.Own {
 		return refusal(plugins.ConfigRefused, "it has a configuration, but does not export %q", plugins.ExportConfigure)
 	}
 	return nil
@@ -139,6 +141,9 @@ func (m *Module) Name() string { return m.name }
 
 // Hooks are the hooks that the module exports.
 func (m *Module) Hooks() []plugins.Hook { return m.hooks }
+
+// Dialect is whose ABI the module has.
+func (m *Module) Dialect() plugins.Dialect { return m.abi.dialect }
 
 // Size is the number of bytes that were loaded.
 func (m *Module) Size() int { return m.size }

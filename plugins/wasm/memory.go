@@ -9,7 +9,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/wasm/linear"
 	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
@@ -168,9 +167,9 @@ func (i *Instance) putBack() error {
 		g.Set(b.values[n])
 	}
 	i.env.slept = b.slept
-	i.alloc = i.alloc.shorten(i.guest, plugins.ExportAlloc)
+	i.alloc = i.alloc.shorten(i.guest)
 	for h, fn := range i.hooks {
-		i.hooks[h] = fn.shorten(i.guest, string(h))
+		i.hooks[h] = fn.shorten(i.guest)
 	}
 	grown, err := i.memory.Restore()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 // and never makes smaller.
 type function struct {
 	api.Function
+	name string
 	// stack is the runtime's own slice, the zero value where it has none. Only its
 	// length is looked at: the runtime says it to nobody.
 	stack reflect.Value
@@ -25,7 +26,7 @@ func export(guest api.Module, name string) *function {
 	if fn == nil {
 		return nil
 	}
-	f := &function{Function: fn}
+	f := &function{Function: fn, name: name}
 	if v := reflect.ValueOf(fn); v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct {
 		if stack := v.Elem().FieldByName("stack"); stack.IsValid() && stack.Type() == reflect.TypeFor[[]byte]() {
 			f.stack = stack
@@ -46,11 +47,11 @@ func (f *function) stackBytes() int64 {
 const keptStack = 256 << 10
 
 // shorten gives the stack back when a call made it long.
-func (f *function) shorten(guest api.Module, name string) *function {
+func (f *function) shorten(guest api.Module) *function {
 	if f.stackBytes() <= keptStack {
 		return f
 	}
-	return export(guest, name)
+	return export(guest, f.name)
 }
 
 // errStack ends a call that nests its calls too deeply.

@@ -43,7 +43,7 @@ func (m *Module) configured(ctx context.Context) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := i.configure(ctx); err != nil {
+	if err := i.speaker.configure(ctx, i); err != nil {
 		_ = i.Close()
 		return nil, err
 	}
@@ -53,6 +53,9 @@ func (m *Module) configured(ctx context.Context) (*Instance, error) {
 // reserve asks the guest for room for as large a request as there often is: what
 // it has when it is ready it has in every call, and else asks for in every call.
 func (i *Instance) reserve(ctx context.Context) error {
+	if i.alloc == nil {
+		return nil
+	}
 	const usual = 1<<20 + 64<<10 // a batch of conversions
 	size := min(usual, i.module.limits.MemoryBytes/64)
 	i.env.begin()
@@ -103,10 +106,10 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 		_ = i.Close()
 		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
 	}
-	for _, name := range []string{meter.Start, exportInitialize} {
+	for _, name := range append([]string{meter.Start, exportInitialize}, m.abi.starts...) {
 		if first := export(guest, name); first != nil {
 			env.running = first
-			if _, err := first.Call(callCtx); err != nil {
+			if _, err := first.Call(callCtx); err != nil && !ended(name, err) {
 				short := starved(memory)
 				_ = i.Close()
 				if short && Ended(ctx) == nil {
@@ -116,9 +119,12 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 			}
 		}
 	}
-	i.alloc = export(guest, plugins.ExportAlloc)
+	i.speaker = m.abi.speaker
+	if m.abi.dialect == plugins.Own {
+		i.alloc = export(guest, plugins.ExportAlloc)
+	}
 	for _, h := range m.hooks {
-		i.hooks[h] = export(guest, string(h))
+		i.hooks[h] = export(guest, m.abi.exports[h])
 	}
 	return i, nil
 }
@@ -153,36 +159,6 @@ func (m *Module) startError(ctx context.Context, env *environment, err error) er
 		detail += "; it logged: " + words
 	}
 	return &plugins.LoadError{Module: m.name, Reason: plugins.StartFailed, Detail: detail, Cause: err}
-}
-
-// configure hands over the configuration.
-func (i *Instance) configure(ctx context.Context) error {
-	if len(i.module.config) == 0 {
-		return nil
-	}
-	reply, err := i.call(ctx, plugins.ExportConfigure, export(i.guest, plugins.ExportConfigure), i.module.config)
-	refuse := func(why string, cause error) error {
-		return &plugins.LoadError{Module: i.module.name, Reason: plugins.ConfigRefused, Detail: why, Cause: cause}
-	}
-	if err != nil {
-		if Ended(ctx) != nil || errors.Is(err, ErrNoRoom) {
-			return err
-		}
-		return refuse(err.Error(), err)
-	}
-	if len(reply) == 0 {
-		return nil
-	}
-	var answer struct {
-		Error string `json:"error"`
-	}
-	if err := json.Unmarshal(reply, &answer); err != nil {
-		return refuse("its reply to the configuration is not JSON: "+firstLine(err.Error()), err)
-	}
-	if answer.Error != "" {
-		return refuse("it refuses its configuration: "+firstLine(answer.Error), nil)
-	}
-	return nil
 }
 
 // Describe returns what the module says about itself, a JSON object, or nil

@@ -114,7 +114,8 @@ func typeDocument(t *testing.T, name, wasm string, want []string) {
 	typeAt(t, harness.Start(t, harness.Options{Accounts: true}), root, name, wasm, want)
 }
 
-// typeAt is typeDocument in a folder, with a gateway that runs.
+// typeAt is typeDocument in a folder, with a gateway that runs; what the commands make are
+// the files that wasm names.
 func typeAt(t *testing.T, g *harness.Gateway, folder, name, wasm string, want []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", name))
@@ -131,7 +132,10 @@ func typeAt(t *testing.T, g *harness.Gateway, folder, name, wasm string, want []
 		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
 	var printed strings.Builder
 	for _, block := range indented(string(text)) {
-		printed.WriteString(shell(t, folder, env, strings.ReplaceAll(block, wasm, filepath.Join(dir, wasm))))
+		for _, file := range strings.Fields(wasm) {
+			block = strings.ReplaceAll(block, file, filepath.Join(dir, file))
+		}
+		printed.WriteString(shell(t, folder, env, block))
 	}
 	rest, ok := printed.String(), false
 	for _, w := range want {

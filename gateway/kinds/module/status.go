@@ -33,6 +33,7 @@ type Status struct {
 	Digest             string               `json:"digest,omitempty"`
 	Size               int64                `json:"size,omitempty"`
 	ABI                int64                `json:"abi,omitempty"`
+	Dialect            plugins.Dialect      `json:"dialect,omitempty"`
 	Hooks              []string             `json:"hooks,omitempty"`
 	Conversions        []plugins.Conversion `json:"conversions,omitempty"`
 	Pulled             *PulledImage         `json:"pulled,omitempty"`

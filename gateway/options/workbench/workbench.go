@@ -116,6 +116,8 @@ type Inspection struct {
 	Size   int    `json:"size"`
 	// Problem is why it cannot be used; "" when it can.
 	Problem string `json:"problem,omitempty"`
+	// ABI is how it is called: a number, after whose it is if it is not the gateway's own.
+	ABI string `json:"abi,omitempty"`
 	// Hooks are what the gateway calls.
 	Hooks []string `json:"hooks,omitempty"`
 	// Conversions are the pairs of versions that it says it converts, each as

@@ -3,6 +3,7 @@ package offline
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 	modules "github.com/wasmgate/wasmgate/plugins/wasm/binary"
@@ -28,6 +29,7 @@ func (Tools) Inspect(ctx context.Context, m workbench.Module) (workbench.Inspect
 		return out, nil
 	}
 	defer r.close()
+	out.ABI = fmt.Sprintf("%s%d", r.Dialect.Before(), r.ABI)
 	for _, h := range r.Hooks {
 		out.Hooks = append(out.Hooks, string(h))
 	}

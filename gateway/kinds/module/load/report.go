@@ -92,11 +92,13 @@ func serves(old module.Status, now plugins.Status, restored bool) module.Status 
 	switch {
 	case now.Serving != nil:
 		s.Digest, s.Size, s.ABI, s.Conversions = now.Digest(), int64(now.Size), int64(now.ABI), now.Conversions
+		s.Dialect = now.Dialect
 		for _, h := range now.Hooks {
 			s.Hooks = append(s.Hooks, string(h))
 		}
 	case !restored:
 		s.Digest, s.Size, s.ABI, s.Hooks, s.Conversions = old.Digest, old.Size, old.ABI, old.Hooks, old.Conversions
+		s.Dialect = old.Dialect
 	}
 	return s
 }
@@ -113,7 +115,7 @@ func setConditions(s *module.Status, generation int64, serving bool, problem *mo
 	}
 	switch {
 	case problem == nil:
-		compiled.Message = fmt.Sprintf("ABI %d, hooks: %s", s.ABI, strings.Join(s.Hooks, ", "))
+		compiled.Message = fmt.Sprintf("%sABI %d, hooks: %s", s.Dialect.Before(), s.ABI, strings.Join(s.Hooks, ", "))
 		ready.Message = s.Digest + " serves"
 		if unkept != "" {
 			ready.Message += ", and is not kept beside the object: " + unkept
