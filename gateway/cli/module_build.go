@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ var toolchains = []toolchain{
 		missing: "install TinyGo (https://tinygo.org/getting-started/install)"},
 	{language: "rust", sign: "Cargo.toml", tool: "cargo", args: []string{"build", "--release", "--target", "wasm32-unknown-unknown", "--target-dir", "target"},
 		made: "target/wasm32-unknown-unknown/release/*.wasm", missing: "install Rust (https://rustup.rs), and then: rustup target add wasm32-unknown-unknown"},
-	{language: "typescript", sign: "package.json", tool: "npm", args: []string{"run", "build"}, made: "*.wasm",
+	{language: "assemblyscript", sign: "package.json", tool: "npm", args: []string{"run", "build"}, made: "*.wasm",
 		missing: "install Node.js (https://nodejs.org), and then: npm ci"},
 }
 
@@ -72,10 +73,19 @@ func newModuleBuild(tools workbench.Tools) *cobra.Command {
 		RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` for the module, by default NAME.wasm in the project's folder, of the name that the folder has")
-	cmd.Flags().StringVar(&c.language, "language", "", "`language` of the project, where its files do not tell: go, tinygo, rust, typescript")
+	cmd.Flags().StringVar(&c.language, "language", "", "`language` of the project, where its files do not tell: go, tinygo, rust, assemblyscript")
 	_ = cmd.RegisterFlagCompletionFunc("language", cobra.FixedCompletions(languagesBuilt(), cobra.ShellCompDirectiveNoFileComp))
 	c.format.add(cmd, asJSON, asYAML)
 	return cmd
+}
+
+// languageNamed is the language that is meant: of TypeScript, AssemblyScript is what becomes
+// a module.
+func languageNamed(name string) string {
+	if name == "typescript" {
+		return "assemblyscript"
+	}
+	return name
 }
 
 func languagesBuilt() (all []string) {
@@ -97,6 +107,7 @@ func (c *buildCommand) run(cmd *cobra.Command, args []string) error {
 	if c.dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
+	c.language = languageNamed(c.language)
 	t, err := c.toolchain(dir)
 	if err != nil {
 		return err
@@ -188,6 +199,9 @@ func (c *buildCommand) build(ctx context.Context, t *toolchain, cmd *cobra.Comma
 	made, err := filepath.Glob(filepath.Join(c.dir, filepath.FromSlash(t.made)))
 	if err != nil {
 		return err
+	}
+	if len(made) > 1 { // that of a build before is beside it
+		made = slices.DeleteFunc(made, func(file string) bool { return file == out })
 	}
 	if len(made) != 1 {
 		return &outcome{statusFound, fmt.Sprintf("%s left %d files as %s in %s, and one was expected: remove what is old", t.tool, len(made), t.made, c.dir)}

@@ -43,7 +43,8 @@ func newModuleInit(tools workbench.Tools) *cobra.Command {
 		Example: "  wasmgate module init widgets\n" +
 			"  wasmgate module init widgets --from old.yaml --to new.yaml --language rules\n" +
 			"  wasmgate module init widgets --from crd.yaml --language go --sdk ../wasmgate\n" +
-			"  wasmgate module init widgets --language rust --sdk ../wasmgate",
+			"  wasmgate module init widgets --language rust --sdk ../wasmgate\n" +
+			"  wasmgate module init widgets --language assemblyscript --sdk ../wasmgate",
 		Args:        arguments(1, 1),
 		Annotations: map[string]string{mistakesAre: ""},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -61,7 +62,7 @@ func newModuleInit(tools workbench.Tools) *cobra.Command {
 		return tools.Languages(), cobra.ShellCompDirectiveNoFileComp
 	})
 	cmd.Flags().StringVar(&c.what.Name, "name", "", "`name` of the module or of the rules, by default the plural of the kind")
-	cmd.Flags().StringVar(&c.what.SDK, "sdk", "", "`folder` with a checkout of wasmgate, whose SDK a module in Go or Rust is built with")
+	cmd.Flags().StringVar(&c.what.SDK, "sdk", "", "`folder` with a checkout of wasmgate, whose SDK a module is built with")
 	cmd.Flags().BoolVar(&c.force, "force", false, "write over files that are there")
 	c.format.add(cmd, asTable, asJSON, asYAML)
 	return cmd
@@ -71,6 +72,7 @@ func (c *initCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if err := fromEnv(cmd.Flags()); err != nil {
 		return err
 	}
+	c.what.Language = languageNamed(c.what.Language)
 	if known := c.tools.Languages(); !slices.Contains(known, c.what.Language) {
 		return fmt.Errorf("--language %s is not known: want one of %s", c.what.Language, strings.Join(known, ", "))
 	}

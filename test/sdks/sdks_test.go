@@ -178,3 +178,23 @@ func TestTheTestsInRust_WP01(t *testing.T) {
 		}
 	}
 }
+
+// The SDK for AssemblyScript has checks, which are a module: it takes its configuration if
+// all of them hold.
+func TestTheChecksInAssemblyScript_WP01(t *testing.T) {
+	module := plugintest.BuildAssemblyScript(t, "sdk/assemblyscript/tests")
+	e, err := wasm.NewEngine(t.Context(), wasm.Config{Log: func(_, line string) { t.Log(line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	i, err := loaded(t, e, module, []byte(`{}`)).Instantiate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.Close()
+}

@@ -9,13 +9,14 @@ import (
 
 // The languages that a project can be in.
 const (
-	Rules = "rules"
-	Go    = "go"
-	Rust  = "rust"
+	Rules          = "rules"
+	Go             = "go"
+	Rust           = "rust"
+	AssemblyScript = "assemblyscript"
 )
 
 // Languages are all that a project can be in.
-var Languages = []string{Rules, Go, Rust}
+var Languages = []string{Rules, Go, Rust, AssemblyScript}
 
 // Project is what a project is about.
 type Project struct {
@@ -57,6 +58,12 @@ func (p Project) Files() ([]File, error) {
 		files = append(files, sources...)
 	case Rust:
 		files = append(files, p.rust()...)
+	case AssemblyScript:
+		sources, err := p.assemblyscript()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, sources...)
 	default:
 		return nil, fmt.Errorf("%q is no language of projects: want one of %s", p.Language, strings.Join(Languages, ", "))
 	}
@@ -89,14 +96,7 @@ func (p Project) readme() []byte {
 	}
 	b.WriteString(". Then, in this folder:\n\n")
 	if p.Language != Rules {
-		switch {
-		case p.SDK != "":
-		case p.Language == Go:
-			b.WriteString("    go mod edit -replace github.com/wasmgate/wasmgate=CHECKOUT   # a checkout of wasmgate, as with `init --sdk`\n    go mod tidy\n")
-		default:
-			b.WriteString("    cargo add wasmgate-sdk --path CHECKOUT/sdk/rust   # of a checkout of wasmgate, as with `init --sdk`\n")
-		}
-		b.WriteString("    wasmgate module build --out " + p.module() + "\n")
+		b.WriteString(p.prepare() + "    wasmgate module build --out " + p.module() + "\n")
 	}
 	fmt.Fprintf(&b, "    wasmgate module fuzz %s -f crd.yaml\n", p.module())
 	if p.Samples {
@@ -113,6 +113,22 @@ func (p Project) readme() []byte {
 		fmt.Fprintf(&b, "    wasmgate module push %s %s\n    kubectl apply -f crd.yaml\n", p.Name, p.module())
 	}
 	return []byte(b.String())
+}
+
+// prepare has the commands that come before the first build.
+func (p Project) prepare() string {
+	const asWithInit = "of a checkout of wasmgate, as with `init --sdk`\n"
+	switch {
+	case p.Language == AssemblyScript && p.SDK == "":
+		return "    npm install CHECKOUT/sdk/assemblyscript   # " + asWithInit
+	case p.Language == AssemblyScript:
+		return "    npm install\n"
+	case p.SDK != "":
+		return ""
+	case p.Language == Go:
+		return "    go mod edit -replace github.com/wasmgate/wasmgate=CHECKOUT   # a checkout of wasmgate, as with `init --sdk`\n    go mod tidy\n"
+	}
+	return "    cargo add wasmgate-sdk --path CHECKOUT/sdk/rust   # " + asWithInit
 }
 
 // unsure is how many operations somebody has to look at.

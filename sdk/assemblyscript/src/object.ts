@@ -1,3 +1,4 @@
+import { floatAt } from "./decimal";
 import { insert, Is, Node, Tree } from "./node";
 import { names } from "./path";
 import { decode, stringOf } from "./strings";
@@ -140,7 +141,7 @@ export class JsonObject {
   float<P>(path: P, otherwise: f64 = NaN): f64 {
     const n = this.find<P>(path);
     if (n == null || n.is != Is.Text || numberAt(n.at, n.end) != n.end) return otherwise;
-    const value = parseFloat(decode(n.at, n.end));
+    const value = floatAt(n.at, n.end);
     return isFinite(value) ? value : otherwise;
   }
 
