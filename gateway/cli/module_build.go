@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,8 +21,8 @@ type toolchain struct {
 	sign string
 	tool string
 	env  []string
-	// args are those of the tool; made is where it leaves the module, as a pattern, and ""
-	// means that it takes -o.
+	// args are those of the tool; made is where it leaves the module, as patterns of which the
+	// first that is there counts, and "" means that it takes -o.
 	args []string
 	made string
 	// missing says how to get the tool.
@@ -38,7 +37,7 @@ var toolchains = []toolchain{
 		missing: "install TinyGo (https://tinygo.org/getting-started/install)"},
 	{language: "rust", sign: "Cargo.toml", tool: "cargo", args: []string{"build", "--release", "--target", "wasm32-unknown-unknown", "--target-dir", "target"},
 		made: "target/wasm32-unknown-unknown/release/*.wasm", missing: "install Rust (https://rustup.rs), and then: rustup target add wasm32-unknown-unknown"},
-	{language: "assemblyscript", sign: "package.json", tool: "npm", args: []string{"run", "build"}, made: "*.wasm",
+	{language: "assemblyscript", sign: "package.json", tool: "npm", args: []string{"run", "build"}, made: "build/*.wasm *.wasm",
 		missing: "install Node.js (https://nodejs.org), and then: npm ci"},
 }
 
@@ -196,12 +195,14 @@ func (c *buildCommand) build(ctx context.Context, t *toolchain, cmd *cobra.Comma
 	if t.made == "" {
 		return nil
 	}
-	made, err := filepath.Glob(filepath.Join(c.dir, filepath.FromSlash(t.made)))
-	if err != nil {
-		return err
-	}
-	if len(made) > 1 { // that of a build before is beside it
-		made = slices.DeleteFunc(made, func(file string) bool { return file == out })
+	var made []string
+	for _, pattern := range strings.Fields(t.made) {
+		if made, err = filepath.Glob(filepath.Join(c.dir, filepath.FromSlash(pattern))); err != nil {
+			return err
+		}
+		if len(made) > 0 {
+			break
+		}
 	}
 	if len(made) != 1 {
 		return &outcome{statusFound, fmt.Sprintf("%s left %d files as %s in %s, and one was expected: remove what is old", t.tool, len(made), t.made, c.dir)}

@@ -34,7 +34,7 @@ func TestBuildRunsTheToolsOfALanguage(t *testing.T) {
 		{"TinyGo", "go.mod", "tinygo", `echo "$@" > "$6"`, []string{"--language", "tinygo"}, bench{is: is}, 0, "p.wasm: 4 bytes"},
 		{"Rust", "Cargo.toml", "cargo", `echo x > target/wasm32-unknown-unknown/release/some.wasm`, nil, bench{is: is}, 0, "p.wasm: 4 bytes"},
 		{"AssemblyScript, for programs", "package.json", "npm", `echo x > p.wasm`, []string{"-o", "json"}, bench{is: is}, 0, `"size": 4`},
-		{"TypeScript, once more, under another name", "package.json", "npm", `echo x > q.wasm; echo old > p.wasm`, []string{"--language", "typescript"}, bench{is: is}, 0, "p.wasm: 4 bytes"},
+		{"TypeScript, once more, under another name", "package.json", "npm", `/bin/mkdir build; echo x > build/q.wasm; echo old > p.wasm; echo old > o.wasm`, []string{"--language", "typescript"}, bench{is: is}, 0, "p.wasm: 4 bytes"},
 		{"a tool is missing", "Cargo.toml", "", "", nil, bench{is: is}, 2, "cargo is needed for a module in rust, and is not installed: install Rust"},
 		{"it does not compile", "go.mod", "go", "exit 3", nil, bench{is: is}, 1, "go build -buildmode=c-shared -o"},
 		{"nothing came of it", "Cargo.toml", "cargo", "", nil, bench{is: is}, 1, "left 0 files"},

@@ -115,6 +115,6 @@ func (p Project) packageJSON() ([]byte, error) {
 		Private      bool   `json:"private"`
 		Scripts      object `json:"scripts"`
 		Dependencies object `json:"dependencies"`
-	}{p.Name, true, object{"build": "asc conversion.ts --config node_modules/wasmgate-sdk/asconfig.json --outFile " + p.Name + ".wasm"}, dependencies})
+	}{p.Name, true, object{"build": "asc conversion.ts --config node_modules/wasmgate-sdk/asconfig.json --outFile build/module.wasm"}, dependencies})
 	return b.Bytes(), err
 }

@@ -30,7 +30,7 @@ func TestAProjectInAssemblyScript(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil || strings.Contains(string(out), "WARNING") {
 		t.Fatalf("%v\n%s\n%s", err, out, source)
 	}
-	content, err := os.ReadFile(filepath.Join(dir, "1.fn.wasm"))
+	content, err := os.ReadFile(filepath.Join(dir, "build", "module.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
