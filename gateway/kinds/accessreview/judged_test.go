@@ -32,7 +32,7 @@ func TestWhoIsDeniedIsTold(t *testing.T) {
 		"get": "{allowed: true, reason: allowed}", "delete": "{allowed: false, denied: true, reason: denied}", "list": "{allowed: false, evaluationError: cannot tell}",
 	} {
 		review := map[string]any{"spec": tree(t, "resourceAttributes: {verb: "+verb+"}")}
-		if err := all[schema.GroupResource{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}](t.Context(), &authn.User{}, review); err != nil {
+		if err := all[schema.GroupResource{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}](t.Context(), &authn.User{}, nil, review); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := plain(t, review["status"]), plain(t, tree(t, want)); got != want {
@@ -47,7 +47,7 @@ func TestSpecsThatCannotBeRead(t *testing.T) {
 	read := 0
 	for gr, answer := range all {
 		review := map[string]any{"spec": "text"}
-		err := answer(t.Context(), &authn.User{}, review)
+		err := answer(t.Context(), &authn.User{}, nil, review)
 		if gr.Resource == "selfsubjectreviews" { // which has none
 			if err != nil {
 				t.Errorf("%s: %v", gr, err)
@@ -62,7 +62,7 @@ func TestSpecsThatCannotBeRead(t *testing.T) {
 		t.Errorf("%d reviews have a spec", read)
 	}
 	review := map[string]any{}
-	if err := all[schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}](t.Context(), nil, review); err == nil || err.Error() != "token is required for TokenReview in authentication" {
+	if err := all[schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}](t.Context(), nil, nil, review); err == nil || err.Error() != "token is required for TokenReview in authentication" {
 		t.Errorf("no token: %v", err)
 	}
 }
