@@ -124,17 +124,6 @@ func (c *Call) sentInstead(of func() []byte) {
 	}
 }
 
-// sentDecoded notes what the client sent, which is no JSON, if that is kept.
-func (c *Call) sentDecoded(object any) {
-	c.sentInstead(func() []byte {
-		data, err := json.Marshal(object)
-		if err != nil {
-			return nil // it says nothing that JSON could
-		}
-		return data
-	})
-}
-
 // keepsReply reports whether the body of the reply is kept.
 func (c *Call) keepsReply() bool {
 	return c.Record != nil && c.Record.Level == KeepResponse

@@ -49,10 +49,19 @@ func (h *Handler) ask(ctx context.Context, c *Call, t resource.Target, q Questio
 	if contentType == encoding.TypeJSON {
 		c.sent(body)
 	}
-	o.Decoded = c.sentDecoded
+	o.Decoded = func(object any) { c.sentInstead(func() []byte { return plain(object) }) }
 	c.Caller.FieldManager = o.Caller.FieldManager
 	o.Caller = c.Caller
 	return w.on(q.answered(q.Answer(ctx, t, contentType, body, o)))
+}
+
+// plain is an object in JSON, nil of what JSON cannot say.
+func plain(object any) []byte {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // answered is the reply to a question, unless that is an error.

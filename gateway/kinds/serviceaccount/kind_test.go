@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"cmp"
 	"crypto/x509"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
 )
 
@@ -73,8 +75,8 @@ func TestWhatServiceAccountsServe(t *testing.T) {
 		documents   int
 		want        string
 	}{
-		"everything":   {[]*crd.Definition{{Plural: "serviceaccounts"}, {Plural: "configmaps"}}, "https://issuer.example", options.ServiceAccounts + " " + options.RootCertificates, 2, ""},
-		"no accounts":  {[]*crd.Definition{{Plural: "configmaps"}}, "https://issuer.example", options.RootCertificates, 2, ""},
+		"everything":   {[]*crd.Definition{{Plural: "serviceaccounts"}, {Plural: "configmaps"}}, "https://issuer.example", options.ServiceAccounts + " " + options.RootCertificates + " -", 2, ""},
+		"no accounts":  {[]*crd.Definition{{Plural: "configmaps"}}, "https://issuer.example", options.RootCertificates + " -", 2, ""},
 		"no ConfigMap": {[]*crd.Definition{{Plural: "serviceaccounts"}}, "issuer", options.ServiceAccounts, 0, ""},
 		"no key":       {nil, "https://issuer.example", "", 0, "--service-account-signing-key-file: "},
 	} {
@@ -83,7 +85,7 @@ func TestWhatServiceAccountsServe(t *testing.T) {
 		if c.want != "" {
 			o.ServiceAccountSigningKeyFile = filepath.Join(o.DataDir, "none")
 		}
-		served, err := Kind(kinds.Config{Options: o, Definitions: c.definitions, URL: "https://here"}).Serve(e.Verbs)
+		served, err := Kind(kinds.Config{Options: o, Definitions: c.definitions, URL: "https://here", Metrics: metrics.New()}).Serve(e.Verbs)
 		if c.want != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("%s: %v", what, err)
@@ -96,7 +98,7 @@ func TestWhatServiceAccountsServe(t *testing.T) {
 		}
 		var names []string
 		for _, one := range served.Controllers() {
-			names = append(names, one.Switch)
+			names = append(names, cmp.Or(one.Switch, "-"))
 		}
 		if strings.Join(names, " ") != c.controllers || len(served.Documents) != c.documents {
 			t.Errorf("%s: %q, %d documents", what, names, len(served.Documents))
