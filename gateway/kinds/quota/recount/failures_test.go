@@ -1,0 +1,66 @@
+package recount_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/kinds/quota/recount"
+)
+
+// visited are objects that are visited as they are.
+type visited struct{ *controllertest.Failing }
+
+func (v visited) Visit(ctx context.Context, gr schema.GroupResource, namespace string, fn func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error) error {
+	return v.Engine.(*controllertest.Objects).Visit(ctx, gr, namespace, fn)
+}
+
+// counted has a namespace with a quota and what that counts.
+func counted(t *testing.T, hard map[string]any) *controllertest.Objects {
+	t.Helper()
+	o := controllertest.New(&crd.Definition{Plural: gvr.Quotas.Resource, Kind: "ResourceQuota", Namespaced: true, StorageVersion: "v1", KeyPrefix: gvr.Quotas.Resource})
+	controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("work"))
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", "a"))
+	controllertest.MustCreate(t, o, gvr.Quotas, map[string]any{"metadata": map[string]any{"name": "q", "namespace": "work"}, "spec": map[string]any{"hard": hard}})
+	return o
+}
+
+var work = controller.Key{GroupResource: gvr.Quotas, Namespace: "work", Name: "q"}
+
+// Whatever call fails, it is told, and another run counts.
+func TestFailuresToCountAreTold(t *testing.T) {
+	controllertest.EachCallFails(t, 3, func() controllertest.Engine { return counted(t, map[string]any{"configmaps": "5"}) }, func(f *controllertest.Failing) error {
+		return recount.New(visited{f}).Reconcile(t.Context(), nil, work)
+	}, func(f *controllertest.Failing) error {
+		if used, _, _ := unstructured.NestedString(controllertest.MustGet(t, f.Engine, gvr.Quotas, "work", "q").Object, "status", "used", "configmaps"); used != "1" {
+			return errors.New("used are " + used)
+		}
+		return nil
+	})
+}
+
+// A quota, or an object, that cannot be read is told of, and keeps no other quota waiting.
+func TestWhatCannotBeReadIsToldOf(t *testing.T) {
+	o := counted(t, map[string]any{"configmaps": "5"})
+	controllertest.MustCreate(t, o, gvr.Quotas, map[string]any{"metadata": map[string]any{"name": "a", "namespace": "work"}, "spec": "text"})
+	controllertest.MustCreate(t, o, gvr.Pods, map[string]any{"metadata": map[string]any{"name": "p", "namespace": "work"}, "spec": "text"})
+	controllertest.MustCreate(t, o, gvr.Quotas, map[string]any{"metadata": map[string]any{"name": "b", "namespace": "work"}, "spec": map[string]any{"hard": map[string]any{"requests.cpu": "5"}}})
+	if err := recount.New(o).Reconcile(t.Context(), nil, work); err == nil {
+		t.Error("it is not told")
+	}
+	if used, _, _ := unstructured.NestedString(controllertest.MustGet(t, o, gvr.Quotas, "work", "q").Object, "status", "used", "configmaps"); used != "1" {
+		t.Errorf("used are %s", used)
+	}
+	for _, name := range []string{"a", "b"} {
+		if controllertest.MustGet(t, o, gvr.Quotas, "work", name).Object["status"] != nil {
+			t.Errorf("%s says something", name)
+		}
+	}
+}
