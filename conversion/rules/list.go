@@ -47,7 +47,7 @@ type keyed struct {
 func (l *ListToMap) compile(c *compiler) *op {
 	s, p := c.paths(false, "list", l.List, "map", l.Map)
 	c.text("key", l.Key)
-	if l.Key == l.Value {
+	if l.Key == l.Value && l.Key != "" {
 		c.invalid("value", l.Value, "it is the key")
 	}
 	k := &keyed{list: p[0], by: p[1], key: l.Key, value: l.Value}
