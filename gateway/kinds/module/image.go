@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
@@ -40,6 +41,23 @@ func Image(obj *unstructured.Unstructured) (image string, ok bool) {
 	oci, ok := source["oci"].(map[string]any)
 	image, _ = oci["image"].(string)
 	return image, ok
+}
+
+// PullSecret is the Secret that a module shows its registry; no name for none.
+func PullSecret(obj *unstructured.Unstructured) types.NamespacedName {
+	// The schema has checked both fields; what is not there is none.
+	namespace, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "oci", "pullSecret", "namespace")
+	name, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "oci", "pullSecret", "name")
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}
+
+// Repository is the name of an image without its tag and digest.
+func Repository(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if at := strings.LastIndexByte(image, ':'); at > strings.LastIndexByte(image, '/') {
+		return image[:at]
+	}
+	return image
 }
 
 // PulledOf is what was pulled for a module last, as its status says, which the

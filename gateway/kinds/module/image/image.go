@@ -150,7 +150,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 // for another try, and returns the object as it is then. wait is when to come
 // again, 0 for not.
 func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, wanted module.PulledImage) (_ *unstructured.Unstructured, wait time.Duration, err error) {
-	t := try{name: obj.GetName(), wanted: wanted, secret: secretOf(obj).String(), delay: firstDelay, trusts: c.policies()}
+	t := try{name: obj.GetName(), wanted: wanted, secret: module.PullSecret(obj).String(), delay: firstDelay, trusts: c.policies()}
 	if last, known := c.last(obj); known && last.wanted.Image == wanted.Image && last.wanted.Attempt == wanted.Attempt && last.secret == t.secret {
 		switch left := last.at.Add(last.delay).Sub(c.now()); {
 		case last.refusal == nil && c.now().Sub(last.at) < pullTimeout: // the store has it still
@@ -171,7 +171,7 @@ func (c *Controller) pull(ctx context.Context, obj *unstructured.Unstructured, w
 		return obj, turnDelay, nil
 	}
 	defer leave()
-	t.kept, err = c.fetch(ctx, obj.GetName(), wanted.Image, secretOf(obj))
+	t.kept, err = c.fetch(ctx, obj.GetName(), wanted.Image, module.PullSecret(obj))
 	t.at = c.now()
 	if errors.As(err, &t.refusal) {
 		c.remember(obj, t)

@@ -19,14 +19,6 @@ const (
 	loginKey  = ".dockerconfigjson"
 )
 
-// secretOf is the Secret that a module names for its registry; no name for none.
-func secretOf(obj *unstructured.Unstructured) types.NamespacedName {
-	// The schema has checked both fields; what is not there is none.
-	namespace, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "oci", "pullSecret", "namespace")
-	name, _, _ := unstructured.NestedString(obj.Object, "spec", "source", "oci", "pullSecret", "name")
-	return types.NamespacedName{Namespace: namespace, Name: name}
-}
-
 // login reads the credentials of a Secret. What it says never quotes them.
 func (c *Controller) login(ctx context.Context, name types.NamespacedName) ([]byte, error) {
 	refuse := func(format string, args ...any) error {

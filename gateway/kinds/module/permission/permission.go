@@ -1,6 +1,7 @@
 // Package permission owns who may let modules work: who refers to one, or has it sent more,
-// needs the verb use on it, who grants one the sight of objects may read these, and who lets
-// one take more than modules do that set nothing needs the verb exceed on it.
+// needs the verb use on it, who grants one the sight of objects, or has one show a Secret to
+// a registry, may read these, and who lets one take more than modules do that set nothing
+// needs the verb exceed on it.
 //
 // It must not know how a request is decided on, nor what a module is.
 package permission
@@ -14,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
@@ -52,6 +54,9 @@ func (g Guard) Validate(ctx context.Context, a admission.Attributes) error {
 	w := write{a, &authn.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}, old}
 	if gr == gvr.Modules {
 		if err := g.grants(ctx, w); err != nil {
+			return err
+		}
+		if err := g.secret(ctx, w); err != nil {
 			return err
 		}
 		return g.limits(ctx, w)
@@ -153,6 +158,27 @@ func (g Guard) grants(ctx context.Context, w write) error {
 		}
 	}
 	return nil
+}
+
+// secret refuses a Secret that the writer may not read, and to have it open a repository
+// that it was not there for: its content would be the writer's.
+func (g Guard) secret(ctx context.Context, w write) error {
+	type use struct {
+		secret     types.NamespacedName
+		repository string
+	}
+	of := func(obj *unstructured.Unstructured) use {
+		image, _ := module.Image(obj)
+		return use{module.PullSecret(obj), module.Repository(image)}
+	}
+	now := of(w.GetObject())
+	if now.secret.Name == "" || now == of(w.old) {
+		return nil
+	}
+	return g.refused(ctx, w, field.NewPath("spec", "source", "oci", "pullSecret"), authz.Attributes{
+		User: w.by, Verb: "get", Group: gvr.Secrets.Group, Version: "v1", Resource: gvr.Secrets.Resource,
+		Namespace: now.secret.Namespace, Name: now.secret.Name, ResourceRequest: true,
+	})
 }
 
 // whichever is how a question means all of them.

@@ -175,3 +175,28 @@ func TestGuard_WhoSetsHighLimitsMayExceedThem(t *testing.T) {
 	refused(t, "less", w.patch(gvr.Modules, "carol", "a", `{"spec":{"limits":{"memory":"256Mi"}}}`), "")
 	refused(t, "and back", w.patch(gvr.Modules, "carol", "a", `{"spec":{"limits":{"memory":"512Mi"}}}`), no)
 }
+
+// Who may not read a Secret does not have a module show it to a registry, nor show that one
+// for another repository: what came would be the writer's. Another tag is as it was.
+func TestSecretsOfRegistriesAreTheirReaders(t *testing.T) {
+	w := newWorld(t)
+	from := func(name, image, namespace string) string {
+		secret := ""
+		if namespace != "" {
+			secret = `,"pullSecret":{"namespace":"` + namespace + `","name":"login"}`
+		}
+		return `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"` + name + `"},"spec":{"source":{"oci":{"image":"` + image + `"` + secret + `}}}}`
+	}
+	const closed = `spec.source.oci.pullSecret: User "bob" cannot get resource "secrets" in API group "" in the namespace "closed"`
+	refused(t, "somebody's", w.create(gvr.Modules, "bob", from("one", "r.example.com/a:v1", "closed")), closed)
+	refused(t, "one's own", w.create(gvr.Modules, "bob", from("two", "r.example.com/a:v1", "open")), "")
+	refused(t, "none", w.create(gvr.Modules, "bob", from("three", "r.example.com/a:v1", "")), "")
+	refused(t, "somebody else's two", w.patch(gvr.Modules, "amy", "two", from("two", "r.example.com:5000/a/b:v1", "open")), `User "amy" cannot get resource "secrets"`)
+	refused(t, "another one", w.patch(gvr.Modules, "bob", "two", `{"spec":{"source":{"oci":{"pullSecret":{"namespace":"closed"}}}}}`), closed)
+	for image, text := range map[string]string{
+		"r.example.com/a:v2": "", "r.example.com/a@sha256:" + strings.Repeat("a", 64): "",
+		"r.example.com/b:v1": `User "amy" cannot get resource "secrets"`, "other.example.com/a:v1": `User "amy" cannot get resource "secrets"`,
+	} {
+		refused(t, image, w.patch(gvr.Modules, "amy", "two", `{"spec":{"source":{"oci":{"image":"`+image+`"}}}}`), text)
+	}
+}
