@@ -142,6 +142,10 @@ type Start struct {
 	// a store. What has to go on afterwards is given to work, where it ends when ctx
 	// does. It fails when the gateway should not serve.
 	Run func(ctx context.Context, gateway string, work func(func())) error
+	// Leave tells others that this gateway goes, once it is told to stop and while it
+	// still answers; nil where nobody has to know. It may be called while Run runs, or
+	// before, and is not waited for when ctx has ended.
+	Leave func(ctx context.Context) error
 }
 
 // Controller is a controller, by the name under which --controllers turns it off;

@@ -271,7 +271,7 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 		g.log.Info().Msg("shutting down")
 	case <-background.Done(): // something that must not end did
 	}
-	g.hooks.shutdown()
+	g.leave(background)
 	if ctx.Err() != nil && g.options.ShutdownDelay > 0 {
 		controller.Pause(background, g.options.ShutdownDelay)
 	}
@@ -282,6 +282,26 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 	}
 	stop()
 	return work.Wait()
+}
+
+// leaveTimeout is how long a gateway that stops waits for others to know.
+const leaveTimeout = 5 * time.Second
+
+// leave has the gateway not be ready any more, and tells others that it goes, while it
+// still answers: who finds it now would find a closed port soon. It tells nobody once ctx,
+// that of background work, ended.
+func (g *gateway) leave(ctx context.Context) {
+	g.hooks.shutdown()
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
+	defer cancel()
+	for _, step := range g.served.Starts {
+		if step.Leave == nil || ctx.Err() != nil {
+			continue
+		}
+		if err := step.Leave(ctx); err != nil {
+			g.log.Warn().Err(err).Str("step", step.Name).Msg("others are not told that this gateway stops")
+		}
+	}
 }
 
 // start waits for the engine, begins the background work and makes the gateway

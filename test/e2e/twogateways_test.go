@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -83,6 +84,31 @@ func TestPodsVerifyEveryGateway_RBAC(t *testing.T) {
 			text := r.Object()["data"].(map[string]any)["ca.crt"].(string)
 			return verifies(text, first) && verifies(text, second)
 		})
+	}
+}
+
+// TestAGatewayThatStopsIsNoEndpoint stops one of two gateways: it is none of the endpoints
+// of the API any more while it still answers, long before its lease runs out.
+func TestAGatewayThatStopsIsNoEndpoint(t *testing.T) {
+	harness.SkipExternal(t)
+	t.Parallel()
+	const at = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
+	first := harness.Start(t, harness.Options{Args: []string{"--advertise-address=192.0.2.1"}})
+	port := first.URL[strings.LastIndex(first.URL, ":")+1:] // endpoints are of one port
+	second := harness.Start(t, harness.Options{EtcdServers: first.EtcdURL, Args: []string{
+		"--bind-address=127.0.0.2", "--secure-port=" + port, "--advertise-address=192.0.2.2", "--shutdown-delay-duration=5s",
+	}})
+	has := func(want bool) func(*harness.Reply) bool {
+		return func(r *harness.Reply) bool { return r.Contains("192.0.2.1") && r.Contains("192.0.2.2") == want }
+	}
+	first.API(t).Eventually(at, has(true))
+	second.Signal(t, syscall.SIGTERM)
+	second.API(t).Eventually(at, has(false)) // which it answers itself
+	second.AwaitEnd(t)
+	for _, path := range []string{at, "/api/v1/namespaces/default/endpoints/kubernetes"} {
+		if r := first.API(t).Get(path).Want(200); !has(false)(r) {
+			t.Errorf("%s", r.Body)
+		}
 	}
 }
 

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/options"
 )
@@ -88,6 +91,78 @@ func TestEndpointsOfTheAPI(t *testing.T) {
 	want("192.0.2.1")
 	if _, err := w.Client.Get(t.Context(), leases, "kube-system", second.name); !apierrors.IsNotFound(err) {
 		t.Errorf("a lease that ran out long ago is there: %v", err)
+	}
+}
+
+// A gateway that stops is no endpoint any more when it has said so, also where another
+// keeps the endpoints at the same time; the last one stays, and leases run out by
+// themselves.
+func TestAGatewayThatStopsLeavesTheEndpoints(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	w.must(gvr.Namespaces, "", `{"metadata":{"name":"kube-system"}}`)
+	lease := func(name, address string) *Lease {
+		t.Helper()
+		o := options.Default()
+		o.AdvertiseAddress = address
+		l := NewLease(w.Client, o, name, []byte("trust"))
+		if err := l.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.fresh()
+		return l
+	}
+	all := []*Lease{lease("one:6443", "192.0.2.1"), lease("two:6443", "192.0.2.2"), lease("three:6443", "192.0.2.3")}
+	if err := NewEndpoints(w.Client).Reconcile(t.Context(), nil, ofAPI); err != nil {
+		t.Fatal(err)
+	}
+	at := func() (found []string) {
+		t.Helper()
+		w.fresh()
+		for _, gr := range []schema.GroupResource{endpoints, parts} {
+			obj, err := w.Client.Get(t.Context(), gr, "default", "kubernetes")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"} {
+				if strings.Contains(fmt.Sprint(obj.Object), a) {
+					found = append(found, a)
+				}
+			}
+		}
+		return found
+	}
+	var leaving sync.WaitGroup
+	for _, l := range all[1:] {
+		leaving.Go(func() {
+			if err := l.Leave(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	leaving.Wait()
+	if got := at(); fmt.Sprint(got) != "[192.0.2.1 192.0.2.1]" {
+		t.Errorf("two left, and there are %v", got)
+	}
+	if err := all[1].Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := all[0].Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := at(); fmt.Sprint(got) != "[192.0.2.1 192.0.2.1]" {
+		t.Errorf("all left, and there are %v", got)
+	}
+	for _, l := range all {
+		obj, err := w.Client.Get(t.Context(), leases, "kube-system", l.name)
+		if err != nil || obj.GetAnnotations()[reachedAt] != "" || obj.GetAnnotations()[kinds.AuthoritiesKey] != "trust" {
+			t.Errorf("the lease is %v, %v", obj, err)
+		}
+	}
+	if err := lease("one:6443", "192.0.2.1").Renew(t.Context()); err != nil { // it is started again
+		t.Fatal(err)
+	}
+	if obj, err := w.Client.Get(t.Context(), leases, "kube-system", all[0].name); err != nil || obj.GetAnnotations()[reachedAt] != "192.0.2.1:6443" {
+		t.Errorf("started again: %v, %v", obj, err)
 	}
 }
 

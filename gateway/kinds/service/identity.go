@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"net"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -14,7 +15,9 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
+	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/options"
 )
 
@@ -31,14 +34,24 @@ const (
 
 var leases = schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}
 
+// Leaving is what a lease is kept and left with.
+type Leaving interface {
+	Keeper
+	client.Freshener
+}
+
 // Lease is that of one gateway.
 type Lease struct {
-	objects                Keeper
+	objects                Leaving
 	name, holder, hostname string
 	// address is where others reach the gateway; "" for nowhere.
 	address string
 	// trust is what clients verify the gateway by, as PEM.
 	trust string
+
+	// mu is held while the lease is written; left: it is not renewed any more.
+	mu   sync.Mutex
+	left bool
 }
 
 // mostTrust is the size of certificates that are told: all annotations of an object have
@@ -47,7 +60,7 @@ const mostTrust = 64 << 10
 
 // NewLease is the lease of the gateway that is called gateway: its host and port. trust is
 // what clients verify it by, as PEM.
-func NewLease(objects Keeper, o options.Serve, gateway string, trust []byte) *Lease {
+func NewLease(objects Leaving, o options.Serve, gateway string, trust []byte) *Lease {
 	host, port, err := net.SplitHostPort(gateway)
 	if err != nil {
 		host = gateway
@@ -76,8 +89,13 @@ func advertised(o options.Serve) string {
 	return ip.String()
 }
 
-// Renew says that the gateway is there.
+// Renew says that the gateway is there, unless it left.
 func (l *Lease) Renew(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left {
+		return nil
+	}
 	obj, err := l.objects.Get(ctx, leases, metav1.NamespaceSystem, l.name)
 	there := err == nil
 	if !there && !apierrors.IsNotFound(err) {
@@ -110,6 +128,52 @@ func (l *Lease) Renew(ctx context.Context) error {
 		return nil // the next time
 	}
 	return err
+}
+
+// Leave takes the gateway out of the endpoints of the API, before it ceases to answer;
+// the last one stays there. The lease itself is left to run out, as kube-apiserver leaves
+// its own.
+func (l *Lease) Leave(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = true
+	if l.address == "" {
+		return nil
+	}
+	var err error
+	for range leaveTries {
+		if err = l.goAway(ctx); !apierrors.IsConflict(err) {
+			break
+		}
+	}
+	return gvr.IgnoreNotFound(err)
+}
+
+// leaveTries is how often a gateway that leaves tries again when others write the same
+// objects: the one that keeps the endpoints, and those that leave with it.
+const leaveTries = 5
+
+// goAway has the lease not say any more where the gateway is, and keeps the endpoints
+// itself: who does that otherwise may be this gateway, or come late.
+func (l *Lease) goAway(ctx context.Context) error {
+	if err := l.objects.Fresh(ctx); err != nil {
+		return err
+	}
+	obj, err := l.objects.Get(ctx, leases, metav1.NamespaceSystem, l.name)
+	if err != nil {
+		return err
+	}
+	if about := obj.GetAnnotations(); about[reachedAt] != "" {
+		delete(about, reachedAt)
+		obj.SetAnnotations(about)
+		if _, err := l.objects.Update(ctx, leases, "", obj); err != nil {
+			return err
+		}
+		if err := l.objects.Fresh(ctx); err != nil {
+			return err
+		}
+	}
+	return NewEndpoints(l.objects).Reconcile(ctx, nil, ofAPI)
 }
 
 // with is a map with more in it; pairs are keys and values.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/authz"
@@ -42,9 +43,16 @@ func Kind(c kinds.Config) kinds.Kind {
 
 // identified is the step of the start that makes the lease of this gateway, which is
 // kept as long as it runs.
-func identified(c kinds.Config, objects Keeper) kinds.Start {
-	return kinds.Start{Name: "start-kube-apiserver-identity-lease-controller", Run: func(ctx context.Context, gateway string, work func(func())) error {
+func identified(c kinds.Config, objects Leaving) kinds.Start {
+	var made atomic.Pointer[Lease]
+	return kinds.Start{Name: "start-kube-apiserver-identity-lease-controller", Leave: func(ctx context.Context) error {
+		if lease := made.Load(); lease != nil {
+			return lease.Leave(ctx)
+		}
+		return nil
+	}, Run: func(ctx context.Context, gateway string, work func(func())) error {
 		lease := NewLease(objects, c.Options, gateway, c.Trust)
+		made.Store(lease)
 		renew := func() {
 			if err := lease.Renew(ctx); err != nil && ctx.Err() == nil {
 				c.Log.Warn().Err(err).Str("component", "identity").Msg("the lease of this gateway is not renewed")
