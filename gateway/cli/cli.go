@@ -61,6 +61,8 @@ func exitStatus(cmd *cobra.Command, err error) int {
 		return found.status
 	case errors.As(err, new(mistake)):
 		return statusMistake
+	case errors.As(err, new(failure)):
+		return 1
 	}
 	if _, ok := cmd.Annotations[mistakesAre]; ok {
 		return statusMistake

@@ -115,7 +115,7 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 	cfg.QPS = -1
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	err = do(ctx, cfg)
+	err = ofServer(do(ctx, cfg))
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		return fmt.Errorf("%w\n%s had %s in all, as --timeout says: give it more, or see how it is with: kubectl get --raw /readyz?verbose", err, cfg.Host, f.timeout)
 	}

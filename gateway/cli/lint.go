@@ -38,8 +38,8 @@ func newLint() *cobra.Command {
 			"file, in a revision of git, or on the server, and say what clients and stored\n" +
 			"objects lose by the change, with the rule of Kubernetes' deprecation policy.\n" +
 			"What is new in the file breaks nothing.\n\n" +
-			"The status is 0 if nothing is broken, 1 if something is, and 2 if the command was\n" +
-			"not used as it is meant.",
+			"The status is 0 if nothing is broken, 1 if something is, or the server does not\n" +
+			"answer, and 2 if the command was not used as it is meant.",
 		Example: "  wasmgate lint -f crd.yaml --against crd-before.yaml\n" +
 			"  wasmgate lint -f crd.yaml --revision main\n" +
 			"  wasmgate lint -f crd.yaml --stored -o json",

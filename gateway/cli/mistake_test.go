@@ -41,15 +41,22 @@ func TestMistakesExitWithTwo(t *testing.T) {
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
 	for line, want := range map[string]string{
-		"no-such-command":                                                "unknown command",
-		"module no-such-command":                                         "unknown command",
-		"module push":                                                    "an argument is missing",
-		"module push -s 127.0.0.1:1 a " + missing:                        missing,
-		"module list --kubeconfig " + missing:                            missing,
-		"module list --timeout soon":                                     "invalid argument",
-		"version-priority preview -s 127.0.0.1:1 -f " + missing:          missing,
-		"module inspect " + missing:                                      missing,
-		"convert --to-version v1 --module " + missing + " -f " + missing: missing,
+		"no-such-command":                                                  "unknown command",
+		"module no-such-command":                                           "unknown command",
+		"module push":                                                      "an argument is missing",
+		"module push -s 127.0.0.1:1 a " + missing:                          missing,
+		"module list --kubeconfig " + missing:                              missing,
+		"module list --timeout soon":                                       "invalid argument",
+		"version-priority preview -s 127.0.0.1:1 -f " + missing:            missing,
+		"version-priority preview -s 127.0.0.1:1":                          "a module and at least one group are needed",
+		"version-priority preview -s 127.0.0.1:1 --module m -f " + missing: "either --module and groups, or -f",
+		"module sign " + missing:                                           "--key is missing",
+		"module sign --key " + missing + " " + missing:                     missing,
+		"module replay -s 127.0.0.1:1 a":                                   "is no ID of a call",
+		"module record -s 127.0.0.1:1 --samples 0 a":                       "have to be more than 0",
+		"plan -s 127.0.0.1:1 --versions v1":                                "name it",
+		"module inspect " + missing:                                        missing,
+		"convert --to-version v1 --module " + missing + " -f " + missing:   missing,
 	} {
 		if _, exit, err := b.run(t, strings.Fields(line)...); exit != statusMistake || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %d, %v", line, exit, err)
@@ -63,13 +70,17 @@ func TestMistakesExitWithTwo(t *testing.T) {
 
 // What was tried and failed exits with 1, and says what to do.
 func TestFailuresExitWithOne(t *testing.T) {
-	b := &bench{}
+	b, crd := &bench{}, written(t, "crd.yaml", "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a.example.com}}")
 	for line, want := range map[string]string{
-		"module list -s 127.0.0.1:1":                          "Nothing listens at https://127.0.0.1:1, which --server names",
-		"module list -s https://127.0.0.1:1":                  "Nothing listens at https://127.0.0.1:1, which --server names",
-		"module list -s 127.0.0.1:1 --timeout 1ns":            "https://127.0.0.1:1 had 1ns in all, as --timeout says",
-		"migrate crontabs.example.com -s 127.0.0.1:1":         "Nothing listens at",
-		"version-priority preview example.com -s 127.0.0.1:1": "",
+		"module list -s 127.0.0.1:1":                                     "Nothing listens at https://127.0.0.1:1, which --server names",
+		"module list -s https://127.0.0.1:1":                             "Nothing listens at https://127.0.0.1:1, which --server names",
+		"module list -s 127.0.0.1:1 --timeout 1ns":                       "https://127.0.0.1:1 had 1ns in all, as --timeout says",
+		"migrate crontabs.example.com -s 127.0.0.1:1":                    "Nothing listens at",
+		"version-priority preview --module m example.com -s 127.0.0.1:1": "Nothing listens at",
+		"module replay a.1 -s 127.0.0.1:1":                               "Nothing listens at",
+		"module record a.example.com -s 127.0.0.1:1":                     "Nothing listens at",
+		"plan -s 127.0.0.1:1":                                            "Nothing listens at",
+		"lint --stored -s 127.0.0.1:1 -f " + crd:                         "Nothing listens at",
 	} {
 		if _, exit, err := b.run(t, strings.Fields(line)...); exit != 1 || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %d, %v", line, exit, err)

@@ -42,8 +42,8 @@ func newModuleRecord(tools workbench.Tools) *cobra.Command {
 			"are replaced, the same text by the same one; what the schema names stays: fields,\n" +
 			"values of enums and defaults. So do true, false, null and what is empty. Long texts,\n" +
 			"lists and maps are cut. Look at the files before you give them to anybody.\n\n" +
-			"The status is 0 if there are samples, 1 if there is no object to make one of, and 2\n" +
-			"if the command was not used as it is meant, or the server does not answer.",
+			"The status is 0 if there are samples, 1 if there is no object to make one of, or the\n" +
+			"server does not answer, and 2 if the command was not used as it is meant.",
 		Example: "  wasmgate module record crontabs.example.com --out samples\n" +
 			"  wasmgate module record crontabs.example.com --at v1beta1 --namespace team --samples 5",
 		Args:              arguments(1, 1),

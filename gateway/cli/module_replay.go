@@ -49,8 +49,9 @@ func newModuleReplay(tools workbench.Tools) *cobra.Command {
 			"The gateway that answers keeps such calls if it was started with\n" +
 			"--module-failed-calls, the last ones, for an hour at most. What a module looked up\n" +
 			"is not kept: it is in the files of --objects.\n\n" +
-			"The status is 0 if the call succeeds here, 1 if it fails or is refused, and 2 if the\n" +
-			"command was not used as it is meant, or the gateway has no such call.",
+			"The status is 0 if the call succeeds here, 1 if it fails or is refused, or the gateway\n" +
+			"does not answer, and 2 if the command was not used as it is meant, or the gateway that\n" +
+			"answers has no such call.",
 		Example: "  wasmgate module logs crontab\n" +
 			"  wasmgate module replay crontab.5d41402abc4b\n" +
 			"  wasmgate module replay crontab.5d41402abc4b mended.wasm",

@@ -23,13 +23,13 @@ func (f *signFlags) read(cmd *cobra.Command, file string) (out workbench.Signed,
 		return out, err
 	}
 	if f.key == "" {
-		return out, fmt.Errorf("--key is missing: the file with the key\nUsage: %s", cmd.UseLine())
+		return out, mistake{fmt.Errorf("--key is missing: the file with the key\nUsage: %s", cmd.UseLine())}
 	}
 	out.For = f.module
-	if out.Content, err = os.ReadFile(file); err != nil {
+	if out.Content, err = named(file); err != nil {
 		return out, err
 	}
-	out.Key, err = os.ReadFile(f.key)
+	out.Key, err = named(f.key)
 	return out, err
 }
 

@@ -27,7 +27,7 @@ func TestAModuleIsSignedAndVerified(t *testing.T) {
 		{"keygen @b", 0, ""},
 		{"keygen @a", 1, "file exists"},
 		{"verify @m.wasm --key @a.pub", 1, "Unsigned: it carries no signature"},
-		{"sign @m.wasm", 1, "--key is missing"},
+		{"sign @m.wasm", 2, "--key is missing"},
 		{"sign @m.wasm --key @a.pub", 1, "not a PRIVATE KEY"},
 		{"sign @a.key --key @a.key", 1, "no WebAssembly module"},
 		{"sign @m.wasm --key @a.key -o @s.wasm", 0, "s.wasm signed: sha256:"},

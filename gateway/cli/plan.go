@@ -44,8 +44,8 @@ func newPlan() *cobra.Command {
 			"definitions with several versions.\n\n" +
 			"Who asked is known of the gateway that answers, since it started. Of a\n" +
 			"kube-apiserver nothing is known, and the plan says so.\n\n" +
-			"The status is 0 if nothing is in the way, 1 if something is, and 2 if the command was\n" +
-			"not used as it is meant, or could not read what it needs.",
+			"The status is 0 if nothing is in the way, 1 if something is, or what is needed could\n" +
+			"not be read, and 2 if the command was not used as it is meant.",
 		Example: "  wasmgate plan\n" +
 			"  wasmgate plan crontabs.example.com --since 24h\n" +
 			"  wasmgate plan crontabs.example.com --versions v1beta1 -o json",
@@ -118,7 +118,7 @@ func definitionsOf(ctx context.Context, objects dynamic.ResourceInterface, names
 	for _, name := range names {
 		obj, err := objects.Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("there is no definition %q; want its whole name, PLURAL.GROUP (%w)", name, err)
+			return nil, mistake{fmt.Errorf("there is no definition %q; want its whole name, PLURAL.GROUP (%w)", name, err)}
 		}
 		if err != nil {
 			return nil, err

@@ -64,7 +64,7 @@ func (p *previewCommand) complete(args []string) error {
 	p.spec.Groups = args
 	if p.file != "" {
 		if p.spec.Module != "" || len(args) > 0 {
-			return errors.New("give either --module and groups, or -f")
+			return mistake{errors.New("give either --module and groups, or -f")}
 		}
 		text, err := named(p.file)
 		if err != nil {
@@ -75,15 +75,15 @@ func (p *previewCommand) complete(args []string) error {
 			Spec prioritySpec `json:"spec"`
 		}
 		if err := yaml.Unmarshal(text, &object); err != nil {
-			return fmt.Errorf("%s: %w", p.file, err)
+			return mistake{fmt.Errorf("%s: %w", p.file, err)}
 		}
 		if object.Kind != "VersionPriority" {
-			return fmt.Errorf("%s holds a %q, not a VersionPriority", p.file, object.Kind)
+			return mistake{fmt.Errorf("%s holds a %q, not a VersionPriority", p.file, object.Kind)}
 		}
 		p.spec = object.Spec
 	}
 	if p.spec.Module == "" || len(p.spec.Groups) == 0 {
-		return errors.New("a module and at least one group are needed: --module NAME GROUP..., or -f FILE")
+		return mistake{errors.New("a module and at least one group are needed: --module NAME GROUP..., or -f FILE")}
 	}
 	return nil
 }
