@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // Config describes one server.
@@ -141,9 +143,7 @@ func (c *Client) timeout(ctx context.Context) time.Duration {
 func statusError(code int, contentType string, body []byte) error {
 	var status metav1.Status
 	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" && status.Status != metav1.StatusSuccess {
-		if len(status.Message) > maxMessage {
-			status.Message = strings.ToValidUTF8(status.Message[:maxMessage], "") + "..."
-		}
+		status.Message = excerpt.Of(status.Message, maxMessage)
 		return &apierrors.StatusError{ErrStatus: status}
 	}
 	message := "unknown"

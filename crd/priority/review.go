@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // The identity of a review.
@@ -101,9 +103,5 @@ func (r *Request) permutation(versions []string) ([]string, error) {
 
 // quote shows what a module wrote, at a length fit for a message.
 func quote(text string) string {
-	const most = 100
-	if len(text) > most {
-		text = text[:most] + "..."
-	}
-	return fmt.Sprintf("%q", text)
+	return fmt.Sprintf("%q", excerpt.Of(text, 100))
 }

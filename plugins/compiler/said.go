@@ -1,6 +1,10 @@
 package compiler
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/wasmgate/wasmgate/excerpt"
+)
 
 // head keeps the beginning of what a process writes, which is where it says
 // what happened.
@@ -17,12 +21,7 @@ func (h *head) Write(p []byte) (int, error) {
 
 // text is that in one line of valid UTF-8 that fits a message.
 func (h *head) text() string {
-	const most = 400
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(h.kept), "\ufffd")), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
+	return excerpt.Of(strings.Join(strings.Fields(strings.ToValidUTF8(string(h.kept), "\ufffd")), " "), 400)
 }
 
 // outOfMemory recognizes how Go's runtime ends when it gets no memory.

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -183,7 +183,7 @@ func (c *Controller) event(obj *unstructured.Unstructured, condition metav1.Cond
 	now := metav1.NewTime(c.now())
 	message := condition.Message
 	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+		message = excerpt.Of(message, maxMessage-len("..."))
 	}
 	h := fnv.New64a()
 	fmt.Fprint(h, obj.GetUID(), obj.GetResourceVersion(), condition.Type) // never fails

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
@@ -147,9 +148,7 @@ func short(proofs []Proved) []Proved {
 	proofs = slices.Clone(proofs)
 	most := max(minProofText, maxProofText/max(len(proofs), 1))
 	for i, p := range proofs {
-		if p.Message = gvr.Shorten(p.Message); len(p.Message) > most {
-			p.Message = strings.ToValidUTF8(p.Message[:most], "") + "..."
-		}
+		p.Message = excerpt.Of(gvr.Shorten(p.Message), most)
 		proofs[i] = p
 	}
 	return proofs

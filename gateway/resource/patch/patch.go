@@ -9,7 +9,6 @@ package patch
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // State is what a patch is applied to, which only reads it: an object, as JSON and
@@ -75,10 +75,7 @@ func unprocessable(err error) error {
 // Invalid is the refusal of a patch whose outcome is no object.
 func Invalid(outcome []byte, err error) error {
 	const shown = 4096
-	text := string(outcome)
-	if len(text) > shown {
-		text = strings.ToValidUTF8(text[:shown], "") + "..."
-	}
+	text := excerpt.Of(string(outcome), shown)
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
 		field.Invalid(field.NewPath("patch"), text, err.Error()),
 	})

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -130,7 +131,7 @@ func checkKind(t resource.Target, tree map[string]any, body []byte) error {
 		tree["kind"], tree["apiVersion"] = kind, apiVersion
 	}
 	if kind == "" {
-		return t.Unrecognized(runtime.NewMissingKindErr(excerpt(body)), body)
+		return t.Unrecognized(runtime.NewMissingKindErr(shown(body)), body)
 	}
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -193,11 +194,11 @@ func jsonType(v any) string {
 	}
 }
 
-func excerpt(body []byte) string { return atMost(256, body) }
+func shown(body []byte) string { return atMost(256, body) }
 
 func atMost(n int, body []byte) string {
 	if len(body) > n {
-		return strings.ToValidUTF8(string(body[:n]), "") + "..."
+		return strings.ToValidUTF8(excerpt.Of(string(body), n), "")
 	}
 	return string(body)
 }

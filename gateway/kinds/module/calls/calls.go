@@ -9,12 +9,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/plugins"
 )
 
@@ -209,8 +209,5 @@ func reasonOf(err error) string {
 	case errors.As(err, &failed):
 		reason = failed.LogText()
 	}
-	if len(reason) > maxReason {
-		reason = strings.ToValidUTF8(reason[:maxReason], "") + "..."
-	}
-	return reason
+	return excerpt.Of(reason, maxReason)
 }

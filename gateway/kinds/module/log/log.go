@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -85,15 +86,12 @@ func (l *Logs) makeRoomLocked() {
 
 // harmless is a line that does nothing to a terminal.
 func harmless(line string) string {
-	if len(line) > MaxLine {
-		line = line[:MaxLine] + "..."
-	}
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || unicode.IsPrint(r) {
 			return r
 		}
 		return unicode.ReplacementChar
-	}, strings.ToValidUTF8(line, string(unicode.ReplacementChar)))
+	}, strings.ToValidUTF8(excerpt.Of(line, MaxLine), string(unicode.ReplacementChar)))
 }
 
 // Text is what a module wrote last, line by line.

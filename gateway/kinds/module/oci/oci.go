@@ -22,6 +22,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // maxManifest bounds a manifest, in bytes; registries refuse larger ones.
@@ -255,10 +257,7 @@ const maxDetail = 1024
 
 // oneLine is a text that a terminal shows and does not obey.
 func oneLine(s string) string {
-	if len(s) > maxDetail {
-		s = s[:maxDetail] + "..."
-	}
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(excerpt.Of(s, maxDetail), ""), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }
 
 // http follows redirects, which registries use for layers. base makes the requests, nil

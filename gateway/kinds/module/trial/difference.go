@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wasmgate/wasmgate/conversion/proof"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 )
 
@@ -85,7 +86,7 @@ func named(place []any) string {
 			text.WriteString(field)
 		}
 		if text.Len() > maxPath {
-			return strings.ToValidUTF8(text.String()[:maxPath], "") + "..."
+			return excerpt.Of(text.String(), maxPath)
 		}
 	}
 	return text.String()
