@@ -47,6 +47,8 @@ const (
 	Own Dialect = ""
 	// Kubewarden is that of Kubewarden's policies: waPC, with its operations.
 	Kubewarden Dialect = "Kubewarden"
+	// OPA is that of policies that OPA compiled.
+	OPA Dialect = "OPA"
 )
 
 // Before is what stands before "ABI" in messages.

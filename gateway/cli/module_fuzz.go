@@ -47,6 +47,9 @@ func (m *moduleFile) read(file string) (out workbench.Module, err error) {
 	if out.Content, err = os.ReadFile(file); err != nil {
 		return out, err
 	}
+	if out.Content, err = moduleIn(out.Content); err != nil {
+		return out, fmt.Errorf("%s: %w", file, err)
+	}
 	config, err := readConfig(m.configFile)
 	if err != nil || config == nil {
 		return out, err

@@ -49,7 +49,8 @@ func newModulePush() *cobra.Command {
 			"wait until it is ready. When the new content cannot be used, the reason is\n" +
 			"printed and the content before it stays in use. With --config the content and\n" +
 			"what the file says as spec.config begin to serve together. With --dry-run the\n" +
-			"gateway checks the content without compiling it, and keeps nothing.",
+			"gateway checks the content without compiling it, and keeps nothing. The file may be\n" +
+			"a bundle of OPA, of which policy.wasm is the module.",
 		Example: "  wasmgate module push crontab crontab.wasm\n" +
 			"  wasmgate module push limits limits.wasm --config limits.yaml",
 		Args:              arguments(2, 2),
@@ -63,6 +64,9 @@ func newModulePush() *cobra.Command {
 				}
 				if len(content) == 0 {
 					return fmt.Errorf("%s is empty", args[1])
+				}
+				if content, err = moduleIn(content); err != nil {
+					return mistake{fmt.Errorf("%s: %w", args[1], err)}
 				}
 				if p.config, err = readConfig(p.configFile); err != nil {
 					return err

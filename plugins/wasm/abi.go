@@ -23,6 +23,8 @@ type abi struct {
 	starts []string
 	// exports are those that hooks are called by.
 	exports map[plugins.Hook]string
+	// calls are further exports that are called, with their types.
+	calls map[string]signature
 	// verify checks the exports of a module, and says which hooks it has.
 	verify  func(m *binary.Module) ([]plugins.Hook, *plugins.LoadError)
 	speaker speaker
@@ -41,7 +43,7 @@ type speaker interface {
 }
 
 // foreign are the ABIs of others.
-var foreign = []*abi{&waPC}
+var foreign = []*abi{&waPC, &ofOPA}
 
 // abiOf tells which ABI a module has: what nobody else's is, is to be the gateway's own.
 func abiOf(m *binary.Module) *abi {

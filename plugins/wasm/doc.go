@@ -4,7 +4,7 @@
 // It is the only importer of wazero. It must not know what hooks mean, where
 // modules come from, or that instances are pooled; plugins/registry calls it. What
 // guests of others' ABIs (abi.go) are sent in the place of what a hook is, and what
-// their answers are as a hook's, plugins/kubewarden knows.
+// their answers are as a hook's, plugins/kubewarden and plugins/opa know.
 //
 // Modules are hostile. One can only read and write its own memory, which is
 // bounded; it sees no files, network, environment, real time or real

@@ -36,6 +36,8 @@ type environment struct {
 	lookups lookups
 	// exchange is the call under way, of a guest of waPC.
 	exchange exchange
+	// policy is what is known of one that OPA compiled.
+	policy *policy
 	// responseBytes is the largest reply.
 	responseBytes int64
 }

@@ -44,6 +44,7 @@ func (e *Engine) provideImports(ctx context.Context) error {
 			{plugins.ImportResult, i32s(1), hostResult},
 		},
 		importWaPC: waPCImports(),
+		importOPA:  opaImports(),
 		meter.Module: {
 			{meter.Import, binary.FuncType{Params: []byte{binary.I64}, Results: []byte{binary.I64}}, hostRefuel},
 		},

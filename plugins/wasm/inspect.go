@@ -58,6 +58,15 @@ func (e *Engine) inspect(module []byte) (*binary.Module, []plugins.Hook, error) 
 		return nil, nil, unreadable(err)
 	}
 	of := abiOf(m)
+	if of == &ofOPA && m.Imported(binary.Memory) > 0 {
+		owning, err := ownMemory(m)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m, err = binary.Decode(owning); err != nil {
+			return nil, nil, unreadable(err)
+		}
+	}
 	hooks, refused := e.verify(m, of)
 	if refused != nil {
 		return nil, nil, refused

@@ -25,6 +25,7 @@ type Instance struct {
 	speaker speaker
 	alloc   *function // nil where the ABI has none
 	hooks   map[plugins.Hook]*function
+	calls   map[string]*function // further ones, by name
 
 	beginning beginning
 	used      plugins.Usage // of the last call
@@ -114,11 +115,11 @@ func (i *Instance) failure(export string, err error) *plugins.CallError {
 	if starved(i.memory) {
 		return i.callError(export, plugins.NoRoom, ErrNoRoom.Error()+", please try again later", fmt.Errorf("%w: %w", ErrNoRoom, err))
 	}
+	reason, kind := trapText(err), plugins.Trap
 	var wrong *misuse
 	if errors.As(err, &wrong) {
-		return i.callError(export, plugins.BadReply, wrong.why, err)
+		reason, kind = wrong.why, plugins.BadReply
 	}
-	reason, kind := trapText(err), plugins.Trap
 	words := i.env.lastWords()
 	// A failed memory.grow is seen by the guest alone, so what it does then
 	// has to tell: it fails with all its memory used, or says why.

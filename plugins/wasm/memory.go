@@ -171,6 +171,9 @@ func (i *Instance) putBack() error {
 	for h, fn := range i.hooks {
 		i.hooks[h] = fn.shorten(i.guest)
 	}
+	for name, fn := range i.calls {
+		i.calls[name] = fn.shorten(i.guest)
+	}
 	grown, err := i.memory.Restore()
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 		}
 		return nil, m.startError(ctx, env, err)
 	}
-	i := &Instance{module: m, guest: guest, env: env, memory: memory, hooks: map[plugins.Hook]*function{}}
+	i := &Instance{module: m, guest: guest, env: env, memory: memory, hooks: map[plugins.Hook]*function{}, calls: map[string]*function{}}
 	if err := env.fuel.attach(guest); err != nil {
 		_ = i.Close()
 		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
@@ -125,6 +125,9 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 	}
 	for _, h := range m.hooks {
 		i.hooks[h] = export(guest, m.abi.exports[h])
+	}
+	for name := range m.abi.calls {
+		i.calls[name] = export(guest, name)
 	}
 	return i, nil
 }
