@@ -78,6 +78,7 @@ func answers(t *testing.T, module []byte, write bool) {
 			same(t, name+".reply.json", reply, write)
 		})
 	}
+	t.Run("broken requests", func(t *testing.T) { broken(t, m) })
 	t.Run("a configuration is refused", func(t *testing.T) {
 		_, err := loaded(t, e, module, []byte(`{"suffix":"refused"}`)).Instantiate(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "such a suffix is refused") {

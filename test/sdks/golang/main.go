@@ -85,7 +85,11 @@ func toV1(o *sdk.Object) error {
 
 func admit(r *sdk.Review) error {
 	if r.Object == nil {
-		r.Warn(r.Operation + " of " + r.Old.Name())
+		name := "" // of a review that has neither
+		if r.Old != nil {
+			name = r.Old.Name()
+		}
+		r.Warn(r.Operation + " of " + name)
 		return nil
 	}
 	team, ok := r.Object.At("metadata", "labels", "team").String()
