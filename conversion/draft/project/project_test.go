@@ -79,7 +79,7 @@ func TestFilesOfProjects(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", language, all.Bytes(), want)
 		}
 	}
-	if _, err := full(t, "c").Files(); err == nil || err.Error() != `"c" is no language of projects: want one of rules, go, rust` {
+	if _, err := full(t, "c").Files(); err == nil || err.Error() != `"c" is no language of projects: want one of rules, go, rust, assemblyscript` {
 		t.Errorf("another language: %v", err)
 	}
 }
