@@ -65,14 +65,17 @@ func NewLease(objects Leaving, o options.Serve, gateway string, trust []byte) *L
 	if err != nil {
 		host = gateway
 	}
-	name := kinds.Identity(gateway)
-	l := &Lease{objects: objects, name: name, holder: name + "_" + string(uuid.NewUUID()), hostname: host}
+	l := &Lease{objects: objects, hostname: host}
 	if len(trust) <= mostTrust {
 		l.trust = string(trust)
 	}
 	if ip := advertised(o); ip != "" && err == nil {
 		l.address = net.JoinHostPort(ip, port)
 	}
+	// Gateways of one hostname and port would else take turns in one lease, and with them
+	// what follows from it.
+	l.name = kinds.Identity(gateway + "\n" + l.address + "\n" + l.trust)
+	l.holder = l.name + "_" + string(uuid.NewUUID())
 	return l
 }
 

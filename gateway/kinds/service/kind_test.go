@@ -81,9 +81,34 @@ func TestTheStartMakesALease(t *testing.T) {
 		t.Fatalf("%v, renewed by %d", err, renewed)
 	}
 	w.fresh()
-	l, err := w.Client.Get(t.Context(), leases, "kube-system", kinds.Identity("here:6443"))
-	if err != nil || l.GetLabels()["kubernetes.io/hostname"] != "here" || l.GetLabels()["apiserver.kubernetes.io/identity"] != "kube-apiserver" {
-		t.Errorf("%v, %v", l, err)
+	all, err := w.Client.List(t.Context(), leases, "kube-system")
+	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].GetName(), "apiserver-") {
+		t.Fatalf("%v, %v", all, err)
+	}
+	if l := all[0]; l.GetLabels()["kubernetes.io/hostname"] != "here" || l.GetLabels()["apiserver.kubernetes.io/identity"] != "kube-apiserver" {
+		t.Errorf("%v", l)
+	}
+}
+
+// Gateways of one hostname and port have a lease each, unless they are reached in the same
+// way; the one that comes after itself keeps its own.
+func TestGatewaysOfOneNameHaveLeasesOfTheirOwn(t *testing.T) {
+	objects := keptObjects(t)
+	made := map[string]bool{}
+	for n, c := range []struct{ address, trust string }{{"192.0.2.1", "a"}, {"192.0.2.2", "a"}, {"192.0.2.1", "b"}, {"192.0.2.1", "a"}} {
+		o := options.Default()
+		o.AdvertiseAddress = c.address
+		l := NewLease(objects, o, "here:6443", []byte(c.trust))
+		if err := l.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := objects.Get(t.Context(), leases, "kube-system", l.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made[kept.GetName()] = true; len(made) != min(n+1, 3) {
+			t.Errorf("after %v there are %v", c, made)
+		}
 	}
 }
 
@@ -103,10 +128,11 @@ func TestWhatALeaseTells(t *testing.T) {
 		o := options.Default()
 		o.AdvertiseAddress, o.BindAddress = c.address, c.bind
 		objects := keptObjects(t)
-		if err := NewLease(objects, o, c.gateway, []byte(strings.Repeat("a", c.trust))).Renew(t.Context()); err != nil {
+		lease := NewLease(objects, o, c.gateway, []byte(strings.Repeat("a", c.trust)))
+		if err := lease.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		l, err := objects.Get(t.Context(), leases, "kube-system", kinds.Identity(c.gateway))
+		l, err := objects.Get(t.Context(), leases, "kube-system", lease.name)
 		if err != nil {
 			t.Fatal(err)
 		}
