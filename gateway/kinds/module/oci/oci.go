@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -249,8 +250,11 @@ func told(ctx context.Context, err error) error {
 	case errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden):
 		reason = AccessDenied
 	}
-	return failure(reason, "%s", err.Error())
+	return failure(reason, "%s", queries.ReplaceAllString(err.Error(), "$1?..."))
 }
+
+// queries are those of URLs, which let in whoever knows them where registries redirect to.
+var queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
 
 // maxDetail bounds what is told of the words of a registry.
 const maxDetail = 1024
