@@ -24,7 +24,7 @@ func (r *Renderer) Convertible(ctx context.Context, entries []*Entry, version st
 	k := r.KeyOf(in)
 	choked := func(was *refusal) bool { return was.choked && was.Key == k }
 	return without(entries, choked, failed, func(rest []*Entry, failed func(n int, why error)) ([]encoding.Object, error) {
-		s := sieve{Renderer: r, in: in, failed: failed, left: maxUnconvertible}
+		s := sieve{Renderer: r, in: in, failed: failed, left: maxUnconvertible - (len(entries) - len(rest))}
 		out, err := s.append(ctx, make([]encoding.Object, 0, len(rest)), rest, 0)
 		if err == nil {
 			err = s.convict()
@@ -51,10 +51,11 @@ func (s *sieve) remembered(ctx context.Context, entries []*Entry, err error) ([]
 
 // without is what render makes of the rest of entries, without those that were refused in
 // a way that counts; nil stands for these. failed is told of them, and of those of which
-// render tells it.
+// render tells it. Where there are too many of them, it fails with what one of them did.
 func without(entries []*Entry, counts func(*refusal) bool, failed func(n int, why error), render func(rest []*Entry, failed func(n int, why error)) ([]encoding.Object, error)) ([]encoding.Object, error) {
 	var places []int
 	var rest []*Entry
+	var why error
 	for n, e := range entries {
 		r := e.base().refused.Load()
 		out := r != nil && counts(r)
@@ -66,13 +67,17 @@ func without(entries []*Entry, counts func(*refusal) bool, failed func(n int, wh
 		}
 		switch {
 		case out:
-			failed(n, r.why)
+			why = r.why
+			failed(n, why)
 		case rest != nil:
 			places, rest = append(places, n), append(rest, e)
 		}
 	}
-	if rest == nil {
+	switch {
+	case rest == nil:
 		return render(entries, failed)
+	case len(entries)-len(rest) > maxUnconvertible:
+		return nil, why
 	}
 	objects, err := render(rest, func(n int, why error) { failed(places[n], why) })
 	if err != nil {

@@ -130,8 +130,19 @@ func TestWhatAConverterChokesOnIsLeftOut_CRD18(t *testing.T) {
 	if failed, err := sieved(t, r, ward(400, 1)); err == nil || len(failed) != 0 || p.calls > 40 {
 		t.Errorf("of all: %v, %v after %d calls", failed, err, p.calls)
 	}
-	if failed, err := sieved(t, r, ward(3*maxUnconvertible, 2)); err == nil || len(failed) > maxUnconvertible {
-		t.Errorf("of half of many: %d, %v", len(failed), err)
+	many := ward(3*maxUnconvertible, 2)
+	for range 3 { // nor little by little
+		if failed, err := sieved(t, r, many); err == nil || len(failed) > maxUnconvertible {
+			t.Errorf("of half of many: %d, %v", len(failed), err)
+		}
+	}
+	for _, part := range [][]*Entry{many[:150], many[150:]} {
+		if failed, err := sieved(t, r, part); err != nil || len(failed) != 75 {
+			t.Errorf("of half of a part: %d, %v", len(failed), err)
+		}
+	}
+	if _, err := sieved(t, r, many); err == nil {
+		t.Error("both parts, which are too many, are left out together")
 	}
 }
 
