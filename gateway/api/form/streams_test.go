@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,15 +78,25 @@ func (s *served) formOf(accept string) Form {
 
 // sent collects frames; it breaks with the flush after so many, unless that is negative.
 type sent struct {
-	frames  []string
+	mu      sync.Mutex
+	frames  []string // guarded by mu while the stream goes on
 	flushes int
 	left    int
 	hold    func() bool
 }
 
 func (s *sent) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.frames = append(s.frames, strings.TrimSuffix(string(p), "\n"))
 	return len(p), nil
+}
+
+// seen are the frames until now.
+func (s *sent) seen() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.frames)
 }
 
 func (s *sent) Frame(head, body []byte, tail string) {
@@ -140,8 +151,9 @@ func TestStreamsHaveBookmarks_WATCH(t *testing.T) {
 				come := func(after time.Duration, n int) {
 					t.Helper()
 					<-time.After(after)
-					if synctest.Wait(); len(out.frames) != n {
-						t.Errorf("after %s there are %d frames, want %d: %.2000q", after, len(out.frames), n, out.frames)
+					synctest.Wait()
+					if seen := out.seen(); len(seen) != n {
+						t.Errorf("after %s there are %d frames, want %d: %.2000q", after, len(seen), n, seen)
 					}
 				}
 				come(time.Second, 2)
