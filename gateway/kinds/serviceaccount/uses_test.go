@@ -89,15 +89,16 @@ const unrecorded = "wasmgate_legacy_token_uses_unrecorded_total"
 // or another gateway's clock is ahead.
 func TestTheDayOfAUseIsWrittenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // which begins at 2000-01-01
-		l, ctx := &labels{}, t.Context()
+		l, ctx := &labels{hold: make(chan struct{})}, t.Context()
 		u := NewUses(l, nil, zerolog.Nop())
 		go u.Run(ctx)
-		for range 3 {
+		for range 3 { // before the first is written, after which the Secret says so
 			u.Of(secretUsed("a", ""))
 		}
 		u.Of(secretUsed("b", "1999-12-31"))
 		u.Of(secretUsed("c", "2000-01-01"))
 		u.Of(secretUsed("d", "2000-01-02"))
+		close(l.hold)
 		synctest.Wait()
 		if got, want := l.seen(), "secrets ns/a map[metadata:map[labels:map[kubernetes.io/legacy-token-last-used:2000-01-01] uid:uid-a]]\n"+
 			"secrets ns/b map[metadata:map[labels:map[kubernetes.io/legacy-token-last-used:2000-01-01] uid:uid-b]]"; got != want {
