@@ -77,17 +77,8 @@ var inAssemblyScript = dialect{
 		}
 		return "[" + strings.Join(names, ", ") + "]"
 	},
-	list: func(all []string) string { return "[" + strings.Join(all, ", ") + "]" },
-	table: func(pairs [][2]string) string {
-		if len(pairs) == 0 {
-			return "[] as string[][]"
-		}
-		var all []string
-		for _, p := range pairs {
-			all = append(all, "["+p[0]+", "+p[1]+"]")
-		}
-		return "[" + strings.Join(all, ", ") + "]"
-	},
+	list:  bracketed,
+	table: tables("[] as string[][]", "[", "]"),
 }
 
 // scriptQuote writes a text as a literal: those of JSON are some.

@@ -187,3 +187,21 @@ func (w *writer) mapping(values map[string]string) string {
 	}
 	return w.table(pairs)
 }
+
+// bracketed writes a list as most languages do.
+func bracketed(all []string) string { return "[" + strings.Join(all, ", ") + "]" }
+
+// tables writes lists of pairs, each between two signs, and one without any as none, which
+// has to name its type.
+func tables(none, opens, closes string) func(pairs [][2]string) string {
+	return func(pairs [][2]string) string {
+		if len(pairs) == 0 {
+			return none
+		}
+		var all []string
+		for _, p := range pairs {
+			all = append(all, opens+p[0]+", "+p[1]+closes)
+		}
+		return bracketed(all)
+	}
+}

@@ -83,17 +83,8 @@ var inRust = dialect{
 		}
 		return "at([" + strings.Join(names, ", ") + "])"
 	},
-	list: func(all []string) string { return "[" + strings.Join(all, ", ") + "]" },
-	table: func(pairs [][2]string) string {
-		if len(pairs) == 0 {
-			return "[] as [(&str, &str); 0]"
-		}
-		var all []string
-		for _, p := range pairs {
-			all = append(all, "("+p[0]+", "+p[1]+")")
-		}
-		return "[" + strings.Join(all, ", ") + "]"
-	},
+	list:  bracketed,
+	table: tables("[] as [(&str, &str); 0]", "(", ")"),
 }
 
 // rustQuote writes a text as a literal.
