@@ -3,6 +3,7 @@ package controllertest
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,9 +14,11 @@ import (
 // ErrAway is what a call of [Failing] fails with unless the test says otherwise.
 var ErrAway = errors.New("the store is away")
 
-// Failing are objects one of whose calls fails. It is used by one goroutine.
+// Failing are objects one of whose calls fails. Its calls may be at the same time; its fields
+// are set and read while there are none.
 type Failing struct {
 	Engine
+	mu sync.Mutex // of Calls
 	// Number is that of the call that fails, counted from 1; 0 for none.
 	Number int
 	// With is what it fails with; nil is [ErrAway].
@@ -25,6 +28,8 @@ type Failing struct {
 }
 
 func (f *Failing) hit() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.Calls++; f.Calls != f.Number {
 		return nil
 	}
