@@ -87,12 +87,12 @@ none() { [ -z "$(k get "$@" -o name)" ]; }
 
 # refused TEXT has an object of its input refused with that text.
 refused() {
-  if k create -f - >"$work/said" 2>&1; then
+  if k create -f - >"$work/reply" 2>&1; then
     echo "not refused: $1"
     return 1
   fi
-  cat "$work/said"
-  grep -qF -- "$1" "$work/said"
+  cat "$work/reply"
+  grep -qF -- "$1" "$work/reply"
 }
 
 # checks PROGRAM... -- [CHECK...] calls the functions check_NAME, those that are named or all,
