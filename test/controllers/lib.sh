@@ -18,15 +18,18 @@ source_of() {
 }
 
 # built NAME SOURCE PACKAGE [CHANGE FILE] makes a program of a module's source, unless it is
-# there, with what sed changes in a file.
+# there, with what sed changes in a file. PACKAGE MAIN puts a file of ours where PACKAGE names one.
 built() {
   [ -x "$programs/$1" ] && return
   mkdir -p "$programs"
   rm -rf "$work/source"
   cp -r "$2" "$work/source"
   chmod -R u+w "$work/source"
-  [ $# = 3 ] || sed -i "$4" "$work/source/$5"
-  (cd "$work/source" && go build -o "$programs/$1" "$3")
+  case $# in
+  4) mkdir -p "$(dirname "$work/source/$3")" && cp "$4" "$work/source/$3" ;;
+  5) sed -i "$4" "$work/source/$5" ;;
+  esac
+  (cd "$work/source" && go build -mod=mod -o "$programs/$1" "$3")
 }
 
 # until_ok SECONDS COMMAND... repeats a command until it ends well.
