@@ -39,8 +39,10 @@ func sentBy(s *fcv1.Subject, u *authn.User) bool {
 	case s.Kind == fcv1.SubjectKindGroup && s.Group != nil:
 		return s.Group.Name == fcv1.NameAll || u.In(s.Group.Name)
 	case s.Kind == fcv1.SubjectKindServiceAccount && s.ServiceAccount != nil:
-		namespace, name, ok := authn.ServiceAccount(u.Name)
-		return ok && namespace == s.ServiceAccount.Namespace && (s.ServiceAccount.Name == fcv1.NameAll || s.ServiceAccount.Name == name)
+		// Whether the rest could name an account nobody asks: who is called so must
+		// not fall under another schema than there.
+		name, ok := strings.CutPrefix(u.Name, authn.ServiceAccountPrefix+s.ServiceAccount.Namespace+":")
+		return ok && (s.ServiceAccount.Name == fcv1.NameAll || s.ServiceAccount.Name == name)
 	}
 	return false
 }

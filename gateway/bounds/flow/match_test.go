@@ -36,6 +36,9 @@ func TestWhatRulesAreFor(t *testing.T) {
 	if sentBy(&fcv1.Subject{Kind: "ServiceAccount", ServiceAccount: account("", "*")}, &authn.User{Name: "ann"}) || sentByOne(nil, bot) {
 		t.Error("who is no service account is one, or nobody somebody")
 	}
+	if odd := (&authn.User{Name: "system:serviceaccount:ns:a:b"}); !sentBy(&fcv1.Subject{Kind: "ServiceAccount", ServiceAccount: account("ns", "*")}, odd) || sentBy(&fcv1.Subject{Kind: "ServiceAccount", ServiceAccount: account("ns", "a")}, odd) {
+		t.Error("all accounts of a namespace are who is called like them")
+	}
 	rule := func(verb, group, resource, namespace string, cluster bool) []fcv1.ResourcePolicyRule {
 		return []fcv1.ResourcePolicyRule{{Verbs: []string{"none"}}, {Verbs: []string{verb}, APIGroups: []string{group}, Resources: []string{resource}, Namespaces: []string{namespace}, ClusterScope: cluster}}
 	}
