@@ -71,6 +71,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"who may grant what", recordEscalation},
 		{"what roles allow", recordDecisions},
 		{"versions with other fields", recordLayouts},
+		{"flow schemas and levels", recordFlows},
 		{"audit logs", recordAudits},
 	} {
 		if !strings.Contains(r.what, only) {
