@@ -58,6 +58,7 @@ func (s *shape) Canonical(map[string]any) bool { return false }
 
 // FromMerge implements [crd.Shape].
 func (s *shape) FromMerge(obj map[string]any) error {
+	object.WholeIntegers(obj)
 	_, err := s.FromClient(obj, false)
 	return err
 }
@@ -97,7 +98,7 @@ func fromJSON(obj map[string]any, into any) error {
 	if err := quantity.CheckTree(obj, reflect.TypeOf(into)); err != nil {
 		return err
 	}
-	data, err := object.Encode(obj)
+	data, err := object.EncodeTyped(obj)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
@@ -83,6 +84,7 @@ func (shape) Canonical(map[string]any) bool { return false }
 
 // FromMerge implements [crd.Shape].
 func (s shape) FromMerge(obj map[string]any) error {
+	object.WholeIntegers(obj)
 	_, err := s.FromClient(obj, false)
 	return err
 }

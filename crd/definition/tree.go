@@ -18,7 +18,7 @@ const Kind = "CustomResourceDefinition"
 // of the JSON library; unknown fields are ignored. It sets no defaults and
 // shares no memory with tree.
 func FromTree(tree map[string]any) (*apiextensionsv1.CustomResourceDefinition, error) {
-	b, err := object.Encode(tree)
+	b, err := object.EncodeTyped(tree)
 	if err != nil {
 		return nil, err
 	}

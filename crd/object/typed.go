@@ -46,7 +46,7 @@ func spend(v any, path int, left *int) {
 // know of it in Kubernetes' wording ('unknown field "spec.x"'). The error is
 // that of sigs.k8s.io/json.
 func DecodeTyped(tree map[string]any, into any) (unknown []string, err error) {
-	data, err := Encode(tree)
+	data, err := EncodeTyped(tree)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,9 @@ func mergedStrategically(old, patch map[string]any, typed runtime.Object) (tree 
 			err = fmt.Errorf("the patch cannot be merged: %v", p)
 		}
 	}()
-	return strategicpatch.StrategicMergeMapPatch(object.Clone(old), object.Clone(patch), typed)
+	tree, err = strategicpatch.StrategicMergeMapPatch(object.Clone(old), object.Clone(patch), typed)
+	object.WholeIntegers(tree)
+	return tree, err
 }
 
 // unmergeable tells what the library has against a strategic merge patch: a 422,

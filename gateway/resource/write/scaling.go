@@ -65,7 +65,7 @@ func patchedScale(apply patch.Patch, odd []string, present map[string]any, o res
 	if err != nil {
 		return nil, err
 	}
-	if data, err = object.Encode(tree); err != nil {
+	if data, err = object.EncodeTyped(tree); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	s, unknown, err := scale.Parse(data)
@@ -186,6 +186,7 @@ func scaleConfig(t resource.Target, s map[string]any) (map[string]any, error) {
 	if err := managedfields.CheckScale(s); err != nil {
 		return nil, err
 	}
+	object.WholeIntegers(s)
 	meta, _ := s["metadata"].(map[string]any)
 	complete := map[string]any{"name": t.Name}
 	maps.Copy(complete, meta)

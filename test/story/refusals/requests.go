@@ -63,6 +63,7 @@ func Stories() []story.Story {
 		{Name: "refusals of names and options", Steps: misnamed()},
 		{Name: "refusals of definitions", Steps: definitions()},
 		{Name: "refusals of what is too much", Steps: excessive()},
+		{Name: "refusals of numbers", Steps: numbers()},
 	} {
 		s.Before = before
 		stories = append(stories, s)
