@@ -57,6 +57,7 @@ var functions = map[schema.GroupResource]Functions{
 	{Group: "admissionregistration.k8s.io", Resource: "mutatingadmissionpolicies"}:         {ValidateAll: checked(validateMutatingPolicy), Warn: warnStaticName},
 	{Group: "admissionregistration.k8s.io", Resource: "validatingadmissionpolicybindings"}: {ValidateAll: checked(validateValidatingBinding), Warn: warnStaticName},
 	{Group: "admissionregistration.k8s.io", Resource: "mutatingadmissionpolicybindings"}:   {ValidateAll: checked(validateMutatingBinding), Warn: warnStaticName},
+	{Group: "scheduling.k8s.io", Resource: "priorityclasses"}:                              {Hooks: priorityHooks{}},
 	{Resource: "services"}:                                                 {Validate: validateService},
 	{Group: "networking.k8s.io", Resource: "servicecidrs"}:                 {Validate: validateServiceCIDR},
 	{Resource: "limitranges"}:                                              {PrepareCreate: nameLimitRange, Validate: validateLimitRange},

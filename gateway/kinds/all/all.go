@@ -22,6 +22,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/namespace"
 	"github.com/wasmgate/wasmgate/gateway/kinds/pod"
 	"github.com/wasmgate/wasmgate/gateway/kinds/policy"
+	"github.com/wasmgate/wasmgate/gateway/kinds/priorityclass"
 	"github.com/wasmgate/wasmgate/gateway/kinds/quota"
 	"github.com/wasmgate/wasmgate/gateway/kinds/rbac"
 	"github.com/wasmgate/wasmgate/gateway/kinds/service"
@@ -46,6 +47,7 @@ func Kinds(ctx context.Context, c kinds.Config) ([]kinds.Kind, error) {
 		rules.Kind(),
 		rbac.Kind(c),
 		flowcontrol.Kind(c),
+		priorityclass.Kind(c),
 		apiservice.Kind(c),
 		versionpriority.Kind(c, modules),
 		event.Kind(gvr.Modules, gvr.Priorities),
