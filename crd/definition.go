@@ -125,6 +125,9 @@ type Version struct {
 	Subresources map[string]*Subresource
 	// Table prints objects for kubectl get.
 	Table rest.TableConvertor
+	// RowOrder compares objects for the order of rows in the table of a collection; nil
+	// leaves them in that of the collection.
+	RowOrder func(a, b map[string]any) int
 	// SelectableFields are the field selector keys besides metadata.name and
 	// metadata.namespace.
 	SelectableFields []string

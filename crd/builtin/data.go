@@ -158,6 +158,7 @@ func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extend.Fu
 		Strategy:     &strategy{d.Namespaced, k, ""},
 		Subresources: map[string]*crd.Subresource{},
 		Table:        newColumns(v.AdditionalPrinterColumns, t),
+		RowOrder:     also.RowOrder,
 		Schema:       sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return crdschema.For(t) }),
 		Typed:        func() runtime.Object { return k.fresh() },
 	}

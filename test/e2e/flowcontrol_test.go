@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -52,6 +54,9 @@ func TestFlowControl(t *testing.T) {
 	if got, want := falls(api.Get(configMaps("default")).Want(200)), [2]string{uid(flowSchemas + "/exempt"), uid(priorityLevels + "/exempt")}; got != want {
 		t.Errorf("an administrator falls under %v, want %v", got, want)
 	}
+	if got := rowNames(t, api.Get(flowSchemas, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1").Want(200)); !inThisOrder(got, "exempt", "probes", "system-leader-election", "system-node-high", "kube-controller-manager", "kube-scheduler", "service-accounts", "global-default", "catch-all") {
+		t.Errorf("a table of schemas has the order %v", got)
+	}
 	user, l, s := "ann-"+unique(), "level-"+unique(), "schema-"+unique()
 	as := []string{"Impersonate-User", user, "Impersonate-Group", "system:authenticated"}
 	standard := [2]string{uid(flowSchemas + "/global-default"), uid(priorityLevels + "/global-default")}
@@ -89,6 +94,29 @@ func TestFlowControl(t *testing.T) {
 	if got := falls(api.Get("/version", as...).Want(200)); got != mine {
 		t.Errorf("a user falls under %v, want %v", got, mine)
 	}
+}
+
+// rowNames are the first cells of a table.
+func rowNames(t *testing.T, table *harness.Reply) (out []string) {
+	t.Helper()
+	var body struct{ Rows []struct{ Cells []any } }
+	if err := json.Unmarshal(table.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range body.Rows {
+		out = append(out, fmt.Sprint(row.Cells[0]))
+	}
+	return out
+}
+
+// inThisOrder tells whether names are in a list, one after the other.
+func inThisOrder(list []string, names ...string) bool {
+	for _, one := range list {
+		if len(names) > 0 && one == names[0] {
+			names = names[1:]
+		}
+	}
+	return len(names) == 0
 }
 
 // TestFlowControlIsKept: mandatory objects are as they are, suggested ones as long as

@@ -26,8 +26,10 @@ type Functions struct {
 	// file included, where what is wrong is told in an order of the kind's own.
 	ValidateAll func(subresource string, obj, old map[string]any) field.ErrorList
 	Warn        func(obj, old map[string]any) []string
-	Hooks       crd.Hooks
-	Grace       func(obj map[string]any, asked *int64) int64
+	// RowOrder is that of rows in tables, where it is not that of names.
+	RowOrder func(a, b map[string]any) int
+	Hooks    crd.Hooks
+	Grace    func(obj map[string]any, asked *int64) int64
 	// Layouts are those of versions that have other fields than the storage
 	// version.
 	Layouts Layouts
@@ -58,6 +60,7 @@ var functions = map[schema.GroupResource]Functions{
 	{Group: "admissionregistration.k8s.io", Resource: "validatingadmissionpolicybindings"}: {ValidateAll: checked(validateValidatingBinding), Warn: warnStaticName},
 	{Group: "admissionregistration.k8s.io", Resource: "mutatingadmissionpolicybindings"}:   {ValidateAll: checked(validateMutatingBinding), Warn: warnStaticName},
 	{Group: "scheduling.k8s.io", Resource: "priorityclasses"}:                              {Hooks: priorityHooks{}},
+	{Group: "flowcontrol.apiserver.k8s.io", Resource: "flowschemas"}:                       {RowOrder: byPrecedence},
 	{Resource: "services"}:                                                 {Validate: validateService},
 	{Group: "networking.k8s.io", Resource: "servicecidrs"}:                 {Validate: validateServiceCIDR},
 	{Resource: "limitranges"}:                                              {PrepareCreate: nameLimitRange, Validate: validateLimitRange},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,11 @@ func tableList(ctx context.Context, f Form, t resource.Target, items []encoding.
 	if err != nil {
 		return nil, err
 	}
+	if t.Version.RowOrder != nil {
+		if items, err = inOrder(items, t.Version.RowOrder); err != nil {
+			return nil, err
+		}
+	}
 	r := &rows{objects: items, printer: p}
 	table, err := p.print(items[:min(tableBatch, len(items))], p.noHeaders)
 	if err != nil {
@@ -61,6 +67,28 @@ func encodeTable(table *metav1.Table, m metav1.ListMeta, version string) ([]byte
 		return nil, apierrors.NewInternalError(err)
 	}
 	return append(out, '\n'), nil
+}
+
+// inOrder are objects in the order of a comparison.
+func inOrder(items []encoding.Object, compare func(a, b map[string]any) int) ([]encoding.Object, error) {
+	type read struct {
+		encoding.Object
+		tree map[string]any
+	}
+	all := make([]read, len(items))
+	for i, o := range items {
+		tree, _, err := object.Parse(o.Bytes())
+		if err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+		all[i] = read{o, tree}
+	}
+	slices.SortStableFunc(all, func(a, b read) int { return compare(a.tree, b.tree) })
+	out := make([]encoding.Object, len(items))
+	for i := range all {
+		out[i] = all[i].Object
+	}
+	return out, nil
 }
 
 // tableBatch is how many rows are made at once.
