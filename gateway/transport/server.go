@@ -55,6 +55,8 @@ type Server struct {
 	drain   sync.Once
 	// streams counts connections that were taken over.
 	streams sync.WaitGroup
+	// leftBehind is how long what a client sent that has left may wait to be taken.
+	leftBehind time.Duration
 
 	mu       sync.Mutex
 	listener net.Listener // nil before Serve
@@ -86,7 +88,7 @@ func New(o Options) *Server {
 	// that fits into one.
 	o.TLS = o.TLS.Clone()
 	o.TLS.DynamicRecordSizingDisabled = true
-	s := &Server{options: o, drained: make(chan struct{})}
+	s := &Server{options: o, drained: make(chan struct{}), leftBehind: streamWriteTimeout}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		DisableStartupMessage: true, DisableDefaultDate: false, ServerHeader: "",

@@ -19,7 +19,16 @@ const (
 // silent tells whether the other end of a connection is gone, without a word. The
 // system itself would wait for a quarter of an hour, and its own limit
 // (TCP_USER_TIMEOUT) would end those that are there and do not read.
-func silent(conn net.Conn) bool {
+func silent(conn net.Conn) bool { return known(conn, unanswered) }
+
+// departed tells whether the other end of a connection sends nothing any more, though
+// not all that it sent was read: it closed the connection, reset it, or is silent.
+func departed(conn net.Conn) bool {
+	return known(conn, func(i *unix.TCPInfo) bool { return i.State != unix.BPF_TCP_ESTABLISHED || unanswered(i) })
+}
+
+// known tells whether something is so by what the system knows of a connection.
+func known(conn net.Conn, is func(*unix.TCPInfo) bool) bool {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return false
@@ -28,12 +37,12 @@ func silent(conn net.Conn) bool {
 	if err != nil {
 		return false
 	}
-	gone := false
+	so := false
 	err = raw.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		gone = err == nil && unanswered(info)
+		so = err == nil && is(info)
 	})
-	return err == nil && gone
+	return err == nil && so
 }
 
 // unanswered tells of a peer that was asked in vain.

@@ -31,27 +31,30 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *reply.Response) {
 		c.unstarted = nil
 		if r.Takes != nil { // the framework's memory may hold the first that is sent
 			defer ended()
-			s.carry(c, r, func() { _, _ = io.Copy(r.Takes, all) })
+			s.carry(c, r, func(end func()) {
+				_, _ = io.Copy(&onward{to: r.Takes, from: c.raw, patience: s.leftBehind, end: end}, all)
+			})
 			return
 		}
 		// The framework gives its memory for the connection, and for the request, to
 		// others as soon as this function returns: an idle stream needs none of it.
 		go func() {
 			defer ended()
-			s.carry(c, r, func() { untilGone(c) })
+			s.carry(c, r, func(func()) { untilGone(c) })
 		}()
 	})
 }
 
-// carry sends a stream, and closes its connection. It is over when reading is, too.
-func (s *Server) carry(c *conn, r *reply.Response, reading func()) {
+// carry sends a stream, and closes its connection. It is over when reading is, too, which
+// may end the stream before.
+func (s *Server) carry(c *conn, r *reply.Response, reading func(end func())) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
 		defer cancel()
 		defer s.survive()
-		reading()
+		reading(cancel)
 	}()
 	if s.stream(ctx, c, r) != nil {
 		_ = c.raw.Close() // what TLS has to say at the end would have to wait, too

@@ -114,6 +114,26 @@ func TestUpgrade_DepartedClientEndsIt(t *testing.T) {
 	}
 }
 
+// A client that leaves is noticed, too, where the peer takes nothing of what it sent; one
+// that is there is waited for.
+func TestUpgrade_DepartedClientEndsItThoughThePeerTakesNothing(t *testing.T) {
+	r, peers, left := upgradable(t)
+	r.server.leftBehind = time.Millisecond
+	client, _ := begin(t, r, "")
+	<-peers
+	if _, err := io.WriteString(client, "what nobody takes"); err != nil {
+		t.Fatal(err)
+	}
+	over := <-left
+	select {
+	case <-over:
+		t.Error("a client that is there was given up")
+	case <-time.After(50 * time.Millisecond):
+	}
+	_ = client.Close()
+	within(t, "the end of the reply", over)
+}
+
 // A server that stops ends it for both, also where neither takes what is sent to it.
 func TestUpgrade_ShutdownEndsIt(t *testing.T) {
 	for name, stuck := range map[string]bool{"idle": false, "the peer takes nothing": true} {
