@@ -42,6 +42,8 @@ func (s *Servers) private(name string) bool {
 // it is read as it comes; nil where it would not.
 func (b *server) refuses(c *api.Call) *reply.Response {
 	switch {
+	case c.Method == http.MethodConnect: // which has no path over HTTP/2
+		return failure(http.StatusMethodNotAllowed, "a CONNECT is not passed on")
 	case dotted(c.Request.Path):
 		return failure(http.StatusBadRequest, "the path has a segment of dots, which leads elsewhere")
 	case !carried(c.User):

@@ -152,3 +152,24 @@ func TestWhoIsAskedWhetherItIsThereIsNotListenedTo(t *testing.T) {
 	}
 	<-gone
 }
+
+// CONNECT names no path over HTTP/2: the server would hear of another request than the one
+// that was allowed. TRACE is passed on, without what was meant for this server.
+func TestConnectIsNotPassedOn(t *testing.T) {
+	heard := make(chan string, 2)
+	b := behind(t, func(_ http.ResponseWriter, r *http.Request) { heard <- r.Method + " " + r.URL.Path })
+	for method, want := range map[string]int{"CONNECT": http.StatusMethodNotAllowed, "TRACE": http.StatusOK} {
+		c := asked("/apis/g/v1/things")
+		c.Method = method
+		resp := b.Serve(t.Context(), c)
+		if resp.Reader != nil {
+			_, _ = io.Copy(io.Discard, resp.Reader)
+		}
+		if resp.Code != want {
+			t.Errorf("%s: %d %s", method, resp.Code, resp.Body)
+		}
+	}
+	if got := <-heard; got != "TRACE /apis/g/v1/things" || len(heard) > 0 {
+		t.Errorf("%q, and %d more", got, len(heard))
+	}
+}
