@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
+
+	webhookclient "github.com/wasmgate/wasmgate/webhook"
 )
 
 // Server is a sink that is a server: it gets lists of events.
@@ -43,6 +45,7 @@ func (s *Server) open() (sink, error) {
 		return nil, fmt.Errorf("%s: cluster.server: %q is no URL of https or http", s.Kubeconfig, config.Host)
 	}
 	config.Timeout = callTimeout
+	config.Wrap(webhookclient.Unmoved)
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Kubeconfig, err)

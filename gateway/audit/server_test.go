@@ -89,3 +89,27 @@ func TestWrongKubeconfigsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Somebody else is sent no events, and shown no credentials, as the server says so; and
+// events are not had by a server that only says where to look.
+func TestAServerThatRedirectsIsNotFollowed(t *testing.T) {
+	var others atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { others.Add(1) }))
+	defer other.Close()
+	for _, code := range []int{http.StatusFound, http.StatusTemporaryRedirect} {
+		s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, code) }))
+		var c counts
+		l, err := Open(Config{Server: &Server{Kubeconfig: kubeconfig(t, s.URL), Backoff: time.Millisecond, Passing: Passing{Mode: Batch, BufferSize: 10, MaxSize: 1}}, Metrics: &c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Audit(record("x"))
+		if err := l.Close(t.Context()); err != nil || c.lost["webhook"] != 1 || l.Check(t.Context()) == nil {
+			t.Errorf("%d: %v, %+v", code, err, c.lost)
+		}
+		s.Close()
+	}
+	if n := others.Load(); n > 0 {
+		t.Errorf("somebody else was asked %d times", n)
+	}
+}

@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -8,6 +9,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/token/cache"
 	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/apiserver/plugin/pkg/authenticator/token/webhook"
+
+	webhookclient "github.com/wasmgate/wasmgate/webhook"
 )
 
 // Webhook is a server that knows tokens.
@@ -28,6 +31,9 @@ func (w Webhook) authenticator(audiences []string) (authenticator.Token, error) 
 	if err != nil {
 		return nil, err
 	}
+	client.Wrap(func(by http.RoundTripper) http.RoundTripper {
+		return webhookclient.Unmoved(webhookclient.Bounded(by, webhookclient.MaxAnswerBytes))
+	})
 	asks, err := webhook.New(client, w.Version, audiences, backoff)
 	if err != nil {
 		return nil, err

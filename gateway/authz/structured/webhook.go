@@ -3,6 +3,7 @@ package structured
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	webhookclient "github.com/wasmgate/wasmgate/webhook"
 )
 
 // backoff is how often a server is asked that does not answer, as kube-apiserver has it.
@@ -38,6 +40,9 @@ func newWebhook(a apiserver.AuthorizerConfiguration, compiler authorizationcel.C
 	if err != nil {
 		return asks{}, fmt.Errorf("authorizer %s: %w", a.Name, err)
 	}
+	client.Wrap(func(by http.RoundTripper) http.RoundTripper {
+		return webhookclient.Unmoved(webhookclient.Bounded(by, webhookclient.MaxAnswerBytes))
+	})
 	if w.Timeout.Duration != 0 {
 		client.Timeout = w.Timeout.Duration
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,5 +56,44 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 		if ctx.Err() != nil || decision != want || err == nil { // it says so in one of two ways, as it happens
 			t.Errorf("%s: %v, %v, %v", policy, decision, err, ctx.Err())
 		}
+	}
+}
+
+// Nobody else is asked as a server says so, nor is one read that has no end of what it
+// says: both are failures to answer.
+func TestServersThatAreHostile(t *testing.T) {
+	var others atomic.Int32
+	var said atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { others.Add(1) }))
+	defer other.Close()
+	for name, h := range map[string]http.HandlerFunc{
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		},
+		"endless": func(w http.ResponseWriter, _ *http.Request) {
+			for piece := make([]byte, 64<<10); said.Load() < 64<<20; {
+				n, err := w.Write(piece)
+				if said.Add(int64(n)); err != nil {
+					return
+				}
+			}
+		},
+	} {
+		s := httptest.NewServer(h)
+		kubeconfig := write(t, `{"apiVersion":"v1","kind":"Config","clusters":[{"name":"c","cluster":{"server":"`+s.URL+`"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`)
+		c, err := New(Config{First: nobody{}, Gateway: "one", Path: write(t, fmt.Sprintf(`{"apiVersion":"apiserver.config.k8s.io/v1","kind":"AuthorizationConfiguration","authorizers":[{"type":"Webhook","name":%q,
+			"webhook":{"timeout":"20s","authorizedTTL":"1s","unauthorizedTTL":"1s","subjectAccessReviewVersion":"v1","matchConditionSubjectAccessReviewVersion":"v1",
+			"failurePolicy":"Deny","connectionInfo":{"type":"KubeConfigFile","kubeConfigFile":%q}}}]}`, name, kubeconfig))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		decision, _, err := c.Judge(t.Context(), authz.Attributes{User: &authn.User{Name: "u"}, Verb: "get", Path: "/x"})
+		if decision != authz.Deny || err == nil {
+			t.Errorf("%s: %v, %v", name, decision, err)
+		}
+		s.Close()
+	}
+	if n := said.Load(); others.Load() > 0 || n == 0 || n > 24<<20 {
+		t.Errorf("somebody else was asked %d times, and %d bytes were taken", others.Load(), n)
 	}
 }
