@@ -2,11 +2,14 @@ package api
 
 import (
 	"encoding/json"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/bounds"
 )
 
 // audits keeps records, by default of the metadata of all requests that were answered.
@@ -118,5 +121,24 @@ func TestDeprecatedVersions_VER05_VER06_VER07(t *testing.T) {
 	}
 	if !slices.Equal(marked, []bool{true, true, false, false}) {
 		t.Errorf("records %v", marked)
+	}
+}
+
+// aHead is the head of a request.
+type aHead http.Header
+
+func (h aHead) Header() http.Header { return http.Header(h) }
+
+// A record may wait for long after its request was answered: it holds nothing that is the
+// connection's, nor a head with what the client showed.
+func TestAudit_RecordsOutlastRequests(t *testing.T) {
+	kept := &audits{}
+	w := newWorld(t, func(c *Setup) { c.Auditor = kept })
+	r := request("GET", widgets, "")
+	r.Context, r.Head = t.Context(), aHead{"Authorization": {"Bearer admin"}}
+	r.Connection = bounds.NewConnections(bounds.ConnectionLimits{}).Open(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)})
+	w.serve(r).want(200, "")
+	if one := kept.all[len(kept.all)-1].Request; one.Context != nil || one.Head != nil || one.Connection != nil || one.ClientCerts != nil {
+		t.Errorf("%+v", one)
 	}
 }

@@ -24,13 +24,18 @@ type event struct {
 // about is about how much memory an event without bodies takes, in bytes.
 const about = 2 << 10
 
-// size is about how much memory the event takes.
+// size is about how much memory the event takes: as the record, and once more as the
+// text that it becomes.
 func (e *event) size() int64 {
-	n := about + len(e.record.Sent) + len(e.record.Replied)
-	for _, text := range e.record.Annotations {
+	a := e.record
+	n := len(a.Sent) + len(a.Replied) + len(a.Status) + len(a.Panic)
+	if r := a.Request; r != nil {
+		n += len(r.Path) + len(r.Query) + len(r.UserAgent) + len(r.ForwardedFor) + len(r.RealIP)
+	}
+	for _, text := range a.Annotations {
 		n += len(text)
 	}
-	return int64(n)
+	return int64(about + 2*n)
 }
 
 // json is the event in JSON.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -71,12 +72,35 @@ const (
 	listTail = "]}\n"
 )
 
+// list is a list of events on its way, which is put together while it is sent: as one text
+// it would be in memory once more.
+type list [][]byte
+
+// length is how many bytes it has.
+func (l list) length() int64 {
+	n := len(listHead) + len(listTail) + len(l) - 1
+	for _, e := range l {
+		n += len(e)
+	}
+	return int64(n)
+}
+
+// open begins to read it, once more each time.
+func (l list) open() (io.ReadCloser, error) {
+	pieces := make([]io.Reader, 0, 2*len(l)+1)
+	before := listHead
+	for _, e := range l {
+		pieces = append(pieces, strings.NewReader(before), bytes.NewReader(e))
+		before = ","
+	}
+	return io.NopCloser(io.MultiReader(append(pieces, strings.NewReader(listTail))...)), nil
+}
+
 // send implements sink. Whatever fails is tried again: the server may be well by then.
 func (s *server) send(ctx context.Context, events [][]byte) (sent int, err error) {
-	body := append(append([]byte(listHead), bytes.Join(events, []byte{','})...), listTail...)
 	b := wait.Backoff{Duration: s.backoff, Factor: 1.5, Jitter: 0.2, Steps: tries}
 	for try := 1; ; try++ {
-		if err = s.call(ctx, body); err == nil {
+		if err = s.call(ctx, events); err == nil {
 			return len(events), nil
 		}
 		if try == tries {
@@ -93,11 +117,16 @@ func (s *server) send(ctx context.Context, events [][]byte) (sent int, err error
 }
 
 // call sends a list once.
-func (s *server) call(ctx context.Context, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
+func (s *server) call(ctx context.Context, events list) error {
+	body, err := events.open()
 	if err != nil {
 		return err
 	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, body)
+	if err != nil {
+		return err
+	}
+	req.ContentLength, req.GetBody = events.length(), events.open
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	resp, err := s.client.Do(req)
