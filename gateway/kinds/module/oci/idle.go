@@ -11,7 +11,21 @@ import (
 // idleTimeout is how long a registry may send nothing.
 const idleTimeout = 30 * time.Second
 
-var errSilent = errors.New("it sent nothing for " + idleTimeout.String())
+var (
+	errSilent = errors.New("it sent nothing for " + idleTimeout.String())
+	errSlow   = errors.New("it took longer than its share of the time")
+)
+
+// pullWithin fetches a module from one place of several that are left, which has its share
+// of the time that is left: a slow one leaves time for the next.
+func (c Client) pullWithin(ctx context.Context, left int, p place, login Login) (*Artifact, error) {
+	if until, bounded := ctx.Deadline(); bounded && left > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, time.Until(until)/time.Duration(left), errSlow)
+		defer cancel()
+	}
+	return c.pull(ctx, p, login)
+}
 
 // watched is a context that ends when nothing comes for too long, and what tells
 // that something came.

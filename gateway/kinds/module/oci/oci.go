@@ -118,7 +118,7 @@ func (c Client) Pull(ctx context.Context, image string, login Login) (*Artifact,
 	}
 	var failures []string
 	for i, p := range places {
-		artifact, err := c.pull(ctx, p, login)
+		artifact, err := c.pullWithin(ctx, len(places)-i, p, login)
 		if err == nil {
 			artifact.Mirror = p.mirror
 			return artifact, nil
@@ -243,6 +243,8 @@ func told(ctx context.Context, err error) error {
 	reason := PullFailed
 	var answer *errcode.ErrorResponse
 	switch {
+	case errors.Is(context.Cause(ctx), errSlow):
+		err = errSlow
 	case errors.Is(err, errdef.ErrNotFound):
 		reason = ImageNotFound
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
