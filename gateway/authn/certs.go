@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
@@ -16,8 +17,16 @@ import (
 // user came with.
 const credentialID = "authentication.kubernetes.io/credential-id"
 
+// maxChain is how many certificates a client may show. Each that is called like who signed
+// another is tried, for every request, and before anybody knows who asks.
+const maxChain = 10
+
+// uidAttribute is the attribute of a certificate's subject that is the user's uid.
+var uidAttribute = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
+
 // ClientCerts authenticates TLS client certificates signed by one of a set of
-// authorities: the common name is the user, each organization a group.
+// authorities: the common name is the user, each organization a group, and the uid that of
+// Kubernetes' attribute.
 type ClientCerts struct {
 	roots *x509.CertPool
 	now   func() time.Time
@@ -63,6 +72,9 @@ func (c *ClientCerts) Authenticate(_ context.Context, r Request) (*User, bool, e
 	if len(r.ClientCerts) == 0 {
 		return nil, false, nil
 	}
+	if len(r.ClientCerts) > maxChain {
+		return nil, false, fmt.Errorf("the chain of a client certificate has %d certificates, of %d at most", len(r.ClientCerts), maxChain)
+	}
 	leaf := r.ClientCerts[0]
 	intermediates := x509.NewCertPool()
 	for _, cert := range r.ClientCerts[1:] {
@@ -80,10 +92,34 @@ func (c *ClientCerts) Authenticate(_ context.Context, r Request) (*User, bool, e
 	if leaf.Subject.CommonName == "" {
 		return nil, false, errors.New("client certificate has no common name")
 	}
+	uid, err := uidOf(leaf)
+	if err != nil {
+		return nil, false, fmt.Errorf("client certificate of %q: %w", leaf.Subject.CommonName, err)
+	}
 	sum := sha256.Sum256(leaf.Raw)
 	return &User{
 		Name:   leaf.Subject.CommonName,
+		UID:    uid,
 		Groups: withAuthenticated(leaf.Subject.Organization),
 		Extra:  map[string][]string{credentialID: {"X509SHA256=" + hex.EncodeToString(sum[:])}},
 	}, true, nil
+}
+
+// uidOf is the uid that a certificate says; "" if it says none.
+func uidOf(c *x509.Certificate) (string, error) {
+	uid, said := "", false
+	for _, attribute := range c.Subject.Names {
+		if !attribute.Type.Equal(uidAttribute) {
+			continue
+		}
+		text, ok := attribute.Value.(string)
+		switch {
+		case !ok || text == "":
+			return "", errors.New("its uid is no text, or an empty one")
+		case said:
+			return "", errors.New("it has several uids")
+		}
+		uid, said = text, true
+	}
+	return uid, nil
 }
