@@ -88,6 +88,8 @@ type Request struct {
 		// Header makes a copy of all headers.
 		Header() http.Header
 	}
+	// Audiences are whom a token has to be for, one of them; none is this API.
+	Audiences []string
 	// Notes are told what is noteworthy of the credentials; nil where nobody wants to know.
 	Notes Notes
 }

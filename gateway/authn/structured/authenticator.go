@@ -118,7 +118,11 @@ func (a *Authenticator) Authenticate(ctx context.Context, r authn.Request) (*aut
 	if r.BearerToken == "" {
 		return nil, false, nil
 	}
-	response, ok, err := a.tokens.AuthenticateToken(authenticator.WithAudiences(ctx, a.c.Audiences), r.BearerToken)
+	audiences := a.c.Audiences
+	if len(r.Audiences) > 0 {
+		audiences = r.Audiences
+	}
+	response, ok, err := a.tokens.AuthenticateToken(authenticator.WithAudiences(ctx, audiences), r.BearerToken)
 	if err != nil || !ok {
 		return nil, false, err
 	}

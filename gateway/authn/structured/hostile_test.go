@@ -2,16 +2,19 @@ package structured
 
 import (
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	authenticationv1 "k8s.io/api/authentication/v1"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
 )
@@ -154,4 +157,43 @@ func nested(depth int) any {
 		out = []any{out}
 	}
 	return out
+}
+
+// What was remembered of a token for this API is not believed for another, nor the other
+// way round; the issuers' tokens are for this API.
+func TestTokensAreForOneAudience(t *testing.T) {
+	i := newIssuer(t, false)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review authenticationv1.TokenReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			t.Error(err)
+		}
+		if review.Status.Authenticated = slices.Contains(review.Spec.Audiences, review.Spec.Token); review.Status.Authenticated {
+			review.Status.User.Username, review.Status.Audiences = "bob", review.Spec.Audiences
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	defer s.Close()
+	c := webhookAt(t, s.URL)
+	c.Path = saved(t, head+"jwt: ["+i.said(true)+"]")
+	a := started(t, c, true)
+	jwt := i.token(t, "gate")
+	for range 2 {
+		for _, c := range []struct {
+			token, audience string
+			want            bool
+		}{
+			{jwt, "", true}, {jwt, "vault", false}, {jwt, "gate", false}, {jwt, "https://gateway.example", true},
+			{"vault", "vault", true}, {"vault", "", false}, {"https://gateway.example", "", true}, {"https://gateway.example", "vault", false},
+		} {
+			r := authn.Request{BearerToken: c.token}
+			if c.audience != "" {
+				r.Audiences = []string{c.audience}
+			}
+			if _, ok, _ := a.Authenticate(t.Context(), r); ok != c.want {
+				t.Errorf("%.30s for %q: %t", c.token, c.audience, ok)
+			}
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -19,6 +21,8 @@ import (
 // Answers answer reviews. They are safe for concurrent use.
 type Answers struct {
 	Authenticator authn.Authenticator
+	// Audiences are whom tokens for this API are for.
+	Audiences []string
 	authz.Decider
 }
 
@@ -79,14 +83,44 @@ func (a Answers) token(ctx context.Context, _ *authn.User, notes authn.Notes, re
 		return apierrors.NewBadRequest("token is required for TokenReview in authentication")
 	}
 	status := &authenticationv1.TokenReviewStatus{}
-	user, ok, err := a.Authenticator.Authenticate(ctx, authn.Request{BearerToken: s.Token, Notes: notes})
+	if len(s.Audiences) > maxAudiences {
+		return apierrors.NewBadRequest(fmt.Sprintf("spec.audiences has %d items, of %d at most", len(s.Audiences), maxAudiences))
+	}
+	asked := authn.Request{BearerToken: s.Token, Notes: notes}
+	if len(s.Audiences) == 0 {
+		a.judge(ctx, asked, status)
+	}
+	for i, audience := range s.Audiences {
+		if slices.Contains(s.Audiences[:i], audience) {
+			continue
+		}
+		if asked.Audiences = nil; !slices.Contains(a.Audiences, audience) {
+			asked.Audiences = []string{audience}
+		}
+		if a.judge(ctx, asked, status) {
+			status.Audiences = append(status.Audiences, audience)
+		}
+	}
+	if status.Authenticated { // for one is enough
+		status.Error = ""
+	}
+	return setStatus(review, status)
+}
+
+// maxAudiences is more than anybody needs: each is asked about.
+const maxAudiences = 100
+
+// judge notes whose a token is, if it counts, and tells whether it does.
+func (a Answers) judge(ctx context.Context, asked authn.Request, status *authenticationv1.TokenReviewStatus) bool {
+	user, ok, err := a.Authenticator.Authenticate(ctx, asked)
 	if err != nil {
 		status.Error = err.Error()
 	}
-	if ok && user != nil {
-		status.Authenticated, status.User = true, user.Info()
+	if !ok || user == nil {
+		return false
 	}
-	return setStatus(review, status)
+	status.Authenticated, status.User = true, user.Info()
+	return true
 }
 
 func (a Answers) selfAccess(ctx context.Context, user *authn.User, _ authn.Notes, review map[string]any) error {

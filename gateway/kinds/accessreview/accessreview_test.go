@@ -21,6 +21,9 @@ func (known) Authenticate(_ context.Context, r authn.Request) (*authn.User, bool
 	switch r.BearerToken {
 	case "good":
 		r.Annotate("token", "good")
+		if len(r.Audiences) > 0 && r.Audiences[0] != "vault" {
+			return nil, false, errors.New("it is for another audience")
+		}
 		return &authn.User{Name: "ann", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}, true, nil
 	case "broken":
 		return nil, false, errors.New("no such token")
@@ -61,13 +64,16 @@ func TestReviews(t *testing.T) {
 		}
 		return a.Path == "/healthz" && a.Verb == "get", "", nil
 	})
-	all := Answers{Authenticator: known{}, Decider: authorizer}.All()
+	all := Answers{Authenticator: known{}, Audiences: []string{"api", "api2"}, Decider: authorizer}.All()
 	ann, _, _ := known{}.Authenticate(context.Background(), authn.Request{BearerToken: "good"})
 	const resource = `resourceAttributes: {verb: get, group: apps, version: v1, resource: deployments, subresource: scale, namespace: ns, name: nn}`
 	said := notes{}
 	for _, tc := range []struct{ group, plural, spec, want string }{
 		{"authentication", "selfsubjectreviews", "", "{userInfo: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good", "{authenticated: true, user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: good\naudiences: [api, vault, api]", "{authenticated: true, audiences: [api, vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: good\naudiences: [vault, elsewhere]", "{authenticated: true, audiences: [vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: good\naudiences: [elsewhere]", "{user: {}, error: it is for another audience}"},
 		{"authentication", "tokenreviews", "token: other", "{user: {}}"},
 		{"authentication", "tokenreviews", "token: broken", "{user: {}, error: no such token}"},
 		{"authorization", "selfsubjectaccessreviews", resource, "{allowed: true, reason: because}"},

@@ -11,10 +11,10 @@ import (
 )
 
 // Kind is that of reviews, which say who somebody is, and what is allowed.
-func Kind() kinds.Kind {
+func Kind(c kinds.Config) kinds.Kind {
 	return kinds.Kind{Serve: func(*engine.Engine) (kinds.Served, error) {
 		return kinds.Served{Reviews: func(who authn.Authenticator, may authz.Decider) map[schema.GroupResource]api.Review {
-			return Answers{Authenticator: who, Decider: may}.All()
+			return Answers{Authenticator: who, Audiences: c.Options.ServiceAccountIssuers, Decider: may}.All()
 		}}, nil
 	}}
 }

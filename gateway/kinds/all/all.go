@@ -60,7 +60,7 @@ func Kinds(ctx context.Context, c kinds.Config) ([]kinds.Kind, error) {
 		serviceaccount.Kind(c),
 		bootstraptoken.Kind(c),
 		signingrequest.Kind(c),
-		accessreview.Kind(),
+		accessreview.Kind(c),
 		kinds.Reserve(c.Options),
 		guardreport.Kind(c),
 		componentstatus.Kind(c),

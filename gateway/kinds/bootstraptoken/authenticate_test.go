@@ -152,3 +152,17 @@ func TestWhatTheCleanerWaitsForAndTells(t *testing.T) {
 		}
 	}
 }
+
+// They are for this API: whoever else is meant, they are none.
+func TestTokensAreForThisAPI(t *testing.T) {
+	tokens := Tokens{Objects: &drawer{secret: secret(nil)}}
+	for audience, want := range map[string]bool{"": true, "vault": false} {
+		r := authn.Request{BearerToken: "07401b.f395accd246ae52d"}
+		if audience != "" {
+			r.Audiences = []string{audience}
+		}
+		if _, ok, err := tokens.Authenticate(t.Context(), r); ok != want || err != nil {
+			t.Errorf("for %q: %t, %v", audience, ok, err)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (t *Tokens) Authenticate(ctx context.Context, r authn.Request) (*authn.User
 	case c.Issuer == keptIssuer && c.Secret != "":
 		err = t.believeKept(ctx, &c, r)
 	default:
-		err = t.believe(ctx, &c)
+		err = t.believe(ctx, &c, r)
 	}
 	if err == nil && c.About.WarnAfter != nil {
 		t.tellAge(&c, r)
@@ -89,12 +89,12 @@ func (t *Tokens) Authenticate(ctx context.Context, r authn.Request) (*authn.User
 }
 
 // believe tells why a token that is signed does not count.
-func (t *Tokens) believe(ctx context.Context, c *claims) error {
+func (t *Tokens) believe(ctx context.Context, c *claims, r authn.Request) error {
 	now, a := t.now(), c.About
 	switch {
 	case !t.issues(c.Issuer):
 		return errors.New("it is from another issuer")
-	case !slices.ContainsFunc(c.Audience, t.issues):
+	case !t.isFor(c.Audience, r):
 		return errors.New("it is for another audience")
 	case c.ExpiresAt == nil || !c.ExpiresAt.After(now):
 		return errors.New("it has expired")
@@ -128,6 +128,15 @@ func (t *Tokens) tellAge(c *claims, r authn.Request) {
 	}
 	t.Counts.Used(metrics.StaleToken)
 	r.Annotate(annotations+"stale-token", fmt.Sprintf("subject: %s, seconds after warning threshold: %d", c.Subject, late))
+}
+
+// isFor reports whether a token for some is for who is meant.
+func (t *Tokens) isFor(audiences []string, r authn.Request) bool {
+	meant := r.Audiences
+	if len(meant) == 0 {
+		meant = t.Issuers
+	}
+	return slices.ContainsFunc(audiences, func(one string) bool { return slices.Contains(meant, one) })
 }
 
 // issues reports whether tokens of an issuer are believed.
