@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Command cert-manager runs cert-manager's controllers and its webhook in one process. Its own commands
-// are modules of their own that nobody publishes; what they start is in the module that is, into whose
-// source cert-manager.sh puts this file.
+// Command cert-manager runs cert-manager's controllers and its webhook in one process. It owns which of
+// them run and how they start, as cert-manager's own commands are modules that nobody publishes;
+// cert-manager.sh puts this file into the source of the module that is. It must not know anything of wasmgate.
 package main
 
 import (
