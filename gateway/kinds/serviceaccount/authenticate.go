@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -144,7 +145,7 @@ func (t *Tokens) issues(issuer string) bool { return slices.Contains(t.Issuers, 
 
 // there checks that what a token names still is what it was.
 func (t *Tokens) there(ctx context.Context, gr schema.GroupResource, namespace string, r reference) error {
-	o, err := t.Objects.Get(ctx, gr, namespace, r.Name)
+	o, err := t.recent(ctx, gr, namespace, r.Name, func(o *unstructured.Unstructured) bool { return string(o.GetUID()) == r.UID })
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && string(o.GetUID()) != r.UID:
 		return fmt.Errorf("the one of %s that it is bound to is gone", gr.Resource)
@@ -154,6 +155,20 @@ func (t *Tokens) there(ctx context.Context, gr schema.GroupResource, namespace s
 		return fmt.Errorf("the one of %s that it is bound to has been deleted", gr.Resource)
 	}
 	return nil
+}
+
+// recent reads what a token names. Where it is not there, or not what the token means, it may have
+// been made just now, perhaps through another gateway: then it is read again once the cache holds
+// all that was committed. Only who holds a signed token can ask for that.
+func (t *Tokens) recent(ctx context.Context, gr schema.GroupResource, namespace, name string, meant func(o *unstructured.Unstructured) bool) (*unstructured.Unstructured, error) {
+	o, err := t.Objects.Get(ctx, gr, namespace, name)
+	if err == nil && meant(o) || err != nil && !apierrors.IsNotFound(err) {
+		return o, err
+	}
+	if err := t.Objects.Fresh(ctx); err != nil {
+		return nil, err
+	}
+	return t.Objects.Get(ctx, gr, namespace, name)
 }
 
 // ending is how long tokens count that are bound to what is being deleted, so

@@ -48,7 +48,7 @@ func (t *Tokens) believeKept(ctx context.Context, c *claims, r authn.Request) er
 	case c.Subject != userPrefix+k.Namespace+":"+k.Account:
 		return errors.New("its subject is not the account")
 	}
-	secret, err := t.Objects.Get(ctx, secrets, k.Namespace, k.Secret)
+	secret, err := t.recent(ctx, secrets, k.Namespace, k.Secret, func(o *unstructured.Unstructured) bool { return holds(o, r.BearerToken) })
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && secret.GetDeletionTimestamp() != nil:
 		return errors.New("the secret that it was kept in is gone")
@@ -57,7 +57,7 @@ func (t *Tokens) believeKept(ctx context.Context, c *claims, r authn.Request) er
 	case !holds(secret, r.BearerToken):
 		return errors.New("the secret that it was kept in holds another")
 	}
-	account, err := t.Objects.Get(ctx, accounts, k.Namespace, k.Account)
+	account, err := t.recent(ctx, accounts, k.Namespace, k.Account, func(o *unstructured.Unstructured) bool { return string(o.GetUID()) == k.AccountUID })
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && (account.GetDeletionTimestamp() != nil || string(account.GetUID()) != k.AccountUID):
 		return errors.New("the account that it is for is gone")
