@@ -21,7 +21,7 @@ import (
 // Answers answer reviews. They are safe for concurrent use.
 type Answers struct {
 	Authenticator authn.Authenticator
-	// Audiences are whom tokens for this API are for.
+	// Audiences are whom tokens for this API are for. A review that names none asks about them.
 	Audiences []string
 	authz.Decider
 }
@@ -87,8 +87,8 @@ func (a Answers) token(ctx context.Context, _ *authn.User, notes authn.Notes, re
 		return apierrors.NewBadRequest(fmt.Sprintf("spec.audiences has %d items, of %d at most", len(s.Audiences), maxAudiences))
 	}
 	asked := authn.Request{BearerToken: s.Token, Notes: notes}
-	if len(s.Audiences) == 0 {
-		a.judge(ctx, asked, status)
+	if len(s.Audiences) == 0 && a.judge(ctx, asked, status) {
+		status.Audiences = a.Audiences
 	}
 	for i, audience := range s.Audiences {
 		if slices.Contains(s.Audiences[:i], audience) {

@@ -70,7 +70,7 @@ func TestReviews(t *testing.T) {
 	said := notes{}
 	for _, tc := range []struct{ group, plural, spec, want string }{
 		{"authentication", "selfsubjectreviews", "", "{userInfo: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
-		{"authentication", "tokenreviews", "token: good", "{authenticated: true, user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: good", "{authenticated: true, audiences: [api, api2], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [api, vault, api]", "{authenticated: true, audiences: [api, vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [vault, elsewhere]", "{authenticated: true, audiences: [vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [elsewhere]", "{user: {}, error: it is for another audience}"},
