@@ -137,3 +137,29 @@ func TestNamespacesAreMade(t *testing.T) {
 		}
 	}
 }
+
+// namespacesAway are namespaces that cannot be read, or not recently.
+type namespacesAway struct {
+	Reader
+	fresh error
+}
+
+func (n namespacesAway) Fresh(context.Context) error { return n.fresh }
+
+func (n namespacesAway) Get(context.Context, schema.GroupResource, string, string) (*unstructured.Unstructured, error) {
+	if n.fresh != nil {
+		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"labels": map[string]any{adminLabel: "true"}}}}, nil
+	}
+	return nil, apierrors.NewInternalError(errors.New("the store is away"))
+}
+
+// Where it is not known whether a namespace has the label, now, nobody gets admin access.
+func TestAdminAccessTakesALabelThatIsKnown(t *testing.T) {
+	for what, namespaces := range map[string]namespacesAway{"not read": {}, "read, but perhaps some time ago": {fresh: errors.New("the store is away")}} {
+		a := asked(t, "", admission.Create, `{"metadata":{"name":"x"},"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"x","adminAccess":true}}]}}}`)
+		a.Resource = claims.WithVersion("v1")
+		if err := (DeviceAdmin{namespaces}).Mutate(t.Context(), a); err == nil {
+			t.Errorf("%s: admin access is given", what)
+		}
+	}
+}
