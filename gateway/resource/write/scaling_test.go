@@ -1,13 +1,18 @@
 package write
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -89,5 +94,47 @@ func TestWhatIsNoScale_RES06(t *testing.T) {
 	got := w.must(w.Patch(w.ctx(), scale, types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), resource.WriteOptions{}))
 	if spec := got.Object["spec"]; fmt.Sprint(spec) != "map[]" {
 		t.Errorf("got %v", spec)
+	}
+}
+
+// What admission makes of a Scale has to be one, and that of the object: then it is what is written.
+func TestWhatAdmissionMakesOfAScale_RES06(t *testing.T) {
+	w, l := watched(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	for change, written := range map[string]bool{
+		`{"spec":{"replicas":7}}`:         true,
+		`{"spec":{"replicas":"x"}}`:       false,
+		`{"spec":{"replicas":-1}}`:        false,
+		`{"metadata":{"name":"another"}}`: false,
+	} {
+		l.mutate = func(ctx context.Context, a admission.Attributes) error {
+			tree, err := a.GetObjectAt(ctx, "v1")
+			if err != nil {
+				return err
+			}
+			tree = object.Clone(tree)
+			merged := map[string]any{}
+			if err := json.Unmarshal([]byte(change), &merged); err != nil {
+				return err
+			}
+			for section, fields := range merged {
+				for name, value := range fields.(map[string]any) {
+					if n, is := value.(float64); is {
+						value = int64(n)
+					}
+					tree[section].(map[string]any)[name] = value
+				}
+			}
+			object.Detach(tree)
+			return a.Replace(ctx, "v1", tree)
+		}
+		before := w.read(w.at(v1, "one"))
+		_, err := w.Update(w.ctx(), w.sub("one", "scale"), []byte(`{"metadata":{"name":"one"},"spec":{"replicas":2}}`), resource.WriteOptions{})
+		if changed := w.read(w.at(v1, "one")).GetResourceVersion() != before.GetResourceVersion(); changed != written || (err == nil) != written {
+			t.Errorf("%s: written %t, %v", change, changed, err)
+		}
+	}
+	if n, _, _ := unstructured.NestedInt64(w.read(w.at(v1, "one")).Object, "spec", "replicas"); n != 7 {
+		t.Errorf("%d replicas were written", n)
 	}
 }
