@@ -28,7 +28,7 @@ var vague = strings.Fields("name type kind value key enabled status spec config 
 
 func compare(a, b *unit) likeness {
 	l := likeness{described: -1}
-	if !inScope(a.steps, b.steps) || !alike(a.s, b.s) || isPrefix(a.steps, b.steps) && isMapOrObject(a.s) || isPrefix(b.steps, a.steps) && isMapOrObject(b.s) {
+	if !inScope(a.steps, b.steps) || !alike(a.s, b.s) || isPrefix(a.steps, b.steps) && kind(a.s) == "object" || isPrefix(b.steps, a.steps) && kind(b.s) == "object" {
 		return l
 	}
 	l.shape = shape(a.s, b.s)
@@ -43,18 +43,16 @@ func compare(a, b *unit) likeness {
 		l.score = 0.9 * l.names
 	}
 	l.score *= l.shape
-	if samePlace(a, b) && l.score > 0 {
+	if samePlace(a, b) {
 		l.score = min(1, l.score+0.05)
 	}
 	return l
 }
 
-func isMapOrObject(s *schema) bool { return kind(s) == "object" }
-
 func isPrefix(a, b []string) bool { return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) }
 
 func samePlace(a, b *unit) bool {
-	return len(a.steps) == len(b.steps) && slices.Equal(a.steps[:len(a.steps)-1], b.steps[:len(b.steps)-1])
+	return slices.Equal(a.steps[:len(a.steps)-1], b.steps[:len(b.steps)-1])
 }
 
 // named compares the names of two fields, also with those of what is above them:
@@ -67,17 +65,17 @@ func named(a, b *unit) float64 {
 	if unitOf(b) != "" && kind(a.s) == "string" {
 		y = y[:len(y)-1]
 	}
-	n := similarTokens(x, y)
+	n := similar(x, y)
 	if a.name() == b.name() {
 		n = 1
 	}
 	if !samePlace(a, b) && len(x) == 1 && slices.Contains(vague, x[0]) && n > 0.9 {
-		n *= 0.4 + 0.6*similarTokens(a.above, b.above)
+		n *= 0.4 + 0.6*similar(a.above, b.above)
 	}
 	if samePlace(a, b) {
 		return n
 	}
-	return max(n, 0.9*similarTokens(full(a.above, x), y), 0.9*similarTokens(x, full(b.above, y)))
+	return max(n, 0.9*similar(full(a.above, x), y), 0.9*similar(x, full(b.above, y)))
 }
 
 // full is a name with that of what it is in; the name of what is referred to is told by

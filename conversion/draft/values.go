@@ -3,7 +3,9 @@ package draft
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wasmgate/wasmgate/conversion/rules"
@@ -75,11 +77,11 @@ func (w *work) enum(at []string, a, b []string) {
 	for _, v := range from {
 		best, score := -1, 0.0
 		for i, other := range left {
-			if s := similar(v, other); s > score {
+			if s := similar(tokens(v), tokens(other)); s > score {
 				best, score = i, s
 			}
 		}
-		if best < 0 || score < 0.5 {
+		if score < 0.5 {
 			without = append(without, v)
 			continue
 		}
@@ -115,10 +117,7 @@ func zero(s *schema) string {
 	}
 	switch kind(s) {
 	case "integer", "number":
-		if s.Minimum != nil && *s.Minimum > 0 {
-			return fmt.Sprint(*s.Minimum)
-		}
-		return "0"
+		return number(s)
 	case "boolean":
 		return "false"
 	case "string":
@@ -136,4 +135,23 @@ func zero(s *schema) string {
 		}
 	}
 	return ""
+}
+
+// number is the number nearest to zero that a schema takes, "" if that is none of its bounds.
+func number(s *schema) string {
+	low, high := math.Inf(-1), math.Inf(1)
+	if s.Minimum != nil {
+		low = *s.Minimum
+	}
+	if s.Maximum != nil {
+		high = *s.Maximum
+	}
+	n := max(low, min(high, 0))
+	if kind(s) == "integer" {
+		n = max(math.Ceil(low), min(math.Floor(high), 0))
+	}
+	if n > high || s.ExclusiveMinimum && n == low || s.ExclusiveMaximum && n == high || s.MultipleOf != nil && math.Mod(n, *s.MultipleOf) != 0 {
+		return ""
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
 }

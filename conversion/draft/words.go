@@ -89,16 +89,9 @@ func overlap(a, b []string) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// similar is how much two names say the same, from 0 to 1: 1 is the same name, 0.95
-// the same words.
-func similar(a, b string) float64 {
-	if a == b {
-		return 1
-	}
-	return similarTokens(tokens(a), tokens(b))
-}
-
-func similarTokens(x, y []string) float64 {
+// similar is how much the words of two names say the same, from 0 to 0.95, which is the
+// same words.
+func similar(x, y []string) float64 {
 	if slices.Equal(x, y) || strings.Join(x, "") == strings.Join(y, "") {
 		return 0.95
 	}
