@@ -186,7 +186,11 @@ func (w *work) retype(at []string, a, b *schema) {
 	default:
 		op.Why += ": no rule makes the one of the other"
 	}
-	w.add(op, nil)
+	if op.FromList != nil {
+		w.add(op, at) // the item is there from then on
+	} else {
+		w.add(op, nil)
+	}
 	if op.ToList != nil || op.FromList != nil {
 		w.inside(at, a, b)
 	}
