@@ -206,3 +206,18 @@ func Pause(ctx context.Context, d time.Duration) bool {
 		return true
 	}
 }
+
+// Until tries something, and again a while after each failure, which failed is told, until
+// it succeeds or ctx ends.
+func Until(ctx context.Context, again time.Duration, try func(context.Context) error, failed func(error)) {
+	for {
+		err := try(ctx)
+		if err == nil {
+			return
+		}
+		failed(err)
+		if !Pause(ctx, again) {
+			return
+		}
+	}
+}

@@ -40,6 +40,23 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// What fails is tried again, and each failure told, until it succeeds or nobody waits any more.
+func TestUntil(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var tries, told int
+	controller.Until(ctx, time.Microsecond, func(context.Context) error {
+		if tries++; tries < 4 {
+			return errors.New("not yet")
+		}
+		return nil
+	}, func(error) { told++ })
+	if tries != 4 || told != 3 {
+		t.Errorf("%d tries, of which %d failures were told", tries, told)
+	}
+	controller.Until(ctx, time.Hour, func(context.Context) error { return errors.New("never") }, func(error) { cancel() })
+}
+
 // resyncing wants to see everything again.
 type resyncing struct {
 	funcController

@@ -40,18 +40,12 @@ func Kind(c kinds.Config) kinds.Kind {
 		}
 		objects := local.Part(e, "flowcontrol")
 		s.Starts = append(s.Starts, kinds.Start{Name: "priority-and-fairness-config-producer", Run: func(ctx context.Context, _ string, _ func(func())) error {
-			for {
-				err := Keep(ctx, objects)
-				if err == nil {
-					return nil
-				}
+			controller.Until(ctx, again, func(ctx context.Context) error { return Keep(ctx, objects) }, func(err error) {
 				if !apierrors.IsConflict(err) {
 					log.Error().Err(err).Msg("the objects of the beginning are not all there yet")
 				}
-				if !controller.Pause(ctx, again) {
-					return nil
-				}
-			}
+			})
+			return nil
 		}})
 		s.Controllers = func() []kinds.Controller { return []kinds.Controller{{Controller: NewKeeper(objects)}} }
 		return s, nil

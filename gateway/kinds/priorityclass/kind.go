@@ -54,16 +54,10 @@ func Kind(c kinds.Config) kinds.Kind {
 // step is the step of the start by which they are there.
 func step(objects Objects, log zerolog.Logger) kinds.Start {
 	return kinds.Start{Name: "scheduling/bootstrap-system-priority-classes", Run: func(ctx context.Context, _ string, _ func(func())) error {
-		for {
-			err := Ensure(ctx, objects)
-			if err == nil {
-				return nil
-			}
+		controller.Until(ctx, again, func(ctx context.Context) error { return Ensure(ctx, objects) }, func(err error) {
 			log.Error().Err(err).Msg("the priority classes of the system are not all there yet")
-			if !controller.Pause(ctx, again) {
-				return nil
-			}
-		}
+		})
+		return nil
 	}}
 }
 

@@ -1,6 +1,7 @@
 package priorityclass_test
 
 import (
+	"fmt"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,4 +49,17 @@ func TestClassesOfTheSystemAreThereAndStay(t *testing.T) {
 	if class, err := o.Get(t.Context(), gvr.PriorityClasses, "", "system-node-critical"); err != nil || class.Object["value"] != int64(1) {
 		t.Errorf("what was there: %v, %v", class, err)
 	}
+}
+
+// Whatever call fails is told, and the next try does what was left.
+func TestClassesOfTheSystemAreMadeInTheEnd(t *testing.T) {
+	controllertest.EachCallFails(t, 4, func() controllertest.Engine { return controllertest.New(builtintest.Definitions(t)["priorityclass"]) },
+		func(f *controllertest.Failing) error { return priorityclass.Ensure(t.Context(), f) },
+		func(f *controllertest.Failing) error {
+			all, err := f.Engine.List(t.Context(), gvr.PriorityClasses, "")
+			if err == nil && len(all) != 2 {
+				err = fmt.Errorf("%d classes", len(all))
+			}
+			return err
+		})
 }

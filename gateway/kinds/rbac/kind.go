@@ -41,17 +41,11 @@ func Kind(c kinds.Config) kinds.Kind {
 			objects := local.Part(e, "rbac")
 			return kinds.Served{
 				Starts: []kinds.Start{{Name: "rbac/bootstrap-roles", Run: func(ctx context.Context, _ string, _ func(func())) error {
-					for {
-						err := begin(ctx, c, objects)
-						if err == nil {
-							return nil
-						}
+					controller.Until(ctx, Again, func(ctx context.Context) error { return begin(ctx, c, objects) }, func(err error) {
 						// Who is let in by its certificate can mend what is in the way.
 						c.Log.Error().Err(err).Str("component", "rbac").Msg("the roles of the beginning are not all there yet")
-						if !controller.Pause(ctx, Again) {
-							return nil
-						}
-					}
+					})
+					return nil
 				}}},
 				Controllers: func() []kinds.Controller {
 					return []kinds.Controller{{Switch: options.ClusterRoleAggregation, Controller: NewAggregation(objects)}}
