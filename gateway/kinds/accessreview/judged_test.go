@@ -3,6 +3,7 @@ package accessreview
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,5 +65,20 @@ func TestSpecsThatCannotBeRead(t *testing.T) {
 	review := map[string]any{}
 	if err := all[schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}](t.Context(), nil, nil, review); err == nil || err.Error() != "token is required for TokenReview in authentication" {
 		t.Errorf("no token: %v", err)
+	}
+}
+
+// Each audience is asked about, so there is a bound to how many a review names.
+func TestAudiencesOfAReviewAreBounded(t *testing.T) {
+	token := Answers{Authenticator: known{}, Decider: judging{}}.All()[schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}]
+	for n, refused := range map[int]bool{maxAudiences: false, maxAudiences + 1: true} {
+		audiences := make([]any, n)
+		for i := range audiences {
+			audiences[i] = fmt.Sprint(i)
+		}
+		err := token(t.Context(), &authn.User{}, nil, map[string]any{"spec": map[string]any{"token": "good", "audiences": audiences}})
+		if apierrors.IsBadRequest(err) != refused || (err != nil) != refused {
+			t.Errorf("%d audiences: %v", n, err)
+		}
 	}
 }
