@@ -172,7 +172,7 @@ func TestTheLedgerGoesOnAfterFailures(t *testing.T) {
 
 // Whatever look-up of a write fails, the write does, and says why; then it can be made.
 func TestFailuresOfWritesAreTold(t *testing.T) {
-	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	w := newWorld(t, "10.0.0.0/20", Ports{30000, 30100}) // of which nobody gets the first 256 unasked
 	under := w.a.objects.(controllertest.Engine)
 	w.must(services, "", service("there", `"clusterIP":"10.0.0.9","type":"NodePort"`))
 	for what, c := range map[string]struct {

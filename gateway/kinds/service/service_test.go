@@ -205,7 +205,7 @@ func TestAddressesAreNotLost(t *testing.T) {
 }
 
 func TestServicesKeepWhatTheyHave(t *testing.T) {
-	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30009})
+	w := newWorld(t, "10.0.0.0/20", Ports{30000, 30009}) // of which nobody gets the first 256 unasked
 	s := w.must(services, "", service("a", `"type":"NodePort"`))
 	ip := at(s, "spec", "clusterIP")
 	port := at(s, "spec", "ports").([]any)[0].(map[string]any)["nodePort"]
