@@ -35,6 +35,9 @@ func (b *builder) whole(t reflect.Type) *apiextensionsv1.JSONSchemaProps {
 type Field struct {
 	// Name is the field's name in JSON.
 	Name string
+	// Struct is what the struct is called ([Name]) that declares the field, which may be
+	// one that is inlined.
+	Struct string
 	// Type is the Go type.
 	Type reflect.Type
 	// PatchStrategy and PatchMergeKey are strategic merge patch's tags.
@@ -69,6 +72,7 @@ func Fields(t reflect.Type) []Field {
 		}
 		out = append(out, Field{
 			Name:          name,
+			Struct:        Name(t),
 			Type:          sf.Type,
 			PatchStrategy: sf.Tag.Get("patchStrategy"),
 			PatchMergeKey: sf.Tag.Get("patchMergeKey"),

@@ -67,6 +67,7 @@ func TestKubectlDiscovers(t *testing.T) {
 	contains(t, k.must("explain", k.plural), "CronTab", "A CronTab runs something now and then.", "spec\t<Object>")
 	contains(t, k.must("explain", k.plural+".spec.host"), "the host to run on", "<string>")
 	contains(t, k.must("explain", "configmaps.data"), "FIELD: data", "<map[string]string>")
+	contains(t, k.must("explain", "pods.spec.containers"), "FIELD: containers <[]Container>", "name\t<string> -required-", "enum: Always, IfNotPresent, Never", "lifecycle\t<Lifecycle>")
 	contains(t, k.must("version"), "Server Version")
 	contains(t, k.must("get", "--raw", "/readyz"), "ok")
 }

@@ -143,9 +143,39 @@ func TestOnlyWhatIsServed(t *testing.T) {
 	if finalize.Put.OperationId != "replaceCoreV1NamespaceFinalize" || finalize.Put.Description != "replace finalize of the specified Namespace" {
 		t.Errorf("finalize: %s, %s", finalize.Put.OperationId, finalize.Put.Description)
 	}
+	if bindings := doc.Paths.Paths["/api/v1/namespaces/{namespace}/bindings"]; bindings.Post == nil || bindings.Get != nil || doc.Paths.Paths["/api/v1/bindings"] != nil || doc.Components.Schemas["io.k8s.api.core.v1.BindingList"] != nil {
+		t.Errorf("bindings are created and nothing else: %+v", bindings)
+	}
 	leases := v3(t, docs, "/openapi/v3/apis/coordination.k8s.io/v1")
 	if leases.Components.Schemas["io.k8s.api.coordination.v1.Lease"] == nil {
 		t.Error("leases do not have their Kubernetes name")
+	}
+}
+
+// What is created below an object is described with the kind of its own body.
+func TestSubresourcesThatAreCreated(t *testing.T) {
+	doc := v3(t, documents(t, builtins(t), nil), corePath)
+	for path, want := range map[string][3]string{
+		"pods/{name}/eviction":         {"createCoreV1NamespacedPodEviction", "io.k8s.api.policy.v1.Eviction", "map[group:policy kind:Eviction version:v1]"},
+		"pods/{name}/binding":          {"createCoreV1NamespacedPodBinding", "io.k8s.api.core.v1.Binding", "map[group: kind:Binding version:v1]"},
+		"serviceaccounts/{name}/token": {"createCoreV1NamespacedServiceAccountToken", "io.k8s.api.authentication.v1.TokenRequest", "map[group:authentication.k8s.io kind:TokenRequest version:v1]"},
+	} {
+		p := doc.Paths.Paths["/api/v1/namespaces/{namespace}/"+path]
+		if p == nil || p.Post == nil || p.Get != nil {
+			t.Errorf("%s: %+v", path, p)
+			continue
+		}
+		body := p.Post.RequestBody.Content["application/json"].Schema.Ref.String()
+		answer := p.Post.Responses.StatusCodeResponses[201].Content["application/json"].Schema.Ref.String()
+		if got := [3]string{p.Post.OperationId, strings.TrimPrefix(body, "#/components/schemas/"), gvk(p.Post.Extensions)}; got != want || answer != body {
+			t.Errorf("%s: %q, answered with %s", path, got, answer)
+		}
+		if doc.Components.Schemas[want[1]] == nil {
+			t.Errorf("%s is not described", want[1])
+		}
+	}
+	if exec := doc.Paths.Paths["/api/v1/namespaces/{namespace}/pods/{name}/exec"]; exec.Get == nil || exec.Post != nil {
+		t.Errorf("exec: %+v", exec)
 	}
 }
 

@@ -9,42 +9,28 @@ import (
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/wasmgate/wasmgate/crd"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 const strategicPatch = string(types.StrategicMergePatchType)
 
-// fitV3 makes the document say what is really served: it drops verbs, adds the
+// fitV3 makes the document say what is really served: it drops what is not, adds the
 // subresources that the builder does not know, and for kinds with a Go type
-// what strategic merge patches need.
-func (k *kind) fitV3(doc *spec3.OpenAPI) {
+// strategic merge patches.
+func (k *kind) fitV3(doc *spec3.OpenAPI) error {
 	for name, p := range doc.Paths.Paths {
-		if !isItem(name) && !k.serves("deletecollection") {
-			p.Delete = nil
+		verbs := k.verbsAt(name)
+		keep(&p.Get, verbs, "get", "list")
+		keep(&p.Post, verbs, "create")
+		keep(&p.Put, verbs, "update")
+		keep(&p.Patch, verbs, "patch")
+		keep(&p.Delete, verbs, "delete", "deletecollection")
+		if p.Get == nil && p.Post == nil && p.Put == nil && p.Patch == nil && p.Delete == nil {
+			delete(doc.Paths.Paths, name)
 		}
 	}
-	for _, s := range k.extraSubresources() {
-		for name, p := range doc.Paths.Paths {
-			item, ok := strings.CutSuffix(name, "/{name}/status")
-			if !ok {
-				continue
-			}
-			extra := &spec3.Path{PathProps: spec3.PathProps{Parameters: p.Parameters}}
-			if slices.Contains(s.Verbs, "get") {
-				extra.Get = renamedOperation(p.Get, s.Name)
-			}
-			if slices.Contains(s.Verbs, "update") {
-				extra.Put = renamedOperation(p.Put, s.Name)
-			}
-			if slices.Contains(s.Verbs, "patch") {
-				extra.Patch = renamedOperation(p.Patch, s.Name)
-			}
-			doc.Paths.Paths[item+"/{name}/"+s.Name] = extra
-		}
-	}
-	if !k.version.Native() {
-		return
+	if err := k.addSubresources(doc); err != nil || !k.version.Native() {
+		return err
 	}
 	for _, p := range doc.Paths.Paths {
 		if p.Patch == nil || p.Patch.RequestBody == nil {
@@ -55,86 +41,71 @@ func (k *kind) fitV3(doc *spec3.OpenAPI) {
 			content[strategicPatch] = merge
 		}
 	}
-	if doc.Components != nil {
-		addPatchMeta(doc.Components.Schemas[k.model()], reflect.TypeOf(k.version.Typed()))
-	}
+	return nil
 }
 
 // fitV2 is fitV3 for version 2.
 func (k *kind) fitV2(doc *spec.Swagger) {
 	for name, p := range doc.Paths.Paths {
-		if !isItem(name) && !k.serves("deletecollection") {
-			p.Delete = nil
+		verbs := k.verbsAt(name)
+		keep(&p.Get, verbs, "get", "list")
+		keep(&p.Post, verbs, "create")
+		keep(&p.Put, verbs, "update")
+		keep(&p.Patch, verbs, "patch")
+		keep(&p.Delete, verbs, "delete", "deletecollection")
+		if p.Get == nil && p.Post == nil && p.Put == nil && p.Patch == nil && p.Delete == nil {
+			delete(doc.Paths.Paths, name)
+			continue
 		}
 		if k.version.Native() && p.Patch != nil {
 			p.Patch.Consumes = append(p.Patch.Consumes, strategicPatch)
 		}
 		doc.Paths.Paths[name] = p
 	}
-	if schema, ok := doc.Definitions[k.model()]; ok && k.version.Native() {
-		addPatchMeta(&schema, reflect.TypeOf(k.version.Typed()))
-		doc.Definitions[k.model()] = schema
-	}
 }
 
-func isItem(path string) bool { return strings.Contains(path, "/{name}") }
-
-// extraSubresources are those that the builder does not describe.
-func (k *kind) extraSubresources() []*crd.Subresource {
-	var out []*crd.Subresource
-	for name, s := range k.version.Subresources {
-		if name != "status" && name != "scale" {
-			out = append(out, s)
+// verbsAt are the verbs that are served at a path of the builder's.
+func (k *kind) verbsAt(path string) []string {
+	_, rest, item := strings.Cut(path, "/"+k.def.Plural+"/{name}")
+	if subresource := strings.TrimPrefix(rest, "/"); subresource != "" {
+		if s := k.version.Subresources[subresource]; s != nil {
+			return s.Verbs
 		}
-	}
-	return out
-}
-
-// renamedOperation is op, which is about the status, made to be about another
-// subresource.
-func renamedOperation(op *spec3.Operation, subresource string) *spec3.Operation {
-	if op == nil {
 		return nil
 	}
-	out := *op
-	title := strings.ToUpper(subresource[:1]) + subresource[1:]
-	out.OperationId = strings.TrimSuffix(op.OperationId, "Status") + title
-	out.Description = strings.Replace(op.Description, " status of ", " "+subresource+" of ", 1)
-	return &out
+	whole := []string{"list", "create", "deletecollection"}
+	if item {
+		whole = []string{"get", "update", "patch", "delete"}
+	}
+	return slices.DeleteFunc(whole, func(verb string) bool { return !k.serves(verb) })
 }
 
-// addPatchMeta writes the strategic merge patch tags of Go type t into its
-// schema.
-func addPatchMeta(s *spec.Schema, t reflect.Type) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// keep takes away an operation that none of the verbs does.
+func keep[O any](op **O, served []string, verbs ...string) {
+	if !slices.ContainsFunc(verbs, func(verb string) bool { return slices.Contains(served, verb) }) {
+		*op = nil
 	}
-	if s == nil || t.Kind() != reflect.Struct || len(s.Properties) == 0 {
+}
+
+// describe gives a kind with a Go type the schemas of its type, beside those that the
+// builder made of what all kinds have.
+func (k *kind) describe(version int, schemas map[string]*spec.Schema) {
+	model := k.model()
+	if model == "" {
 		return
 	}
-	for _, f := range crdschema.Fields(t) {
-		p, ok := s.Properties[f.Name]
-		if !ok || p.Ref.String() != "" {
-			continue
+	for name, s := range crdschema.Models(reflect.TypeOf(k.version.Typed()), version) {
+		switch made := schemas[name]; {
+		case name == model && made != nil:
+			for key, value := range made.Extensions {
+				s.AddExtension(key, value) // which kind it is
+			}
+			schemas[name] = s
+		case made == nil:
+			schemas[name] = s
 		}
-		if f.PatchStrategy != "" {
-			p.AddExtension("x-kubernetes-patch-strategy", f.PatchStrategy)
-		}
-		if f.PatchMergeKey != "" {
-			p.AddExtension("x-kubernetes-patch-merge-key", f.PatchMergeKey)
-		}
-		elem := f.Type
-		for elem.Kind() == reflect.Pointer {
-			elem = elem.Elem()
-		}
-		switch {
-		case elem.Kind() == reflect.Slice && p.Items != nil:
-			addPatchMeta(p.Items.Schema, elem.Elem())
-		case elem.Kind() == reflect.Map && p.AdditionalProperties != nil:
-			addPatchMeta(p.AdditionalProperties.Schema, elem.Elem())
-		default:
-			addPatchMeta(&p, elem)
-		}
-		s.Properties[f.Name] = p
+	}
+	if !k.serves("list") {
+		delete(schemas, model+"List")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/wasmgate/wasmgate/crd"
+	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
 // kind describes one kind at one version. A kind that cannot be described has
@@ -89,7 +91,12 @@ const coreGroup = "core.invalid"
 
 // manifest is the CustomResourceDefinition that the builder would have got.
 func (k *kind) manifest() (*apiextensionsv1.CustomResourceDefinition, error) {
-	out, s := k.withoutSchema(), k.version.OpenAPISchema()
+	out := k.withoutSchema()
+	if k.model() != "" { // whose schema is put in afterwards
+		out.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}}
+		return out, nil
+	}
+	s := k.version.OpenAPISchema()
 	if text := k.version.SchemaText; len(text) > 0 && s == nil {
 		_, err := crd.ReadSchema(text)
 		return nil, err
@@ -145,13 +152,16 @@ func (k *kind) makeHash() (string, error) {
 	for name, s := range k.version.Subresources {
 		subresources[name] = s.Verbs
 	}
-	var made *apiextensionsv1.JSONSchemaProps
-	if len(k.version.SchemaText) == 0 {
+	var made any
+	switch {
+	case k.model() != "":
+		made = crdschema.Models(reflect.TypeOf(k.version.Typed()), 3)
+	case len(k.version.SchemaText) == 0:
 		made = k.version.OpenAPISchema()
 	}
 	data, err := json.Marshal(struct {
 		Manifest     any
-		Schema       *apiextensionsv1.JSONSchemaProps
+		Schema       any
 		Text         [sha256.Size]byte
 		Subresources map[string][]string
 		Verbs        metav1.Verbs
@@ -178,8 +188,10 @@ func (k *kind) makeV3() (*spec3.OpenAPI, error) {
 	if doc, err = renamed(k, doc); err != nil {
 		return nil, err
 	}
-	k.fitV3(doc)
-	return doc, nil
+	if doc.Components != nil {
+		k.describe(3, doc.Components.Schemas)
+	}
+	return doc, k.fitV3(doc)
 }
 
 // withoutDefaults drops defaults, which kube-apiserver publishes in version 3
@@ -212,8 +224,13 @@ func (k *kind) makeV2() (fragments, error) {
 		return nil, err
 	}
 	k.fitV2(doc)
+	schemas := map[string]*spec.Schema{}
 	for name, s := range doc.Definitions {
-		doc.Definitions[name] = *withoutDefaults.WalkSchema(&s)
+		schemas[name] = &s
+	}
+	k.describe(2, schemas)
+	for name, s := range schemas {
+		doc.Definitions[name] = *withoutDefaults.WalkSchema(s)
 	}
 	return fragmentsOf(doc, k.own())
 }

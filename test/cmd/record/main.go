@@ -72,6 +72,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"what roles allow", recordDecisions},
 		{"versions with other fields", recordLayouts},
 		{"flow schemas and levels", recordFlows},
+		{"models of documents", recordModels},
 		{"audit logs", recordAudits},
 	} {
 		if !strings.Contains(r.what, only) {
