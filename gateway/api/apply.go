@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -32,7 +30,7 @@ func mayCreate(by authz.Authorizer, c *Call) func(ctx context.Context, name stri
 		case err != nil:
 			return apierrors.NewInternalError(err)
 		case !allowed:
-			return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, name, errors.New(reason))
+			return authz.ForbiddenError(a, reason)
 		}
 		return nil
 	}

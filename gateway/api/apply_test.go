@@ -32,9 +32,9 @@ func TestApplyThatCreatesIsACreation_SSA30(t *testing.T) {
 	allowed := w.asked.Authorizer
 	w.asked.Authorizer = changers{}
 	w.do("PATCH", widgets+"/there?fieldManager=n", config("there"), form).want(200, `"manager":"n"`)
-	w.do("PATCH", widgets+"/absent?fieldManager=m", config("absent"), form).want(403, `widgets.example.com \"absent\" is forbidden: who changes does not create`)
+	w.do("PATCH", widgets+"/absent?fieldManager=m", config("absent"), form).want(403, `widgets.example.com \"absent\" is forbidden: User \"admin\" cannot create resource \"widgets\" in API group \"example.com\" in the namespace \"default\": who changes does not create`)
 	const lease = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"absent"}}`
-	w.do("PUT", "/apis/coordination.k8s.io/v1/namespaces/default/leases/absent", lease).want(403, `leases.coordination.k8s.io \"absent\" is forbidden`)
+	w.do("PUT", "/apis/coordination.k8s.io/v1/namespaces/default/leases/absent", lease).want(403, `leases.coordination.k8s.io \"absent\" is forbidden: User \"admin\" cannot create resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"default\"`)
 	w.asked.Authorizer = changers{errors.New("nobody knows")}
 	w.do("PATCH", widgets+"/absent?fieldManager=m", config("absent"), form).want(500, "nobody knows")
 	w.asked.Authorizer = allowed

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -141,9 +142,12 @@ func (s *request) thisAddress(ctx context.Context, ip string) error {
 	refuse := func(why string) error {
 		return s.invalid(clusterIPs, []string{ip}, "failed to allocate IP "+ip+": "+why)
 	}
+	if errs := validation.IsValidIPForLegacyField(clusterIPs.Index(0), ip, true, nil); len(errs) > 0 {
+		return s.invalid(clusterIPs.Index(0), ip, errs[0].Detail)
+	}
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
-		return s.invalid(clusterIPs.Index(0), ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
+		return s.invalid(clusterIPs.Index(0), ip, err.Error())
 	}
 	if !usable(s.config.Addresses, addr) {
 		return refuse("the provided network does not match the current range")

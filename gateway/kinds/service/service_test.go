@@ -126,6 +126,7 @@ func TestServicesGetAddresses(t *testing.T) {
 		`"clusterIP":"10.0.0.0"`:   "failed to allocate IP 10.0.0.0: the provided network does not match the current range",
 		`"clusterIP":"10.0.0.7"`:   "failed to allocate IP 10.0.0.7: the provided network does not match the current range",
 		`"clusterIP":"x"`:          "spec.clusterIPs[0]: Invalid value: \"x\": must be a valid IP address",
+		`"clusterIP":"10.0.0.010"`: "spec.clusterIPs[0]: Invalid value: \"10.0.0.010\": must not have leading 0s",
 	} {
 		if _, refusal := w.create(services, service("bad", spec), true); !strings.Contains(refusal, want) {
 			t.Errorf("%s: %s", spec, refusal)

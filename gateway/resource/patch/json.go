@@ -40,27 +40,32 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 }
 
 // oddOperations names the fields of a JSON patch that are duplicate or that
-// operations do not have.
-func oddOperations(body []byte) (odd []string) {
+// operations do not have, in the order of the operations.
+func oddOperations(body []byte) []string {
 	const wrapper = `{"patch":`
 	wrapped := slices.Concat([]byte(wrapper), body, []byte("}"))
 	tree, duplicates, err := object.Parse(wrapped)
 	if err != nil {
 		return nil // the patch library is less strict; there is nothing to say
 	}
-	for _, d := range duplicates {
-		odd = append(odd, "json patch "+strings.Replace(d, `"patch[`, `"[`, 1))
-	}
 	operations, _ := tree["patch"].([]any)
+	odd := make([][]string, len(operations)+1) // the last are of none
+	for _, d := range duplicates {
+		said, at := strings.Replace(d, `"patch[`, `"[`, 1), len(operations)
+		if n, err := fmt.Sscanf(said, `duplicate field "[%d]`, &at); n == 0 || err != nil || at >= len(operations) {
+			at = len(operations)
+		}
+		odd[at] = append(odd[at], "json patch "+said)
+	}
 	for i, o := range operations {
 		fields, _ := o.(map[string]any)
 		for _, k := range slices.Sorted(maps.Keys(fields)) {
 			switch k {
 			case "op", "path", "from", "value":
 			default:
-				odd = append(odd, fmt.Sprintf("json patch unknown field %q", fmt.Sprintf("[%d].%s", i, k)))
+				odd[i] = append(odd[i], fmt.Sprintf("json patch unknown field %q", fmt.Sprintf("[%d].%s", i, k)))
 			}
 		}
 	}
-	return odd
+	return slices.Concat(odd...)
 }

@@ -107,11 +107,12 @@ func TestPatchesAreNotChanged(t *testing.T) {
 func TestOddOperationsAreNamed_FV07(t *testing.T) {
 	for body, want := range map[string][]string{
 		`[]`: nil,
-		`[{"op":"move","from":"/a","path":"/b"},{"op":"test","path":"/a","value":{"x":1}}]`: nil,
-		`[{"op":"add","path":"/a","value":1,"odd":2,"Also":3}]`:                             {`json patch unknown field "[0].Also"`, `json patch unknown field "[0].odd"`},
-		`[{"op":"remove","path":"/a"},{"op":"add","path":"/a","path":"/b","value":1}]`:      {`json patch duplicate field "[1].path"`},
-		`[{"op":"remove","path":"/a"`:                                                       nil,
-		`{"op":"remove"}`:                                                                   nil,
+		`[{"op":"move","from":"/a","path":"/b"},{"op":"test","path":"/a","value":{"x":1}}]`:    nil,
+		`[{"op":"add","path":"/a","value":1,"odd":2,"Also":3}]`:                                {`json patch unknown field "[0].Also"`, `json patch unknown field "[0].odd"`},
+		`[{"op":"remove","path":"/a"},{"op":"add","path":"/a","path":"/b","value":1}]`:         {`json patch duplicate field "[1].path"`},
+		`[{"op":"remove","path":"/a","odd":1},{"op":"add","path":"/a","path":"/b","value":1}]`: {`json patch unknown field "[0].odd"`, `json patch duplicate field "[1].path"`},
+		`[{"op":"remove","path":"/a"`: nil,
+		`{"op":"remove"}`:             nil,
 	} {
 		if got := oddOperations([]byte(body)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, want %q", body, got, want)

@@ -79,6 +79,21 @@ func notCommitted(ctx context.Context, e *Writer, r *request, claims claimed, er
 	return final{r.StoreError(err)}
 }
 
+// lightened takes the managedFields from a state that was too large to be stored, which
+// may be small enough without, and tells whether there were any. Who applies keeps them:
+// without, nothing would be applied.
+func (w *Write) lightened(err error) bool {
+	var done final
+	if !errors.As(err, &done) || !apierrors.IsRequestEntityTooLargeError(done.error) || w.stored || w.owners.next == nil {
+		return false
+	}
+	if _, applies := w.source.(*applying); applies {
+		return false
+	}
+	w.owners.next, w.owners.same = nil, false
+	return true
+}
+
 // mustBeCurrent is the commit of a write that changes nothing. A cached state
 // proves nothing: somebody may have written since what this write would change.
 // What is not kept as it would be now is written all the same.

@@ -102,6 +102,7 @@ func (w *Write) attempt(ctx context.Context) error {
 	err := inOrder(ctx,
 		w.make,   // the new state, of the body and the present one
 		w.mutate, // mutating admission, and defaults again
+		w.unite,  // owner references, each once
 		w.judge,  // system metadata, and what the kind says
 		w.admit,  // validating admission
 		w.encode, // at the storage version, and back for the reply
@@ -110,6 +111,9 @@ func (w *Write) attempt(ctx context.Context) error {
 	)
 	for n := 1; w.generate != "" && apierrors.IsAlreadyExists(err) && n < generateAttempts; n++ {
 		err = inOrder(ctx, w.judge, w.admit, w.encode, inTime, w.commit) // under another name
+	}
+	if w.lightened(err) {
+		err = inOrder(ctx, w.encode, inTime, w.commit)
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
 		return noName(w.Target, err)
@@ -121,24 +125,6 @@ func (w *Write) attempt(ctx context.Context) error {
 		w.handOver, // to the cache, with the views made so far
 		w.reply,
 	)
-}
-
-// inTime refuses to go on for a client that has left, or whose time is over: what
-// judged the write may have been broken off.
-func inTime(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return view.ErrTimeout()
-	}
-	return nil
-}
-
-func inOrder(ctx context.Context, stages ...func(context.Context) error) error {
-	for _, stage := range stages {
-		if err := stage(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (w *Write) decode(context.Context) error { return w.source.decode(&w.request) }
@@ -167,6 +153,9 @@ func (w *Write) change(ctx context.Context) (err error) {
 	}
 	if w.owners.sent, err = object.TakeManaged(w.object.Object); err != nil {
 		return apierrors.NewInternalError(err)
+	}
+	if _, sent := w.source.(*whole); sent {
+		unite(w.Options, w.object, "")
 	}
 	if w.operation == admission.Update {
 		return precondition(&w.request, w.object, &w.present)

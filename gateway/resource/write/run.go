@@ -10,6 +10,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/read"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // final wraps an error that came from the store's answer to a write, or after
@@ -114,4 +115,22 @@ func (w *Write) begin(from read.Origin) {
 		operation = admission.Update
 	}
 	w.progress = progress{operation: operation, from: from, present: present{of: w.Target, entry: from.Entry}}
+}
+
+// inTime refuses to go on for a client that has left, or whose time is over: what
+// judged the write may have been broken off.
+func inTime(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return view.ErrTimeout()
+	}
+	return nil
+}
+
+func inOrder(ctx context.Context, stages ...func(context.Context) error) error {
+	for _, stage := range stages {
+		if err := stage(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
