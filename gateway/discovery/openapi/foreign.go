@@ -82,7 +82,7 @@ func (f *Foreign) read(text []byte, version schema.GroupVersion) error {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return err
 	}
-	if doc.Swagger != "2.0" {
+	if doc.Swagger != "2.0" && (doc.Swagger != "" || doc.Paths == nil) { // simple servers leave it out
 		return fmt.Errorf("it says swagger: %.20q, want 2.0", doc.Swagger)
 	}
 	all := [sections]map[string]json.RawMessage{doc.Paths, doc.Definitions, doc.Parameters}

@@ -203,6 +203,13 @@ func TestDescriptionsThatAreBad(t *testing.T) {
 	}
 }
 
+// A server may leave out which version of OpenAPI its description has, as some do.
+func TestDescriptionsOfNoVersion(t *testing.T) {
+	if f, err := ReadForeign([]byte(`{"paths":{"/apis/fish.example.com/v1/":{}}}`), fishV1); err != nil || f.things[pathSection]["/apis/fish.example.com/v1/"] == nil {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 // While it takes too long to join what others describe, the document is that of what is
 // served here, and whoever asked first did not wait for it.
 func TestOthersDoNotHoldUpTheDocument(t *testing.T) {
