@@ -2,9 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/wasmgate/wasmgate/conversion/draft/spelling"
 )
 
 // arguments wants from least to most arguments, and otherwise says which.
@@ -14,10 +18,25 @@ func arguments(least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return mistake{fmt.Errorf("an argument is missing\nUsage: %s", cmd.UseLine())}
 		case len(args) > most:
-			return mistake{fmt.Errorf("unexpected argument %q\nUsage: %s", args[most], cmd.UseLine())}
+			return mistake{fmt.Errorf("unexpected argument %q%s\nUsage: %s", args[most], instead(cmd, args[most]), cmd.UseLine())}
 		}
 		return nil
 	}
+}
+
+// instead is how what was meant by an argument too many is said.
+func instead(cmd *cobra.Command, arg string) (say string) {
+	if _, err := strconv.ParseBool(arg); err == nil {
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			if f.Value.Type() == "bool" {
+				say = fmt.Sprintf("; to set --%s write --%s=%s", f.Name, f.Name, arg)
+			}
+		})
+	}
+	if say == "" && cmd.Flags().ShorthandLookup("f") != nil {
+		say = "; files are named with -f"
+	}
+	return say
 }
 
 // commands is a command that only has others, and prints what they are.
@@ -39,7 +58,11 @@ func noneOf(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	meant := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	near := cmd.SuggestionsFor(args[0])
+	if !cmd.HasParent() && spelling.Distance(args[0], "help") <= cmd.SuggestionsMinimumDistance { // which the library leaves out
+		near = append(near, "help")
+	}
+	if len(near) > 0 {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return mistake{fmt.Errorf("unknown command %q%s\nSee '%s --help'", args[0], meant, cmd.CommandPath())}

@@ -59,7 +59,7 @@ func exitStatus(cmd *cobra.Command, err error) int {
 		return 0
 	case errors.As(err, &found):
 		return found.status
-	case errors.As(err, new(mistake)):
+	case errors.As(err, new(mistake)), errors.As(err, new(options.Mistake)):
 		return statusMistake
 	case errors.As(err, new(failure)):
 		return 1
@@ -90,7 +90,8 @@ func typed(argv []string) []string {
 func New(parts Parts) *cobra.Command {
 	tools := parts.Tools
 	root := commands("wasmgate", "The Kubernetes API over etcd, extended by WebAssembly modules",
-		newServe(parts.Serve), newWebhook(parts.Webhook), newMigrate(), newPlan(), newModule(tools), newConvert(tools), newLint(), newEnvtest(), newVersionPriority(), newVersion())
+		newServe(parts.Serve), newWebhook(parts.Webhook), newMigrate(), newPlan(), newModule(tools), newConvert(tools), newLint(), newEnvtest(), newVersionPriority(), newVersion(), newCompletion())
+	root.SetHelpCommand(newHelp())
 	root.Long = "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
 		"converted between their versions by sandboxed WebAssembly modules.\n\n" +
 		"The status is 0 if a command did what it is for, 2 if the command line is wrong, and else 1."

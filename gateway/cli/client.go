@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -106,6 +107,9 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 	if server := &f.overrides.ClusterInfo.Server; *server != "" && !strings.Contains(*server, "://") {
 		*server = "https://" + *server // a gateway speaks nothing else
 	}
+	if err := f.check(); err != nil {
+		return mistake{err}
+	}
 	cfg, from, err := kubeconfig.Load(f.kubeconfig, &f.overrides)
 	if err != nil {
 		return mistake{err}
@@ -120,6 +124,31 @@ func (f *clientFlags) run(cmd *cobra.Command, do func(context.Context, *rest.Con
 		return fmt.Errorf("%w\n%s had %s in all, as --timeout says: give it more, or see how it is with: kubectl get --raw /readyz?verbose", err, cfg.Host, f.timeout)
 	}
 	return advised(err, cfg.Host, f.origins(from, cfg))
+}
+
+// check tells what is wrong with the flags, each by its name.
+func (f *clientFlags) check() error {
+	var errs []error
+	for flag, file := range map[string]string{
+		"kubeconfig": f.kubeconfig, "certificate-authority": f.overrides.ClusterInfo.CertificateAuthority,
+		"client-certificate": f.overrides.AuthInfo.ClientCertificate, "client-key": f.overrides.AuthInfo.ClientKey,
+	} {
+		if file == "" {
+			continue
+		}
+		if err := lookFor(file, false); err != nil {
+			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+		}
+	}
+	if server := f.overrides.ClusterInfo.Server; server != "" {
+		if u, err := url.Parse(server); err != nil || u.Hostname() == "" {
+			errs = append(errs, fmt.Errorf("--server: %q is no URL such as https://127.0.0.1:6443", server))
+		}
+	}
+	if f.timeout <= 0 {
+		errs = append(errs, fmt.Errorf("--timeout: must be greater than 0, got %s", f.timeout))
+	}
+	return errors.Join(errs...)
 }
 
 // withModules is run for commands that only look at modules, or change them.

@@ -87,7 +87,7 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	}
 	converted, err := c.tools.Convert(cmd.Context(), c.what)
 	if err != nil {
-		return err
+		return inDefinitions(err, c.crdFile)
 	}
 	return c.give(cmd.OutOrStdout(), cmd.ErrOrStderr(), files, converted)
 }
@@ -126,7 +126,7 @@ func (c *convertCommand) give(out, errOut io.Writer, files []manifestFile, conve
 	}
 	switch {
 	case failed > 0:
-		return &outcome{statusFound, fmt.Sprintf("%d objects were not converted", failed)}
+		return &outcome{statusFound, counted(int64(failed), "object") + " not converted"}
 	case differ > 0:
 		return &outcome{statusFound, fmt.Sprintf("%d files are not at version %s", differ, c.what.To)}
 	}

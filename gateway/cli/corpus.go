@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -38,6 +39,14 @@ func (c *corpusFlags) read(cmd *cobra.Command) (out workbench.Corpus, err error)
 		err = fmt.Errorf("there are no objects in %v", c.files)
 	}
 	return out, err
+}
+
+// inDefinitions names the file that definitions are from where they are what is wrong.
+func inDefinitions(err error, file string) error {
+	if errors.As(err, new(workbench.DefinitionError)) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return err
 }
 
 // readObjects reads the objects of files and folders.

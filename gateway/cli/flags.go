@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -72,17 +73,20 @@ func fromEnv(flags *pflag.FlagSet) error {
 			return
 		}
 		if serr := flags.Set(f.Name, value); serr != nil {
-			err = mistake{fmt.Errorf("environment variable %s: %w", name, serr)}
+			err = mistake{fmt.Errorf("environment variable %s: %w", name, valueError(serr))}
 		}
 	})
 	return err
 }
 
 // suggestFlag adds the flag that was probably meant to the error about an
-// unknown one.
+// unknown one, and to that about a value what it may be.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	const unknown = "unknown flag: --"
 	name, ok := strings.CutPrefix(err.Error(), unknown)
+	if wrong := new(pflag.InvalidValueError); errors.As(err, &wrong) {
+		return mistake{fmt.Errorf("--%s: %w\nSee '%s --help'", wrong.GetFlag().Name, valueError(err), cmd.CommandPath())}
+	}
 	if !ok {
 		return mistake{fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
 	}

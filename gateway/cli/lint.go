@@ -71,13 +71,16 @@ func (c *lintCommand) run(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("-f and one of --against, --revision and --stored are needed\nUsage: %s", cmd.UseLine())
 	}
 	is, err := readDefinitions(cmd.Context(), c.file, c.toRevision)
-	if err != nil {
-		return err
+	if err == nil && len(is) == 0 {
+		err = fmt.Errorf("%s: there is no CustomResourceDefinition in it", c.file)
 	}
-	if len(is) == 0 {
-		return fmt.Errorf("%s: there is no CustomResourceDefinition in it", c.file)
+	if err != nil {
+		return fmt.Errorf("%w\n-f names the file with the definitions as they are to be", err)
 	}
 	was, err := c.former(cmd, is)
+	if err != nil && c.against != "" {
+		err = fmt.Errorf("%w\n--against names the file with what they were", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -95,7 +96,7 @@ func manifestsIn(name string) (files []string, err error) {
 		return err
 	})
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s has no files that end with %q", name, manifestEnds)
+		err = fmt.Errorf("%s has no files that end with one of %s", name, strings.Join(manifestEnds, ", "))
 	}
 	return files, err
 }

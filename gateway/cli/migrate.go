@@ -75,8 +75,8 @@ func newMigrate() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.out, m.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return m.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
-				if m.rate < 0 {
-					return fmt.Errorf("--rate: must not be negative, got %v", m.rate)
+				if !(m.rate >= 0) { // nor what is no number
+					return mistake{fmt.Errorf("--rate: must not be negative, got %v", m.rate)}
 				}
 				return m.run(ctx, cfg, schema.ParseGroupResource(args[0]))
 			})

@@ -29,8 +29,8 @@ func TestMistakesExitWithTwo(t *testing.T) {
 			t.Errorf("%s --no-such-flag: %d, %v", name, exit, err)
 		}
 		six := strings.Fields("one two three four five six")
-		if typed[0] == "completion" || cmd.ValidateArgs(six) == nil {
-			return // its arguments are the library's, or as many as one likes
+		if cmd.ValidateArgs(six) == nil {
+			return // as many as one likes
 		}
 		if _, exit, err := b.run(t, append(typed, six...)...); exit != statusMistake || err == nil {
 			t.Errorf("%s with six arguments: %d, %v", name, exit, err)
@@ -39,14 +39,28 @@ func TestMistakesExitWithTwo(t *testing.T) {
 	if all < 25 {
 		t.Errorf("there are %d commands", all)
 	}
-	missing := filepath.Join(t.TempDir(), "missing")
+	withoutKubeconfig(t)
+	missing, empty, odd := filepath.Join(t.TempDir(), "missing"), written(t, "empty", ""), written(t, "odd", "{odd: [")
+	crd := written(t, "crd.yaml", "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a.example.com}}")
 	for line, want := range map[string]string{
 		"no-such-command":                                                  "unknown command",
 		"module no-such-command":                                           "unknown command",
 		"module push":                                                      "an argument is missing",
 		"module push -s 127.0.0.1:1 a " + missing:                          missing,
 		"module list --kubeconfig " + missing:                              missing,
-		"module list --timeout soon":                                       "invalid argument",
+		"module list --timeout soon":                                       `--timeout: "soon" is no time`,
+		"module list -s 127.0.0.1:1 --timeout 0":                           "--timeout: must be greater than 0, got 0s",
+		"module list -s ::":                                                "--server: \"https://::\" is no URL",
+		"module list -s 127.0.0.1:1 --certificate-authority " + missing:    "--certificate-authority: " + missing,
+		"module list -s 127.0.0.1:1 --client-key " + missing:               "--client-key: " + missing,
+		"migrate a -s 127.0.0.1:1 --rate -1":                               "--rate: must not be negative",
+		"module push a " + missing:                                         missing,
+		"module push a " + empty:                                           empty + " is empty",
+		"module push a " + odd + " --config " + odd:                        odd + ": ",
+		"module replay -s 127.0.0.1:1 a.1 " + missing:                      missing,
+		"version-priority preview -f " + odd:                               odd + ": ",
+		"lint --stored -f " + missing:                                      missing + ": no such file or directory\n-f names the file",
+		"lint --against " + missing + " -f " + crd:                         missing + ": no such file or directory\n--against names the file",
 		"version-priority preview -s 127.0.0.1:1 -f " + missing:            missing,
 		"version-priority preview -s 127.0.0.1:1":                          "a module and at least one group are needed",
 		"version-priority preview -s 127.0.0.1:1 --module m -f " + missing: "either --module and groups, or -f",

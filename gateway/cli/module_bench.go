@@ -55,7 +55,7 @@ func newModuleBench(tools workbench.Tools) *cobra.Command {
 			}
 			found, err := tools.Bench(cmd.Context(), what)
 			if err != nil {
-				return err
+				return inDefinitions(err, corpus.crdFile)
 			}
 			if format.forPrograms() && format.format != asTable {
 				err = format.value(cmd.OutOrStdout(), found)

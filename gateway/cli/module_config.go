@@ -24,10 +24,10 @@ func readConfig(file string) (config any, err error) {
 		return nil, err
 	}
 	if err := yaml.Unmarshal(text, &config); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, mistake{fmt.Errorf("%s: %w", file, err)}
 	}
 	if config == nil {
-		return nil, fmt.Errorf("%s has no configuration; to say that there is none, write {}", file)
+		return nil, mistake{fmt.Errorf("%s has no configuration; to say that there is none, write {}", file)}
 	}
 	return config, nil
 }

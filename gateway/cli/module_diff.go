@@ -44,7 +44,7 @@ func newModuleDiff(tools workbench.Tools) *cobra.Command {
 			}
 			found, err := tools.Compare(cmd.Context(), what)
 			if err != nil {
-				return err
+				return inDefinitions(err, corpus.crdFile)
 			}
 			if format.forPrograms() && format.format != asTable {
 				err = format.value(cmd.OutOrStdout(), found)

@@ -147,7 +147,7 @@ func (f *fuzzCommand) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	found, err := f.tools.Prove(cmd.Context(), f.what)
 	if err != nil {
-		return err
+		return inDefinitions(err, f.file)
 	}
 	if f.format.forPrograms() && f.format.format != asTable {
 		err = f.format.value(cmd.OutOrStdout(), found)

@@ -129,7 +129,13 @@ func TestFuzzExitsWithWhatItFound(t *testing.T) {
 			t.Errorf("%s: status %d, %v\n%s", c.name, exit, err, out)
 		}
 	}
-	b := &bench{findings: workbench.Findings{Lossless: "True"}}
+	b := &bench{err: workbench.DefinitionError{Err: errors.New("no")}}
+	for _, line := range []string{"fuzz " + wasm + " -f " + crd, "test " + wasm + " -f " + crd + " --samples " + written(t, "a.yaml", "a: b"), "bench " + wasm + " --crd " + crd, "diff " + wasm + " " + wasm + " --crd " + crd} {
+		if _, exit, err := b.run(t, append([]string{"module"}, strings.Fields(line)...)...); exit != 2 || err == nil || err.Error() != crd+": no" {
+			t.Errorf("%s: %d, %v", line, exit, err)
+		}
+	}
+	b = &bench{findings: workbench.Findings{Lossless: "True"}}
 	config := written(t, "config.yaml", "keep: true")
 	if _, _, err := b.run(t, "module", "fuzz", wasm, "-f", crd, "--pairs", "v1:v2,v2:v1", "--acknowledge", "a.b", "--seed", "9", "--config", config); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,20 +58,17 @@ func newModulePush() *cobra.Command {
 		ValidArgsFunction: p.client.completeModules,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.out, p.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			content, err := pushed(args[1]) // before any server is looked for
+			if err == nil {
+				p.config, err = readConfig(p.configFile)
+			}
+			if err != nil {
+				return mistake{err}
+			}
 			return p.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
-				content, err := named(args[1])
-				if err != nil {
-					return err
-				}
-				if len(content) == 0 {
-					return fmt.Errorf("%s is empty", args[1])
-				}
-				if content, err = moduleIn(content); err != nil {
-					return mistake{fmt.Errorf("%s: %w", args[1], err)}
-				}
-				if p.config, err = readConfig(p.configFile); err != nil {
-					return err
-				}
 				return p.run(ctx, cfg, args[0], content)
 			})
 		},
@@ -81,6 +79,21 @@ func newModulePush() *cobra.Command {
 	p.format.add(cmd, asJSON, asYAML, asName)
 	cmd.Flags().StringVar(&p.configFile, "config", "", "`file` with the configuration of the module, spec.config, as YAML or JSON")
 	return cmd
+}
+
+// pushed is the module in a file.
+func pushed(file string) ([]byte, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(content) == 0 {
+		return nil, fmt.Errorf("%s is empty", file)
+	}
+	if content, err = moduleIn(content); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return content, nil
 }
 
 func (p *pushCommand) run(ctx context.Context, cfg *rest.Config, name string, content []byte) error {

@@ -74,20 +74,19 @@ func (c *replayCommand) run(ctx context.Context, cmd *cobra.Command, cfg *rest.C
 		return fmt.Errorf("%q is no ID of a call, which is NAME.DIGITS: see wasmgate module logs NAME", args[0])
 	}
 	name := args[0][:end]
+	content, objects, err := c.files(cmd, args[1:])
+	if err != nil {
+		return err
+	}
 	call, err := findCall(ctx, cfg, name, args[0])
 	if err != nil {
 		return err
 	}
-	what := workbench.Request{Review: call.Request, Module: workbench.Module{Name: name, Config: call.Config, Limits: call.Limits}}
-	if len(args) > 1 {
-		if what.Content, err = os.ReadFile(args[1]); err != nil {
-			return err
+	what := workbench.Request{Review: call.Request, Objects: objects, Module: workbench.Module{Name: name, Content: content, Config: call.Config, Limits: call.Limits}}
+	if len(args) == 1 {
+		if what.Content, err = download(ctx, cfg, name, call.Digest); err != nil {
+			return fmt.Errorf("%w\nThe content that was called may be gone; name a file with it", err)
 		}
-	} else if what.Content, err = download(ctx, cfg, name, call.Digest); err != nil {
-		return fmt.Errorf("%w\nThe content that was called may be gone; name a file with it", err)
-	}
-	if what.Objects, err = readObjects(c.objects, cmd); err != nil {
-		return err
 	}
 	got, err := c.tools.Answer(ctx, what)
 	if err != nil {
@@ -97,6 +96,17 @@ func (c *replayCommand) run(ctx context.Context, cmd *cobra.Command, cfg *rest.C
 		printCall(cmd.OutOrStdout(), call)
 	}
 	return answered(cmd.OutOrStdout(), &c.format, got)
+}
+
+// files reads what the command line names: a module, if it does, and objects.
+func (c *replayCommand) files(cmd *cobra.Command, module []string) (content []byte, objects [][]byte, err error) {
+	if len(module) > 0 {
+		if content, err = os.ReadFile(module[0]); err != nil {
+			return nil, nil, err
+		}
+	}
+	objects, err = readObjects(c.objects, cmd)
+	return content, objects, err
 }
 
 func printCall(out io.Writer, call *failedCall) {
@@ -126,7 +136,7 @@ func callsOf(ctx context.Context, cfg *rest.Config, module string) ([]failedCall
 	}
 	result := client.Get().Resource(modules.Resource).Name(module).SubResource("failures").Do(ctx)
 	if err := result.Error(); err != nil { // says more than Raw's, and whether there is no module
-		return nil, err
+		return nil, noModule(module, err)
 	}
 	text, err := result.Raw()
 	if err != nil {

@@ -33,6 +33,14 @@ func (f *signFlags) read(cmd *cobra.Command, file string) (out workbench.Signed,
 	return out, err
 }
 
+// wrong names the file that an error is about: that of the key or that of the module.
+func (f *signFlags) wrong(file string, err error) error {
+	if key := (workbench.KeyError{}); errors.As(err, &key) {
+		file, err = f.key, key.Err
+	}
+	return mistake{fmt.Errorf("%s: %w", file, err)}
+}
+
 func newModuleSign(tools workbench.Signing) *cobra.Command {
 	var flags signFlags
 	var output string
@@ -53,7 +61,7 @@ func newModuleSign(tools workbench.Signing) *cobra.Command {
 			}
 			signed, err := tools.Sign(what)
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return flags.wrong(args[0], err)
 			}
 			if output == "" {
 				output = args[0]
@@ -93,7 +101,7 @@ func newModuleVerify(tools workbench.Signing) *cobra.Command {
 			}
 			is, err := tools.Verify(what)
 			if err != nil {
-				return err
+				return flags.wrong(args[0], err)
 			}
 			if format.forPrograms() {
 				err = format.value(cmd.OutOrStdout(), is)

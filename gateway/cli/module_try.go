@@ -87,7 +87,7 @@ func (c *tryCommand) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	tried, err := c.tools.Try(cmd.Context(), c.what)
 	if err != nil {
-		return err
+		return inDefinitions(err, c.crdFile)
 	}
 	cases, err := c.judge(files, tried)
 	if err != nil {

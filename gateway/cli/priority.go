@@ -44,10 +44,13 @@ func newPriorityPreview() *cobra.Command {
 		Example: "  wasmgate version-priority preview --module releases releases.example.com\n" +
 			"  wasmgate version-priority preview -f version-priority.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := p.complete(args); err != nil {
+				return err
+			}
 			return p.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
-				if err := p.complete(args); err != nil {
-					return err
-				}
 				return p.run(ctx, cfg, cmd.OutOrStdout())
 			})
 		},

@@ -149,3 +149,21 @@ type Converted struct {
 	// Problem is why it could not be converted, "" if it could.
 	Problem string
 }
+
+// KeyError is what is wrong with a key. Who read it knows the file.
+type KeyError struct{ Err error }
+
+// Error implements error.
+func (e KeyError) Error() string { return "the key: " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e KeyError) Unwrap() error { return e.Err }
+
+// DefinitionError is what is wrong with Definitions. Who read them knows the file.
+type DefinitionError struct{ Err error }
+
+// Error implements error.
+func (e DefinitionError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e DefinitionError) Unwrap() error { return e.Err }

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/custom"
 	"github.com/wasmgate/wasmgate/crd/definition"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
 // maxDefinitions is the size of the largest file with definitions that is read.
@@ -25,9 +26,13 @@ const maxDefinitions = 16 << 20
 func readDefinition(text []byte) (*crd.Definition, error) {
 	c, err := findDefinition(text)
 	if err != nil {
-		return nil, err
+		return nil, workbench.DefinitionError{Err: err}
 	}
-	return custom.Compile(c)
+	d, err := custom.Compile(c)
+	if err != nil {
+		return nil, workbench.DefinitionError{Err: err}
+	}
+	return d, nil
 }
 
 // findDefinition finds the one CustomResourceDefinition of a file.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"fmt"
+	"path/filepath"
 
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -16,16 +17,24 @@ import (
 const maxRulesFile = 4 << 20
 
 // readRules compiles a file with ConversionRules, YAML or JSON, in the place of a
-// module; nil means that the file has something else.
+// module; nil means that the file has something else, of a name that says no more.
 func readRules(m workbench.Module) (*running, error) {
 	if len(m.Content) > maxRulesFile {
 		return nil, nil
 	}
 	data, err := sigsyaml.YAMLToJSONStrict(m.Content)
-	if err != nil {
-		return nil, nil
+	kind := ""
+	if err == nil {
+		kind, _ = object.String(object.Field(data, "kind"))
 	}
-	if kind, _ := object.String(object.Field(data, "kind")); kind != RulesKind {
+	if kind != RulesKind {
+		switch filepath.Ext(m.Name) {
+		case ".yaml", ".yml", ".json":
+			if err == nil {
+				err = fmt.Errorf("it has a %q, neither %s nor a module", kind, RulesKind)
+			}
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
 		return nil, nil
 	}
 	r, err := Rules(data)

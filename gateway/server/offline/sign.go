@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
@@ -15,7 +14,7 @@ func (Tools) NewKey() (private, public []byte, err error) { return signature.Gen
 func (Tools) Sign(what workbench.Signed) ([]byte, error) {
 	key, err := signature.ParsePrivateKey(what.Key)
 	if err != nil {
-		return nil, fmt.Errorf("the key: %w", err)
+		return nil, workbench.KeyError{Err: err}
 	}
 	signed, all, err := signature.Split(what.Content)
 	if err != nil {
@@ -33,7 +32,7 @@ func (Tools) Sign(what workbench.Signed) ([]byte, error) {
 func (Tools) Verify(what workbench.Signed) (out workbench.Verified, err error) {
 	key, err := signature.ParsePublicKey(what.Key)
 	if err != nil {
-		return out, fmt.Errorf("the key: %w", err)
+		return out, workbench.KeyError{Err: err}
 	}
 	signed, all, err := signature.Split(what.Content)
 	out = workbench.Verified{Signed: signature.Digest(signed), Signatures: len(all), Key: key.ID()}
