@@ -36,6 +36,12 @@ const (
 	calls = 4
 )
 
+// Look tells why the server cannot be called as the file says.
+func (s *Server) Look() error {
+	_, err := s.open()
+	return err
+}
+
 func (s *Server) open() (sink, error) {
 	config, err := webhook.LoadKubeconfig(s.Kubeconfig, nil)
 	if err != nil {

@@ -30,6 +30,9 @@ func newEnvtest() *cobra.Command {
 			"  wasmgate envtest bin/envtest",
 		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
 			dir, err := envtestDir(args)
 			if err != nil {
 				return err
@@ -62,6 +65,9 @@ func makeAssets(dir string, replace bool, says io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return mistake{fmt.Errorf("%s is a file: name a directory, which is made if there is none", dir)}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -101,7 +107,7 @@ func place(from, to string, replace bool) error {
 // runs is not written to.
 func putInPlace(path string, replace bool, make func(path string) error) error {
 	if _, err := os.Lstat(path); err == nil && !replace {
-		return fmt.Errorf("%s is there already: name another directory, or say --replace", path)
+		return mistake{fmt.Errorf("%s is there already: name another directory, or say --replace", path)}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

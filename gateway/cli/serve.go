@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,12 +39,12 @@ func newServe(run Runner) *cobra.Command {
 				return err
 			}
 			if err := o.UseCertDir(cmd.Flags().Changed("data-dir")); err != nil {
-				return err
+				return mistake{err}
 			}
 			o.Authorization.FlagsSet = authorizationSet(cmd.Flags())
 			o.Authentication.AnonymousAuthSet = cmd.Flags().Changed("anonymous-auth")
 			out := health.NewLogWriter(cmd.ErrOrStderr())
-			log, err := l.begin(o.Validate, out)
+			log, err := l.begin(errors.Join(o.Validate(), lookForFiles(cmd.Flags(), o.DataDir)), out)
 			if err != nil {
 				return err
 			}
@@ -148,16 +149,14 @@ func logFlags(l *logOptions) flagGroup {
 	return f
 }
 
-// begin checks the flags of a server, and returns its log.
-func (l logOptions) begin(validate func() error, out io.Writer) (zerolog.Logger, error) {
-	if err := validate(); err != nil {
-		return zerolog.Nop(), fmt.Errorf("the configuration is not valid:\n%w", err)
-	}
+// begin returns the log of a server, unless something is wrong with its flags.
+func (l logOptions) begin(wrong error, out io.Writer) (zerolog.Logger, error) {
 	log, err := l.logger(out)
-	if err == nil {
-		quietLibraries(log)
+	if wrong = errors.Join(wrong, err); wrong != nil {
+		return zerolog.Nop(), mistake{fmt.Errorf("the configuration is not valid:\n%w", wrong)}
 	}
-	return log, err
+	quietLibraries(log)
+	return log, nil
 }
 
 func (l logOptions) logger(out io.Writer) (zerolog.Logger, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/rs/zerolog"
@@ -32,7 +33,7 @@ func newWebhook(run WebhookRunner) *cobra.Command {
 				return err
 			}
 			o.Files = args
-			log, err := l.begin(o.Validate, cmd.ErrOrStderr())
+			log, err := l.begin(errors.Join(o.Validate(), lookForFiles(cmd.Flags(), ""), lookForAll(args)), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

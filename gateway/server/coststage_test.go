@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/wasmgate/wasmgate/gateway/server/identity"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -22,7 +24,6 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
-	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -63,7 +64,8 @@ func newStage(t testing.TB) *stage {
 	o := servingIn(dir)
 	o.TokenAuthFile = write(t, filepath.Join(dir, "tokens.csv"), stageToken+",cost,cost,system:masters\n")
 	s := &stage{t: t, store: inMemory{storagetest.NewMemory()}}
-	s.gateway = newGateway(o, &net.TCPAddr{}, s.store, metrics.New(), zerolog.Nop())
+	s.gateway = newGateway(o, zerolog.Nop())
+	s.gateway.url, s.gateway.name, s.gateway.store = identity.URL(o, &net.TCPAddr{}), nameAt(&net.TCPAddr{}), s.store
 	t.Cleanup(func() {
 		if err := s.close(context.Background()); err != nil {
 			t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/server/encryption"
 	"github.com/wasmgate/wasmgate/storage/encrypted"
 )
@@ -35,9 +36,8 @@ func (s encryptedStore) RunCompactor(ctx context.Context, interval time.Duration
 	return s.below.RunCompactor(ctx, interval)
 }
 
-// encrypt puts encryption between the store and everything else, if it is asked for.
-// Without it nothing stands there.
-func (g *gateway) encrypt(ctx context.Context) error {
+// readEncryption reads how what is stored is encrypted, if it is.
+func readEncryption(ctx context.Context, g *gateway) error {
 	if g.options.EncryptionProviderConfig == "" {
 		return nil
 	}
@@ -59,11 +59,19 @@ func (g *gateway) encrypt(ctx context.Context) error {
 		Log: g.log.With().Str("component", "encryption").Logger(),
 	})
 	if err != nil {
-		return fmt.Errorf("--encryption-provider-config: %w", err)
+		return options.Mistake{Err: fmt.Errorf("--encryption-provider-config: %w", err)}
+	}
+	return nil
+}
+
+// encrypt puts encryption between the store and everything else, if it is asked for.
+// Without it nothing stands there.
+func (g *gateway) encrypt() {
+	if g.encryption == nil {
+		return
 	}
 	g.metrics.IncludeLibrary(encryption.Families...)
 	g.store = encryptedStore{Store: encrypted.New(g.store, g.encryption, g.encryption.Failed), below: g.store}
-	return nil
 }
 
 // followEncryption brings changes of the encryption into force until ctx ends.

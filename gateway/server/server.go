@@ -84,38 +84,43 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if err := openData(o.DataDir); err != nil {
-		return fmt.Errorf("--data-dir: %w", err)
+	g := newGateway(o, log)
+	if err := look(ctx, g); err != nil {
+		return err
 	}
 	// The port is taken first: a conflict should not leave a database behind.
 	listener, err := net.Listen("tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)))
 	if err != nil {
 		return fmt.Errorf("--bind-address, --secure-port: %w", err)
 	}
-	measured := metrics.New()
-	store, closeStore, err := openStore(ctx, o, measured, log)
+	g.url, g.name = identity.URL(o, listener.Addr()), nameAt(listener.Addr())
+	closeStore := func() error { return nil }
+	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx)), closeStore()) }()
+	if err := readEncryption(ctx, g); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if err := openData(o.DataDir); err != nil {
+		return errors.Join(fmt.Errorf("--data-dir: %w", err), listener.Close())
+	}
+	store, end, err := openStore(ctx, o, g.metrics, log)
 	if err != nil {
 		if ctx.Err() != nil { // told to stop while starting
 			err = nil
 		}
 		return errors.Join(err, listener.Close())
 	}
-	defer func() { err = errors.Join(err, closeStore()) }()
-	g := newGateway(o, listener.Addr(), store, measured, log)
+	g.store, closeStore = store, end
 	log.Info().Int64("budget", g.memory.Total()).Int64("go", memory.LimitRuntime(g.memory.Total())).Msg("memory")
-	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
-	if err := g.encrypt(ctx); err != nil {
-		return errors.Join(err, listener.Close())
-	}
+	g.encrypt()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	return g.run(ctx, listener, started)
 }
 
-// newGateway makes one of which nothing is built yet.
-func newGateway(o options.Serve, at net.Addr, s store, m *metrics.Metrics, log zerolog.Logger) *gateway {
-	return &gateway{options: o, url: identity.URL(o, at), name: nameAt(at), log: log, store: s, metrics: m, memory: memory.New(cmp.Or(o.MemoryBudget, memory.Available()))}
+// newGateway makes one of which nothing is built yet: it has no address and no store.
+func newGateway(o options.Serve, log zerolog.Logger) *gateway {
+	return &gateway{options: o, log: log, metrics: metrics.New(), memory: memory.New(cmp.Or(o.MemoryBudget, memory.Available()))}
 }
 
 // openData makes the data directory. In one that is there, whatever is read

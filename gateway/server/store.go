@@ -47,9 +47,9 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 	observe := accounting.NewStore(m, keys.ResourceOf).Observe
 	if !o.Embedded() {
 		log.Info().Strs("servers", o.EtcdServers).Msg("connecting") // which takes as long as etcd takes to answer
-		s, err := etcd.Open(ctx, etcd.Config{
-			Endpoints: o.EtcdServers, CAFile: o.EtcdCAFile, CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, Logger: log, Observe: observe,
-		})
+		c := etcdFiles(o)
+		c.Endpoints, c.Logger, c.Observe = o.EtcdServers, log, observe
+		s, err := etcd.Open(ctx, c)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", flagOf(err), err)
 		}
@@ -68,6 +68,11 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 		log.Warn().Str("url", url).Msg("embedded etcd listens for clients without authentication")
 	}
 	return e.Store(), e.Close, nil
+}
+
+// etcdFiles are the files by which an etcd cluster is reached.
+func etcdFiles(o options.Serve) etcd.Config {
+	return etcd.Config{CAFile: o.EtcdCAFile, CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile}
 }
 
 // resourceKeys tells the resources of keys, also of kinds that are not served.

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -136,12 +137,22 @@ var (
 	ErrCertificate = errors.New("the client certificate and its key")
 )
 
+// LookAtFiles tells why the files of a [Config] cannot be used.
+func LookAtFiles(c Config) error {
+	_, err := clientTLS(c)
+	return err
+}
+
 func clientTLS(c Config) (*tls.Config, error) {
 	if c.CertFile == "" && c.KeyFile == "" && c.CAFile == "" {
 		return nil, nil
 	}
 	if c.CAFile != "" {
-		if _, err := (transport.TLSInfo{TrustedCAFile: c.CAFile}).ClientConfig(); err != nil {
+		conf, err := (transport.TLSInfo{TrustedCAFile: c.CAFile}).ClientConfig()
+		if err == nil && conf.RootCAs.Equal(x509.NewCertPool()) {
+			err = fmt.Errorf("%s has no certificate in PEM", c.CAFile)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("etcd: %w: %w", ErrCAFile, err)
 		}
 	}

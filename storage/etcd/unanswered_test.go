@@ -91,6 +91,12 @@ func TestOpen_SaysWhyNobodyAnswers(t *testing.T) {
 	if !errors.Is(err, ErrCAFile) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file of authorities: %v", err)
 	}
+	if err := LookAtFiles(Config{CAFile: os.DevNull}); !errors.Is(err, ErrCAFile) {
+		t.Errorf("a file without authorities: %v", err)
+	}
+	if err := LookAtFiles(Config{CAFile: good}); err != nil {
+		t.Errorf("a file with one: %v", err)
+	}
 	_, err = Open(t.Context(), Config{Endpoints: []string{"https://" + plain}, CAFile: good, CertFile: "none", KeyFile: "none", Logger: zerolog.Nop()})
 	if !errors.Is(err, ErrCertificate) {
 		t.Errorf("no certificate: %v", err)

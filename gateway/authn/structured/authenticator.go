@@ -71,24 +71,13 @@ func New(ctx context.Context, c Config) (*Authenticator, error) {
 	return a, nil
 }
 
-func (a *Authenticator) configure() (err error) {
-	all := []authenticator.Token{authenticator.TokenFunc(a.byIssuers)}
-	if a.c.Webhook.Path != "" {
-		asks, err := a.c.Webhook.authenticator(a.c.Audiences)
-		if err != nil {
-			return fmt.Errorf("--authentication-token-webhook-config-file: %w", err)
-		}
-		all = append(all, asks)
+func (a *Authenticator) configure() error {
+	asks, configured, err := a.read()
+	if err != nil {
+		return err
 	}
-	a.tokens = cache.New(known{union.New(all...)}, true, remembered, 0)
-	configured := a.c.Flags
+	a.tokens = cache.New(known{union.New(append([]authenticator.Token{authenticator.TokenFunc(a.byIssuers)}, asks...)...)}, true, remembered, 0)
 	if a.c.Path != "" {
-		if a.said, err = authn.ReadConfiguration(a.c.Path); err == nil {
-			configured, err = decode(a.said)
-		}
-		if err != nil {
-			return fmt.Errorf("--authentication-config: failed to load authentication configuration from file %q: %w", a.c.Path, err)
-		}
 		metrics.RegisterMetrics()
 		metrics.RecordAuthenticationConfigLastConfigInfo(a.c.Gateway, string(a.said))
 	}
@@ -96,15 +85,53 @@ func (a *Authenticator) configure() (err error) {
 		a.issuers.Store(&issuers{Token: union.New()})
 		return nil
 	}
-	a.anonymous, a.compiler = configured.Anonymous, authenticationcel.NewDefaultCompiler()
-	if err := validate(a.compiler, configured, a.c.Audiences); err != nil {
-		return err
-	}
 	first, err := newIssuers(a.ctx, a.compiler, configured, a.c)
 	if err == nil {
 		a.issuers.Store(first)
 	}
 	return err
+}
+
+// read reads what the configuration names: who is asked about all tokens, and, nil for
+// nothing, which issuers there are.
+func (a *Authenticator) read() (asks []authenticator.Token, configured *apiserver.AuthenticationConfiguration, err error) {
+	if a.c.Webhook.Path != "" {
+		webhook, err := a.c.Webhook.authenticator(a.c.Audiences)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--authentication-token-webhook-config-file: %w", err)
+		}
+		asks = append(asks, webhook)
+	}
+	configured = a.c.Flags
+	if a.c.Path != "" {
+		if a.said, err = authn.ReadConfiguration(a.c.Path); err == nil {
+			configured, err = decode(a.said)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("--authentication-config: failed to load authentication configuration from file %q: %w", a.c.Path, err)
+		}
+	}
+	if configured == nil {
+		return asks, nil, nil
+	}
+	a.anonymous, a.compiler = configured.Anonymous, authenticationcel.NewDefaultCompiler()
+	return asks, configured, validate(a.compiler, configured, a.c.Audiences)
+}
+
+// Look tells why nothing can be made of a configuration, and asks nobody. It returns what
+// is said of who shows nothing; nil for nothing.
+func Look(c Config) (*apiserver.AnonymousAuthConfig, error) {
+	a := &Authenticator{c: c}
+	_, configured, err := a.read()
+	if configured == nil || err != nil {
+		return nil, err
+	}
+	for _, j := range configured.JWT {
+		if _, err := asking(j.Issuer); err != nil {
+			return nil, err
+		}
+	}
+	return a.anonymous, nil
 }
 
 // Close ends what asks issuers for their keys.

@@ -65,6 +65,25 @@ func (a allows) Judge(ctx context.Context, at authz.Attributes) (authz.Decision,
 
 // New reads the file, or the flags.
 func New(c Config) (*Chain, error) {
+	out, err := read(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Path != "" {
+		metrics.RegisterMetrics()
+		metrics.RecordAuthorizationConfigLastConfigInfo(c.Gateway, string(out.said))
+	}
+	authorizationmetrics.RegisterMetrics()
+	return out, nil
+}
+
+// Look tells why nothing can be made of a configuration.
+func Look(c Config) error {
+	_, err := read(c)
+	return err
+}
+
+func read(c Config) (*Chain, error) {
 	out := &Chain{c: c, compiler: authorizationcel.NewDefaultCompiler()}
 	configured := c.Flags
 	if c.Path != "" {
@@ -75,15 +94,12 @@ func New(c Config) (*Chain, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--authorization-config: %w", err)
 		}
-		metrics.RegisterMetrics()
-		metrics.RecordAuthorizationConfigLastConfigInfo(c.Gateway, string(out.said))
 	}
 	for _, a := range configured.Authorizers {
 		if a.Type != apiserver.TypeWebhook {
 			out.required = append(out.required, string(a.Type))
 		}
 	}
-	authorizationmetrics.RegisterMetrics()
 	return out, out.set(configured)
 }
 

@@ -5,6 +5,7 @@ package all
 
 import (
 	"context"
+	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/bounds/flowcontrol"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
@@ -30,7 +31,16 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/signingrequest"
 	"github.com/wasmgate/wasmgate/gateway/kinds/storageobject"
 	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority"
+	"github.com/wasmgate/wasmgate/gateway/options"
 )
+
+// Files are those that flags name about kinds.
+func Files(o options.Serve) []options.File {
+	return slices.Concat([]options.File{
+		{Flag: "module-trust-file", Paths: []string{o.ModuleTrustFile}, Look: func() error { return modulekind.LookAtTrust(o.ModuleTrustFile) }},
+		{Flag: "module-registries-file", Paths: []string{o.ModuleRegistriesFile}, Look: func() error { return modulekind.LookAtRegistries(o.ModuleRegistriesFile) }},
+	}, serviceaccount.Files(o), signingrequest.Files(o))
+}
 
 // Kinds are all of them, in the order of their steps of the start. Each has to be
 // closed.

@@ -72,17 +72,40 @@ func configured(o options.Serve, objects Objects) (*Tokens, error) {
 		Objects: objects,
 	}
 	for _, file := range o.ServiceAccountKeyFiles {
-		text, err := os.ReadFile(file)
+		verifiers, err := readVerifiers(file)
 		if err != nil {
 			return nil, fmt.Errorf("--service-account-key-file: %w", err)
-		}
-		verifiers, err := ParseVerifiers(text)
-		if err != nil {
-			return nil, fmt.Errorf("--service-account-key-file: %s: %w", file, err)
 		}
 		tokens.Verifiers = append(tokens.Verifiers, verifiers...)
 	}
 	return tokens, nil
+}
+
+func readVerifiers(file string) ([]Verifier, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	verifiers, err := ParseVerifiers(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return verifiers, nil
+}
+
+// Files are those of the keys of tokens.
+func Files(o options.Serve) []options.File {
+	all := []options.File{{Flag: "service-account-signing-key-file", Paths: []string{o.ServiceAccountSigningKeyFile}, Look: func() error {
+		_, err := signingKey(o)
+		return err
+	}}}
+	for _, file := range o.ServiceAccountKeyFiles {
+		all = append(all, options.File{Flag: "service-account-key-file", Paths: []string{file}, Look: func() error {
+			_, err := readVerifiers(file)
+			return err
+		}})
+	}
+	return all
 }
 
 // signingKey is the operator's key, or one of the gateway's own.

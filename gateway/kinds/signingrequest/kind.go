@@ -13,6 +13,15 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
+// Files are those of the authority that signs.
+func Files(o options.Serve) []options.File {
+	said := o.ClusterSigning
+	return []options.File{{Flag: "cluster-signing-cert-file", Paths: []string{said.CertFile, said.KeyFile}, Look: func() error {
+		_, err := ReadAuthority(said.CertFile, said.KeyFile)
+		return err
+	}}}
+}
+
 // Kind is that of CertificateSigningRequests.
 func Kind(c kinds.Config) kinds.Kind {
 	if !c.Has(requests) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -291,5 +292,14 @@ func TestFilesThatCannotBe(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if _, there := os.Stat(o.DataDir); name != "no module" && name != "limits that cannot be" && (there == nil || !errors.As(err, new(options.Mistake))) {
+			t.Errorf("%s: it was not refused before anything was made: %v", name, err)
+		}
+	}
+	o := options.DefaultWebhooks()
+	o.Files, o.DataDir = []string{t.TempDir()}, filepath.Join(t.TempDir(), "data")
+	o.TLSCertFile, o.TLSPrivateKeyFile = os.DevNull, os.DevNull
+	if err := Run(t.Context(), o, zerolog.Nop(), nil); err == nil || !strings.HasPrefix(err.Error(), "--tls-cert-file: ") {
+		t.Errorf("no certificate: %v", err)
 	}
 }

@@ -50,6 +50,9 @@ func Run(ctx context.Context, o options.Webhooks, log zerolog.Logger, started fu
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	if err := look(o); err != nil {
+		return options.Mistake{Err: err}
+	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)))
 	if err != nil {
 		return fmt.Errorf("--bind-address, --secure-port: %w", err)
@@ -70,9 +73,30 @@ func Run(ctx context.Context, o options.Webhooks, log zerolog.Logger, started fu
 		return err
 	}
 	if len(w.served.hooks()) == 0 {
-		return errors.New("the files have neither modules that convert or admit nor ConversionRules")
+		return errNothing
 	}
 	return w.run(ctx, listener, seen, started)
+}
+
+var errNothing = options.Mistake{Err: errors.New("the files have neither modules that convert or admit nor ConversionRules")}
+
+// look refuses files that cannot be used, before anything is made.
+func look(o options.Webhooks) error {
+	if o.TLSCertFile != "" {
+		if _, err := pki.FromFiles(o.TLSCertFile, o.TLSPrivateKeyFile); err != nil {
+			return fmt.Errorf("--tls-cert-file: %w", err)
+		}
+	}
+	for _, file := range o.Files {
+		if info, err := os.Stat(file); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return nil // a pipe can be read once
+		}
+	}
+	c, err := read(o.Files)
+	if err == nil && len(c.from) == 0 {
+		err = errNothing
+	}
+	return err
 }
 
 // newModules makes a host of modules as that of a gateway, which keeps nothing of them in

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -46,21 +47,12 @@ func (i *Identity) believeOthers(ctx context.Context, o options.Serve, gateway s
 	if o.AllowsAnonymous() {
 		i.anonymous = func(string) bool { return true }
 	}
-	a := o.Authentication
-	if !a.Asks() {
+	if !o.Authentication.Asks() {
 		return nil
 	}
-	c := structured.Config{
-		Path: a.ConfigFile, SigningAlgs: a.OIDC.SigningAlgs, Audiences: o.ServiceAccountIssuers, Gateway: gateway,
-		Webhook: structured.Webhook{Path: a.Webhook.ConfigFile, Version: a.Webhook.Version, CacheTTL: a.Webhook.CacheTTL},
-	}
-	if a.ConfigFile != "" { // which any may sign that the library knows
-		c.SigningAlgs = structured.Algorithms()
-	}
-	if a.OIDC.IssuerURL != "" {
-		if c.Flags, err = configuration(a.OIDC); err != nil {
-			return fmt.Errorf("--oidc-ca-file: %w", err)
-		}
+	c, err := others(o, gateway)
+	if err != nil {
+		return err
 	}
 	if i.others, err = structured.New(ctx, c); err != nil {
 		return err
@@ -69,14 +61,34 @@ func (i *Identity) believeOthers(ctx context.Context, o options.Serve, gateway s
 	if said == nil {
 		return nil
 	}
-	if a.AnonymousAuthSet {
-		return fmt.Errorf("--anonymous-auth: it cannot be set when the file of --authentication-config configures anonymous")
+	if o.Authentication.AnonymousAuthSet {
+		return errAnonymous
 	}
 	i.anonymous = nil
 	if said.Enabled && o.AllowsAnonymous() {
 		i.anonymous = open(said.Conditions)
 	}
 	return nil
+}
+
+var errAnonymous = errors.New("--anonymous-auth: it cannot be set when the file of --authentication-config configures anonymous")
+
+// others is what the options say of tokens that others issue.
+func others(o options.Serve, gateway string) (c structured.Config, err error) {
+	a := o.Authentication
+	c = structured.Config{
+		Path: a.ConfigFile, SigningAlgs: a.OIDC.SigningAlgs, Audiences: o.ServiceAccountIssuers, Gateway: gateway,
+		Webhook: structured.Webhook{Path: a.Webhook.ConfigFile, Version: a.Webhook.Version, CacheTTL: a.Webhook.CacheTTL},
+	}
+	if a.ConfigFile != "" { // which any may sign that the library knows
+		c.SigningAlgs = structured.Algorithms()
+	}
+	if a.OIDC.IssuerURL != "" {
+		if c.Flags, err = configuration(a.OIDC); err != nil {
+			return c, fmt.Errorf("--oidc-ca-file: %w", err)
+		}
+	}
+	return c, nil
 }
 
 // clientCertificates believe certificates of clients: those of the operator's authorities,

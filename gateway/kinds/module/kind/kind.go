@@ -6,7 +6,6 @@ package kind
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -138,12 +137,10 @@ func (m *Modules) extend(d *crd.Definition) {
 func (m *Modules) serve(e *engine.Engine) (kinds.Served, error) {
 	objects := local.Part(e, "modules")
 	m.trust = trust.New(objects)
-	if file := m.config.Options.ModuleTrustFile; file != "" {
-		if err := m.trust.ReadFile(file); err != nil {
-			return kinds.Served{}, fmt.Errorf("--module-trust-file: %s: %w", file, err)
-		}
+	err := readTrust(m.trust, m.config.Options.ModuleTrustFile)
+	if err == nil {
+		err = readRegistries(m.Host, m.config.Options.ModuleRegistriesFile)
 	}
-	err := m.readRegistries()
 	if err != nil {
 		return kinds.Served{}, err
 	}
