@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,18 +19,22 @@ func arguments(least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return mistake{fmt.Errorf("an argument is missing\nUsage: %s", cmd.UseLine())}
 		case len(args) > most:
-			return mistake{fmt.Errorf("unexpected argument %q%s\nUsage: %s", args[most], instead(cmd, args[most]), cmd.UseLine())}
+			return mistake{fmt.Errorf("unexpected argument %q%s\nUsage: %s", args[most], instead(cmd, args), cmd.UseLine())}
 		}
 		return nil
 	}
 }
 
 // instead is how what was meant by an argument too many is said.
-func instead(cmd *cobra.Command, arg string) (say string) {
-	if _, err := strconv.ParseBool(arg); err == nil {
+func instead(cmd *cobra.Command, args []string) (say string) {
+	isBool := func(arg string) bool {
+		_, err := strconv.ParseBool(arg)
+		return err == nil
+	}
+	if i := slices.IndexFunc(args, isBool); i >= 0 {
 		cmd.Flags().Visit(func(f *pflag.Flag) {
 			if f.Value.Type() == "bool" {
-				say = fmt.Sprintf("; to set --%s write --%s=%s", f.Name, f.Name, arg)
+				say = fmt.Sprintf("; to set --%s write --%s=%s", f.Name, f.Name, args[i])
 			}
 		})
 	}
@@ -61,6 +66,13 @@ func noneOf(cmd *cobra.Command, args []string) error {
 	near := cmd.SuggestionsFor(args[0])
 	if !cmd.HasParent() && spelling.Distance(args[0], "help") <= cmd.SuggestionsMinimumDistance { // which the library leaves out
 		near = append(near, "help")
+	}
+	if len(near) == 0 { // or that of another command
+		for _, of := range cmd.Commands() {
+			if below, _, err := of.Find(args[:1]); err == nil && below != of {
+				near = append(near, of.Name()+" "+below.Name())
+			}
+		}
 	}
 	if len(near) > 0 {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"

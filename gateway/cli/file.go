@@ -52,6 +52,10 @@ func replace(path string, data []byte, info fs.FileInfo) (err error) {
 	temporary := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%x", filepath.Base(path), rand.Uint64()))
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			at.Path = path // which is what was asked for
+		}
 		return err
 	}
 	defer func() {

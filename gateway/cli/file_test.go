@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -67,7 +68,7 @@ func TestWriteFile(t *testing.T) {
 	if hidden, err := filepath.Glob(at(".*")); err != nil || len(hidden) > 0 {
 		t.Errorf("left behind: %v, %v", hidden, err)
 	}
-	if err := writeFile(filepath.Join(dir, "none", "file"), nil); !errors.Is(err, os.ErrNotExist) {
+	if err := writeFile(filepath.Join(dir, "none", "file"), nil); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "open "+filepath.Join(dir, "none", "file")+": ") {
 		t.Errorf("in no folder: %v", err)
 	}
 	if err := writeFile(dir, nil); err == nil {

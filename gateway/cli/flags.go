@@ -82,24 +82,48 @@ func fromEnv(flags *pflag.FlagSet) error {
 // suggestFlag adds the flag that was probably meant to the error about an
 // unknown one, and to that about a value what it may be.
 func suggestFlag(cmd *cobra.Command, err error) error {
-	const unknown = "unknown flag: --"
-	name, ok := strings.CutPrefix(err.Error(), unknown)
-	if wrong := new(pflag.InvalidValueError); errors.As(err, &wrong) {
-		return mistake{fmt.Errorf("--%s: %w\nSee '%s --help'", wrong.GetFlag().Name, valueError(err), cmd.CommandPath())}
+	var wrong *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	meant := ""
+	switch {
+	case errors.As(err, &wrong):
+		err = fmt.Errorf("--%s: %w", wrong.GetFlag().Name, valueError(err))
+	case errors.As(err, &unknown):
+		if flag := nearest(cmd.Flags(), unknown); flag != "" {
+			meant = "; did you mean --" + flag + "?"
+		}
 	}
-	if !ok {
-		return mistake{fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
+	return mistake{fmt.Errorf("%w%s\nSee '%s --help'", err, meant, cmd.CommandPath())}
+}
+
+// nearest is the flag that was probably meant, "" for none: one that begins so, or that is
+// spelled nearly so, or that has one dash too few.
+func nearest(flags *pflag.FlagSet, unknown *pflag.NotExistError) string {
+	name := unknown.GetSpecifiedName()
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		name, _, _ = strings.Cut(short, "=")
+		if len(name) < 3 || flags.Lookup(name) == nil {
+			return ""
+		}
+		return name
 	}
 	best, distance := "", len(name)/2+1
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := spelling.Distance(name, f.Name); d < distance && !f.Hidden {
+	var begin []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		if d := spelling.Distance(name, f.Name); d < distance {
 			best, distance = f.Name, d
 		}
+		if strings.HasPrefix(f.Name, name+"-") {
+			begin = append(begin, f.Name)
+		}
 	})
-	if best == "" {
-		return mistake{fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
+	if best == "" && len(begin) == 1 {
+		return begin[0]
 	}
-	return mistake{fmt.Errorf("%w; did you mean --%s?\nSee '%s --help'", err, best, cmd.CommandPath())}
+	return best
 }
 
 // moduleMemory are the flags of what modules may take where they run: memory of idle

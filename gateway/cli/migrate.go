@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -75,8 +76,11 @@ func newMigrate() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.out, m.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return m.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
-				if !(m.rate >= 0) { // nor what is no number
-					return mistake{fmt.Errorf("--rate: must not be negative, got %v", m.rate)}
+				if !(m.rate >= 0) || math.IsInf(m.rate, 0) { // nor what is no number
+					return mistake{fmt.Errorf("--rate: must be a number of objects, and not negative, got %v", m.rate)}
+				}
+				if args[0] == "" {
+					return mistake{fmt.Errorf("the resource is empty\nUsage: %s", cmd.UseLine())}
 				}
 				return m.run(ctx, cfg, schema.ParseGroupResource(args[0]))
 			})

@@ -118,6 +118,9 @@ func (c *initCommand) run(cmd *cobra.Command, args []string) (err error) {
 
 // writeFiles writes files, or, without force, none if one is there already.
 func writeFiles(dir string, files []workbench.File, force bool) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file: name a folder, which is made if there is none", dir)
+	}
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if _, err := os.Lstat(name); !force && !errors.Is(err, fs.ErrNotExist) {

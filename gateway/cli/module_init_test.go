@@ -47,6 +47,7 @@ func TestInitSaysWhatIsWrong(t *testing.T) {
 		{bench{}, []string{"d", "--to", "x"}, "--to needs --from"},
 		{bench{}, []string{"d", "--from", "none.yaml"}, "none.yaml: no such file"},
 		{bench{}, []string{"d", "--from", empty}, "empty.yaml is empty"},
+		{bench{}, []string{empty}, "empty.yaml is a file: name a folder"},
 		{bench{err: errors.New("there is one version")}, []string{"d"}, "there is one version"},
 	} {
 		t.Chdir(t.TempDir())

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -69,6 +72,9 @@ func (c *recordCommand) run(ctx context.Context, cmd *cobra.Command, cfg *rest.C
 	if c.what.Most <= 0 || c.most <= 0 {
 		return errors.New("--samples and --objects have to be more than 0")
 	}
+	if _, err := labels.Parse(c.selector); err != nil {
+		return fmt.Errorf("--selector: %w", err)
+	}
 	client, err := dynamic.NewForConfig(cfg)
 	if err != nil {
 		return err
@@ -84,6 +90,9 @@ func (c *recordCommand) run(ctx context.Context, cmd *cobra.Command, cfg *rest.C
 	}
 	if c.what.Version == "" {
 		c.what.Version = storageVersionOf(crd)
+	}
+	if served := servedOf(crd); !slices.Contains(served, c.what.Version) {
+		return fmt.Errorf("--at: %s is not served at %q; it is at %s", name, c.what.Version, strings.Join(served, ", "))
 	}
 	kind := client.Resource(schema.GroupVersionResource{Group: crd.Spec.Group, Version: c.what.Version, Resource: crd.Spec.Names.Plural})
 	if c.what.Objects, err = c.objects(ctx, kind.Namespace(c.namespace)); err != nil {
@@ -109,6 +118,16 @@ func (c *recordCommand) run(ctx context.Context, cmd *cobra.Command, cfg *rest.C
 		return &outcome{statusFound, fmt.Sprintf("%s were passed over: with other values the schema refuses them", objectsIn(int64(recorded.Refused)))}
 	}
 	return err
+}
+
+// servedOf are the versions at which objects of a definition are read.
+func servedOf(crd *apiextensionsv1.CustomResourceDefinition) (all []string) {
+	for _, v := range crd.Spec.Versions {
+		if v.Served {
+			all = append(all, v.Name)
+		}
+	}
+	return all
 }
 
 // storageVersionOf is the version that objects of a definition are stored at.

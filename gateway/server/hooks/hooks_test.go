@@ -302,4 +302,9 @@ func TestFilesThatCannotBe(t *testing.T) {
 	if err := Run(t.Context(), o, zerolog.Nop(), nil); err == nil || !strings.HasPrefix(err.Error(), "--tls-cert-file: ") {
 		t.Errorf("no certificate: %v", err)
 	}
+	o = options.DefaultWebhooks()
+	o.Files, o.DataDir, o.Inject, o.Kubeconfig = []string{t.TempDir()}, filepath.Join(t.TempDir(), "data"), options.Annotated, os.DevNull
+	if err := Run(t.Context(), o, zerolog.Nop(), nil); err == nil || !strings.HasPrefix(err.Error(), "--inject: kubeconfig") || !errors.As(err, new(options.Mistake)) {
+		t.Errorf("no kubeconfig: %v", err)
+	}
 }

@@ -87,6 +87,11 @@ func look(o options.Webhooks) error {
 			return fmt.Errorf("--tls-cert-file: %w", err)
 		}
 	}
+	if o.Inject != "" {
+		if _, err := bundles.New(bundles.Config{Kubeconfig: o.Kubeconfig}); err != nil {
+			return err
+		}
+	}
 	for _, file := range o.Files {
 		if info, err := os.Stat(file); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return nil // a pipe can be read once
