@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -26,7 +27,13 @@ func lookForFiles(flags *pflag.FlagSet, dataDir string) error {
 		if info, err := os.Stat(f.Value.String()); what == "directory" && err == nil && !info.IsDir() {
 			errs = append(errs, fmt.Errorf("--%s: %s is a file, not a folder", f.Name, f.Value))
 		}
-		if what != "file" || slices.Contains(outputs, f.Name) {
+		if what != "file" {
+			return
+		}
+		if slices.Contains(outputs, f.Name) {
+			if err := canBeWritten(f.Value.String()); err != nil {
+				errs = append(errs, fmt.Errorf("--%s: %w", f.Name, err))
+			}
 			return
 		}
 		files := []string{f.Value.String()}
@@ -44,6 +51,27 @@ func lookForFiles(flags *pflag.FlagSet, dataDir string) error {
 		}
 	})
 	return errors.Join(errs...)
+}
+
+// canBeWritten fails where a folder is in the place of a file, or a file in that of a folder
+// above it. "-" is the standard output.
+func canBeWritten(file string) error {
+	if file == "" || file == "-" {
+		return nil
+	}
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder, not a file", file)
+	}
+	for at := filepath.Dir(file); err != nil && at != "."; at = filepath.Dir(at) {
+		if info, err = os.Stat(at); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is a file, not a folder", at)
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return nil
 }
 
 // lookForAll tells which files and folders cannot be read.

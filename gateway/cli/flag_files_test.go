@@ -68,15 +68,17 @@ func TestServers_LookForTheFilesOfFlags(t *testing.T) {
 func TestServers_MistakesExitWithTwo(t *testing.T) {
 	file := written(t, "file", "")
 	for line, want := range map[string]string{
-		"serve --secure-port 99999999":   "--secure-port: must be between 0 and 65535, got 99999999",
-		"serve --log-format xml":         `--log-format: want text or json, got "xml"`,
-		"serve --data-dir " + file:       "--data-dir: " + file + " is a file, not a folder",
-		"serve --cert-dir " + file:       "--cert-dir: ",
-		"webhook":                        "a file or folder with modules or ConversionRules is needed",
-		"webhook " + file + "x":          file + "x: file does not exist",
-		"webhook -v3 --secure-port -1 .": "--secure-port must be between 0 and 65535",
-		"envtest " + file:                file + " is a file: name a directory",
-		"envtest a b":                    `unexpected argument "b"`,
+		"serve --secure-port 99999999":              "--secure-port: must be between 0 and 65535, got 99999999",
+		"serve --log-format xml":                    `--log-format: want text or json, got "xml"`,
+		"serve --data-dir " + file:                  "--data-dir: " + file + " is a file, not a folder",
+		"serve --write-kubeconfig " + file + "/a/b": "--write-kubeconfig: " + file + " is a file, not a folder",
+		"serve --audit-log-path /":                  "--audit-log-path: / is a folder, not a file",
+		"serve --cert-dir " + file:                  "--cert-dir: ",
+		"webhook":                                   "a file or folder with modules or ConversionRules is needed",
+		"webhook " + file + "x":                     file + "x: file does not exist",
+		"webhook -v3 --secure-port -1 .":            "--secure-port must be between 0 and 65535",
+		"envtest " + file:                           file + " is a file: name a directory",
+		"envtest a b":                               `unexpected argument "b"`,
 	} {
 		if called, exit, err := server(t, nil, strings.Fields(line)...); called || exit != statusMistake || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %d, %v", line, exit, err)
@@ -103,6 +105,11 @@ func TestEnvtest_ProgramsThatAreThere(t *testing.T) {
 // The gateway makes files in its data directory, and what is no file can be read once.
 func TestServe_FilesThatAreNotLookedFor(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
+	for _, flag := range []string{"--audit-log-path=-", "--audit-log-path=" + filepath.Join(data, "a", "b"), "--write-kubeconfig=a/b", "--write-kubeconfig=/none/a"} {
+		if called, exit, err := server(t, nil, "serve", "--data-dir", data, flag); !called || exit != 0 {
+			t.Errorf("%s: %d, %v", flag, exit, err)
+		}
+	}
 	for _, file := range []string{filepath.Join(data, "pki", "ca.crt"), os.DevNull} {
 		if called, exit, err := server(t, nil, "serve", "--data-dir", data, "--client-ca-file", file); !called || exit != 0 {
 			t.Errorf("%s: %d, %v", file, exit, err)

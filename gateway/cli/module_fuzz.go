@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -118,8 +119,11 @@ func (f *fuzzCommand) subject(name string) (err error) {
 		return fmt.Errorf("--config is for modules, and %s is a webhook", name)
 	}
 	f.what.Webhook = &workbench.Webhook{URL: name, PerSecond: f.perSecond}
-	if f.ca != "" {
-		f.what.Webhook.CA, err = os.ReadFile(f.ca)
+	if f.ca == "" {
+		return nil
+	}
+	if f.what.Webhook.CA, err = os.ReadFile(f.ca); err == nil && !x509.NewCertPool().AppendCertsFromPEM(f.what.Webhook.CA) {
+		err = fmt.Errorf("--ca: %s has no certificate in PEM", f.ca)
 	}
 	return err
 }

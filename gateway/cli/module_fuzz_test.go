@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+	"github.com/wasmgate/wasmgate/gateway/pki"
 )
 
 // bench are tools that only say what the test wants.
@@ -121,6 +122,7 @@ func TestFuzzExitsWithWhatItFound(t *testing.T) {
 		{"no calls", &bench{}, []string{"https://hooks.example.com", "-f", crd, "--calls-per-second", "0"}, 2, ""},
 		{"the certificates of a file", &bench{}, []string{wasm, "-f", crd, "--ca", crd}, 2, ""},
 		{"the configuration of a webhook", &bench{}, []string{"https://hooks.example.com", "-f", crd, "--config", crd}, 2, ""},
+		{"no certificates", &bench{}, []string{"https://hooks.example.com", "-f", crd, "--ca", crd}, 2, ""},
 		{"no such certificates", &bench{}, []string{"https://hooks.example.com", "-f", crd, "--ca", "none.crt"}, 2, ""},
 		{"a mistake that the tools find", &bench{err: errors.New("no")}, []string{wasm, "-f", crd}, 2, ""},
 	} {
@@ -147,12 +149,16 @@ func TestFuzzExitsWithWhatItFound(t *testing.T) {
 
 // A webhook is proved by its URL.
 func TestFuzzOfAWebhook(t *testing.T) {
+	own, err := pki.SelfSigned(filepath.Join(t.TempDir(), "pki"), []string{"127.0.0.1"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := &bench{findings: workbench.Findings{Lossless: "True"}}
-	out, _, err := b.run(t, "module", "fuzz", "https://hooks.example.com/convert", "-f", written(t, "crd.yaml", "crd"), "--ca", written(t, "ca.crt", "pem"), "--calls-per-second", "7")
+	out, _, err := b.run(t, "module", "fuzz", "https://hooks.example.com/convert", "-f", written(t, "crd.yaml", "crd"), "--ca", written(t, "ca.crt", string(own.Trust())), "--calls-per-second", "7")
 	if err != nil {
 		t.Fatal(err, out)
 	}
-	if w := b.asked.Webhook; w == nil || w.URL != "https://hooks.example.com/convert" || string(w.CA) != "pem" || w.PerSecond != 7 || b.asked.Content != nil {
+	if w := b.asked.Webhook; w == nil || w.URL != "https://hooks.example.com/convert" || string(w.CA) != string(own.Trust()) || w.PerSecond != 7 || b.asked.Content != nil {
 		t.Errorf("asked for %+v", b.asked)
 	}
 }
