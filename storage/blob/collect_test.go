@@ -235,6 +235,33 @@ func (s *stuck) Delete(ctx context.Context, key string, rev int64) (int64, error
 	return s.Store.Delete(ctx, key, rev)
 }
 
+// hidden does not tell what there is below some keys.
+type hidden struct {
+	storage.Store
+	prefix string
+}
+
+func (s hidden) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
+	if strings.HasPrefix(r.Prefix, s.prefix) {
+		return storage.Page{}, &storage.Error{Kind: storage.Unavailable, Cause: errFull}
+	}
+	return s.Store.Range(ctx, r)
+}
+
+// Of chunks that cannot be listed nobody says that they are gone.
+func TestChunksThatCannotBeListedAreReported(t *testing.T) {
+	m, b, c, _ := world(0)
+	digest := put(t, b, random(2*ChunkSize))
+	c.blobs = New(hidden{m, "/b/" + digest[7:]}, "/b")
+	for range 2 { // with its manifest, and without
+		if removed, err := c.Sweep(t.Context(), nothing); removed != 0 || !errors.Is(err, errFull) {
+			t.Errorf("removed %d, %v", removed, err)
+		}
+	}
+	c.blobs = b
+	sweep(t, c, nothing, 1)
+}
+
 func TestAKeyThatCannotBeRemovedIsReported(t *testing.T) {
 	down := &storage.Error{Kind: storage.Unavailable, Cause: errFull}
 	for _, c := range []struct {

@@ -93,6 +93,28 @@ func TestAliasesWeighWhatTheyStandFor(t *testing.T) {
 	}
 }
 
+// Only YAML has aliases, and only where one can stand: an asterisk in a text is none.
+func TestOnlyAliasesOfYAMLAreWeighed(t *testing.T) {
+	const aliased = "a: &a [0, 0]\nb: *a\n"
+	for _, c := range []struct {
+		media, body string
+		want        bool
+	}{
+		{encoding.TypeYAML, aliased, true},
+		{"application/apply-patch+yaml", aliased, true},
+		{encoding.TypeJSON, aliased, false},
+		{encoding.TypeProtobuf, aliased, false},
+		{"no/type/at all", aliased, false},
+		{encoding.TypeYAML, "a: 1\nb: 2\n", false},
+		{encoding.TypeYAML, "a: &a 1\n", false},
+		{encoding.TypeYAML, `{"a":"&a","b":"*a"}`, false},
+	} {
+		if n := (Body{ContentType: c.media, Data: []byte(c.body)}).Aliased(); n > 0 != c.want {
+			t.Errorf("%s: %d bytes more for %q", c.media, n, c.body)
+		}
+	}
+}
+
 // Separators within texts are none, where it matters.
 func TestTextsWeighLittle(t *testing.T) {
 	table := `{"kind":"ConfigMap","apiVersion":"v1","data":{"table":"` + strings.Repeat(`1,{[\"`, 150_000) + `"}}`

@@ -80,3 +80,15 @@ func TestRulesThatLoseAreNotBound(t *testing.T) {
 	g.write(gvr.Rules, "ks", `{"spec":{"proof":"Enforce"}}`, url, "")                            // and is not what it is to be
 	g.write(gvr.Definitions, "ks.example.com", `{"metadata":{"labels":{"a":"b"}}}`, "<nil>", "") // what is bound stays changeable
 }
+
+// Rules that nothing is bound to have nothing to prove: they wait for no proofs of others.
+func TestRulesThatAreNotBoundWaitForNobody(t *testing.T) {
+	guarded := newGuard(nil)
+	g := gate{t, realengine.With(t, func(e *engine.Engine) admission.Chain {
+		guarded.objects = local.Part(e, "test")
+		return admission.Chain{Validators: []admission.Validator{guarded}}
+	}).Verbs}
+	guarded.turn <- struct{}{}
+	g.write(gvr.Rules, "", `{"apiVersion":"wasmgate.dev/v1","kind":"ConversionRules","metadata":{"name":"ks"},`+specOf(`"Enforce"`, "")[1:], "<nil>", "")
+	g.write(gvr.Rules, "ks", `{"spec":{"acknowledgedLoss":["zone"]}}`, "<nil>", "")
+}

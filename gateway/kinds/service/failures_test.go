@@ -117,6 +117,18 @@ func TestWhoWasFasterIsNoFailure(t *testing.T) {
 	}
 }
 
+// A range that is as it should be is only looked at.
+func TestAReadyRangeIsLeftAlone(t *testing.T) {
+	f := &controllertest.Failing{Engine: keptObjects(t)}
+	r := NewRange(f, Config{Addresses: netip.MustParsePrefix("10.0.0.0/24")})
+	for run, want := range []int{3, 1} { // get, create and update; get
+		f.Calls = 0
+		if err := r.Reconcile(t.Context(), nil, r.Seeds()[0]); err != nil || f.Calls != want {
+			t.Errorf("run %d: %d calls, want %d, %v", run, f.Calls, want, err)
+		}
+	}
+}
+
 // aged shows addresses as they are an hour later.
 type aged struct{ controllertest.Engine }
 

@@ -121,8 +121,6 @@ func (i *image) is(memory []byte) bool {
 func (i *image) size() uint64 { return uint64(len(i.view)) }
 
 func (i *image) close() {
-	if i.view != nil {
-		_ = unix.Munmap(i.view)
-	}
+	_ = unix.Munmap(i.view) // an error where there is none
 	_ = unix.Close(i.file)
 }

@@ -2,6 +2,7 @@ package linear
 
 import (
 	"bytes"
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -76,6 +77,39 @@ func TestEqualMemoriesHaveOneImage(t *testing.T) {
 	freeSecond()
 	if s.image != nil {
 		t.Error("an image stays that nobody uses")
+	}
+}
+
+// Nothing of a memory is left in the process when it was given back: no addresses, and no
+// file.
+func TestNothingIsLeftOfAMemory(t *testing.T) {
+	m := newMapped(4 * wasmPage)
+	if m == nil {
+		t.Skip("this system does not tell what is written to")
+	}
+	defer m.Free()
+	left := func() (mappings, files int) {
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Skip(err)
+		}
+		open, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return bytes.Count(maps, []byte("memfd:wasmgate-memory")), len(open)
+	}
+	mappings, files := left()
+	copy(m.Reallocate(wasmPage), "kept")
+	if err := m.Keep(&Shared{}); err != nil {
+		t.Fatal(err)
+	}
+	if nowMapped, nowOpen := left(); nowMapped != mappings+2 || nowOpen != files+1 {
+		t.Errorf("%d more mappings and %d more files, want 2 and 1", nowMapped-mappings, nowOpen-files)
+	}
+	m.Free()
+	if nowMapped, nowOpen := left(); nowMapped != mappings || nowOpen != files {
+		t.Errorf("%d mappings and %d files are left", nowMapped-mappings, nowOpen-files)
 	}
 }
 
