@@ -3,15 +3,18 @@ package transport
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -130,23 +133,77 @@ func TestBody_BrokenIsRefused(t *testing.T) {
 		"chunks, a size beyond all":  "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nab",
 		"chunks, no end of trailers": "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n",
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := r.dial()
-			if _, err := io.WriteString(c, send); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
-			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if resp.StatusCode != http.StatusBadRequest || !resp.Close {
-				t.Errorf("%d %s", resp.StatusCode, text(t, resp))
-			}
-		})
+		for how, end := range ends {
+			t.Run(name+", "+how, func(t *testing.T) {
+				r := *r
+				r.t = t
+				c := end(&r, send)
+				resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if resp.StatusCode != http.StatusBadRequest || !resp.Close {
+					t.Errorf("%d %s", resp.StatusCode, text(t, resp))
+				}
+			})
+		}
 	}
+}
+
+// ends are the ways in which a client says that it sends nothing more: as TLS has it, at once
+// with the last of what it sends, and without a goodbye, as somebody on the way may do it.
+var ends = map[string]func(r *running, send string) *tls.Conn{
+	"said": func(r *running, send string) *tls.Conn {
+		return r.sent(r.dial(), send, (*tls.Conn).CloseWrite)
+	},
+	"said at once": func(r *running, send string) *tls.Conn {
+		below := &corked{Conn: r.plain(r.t, "")}
+		older := r.tls.Clone() // in which the two are told apart before they are decrypted
+		older.MaxVersion = tls.VersionTLS12
+		c := tls.Client(below, older)
+		if err := c.Handshake(); err != nil {
+			r.t.Fatal(err)
+		}
+		below.holds = true
+		r.sent(c, send, (*tls.Conn).CloseWrite)
+		if err := below.SetWriteDeadline(time.Now().Add(patience)); err != nil { // CloseWrite lets it pass
+			r.t.Fatal(err)
+		}
+		if _, err := below.Conn.Write(below.held); err != nil {
+			r.t.Fatal(err)
+		}
+		return c
+	},
+	"cut": func(r *running, send string) *tls.Conn {
+		return r.sent(r.dial(), send, func(c *tls.Conn) error { return c.NetConn().(*net.TCPConn).CloseWrite() })
+	},
+}
+
+// sent is c after something was sent, and the end.
+func (r *running) sent(c *tls.Conn, send string, end func(*tls.Conn) error) *tls.Conn {
+	r.t.Helper()
+	if _, err := io.WriteString(c, send); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := end(c); err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// corked is a connection that, once it holds, keeps what is to be sent.
+type corked struct {
+	net.Conn
+	holds bool
+	held  []byte
+}
+
+func (c *corked) Write(p []byte) (int, error) {
+	if !c.holds {
+		return c.Conn.Write(p)
+	}
+	c.held = append(c.held, p...)
+	return len(p), nil
 }
 
 // A client that says at once that it has nothing more to send has sent it all.
@@ -156,15 +213,24 @@ func TestBody_OfAClientThatClosesItsSide(t *testing.T) {
 		"length": "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi",
 		"chunks": "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
 	} {
-		c := r.dial()
-		if _, err := io.WriteString(c, send); err != nil {
-			t.Fatal(err)
+		for how, end := range ends {
+			c := end(r, send)
+			if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 || text(t, resp) != "hi" {
+				t.Errorf("%s, %s: %+v %v", name, how, resp, err)
+			}
 		}
-		if err := c.CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
-		if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 || text(t, resp) != "hi" {
-			t.Errorf("%s: %+v %v", name, resp, err)
+	}
+}
+
+// A form is a body like any other: nobody but the handler reads it, and it need not be one.
+func TestBody_OfAForm(t *testing.T) {
+	r := run(t, func(r *api.Request) *reply.Response { return ok(r.ContentType + " " + string(r.Body)) })
+	const form = "multipart/form-data; boundary=x"
+	for _, body := range []string{"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--x--\r\n", "--x\r\nhalf", `{"kind":"Pod"}`} {
+		for name, from := range map[string]io.Reader{"length": strings.NewReader(body), "chunks": io.MultiReader(strings.NewReader(body))} {
+			if resp, got := r.do("POST", "/", from, http.Header{"Content-Type": {form}}); resp.StatusCode != 200 || string(got) != form+" "+body {
+				t.Errorf("%s: %q: %d %q", name, body, resp.StatusCode, got)
+			}
 		}
 	}
 }

@@ -43,6 +43,21 @@ func TestReply_Plain_MT01(t *testing.T) {
 	}
 }
 
+// Nobody but the handler says what a reply is: one without a type has none.
+func TestReply_OfNoType(t *testing.T) {
+	r := run(t, func(r *api.Request) *reply.Response {
+		return map[string]*reply.Response{
+			"/changed":   {Code: 200, Body: []byte("x")},
+			"/unchanged": {Code: 304, Headers: []reply.Header{{Name: "Etag", Value: `"x"`}}},
+		}[r.Path]
+	})
+	for path, code := range map[string]int{"/changed": 200, "/unchanged": 304} {
+		if resp, _ := r.do("GET", path, nil, nil); resp.StatusCode != code || resp.Header["Content-Type"] != nil {
+			t.Errorf("%s: %d, of type %q", path, resp.StatusCode, resp.Header["Content-Type"])
+		}
+	}
+}
+
 func TestReply_ListIsStreamed(t *testing.T) {
 	piece := bytes.Repeat([]byte("x"), 40<<10)
 	r := run(t, func(*api.Request) *reply.Response {

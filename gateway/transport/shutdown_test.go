@@ -138,3 +138,34 @@ func TestShutdown_WorkEndsWithItsClient(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A server that was stopped before it began, or is once more, serves nothing, and leaves no
+// listener behind.
+func TestServe_AfterShutdown(t *testing.T) {
+	r := run(t, func(*api.Request) *reply.Response { return ok("{}") })
+	r.do("GET", "/", nil, nil)
+	never := New(r.server.options)
+	for name, s := range map[string]*Server{"served": r.server, "never served": never} {
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(l) }()
+		select {
+		case err := <-served:
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(patience):
+			t.Errorf("%s: it serves", name)
+		}
+		if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+			_ = c.Close()
+			t.Errorf("%s: somebody listens", name)
+		}
+	}
+}

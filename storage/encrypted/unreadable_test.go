@@ -2,6 +2,7 @@ package encrypted_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -138,6 +139,54 @@ func TestReopened(t *testing.T) {
 		wantBoth("12")
 		if n := made.Load() - before; n != 1 {
 			t.Errorf("%d items were made again, want 1", n)
+		}
+	})
+}
+
+// Watches end as soon as one value can be read again that a scan could not read, whatever
+// became of the others, and not before.
+func TestRecheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := storagetest.NewMemory()
+		locked := true
+		s := encrypted.New(m, turned{broken: func(key string) error {
+			if locked && strings.HasPrefix(key, "/g/locked") {
+				return errForeign
+			}
+			return nil
+		}}, nil)
+		must(s.Create(t.Context(), "/g/open", []byte("1"), 0))(t)
+		locked = false
+		gone := map[string]int64{}
+		for n := range 100 {
+			key := fmt.Sprint("/g/locked/", n)
+			gone[key] = must(s.Create(t.Context(), key, []byte("2"), 0))(t)
+		}
+		must(s.Create(t.Context(), "/g/locked", []byte("3"), 0))(t)
+		locked = true
+		if err := s.Scan(t.Context(), storage.Range{Prefix: "/g/"}, func(storage.Page) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for key, rev := range gone { // which no watch tells
+			must(m.Delete(t.Context(), key, rev))(t)
+		}
+		now := must(m.Revision(t.Context()))(t)
+		batches, reason := s.Watch(t.Context(), "/g/", now+1)
+		ended := func() bool {
+			synctest.Wait()
+			select {
+			case _, more := <-batches:
+				return !more
+			default:
+				return false
+			}
+		}
+		if s.Recheck(t.Context()); ended() {
+			t.Fatalf("it ends while nothing more can be read: %v", reason())
+		}
+		locked = false
+		if s.Recheck(t.Context()); !ended() || storage.KindOf(reason()) != storage.Reopened {
+			t.Errorf("it goes on, or ended otherwise: %v", reason())
 		}
 	})
 }
