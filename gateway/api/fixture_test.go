@@ -71,7 +71,7 @@ const widgets = "/apis/example.com/v1/namespaces/default/widgets"
 type world struct {
 	*Handler
 	t        testing.TB
-	store    *storagetest.Memory
+	store    *asks
 	observed *observed
 	uploads  *uploads
 	setup    Setup
@@ -96,7 +96,7 @@ func (c *converter) Convert(ctx context.Context, desired string, objects [][]byt
 
 func newWorld(t testing.TB, change ...func(*Setup)) *world {
 	t.Helper()
-	w := &world{t: t, store: storagetest.NewMemory(), observed: &observed{}, uploads: &uploads{}, asked: &deciding{ordinary{}}, converter: &converter{Converter: conversion.None{}}}
+	w := &world{t: t, store: &asks{Memory: storagetest.NewMemory()}, observed: &observed{}, uploads: &uploads{}, asked: &deciding{ordinary{}}, converter: &converter{Converter: conversion.None{}}}
 	for i := range 3 { // so that there are revisions from before the engine's time
 		rev, err := w.store.Create(t.Context(), "/elsewhere/"+string(rune('a'+i)), nil, 0)
 		if err == nil {

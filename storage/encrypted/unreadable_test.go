@@ -190,3 +190,20 @@ func TestRecheck(t *testing.T) {
 		}
 	})
 }
+
+// However many values cannot be read, looking at them again takes only so long.
+func TestRecheckIsBounded(t *testing.T) {
+	const most = 1000
+	m, looked := storagetest.NewMemory(), 0
+	s := encrypted.New(m, turned{broken: func(string) error { looked++; return errForeign }}, nil)
+	for n := range most + 2 {
+		must(m.Create(t.Context(), fmt.Sprintf("/g/%04d", n), []byte("x"), 0))(t)
+	}
+	if err := s.Scan(t.Context(), storage.Range{Prefix: "/g/"}, func(storage.Page) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	looked = 0
+	if s.Recheck(t.Context()); looked/2 != most { // broken is asked twice for each
+		t.Errorf("%d values are looked at, want %d", looked/2, most)
+	}
+}
