@@ -137,3 +137,30 @@ func (o *outage) Get(ctx context.Context, key string) (storage.KV, error) {
 	}
 	return o.Memory.Get(ctx, key)
 }
+
+// full is a store that takes nothing more, and counts who tries.
+type full struct {
+	*storagetest.Memory
+	tried atomic.Int64
+}
+
+func (f *full) Update(_ context.Context, key string, _ []byte, _ int64, _ time.Duration) (int64, error) {
+	f.tried.Add(1)
+	return 0, &storage.Error{Kind: storage.Full, Key: key}
+}
+
+// TestRunLeavesAStoreAloneThatTakesNothing: once it is known for one key, the others of
+// the page are not tried.
+func TestRunLeavesAStoreAloneThatTakesNothing(t *testing.T) {
+	for _, concurrency := range []int{1, 4} {
+		s := &full{Memory: fill(t, 100)}
+		p, err := Run(t.Context(), s, Options{Prefix: "/p/", Concurrency: concurrency, Rewrite: toV2})
+		if storage.KindOf(err) != storage.Full || p.Done != 0 {
+			t.Errorf("%+v, %v", p, err)
+		}
+		// Each may have one under way, and one be handed over.
+		if most := int64(2*concurrency + 1); s.tried.Load() > most {
+			t.Errorf("%d keys are tried by %d at once, want %d at most", s.tried.Load(), concurrency, most)
+		}
+	}
+}
