@@ -54,7 +54,7 @@ func (r *run) neededChange(ctx context.Context, key string, revision int64) (boo
 // at a revision.
 func unknown(err error) bool {
 	kind := storage.KindOf(err)
-	return err != nil && (kind == storage.Compacted || kind == storage.FutureRevision)
+	return kind == storage.Compacted || kind == storage.FutureRevision
 }
 
 // passed notes that the run has passed a key, and with the last of those that are

@@ -117,3 +117,48 @@ func TestRunCrashedWithinAPage(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// TestRunKnowsWhereTheEarlierOneEnded: a key that was written last before the earlier run
+// saved its progress, and is not as it should be, is none that it rewrote.
+func TestRunKnowsWhereTheEarlierOneEnded(t *testing.T) {
+	m := fill(t, 0)
+	set(m, "/p/last", "v1 last")
+	p, err := Run(t.Context(), m, Options{Prefix: "/p/", PageSize: 1, Rewrite: toV2, Since: mustRevision(t, m)})
+	if err != nil || p.Rewritten != 1 || p.Revision != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// forgetful is a store that does not answer what was there at a revision.
+type forgetful struct {
+	*storagetest.Memory
+	revision int64
+	kind     storage.Kind
+}
+
+func (f forgetful) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
+	if r.Revision == f.revision {
+		return storage.Page{}, &storage.Error{Kind: f.kind}
+	}
+	return f.Memory.Range(ctx, r)
+}
+
+// TestRunMustKnowWhatWasThere: a store that is away is not one that has forgotten: nobody
+// counts what it would say.
+func TestRunMustKnowWhatWasThere(t *testing.T) {
+	for kind, want := range map[storage.Kind]Progress{
+		storage.Unavailable: {},
+		storage.Compacted:   {Done: 20, Rewritten: 10, Skipped: 10},
+	} {
+		m := fill(t, 20)
+		saved := Progress{Revision: mustRevision(t, m)}
+		crashIn(t, m, saved, 1) // and 10 keys are rewritten
+		p, err := Run(t.Context(), forgetful{m, saved.Revision, kind}, Options{Prefix: "/p/", PageSize: 10, Rewrite: toV2, From: saved, Since: saved.Revision})
+		if got := storage.KindOf(err); (err != nil) != (kind == storage.Unavailable) || err != nil && got != kind {
+			t.Errorf("%v: %v", kind, err)
+		}
+		if p.Done != want.Done || p.Rewritten != want.Rewritten || p.Skipped != want.Skipped {
+			t.Errorf("%v: %+v", kind, p)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 type scripted struct {
 	*storagetest.Memory
 	answers []error
+	others  func() // what somebody else does before an answer
 	getErr  error
 	gets    int
 }
@@ -25,6 +26,9 @@ func (s *scripted) Update(ctx context.Context, key string, value []byte, rev int
 	}
 	err := s.answers[0]
 	s.answers = s.answers[1:]
+	if s.others != nil {
+		s.others()
+	}
 	return 0, err
 }
 
@@ -51,6 +55,7 @@ func TestKeyAnswers(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		answers   func(*storagetest.Memory) []error
+		others    string // what somebody else writes meanwhile
 		getErr    error
 		rewritten bool
 		gets      int
@@ -66,6 +71,8 @@ func TestKeyAnswers(t *testing.T) {
 			return []error{&storage.Error{Kind: storage.Conflict}}
 		}, rewritten: true, gets: 1},
 		{name: "an answer that is lost", answers: func(*storagetest.Memory) []error { return []error{away} }, rewritten: true, gets: 1},
+		{name: "lost, and somebody else did it", answers: func(*storagetest.Memory) []error { return []error{away} }, others: "v2 y", gets: 1},
+		{name: "lost, and somebody else undid it", answers: func(*storagetest.Memory) []error { return []error{away} }, others: "v1 y", rewritten: true, gets: 1},
 		{name: "lost, then gone", answers: func(*storagetest.Memory) []error { return []error{away} }, getErr: gone, gets: 1},
 		{name: "the store is full", answers: func(*storagetest.Memory) []error { return []error{full} }, want: full, lost: true},
 		{name: "lost, and the store is away", answers: func(*storagetest.Memory) []error { return []error{away} }, getErr: away, gets: 1, want: away, lost: true},
@@ -80,6 +87,9 @@ func TestKeyAnswers(t *testing.T) {
 			kv := *current(s.Memory)
 			if tc.answers != nil {
 				s.answers = tc.answers(s.Memory)
+			}
+			if tc.others != "" {
+				s.others = func() { set(s.Memory, "/p/a", tc.others) }
 			}
 			r := &run{store: s, o: Options{Rewrite: toV2}}
 			rewritten, err := r.key(t.Context(), kv)

@@ -52,6 +52,21 @@ func TestPagesThatCannotBeAsked(t *testing.T) {
 	}
 }
 
+// A system that says of no page that it was written to is not believed.
+func TestPagesThatAreNeverWritten(t *testing.T) {
+	zeros, err := os.Create(filepath.Join(t.TempDir(), "pagemap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer zeros.Close()
+	if err := zeros.Truncate(8 << 47 / int64(pageSize)); err != nil { // for all addresses there are; nothing is stored
+		t.Skip(err)
+	}
+	if err := tryPages(&pages{file: int(zeros.Fd())}); err == nil {
+		t.Error("it is believed")
+	}
+}
+
 // An image is of its memory alone, and what cannot be written is no image.
 func TestImages(t *testing.T) {
 	memory := make([]byte, 3*pageSize)

@@ -150,11 +150,37 @@ func TestMemoriesThatShareAreApart(t *testing.T) {
 func TestOnlyWhatWasKeptIsRestored(t *testing.T) {
 	for name, make := range kinds(t) {
 		m := make(wasmPage)
-		if _, err := m.Restore(); err == nil {
+		if grown, err := m.Restore(); grown || err == nil {
 			t.Errorf("%s: restored what was never kept", name)
 		}
 		if m.Reallocate(2*wasmPage) != nil {
 			t.Errorf("%s: gives more than the most", name)
+		}
+		m.Free()
+	}
+}
+
+// A memory may have had nothing when it was kept, and has nothing again.
+func TestNothingIsKeptToo(t *testing.T) {
+	for name, make := range kinds(t) {
+		m := make(2 * wasmPage)
+		if now := m.Reallocate(0); len(now) != 0 {
+			t.Errorf("%s: %d bytes", name, len(now))
+		}
+		if err := m.Keep(&Shared{}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for range 2 {
+			copy(m.Reallocate(wasmPage), "written")
+			if grown, err := m.Restore(); !grown || err != nil {
+				t.Errorf("%s: grown %t, %v", name, grown, err)
+			}
+			if now := m.Reallocate(wasmPage); len(now) != 0 {
+				t.Errorf("%s: %d bytes after nothing was kept", name, len(now))
+			}
+			if now := m.Reallocate(wasmPage); !bytes.Equal(now, zeroes(wasmPage)) {
+				t.Errorf("%s: %q... is left", name, now[:min(len(now), 10)])
+			}
 		}
 		m.Free()
 	}
