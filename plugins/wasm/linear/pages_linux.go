@@ -170,7 +170,7 @@ func tryPages(p *pages) error {
 			return err
 		}
 		size := uint64(pageSize)
-		if len(own) != 2 || own[0].from != size || own[0].to != 2*size || own[1].from != 3*size || own[1].to != 4*size {
+		if !slices.Equal(own, []span{{from: size, to: 2 * size}, {from: 3 * size, to: 4 * size}}) {
 			return fmt.Errorf("told %v", own)
 		}
 		for _, page := range []int{1, 3} {
