@@ -3,6 +3,7 @@ package etcd
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -151,5 +153,32 @@ func TestErrorKinds(t *testing.T) {
 	}
 	if failed(t.Context(), nil, "k", 7) != nil {
 		t.Error("no error became one")
+	}
+}
+
+// closed is a client whose watches end at once, and do not say why.
+type closed struct{ clientv3.Watcher }
+
+func (closed) Watch(context.Context, string, ...clientv3.OpOption) clientv3.WatchChan {
+	c := make(chan clientv3.WatchResponse)
+	close(c)
+	return c
+}
+
+func (closed) Close() error { return nil }
+
+// A watch that has ended says why, whoever ended it.
+func TestWatchesThatEndSayWhy(t *testing.T) {
+	s := &Store{watches: map[clientv3.Watcher]struct{}{}, newWatcher: func() clientv3.Watcher { return closed{} }}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for want, ctx := range map[error]context.Context{errWatchClosed: t.Context(), context.Canceled: left} {
+		batches, reason := s.Watch(ctx, "/w/", 1)
+		for range batches {
+			t.Error("a batch came")
+		}
+		if err := reason(); storage.KindOf(err) != storage.Unavailable || !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
 	}
 }
