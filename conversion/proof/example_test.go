@@ -34,3 +34,25 @@ func TestPlainerValuesEnd(t *testing.T) {
 		}
 	}
 }
+
+// What a schema says of a value alone is kept at both ends.
+func TestWhatFits(t *testing.T) {
+	two, four, low, high, step := int64(2), int64(4), 2.0, 4.0, 2.0
+	text, number := &schema{MinLength: &two, MaxLength: &four}, &schema{Minimum: &low, Maximum: &high}
+	inside := &schema{Minimum: &low, Maximum: &high, ExclusiveMinimum: true, ExclusiveMaximum: true}
+	for i, c := range []struct {
+		s    *schema
+		v    any
+		want bool
+	}{
+		{text, "é", false}, {text, "éé", true}, {text, "éééé", true}, {text, "ééééé", false}, {text, int64(1), true},
+		{&schema{MinLength: &two}, "a", false}, {&schema{MaxLength: &four}, "abcde", false}, {&schema{}, "", true},
+		{number, int64(1), false}, {number, 2.0, true}, {number, int64(4), true}, {number, 4.5, false},
+		{inside, int64(2), false}, {inside, 2.5, true}, {inside, int64(4), false}, {inside, nil, true},
+		{&schema{MultipleOf: &step}, int64(3), false}, {&schema{MultipleOf: &step}, int64(6), true},
+	} {
+		if got := fits(c.s, nil, c.v); got != c.want {
+			t.Errorf("%d: %v fits: %v", i, c.v, got)
+		}
+	}
+}

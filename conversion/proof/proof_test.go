@@ -3,6 +3,7 @@ package proof_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,26 @@ func TestAnInterruptionIsToldAsSuch(t *testing.T) {
 		if got.Verdict != proof.Unknown || !got.Again || got.Why != c.why {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// Of a conversion that differs each time the example is as small as of any other loss.
+func TestExamplesOfUnstableConversionsAreSmall(t *testing.T) {
+	n := 0
+	c := ways(func(o tree) {
+		if _, ok := o["a"]; ok {
+			n++
+			o["a"] = fmt.Sprint(n)
+		}
+	}, same)
+	const properties = `a: ` + text + `, b: ` + text + `, c: {type: object, properties: {d: ` + text + `}}`
+	got := proof.Prove(t.Context(), define(t, properties, properties), c, proof.Options{Budget: 5 * time.Minute, Objects: 50, Pairs: []proof.Pair{{From: "v1", To: "v2"}}})
+	found := slices.IndexFunc(got.Losses, func(l proof.Loss) bool { return l.Problem == proof.Unstable && l.Field == "a" })
+	if found < 0 {
+		t.Fatalf("%+v", got)
+	}
+	if example := got.Losses[found].Example; strings.Contains(example, "\nb:") || strings.Contains(example, "\nc:") || !strings.Contains(example, "\nkind: Widget") {
+		t.Errorf("there is more in it than it takes:\n%s", example)
 	}
 }
 

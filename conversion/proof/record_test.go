@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,6 +187,26 @@ func TestSamplesOfAnySchema(t *testing.T) {
 			if s := fmt.Sprint(obj); strings.Contains(s, marked) {
 				t.Errorf("%s: %s", text, s)
 			}
+		}
+	}
+}
+
+// Digits become others, but for the first of a number that has several: nobody writes a
+// zero there.
+func TestNumbersInTextsBeginAsNumbersDo(t *testing.T) {
+	r, err := NewRecorder(definedBy(t, schemas[0]), "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for was, want := range map[string][]bool{"7": {true}, "77": {false, true}, "777": {false, true, true}, "a7": {false, true}, "7-77": {true, false, false, true}} {
+		zero := make([]bool, len(was))
+		for range 500 {
+			for i, c := range r.shaped(was) {
+				zero[i] = zero[i] || c == '0'
+			}
+		}
+		if !slices.Equal(zero, want) {
+			t.Errorf("%s has zeros at %v, want %v", was, zero, want)
 		}
 	}
 }

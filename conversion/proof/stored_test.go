@@ -3,6 +3,7 @@ package proof_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,8 @@ func TestNothingThatStoredObjectsHoldIsTold(t *testing.T) {
 	} {
 		objects = append(objects, fmt.Appendf(nil, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"hunter2-%d","namespace":"hunter2","uid":"u","labels":{"hunter2":"hunter2"}},"spec":%s}`, i, spec))
 	}
-	objects = append(objects, []byte(`{`), []byte(`{"apiVersion":"example.com/v9"}`), []byte(`{"kind":"`+strings.Repeat("x", 1<<20)+`"}`))
+	unreadable := [][]byte{[]byte(`{`), []byte(`{"apiVersion":"example.com/v9"}`), []byte(`{"kind":"` + strings.Repeat("x", 1<<20) + `"}`)}
+	objects = slices.Concat(unreadable, objects, unreadable)
 	got := proof.Stored(t.Context(), d, c, objects, proof.Options{Budget: 5 * time.Minute})
 	found := map[string]bool{}
 	for _, l := range got.Losses {

@@ -76,7 +76,7 @@ func (c *comparer) compare(t *Type, a, b side) {
 	switch {
 	case !b.ok:
 		leaf = c.as(t.form(a.v), t, a, b)
-	case !a.ok || t.form(a.v) == t.form(b.v) && t.decided(a.v) == t.decided(b.v):
+	case !a.ok || t.form(a.v) == t.form(b.v):
 		leaf = c.as(t.form(b.v), t, a, b)
 	default:
 		c.as(t.form(a.v), t, a, b)

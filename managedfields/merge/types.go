@@ -122,19 +122,6 @@ func (t *Type) firstForm() form {
 	return nothing
 }
 
-// decided tells that v leaves t no choice.
-func (t *Type) decided(v any) bool {
-	switch v.(type) {
-	case nil:
-		return false
-	case map[string]any:
-		return t.object != nil
-	case []any:
-		return t.list != nil
-	}
-	return t.scalar != noScalar
-}
-
 // The types of what no schema says anything about.
 var (
 	// atomicType is one value, whatever it is.

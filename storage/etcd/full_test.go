@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -116,5 +118,30 @@ func TestOtherAlarmsStay(t *testing.T) {
 	left, err := e.Store().client.AlarmList(t.Context())
 	if err != nil || len(left.Alarms) != 1 || left.Alarms[0].Alarm != etcdserverpb.AlarmType_CORRUPT {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// stiff is a cluster that has an alarm, which it does not tell or does not lower.
+type stiff struct {
+	clientv3.Maintenance
+	list, lower error
+}
+
+func (s stiff) AlarmList(context.Context) (*clientv3.AlarmResponse, error) {
+	return &clientv3.AlarmResponse{Alarms: []*etcdserverpb.AlarmMember{{Alarm: etcdserverpb.AlarmType_NOSPACE}}}, s.list
+}
+
+func (s stiff) AlarmDisarm(context.Context, *clientv3.AlarmMember) (*clientv3.AlarmResponse, error) {
+	return nil, s.lower
+}
+
+// Of an alarm that stays nobody says that there is room again.
+func TestAlarmsThatStayAreTold(t *testing.T) {
+	away := errors.New("away")
+	for _, m := range []stiff{{list: away}, {lower: away}, {}} {
+		s := &Store{client: &clientv3.Client{Maintenance: m}}
+		if err := s.disarm(t.Context()); (err != nil) != (m != stiff{}) || err != nil && !errors.Is(err, away) {
+			t.Errorf("%+v: %v", m, err)
+		}
 	}
 }
