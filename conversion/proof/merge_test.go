@@ -37,3 +37,26 @@ oneOf: [{required: [a, c]}, {required: [b]}, {required: [a, b]}]
 		t.Errorf("the schema itself changed: %v", s)
 	}
 }
+
+// Of what a schema says and what its branches say the stricter one holds, whichever has more
+// to say.
+func TestTheStricterConditionHolds(t *testing.T) {
+	var s schema
+	if err := yaml.UnmarshalStrict([]byte(`
+type: object
+minLength: 3
+maxLength: 9
+minimum: 3
+maxItems: 5
+allOf: [{minLength: 5, maxLength: 20, maximum: 7}, {maximum: 8, minItems: 2, pattern: "^a"}, {minimum: 4}]
+`), &s); err != nil {
+		t.Fatal(err)
+	}
+	m := merged(&s, -1)
+	if *m.MinLength != 5 || *m.MaxLength != 9 || *m.Minimum != 4 || *m.Maximum != 7 || *m.MinItems != 2 || *m.MaxItems != 5 || m.MinProperties != nil || m.Pattern != "^a" {
+		t.Errorf("%+v", m)
+	}
+	if *s.MinLength != 3 || s.Maximum != nil {
+		t.Errorf("the schema itself changed: %+v", s)
+	}
+}

@@ -25,7 +25,8 @@ var schemas = []string{
 	`{type: object, properties: {spec: {type: object, nullable: true, allOf: [{required: [a]}, {properties: {a: {maxLength: 2}}}], properties: {a: {type: string}, b: {type: array, items: {type: array, items: {type: object, properties: {c: {type: string, default: x}}}}}}}, status: {type: object, properties: {at: {type: string, format: duration}}}}}`,
 }
 
-func compiled(schemaText string) (*crd.Definition, error) {
+// compiled is a definition of v1 and more versions, which all have one schema.
+func compiled(schemaText string, more ...string) (*crd.Definition, error) {
 	var s apiextensionsv1.JSONSchemaProps
 	if err := yaml.Unmarshal([]byte(schemaText), &s); err != nil {
 		return nil, err
@@ -34,6 +35,9 @@ func compiled(schemaText string) (*crd.Definition, error) {
 	c.Name, c.Spec.Group, c.Spec.Scope = "widgets.example.com", "example.com", apiextensionsv1.NamespaceScoped
 	c.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Kind: "Widget"}
 	c.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &s}}}
+	for _, name := range more {
+		c.Spec.Versions = append(c.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: name, Served: true, Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &s}})
+	}
 	return custom.Compile(c)
 }
 

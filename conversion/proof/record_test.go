@@ -210,3 +210,19 @@ func TestNumbersInTextsBeginAsNumbersDo(t *testing.T) {
 		}
 	}
 }
+
+// A number becomes another one with its sign and as many digits, where no schema says otherwise.
+func TestIntegersKeepTheirSize(t *testing.T) {
+	r, err := NewRecorder(definedBy(t, schemas[0]), "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, was := range []int64{1, 7, 42, 99999, -3, -42, -100} {
+		for range 100 {
+			n, ok := r.integer(was, nil).(int64)
+			if !ok || n == was || len(fmt.Sprint(n)) != len(fmt.Sprint(was)) && n != 0 || n > 0 && was < 0 || n < 0 && was > 0 {
+				t.Errorf("%d becomes %d", was, n)
+			}
+		}
+	}
+}

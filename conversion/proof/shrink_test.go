@@ -1,0 +1,72 @@
+package proof
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/conversion/function"
+	"github.com/wasmgate/wasmgate/crd/object"
+)
+
+// What an object is made smaller for is what it goes on showing, whatever else is wrong
+// with it.
+func TestASmallerObjectShowsTheSame(t *testing.T) {
+	const properties = `{type: object, properties: {a: {type: string}, b: {type: string}, bad: {type: string}, other: {type: string}}}`
+	d, err := compiled(properties, "v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := function.Converter(func(o map[string]any, desired string) error {
+		if _, ok := o["bad"]; ok {
+			return errors.New("it is not understood")
+		}
+		if desired == "example.com/v2" {
+			delete(o, "a")
+			delete(o, "b")
+		}
+		return nil
+	})
+	for _, test := range []struct{ fields, problem, field, left string }{
+		{`"a":"x","b":"y","other":"z"`, "Lost", "a", `"a"`},
+		{`"b":"y","other":"z"`, "Lost", "b", `"b"`},
+		{`"a":"x","b":"y","bad":"z","other":"z"`, "ConversionFails", "", `"bad"`},
+	} {
+		s, err := newSearch(d, c, Pair{"v1", "v2"}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		obj := parsedObject(t, s.from, test.fields)
+		found, err := s.journey.run(t.Context(), obj, 1)
+		if err != nil || found == nil || string(found.problem) != test.problem || found.field != test.field {
+			t.Fatalf("%s: %+v, %v", test.fields, found, err)
+		}
+		small := s.shrink(t.Context(), obj, found)
+		data, err := object.Encode(small.object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if small.finding.problem != found.problem || small.finding.field != found.field {
+			t.Errorf("%s: %+v becomes %+v", test.fields, found, small.finding)
+		}
+		for _, name := range []string{`"a"`, `"b"`, `"bad"`, `"other"`} {
+			if has := strings.Contains(string(data), name+":"); has != (name == test.left) {
+				t.Errorf("%s: %s is in it: %v: %s", test.fields, name, has, data)
+			}
+		}
+	}
+}
+
+// parsedObject is a valid object with some fields.
+func parsedObject(t *testing.T, at end, fields string) map[string]any {
+	t.Helper()
+	tree, _, err := object.Parse([]byte(`{"apiVersion":"` + at.apiVersion + `","kind":"Widget","metadata":{"name":"n","namespace":"default"},` + fields + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, errs := at.accepted(tree)
+	if made == nil {
+		t.Fatal(errs)
+	}
+	return made
+}
