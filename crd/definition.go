@@ -348,7 +348,7 @@ type Hooks interface {
 	// BeforeDelete may refuse a deletion, or prepare obj for it, which it
 	// changes in place: finalizers, a phase. It is called again when an object
 	// that is being deleted is deleted once more.
-	// there is what else there is.
+	// there is what else there is. Of a collection a [Kept] stays.
 	BeforeDelete(ctx context.Context, there Objects, obj map[string]any) error
 	// StillFinalizing tells that obj, which is being deleted and has no
 	// metadata.finalizers left, must not be removed yet, because the kind has

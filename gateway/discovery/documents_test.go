@@ -269,7 +269,7 @@ func TestGroupOrder(t *testing.T) {
 	}
 	want := []string{"apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
 		"admissionregistration.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "resource.k8s.io",
-		"flowcontrol.apiserver.k8s.io", "storagemigration.k8s.io", "abc.example.com", "wasmgate.dev", "zoo.example.com"}
+		"flowcontrol.apiserver.k8s.io", "storagemigration.k8s.io", "wasmgate.dev", "abc.example.com", "zoo.example.com"}
 	if !reflect.DeepEqual(names, want) {
 		t.Errorf("%q", names)
 	}

@@ -9,7 +9,8 @@ type Priority struct{ Group, Version int32 }
 // OfCustom is the priority of custom resources, and of what has none of its own.
 var OfCustom = Priority{1000, 100}
 
-// PriorityOf is kube-apiserver's for the versions of its own groups.
+// PriorityOf is kube-apiserver's for the versions of its own groups, after which this
+// gateway's own one comes.
 func PriorityOf(gv schema.GroupVersion) Priority {
 	group, ok := groupPriorities[gv.Group]
 	if !ok {
@@ -47,6 +48,7 @@ var groupPriorities = map[string]int32{
 	"resource.k8s.io":              16200,
 	"flowcontrol.apiserver.k8s.io": 16100,
 	"storagemigration.k8s.io":      15800,
+	"wasmgate.dev":                 15000,
 }
 
 // usual are the priorities of versions in most groups.

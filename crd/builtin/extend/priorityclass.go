@@ -21,7 +21,7 @@ var _ crd.Hooks = priorityHooks{}
 func (priorityHooks) BeforeDelete(_ context.Context, _ crd.Objects, obj map[string]any) error {
 	name := object.TextAt(obj, "metadata", "name")
 	if strings.HasPrefix(name, "system-") {
-		return apierrors.NewForbidden(schedulingv1.Resource("priorityclasses"), name, errors.New("this is a system priority class and cannot be deleted"))
+		return &crd.Kept{Refusal: apierrors.NewForbidden(schedulingv1.Resource("priorityclasses"), name, errors.New("this is a system priority class and cannot be deleted"))}
 	}
 	return nil
 }

@@ -198,7 +198,8 @@ func (e *Writer) DeleteCollection(ctx context.Context, t resource.Target, list *
 		if ns, ok := object.String(object.Field(meta, "namespace")); ok {
 			one.Namespace = ns
 		}
-		if err := e.deleteOne(ctx, one, o, w); err != nil && !apierrors.IsNotFound(err) {
+		var kept *crd.Kept
+		if err := e.deleteOne(ctx, one, o, w); err != nil && !apierrors.IsNotFound(err) && !errors.As(err, &kept) {
 			return err
 		}
 	}
