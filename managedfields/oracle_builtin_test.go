@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,6 +56,9 @@ func builtinWorld(d *oracleDefinition) (*world, error) {
 	}
 	d.builtin, d.Versions = def, nil
 	for _, v := range def.Versions {
+		if strings.Contains(v.Name, "/") {
+			continue // of another group, of which the oracle has no objects
+		}
 		d.Versions = append(d.Versions, oracleVersion{Name: v.Name, Schema: v.OpenAPISchema(), Status: v.Subresources["status"] != nil})
 	}
 	w := &world{from: d, def: def}
