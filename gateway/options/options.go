@@ -91,6 +91,8 @@ type Serve struct {
 	// Audit is what is kept of requests.
 	Audit Audit
 
+	// TLS is how connections are secured.
+	TLS TLS
 	// CertDir is where kube-apiserver has its serving certificate; see
 	// [Serve.UseCertDir].
 	CertDir string

@@ -181,6 +181,7 @@ func (s Serve) validateServing(bad func(flag, format string, args ...any)) {
 	if (s.TLSCertFile == "") != (s.TLSPrivateKeyFile == "") {
 		bad("tls-cert-file", "goes with --tls-private-key-file: set both or none")
 	}
+	s.TLS.validate(bad)
 }
 
 func isURL(s string) bool {

@@ -23,6 +23,8 @@ type Config struct {
 	Flow Flow
 	// Bounds is how much may be under way at a time; nil for anything.
 	Bounds *bounds.Bounds
+	// StrictTransportSecurity is that header of all replies; "" for none.
+	StrictTransportSecurity string
 	// MaxBodyBytes is the largest request body, except for Contents.
 	MaxBodyBytes int
 }
@@ -38,6 +40,7 @@ func (c *Config) chain() []api.Filter {
 	return []api.Filter{
 		leave,
 		name,
+		strict(c.StrictTransportSecurity),
 		audit(c.Auditor),
 		recovered(c.Log, render(failed)),
 		classify(&c.Routes),

@@ -23,6 +23,7 @@ import (
 // Identity is who the gateway is, and whom it believes.
 type Identity struct {
 	serving       *pki.Serving
+	secured       options.TLS
 	admin         string // the administrator's token
 	authenticator authn.Union
 	clientCA      bool
@@ -49,7 +50,7 @@ func reread(flag string, changed Changed) func(error) {
 // those that share a store. What it asks others goes on until ctx ends, or Close.
 func New(ctx context.Context, o options.Serve, gateway string, changed Changed) (*Identity, error) {
 	dir := filepath.Join(o.DataDir, "pki")
-	id := &Identity{changed: changed}
+	id := &Identity{changed: changed, secured: o.TLS}
 	var err error
 	if o.TLSCertFile != "" {
 		id.serving, err = pki.FromFiles(o.TLSCertFile, o.TLSPrivateKeyFile)
@@ -126,6 +127,7 @@ func (i *Identity) Proxy() *pki.Serving { return i.proxy }
 // only when some would be believed; they are verified by the authenticator.
 func (i *Identity) TLS() *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: i.serving.GetCertificate, NextProtos: []string{"http/1.1"}}
+	i.secured.Apply(c)
 	if i.clientCA {
 		c.ClientAuth = tls.RequestClientCert
 	}
