@@ -2,10 +2,14 @@ package admitting
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
@@ -65,9 +69,33 @@ func Plugins(c Config) []admission.Plugin {
 	}
 }
 
-// exempt reports whether a request is never subject to what the API has: configurations
-// and policies are not, as a broken one could not be removed. What is in a folder can be.
-func exempt(a admission.Attributes) bool { return a.GetResource().Group == admissionv1.GroupName }
+// isConfiguration reports whether a request is never subject to webhooks that the API has:
+// configurations and policies are not, as a broken one could not be removed. What is in a
+// folder can be.
+func isConfiguration(a admission.Attributes) bool {
+	return a.GetResource().Group == admissionv1.GroupName
+}
+
+// isPolicy reports whether a request is never subject to policies that the API has: those
+// and their bindings are not, for the same reason.
+func isPolicy(a admission.Attributes) bool {
+	return isConfiguration(a) && strings.Contains(a.GetResource().Resource, "admissionpolic")
+}
+
+// isReview reports whether a request is subject to no policy at all: what others are
+// authenticated and authorized by must not depend on one, as in kube-apiserver.
+func isReview(a admission.Attributes) bool {
+	switch a.GetResource().GroupResource() {
+	case schema.GroupResource{Group: authenticationv1.GroupName, Resource: "tokenreviews"},
+		schema.GroupResource{Group: authenticationv1.GroupName, Resource: "selfsubjectreviews"},
+		schema.GroupResource{Group: authorizationv1.GroupName, Resource: "subjectaccessreviews"},
+		schema.GroupResource{Group: authorizationv1.GroupName, Resource: "localsubjectaccessreviews"},
+		schema.GroupResource{Group: authorizationv1.GroupName, Resource: "selfsubjectaccessreviews"},
+		schema.GroupResource{Group: authorizationv1.GroupName, Resource: "selfsubjectrulesreviews"}:
+		return true
+	}
+	return false
+}
 
 // found reports whether a request is never subject to admission: what the gateway found
 // out of a module is not, which is believed, and says what is broken.

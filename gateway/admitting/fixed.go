@@ -71,14 +71,14 @@ type set[T any] interface {
 	About(admission.Resource) []T
 }
 
-// both are those of a folder, which come first, and those of the API that may match a
-// request; nil when there are none.
-func both[T any](fixed set[T], a admission.Attributes, others func() []T) []T {
+// both are those of a folder, which come first, and, unless the request is exempt from
+// them, those of the API that may match it; nil when there are none.
+func both[T any](fixed set[T], a admission.Attributes, exempt bool, others func() []T) []T {
 	if found(a) {
 		return nil
 	}
 	first := fixed.About(a)
-	if exempt(a) {
+	if exempt {
 		return first
 	}
 	switch rest := others(); {

@@ -40,7 +40,7 @@ func newHooks(c *catalog.Catalog, folder *guards.Folder, log zerolog.Logger, kin
 
 // about are the webhooks that may match a request; nil when there are none.
 func (h *hooks) about(ctx context.Context, a admission.Attributes) []*webhook.Hook {
-	return both(h.fixed.now(), a, func() []*webhook.Hook {
+	return both(h.fixed.now(), a, isConfiguration(a), func() []*webhook.Hook {
 		if c := h.stored.now(ctx); c != nil {
 			return c.all.About(a)
 		}

@@ -49,7 +49,7 @@ func TestGuardsComeFirst(t *testing.T) {
 		{about{GroupVersionResource: modules, sub: "status", own: true}, names{"a"}, names{"c"}, ""}, {about{GroupVersionResource: modules, sub: "status"}, names{"a"}, names{"c"}, "a c"},
 		{about{GroupVersionResource: modules, own: true}, names{"a"}, names{"c"}, "a c"}, {about{GroupVersionResource: pods, sub: "status", own: true}, names{"a"}, names{"c"}, "a c"},
 	} {
-		if got := strings.Join(both[string](c.fixed, c.about, func() []string { return c.others }), " "); got != c.want {
+		if got := strings.Join(both[string](c.fixed, c.about, isPolicy(c.about), func() []string { return c.others }), " "); got != c.want {
 			t.Errorf("%d: %q are asked, want %q", i, got, c.want)
 		}
 	}

@@ -62,7 +62,10 @@ func howPolicies[T, P any](compile func(*T) P, refuse func(string, error) P) how
 
 // about are the policies that may match a request; nil when there are none.
 func (b *bound[P]) about(ctx context.Context, a admission.Attributes) []policy.InForce[P] {
-	return both(b.fixed.now(), a, func() []policy.InForce[P] { return b.stored(ctx, a) })
+	if isReview(a) {
+		return nil
+	}
+	return both(b.fixed.now(), a, isPolicy(a), func() []policy.InForce[P] { return b.stored(ctx, a) })
 }
 
 // stored are those of the API.

@@ -159,10 +159,10 @@ func TestAnUnreadablePolicyOrBindingRefusesAllWritesButThoseOfPolicies(t *testin
 
 func TestPoliciesAreNotSubjectToPolicies(t *testing.T) {
 	w := newWorld(t)
+	w.configure("validating", "one", "", "v1", "configmaps", "")
 	w.policy("validating", "p", "*", "*", `"validations":[{"expression":"false"}]`)
 	w.bind("validating", "b", "p", `,"validationActions":["Deny"]`)
 	w.policy("validating", "q", "*", "*", `"validations":[{"expression":"false"}]`)
-	w.configure("validating", "one", "", "v1", "configmaps", "")
 	w.refuses(`{"metadata":{"name":"a"}}`, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed expression: false`)
 	if len(w.sent) != 0 {
 		t.Error("a webhook was asked about what a policy refused")
