@@ -3,6 +3,7 @@ package transport
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmgate/wasmgate/deadline"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 )
@@ -49,7 +51,7 @@ func TestShutdown_WaitsForNoRequestThatMayNeverCome(t *testing.T) {
 				conn = secure
 			}
 			untilAccepted(t, r)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), min(patience, headTimeout/2)) // or the framework would end it
 			defer cancel()
 			if err := r.server.Shutdown(ctx); err != nil {
 				t.Fatal(err)
@@ -166,6 +168,49 @@ func TestServe_AfterShutdown(t *testing.T) {
 		if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
 			_ = c.Close()
 			t.Errorf("%s: somebody listens", name)
+		}
+	}
+}
+
+// timed is a connection that knows until when it is read.
+type timed struct {
+	net.Conn
+	until time.Time
+}
+
+func (d *timed) SetReadDeadline(at time.Time) error {
+	d.until = at
+	return nil
+}
+
+// Once the server stops, a request is waited for no longer than until a time; one that has
+// come by then has the time for its body that it would have had.
+func TestShutdown_GivesARequestThatCameItsTime(t *testing.T) {
+	here, there := net.Pipe()
+	defer here.Close()
+	defer there.Close()
+	raw := &timed{Conn: here}
+	c := &conn{raw: raw, Conn: tls.Server(raw, &tls.Config{})}
+	now := time.Now()
+	soon, last, late := now.Add(time.Second), now.Add(time.Minute), now.Add(time.Hour)
+	var request deadline.Until
+	for _, step := range []struct {
+		name string
+		do   func()
+		want time.Time
+	}{
+		{"it waits", func() { _ = c.SetReadDeadline(late) }, late},
+		{"a request comes", func() { c.begin(&request) }, late},
+		{"the server stops", func() { c.turn.expire(c, last) }, late},
+		{"the request is answered", func() { c.end() }, last},
+		{"the next one comes", func() { c.begin(&request) }, late},
+		{"it is answered", func() { c.end() }, last},
+		{"it waits shortly", func() { _ = c.SetReadDeadline(soon) }, soon},
+		{"it waits for ever", func() { _ = c.SetReadDeadline(time.Time{}) }, last},
+		{"the server stops while it waits", func() { c.turn.expire(c, soon) }, soon},
+	} {
+		if step.do(); !raw.until.Equal(step.want) {
+			t.Errorf("%s: it is read until %s, want %s", step.name, raw.until.Sub(now), step.want.Sub(now))
 		}
 	}
 }
