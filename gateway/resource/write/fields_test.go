@@ -3,6 +3,7 @@ package write
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -75,5 +76,39 @@ func TestWritesMayClearTheOwners_SSA27(t *testing.T) {
 	}
 	if got := owners(w.must(w.apply(one, "b", `"metadata":{"name":"one"},"host":"h"`))); !strings.Contains(got, "b Apply") {
 		t.Errorf("applied again: %s", got)
+	}
+}
+
+// A change of metadata by the gateway has the time of the last one that changed something,
+// though whose the fields are stays the same.
+func TestChangesOfMetadataHaveTheirTime_SSA04(t *testing.T) {
+	w := newWorld(t)
+	const long = "2020-01-02T03:04:05Z"
+	as := resource.WriteOptions{Caller: resource.Caller{FieldManager: "client"}}
+	w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1", `"labels":{"a":"1"}`)), as))
+	w.must(w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"metadata":{"managedFields":[{"manager":"collector","operation":"Update","apiVersion":"example.com/v1",
+		"time":"`+long+`","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:a":{}}}}}]}}`), as))
+	for _, step := range []struct {
+		label string
+		long  bool
+	}{{"1", true}, {"2", false}} {
+		before := w.read(w.at(v1, "one"))
+		if err := w.UpdateMetadata(w.ctx(), w.at(v1, "one"), metav1.Preconditions{}, func(m metav1.Object) {
+			m.SetLabels(map[string]string{"a": step.label})
+		}, resource.Component("collector")); err != nil {
+			t.Fatal(err)
+		}
+		after := w.read(w.at(v1, "one"))
+		if same := after.GetResourceVersion() == before.GetResourceVersion(); same != step.long {
+			t.Errorf("%s: nothing is written: %v", step.label, same)
+		}
+		for _, e := range after.GetManagedFields() {
+			if e.Manager == "collector" && (e.Time.UTC().Format(time.RFC3339) == long) != step.long {
+				t.Errorf("%s: the time is %s", step.label, e.Time)
+			}
+		}
+		if got := owners(after); got != "collector Update" {
+			t.Errorf("%s: %s", step.label, got)
+		}
 	}
 }
