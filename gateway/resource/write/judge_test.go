@@ -1,12 +1,15 @@
 package write
 
 import (
+	"context"
 	"reflect"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -42,5 +45,18 @@ func TestWhatIsSentIsShownAndTold(t *testing.T) {
 		if err := tell(s, n); err == nil {
 			t.Errorf("%v is told", n.object)
 		}
+	}
+}
+
+// What cannot be shown to admission is refused before anybody is asked.
+func TestWhatCannotBeShownIsRefused(t *testing.T) {
+	w, l := watched(t)
+	asked := 0
+	l.mutate = func(context.Context, admission.Attributes) error { asked++; return nil }
+	l.validate = func(context.Context, admission.Attributes) error { asked++; return nil }
+	kind := authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
+	odd := &struct{ Never chan int }{Never: make(chan int)}
+	if err := w.Judge(w.ctx(), w.at(v1, "one"), resource.Sent{Kind: kind, Object: odd}, resource.WriteOptions{}); !apierrors.IsInternalError(err) || asked != 0 {
+		t.Errorf("%v after %d questions", err, asked)
 	}
 }
