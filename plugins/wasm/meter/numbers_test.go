@@ -2,6 +2,7 @@ package meter
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +37,18 @@ func TestOperandsAreShiftedOnlyWhereTheyHaveTo(t *testing.T) {
 		got := w.appendChargeOperand(nil, 0, 0, shift)
 		if len(got) != len(plain)+3 || !bytes.Contains(got, []byte{opI64Const, byte(max(shift, -shift)), op}) {
 			t.Errorf("by %d: % x, without % x", shift, got, plain)
+		}
+	}
+}
+
+// What a metered module exports is nobody's name, and no other name is taken.
+func TestNamesThatAreTaken(t *testing.T) {
+	for name, want := range map[string]bool{
+		Export: true, Changed: true, Start: true, globalName(0): true, globalName(12): true,
+		Import: false, Module: false, "": false, "start": false, "memory": false, Export + "s": false, "a_" + Changed: false, strings.TrimSuffix(globalPrefix, "_"): false,
+	} {
+		if got := Reserved(name); got != want {
+			t.Errorf("%q is taken: %v", name, got)
 		}
 	}
 }
