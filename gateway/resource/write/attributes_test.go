@@ -11,6 +11,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -279,5 +281,30 @@ func TestDeleteUnreadable_DEL(t *testing.T) {
 	}
 	if _, err := w.entry(w.ctx(), w.at(v1, "good")); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a mutating plugin makes of an object at another version is what is written, and a
+// mistake that it finds refuses a change that the kind itself would accept at once.
+func TestWhatMutatorsSayCounts_ADM(t *testing.T) {
+	w, l := watched(t)
+	l.mutate = func(ctx context.Context, a admission.Attributes) error {
+		tree, err := a.GetObjectAt(ctx, "v1beta1")
+		if err != nil {
+			return err
+		}
+		tree["hostPort"] = "other:9"
+		return a.Replace(ctx, "v1beta1", tree)
+	}
+	made := w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1", `"labels":{"a":"b"}`)), resource.WriteOptions{}))
+	if made.Object["host"] != "other" || made.Object["port"] != "9" {
+		t.Errorf("what is made is %v", made.Object)
+	}
+	l.mutate = func(_ context.Context, a admission.Attributes) error {
+		a.AddErrors(field.Invalid(field.NewPath("host"), "x", "is none"))
+		return nil
+	}
+	if _, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"host":"x"}`), resource.WriteOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "is none") {
+		t.Errorf("a change with a mistake: %v", err)
 	}
 }
