@@ -48,7 +48,8 @@ minLength: 3
 maxLength: 9
 minimum: 3
 maxItems: 5
-allOf: [{minLength: 5, maxLength: 20, maximum: 7}, {maximum: 8, minItems: 2, pattern: "^a"}, {minimum: 4}]
+items: {type: string, minLength: 1}
+allOf: [{minLength: 5, maxLength: 20, maximum: 7, items: {maxLength: 2}}, {maximum: 8, minItems: 2, pattern: "^a"}, {minimum: 4}]
 `), &s); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,10 @@ allOf: [{minLength: 5, maxLength: 20, maximum: 7}, {maximum: 8, minItems: 2, pat
 	if *m.MinLength != 5 || *m.MaxLength != 9 || *m.Minimum != 4 || *m.Maximum != 7 || *m.MinItems != 2 || *m.MaxItems != 5 || m.MinProperties != nil || m.Pattern != "^a" {
 		t.Errorf("%+v", m)
 	}
-	if *s.MinLength != 3 || s.Maximum != nil {
+	if item := m.Items.Schema; item.Type != "string" || *item.MinLength != 1 || item.MaxLength == nil || *item.MaxLength != 2 {
+		t.Errorf("an item: %+v", item)
+	}
+	if *s.MinLength != 3 || s.Maximum != nil || s.Items.Schema.MaxLength != nil {
 		t.Errorf("the schema itself changed: %+v", s)
 	}
 }

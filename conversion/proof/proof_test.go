@@ -132,6 +132,25 @@ func TestExamplesOfUnstableConversionsAreSmall(t *testing.T) {
 	}
 }
 
+// Of one object it is told what it loses, and if it is none of any version, or not valid.
+func TestWhatOneObjectLoses(t *testing.T) {
+	const properties = `a: ` + text + `, b: ` + text
+	d := define(t, properties, properties)
+	c := ways(func(o tree) { delete(o, "a") }, same)
+	widget := func(version string, a any) tree {
+		return tree{"apiVersion": "example.com/" + version, "kind": "Widget", "metadata": tree{"name": "n", "namespace": "default"}, "a": a, "b": "y"}
+	}
+	losses, err := proof.Try(t.Context(), d, c, widget("v1", "x"), proof.Options{})
+	if err != nil || len(losses) != 1 || losses[0].Field != "a" || losses[0].Pair != (proof.Pair{From: "v1", To: "v2"}) || losses[0].Had != `"x"` {
+		t.Errorf("%+v, %v", losses, err)
+	}
+	for name, obj := range map[string]tree{"no version": widget("v9", "x"), "not valid": widget("v1", int64(1))} {
+		if losses, err := proof.Try(t.Context(), d, c, obj, proof.Options{}); err == nil {
+			t.Errorf("%s: %+v", name, losses)
+		}
+	}
+}
+
 // busyAs converts nothing, and says why.
 type busyAs struct{ err error }
 
