@@ -1,6 +1,7 @@
 package write
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -135,5 +137,40 @@ func TestUpdatesKeepWhatTheServerSet_UPD01(t *testing.T) {
 	got = put(`,"deletionTimestamp":"2000-01-01T00:00:00Z"`)
 	if !got.GetDeletionTimestamp().Equal(deleted.GetDeletionTimestamp()) {
 		t.Errorf("another time of deletion: %v", got.Object)
+	}
+}
+
+// willing is a strategy that accepts every object at once.
+type willing struct{ crd.Strategy }
+
+func (willing) Accept(context.Context, string, *unstructured.Unstructured, *unstructured.Unstructured) bool {
+	return true
+}
+
+// A mistake that admission found refuses what the kind would accept at once.
+func TestMistakesOfAdmissionAreRefused(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.Create(w.ctx(), w.at(v1, ""), []byte(tab(v1, "one", "h", "1", `"labels":{"a":"b"}`)), resource.WriteOptions{}))
+	obj, at := w.read(w.at(v1, "one")), w.at(v1, "one")
+	version := *at.Version
+	version.Strategy = willing{at.Version.Strategy}
+	at.Version = &version
+	r := &request{Target: at, strategy: version.Strategy}
+	mistake := field.ErrorList{field.Invalid(field.NewPath("host"), "h", "is none")}
+	for name, prepare := range map[string]func(field.ErrorList) error{
+		"update": func(mistakes field.ErrorList) error {
+			return prepareUpdate(w.ctx(), r, obj.DeepCopy(), obj.DeepCopy(), mistakes)
+		},
+		"create": func(mistakes field.ErrorList) error {
+			_, err := prepareCreate(w.ctx(), r, &next{object: obj.DeepCopy()}, mistakes)
+			return err
+		},
+	} {
+		if err := prepare(nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := prepare(mistake); !apierrors.IsInvalid(err) {
+			t.Errorf("%s with a mistake: %v", name, err)
+		}
 	}
 }
