@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/kube-aggregator/pkg/apis/apiregistration"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
@@ -41,7 +44,7 @@ func Tell(ctx context.Context, get Get) (map[string]string, error) {
 	}
 	out := map[string]string{}
 	for _, path := range slices.Sorted(maps.Keys(index.Paths)) {
-		if !strings.HasPrefix(path, "api") || strings.Contains(path, "wasmgate") {
+		if !isKubernetes(path) {
 			continue
 		}
 		text, err := get(ctx, index.Paths[path].ServerRelativeURL)
@@ -65,6 +68,17 @@ func Tell(ctx context.Context, get Get) (map[string]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// isKubernetes tells that a path is of a group of Kubernetes, and not of definitions, which
+// come and go.
+func isKubernetes(path string) bool {
+	group, ok := strings.CutPrefix(path, "apis/")
+	if !ok {
+		return path == "api/v1"
+	}
+	group, _, _ = strings.Cut(group, "/")
+	return scheme.Scheme.IsGroupRegistered(group) || group == apiextensions.GroupName || group == apiregistration.GroupName
 }
 
 // short is the name of a model without what begins those of all.
