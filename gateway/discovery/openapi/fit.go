@@ -19,13 +19,7 @@ const strategicPatch = string(types.StrategicMergePatchType)
 // strategic merge patches.
 func (k *kind) fitV3(doc *spec3.OpenAPI) error {
 	for name, p := range doc.Paths.Paths {
-		verbs := k.verbsAt(name)
-		keep(&p.Get, verbs, "get", "list")
-		keep(&p.Post, verbs, "create")
-		keep(&p.Put, verbs, "update")
-		keep(&p.Patch, verbs, "patch")
-		keep(&p.Delete, verbs, "delete", "deletecollection")
-		if p.Get == nil && p.Post == nil && p.Put == nil && p.Patch == nil && p.Delete == nil {
+		if !keep(k.verbsAt(name), &p.Get, &p.Post, &p.Put, &p.Patch, &p.Delete) {
 			delete(doc.Paths.Paths, name)
 		}
 	}
@@ -47,13 +41,7 @@ func (k *kind) fitV3(doc *spec3.OpenAPI) error {
 // fitV2 is fitV3 for version 2.
 func (k *kind) fitV2(doc *spec.Swagger) {
 	for name, p := range doc.Paths.Paths {
-		verbs := k.verbsAt(name)
-		keep(&p.Get, verbs, "get", "list")
-		keep(&p.Post, verbs, "create")
-		keep(&p.Put, verbs, "update")
-		keep(&p.Patch, verbs, "patch")
-		keep(&p.Delete, verbs, "delete", "deletecollection")
-		if p.Get == nil && p.Post == nil && p.Put == nil && p.Patch == nil && p.Delete == nil {
+		if !keep(k.verbsAt(name), &p.Get, &p.Post, &p.Put, &p.Patch, &p.Delete) {
 			delete(doc.Paths.Paths, name)
 			continue
 		}
@@ -80,11 +68,17 @@ func (k *kind) verbsAt(path string) []string {
 	return slices.DeleteFunc(whole, func(verb string) bool { return !k.serves(verb) })
 }
 
-// keep takes away an operation that none of the verbs does.
-func keep[O any](op **O, served []string, verbs ...string) {
-	if !slices.ContainsFunc(verbs, func(verb string) bool { return slices.Contains(served, verb) }) {
-		*op = nil
+// keep takes away the operations that none of the verbs does, and tells whether any is left.
+func keep[O any](verbs []string, get, post, put, patch, remove **O) (left bool) {
+	for op, by := range map[**O][]string{
+		get: {"get", "list"}, post: {"create"}, put: {"update"}, patch: {"patch"}, remove: {"delete", "deletecollection"},
+	} {
+		if !slices.ContainsFunc(by, func(verb string) bool { return slices.Contains(verbs, verb) }) {
+			*op = nil
+		}
+		left = left || *op != nil
 	}
+	return left
 }
 
 // describe gives a kind with a Go type the schemas of its type, beside those that the

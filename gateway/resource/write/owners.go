@@ -2,9 +2,9 @@ package write
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,17 +30,21 @@ func unite(o resource.WriteOptions, obj *unstructured.Unstructured, since string
 	if len(refs) < 2 {
 		return
 	}
-	seen := map[any][]any{}
+	if !repeatUID(refs) {
+		return
+	}
+	seen := map[string]bool{} // of many that have one UID each is looked at once
 	var unique []any
 	var repeated []string
 	for _, ref := range refs {
 		fields, _ := ref.(map[string]any)
 		uid, _ := fields["uid"].(string)
-		if contains(seen[uid], ref) {
+		text, err := json.Marshal(ref)
+		if err == nil && seen[string(text)] {
 			repeated = append(repeated, uid)
 			continue
 		}
-		seen[uid] = append(seen[uid], ref)
+		seen[string(text)] = true
 		unique = append(unique, ref)
 	}
 	if len(repeated) == 0 {
@@ -52,11 +56,16 @@ func unite(o resource.WriteOptions, obj *unstructured.Unstructured, since string
 		"and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %s", since, strings.Join(repeated, ", ")))
 }
 
-func contains(refs []any, ref any) bool {
-	for _, one := range refs {
-		if reflect.DeepEqual(one, ref) {
+// repeatUID tells that several references have one UID, as those that are the same do.
+func repeatUID(refs []any) bool {
+	seen := make(map[string]bool, len(refs))
+	for _, ref := range refs {
+		fields, _ := ref.(map[string]any)
+		uid, _ := fields["uid"].(string)
+		if seen[uid] {
 			return true
 		}
+		seen[uid] = true
 	}
 	return false
 }

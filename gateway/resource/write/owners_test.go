@@ -3,6 +3,8 @@ package write
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -62,5 +64,19 @@ func TestOwnerReferencesAreThereOnce(t *testing.T) {
 	}
 	if kept := w.read(one).GetOwnerReferences(); len(kept) != 2 {
 		t.Errorf("%v are kept", kept)
+	}
+}
+
+// As many references of one UID as a body can hold are not compared with each other.
+func TestManyOwnerReferencesOfOneUID(t *testing.T) {
+	refs := make([]any, 60_000)
+	for i := range refs {
+		refs[i] = map[string]any{"uid": "a", "name": strconv.Itoa(i)}
+	}
+	obj := asUnstructured(map[string]any{"metadata": map[string]any{"ownerReferences": append(refs, refs[7])}})
+	var told string
+	unite(resource.WriteOptions{Warn: func(text string) { told = text }}, obj, "")
+	if left := obj.Object["metadata"].(map[string]any)["ownerReferences"].([]any); len(left) != len(refs) || !strings.HasSuffix(told, "observed: a") {
+		t.Errorf("%d are left, told %q", len(left), told)
 	}
 }

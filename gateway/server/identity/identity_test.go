@@ -179,3 +179,16 @@ func TestFilesAreReadAgain(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The listener speaks what the flags leave.
+func TestTLSIsAsAskedFor(t *testing.T) {
+	o := serve(t)
+	o.TLS = options.TLS{MinVersion: "VersionTLS13", CipherSuites: options.CipherSuites()[:1]}
+	i, err := New(t.Context(), o, "gateway", unchanged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := i.TLS(); c.MinVersion != tls.VersionTLS13 || len(c.CipherSuites) != 1 {
+		t.Errorf("%x, %v", c.MinVersion, c.CipherSuites)
+	}
+}
