@@ -52,7 +52,7 @@ func oddOperations(body []byte) []string {
 	odd := make([][]string, len(operations)+1) // the last are of none
 	for _, d := range duplicates {
 		said, at := strings.Replace(d, `"patch[`, `"[`, 1), len(operations)
-		if n, err := fmt.Sscanf(said, `duplicate field "[%d]`, &at); n == 0 || err != nil || at >= len(operations) {
+		if n, err := fmt.Sscanf(said, `duplicate field "[%d]`, &at); n == 0 || err != nil || at < 0 || at >= len(operations) {
 			at = len(operations)
 		}
 		odd[at] = append(odd[at], "json patch "+said)

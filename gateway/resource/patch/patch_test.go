@@ -119,3 +119,10 @@ func TestOddOperationsAreNamed_FV07(t *testing.T) {
 		}
 	}
 }
+
+// What is told of no operation, as of no patch at all, comes last.
+func TestOddFieldsOfNoOperation(t *testing.T) {
+	if odd := oddOperations([]byte(`[{"odd":1}],"patch[-1]":1,"patch[-1]":2,"patch[7]":1,"patch[7]":2`)); len(odd) != 3 || odd[0] != `json patch unknown field "[0].odd"` {
+		t.Errorf("%q", odd)
+	}
+}
