@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -41,11 +42,27 @@ func validateJob(subresource string, obj, old map[string]any) field.ErrorList {
 	}
 	switch subresource {
 	case "":
-		return append(validateJobSelector(job, obj, old), validateSuccessPolicy(&job.Spec, field.NewPath("spec", "successPolicy", "rules"))...)
+		errs := append(validateJobSelector(job, obj, old), validateSuccessPolicy(&job.Spec, field.NewPath("spec", "successPolicy", "rules"))...)
+		if old == nil {
+			errs = append(errs, validateHostnames(job)...)
+		}
+		return errs
 	case "status":
 		return validateJobStatus(job, before)
 	}
 	return nil
+}
+
+// validateHostnames checks that the last pod of a job that numbers them can be a host.
+func validateHostnames(job *batchv1.Job) field.ErrorList {
+	if mode := job.Spec.CompletionMode; mode == nil || *mode != batchv1.IndexedCompletion || job.Spec.Completions == nil || *job.Spec.Completions <= 0 {
+		return nil
+	}
+	last := fmt.Sprintf("%s-%d", job.Name, *job.Spec.Completions-1)
+	if len(validation.IsDNS1123Label(last)) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), job.Name, "will not able to create pod with invalid DNS label: "+last)}
 }
 
 // validateJobSelector checks that a job whose client did not choose the selector
