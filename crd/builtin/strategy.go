@@ -162,10 +162,10 @@ func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstruct
 	if old != nil {
 		was = content(old)
 	}
-	if errs := s.declared(ctx, tree, was, s.mistakes(tree, was)); len(errs) > 0 || s.kind.also.Warn == nil {
+	if errs := s.declared(ctx, tree, was, s.mistakes(tree, was)); len(errs) > 0 || s.kind.also.Warn == nil || s.subresource != "" {
 		return crd.Verdict{Errors: errs}
 	}
-	return crd.Verdict{Warnings: s.kind.also.Warn(tree, content(old))}
+	return crd.Verdict{Warnings: s.kind.also.Warn(tree, was)}
 }
 
 // mistakes are what is wrong with the new state of an object; was is nil of one that is

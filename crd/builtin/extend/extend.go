@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin/translate"
+	"github.com/wasmgate/wasmgate/crd/builtin/warnings"
 )
 
 // Functions are what a kind needs that no file can say. Those that are nil do nothing;
@@ -25,7 +26,8 @@ type Functions struct {
 	// ValidateAll takes the place of all other checks, those of metadata and of the
 	// file included, where what is wrong is told in an order of the kind's own.
 	ValidateAll func(subresource string, obj, old map[string]any) field.ErrorList
-	Warn        func(obj, old map[string]any) []string
+	// Warn is that of package warnings, where the kind has none of its own.
+	Warn warnings.Warn
 	// RowOrder is that of rows in tables, where it is not that of names.
 	RowOrder func(a, b map[string]any) int
 	Hooks    crd.Hooks
@@ -37,7 +39,13 @@ type Functions struct {
 
 // Of are the functions of a kind, by its group and plural; the zero value for those that
 // need none.
-func Of(gr schema.GroupResource) Functions { return functions[gr] }
+func Of(gr schema.GroupResource) Functions {
+	f := functions[gr]
+	if f.Warn == nil {
+		f.Warn = warnings.Of(gr)
+	}
+	return f
+}
 
 var functions = map[schema.GroupResource]Functions{
 	{Resource: "pods"}:                   {Defaults: completePod, PrepareCreate: preparePod, PrepareUpdate: narrowPod, Validate: validatePod, Grace: podGrace},
