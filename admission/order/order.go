@@ -8,6 +8,7 @@ import "slices"
 
 // The admission plugins that there are, by kube-apiserver's names where it has them.
 const (
+	AlwaysPullImages              = "AlwaysPullImages"
 	CertificateApproval           = "CertificateApproval"
 	CertificateSigning            = "CertificateSigning"
 	CertificateSubjectRestriction = "CertificateSubjectRestriction"
@@ -24,7 +25,14 @@ const (
 	MutatingAdmissionWebhook      = "MutatingAdmissionWebhook"
 	ServiceAccount                = "ServiceAccount"
 	ServiceAllocation             = "ServiceAllocation"
+	DefaultIngressClass           = "DefaultIngressClass"
+	DefaultStorageClass           = "DefaultStorageClass"
+	DenyServiceExternalIPs        = "DenyServiceExternalIPs"
 	DeviceAdmin                   = "DeviceAdmin"
+	PersistentVolumeClaimResize   = "PersistentVolumeClaimResize"
+	PodSecurity                   = "PodSecurity"
+	PodTopologyLabels             = "PodTopologyLabels"
+	TaintNodesByCondition         = "TaintNodesByCondition"
 	DefaultTolerationSeconds      = "DefaultTolerationSeconds"
 	RuntimeClass                  = "RuntimeClass"
 	Priority                      = "Priority"
@@ -80,20 +88,29 @@ var Plugins = []Place{
 	{LimitRanger, On, Mutates | Validates},
 	{ServiceAccount, Off, Mutates | Validates},
 	{ModuleStatus, Always, Validates},
+	{TaintNodesByCondition, On, Mutates},
+	{AlwaysPullImages, Off, Mutates},
+	{DefaultStorageClass, On, Mutates},
+	{DefaultIngressClass, On, Mutates},
+	{PodTopologyLabels, On, Mutates},
 	{MutatingAdmissionPolicy, On, Mutates},
 	{MutatingAdmissionWebhook, On, Mutates},
 	{LimitRanger, On, Mutates},     // about what these added
 	{ServiceAccount, Off, Mutates}, // too
 	{DeviceAdmin, Always, Mutates},
 	{ServiceAllocation, Always, Mutates},
-	{DefaultTolerationSeconds, Always, Mutates},
-	{RuntimeClass, Always, Mutates},
-	{Priority, Always, Mutates},
-	{StorageObjectInUseProtection, Always, Mutates},
+	{DefaultTolerationSeconds, On, Mutates},
+	{RuntimeClass, On, Mutates},
+	{Priority, On, Mutates},
+	{StorageObjectInUseProtection, On, Mutates},
 	{RoleEscalation, Always, Mutates}, // looks at what the others made of it
+	{AlwaysPullImages, Off, Validates},
+	{PodSecurity, On, Validates},
+	{PersistentVolumeClaimResize, On, Validates},
 	{CertificateApproval, On, Validates},
 	{CertificateSigning, On, Validates},
 	{CertificateSubjectRestriction, On, Validates},
+	{DenyServiceExternalIPs, Off, Validates},
 	{ValidatingAdmissionPolicy, On, Validates},
 	{ValidatingAdmissionWebhook, On, Validates},
 	{RulesProof, Always, Validates},
@@ -103,11 +120,10 @@ var Plugins = []Place{
 
 // absent are kube-apiserver's others.
 var absent = []string{
-	"AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages",
-	"ClusterTrustBundleAttest", "DefaultIngressClass", "DefaultStorageClass", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
+	"AlwaysAdmit", "AlwaysDeny",
+	"ClusterTrustBundleAttest", "EventRateLimit", "ExtendedResourceToleration",
 	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "NodeDeclaredFeatureValidator", "NodeRestriction",
-	"OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector", "PodSecurity", "PodTolerationRestriction",
-	"PodTopologyLabels", "TaintNodesByCondition",
+	"OwnerReferencesPermissionEnforcement", "PodNodeSelector", "PodTolerationRestriction",
 }
 
 // DefaultOf is what there is at the name of a plugin.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -35,55 +36,69 @@ var configurations = map[string]metav1.TypeMeta{
 	Modules:                          {APIVersion: "wasmgate.dev/v1", Kind: "WasmModuleConfiguration"},
 }
 
-// readConfig reads which plugin has which folder from an AdmissionConfiguration. What
-// would have no effect is refused: somebody relies on it.
-func readConfig(path string) (map[string]string, error) {
+// others are the plugins that have a configuration and no folder, and read it themselves.
+var others = []string{order.PodSecurity}
+
+// config is what an AdmissionConfiguration says of plugins, by their names.
+type config struct {
+	folders map[string]string
+	texts   map[string][]byte
+}
+
+// readConfig reads an AdmissionConfiguration. What would have no effect is refused:
+// somebody relies on it.
+func readConfig(path string) (config, error) {
+	c := config{folders: map[string]string{}, texts: map[string][]byte{}}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	var all apiserverv1.AdmissionConfiguration
 	if err := yaml.UnmarshalStrict(data, &all); err != nil {
-		return nil, err
+		return c, err
 	}
 	if all.Kind != "AdmissionConfiguration" || all.APIVersion != "apiserver.config.k8s.io/v1" && all.APIVersion != "apiserver.k8s.io/v1alpha1" {
-		return nil, fmt.Errorf("it is no AdmissionConfiguration of apiserver.config.k8s.io/v1, but %s of %q", all.Kind, all.APIVersion)
+		return c, fmt.Errorf("it is no AdmissionConfiguration of apiserver.config.k8s.io/v1, but %s of %q", all.Kind, all.APIVersion)
 	}
-	folders := map[string]string{}
 	for i, p := range all.Plugins {
 		at := field.NewPath("plugins").Index(i)
-		if _, twice := folders[p.Name]; twice {
-			return nil, field.Duplicate(at.Child("name"), p.Name)
+		if _, twice := c.texts[p.Name]; twice {
+			return c, field.Duplicate(at.Child("name"), p.Name)
 		}
-		folder, err := folderOf(p, filepath.Dir(path))
+		text, err := textOf(p, filepath.Dir(path))
+		if err == nil && !slices.Contains(others, p.Name) {
+			c.folders[p.Name], err = folderOf(p.Name, text)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", at, p.Name, err)
+			return c, fmt.Errorf("%s: %s: %w", at, p.Name, err)
 		}
-		folders[p.Name] = folder
+		c.texts[p.Name] = text
 	}
-	return folders, nil
+	return c, nil
 }
 
-// folderOf is the folder of a plugin, "" for none.
-func folderOf(p apiserverv1.AdmissionPluginConfiguration, beside string) (string, error) {
-	want, known := configurations[p.Name]
-	if !known {
-		return "", errors.New("nothing is configured of it here")
-	}
-	var text []byte
+// textOf is the configuration of a plugin, nil for none.
+func textOf(p apiserverv1.AdmissionPluginConfiguration, beside string) ([]byte, error) {
 	switch {
 	case p.Path != "":
 		path := p.Path
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(beside, path)
 		}
-		var err error
-		if text, err = os.ReadFile(path); err != nil {
-			return "", err
-		}
+		return os.ReadFile(path)
 	case p.Configuration != nil:
-		text = p.Configuration.Raw
-	default:
+		return p.Configuration.Raw, nil
+	}
+	return nil, nil
+}
+
+// folderOf is the folder of a plugin, "" for none.
+func folderOf(plugin string, text []byte) (string, error) {
+	want, known := configurations[plugin]
+	if !known {
+		return "", errors.New("nothing is configured of it here")
+	}
+	if text == nil {
 		return "", nil
 	}
 	var c configuration

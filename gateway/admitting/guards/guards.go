@@ -35,6 +35,7 @@ type Config struct {
 type Guards struct {
 	told    func(plugin string, s *State, err error)
 	folders map[string]*Folder
+	texts   map[string][]byte
 }
 
 // Folder is that of one plugin. It is safe for concurrent use; nil is an empty one.
@@ -55,14 +56,19 @@ type Folder struct {
 
 // New reads all folders, each of which has to be usable.
 func New(ctx context.Context, c Config) (*Guards, error) {
-	folders, err := readConfig(c.Path)
+	config, err := readConfig(c.Path)
 	if err != nil {
 		return nil, err
 	}
+	for _, plugin := range others {
+		if config.texts[plugin] != nil && !c.Admits(plugin) {
+			return nil, fmt.Errorf("%s is configured and is off: --disable-admission-plugins", plugin)
+		}
+	}
 	kinds := kindsOf(c.Definitions)
-	g := &Guards{told: c.Told, folders: map[string]*Folder{}}
-	for _, plugin := range slices.Sorted(maps.Keys(folders)) {
-		switch folder := folders[plugin]; {
+	g := &Guards{told: c.Told, folders: map[string]*Folder{}, texts: config.texts}
+	for _, plugin := range slices.Sorted(maps.Keys(config.folders)) {
+		switch folder := config.folders[plugin]; {
 		case folder == "":
 			continue
 		case !c.Allowed:
@@ -70,7 +76,7 @@ func New(ctx context.Context, c Config) (*Guards, error) {
 		case plugin != Modules && !c.Admits(plugin):
 			return nil, fmt.Errorf("%s has a folder and is off: --disable-admission-plugins", plugin)
 		}
-		f := &Folder{reader: reader{plugin: plugin, folder: folders[plugin], kinds: kinds}, changed: make(chan struct{})}
+		f := &Folder{reader: reader{plugin: plugin, folder: config.folders[plugin], kinds: kinds}, changed: make(chan struct{})}
 		var s *State
 		if f.seen, err = look(f.folder); err == nil {
 			s, err = f.read(ctx, f.seen)
@@ -91,6 +97,14 @@ func (g *Guards) Folder(plugin string) *Folder {
 		return nil
 	}
 	return g.folders[plugin]
+}
+
+// Configuration is what the file says of a plugin that has no folder, nil for nothing.
+func (g *Guards) Configuration(plugin string) []byte {
+	if g == nil {
+		return nil
+	}
+	return g.texts[plugin]
 }
 
 // All are the folders by the names of their plugins.

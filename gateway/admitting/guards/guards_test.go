@@ -115,7 +115,8 @@ func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 	const begin = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
 	for config, want := range map[string]string{
 		"kind: AdmissionConfiguration":                                                           "it is no AdmissionConfiguration",
-		begin + "- {name: PodSecurity}":                                                          "plugins[0]: PodSecurity: nothing is configured of it here",
+		begin + "- {name: EventRateLimit}":                                                       "plugins[0]: EventRateLimit: nothing is configured of it here",
+		begin + "- {name: PodSecurity, path: none.yaml}":                                         "plugins[0]: PodSecurity: open ",
 		begin + "- {name: WasmModules}\n- {name: WasmModules}":                                   `plugins[1].name: Duplicate value: "WasmModules"`,
 		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: Odd}}": "its configuration is a WasmModuleConfiguration of wasmgate.dev/v1",
 		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, staticManifestsDir: here}}":                                    "must be an absolute file path",
@@ -129,6 +130,27 @@ func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 		if _, err := guards.New(t.Context(), w.Config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", config, err, want)
 		}
+	}
+}
+
+// A plugin that reads its configuration itself gets it as it is, from the file or from
+// one beside it.
+func TestConfigurationsOfPluginsWithoutFolders(t *testing.T) {
+	w := newWorld(t, "PodSecurity", "PodSecurityConfiguration", "pod-security.admission.config.k8s.io/v1")
+	all, err := guards.New(t.Context(), w.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := os.ReadFile(filepath.Join(w.dir, "plugin.yaml"))
+	if got := all.Configuration("PodSecurity"); string(got) != string(want) || len(all.All()) != 0 {
+		t.Errorf("%s, and %d folders", got, len(all.All()))
+	}
+	if got := all.Configuration("LimitRanger"); got != nil {
+		t.Errorf("%s", got)
+	}
+	w.Admits = func(plugin string) bool { return plugin != "PodSecurity" }
+	if _, err := guards.New(t.Context(), w.Config); err == nil || err.Error() != "PodSecurity is configured and is off: --disable-admission-plugins" {
+		t.Error(err)
 	}
 }
 

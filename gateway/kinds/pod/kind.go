@@ -1,13 +1,17 @@
 package pod
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/admission/plugin"
+	"github.com/wasmgate/wasmgate/admission/plugin/podsecurity"
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
@@ -20,10 +24,7 @@ func Kind(c kinds.Config) kinds.Kind {
 	}
 	return kinds.Kind{
 		Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
-			objects := local.Part(e, "pods")
-			return []admission.Plugin{
-				plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects},
-			}, nil
+			return plugins(c, local.Part(e, "pods"))
 		},
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
 			of := func(caller resource.Caller) Objects { return local.New(e, caller) }
@@ -40,4 +41,19 @@ func Kind(c kinds.Config) kinds.Kind {
 			return kinds.Served{Questions: questions, Connections: connections}, nil
 		},
 	}
+}
+
+// plugins are those about pods, and the nodes that pods are on.
+func plugins(c kinds.Config, objects plugin.Reader) ([]admission.Plugin, error) {
+	release := c.Options.Release()
+	security, err := podsecurity.New(c.Guards.Configuration(order.PodSecurity), [2]int{release.Major, release.Minor}, objects)
+	if err != nil {
+		return nil, fmt.Errorf("--admission-control-config-file: %s: %w", order.PodSecurity, err)
+	}
+	metrics.Register(podsecurity.Recorder)
+	c.Metrics.IncludeLibrary("pod_security_")
+	return []admission.Plugin{
+		plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects},
+		plugin.TaintNodesByCondition{}, plugin.PodTopologyLabels{Nodes: objects}, plugin.AlwaysPullImages{}, security,
+	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/plugin"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
@@ -13,7 +14,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
-// Kind is that of services, which have addresses and ports, and a ledger of them.
+// Kind is that of services, which have addresses and ports, and a ledger of them, and
+// of what leads to services from outside.
 func Kind(c kinds.Config) kinds.Kind {
 	if !c.Has(services) {
 		return kinds.Kind{}
@@ -21,7 +23,8 @@ func Kind(c kinds.Config) kinds.Kind {
 	return kinds.Kind{
 		Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
 			config, err := configured(c.Options)
-			return []admission.Plugin{New(config, local.Part(e, "services"))}, err
+			objects := local.Part(e, "services")
+			return []admission.Plugin{New(config, objects), plugin.DefaultIngressClass{Classes: objects}, plugin.DenyServiceExternalIPs{}}, err
 		},
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
 			config, err := configured(c.Options)

@@ -18,8 +18,11 @@ func Kind(c kinds.Config) kinds.Kind {
 		return kinds.Kind{}
 	}
 	return kinds.Kind{
-		Admission: func(*engine.Engine, authz.Decider) ([]admission.Plugin, error) {
-			return []admission.Plugin{plugin.StorageObjectInUseProtection{}}, nil
+		Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
+			objects := local.Part(e, "storage")
+			return []admission.Plugin{
+				plugin.StorageObjectInUseProtection{}, plugin.DefaultStorageClass{Classes: objects}, plugin.PersistentVolumeClaimResize{Classes: objects},
+			}, nil
 		},
 		Serve: kinds.Runs(func(e *engine.Engine) []kinds.Controller {
 			protect := func(name string, gr schema.GroupResource) kinds.Controller {
