@@ -24,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/test/story/refusals"
 	"github.com/wasmgate/wasmgate/test/story/requests"
 	"github.com/wasmgate/wasmgate/test/story/rules"
+	"github.com/wasmgate/wasmgate/test/story/standards"
 )
 
 // tables are the stories that are recorded, by their tables.
@@ -45,7 +46,7 @@ func tables(t *testing.T) map[string][]story.Story {
 		builtins.Table: ofBuiltIns, mistakes.Table: wrong, combined.Table: combined.Stories(), parameters.Table: parameters.Stories(),
 		requests.Table: requests.Stories(), rules.Table: rules.Stories(), refusals.Table: refusals.Stories(),
 		generated.Table: generated.Stories(1, generated.Recorded), generated.VersionsTable: generated.VersionsStories(1, generated.VersionsRecorded),
-		accounts.Table: accounts.Stories(), quotas.Table: quotas.Stories(), decisions.Table: decisions.Stories(), escalation.Table: escalation.Stories(), layouts.Table: layouts.Stories(), admissions.Table: admissions.Stories(), ownership.Table: owning,
+		accounts.Table: accounts.Stories(), quotas.Table: quotas.Stories(), decisions.Table: decisions.Stories(), escalation.Table: escalation.Stories(), layouts.Table: layouts.Stories(), admissions.Table: admissions.Stories(), ownership.Table: owning, standards.Table: standards.Stories(),
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/test/story/refusals"
 	"github.com/wasmgate/wasmgate/test/story/requests"
 	"github.com/wasmgate/wasmgate/test/story/rules"
+	"github.com/wasmgate/wasmgate/test/story/standards"
 )
 
 // tellings is how often a story is told: what differs then differs by chance.
@@ -127,6 +128,13 @@ func recordQuotas(ctx context.Context, s *server) error {
 func recordAccounts(ctx context.Context, s *server) error {
 	return s.recordExchange(ctx, accounts.Stories(), tellings, accounts.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
 		return s.end(ctx, []string{accounts.Namespace(told)}, accounts.Collections)
+	})
+}
+
+// recordStandards records what admission decides that nobody configures.
+func recordStandards(ctx context.Context, s *server) error {
+	return s.recordExchange(ctx, standards.Stories(), tellings, standards.Table, story.HTTP(client, s.url, s.token), func(told story.Story) error {
+		return s.end(ctx, []string{standards.Namespace(told)}, standards.Collections)
 	})
 }
 

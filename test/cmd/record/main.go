@@ -68,6 +68,7 @@ func run(ctx context.Context, s *server, only string) error {
 		{"what admission decides", recordAdmissions},
 		{"limits and quotas", recordQuotas},
 		{"accounts of pods", recordAccounts},
+		{"standards of pods and classes", recordStandards},
 		{"who may grant what", recordEscalation},
 		{"what roles allow", recordDecisions},
 		{"versions with other fields", recordLayouts},
