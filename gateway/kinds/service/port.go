@@ -16,7 +16,7 @@ import (
 // taken once however many gateways there are.
 func (s *request) nodePorts(ctx context.Context) error {
 	var ports []any
-	if s.is(corev1.ServiceTypeNodePort) || s.is(corev1.ServiceTypeLoadBalancer) && s.spec["allocateLoadBalancerNodePorts"] != false {
+	if picksPorts(s.spec) {
 		ports, _ = s.spec["ports"].([]any)
 	}
 	if len(ports) == 0 && !checksHealth(s.spec) {
@@ -189,16 +189,20 @@ func (s *request) usedPorts(ctx context.Context) (map[int64]bool, error) {
 }
 
 func portsOf(spec map[string]any) map[int64]bool {
+	out := nodePortsOf(spec)
+	if n, _ := spec[healthPort].(int64); n != 0 {
+		out[n] = true
+	}
+	return out
+}
+
+// nodePortsOf are those without the one for health checks.
+func nodePortsOf(spec map[string]any) map[int64]bool {
 	out := map[int64]bool{}
-	ports, _ := spec["ports"].([]any)
-	for _, p := range ports {
-		p, _ := p.(map[string]any)
+	for _, p := range portList(spec) {
 		if n, _ := p["nodePort"].(int64); n != 0 {
 			out[n] = true
 		}
-	}
-	if n, _ := spec[healthPort].(int64); n != 0 {
-		out[n] = true
 	}
 	return out
 }

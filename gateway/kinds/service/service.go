@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,9 @@ func (a *Assigner) Edit(ctx context.Context, w admission.Attributes, tree map[st
 	}
 	pairAddresses(spec, was)
 	inherit(spec, was)
+	if object.TextAt(spec, "type") == "ExternalName" {
+		delete(spec, "internalTrafficPolicy") // which older releases gave them
+	}
 	s := &request{Assigner: a, write: w, spec: spec, was: was}
 	if err = s.addresses(ctx); err == nil {
 		err = s.nodePorts(ctx)
@@ -84,7 +88,7 @@ func inherit(spec, was map[string]any) {
 			delete(spec, name)
 		}
 	}
-	if external(before) && !external(kind) {
+	if accessible(was) && !accessible(spec) {
 		drop("externalTrafficPolicy")
 	}
 	if before == "LoadBalancer" && kind != before {
@@ -94,11 +98,47 @@ func inherit(spec, was map[string]any) {
 	}
 	inheritHealth(spec, was, drop)
 	if kind == "ExternalName" && before != kind {
-		for _, name := range []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"} {
+		for _, name := range []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"} {
 			drop(name)
 		}
 	}
-	inheritPorts(spec, was, external(kind), external(before))
+	switch {
+	case picksPorts(spec) && picksPorts(was):
+		inheritPorts(spec, was)
+	case external(before) && !external(kind) && maps.Equal(nodePortsOf(spec), nodePortsOf(was)):
+		for _, p := range portList(spec) {
+			delete(p, "nodePort")
+		}
+	}
+}
+
+// accessible tells that a service can be reached from outside of the cluster.
+func accessible(spec map[string]any) bool {
+	switch object.TextAt(spec, "type") {
+	case "NodePort", "LoadBalancer":
+		return true
+	case "ClusterIP":
+		outside, _ := spec["externalIPs"].([]any)
+		return len(outside) > 0
+	}
+	return false
+}
+
+// picksPorts tells that a service gets node ports for those of its ports that have none.
+func picksPorts(spec map[string]any) bool {
+	kind := object.TextAt(spec, "type")
+	return kind == "NodePort" || kind == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false
+}
+
+// portList are the ports of a service.
+func portList(spec map[string]any) (all []map[string]any) {
+	list, _ := spec["ports"].([]any)
+	for _, p := range list {
+		if p, ok := p.(map[string]any); ok {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // inheritHealth is inherit for the node port for health checks.
@@ -112,27 +152,17 @@ func inheritHealth(spec, was map[string]any, drop func(name string)) {
 	}
 }
 
-func inheritPorts(spec, was map[string]any, external, before bool) {
-	type key struct {
-		port     any
-		protocol string
+// inheritPorts is inherit for node ports: a port of the same name has the same one, unless
+// another port took it.
+func inheritPorts(spec, was map[string]any) {
+	had, stay, mine := map[string]any{}, nodePortsOf(spec), nodePortsOf(was)
+	for _, p := range portList(was) {
+		had[object.TextAt(p, "name")] = p["nodePort"]
 	}
-	had := map[key]any{}
-	old, _ := was["ports"].([]any)
-	for _, p := range old {
-		p, _ := p.(map[string]any)
-		had[key{p["port"], object.TextAt(p, "protocol")}] = p["nodePort"]
-	}
-	ports, _ := spec["ports"].([]any)
-	for _, p := range ports {
-		p, _ := p.(map[string]any)
-		n := had[key{p["port"], object.TextAt(p, "protocol")}]
-		switch {
-		case n == nil:
-		case external && (p["nodePort"] == nil || p["nodePort"] == int64(0)):
+	for _, p := range portList(spec) {
+		n, _ := had[object.TextAt(p, "name")].(int64)
+		if n != 0 && (p["nodePort"] == nil || p["nodePort"] == int64(0)) && !(stay[n] && mine[n]) {
 			p["nodePort"] = n
-		case !external && before && p["nodePort"] == n:
-			delete(p, "nodePort")
 		}
 	}
 }

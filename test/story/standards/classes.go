@@ -89,3 +89,24 @@ func places(s *scene) {
 		s.send("DELETE", "/api/v1/nodes/"+n, "")
 	}
 }
+
+func services(s *scene) {
+	const first = `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","clusterIP":"10.0.0.201","ports":[{"name":"a","port":80,"nodePort":30201},{"name":"b","port":81,"nodePort":30202}]}}`
+	s.Add(story.Step{Method: "POST", Path: s.Base + "/services", Body: first})
+	for _, spec := range []string{
+		`"ports":[{"name":"a","port":8080},{"name":"b","port":81,"nodePort":0}]`,
+		`"allocateLoadBalancerNodePorts":false,"ports":[{"name":"a","port":8080},{"name":"b","port":81,"nodePort":30202}]`,
+		`"type":"NodePort","ports":[{"name":"a","port":8080,"nodePort":30203},{"name":"b","port":81,"nodePort":30202}]`,
+		`"type":"ClusterIP","ports":[{"name":"a","port":8080,"nodePort":30203},{"name":"b","port":81,"nodePort":30204}]`,
+		`"type":"ClusterIP"`,
+		`"externalIPs":["1.2.3.4"]`,
+		`"externalIPs":null`,
+		`"type":"LoadBalancer","externalTrafficPolicy":"Local","healthCheckNodePort":30205,"ports":[{"name":"a","port":8080,"nodePort":30203},{"name":"b","port":81,"nodePort":30202}]`,
+		`"type":"ClusterIP"`,
+		`"type":"ExternalName","externalName":"e.example.com"`,
+	} {
+		s.Add(story.Step{Method: "PATCH", Path: s.Base + "/services/s", Type: story.MergePatch, Body: `{"spec":{` + spec + `}}`})
+	}
+	s.Add(story.Step{Method: "POST", Path: s.Base + "/services?dryRun=All", Body: `{"metadata":{"name":"t"},"spec":{"type":"ExternalName","externalName":"e.example.com","internalTrafficPolicy":"Cluster"}}`})
+	s.send("DELETE", s.Base+"/services/s", "")
+}

@@ -34,6 +34,7 @@ func Stories() []story.Story {
 		{"default classes", classes},
 		{"claims that grow", growth},
 		{"nodes and where they are", places},
+		{"services of other types", services},
 		{"warnings about pods", warned},
 		{"warnings about other kinds", warnedOthers},
 	} {
