@@ -92,11 +92,22 @@ func TestTablesHaveHeadersUnlessAskedOtherwise_MT15(t *testing.T) {
 
 func TestMigrationTable(t *testing.T) {
 	d := definitions(t)["storageversionmigration"]
-	obj := crdtest.Shaped(t, d, `{"metadata":{"name":"m"},"spec":{"resource":{"group":"example.com","resource":"crontabs"}},"status":{"conditions":[
-		{"type":"Running","status":"False"},{"type":"Succeeded","status":"True"}]}}`)
-	table, err := d.Versions[0].Table.ConvertToTable(context.Background(), obj, nil)
-	if err != nil || !reflect.DeepEqual(table.Rows[0].Cells, []any{"m", "crontabs.example.com", "Succeeded"}) {
-		t.Errorf("%v %v", table, err)
+	for conditions, want := range map[string]string{
+		``: "Unknown",
+		`{"type":"Running","status":"True","reason":"StorageVersionMigrationInProgress"}`:                                                  "Running",
+		`{"type":"Running","status":"False","reason":"StorageVersionMigrationPaused"}`:                                                     "Paused",
+		`{"type":"Running","status":"True","reason":"StorageVersionMigrationPaused"}`:                                                      "Running",
+		`{"type":"Running","status":"False","reason":"SomethingElse"}`:                                                                     "Unknown",
+		`{"type":"Running","status":"False"},{"type":"Succeeded","status":"True"}`:                                                         "Succeeded",
+		`{"type":"Running","status":"False","reason":"StorageVersionMigrationPaused"},{"type":"Failed","status":"True","reason":"Failed"}`: "Failed",
+	} {
+		obj := crdtest.Shaped(t, d, `{"metadata":{"name":"m"},"spec":{"resource":{"group":"example.com","resource":"crontabs"}},"status":{"conditions":[`+conditions+`]}}`)
+		for _, v := range d.Versions {
+			table, err := v.Table.ConvertToTable(context.Background(), obj, nil)
+			if err != nil || !reflect.DeepEqual(table.Rows[0].Cells, []any{"m", "crontabs.example.com", want}) {
+				t.Errorf("%s: %s: %v %v, want %s", v.Name, conditions, table, err, want)
+			}
+		}
 	}
 }
 
