@@ -3,9 +3,11 @@ package hooks
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,6 +132,20 @@ func (c *content) file(path string) error {
 	}
 	c.modules[name] = plugins.Revision{Digest: signature.Digest(data), Bytes: data}
 	return nil
+}
+
+// check tells which modules cannot be loaded, as far as that is seen without compiling.
+func (c *content) check(ctx context.Context) error {
+	all := make(map[string][]byte, len(c.modules))
+	for name, rev := range c.modules {
+		all[name] = rev.Bytes
+	}
+	refused, err := offline.Check(ctx, all)
+	errs := []error{err}
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		errs = append(errs, fmt.Errorf("%s: %w", c.from[name], refused[name]))
+	}
+	return errors.Join(errs...)
 }
 
 // claim takes a name for a file.

@@ -275,7 +275,8 @@ func TestFilesThatCannotBe(t *testing.T) {
 		"nothing":               {map[string]string{"a.yaml": "kind: Other\n"}, "neither modules"},
 		"a name twice":          {map[string]string{"a.yaml": rulesTo("a"), "b.yaml": rulesTo("b")}, `"tabs" is the name of something in`},
 		"no name":               {map[string]string{"A_b.wasm": module}, "is no name"},
-		"no module":             {map[string]string{"a.wasm": "x"}, "a.wasm"},
+		"no module":             {map[string]string{"a.wasm": "x"}, "a.wasm: "},
+		"one that is none":      {map[string]string{"a.wasm": module, "b.wasm": module[:len(module)-1]}, "b.wasm: "},
 		"no content":            {map[string]string{"a.yaml": fmt.Sprintf(described, "a", "")}, "there is no file a.wasm"},
 		"grants":                {map[string]string{"a.wasm": module, "a.yaml": fmt.Sprintf(described, "a", ", grants: [{resource: configmaps, names: ['*']}]")}, "spec.grants"},
 		"limits that cannot be": {map[string]string{"a.wasm": module, "a.yaml": fmt.Sprintf(described, "a", ", limits: {memory: x}")}, "LimitsInvalid"},
@@ -292,7 +293,7 @@ func TestFilesThatCannotBe(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, there := os.Stat(o.DataDir); name != "no module" && name != "limits that cannot be" && (there == nil || !errors.As(err, new(options.Mistake))) {
+		if _, there := os.Stat(o.DataDir); there == nil || !errors.As(err, new(options.Mistake)) {
 			t.Errorf("%s: it was not refused before anything was made: %v", name, err)
 		}
 	}

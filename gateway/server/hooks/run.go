@@ -50,7 +50,7 @@ func Run(ctx context.Context, o options.Webhooks, log zerolog.Logger, started fu
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if err := look(o); err != nil {
+	if err := look(ctx, o); err != nil {
 		return options.Mistake{Err: err}
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)))
@@ -81,7 +81,7 @@ func Run(ctx context.Context, o options.Webhooks, log zerolog.Logger, started fu
 var errNothing = options.Mistake{Err: errors.New("the files have neither modules that convert or admit nor ConversionRules")}
 
 // look refuses files that cannot be used, before anything is made.
-func look(o options.Webhooks) error {
+func look(ctx context.Context, o options.Webhooks) error {
 	if o.TLSCertFile != "" {
 		if _, err := pki.FromFiles(o.TLSCertFile, o.TLSPrivateKeyFile); err != nil {
 			return fmt.Errorf("--tls-cert-file: %w", err)
@@ -101,7 +101,10 @@ func look(o options.Webhooks) error {
 	if err == nil && len(c.from) == 0 {
 		err = errNothing
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.check(ctx)
 }
 
 // newModules makes a host of modules as that of a gateway, which keeps nothing of them in

@@ -105,6 +105,22 @@ func loadSeen(ctx context.Context, m workbench.Module, s *seen) (*running, error
 	return r, nil
 }
 
+// Check tells of modules, by their names, why they cannot be loaded, as far as that is
+// seen without compiling them, and keeps nothing.
+func Check(ctx context.Context, modules map[string][]byte) (map[string]error, error) {
+	engine, err := wasm.NewEngine(ctx, wasm.Config{})
+	if err != nil {
+		return nil, err
+	}
+	refused := map[string]error{}
+	for name, content := range modules {
+		if err := engine.Check(name, content); err != nil {
+			refused[name] = err
+		}
+	}
+	return refused, engine.Close(context.WithoutCancel(ctx))
+}
+
 func digest(content []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(content)) }
 
 // converting is load of a module that has to convert.
