@@ -1,5 +1,6 @@
-// Package excerpt owns how a text that somebody else wrote is cut to a length: what a
-// module, a webhook or a client said, where it is repeated in a message.
+// Package excerpt owns how a text that somebody else wrote is repeated in a message: what a
+// module, a webhook or a client said is cut to a length, and what URLs tell of credentials
+// is left out.
 //
 // It must not know whose text it is, nor where it goes.
 package excerpt

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
@@ -45,10 +47,14 @@ func Main(parts Parts) int {
 	root.SetArgs(typed(os.Args))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
+		printError(os.Stderr, err)
 	}
 	return exitStatus(cmd, err)
 }
+
+// printError tells why a command failed, but not what URLs in that tell of credentials: it
+// is kept in logs of services and of builds.
+func printError(out io.Writer, err error) { fmt.Fprintln(out, "Error:", excerpt.RedactedError(err)) }
 
 // exitStatus is what the process exits with after a command: 0 if it did what it is for, 2 if the
 // command line is not as it has to be, and else 1, but for commands that say what else they exit with.

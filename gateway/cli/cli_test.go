@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
 
 	"github.com/wasmgate/wasmgate/gateway/options"
 )
@@ -138,6 +141,29 @@ func TestServe_ReportsTheRunnersError(t *testing.T) {
 	root.SetArgs([]string{"serve"})
 	if err := root.ExecuteContext(context.Background()); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What URLs tell of credentials is in no log, of whatever form, and in no error that is printed.
+func TestCredentialsInURLsAreNotTold(t *testing.T) {
+	failed := &url.Error{Op: "Post", URL: "https://secret:***@audit.example/events?token=secret", Err: errors.New("refused")}
+	for _, format := range []string{"text", "json"} {
+		root := New(Parts{Serve: func(_ context.Context, o options.Serve, log zerolog.Logger, _ func(options.Started)) error {
+			log.Warn().Err(failed).Strs("servers", o.EtcdServers).Msg("told")
+			klog.Errorf("of a library: %v", failed)
+			return failed
+		}})
+		var out bytes.Buffer
+		root.SetErr(&out)
+		root.SetArgs([]string{"serve", "-v4", "--log-format=" + format, "--etcd-servers=https://me:secret@a:2379,https://me:secret@b:2379"})
+		printError(&out, root.ExecuteContext(t.Context()))
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 3 || strings.Contains(out.String(), "secret") || strings.Count(out.String(), "https://...@audit.example/events?...") != 3 || !strings.Contains(lines[0], "https://...@b:2379") {
+			t.Errorf("%s:\n%s", format, out.String())
+		}
+		if format == "json" && (!json.Valid([]byte(lines[0])) || !json.Valid([]byte(lines[1]))) {
+			t.Errorf("the log is no JSON:\n%s", out.String())
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/cli/headroom"
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/options"
@@ -163,6 +164,7 @@ func (l logOptions) begin(wrong error, out io.Writer) (zerolog.Logger, error) {
 }
 
 func (l logOptions) logger(out io.Writer) (zerolog.Logger, error) {
+	out = redacting{out}
 	level := zerolog.InfoLevel
 	switch {
 	case l.verbosity >= 6:
@@ -181,6 +183,18 @@ func (l logOptions) logger(out io.Writer) (zerolog.Logger, error) {
 		e.Str(zerolog.TimestampFieldName, time.Now().Format(logTime))
 	})
 	return zerolog.New(out).Level(level).Hook(stamp), nil
+}
+
+// redacting writes lines without what URLs in them tell of credentials: whichever part or
+// library logs one, of a configuration or of a failed call.
+type redacting struct{ to io.Writer }
+
+// Write implements [io.Writer].
+func (r redacting) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(r.to, excerpt.Redacted(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // logTime is the form of times in the log: lines of one request are less than a

@@ -16,6 +16,7 @@ import (
 	webhookmetrics "k8s.io/apiserver/plugin/pkg/authorizer/webhook/metrics"
 	"k8s.io/client-go/rest"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	webhookclient "github.com/wasmgate/wasmgate/webhook"
@@ -85,6 +86,7 @@ func (w asks) Judge(ctx context.Context, a authz.Attributes) (authz.Decision, st
 		record.User = a.User
 	}
 	decision, reason, err := w.Authorize(ctx, record)
+	err = excerpt.RedactedError(err) // clients are told
 	switch decision {
 	case authorizer.DecisionAllow:
 		return authz.Allow, reason, err

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,5 +96,22 @@ func TestServersThatAreHostile(t *testing.T) {
 	}
 	if n := said.Load(); others.Load() > 0 || n == 0 || n > 24<<20 {
 		t.Errorf("somebody else was asked %d times, and %d bytes were taken", others.Load(), n)
+	}
+}
+
+// Who is told that a server did not answer is not told what it is shown.
+func TestWhatServersAreShownIsNotTold(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	kubeconfig := write(t, `{"apiVersion":"v1","kind":"Config","clusters":[{"name":"c","cluster":{"server":"`+strings.Replace(s.URL, "://", "://secret@", 1)+`"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`)
+	c, err := New(Config{First: nobody{}, Flags: Modes([]string{"Webhook"}, Webhook{Path: kubeconfig, Version: "v1"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // it is tried five times
+	defer cancel()
+	_, _, err = c.Judge(ctx, authz.Attributes{User: &authn.User{Name: "u"}, Verb: "get", Path: "/x"})
+	if text := fmt.Sprint(err); strings.Contains(text, "secret") || !strings.Contains(text, strings.Replace(s.URL, "://", "://...@", 1)) {
+		t.Error(text)
 	}
 }

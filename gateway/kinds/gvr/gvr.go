@@ -75,8 +75,9 @@ func Section(obj *unstructured.Unstructured, name string) map[string]any {
 // maxMessage bounds condition messages; the API allows 32 KiB.
 const maxMessage = 4096
 
-// Shorten cuts a message that is too long for a condition.
-func Shorten(s string) string { return excerpt.Of(s, maxMessage) }
+// Shorten cuts a message that is too long for a condition, and leaves out of it what URLs
+// tell of credentials.
+func Shorten(s string) string { return excerpt.Of(excerpt.Redacted(s), maxMessage) }
 
 // IgnoreNotFound returns err, or nil for one that says that an object is gone.
 func IgnoreNotFound(err error) error {

@@ -110,6 +110,9 @@ func TestShorten(t *testing.T) {
 	if got := Shorten(exact[1:] + "ä"); !utf8.ValidString(got) || len(got) != maxMessage-1+3 {
 		t.Errorf("a character was cut: %d bytes", len(got))
 	}
+	if got := Shorten(`Get "https://user:secret@host/?secret": EOF`); got != `Get "https://...@host/?...": EOF` {
+		t.Error(got)
+	}
 }
 
 func TestIgnoreNotFound(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -87,8 +86,10 @@ type Error struct {
 // Error is the reason and the detail.
 func (e *Error) Error() string { return string(e.Reason) + ": " + e.Detail }
 
+// failure tells no queries of URLs, which let in whoever knows them where registries
+// redirect to.
 func failure(reason Reason, format string, args ...any) *Error {
-	return &Error{Reason: reason, Detail: oneLine(fmt.Sprintf(format, args...))}
+	return &Error{Reason: reason, Detail: oneLine(excerpt.Redacted(fmt.Sprintf(format, args...)))}
 }
 
 // Client fetches from registries. A registry on this machine (localhost) is
@@ -252,11 +253,8 @@ func told(ctx context.Context, err error) error {
 	case errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden):
 		reason = AccessDenied
 	}
-	return failure(reason, "%s", queries.ReplaceAllString(err.Error(), "$1?..."))
+	return failure(reason, "%v", err)
 }
-
-// queries are those of URLs, which let in whoever knows them where registries redirect to.
-var queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
 
 // maxDetail bounds what is told of the words of a registry.
 const maxDetail = 1024
