@@ -62,7 +62,8 @@ const (
 )
 
 // asking is a client like the one that the library would make, but for answers that have
-// no end; nil where the library has to say what is wrong.
+// no end and for keys that are asked for all the time; nil where the library has to say what
+// is wrong.
 func asking(i apiserver.Issuer) (*http.Client, error) {
 	if i.EgressSelectorType != "" {
 		return nil, nil
@@ -74,7 +75,7 @@ func asking(i apiserver.Issuer) (*http.Client, error) {
 		}
 	}
 	by := utilnet.SetTransportDefaults(&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxResponseHeaderBytes: maxHead})
-	return &http.Client{Transport: webhook.Bounded(by, webhook.MaxAnswerBytes), Timeout: askTimeout}, nil
+	return &http.Client{Transport: seldom(i, webhook.Bounded(by, webhook.MaxAnswerBytes)), Timeout: askTimeout}, nil
 }
 
 // healthy tells which issuers have not told their keys yet.
