@@ -122,7 +122,7 @@ var mayImport = map[string]string{
 	"gateway/cli":                            "conversion/draft/spelling excerpt gateway/cli/headroom gateway/cli/manifest gateway/health gateway/pki/kubeconfig gateway/options gateway/options/workbench lifecycle lifecycle/lint lifecycle/retire",
 	"gateway/cli/manifest":                   "",
 	"gateway/options/workbench":              "",
-	"gateway/server/offline":                 "conversion conversion/draft conversion/draft/project conversion/proof conversion/review conversion/rules conversion/webhook crd crd/custom crd/definition crd/object crd/version gateway/options/workbench plugins plugins/registry plugins/signature plugins/wasm plugins/wasm/binary",
+	"gateway/server/offline":                 "conversion conversion/draft conversion/draft/project conversion/proof conversion/review conversion/rules conversion/webhook crd crd/custom crd/definition crd/object crd/version gateway/kinds/module gateway/kinds/module/oci gateway/kinds/module/trust gateway/options/workbench plugins plugins/registry plugins/signature plugins/wasm plugins/wasm/binary",
 	"gateway/server/hooks":                   "admission/webhook conversion conversion/review conversion/rules gateway/bounds/files gateway/controller gateway/health gateway/kinds/definition/compile gateway/kinds/module gateway/kinds/module/calls gateway/kinds/module/host gateway/kinds/module/log gateway/metrics gateway/options gateway/pki gateway/server/hooks/bundles gateway/server/offline plugins plugins/compiler plugins/signature excerpt",
 	"gateway/server/hooks/bundles":           "gateway/options gateway/pki/kubeconfig",
 	"gateway/kinds/definition/compile":       "conversion conversion/webhook crd crd/custom crd/definition gateway/metrics plugins",

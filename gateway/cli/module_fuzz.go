@@ -51,12 +51,17 @@ func (m *moduleFile) read(file string) (out workbench.Module, err error) {
 	if out.Content, err = moduleIn(out.Content); err != nil {
 		return out, fmt.Errorf("%s: %w", file, err)
 	}
+	out.Config, err = m.config()
+	return out, err
+}
+
+// config is what the module is configured with as JSON, nil for nothing.
+func (m *moduleFile) config() ([]byte, error) {
 	config, err := readConfig(m.configFile)
 	if err != nil || config == nil {
-		return out, err
+		return nil, err
 	}
-	out.Config, err = json.Marshal(config)
-	return out, err
+	return json.Marshal(config)
 }
 
 // fuzzCommand is one run of `wasmgate module fuzz`.

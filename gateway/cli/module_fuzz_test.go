@@ -24,9 +24,15 @@ type bench struct {
 	request  workbench.Request
 	findings workbench.Findings
 	is       workbench.Inspection
-	err      error
-	samples  []workbench.Sample
-	asked    workbench.Proof
+	// pulled and trust are what the tools say of image and judged.
+	pulled  workbench.Pulled
+	pullErr error
+	trust   workbench.Trust
+	image   workbench.Image
+	judged  workbench.Judged
+	err     error
+	samples []workbench.Sample
+	asked   workbench.Proof
 	// drafted is what a project was asked about.
 	drafted    workbench.Draft
 	operations []workbench.Operation
@@ -160,17 +166,5 @@ func TestFuzzOfAWebhook(t *testing.T) {
 	}
 	if w := b.asked.Webhook; w == nil || w.URL != "https://hooks.example.com/convert" || string(w.CA) != string(own.Trust()) || w.PerSecond != 7 || b.asked.Content != nil {
 		t.Errorf("asked for %+v", b.asked)
-	}
-}
-
-func TestInspectOfFiles(t *testing.T) {
-	wasm := written(t, "m.wasm", "wasm")
-	b := &bench{is: workbench.Inspection{Digest: "sha256:d", Size: 4, Hooks: []string{"wasmgate_convert"}, Exports: []string{"func a", "memory memory"}}}
-	if out, exit, err := b.run(t, "module", "inspect", wasm); exit != 0 || !strings.Contains(out, "Exports:     func a\n             memory memory\n") {
-		t.Errorf("status %d, %v\n%s", exit, err, out)
-	}
-	b.is.Problem = "it lacks exports"
-	if out, exit, _ := b.run(t, "module", "inspect", wasm, "-o", "json"); exit != 1 || !strings.Contains(out, `"problem": "it lacks exports"`) {
-		t.Errorf("status %d\n%s", exit, out)
 	}
 }

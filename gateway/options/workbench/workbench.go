@@ -23,6 +23,7 @@ type Tools interface {
 	Authoring
 	Measuring
 	Signing
+	Pulling
 }
 
 // Module is a module.
